@@ -73,10 +73,9 @@ static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf
 const struct pf_command pf_command_kmem = {
     .name = "kmem",
     .summary = "show what the kernel allocated, who did, and what was not freed",
-    .doc =
-        "Prints what the kernel allocated by caller or by address: from slabs, or with --page whole pages. perfile "
-        "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
-        "record.",
+    .doc = "Prints what the kernel allocated by caller or by address: from slabs, or with --page whole pages. perfile "
+           "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
+           "record.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
     .operand_at = pf_subview_at,

@@ -128,7 +128,7 @@ struct pf_settings {
     const char *columns; /* table */
     const char *keys;    /* table */
     char *fields;        /* -F, joined from all that were given; owned */
-    bool advises_views; /* its text says little of events for which there are views */
+    bool advises_views;  /* its text says little of events for which there are views */
     uint64_t jobs;
     bool help;
     bool all; /* --help: with all options */

@@ -30,7 +30,8 @@ const char *pf_subview_at(const struct pf_command *command, size_t index, const 
     if (index > count || (index == count && !pf_preset_known(command)))
         return NULL;
     if (doc)
-        *doc = index < count ? views[index].doc : "records what these need: the options behind it are those of perfile record";
+        *doc = index < count ? views[index].doc
+                             : "records what these need: the options behind it are those of perfile record";
     return index < count ? views[index].name : "record";
 }
 

@@ -152,8 +152,9 @@ static bool accept_operator(struct parser *parser, unsigned level, enum action *
     static const struct {
         char sign[2];
         uint8_t level, action;
-    } operators[] = {{"<", COMPARISONS, LESS},    {">", COMPARISONS, MORE},  {"+", SUMS, ADD},          {"-", SUMS, SUBTRACT},
-                     {"*", PRODUCTS, MULTIPLY}, {"/", PRODUCTS, DIVIDE}, {"%", PRODUCTS, REMAINDER}};
+    } operators[] = {{"<", COMPARISONS, LESS},  {">", COMPARISONS, MORE},  {"+", SUMS, ADD},
+                     {"-", SUMS, SUBTRACT},     {"*", PRODUCTS, MULTIPLY}, {"/", PRODUCTS, DIVIDE},
+                     {"%", PRODUCTS, REMAINDER}};
     for (size_t i = 0; i < PF_COUNT(operators); i++)
         if (operators[i].level == level && accept(parser, operators[i].sign)) {
             *action = (enum action)operators[i].action;

@@ -14,7 +14,8 @@
 static const struct {
     const char *name;
     double value;
-} names[] = {{"cache-misses", 7}, {"cache", 40}, {"misses", 4}, {"zero", 0}, {"lost", NAN}, {"cpu/event=0x3c,umask=1/", 9}};
+} names[] = {{"cache-misses", 7}, {"cache", 40}, {"misses", 4},
+             {"zero", 0},         {"lost", NAN}, {"cpu/event=0x3c,umask=1/", 9}};
 
 static size_t find(const void *context, const char *text, uint32_t *number)
 {
@@ -77,8 +78,9 @@ static void test_values(void **state)
 
 static void test_not_known(void **state)
 {
-    static const char *const cases[] = {"1/zero", "1%zero", "lost", "min(lost, 1)", "max(1, lost)", "d_ratio(lost, 0)",
-                                        "1 if lost else 2", "0 * lost", "lost < 1"};
+    static const char *const cases[] = {"1/zero",           "1%zero",       "lost",
+                                        "min(lost, 1)",     "max(1, lost)", "d_ratio(lost, 0)",
+                                        "1 if lost else 2", "0 * lost",     "lost < 1"};
     int result;
     (void)state;
     for (size_t i = 0; i < PF_COUNT(cases); i++) {
@@ -89,7 +91,8 @@ static void test_not_known(void **state)
 
 static void test_refused(void **state)
 {
-    static const char *const cases[] = {"", "1+", "(1", "1 2", "unknown", "min(1)", "min 1, 2", "1 if 2", "1,2", "inf", "1)"};
+    static const char *const cases[] = {"",         "1+",     "(1",  "1 2", "unknown", "min(1)",
+                                        "min 1, 2", "1 if 2", "1,2", "inf", "1)"};
     char deep[4 * PF_EXPRESSION_DEPTH];
     int result;
     (void)state;

@@ -38,7 +38,7 @@ struct pf_events {
 
 /* What is all zeros may be closed, too. The wishes must live as long. */
 void pf_bound_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
-                    size_t count, const struct perfile_allocator *allocator);
+                          size_t count, const struct perfile_allocator *allocator);
 void pf_bound_events_close(struct pf_events *events);
 /* NULL: none of those that are asked for, or out of memory, which the allocator is told. */
 const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const struct perfile_event *event);

@@ -709,8 +709,8 @@ static int read_loss(const struct pf_switch_reading *reading, const struct perfi
     struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
     told->kind = PF_TOLD_LOSS;
-    told->where = perfile_sample_id_decode(reading->reader, record, &id, NULL) >= 0 &&
-                  (id.present & NEEDED) == NEEDED && id.time;
+    told->where =
+        perfile_sample_id_decode(reading->reader, record, &id, NULL) >= 0 && (id.present & NEEDED) == NEEDED && id.time;
     told->time = told->where ? id.time : record->time;
     told->cpu = told->where ? id.cpu : UINT32_MAX;
     told->value = lost;
@@ -787,7 +787,8 @@ int pf_switches_take(struct pf_switches *switches, const struct perfile_record *
 uint64_t pf_switches_machine_cpus(struct pf_switches *switches)
 {
     uint64_t count;
-    const int result = perfile_feature_number(switches->reading.reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &count, NULL);
+    const int result =
+        perfile_feature_number(switches->reading.reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &count, NULL);
     return pf_memory_heed(switches->allocator, result) == 0 ? pf_min(count, PF_SCHED_MOST_CPUS) : 0;
 }
 

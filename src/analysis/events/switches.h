@@ -159,7 +159,7 @@ struct pf_switches {
     struct pf_sched_cpu *cpus;
     size_t cpu_count, cpu_room;
     struct pf_range window; /* of time; {0, UINT64_MAX}: all */
-    bool by_records; /* SWITCH records of threads say when tasks come and go */
+    bool by_records;        /* SWITCH records of threads say when tasks come and go */
     uint64_t switch_count, mismatch_count, cut_count, lost_count, lost_chunks;
     uint64_t first_time, last_time; /* of rows in the window; 0: none */
     uint64_t foreign_count;         /* switches of CPUs that are too many */

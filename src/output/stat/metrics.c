@@ -133,8 +133,7 @@ static int add_wanted(struct pf_stat_sheet *sheet, const char *given, size_t byt
     *made = (struct pf_stat_wanted){.text = pf_text_copy(sheet->allocator, given, bytes)};
     if (!made->text)
         return pf_fail_memory(error, "metrics");
-    const size_t named =
-        strspn(made->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.%");
+    const size_t named = strspn(made->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.%");
     const size_t equals = named + strspn(made->text + named, " ");
     const bool has_name = named && made->text[equals] == '=';
     made->name = made->text;
