@@ -23,8 +23,9 @@ void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, st
     while ((view->result = pf_sched_next(&view->sched, &view->error)) > 0)
         if (!take(state, &view->sched)) {
             view->result = pf_fail_memory(&view->error, "scheduler events");
-            return;
+            break;
         }
+    pf_sched_stop(&view->sched);
 }
 
 int pf_sched_view_row(struct pf_sched_view *view, size_t count, struct perfile_error *error)

@@ -24,11 +24,17 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
 
 void pf_sched_close(struct pf_sched *sched)
 {
-    pf_stages_close(sched->stages);
+    pf_sched_stop(sched);
     pf_free(sched->options.allocator, sched->batches, sched->batch_count * sizeof(*sched->batches));
     perfile_session_close(sched->session);
     pf_filter_close(&sched->filter);
     pf_switches_close(&sched->switches);
+}
+
+void pf_sched_stop(struct pf_sched *sched)
+{
+    pf_stages_close(sched->stages);
+    sched->stages = NULL;
 }
 
 static void tell_progress(struct pf_sched *sched)

@@ -48,6 +48,8 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
 void pf_sched_close(struct pf_sched *sched);
 /* 1 and sched->now, 0 at the end, or an error. */
 int pf_sched_next(struct pf_sched *sched, struct perfile_error *error);
+/* No other thread reads any more, and nothing comes any more: behind this all may be looked at. */
+void pf_sched_stop(struct pf_sched *sched);
 /* The filter asks for this task on this CPU. */
 bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu);
 /* The same; a time of no interest counts. */
