@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "index.h"
 #include "input.h"
 #include "stdin.h"
 
@@ -42,8 +43,10 @@ static int file_for_stream(const char *path)
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path)
 {
-    *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true};
+    *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true, .index = -1};
     input->log.input = strcmp(path, "-") ? path : "standard input";
+    if (settings->filter.time)
+        input->index = pf_index_find(path);
     if (!settings->no_sandbox)
         input->temporary = file_for_stream(path);
 }
@@ -87,8 +90,10 @@ int pf_input_open(struct pf_input *input)
         options->diagnostic_context = &input->log;
     }
     options->temporary_fd = input->temporary;
-    if (perfile_open_path(input->name, options, &input->reader, &input->error) == 0)
+    if (perfile_open_path(input->name, options, &input->reader, &input->error) == 0) {
+        pf_index_use(input->reader, input->index);
         return PF_STATUS_OK;
+    }
     pf_message("%s: %s%s", input->log.input, sentence(input),
                input->error.code == PERFILE_ERROR_OPEN && !input->chosen ? " (no FILE was given)" : "");
     return pf_status_of_error(input->error.code, PF_STATUS_UNREADABLE);

@@ -11,6 +11,7 @@ struct pf_input {
     struct pf_settings *settings;
     const char *name; /* as given */
     bool chosen;      /* by the user; else it is the default */
+    int index;        /* one of it, below 0: none */
     int temporary;    /* a file for what comes through a pipe and must be in a file; 0: none */
     struct perfile_reader *reader;
     struct pf_log log;

@@ -120,8 +120,8 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
     if (result == 0 && delivery->follows_maps)
         perfile_session_follow_maps(delivery->session);
     if (result == 0 && is_by_time_alone(delivery))
-        perfile_session_limit(delivery->session, pf_filter_first_time(&delivery->filter),
-                              pf_filter_last_time(&delivery->filter));
+        perfile_session_limit(delivery->session, options->reads_before ? 0 : pf_filter_first_time(&delivery->filter),
+                              options->reads_behind ? UINT64_MAX : pf_filter_last_time(&delivery->filter));
     if (result == 0 && options->keeps_comms)
         perfile_session_keep_comms(delivery->session);
     return result;

@@ -52,7 +52,9 @@ struct pf_delivery_options {
     bool follows_maps;                         /* without code of JITs */
     bool keeps_comms;                          /* threads that ended keep their names */
     bool gives_records;                        /* that are no samples, too */
-    bool reads_all;                            /* also what lies behind the times of the filter */
+    bool reads_all;                            /* also what lies before and behind the times of the filter: */
+    bool reads_before;                         /* records before it */
+    bool reads_behind;                         /* names that threads have at the end */
     const struct pf_synthesizer *synthesizers;
     size_t synthesizer_count;
     void (*progress)(void *context, uint64_t done, uint64_t total); /* bytes; may be NULL */

@@ -57,6 +57,8 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .find = &profile->find_jit,
                                            .keeps_comms = options->keeps_comms,
                                            .gives_records = options->decoded,
+                                           .reads_before = options->decoded,
+                                           .reads_behind = options->names_at_end,
                                            .progress = options->drive.progress,
                                            .progress_context = options->drive.progress_context};
     profile->find_jit = options->find;

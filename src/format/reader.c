@@ -270,6 +270,26 @@ void perfile_reader_stop(struct perfile_reader *reader)
     reader->stops |= PF_READER_STOPPED;
 }
 
+static void rewind_part(struct pf_part *part)
+{
+    part->frame = (struct pf_frame){.window = &part->window, .at = part->start, .end = part->frame.end, .step = 8};
+    part->inflating = part->broken = false;
+    if (part->inflate) {
+        pf_inflate_restart(part->inflate);
+        pf_window_reset(&part->inflated);
+        part->inflated_frame = (struct pf_frame){
+            .window = &part->inflated, .end = UINT64_MAX, .compressed = true, .open_ended = true, .step = 8};
+    }
+}
+
+void pf_reader_go_to(struct perfile_reader *reader, uint64_t offset, const struct perfile_counts *counts)
+{
+    struct pf_part *part = &reader->parts[0];
+    rewind_part(part);
+    part->frame.at = offset;
+    reader->counts = *counts;
+}
+
 static uint64_t bytes_left(const struct perfile_reader *reader)
 {
     uint64_t left = 0;
@@ -331,18 +351,6 @@ int perfile_reader_payload(struct perfile_reader *reader, const uint8_t **data, 
     part->payload_at += *bytes;
     part->payload_left -= *bytes;
     return 1;
-}
-
-static void rewind_part(struct pf_part *part)
-{
-    part->frame = (struct pf_frame){.window = &part->window, .at = part->start, .end = part->frame.end, .step = 8};
-    part->inflating = part->broken = false;
-    if (part->inflate) {
-        pf_inflate_restart(part->inflate);
-        pf_window_reset(&part->inflated);
-        part->inflated_frame = (struct pf_frame){
-            .window = &part->inflated, .end = UINT64_MAX, .compressed = true, .open_ended = true, .step = 8};
-    }
 }
 
 int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error)

@@ -100,7 +100,11 @@ struct perfile_reader {
     struct perfile_record record;
     bool following; /* the end of the recording has still to be dealt with */
     unsigned stops; /* enum pf_reader_stop: not 0, and _next has nothing to give */
-    int directory;  /* of a directory recording, for what lies beside its files; -1: none */
+    struct {
+        const uint8_t *data; /* NULL: none */
+        size_t bytes;
+    } index;       /* of the recording, for sessions */
+    int directory; /* of a directory recording, for what lies beside its files; -1: none */
 };
 
 /* ---- reader.c ---- */
@@ -116,6 +120,8 @@ int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **
  * for the last MiB it is not worth it that losses and damage there are not counted.
  */
 bool pf_reader_leave_rest(struct perfile_reader *reader);
+/* The only part of a file is read from `offset` on, where a record begins; all before it counts as `counts` say. */
+void pf_reader_go_to(struct perfile_reader *reader, uint64_t offset, const struct perfile_counts *counts);
 /* STOPPED after perfile_reader_stop, else 0. */
 int pf_reader_check_stopped(const struct perfile_reader *reader, struct perfile_error *error);
 /* Gives the reader to a session, which sets `stops` back when it ends. ARGUMENT: not at its start, or another has it. */

@@ -623,3 +623,34 @@ bool pf_maps_trim(struct pf_maps *maps)
     pf_map_close(&move.texts);
     return moved;
 }
+
+/* ---- for who keeps them elsewhere ---- */
+
+bool pf_maps_walk(const struct perfile_space *space, bool (*take)(void *context, const struct perfile_map *map),
+                  void *context)
+{
+    return !space || (pf_maps_walk(space->left, take, context) && take(context, space->map) &&
+                      pf_maps_walk(space->right, take, context));
+}
+
+struct perfile_map *pf_maps_copy(struct pf_maps *maps, const struct perfile_map *map)
+{
+    struct perfile_map *copy = new_part(maps, sizeof(*copy));
+    if (copy)
+        *copy = *map;
+    return copy;
+}
+
+const struct perfile_space *pf_maps_append(struct pf_maps *maps, const struct perfile_space *space,
+                                           const struct perfile_map *map)
+{
+    struct build b = {.maps = maps};
+    const struct perfile_space *made = join(&b, space, make_leaf(&b, map));
+    return b.failed ? NULL : made;
+}
+
+bool pf_maps_set_space(struct pf_maps *maps, int32_t pid, const struct perfile_space *space)
+{
+    maps->seen = true; /* several processes may have it */
+    return set_space(maps, pid, space);
+}

@@ -52,6 +52,16 @@ int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_
 bool pf_maps_is_anonymous(const char *name);
 /* Puts in what pf_maps_add_later was given for times up to `time`; to be called when that is not below next_time. */
 bool pf_maps_advance(struct pf_maps *maps, uint64_t time);
+/* The maps of a tree in the order of their addresses; false as soon as `take` says so. */
+bool pf_maps_walk(const struct perfile_space *space, bool (*take)(void *context, const struct perfile_map *map),
+                  void *context);
+/* A copy with a number of its own, and the text where it is; NULL when out of memory. */
+struct perfile_map *pf_maps_copy(struct pf_maps *maps, const struct perfile_map *map);
+/* A tree of what lies behind the maps of `space`, and of these. NULL when out of memory. */
+const struct perfile_space *pf_maps_append(struct pf_maps *maps, const struct perfile_space *space,
+                                           const struct perfile_map *map);
+/* The process has this space now. False when out of memory. */
+bool pf_maps_set_space(struct pf_maps *maps, int32_t pid, const struct perfile_space *space);
 /* As perfile_session_trim. */
 bool pf_maps_trim(struct pf_maps *maps);
 /* The address space of a process as it is now; NULL: nothing is mapped. */

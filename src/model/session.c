@@ -1,41 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Records in time order, and who they are about. */
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/filter.h"
-#include "base/sized.h"
-#include "format/reader.h"
-#include "model/cgroups.h"
-#include "model/maps.h"
-#include "model/order.h"
-#include "model/threads.h"
+#include "model/session.h"
 
-struct perfile_session {
-    struct perfile_reader *reader;
-    struct pf_order order;
-    struct pf_threads threads;
-    struct pf_maps maps;
-    struct pf_cgroups cgroups;
-    const struct perfile_record *record; /* what is delivered */
-    struct perfile_record *heads;        /* directories: the next record of each part */
-    bool *has_head;
-    bool heads_read;
-    uint32_t last_part;   /* whose head was taken */
-    uint64_t round_limit; /* times up to this one cannot come any more */
-    uint64_t last_time;
-    uint64_t unordered;
-    uint64_t settled; /* the order of the recording itself says that earlier times cannot come any more */
-    uint64_t first_wanted, last_wanted;
-    uint64_t left_out; /* samples before first_wanted */
-    bool at_end;
-    bool ended; /* before the end of the recording */
-    bool follows_maps;
-    bool exit_pending; /* the record that was delivered last ends a thread: its name goes when the next one comes */
-    int32_t exit_tid;
-    bool keeps_comms; /* those of threads that have ended */
-    bool has_filter;
-    struct pf_filter filter;
-};
+#include "base/error.h"
+#include "base/sized.h"
+#include "model/index.h"
 
 int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session, struct perfile_error *error)
 {
@@ -108,8 +77,10 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
     if (PF_UNLIKELY(now->time >= session->maps.next_time) && now->time != UINT64_MAX &&
         !pf_maps_advance(&session->maps, now->time))
         return pf_fail_memory(error, "maps");
-    if (PF_LIKELY(now->type == PERFILE_RECORD_SAMPLE))
+    if (PF_LIKELY(now->type == PERFILE_RECORD_SAMPLE)) {
+        session->given++;
         return 1;
+    }
     if (now->type == PERFILE_RECORD_EXIT && !session->keeps_comms)
         note_exit(session);
     else if ((now->type == PERFILE_RECORD_COMM || now->type == PERFILE_RECORD_FORK) &&
@@ -146,8 +117,13 @@ static bool leave_out(struct perfile_session *session, const struct perfile_reco
 
 /* ---- one stream: rounds of ring buffers ---- */
 
-static void end_round(struct perfile_session *session)
+static void end_round(struct perfile_session *session, const struct perfile_record *mark)
 {
+    session->round_before = session->round_at;
+    session->counts_before = session->counts_at;
+    session->round_at = session->round_end = mark->offset + mark->bytes;
+    session->counts_at = session->reader->counts;
+    session->round_over = true;
     pf_order_flush(&session->order, session->round_limit);
     session->settled = session->round_limit;
     session->round_limit = session->order.max_time;
@@ -157,7 +133,33 @@ static void end_round(struct perfile_session *session)
 static void relieve(struct perfile_session *session)
 {
     struct pf_order *order = &session->order;
+    session->relieved = true;
     pf_order_flush(order, order->min_time + (order->max_time - order->min_time) / 2);
+}
+
+/* All that the last round settled has been delivered. */
+static int settle(struct perfile_session *session, struct perfile_error *error)
+{
+    session->round_over = false;
+    if (session->mark)
+        return session->mark(session->mark_context, error);
+    if (session->resumed || !session->reader->index.data || !session->first_wanted)
+        return 0;
+    session->resumed = true;
+    return pf_index_resume(session, error);
+}
+
+/* In the round that the session has begun with: the record belongs to what it took over. */
+static bool was_delivered(struct perfile_session *session, const struct perfile_record *record)
+{
+    if (record->offset >= session->resumed_until) {
+        session->resumed_until = 0;
+        return false;
+    }
+    if (record->type == PERFILE_RECORD_FINISHED_ROUND || (must_wait(session, record) && record->time > session->settled))
+        return false;
+    session->left_out += record->type == PERFILE_RECORD_SAMPLE;
+    return true;
 }
 
 static int next_of_stream(struct perfile_session *session, const struct perfile_record **record,
@@ -171,7 +173,9 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             pf_order_close(&session->order); /* those who keep the session for its names need the memory */
             return 0;
         }
-        int result = pf_reader_next(session->reader, &read, error);
+        int result = PF_UNLIKELY(session->round_over) ? settle(session, error) : 0;
+        if (result == 0)
+            result = pf_reader_next(session->reader, &read, error);
         if (result < 0)
             return result;
         if (result == 0) {
@@ -179,6 +183,8 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             pf_order_flush(&session->order, UINT64_MAX);
             continue;
         }
+        if (PF_UNLIKELY(session->resumed_until) && was_delivered(session, read))
+            continue;
         if (PF_LIKELY(must_wait(session, read))) {
             if (PF_UNLIKELY(read->time < session->first_wanted) && leave_out(session, read))
                 continue;
@@ -189,7 +195,7 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             continue;
         }
         if (read->type == PERFILE_RECORD_FINISHED_ROUND)
-            end_round(session);
+            end_round(session, read);
         return deliver(session, read, record, error);
     }
 }
@@ -306,6 +312,10 @@ static void end_early(struct perfile_session *session)
     session->ended = session->settled > session->last_wanted && session->last_time != UINT64_MAX &&
                      !session->unordered && (!session->keeps_comms || !session->threads.nameless_count) &&
                      pf_reader_leave_rest(session->reader);
+    if (session->ended && session->reader->index.data)
+        pf_index_count_rest(session);
+    else if (session->ended) /* some of those that were read wait for their turn */
+        session->left_out = session->reader->counts.samples - session->given;
 }
 
 /* ---- the public calls ---- */

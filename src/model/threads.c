@@ -91,6 +91,17 @@ bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *
            (settle(threads, r.fork.tid, NULL) && set_name(threads, r.fork.tid, known_name(threads, r.fork.ptid)));
 }
 
+const char *pf_threads_known_name(const struct pf_threads *threads, int32_t tid)
+{
+    return known_name(threads, tid);
+}
+
+bool pf_threads_set_name(struct pf_threads *threads, int32_t tid, const char *name)
+{
+    const char *text = name ? intern(threads, name) : NULL;
+    return (text || !name) && set_name(threads, tid, text);
+}
+
 bool pf_threads_forget(struct pf_threads *threads, int32_t tid)
 {
     return set_name(threads, tid, NULL);

@@ -21,6 +21,10 @@ void pf_threads_close(struct pf_threads *threads);
 /* Takes over what a COMM or FORK record says. False when out of memory. */
 bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *reader,
                        const struct perfile_record *record);
+/* NULL when there is none; nobody has asked. */
+const char *pf_threads_known_name(const struct pf_threads *threads, int32_t tid);
+/* The thread has this name now. False when out of memory. */
+bool pf_threads_set_name(struct pf_threads *threads, int32_t tid, const char *name);
 /* The thread has ended: it has no name any more. False when out of memory. */
 bool pf_threads_forget(struct pf_threads *threads, int32_t tid);
 /* ":TID" when there is none. */

@@ -871,6 +871,7 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
     struct pf_profile_options how = {.filter = any ? &filter : NULL,
                                      .find = pf_find_options_of(options->symbols),
                                      .keeps_comms = true,
+                                     .names_at_end = report->by_thread,
                                      .in_blocks = true,
                                      .decoded = report->kept_count != 0 || report->branches || report->by_weight ||
                                                 report->by_cost,

@@ -296,6 +296,7 @@ struct pf_report {
     size_t sort_count;
     bool by_frame;  /* a column takes the frame */
     bool by_symbol; /* pf_report_columns[PF_COLUMN_symbol] is one of them */
+    bool by_thread; /* a column shows the names of threads, which are those of the end */
     bool by_dso;
     bool by_address; /* a column tells addresses of a function apart */
     bool by_mode;    /* a column asks for the mode of samples */

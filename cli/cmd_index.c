@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <perfile/index.h>
+
+#include "index.h"
+#include "input.h"
+#include "sandbox.h"
+#include "stream.h"
+
+static const struct pf_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = offsetof(struct pf_settings, output),
+     .doc = "Write the index to this file, instead of the cache. One that is called like the recording with .pfi behind "
+            "it is found there, and may go with it to other folders; times of files must be kept (cp -p)."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+static int write_index(struct pf_input *input)
+{
+    struct pf_stream out;
+    int status = pf_stream_open(&out, input->settings->output), result, written;
+
+    if (status)
+        return status;
+    result = perfile_index_write(input->reader, &(struct perfile_sink){&out, pf_stream_write}, &input->error);
+    status = result < 0 ? pf_input_failure(input, result) : PF_STATUS_OK;
+    written = pf_stream_close(&out, status == PF_STATUS_OK);
+    return status ? status : written;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    static char cached[4096];
+    struct pf_input input;
+    int status = pf_input_choose(&input, command, settings);
+
+    if (status)
+        return status;
+    if (!settings->output) {
+        if (!pf_index_cached(input.name, cached, sizeof(cached), true)) {
+            pf_message("%s: %s: no place in the cache for an index; -o FILE", command->name, input.name);
+            return PF_STATUS_OUTPUT;
+        }
+        settings->output = cached;
+    }
+    pf_sandbox_enter(command, settings);
+    if ((status = pf_input_open(&input)))
+        return status;
+    status = write_index(&input);
+    perfile_close(input.reader);
+    return status;
+}
+
+const struct pf_command pf_command_index = {
+    .name = "index",
+    .summary = "make an index, with which reading begins in the middle of a recording",
+    .doc = "Reads the whole recording once and notes where in it one has to begin for each time, and who ran with which "
+           "mappings then. Verbs with --time use the index by themselves: what they print is the same, and costs as much as "
+           "these times. The index is kept in ~/.cache/perfile, by what the recording is and when it was changed; one of "
+           "a recording that has changed is not used. Streams, directories, compressed recordings and those with AUX data, "
+           "damage or code of JITs cannot have one: the message says why.",
+    .examples = "index perf.data\n"
+                "index -o perf.data.pfi perf.data",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

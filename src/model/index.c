@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Which recording an index is of. */
+#include "model/index.h"
+
+#include <sys/stat.h>
+
+#include <perfile/index.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+enum { END_BYTES = 64 * 1024 };
+
+/* The checksum so far, and that of up to END_BYTES bytes at `offset`. False: they cannot be read. */
+static bool add_end(struct perfile_reader *reader, uint64_t offset, uint32_t *crc)
+{
+    uint8_t *bytes = pf_resize(reader->allocator, NULL, 0, END_BYTES);
+    size_t got = 0;
+    const bool read = bytes && pf_source_read(&reader->parts[0].source, offset, bytes, END_BYTES, &got, NULL) == 0;
+    if (read)
+        *crc = pf_crc32(*crc, bytes, got);
+    pf_free(reader->allocator, bytes, END_BYTES);
+    return read;
+}
+
+bool pf_index_describe(struct perfile_reader *reader, struct pf_index_tail *tail)
+{
+    const struct pf_source *source = &reader->parts[0].source;
+    struct stat status;
+    uint32_t crc = 0;
+    if (reader->part_count != 1 || reader->file.mode != PERFILE_MODE_FILE || reader->options.follow ||
+        !source->seekable)
+        return false;
+    *tail = (struct pf_index_tail){
+        .file_bytes = source->bytes, .mark_bytes = sizeof(struct pf_index_mark), .version = PF_INDEX_VERSION};
+    memcpy(tail->magic, PF_INDEX_MAGIC, sizeof(tail->magic));
+    if (!source->memory && !source->callbacks.read && fstat(source->fd, &status) == 0) {
+        tail->modified_s = status.st_mtim.tv_sec;
+        tail->modified_ns = status.st_mtim.tv_nsec;
+    }
+    if (!add_end(reader, 0, &crc) ||
+        !add_end(reader, source->bytes > END_BYTES ? source->bytes - END_BYTES : 0, &crc))
+        return false;
+    tail->ends_crc = crc;
+    return true;
+}
+
+static bool is_of(const struct pf_index_tail *tail, const struct pf_index_tail *recording)
+{
+    return memcmp(tail->magic, recording->magic, sizeof(tail->magic)) == 0 && tail->version == recording->version &&
+           tail->mark_bytes == recording->mark_bytes && tail->file_bytes == recording->file_bytes &&
+           tail->modified_s == recording->modified_s && tail->modified_ns == recording->modified_ns &&
+           tail->ends_crc == recording->ends_crc;
+}
+
+static int fail_absent(struct perfile_error *error, const char *why)
+{
+    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "index", "%s", why);
+}
+
+int perfile_index_use(struct perfile_reader *reader, const void *data, size_t bytes, struct perfile_error *error)
+{
+    struct pf_index_tail tail, recording;
+    const uint8_t *at = data;
+    if (reader->stops & PF_READER_DRIVEN)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "index", "a session drives the reader");
+    if (bytes < sizeof(tail))
+        return fail_absent(error, "it is too short");
+    memcpy(&tail, at + bytes - sizeof(tail), sizeof(tail));
+    if (pf_crc32(0, &tail, offsetof(struct pf_index_tail, crc)) != tail.crc)
+        return fail_absent(error, "it is damaged, or none");
+    if (!pf_index_describe(reader, &recording) || !is_of(&tail, &recording))
+        return fail_absent(error, "it is of another recording, or of another version");
+    const struct pf_index_piece *marks = &tail.marks;
+    uint64_t wanted;
+    if (!pf_multiply(marks->count, sizeof(struct pf_index_mark), &wanted) || marks->bytes != wanted ||
+        marks->at > bytes || marks->bytes > bytes - marks->at ||
+        pf_crc32(0, at + marks->at, (size_t)marks->bytes) != marks->crc)
+        return fail_absent(error, "it is damaged");
+    reader->index.data = at;
+    reader->index.bytes = bytes;
+    return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Beginning in the middle of a recording.
+ *
+ * A mark is the end of a round: all records up to its `settled` time have been delivered, and those that had been read by
+ * then and were not delivered lie in the round that ended, which begins at `resume`. What the session knew then is the state:
+ * names of threads, mappings, control groups. So who takes the state over and reads from `resume` on, and passes over what
+ * was delivered, goes on as if it had come all the way.
+ *
+ *     pieces of texts, of names that ended, and of states, as they come     marks     the tail
+ *
+ * In the order of bytes and the sizes of this machine: another one's is not used. Each piece has a checksum.
+ */
+#ifndef PF_MODEL_INDEX_H
+#define PF_MODEL_INDEX_H
+
+#include "model/session.h"
+
+enum { PF_INDEX_VERSION = 1 };
+
+struct pf_index_piece {
+    uint64_t at, bytes;
+    uint64_t count; /* of what is in it */
+    uint64_t crc;
+};
+
+struct pf_index_mark {
+    uint64_t settled;
+    uint64_t resume, end; /* the round */
+    struct pf_index_piece texts; /* that are new, each with its NUL: their numbers count on from mark to mark */
+    struct pf_index_piece gone;  /* names of threads that ended since the mark before: struct pf_index_name */
+    struct pf_index_piece state;
+    struct perfile_counts counts; /* when the reader stood at `resume` */
+};
+
+struct pf_index_tail {
+    struct pf_index_piece marks;
+    uint64_t file_bytes;
+    int64_t modified_s, modified_ns;
+    uint64_t ends_crc; /* of how the recording begins and ends */
+    struct perfile_counts counts;
+    uint32_t mark_bytes;
+    uint32_t version;
+    uint64_t crc; /* of all before it */
+    char magic[8];
+};
+
+#define PF_INDEX_MAGIC "PFINDEX"
+#define PF_INDEX_NO_TEXT UINT32_MAX
+
+struct pf_index_name {
+    uint32_t tid;
+    uint32_t text;
+};
+
+/* A state: how many there are of each, and then these, in this order. */
+struct pf_index_counts {
+    uint32_t names, groups, maps, spaces, processes, alive, ended;
+    uint32_t next_map; /* the number that the next one gets */
+};
+
+struct pf_index_group {
+    uint64_t id;
+    uint64_t text;
+};
+
+struct pf_index_map {
+    uint64_t start, end, pgoff;
+    uint32_t text, id, prot, flags;
+    int32_t pid;
+    uint8_t build_id[20];
+    uint8_t build_id_bytes, kernel, data, symbol;
+    uint32_t unused;
+};
+
+/* Spaces are one number each, how many maps they have, and the numbers of these. */
+struct pf_index_process {
+    uint32_t pid;
+    uint32_t space;
+};
+
+struct pf_index_life {
+    uint64_t pid;
+    uint64_t value; /* how many of its threads are alive, or when it ended */
+};
+
+/* What the tail says of the recording that the reader has. False: it is no file. */
+bool pf_index_describe(struct perfile_reader *reader, struct pf_index_tail *tail);
+/* The reader stands behind the first round: it goes to the last mark before the times that are wanted. MEMORY. */
+int pf_index_resume(struct perfile_session *session, struct perfile_error *error);
+/* The session ends early: what is behind counts as the index says. */
+void pf_index_count_rest(struct perfile_session *session);
+
+#endif

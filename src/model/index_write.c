@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Making an index. */
+#include <perfile/index.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "model/index.h"
+
+/* How far marks are apart at least, in bytes of the recording: of 64 MB, and of what a state takes. */
+enum { MARK_BYTES = 64 << 20, MARK_STATES = 32 };
+
+struct builder {
+    const struct perfile_allocator *allocator;
+    const struct perfile_sink *sink;
+    struct perfile_session *session;
+    uint64_t written;     /* bytes */
+    struct pf_text marks; /* struct pf_index_mark */
+    struct pf_text texts; /* that are new since the last mark, ... */
+    struct pf_text gone;
+    uint64_t text_count; /* ... and of these the first */
+    uint64_t new_texts;
+    struct pf_map numbers; /* of texts, by their hash; looked up as struct pf_index_name in `known` */
+    struct pf_arena arena;
+    struct pf_map known;       /* number of a text to the text, a pointer */
+    struct pf_text parts[7];   /* of a state */
+    struct pf_index_counts has;
+    struct pf_map map_numbers; /* of this state, by their addresses */
+    struct pf_map space_numbers;
+    uint64_t next_mark; /* not before this offset */
+    uint32_t of_space;  /* maps */
+    const char *refused; /* why there can be none */
+    bool failed;        /* out of memory */
+};
+
+enum { NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED };
+
+/* The number of a text. */
+static uint32_t number_of(struct builder *b, const char *text)
+{
+    const uint64_t hash = pf_hash_text(text);
+    uint64_t number, known;
+    if (pf_map_get(&b->numbers, hash, &number) && pf_map_get(&b->known, number, &known) &&
+        strcmp((const char *)(uintptr_t)known, text) == 0)
+        return (uint32_t)number;
+    const size_t bytes = strlen(text);
+    const char *copy = pf_arena_text(&b->arena, text, bytes);
+    number = b->text_count + b->new_texts++;
+    b->failed |= !copy || number >= PF_INDEX_NO_TEXT || !pf_map_put(&b->numbers, hash, number) ||
+                 !pf_map_put(&b->known, number, (uintptr_t)copy);
+    pf_put(&b->texts, text, bytes + 1);
+    return (uint32_t)number;
+}
+
+/* ---- a state ----------------------------------------------------------------------------------------------------- */
+
+static void put_names(struct builder *b)
+{
+    const struct pf_map *names = &b->session->threads.names;
+    for (size_t i = 0; i < names->size; i++) {
+        const struct pf_map_slot *slot = &names->slots[i];
+        if (slot->value <= 1) /* none, or a name that was forgotten */
+            continue;
+        const struct pf_index_name name = {(uint32_t)slot->key,
+                                           number_of(b, (const char *)(uintptr_t)(slot->value - 1))};
+        pf_put(&b->parts[NAMES], &name, sizeof(name));
+        b->has.names++;
+    }
+}
+
+static void put_groups(struct builder *b)
+{
+    const struct pf_map *paths = &b->session->cgroups.paths;
+    for (size_t i = 0; i < paths->size; i++) {
+        const struct pf_map_slot *slot = &paths->slots[i];
+        if (!slot->value)
+            continue;
+        const struct pf_index_group group = {slot->key, number_of(b, (const char *)(uintptr_t)(slot->value - 1))};
+        pf_put(&b->parts[GROUPS], &group, sizeof(group));
+        b->has.groups++;
+    }
+}
+
+static void put_map(struct builder *b, const struct perfile_map *map)
+{
+    struct pf_index_map put = {.start = map->start,
+                               .end = map->end,
+                               .pgoff = map->pgoff,
+                               .text = number_of(b, map->filename),
+                               .id = map->id,
+                               .prot = map->prot,
+                               .flags = map->flags,
+                               .pid = map->pid,
+                               .build_id_bytes = map->build_id_bytes,
+                               .kernel = map->kernel,
+                               .data = map->data,
+                               .symbol = map->symbol};
+    memcpy(put.build_id, map->build_id, sizeof(put.build_id));
+    pf_put(&b->parts[MAPS], &put, sizeof(put));
+}
+
+static bool put_map_of_space(void *context, const struct perfile_map *map)
+{
+    struct builder *b = context;
+    uint64_t number;
+    if (!pf_map_get(&b->map_numbers, (uintptr_t)map, &number)) {
+        number = b->has.maps++;
+        b->failed |= !pf_map_put(&b->map_numbers, (uintptr_t)map, number);
+        put_map(b, map);
+    }
+    const uint32_t put = (uint32_t)number;
+    pf_put(&b->parts[SPACES], &put, sizeof(put));
+    b->of_space++;
+    return true;
+}
+
+/* Processes that have one space share it. */
+static uint32_t put_space(struct builder *b, const struct perfile_space *space)
+{
+    uint64_t number;
+    if (pf_map_get(&b->space_numbers, (uintptr_t)space, &number))
+        return (uint32_t)number;
+    const size_t at = b->parts[SPACES].used;
+    b->of_space = 0;
+    pf_put(&b->parts[SPACES], &b->of_space, sizeof(b->of_space));
+    pf_maps_walk(space, put_map_of_space, b);
+    if (!b->parts[SPACES].failed)
+        memcpy(b->parts[SPACES].data + at, &b->of_space, sizeof(b->of_space));
+    b->failed |= !pf_map_put(&b->space_numbers, (uintptr_t)space, b->has.spaces);
+    return b->has.spaces++;
+}
+
+static void put_spaces(struct builder *b)
+{
+    const struct pf_map *spaces = &b->session->maps.spaces;
+    for (size_t i = 0; i < spaces->size; i++) {
+        const struct pf_map_slot *slot = &spaces->slots[i];
+        if (slot->value <= 1)
+            continue;
+        const struct pf_index_process process = {
+            (uint32_t)slot->key, put_space(b, (const struct perfile_space *)(uintptr_t)(slot->value - 1))};
+        pf_put(&b->parts[PROCESSES], &process, sizeof(process));
+        b->has.processes++;
+    }
+}
+
+static uint32_t put_lives(struct pf_text *to, const struct pf_map *lives)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < lives->size; i++) {
+        const struct pf_map_slot *slot = &lives->slots[i];
+        if (!slot->value)
+            continue;
+        const struct pf_index_life life = {slot->key, slot->value - 1};
+        pf_put(to, &life, sizeof(life));
+        count++;
+    }
+    return count;
+}
+
+static void gather(struct builder *b)
+{
+    const struct pf_maps *maps = &b->session->maps;
+    b->has = (struct pf_index_counts){.next_map = maps->count};
+    put_names(b);
+    put_groups(b);
+    put_spaces(b);
+    b->has.alive = put_lives(&b->parts[ALIVE], &maps->alive);
+    b->has.ended = put_lives(&b->parts[ENDED], &maps->ended);
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------------------------ */
+
+static int write_bytes(struct builder *b, const void *data, size_t bytes, struct pf_index_piece *piece,
+                       struct perfile_error *error)
+{
+    if (bytes && b->sink->write(b->sink->context, data, bytes) != 0)
+        return pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "index", "it cannot be written");
+    piece->crc = pf_crc32((uint32_t)piece->crc, data, bytes);
+    piece->bytes += bytes;
+    b->written += bytes;
+    return 0;
+}
+
+/* What was gathered in a text, which is empty afterwards. */
+static int write_text(struct builder *b, struct pf_text *text, struct pf_index_piece *piece,
+                      struct perfile_error *error)
+{
+    const int result = text->failed || b->failed ? pf_fail_memory(error, "index")
+                                                 : write_bytes(b, text->data, text->used, piece, error);
+    text->used = 0;
+    return result;
+}
+
+static struct pf_index_piece piece_here(const struct builder *b, uint64_t count)
+{
+    return (struct pf_index_piece){.at = b->written, .count = count};
+}
+
+static int write_state(struct builder *b, struct pf_index_piece *piece, struct perfile_error *error)
+{
+    *piece = piece_here(b, 0);
+    int result = write_bytes(b, &b->has, sizeof(b->has), piece, error);
+    for (size_t i = 0; i < PF_COUNT(b->parts) && result == 0; i++)
+        result = write_text(b, &b->parts[i], piece, error);
+    return result;
+}
+
+static int write_mark(struct builder *b, struct perfile_error *error)
+{
+    const struct perfile_session *session = b->session;
+    struct pf_index_mark mark = {.settled = session->settled,
+                                 .resume = session->round_before,
+                                 .end = session->round_at,
+                                 .counts = session->counts_before};
+    pf_map_open(&b->map_numbers, b->allocator);
+    pf_map_open(&b->space_numbers, b->allocator);
+    gather(b);
+    pf_map_close(&b->map_numbers);
+    pf_map_close(&b->space_numbers);
+    int result = write_state(b, &mark.state, error);
+    mark.texts = piece_here(b, b->new_texts);
+    if (result == 0)
+        result = write_text(b, &b->texts, &mark.texts, error);
+    mark.gone = piece_here(b, b->gone.used / sizeof(struct pf_index_name));
+    if (result == 0)
+        result = write_text(b, &b->gone, &mark.gone, error);
+    b->text_count += b->new_texts;
+    b->new_texts = 0;
+    pf_put(&b->marks, &mark, sizeof(mark));
+    b->next_mark = mark.end + pf_max(MARK_BYTES, MARK_STATES * mark.state.bytes);
+    return result;
+}
+
+/* ---- the pass ---------------------------------------------------------------------------------------------------- */
+
+static int take_mark(void *context, struct perfile_error *error)
+{
+    struct builder *b = context;
+    const struct perfile_session *session = b->session;
+    const bool due = session->round_before && session->settled && session->round_at >= b->next_mark;
+    const int result = due ? write_mark(b, error) : 0;
+    perfile_session_trim(b->session);
+    return result;
+}
+
+static void note_gone(struct builder *b, int32_t tid, const char *name)
+{
+    const struct pf_index_name gone = {(uint32_t)tid, name ? number_of(b, name) : PF_INDEX_NO_TEXT};
+    pf_put(&b->gone, &gone, sizeof(gone));
+}
+
+/* The names of threads that end are kept by some. */
+static void take_task(struct builder *b, const struct perfile_record *record)
+{
+    const struct pf_threads *threads = &b->session->threads;
+    struct perfile_fork r;
+    if (record->damaged || perfile_record_decode(b->session->reader, record, &r, sizeof(r), NULL) < 0)
+        return;
+    const char *name = pf_threads_known_name(threads, r.tid);
+    if (record->type == PERFILE_RECORD_EXIT || !name)
+        note_gone(b, r.tid, name);
+}
+
+static void take_map(struct builder *b, const struct perfile_record *record)
+{
+    union {
+        struct perfile_mmap mmap;
+        struct perfile_mmap2 mmap2;
+    } r;
+    const size_t bytes = record->type == PERFILE_RECORD_MMAP ? sizeof(r.mmap) : sizeof(r.mmap2);
+    if (record->damaged || perfile_record_decode(b->session->reader, record, &r, bytes, NULL) < 0)
+        return;
+    if (pf_is_jitdump(record->type == PERFILE_RECORD_MMAP ? r.mmap.filename : r.mmap2.filename))
+        b->refused = "it has code of JITs, whose files are read from their beginning";
+}
+
+/* What describes the recording comes at its start, where everybody reads it. */
+static void take_other(struct builder *b, const struct perfile_record *record)
+{
+    const bool harmless = record->type == PERFILE_RECORD_FINISHED_ROUND || record->type == PERFILE_RECORD_FINISHED_INIT;
+    if (record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2)
+        b->refused = "its records are compressed as one stream: convert it to one that is not";
+    else if (record->type >= PERFILE_RECORD_HEADER_ATTR && !harmless && b->session->round_at)
+        b->refused = "records in the middle of it describe the recording";
+}
+
+static void take_record(struct builder *b, const struct perfile_record *record)
+{
+    switch (record->type) {
+    case PERFILE_RECORD_SAMPLE:
+        return;
+    case PERFILE_RECORD_FORK:
+    case PERFILE_RECORD_EXIT:
+        take_task(b, record);
+        return;
+    case PERFILE_RECORD_MMAP:
+    case PERFILE_RECORD_MMAP2:
+        take_map(b, record);
+        return;
+    default:
+        take_other(b, record);
+    }
+}
+
+static bool has_damage(const struct perfile_reader *reader)
+{
+    const struct perfile_counts *counts = &reader->counts, *opening = &reader->opening_counts;
+    return counts->losses || counts->damaged || counts->unknown || counts->bytes_lost ||
+           counts->warnings != opening->warnings || counts->notes != opening->notes;
+}
+
+static const char *why_not(const struct builder *b)
+{
+    const struct perfile_session *session = b->session;
+    if (b->refused)
+        return b->refused;
+    if (session->reader->counts.aux_type || session->reader->counts.aux_bytes)
+        return "it has AUX data";
+    if (has_damage(session->reader))
+        return "it has damage, or something to be told of";
+    return session->unordered || session->relieved ? "its records are out of order" : NULL;
+}
+
+static int refuse(struct perfile_error *error, const char *why)
+{
+    return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "index",
+                   "reading cannot begin in the middle of this recording: %s", why);
+}
+
+static int finish(struct builder *b, struct pf_index_tail *tail, struct perfile_error *error)
+{
+    tail->counts = b->session->reader->counts;
+    tail->marks = piece_here(b, b->marks.used / sizeof(struct pf_index_mark));
+    int result = write_text(b, &b->marks, &tail->marks, error);
+    struct pf_index_piece unused = {0};
+    tail->crc = pf_crc32(0, tail, offsetof(struct pf_index_tail, crc));
+    return result < 0 ? result : write_bytes(b, tail, sizeof(*tail), &unused, error);
+}
+
+static int run(struct builder *b, struct pf_index_tail *tail, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    int result;
+    perfile_session_follow_maps(b->session);
+    b->session->mark = take_mark;
+    b->session->mark_context = b;
+    b->next_mark = b->session->reader->parts[0].start + MARK_BYTES;
+    while ((result = perfile_session_next(b->session, &record, error)) > 0 && !b->refused)
+        take_record(b, record);
+    if (result < 0)
+        return result;
+    const char *why = why_not(b);
+    return why ? refuse(error, why) : finish(b, tail, error);
+}
+
+static int open_builder(struct builder *b)
+{
+    int result = pf_text_open(&b->marks, b->allocator, NULL, NULL) | pf_text_open(&b->texts, b->allocator, NULL, NULL) |
+                 pf_text_open(&b->gone, b->allocator, NULL, NULL);
+    for (size_t i = 0; i < PF_COUNT(b->parts); i++)
+        result |= pf_text_open(&b->parts[i], b->allocator, NULL, NULL);
+    pf_map_open(&b->numbers, b->allocator);
+    pf_map_open(&b->known, b->allocator);
+    pf_arena_open(&b->arena, b->allocator);
+    return result;
+}
+
+static void close_builder(struct builder *b)
+{
+    pf_text_close(&b->marks);
+    pf_text_close(&b->texts);
+    pf_text_close(&b->gone);
+    for (size_t i = 0; i < PF_COUNT(b->parts); i++)
+        pf_text_close(&b->parts[i]);
+    pf_map_close(&b->numbers);
+    pf_map_close(&b->known);
+    pf_arena_close(&b->arena);
+    perfile_session_close(b->session);
+}
+
+/* Diagnostics are told by who reads the recording for its own sake. */
+static int write_quietly(struct builder *b, struct perfile_reader *reader, struct pf_index_tail *tail,
+                         struct perfile_error *error)
+{
+    struct perfile_open_options *options = &reader->options;
+    void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic) = options->diagnostic;
+    options->diagnostic = NULL;
+    int result = open_builder(b) < 0 ? pf_fail_memory(error, "index") : 0;
+    if (result == 0)
+        result = perfile_session_open(reader, &b->session, error);
+    if (result == 0)
+        result = run(b, tail, error);
+    close_builder(b);
+    options->diagnostic = diagnostic;
+    return result;
+}
+
+int perfile_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, struct perfile_error *error)
+{
+    struct pf_index_tail tail;
+    struct builder *b = pf_new(reader->allocator, sizeof(*b));
+    if (!b)
+        return pf_fail_memory(error, "index");
+    b->allocator = reader->allocator;
+    b->sink = sink;
+    int result = pf_index_describe(reader, &tail) ? write_quietly(b, reader, &tail, error)
+                                                  : refuse(error, "it is no file, or a stream in one");
+    pf_free(reader->allocator, b, sizeof(*b));
+    const int rewound = perfile_reader_rewind(reader, result < 0 ? NULL : error);
+    return result < 0 ? result : rewound;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* A session from the inside, for what begins in the middle of a recording. */
+#ifndef PF_MODEL_SESSION_H
+#define PF_MODEL_SESSION_H
+
+#include "base/bytes.h"
+#include "base/filter.h"
+#include "format/reader.h"
+#include "model/cgroups.h"
+#include "model/maps.h"
+#include "model/order.h"
+#include "model/threads.h"
+
+struct perfile_session {
+    struct perfile_reader *reader;
+    struct pf_order order;
+    struct pf_threads threads;
+    struct pf_maps maps;
+    struct pf_cgroups cgroups;
+    const struct perfile_record *record; /* what is delivered */
+    struct perfile_record *heads;        /* directories: the next record of each part */
+    bool *has_head;
+    bool heads_read;
+    uint32_t last_part;   /* whose head was taken */
+    uint64_t round_limit; /* times up to this one cannot come any more */
+    uint64_t last_time;
+    uint64_t unordered;
+    uint64_t settled; /* the order of the recording itself says that earlier times cannot come any more */
+    uint64_t first_wanted, last_wanted;
+    uint64_t left_out; /* samples before first_wanted */
+    uint64_t given;    /* samples that were delivered */
+    /* of a reader that has an index, and of who makes one: */
+    uint64_t round_at, round_before;      /* where the round that is read begins, and the one before it */
+    struct perfile_counts counts_at, counts_before; /* of the reader there */
+    uint64_t round_end;                   /* where the last one ended */
+    uint64_t resumed_until;               /* what lies before here and is not later than `settled` was delivered: */
+    bool resumed;
+    bool round_over;                      /* and all that is settled was delivered */
+    int (*mark)(void *context, struct perfile_error *error); /* called then; NULL: nobody wants to know */
+    void *mark_context;
+    bool relieved; /* records were delivered before the order was sure */
+    bool at_end;
+    bool ended; /* before the end of the recording */
+    bool follows_maps;
+    bool exit_pending; /* the record that was delivered last ends a thread: its name goes when the next one comes */
+    int32_t exit_tid;
+    bool keeps_comms; /* those of threads that have ended */
+    bool has_filter;
+    struct pf_filter filter;
+};
+
+#endif
