@@ -84,6 +84,9 @@ struct pf_index_life {
     uint64_t value; /* how many of its threads are alive, or when it ended */
 };
 
+/* As perfile_index_write, with marks as near as tests want them. */
+int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, uint64_t mark_bytes,
+                   struct perfile_error *error);
 /* What the tail says of the recording that the reader has. False: it is no file. */
 bool pf_index_describe(struct perfile_reader *reader, struct pf_index_tail *tail);
 /* The reader stands behind the first round: it goes to the last mark before the times that are wanted. MEMORY. */

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "model/index.h"
 
-/* How far marks are apart at least, in bytes of the recording: of 64 MB, and of what a state takes. */
+/* How far marks are apart at least, in bytes of the recording, or in bytes of a state. */
 enum { MARK_BYTES = 64 << 20, MARK_STATES = 32 };
 
 struct builder {
@@ -27,6 +27,7 @@ struct builder {
     struct pf_index_counts has;
     struct pf_map map_numbers; /* of this state, by their addresses */
     struct pf_map space_numbers;
+    uint64_t mark_bytes;
     uint64_t next_mark; /* not before this offset */
     uint32_t of_space;  /* maps */
     const char *refused; /* why there can be none */
@@ -228,7 +229,7 @@ static int write_mark(struct builder *b, struct perfile_error *error)
     b->text_count += b->new_texts;
     b->new_texts = 0;
     pf_put(&b->marks, &mark, sizeof(mark));
-    b->next_mark = mark.end + pf_max(MARK_BYTES, MARK_STATES * mark.state.bytes);
+    b->next_mark = mark.end + pf_max(b->mark_bytes, b->mark_bytes < MARK_BYTES ? 0 : MARK_STATES * mark.state.bytes);
     return result;
 }
 
@@ -345,7 +346,7 @@ static int run(struct builder *b, struct pf_index_tail *tail, struct perfile_err
     perfile_session_follow_maps(b->session);
     b->session->mark = take_mark;
     b->session->mark_context = b;
-    b->next_mark = b->session->reader->parts[0].start + MARK_BYTES;
+    b->next_mark = b->session->reader->parts[0].start + b->mark_bytes;
     while ((result = perfile_session_next(b->session, &record, error)) > 0 && !b->refused)
         take_record(b, record);
     if (result < 0)
@@ -396,7 +397,8 @@ static int write_quietly(struct builder *b, struct perfile_reader *reader, struc
     return result;
 }
 
-int perfile_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, struct perfile_error *error)
+int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, uint64_t mark_bytes,
+                   struct perfile_error *error)
 {
     struct pf_index_tail tail;
     struct builder *b = pf_new(reader->allocator, sizeof(*b));
@@ -404,9 +406,15 @@ int perfile_index_write(struct perfile_reader *reader, const struct perfile_sink
         return pf_fail_memory(error, "index");
     b->allocator = reader->allocator;
     b->sink = sink;
+    b->mark_bytes = mark_bytes;
     int result = pf_index_describe(reader, &tail) ? write_quietly(b, reader, &tail, error)
                                                   : refuse(error, "it is no file, or a stream in one");
     pf_free(reader->allocator, b, sizeof(*b));
     const int rewound = perfile_reader_rewind(reader, result < 0 ? NULL : error);
     return result < 0 ? result : rewound;
+}
+
+int perfile_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, struct perfile_error *error)
+{
+    return pf_index_write(reader, sink, MARK_BYTES, error);
 }
