@@ -3072,6 +3072,8 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_anonymize': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_anonymize_options), POINTER(perfile_anonymize_report), POINTER(perfile_error)]),
     'perfile_anonymize_category': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_anonymize_word': ('libperfile', c_char_p, [c_size_t]),
+    'perfile_index_write': ('libperfile', c_int, [c_void_p, POINTER(perfile_sink), POINTER(perfile_error)]),
+    'perfile_index_use': ('libperfile', c_int, [c_void_p, c_void_p, c_size_t, POINTER(perfile_error)]),
     'perfile_version': ('libperfile', c_char_p, []),
     'perfile_version_number': ('libperfile', c_uint32, []),
     'perfile_text_escape': ('libperfile-analysis', c_size_t, [c_void_p, c_size_t, c_void_p, c_size_t]),
