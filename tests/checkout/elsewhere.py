@@ -11,7 +11,7 @@ import argparse, collections, concurrent.futures, json, os, pathlib, shutil, sub
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-RECORDINGS = 1  # of each test, see fewer()
+RECORDINGS = 2  # of each test, see fewer(): some compare two
 ODD_NAME = 'pfäd mit spaces ☃'
 NOBODY = 65534
 SKIP, SLOWER = 77, 8
@@ -28,7 +28,7 @@ OUT_OF_REACH = {
     'python-tables': 'rows are compared with those that the command prints; the binding elsewhere is what python-reading tries',
     'ids': 'ids of one table are looked for in another of the same process',
 }
-LOCALES = ['tr_TR', 'de_DE']
+LOCALES = {'tr_TR.UTF-8': ('tr_TR', 'UTF-8'), 'de_DE.UTF-8': ('de_DE', 'UTF-8')}
 
 # `environment` and `shell` (commands of sh) make it; `planted` is the expectation; `cannot` says why it is not possible
 Change = collections.namedtuple('Change', 'environment shell planted cannot', defaults=({}, '', 'false', lambda: ''))
