@@ -136,7 +136,7 @@ static void put_spaces(struct builder *b)
     const struct pf_map *spaces = &b->session->maps.spaces;
     for (size_t i = 0; i < spaces->size; i++) {
         const struct pf_map_slot *slot = &spaces->slots[i];
-        if (slot->value <= 1)
+        if (slot->value <= 1 || pf_maps_is_over(&b->session->maps, slot->key))
             continue;
         const struct pf_index_process process = {
             (uint32_t)slot->key, put_space(b, (const struct perfile_space *)(uintptr_t)(slot->value - 1))};
@@ -145,12 +145,12 @@ static void put_spaces(struct builder *b)
     }
 }
 
-static uint32_t put_lives(struct pf_text *to, const struct pf_map *lives)
+static uint32_t put_lives(const struct pf_maps *maps, struct pf_text *to, const struct pf_map *lives)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < lives->size; i++) {
         const struct pf_map_slot *slot = &lives->slots[i];
-        if (!slot->value)
+        if (!slot->value || pf_maps_is_over(maps, slot->key))
             continue;
         const struct pf_index_life life = {slot->key, slot->value - 1};
         pf_put(to, &life, sizeof(life));
@@ -166,8 +166,8 @@ static void gather(struct builder *b)
     put_names(b);
     put_groups(b);
     put_spaces(b);
-    b->has.alive = put_lives(&b->parts[ALIVE], &maps->alive);
-    b->has.ended = put_lives(&b->parts[ENDED], &maps->ended);
+    b->has.alive = put_lives(maps, &b->parts[ALIVE], &maps->alive);
+    b->has.ended = put_lives(maps, &b->parts[ENDED], &maps->ended);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */

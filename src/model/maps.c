@@ -551,7 +551,7 @@ static bool move_tree(struct move *m, const struct perfile_space *tree, const st
            pf_map_put(&m->nodes, (uintptr_t)tree, (uintptr_t)copy);
 }
 
-static bool is_over(const struct pf_maps *maps, uint64_t pid)
+bool pf_maps_is_over(const struct pf_maps *maps, uint64_t pid)
 {
     uint64_t ended;
     return pf_map_get(&maps->ended, pid, &ended) && ended < maps->now && maps->now - ended > REMEMBERED_NS;
@@ -564,17 +564,17 @@ static bool move_all(struct move *m)
     for (size_t i = 0; enough && i < from->spaces.size; i++) {
         const struct pf_map_slot *slot = &from->spaces.slots[i];
         const struct perfile_space *moved;
-        if (slot->value > 1 && !is_over(from, slot->key))
+        if (slot->value > 1 && !pf_maps_is_over(from, slot->key))
             enough = move_tree(m, (const struct perfile_space *)(uintptr_t)(slot->value - 1), &moved) &&
                      pf_map_put(&m->to.spaces, slot->key, (uintptr_t)moved);
     }
     for (size_t i = 0; enough && i < from->alive.size; i++) {
         const struct pf_map_slot *slot = &from->alive.slots[i];
-        enough = !slot->value || is_over(from, slot->key) || pf_map_put(&m->to.alive, slot->key, slot->value - 1);
+        enough = !slot->value || pf_maps_is_over(from, slot->key) || pf_map_put(&m->to.alive, slot->key, slot->value - 1);
     }
     for (size_t i = 0; enough && i < from->ended.size; i++) {
         const struct pf_map_slot *slot = &from->ended.slots[i];
-        enough = !slot->value || slot->value - 1 == ALIVE || is_over(from, slot->key) ||
+        enough = !slot->value || slot->value - 1 == ALIVE || pf_maps_is_over(from, slot->key) ||
                  pf_map_put(&m->to.ended, slot->key, slot->value - 1);
     }
     return enough;

@@ -52,6 +52,8 @@ int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_
 bool pf_maps_is_anonymous(const char *name);
 /* Puts in what pf_maps_add_later was given for times up to `time`; to be called when that is not below next_time. */
 bool pf_maps_advance(struct pf_maps *maps, uint64_t time);
+/* The process `pid`, a key of the maps above, has ended a while ago: nobody need know it any more. */
+bool pf_maps_is_over(const struct pf_maps *maps, uint64_t pid);
 /* The maps of a tree in the order of their addresses; false as soon as `take` says so. */
 bool pf_maps_walk(const struct perfile_space *space, bool (*take)(void *context, const struct perfile_map *map),
                   void *context);
