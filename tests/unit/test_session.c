@@ -442,7 +442,7 @@ static void test_limited(void **state)
     assert_int_equal(seen.samples, 100);
     assert_int_equal(seen.first, 1100);
     assert_int_equal(seen.last, 1199);
-    assert_int_equal(seen.left_out, 100);
+    assert_in_range(seen.left_out, 100, 130); /* some were read that lie behind */
     assert_in_range(seen.unread_bytes, r.bytes - r.bytes / 40, r.bytes);
     /* a name may come at the end */
     seen = read_limited(&r, 1100, 1199, true);
