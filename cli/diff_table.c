@@ -28,7 +28,7 @@ int pf_diff_put_table(const struct pf_diff_output *output, const struct pf_comma
 int pf_diff_put_page(const struct pf_diff_output *output, const struct pf_command *command)
 {
     const struct perfile_sink sink = {output->stream, pf_stream_write};
-    struct perfile_diff_page page = PERFILE_DIFF_PAGE_INIT;
+    struct perfile_diff_page_options page = PERFILE_DIFF_PAGE_OPTIONS_INIT;
     struct perfile_error error;
     int result;
 

@@ -104,11 +104,11 @@ struct perfile_diff_row {
     bool fails;           /* significantly above the limit */
     bool left_out;        /* the limit is not for it */
     double before, after, difference;
-    double low, high;                       /* the 95 % interval of the difference */
-    double p, q;                            /* two-sided; and adjusted for the number of rows */
-    double df;                              /* degrees of freedom; INFINITY: of the normal distribution */
-    double detectable;                      /* the difference that would be found with 80 % probability, were it the only one */
-    double limit, limit_q;                  /* of the gate: in weight, and adjusted; 0 and 1 without one */
+    double low, high;      /* the 95 % interval of the difference */
+    double p, q;           /* two-sided; and adjusted for the number of rows */
+    double df;             /* degrees of freedom; INFINITY: of the normal distribution */
+    double detectable;     /* the difference that would be found with 80 % probability, were it the only one */
+    double limit, limit_q; /* of the gate: in weight, and adjusted; 0 and 1 without one */
     double share_before, share_after;       /* percent */
     uint64_t samples_before, samples_after; /* of all recordings */
 };
@@ -147,7 +147,7 @@ PERFILE_API const char *perfile_diff_note_at(const struct perfile_diff *diff, si
  * INCLUSIVE, and with neither RELATIVE nor units of work. Where `functions` (with the keys "function") and `inclusive` (the same with
  * INCLUSIVE) are given, functions that are neither MORE nor LESS are grey: their changes are noise.
  */
-struct perfile_diff_page {
+struct perfile_diff_page_options {
     size_t size;
     const struct perfile_diff *paths;
     const struct perfile_diff *functions; /* or NULL */
@@ -157,9 +157,9 @@ struct perfile_diff_page {
     bool gzip;                            /* what is written is a gzip file */
     const struct perfile_allocator *allocator;
 };
-#define PERFILE_DIFF_PAGE_INIT PERFILE_SIZED(struct perfile_diff_page)
+#define PERFILE_DIFF_PAGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_diff_page_options)
 /* Errors: ARGUMENT (`paths` is not what it should be), WRITE, MEMORY. */
-PERFILE_API PERFILE_MUST_CHECK int perfile_diff_page_write(const struct perfile_diff_page *page,
+PERFILE_API PERFILE_MUST_CHECK int perfile_diff_page_write(const struct perfile_diff_page_options *page,
                                                            const struct perfile_sink *sink,
                                                            struct perfile_error *error);
 

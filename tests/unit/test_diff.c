@@ -12,7 +12,7 @@
 
 enum { MOST_PROFILES = 16, MOST_FRAMES = 64, TEXT = 1 << 16 };
 
-/* A stack, outermost first: "main;libc:memcpy" is of the modules prog and libc; NULL ends a list. */
+/* A stack, outermost first: "main;libc:memcpy" is of the modules prog and libc; "!f" has none; NULL ends a list. */
 struct stack {
     const char *frames;
     unsigned samples;
@@ -84,6 +84,11 @@ static struct perfile_profile *make(const char *program, const struct stack *sta
     for (; stacks->frames; stacks++) {
         char frames[512], *next = frames, *frame;
         unsigned leaf = 0, depth = 0;
+        if (stacks->frames[0] == '!') {
+            leaf = frame_number(&m, stacks->frames + 1, program);
+            put(&m, "R\t-\t0\t%u\t%u\t%u\t0\n", leaf, stacks->samples, stacks->samples * 1000);
+            continue;
+        }
         snprintf(frames, sizeof(frames), "%s", stacks->frames);
         while ((frame = strsep(&next, ";")) != NULL) {
             leaf = frame_number(&m, frame, program);
@@ -268,6 +273,22 @@ static void paths_know_their_callers(void **state)
     assert_int_equal(perfile_diff_row_at(s.diff, parent.parent, &parent), 0);
     assert_string_equal(parent.path, "main");
     assert_int_equal(parent.parent, PERFILE_NO_ID);
+    close_sides(&s);
+}
+
+static void paths_without_stacks(void **state)
+{
+    static const struct stack flat[] = {{"main;g", 100}, {"!f", 500}, {NULL, 0}};
+    static const struct stack deep[] = {{"main;g", 100}, {"f", 500}, {NULL, 0}};
+    struct sides s;
+    (void)state;
+    open_sides(&s, 2, flat, deep);
+    s.options.keys = "path";
+    s.options.flags = PERFILE_DIFF_INCLUSIVE;
+    compare(&s);
+    struct perfile_diff_row row = row_of(s.diff, "f");
+    assert_true(row.before > 499e3 && row.after > 499e3 && row.parent == PERFILE_NO_ID);
+    assert_string_equal(row.module, "prog");
     close_sides(&s);
 }
 
@@ -692,9 +713,9 @@ static void tables_with_little_memory(void **state)
 /* ---- as a page --------------------------------------------------------------------------------------------------- */
 
 /* Compares as the page needs it. */
-static struct perfile_diff_page page_of(struct sides *s, struct perfile_diff *diffs[3])
+static struct perfile_diff_page_options page_of(struct sides *s, struct perfile_diff *diffs[3])
 {
-    struct perfile_diff_page page = PERFILE_DIFF_PAGE_INIT;
+    struct perfile_diff_page_options page = PERFILE_DIFF_PAGE_OPTIONS_INIT;
     for (int i = 0; i < 3; i++) {
         s->options.keys = i ? "function" : "path";
         s->options.flags = i == 1 ? 0 : PERFILE_DIFF_INCLUSIVE;
@@ -708,7 +729,7 @@ static struct perfile_diff_page page_of(struct sides *s, struct perfile_diff *di
     return page;
 }
 
-static int write_page(const struct perfile_diff_page *page, struct pf_text *text)
+static int write_page(const struct perfile_diff_page_options *page, struct pf_text *text)
 {
     const struct perfile_sink sink = {text, append};
     text->used = 0;
@@ -722,7 +743,7 @@ static void pages_have_verdicts(void **state)
     struct pf_text text;
     (void)state;
     open_sides(&s, 4, before, after);
-    struct perfile_diff_page page = page_of(&s, diffs);
+    struct perfile_diff_page_options page = page_of(&s, diffs);
     assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
     assert_int_equal(write_page(&page, &text), 0);
     pf_put_char(&text, '\0');
@@ -830,27 +851,17 @@ static void files_with_little_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_verdicts),
-        cmocka_unit_test(limits_have_patterns),
-        cmocka_unit_test(one_on_a_side_is_unsure),
-        cmocka_unit_test(paths_know_their_callers),
-        cmocka_unit_test(other_keys_and_units),
-        cmocka_unit_test(renamed_functions),
-        cmocka_unit_test(inlined_functions),
-        cmocka_unit_test(inlined_into_unseen_callers),
-        cmocka_unit_test(split_functions),
-        cmocka_unit_test(split_by_compilers),
-        cmocka_unit_test(code_that_moved),
-        cmocka_unit_test(renamed_binaries),
-        cmocka_unit_test(symbols_of_one_side),
-        cmocka_unit_test(false_alarms_are_rare),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(tables),
-        cmocka_unit_test(pages_have_verdicts),
-        cmocka_unit_test(tables_with_little_memory),
-        cmocka_unit_test(files_are_read_again),
-        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(rows_and_verdicts),         cmocka_unit_test(limits_have_patterns),
+        cmocka_unit_test(one_on_a_side_is_unsure),   cmocka_unit_test(paths_know_their_callers),
+        cmocka_unit_test(other_keys_and_units),      cmocka_unit_test(renamed_functions),
+        cmocka_unit_test(inlined_functions),         cmocka_unit_test(inlined_into_unseen_callers),
+        cmocka_unit_test(split_functions),           cmocka_unit_test(split_by_compilers),
+        cmocka_unit_test(paths_without_stacks),      cmocka_unit_test(code_that_moved),
+        cmocka_unit_test(renamed_binaries),          cmocka_unit_test(symbols_of_one_side),
+        cmocka_unit_test(false_alarms_are_rare),     cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(tables),
+        cmocka_unit_test(pages_have_verdicts),       cmocka_unit_test(tables_with_little_memory),
+        cmocka_unit_test(files_are_read_again),      cmocka_unit_test(damaged_files),
         cmocka_unit_test(files_with_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -333,7 +333,7 @@ class perfile_diff_info(Sized):
     has_limit: bool
 
 
-class perfile_diff_page(Sized):
+class perfile_diff_page_options(Sized):
     size: int
     paths: Any
     functions: Any
@@ -1944,7 +1944,7 @@ perfile_diff_info._fields_ = [
     ('family', c_size_t),
     ('failing', c_size_t),
     ('has_limit', c_bool)]
-perfile_diff_page._fields_ = [
+perfile_diff_page_options._fields_ = [
     ('size', c_size_t),
     ('paths', c_void_p),
     ('functions', c_void_p),
@@ -3061,7 +3061,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_diff_total': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_row)]),
     'perfile_diff_describe': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_info)]),
     'perfile_diff_note_at': ('libperfile-analysis', c_char_p, [c_void_p, c_size_t]),
-    'perfile_diff_page_write': ('libperfile-analysis', c_int, [POINTER(perfile_diff_page), POINTER(perfile_sink), POINTER(perfile_error)]),
+    'perfile_diff_page_write': ('libperfile-analysis', c_int, [POINTER(perfile_diff_page_options), POINTER(perfile_sink), POINTER(perfile_error)]),
     'perfile_strip_part_at': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_convert': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_convert_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
     'perfile_inject': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_inject_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),

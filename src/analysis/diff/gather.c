@@ -383,6 +383,19 @@ static bool find_comm(struct adding *a, const struct perfile_profile_sample *sam
     return a->comm_text != PERFILE_NO_ID;
 }
 
+/* Without a stack the function that was running is all of the path. */
+static bool count_leaf(struct adding *a, struct pf_diff_key key, const struct perfile_profile_sample *sample)
+{
+    const struct pf_diff_path path = {PERFILE_NO_ID, function_of_frame(a, sample->leaf)};
+    if (a->paths && path.function != PERFILE_NO_ID) {
+        const uint32_t number = pf_distinct_number(&a->diff->paths, &path);
+        if (number == PERFILE_NO_ID)
+            return false;
+        key.parts[PF_DIFF_PATH] = number + 1;
+    }
+    return count_frame(a, key, sample->leaf, sample);
+}
+
 static bool add_sample(struct adding *a, const struct perfile_profile_sample *sample)
 {
     struct pf_diff *diff = a->diff;
@@ -392,7 +405,7 @@ static bool add_sample(struct adding *a, const struct perfile_profile_sample *sa
     if (!find_comm(a, sample))
         return false;
     key.parts[PF_DIFF_THREAD] = wants(diff, PF_DIFF_THREAD) ? a->comm_text + 1 : 0;
-    bool fine = at != PERFILE_NO_ID || count_frame(a, key, sample->leaf, sample);
+    bool fine = at != PERFILE_NO_ID || count_leaf(a, key, sample);
     for (; fine && at != PERFILE_NO_ID && perfile_profile_stack_at(a->profile->profile, at, &stack) == 0;
          at = diff->inclusive ? stack.parent : PERFILE_NO_ID) {
         key.parts[PF_DIFF_PATH] = a->paths ? a->paths[at] + 1 : 0;

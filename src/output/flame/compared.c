@@ -17,7 +17,7 @@ enum { MOST_FACTS = 24 };
 
 struct compared {
     const struct perfile_allocator *allocator;
-    const struct perfile_diff_page *page;
+    const struct perfile_diff_page_options *page;
     struct perfile_diff_info info;
     struct perfile_diff_row total;
     struct pf_map map; /* from a hash of names to a frame; of equal hashes the next ones are taken */
@@ -227,7 +227,7 @@ static void close_compared(struct compared *c)
     pf_map_close(&c->map);
 }
 
-static int check(const struct perfile_diff_page *page, struct perfile_error *error)
+static int check(const struct perfile_diff_page_options *page, struct perfile_error *error)
 {
     struct perfile_diff_info info = PERFILE_DIFF_INFO_INIT;
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;
@@ -240,7 +240,7 @@ static int check(const struct perfile_diff_page *page, struct perfile_error *err
     return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "page", "%s", why) : 0;
 }
 
-static int write_to(const struct perfile_diff_page *page, const struct perfile_sink *sink)
+static int write_to(const struct perfile_diff_page_options *page, const struct perfile_sink *sink)
 {
     struct pf_text text;
     struct compared c = {.allocator = page->allocator,
@@ -262,7 +262,7 @@ static int write_to(const struct perfile_diff_page *page, const struct perfile_s
     return result;
 }
 
-static int write_gzip(const struct perfile_diff_page *page, const struct perfile_sink *sink,
+static int write_gzip(const struct perfile_diff_page_options *page, const struct perfile_sink *sink,
                       struct perfile_error *error)
 {
     struct pf_gzip *gzip;
@@ -277,10 +277,10 @@ static int write_gzip(const struct perfile_diff_page *page, const struct perfile
     return result;
 }
 
-int perfile_diff_page_write(const struct perfile_diff_page *page, const struct perfile_sink *sink,
+int perfile_diff_page_write(const struct perfile_diff_page_options *page, const struct perfile_sink *sink,
                             struct perfile_error *error)
 {
-    struct perfile_diff_page all = PERFILE_DIFF_PAGE_INIT;
+    struct perfile_diff_page_options all = PERFILE_DIFF_PAGE_OPTIONS_INIT;
     int result = pf_sized_take(&all, sizeof(all), page, "diff page", error);
     if (result < 0 || (result = check(&all, error)) < 0)
         return result;
