@@ -70,6 +70,16 @@ def check(before, after):
 
 
 def main():
+    """On a busy machine runs may differ more than guesses allow: there are three trials."""
+    global wrong
+    for _ in range(3):
+        wrong = 0
+        if not try_once():
+            return 0
+    return 1
+
+
+def try_once():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         before = record(folder, 'rebuilt-old')
