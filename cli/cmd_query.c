@@ -32,6 +32,7 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
 }
 
 #ifdef PF_HAVE_SQLITE
+#include "query/duckdb.h"
 #include "query/query.h"
 
 #include <fcntl.h>
@@ -134,6 +135,7 @@ static void stop(int signal)
 {
     (void)signal;
     stopped = 1;
+    pf_duckdb_stop();
 }
 
 /* The second time it ends us. */
@@ -142,6 +144,11 @@ static void heed_signal(void)
     struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
 
     sigaction(SIGINT, &action, NULL);
+}
+
+static bool is_duckdb(const struct pf_settings *settings)
+{
+    return settings->query_engine && !strcmp(settings->query_engine, "duckdb");
 }
 
 /* Opens the output, and prints what `what` asks for. */
@@ -156,7 +163,7 @@ static int print_statement(struct pf_sources *sources, const char *sql)
     if (status)
         return status;
     sources->shows_progress = pf_progress_start(&sources->progress, sources->inputs.command->name);
-    status = pf_query_run(sources, sql, &out);
+    status = is_duckdb(settings) ? pf_duckdb_run(sources, sql, &out) : pf_query_run(sources, sql, &out);
     for (size_t i = 0; i < sources->inputs.count; i++)
         pf_log_finish(&sources->inputs.inputs[i].log);
     if (!status)
@@ -283,9 +290,57 @@ struct question {
     bool is_standard; /* it came through standard input */
 };
 
+/* ---- Parquet files ------------------------------------------------------------------------------------------------- */
+
+/* All of the FILEs are; *any: one is. */
+static bool are_parquet(const struct pf_settings *settings, bool *any)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < settings->operand_count; i++)
+        count += pf_duckdb_reads(settings->operands[i]);
+    *any = count > 0;
+    return count && count == settings->operand_count;
+}
+
+static int run_on_files(const struct pf_command *command, struct pf_settings *settings, const struct question *question)
+{
+    struct pf_sources sources = {.stopped = &stopped, .settings = settings, .inputs.command = command};
+    struct pf_stream out;
+    int status, written;
+
+    if (question->print != print_statement || (settings->query_engine && !is_duckdb(settings))) {
+        pf_message("%s: Parquet files are for statements with --engine duckdb", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (!pf_duckdb_load(command->name))
+        return PF_STATUS_USAGE;
+    pf_sandbox_enter(command, settings);
+    if ((status = pf_stream_open(&out, settings->output)))
+        return status;
+    heed_signal();
+    status = pf_duckdb_run_files(&sources, settings->operands, settings->operand_count, question->what, &out);
+    written = pf_stream_close(&out, status <= PF_STATUS_FINDINGS);
+    if (stopped) {
+        signal(SIGINT, SIG_DFL);
+        raise(SIGINT);
+    }
+    return written ? written : status;
+}
+
 static int run_on(const struct pf_command *command, struct pf_settings *settings, const struct question *question)
 {
     struct pf_sources sources = {.stopped = &stopped};
+    bool any;
+
+    if (are_parquet(settings, &any))
+        return run_on_files(command, settings, question);
+    if (any) {
+        pf_message("%s: recordings and Parquet files cannot be asked together", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (is_duckdb(settings) && !pf_duckdb_load(command->name))
+        return PF_STATUS_USAGE;
     int status = choose_inputs(&sources, command, settings, question->is_standard);
 
     if (!status) {
@@ -414,8 +469,27 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 #endif
 
+static const char *engine_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const names[] = {"sqlite", "duckdb"};
+    static const char *const docs[] = {"SQLite, which is built in", "DuckDB, when its library is installed"};
+
+    (void)command;
+    if (index >= sizeof(names) / sizeof(names[0]))
+        return NULL;
+    if (doc)
+        *doc = docs[index];
+    return names[index];
+}
+
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
+    {.name = "engine",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "ENGINE",
+     .offset = offsetof(struct pf_settings, query_engine),
+     .value_at = engine_at,
+     .doc = "Who runs the statement. DuckDB has its own dialect of SQL, and reads Parquet files."},
     {.name = "list",
      .letter = 'l',
      .first = true,

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""engines.py PERFILE RECORDING...: SQLite and DuckDB have the same rows of every table, and refuse the same.
+
+Skipped where there is no libduckdb (PERFILE_DUCKDB says where one is)."""
+import json, os, pathlib, subprocess, sys, tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+wrong = []
+
+
+def expect(text, fact):
+    if not fact:
+        wrong.append(text)
+        print(text[:600])
+
+
+class Engines:
+    def __init__(self, perfile, recordings):
+        self.perfile, self.recordings = perfile, recordings
+        self.environment = dict(os.environ)
+
+    def run(self, *words):
+        return subprocess.run([self.perfile, 'query', '-q', *words], capture_output=True, text=True, env=self.environment)
+
+    def rows(self, engine, sql, *recordings):
+        done = self.run('--engine', engine, '--format', 'jsonl', sql, *(recordings or self.recordings))
+        expect(f'{engine}: {sql}: {done.stderr}', done.returncode in (0, 1))
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def both(self, sql, ordered=False):
+        sqlite, duckdb = (self.rows(engine, sql) for engine in ('sqlite', 'duckdb'))
+        if not ordered:
+            sqlite, duckdb = (sorted(rows, key=repr) for rows in (sqlite, duckdb))
+        different = [pair for pair in zip(sqlite, duckdb) if pair[0] != pair[1]]
+        expect(f'{sql}: {len(sqlite)} rows and {len(duckdb)}, {different[:1]}', sqlite == duckdb)
+        return sqlite
+
+
+def check_tables(engines):
+    tables = [row['table'] for row in map(json.loads, engines.run('--format', 'jsonl', '.tables').stdout.splitlines())]
+    full = 0
+    for table in tables:
+        columns = [row['column'] for row in map(json.loads, engines.run('--format', 'jsonl', '.schema', table, *engines.recordings).stdout.splitlines())]
+        if columns:
+            full += len(engines.both('SELECT ' + ', '.join(f'"{column}"' for column in columns) + f' FROM {table}')) > 0
+            engines.both(f'SELECT * FROM {table}')
+    expect(f'{full} tables have rows', full >= 15)
+
+
+def check_statements(engines):
+    engines.both('SELECT event AS e, comm AS c, sum(period) AS p, count(*) AS n FROM samples GROUP BY e, c ORDER BY p DESC, e, c', True)
+    engines.both('SELECT recording AS r, host AS h, count(*) AS n FROM samples GROUP BY recording, host')
+    engines.both('SELECT s.symbol AS a, k.samples AS b FROM samples AS s JOIN distinct_stacks AS k USING (recording, stack_id) WHERE s.symbol IS NOT NULL')
+    engines.both("WITH x AS (SELECT dso AS d, period * 1.5 AS p FROM samples) SELECT d, sum(p) AS q FROM x GROUP BY d -- the end")
+
+
+def check_refusals(engines, folder):
+    before = sorted(os.listdir(folder))
+    for sql in ('CREATE TABLE x (i INT)', f"COPY (SELECT 1) TO '{folder}/x'", "ATTACH 'x.db'", 'SELECT 1; SELECT 2', 'INSERT INTO samples SELECT * FROM samples',
+                "SELECT * FROM read_csv('/etc/passwd')", 'SELECT FROM FROM', 'SELECT nothing FROM samples'):
+        done = engines.run('--engine', 'duckdb', sql, *engines.recordings)
+        expect(f'{sql}: {done.returncode} {done.stdout}', done.returncode == 2 and not done.stdout and done.stderr.startswith('perfile: '))
+    expect('something was written', sorted(os.listdir(folder)) == before)
+
+
+def check_parquet(engines, folder):
+    for words in (['--partition', 'host,date', '-o', f'{folder}/dataset'], ['-o', f'{folder}/tables']):
+        subprocess.run([engines.perfile, 'export', '-q', '--format', 'parquet', *words, *engines.recordings], capture_output=True)
+    sql = 'SELECT event AS e, sum(period) AS p, count(*) AS n FROM samples GROUP BY event'
+    expected = sorted(engines.rows('sqlite', sql), key=repr)
+    for place in ('dataset', 'tables'):
+        found = sorted(engines.rows('duckdb', sql, f'{folder}/{place}'), key=repr)
+        expect(f'{place}: {found} {expected}', found == expected)
+    hosts = engines.rows('duckdb', 'SELECT DISTINCT host AS h FROM samples', f'{folder}/dataset')
+    expect(f'hosts: {hosts}', hosts and all(row['h'] for row in hosts))
+    one = sorted(pathlib.Path(folder, 'tables').rglob('samples.parquet'))[0]
+    expect('a file', engines.rows('duckdb', 'SELECT count(*) AS n FROM samples', str(one))[0]['n'] > 0)
+    done = engines.run('--engine', 'sqlite', sql, f'{folder}/dataset')
+    expect(f'SQLite: {done.stderr}', done.returncode == 2 and 'duckdb' in done.stderr)
+
+
+def main():
+    perfile, *recordings = sys.argv[1:]
+    engines = Engines(perfile, recordings)
+    if 'DuckDB' in (why := engines.run('--engine', 'duckdb', 'SELECT 1', recordings[0]).stderr):
+        print(f'skipped: {why.strip()}')
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        check_tables(engines)
+        check_statements(engines)
+        check_refusals(engines, folder)
+        check_parquet(engines, folder)
+    print(f'{len(wrong)} facts are wrong')
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    hermetic.settle()
+    sys.exit(main())
