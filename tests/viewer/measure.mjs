@@ -20,6 +20,8 @@ function largeData(nodes, samples) {
     if (last.has(id)) fn[n] = (fn[n] + 1 + last.get(id)) % functions;
     last.set(id, (last.get(id) || 0) + 1);
   }
+  /* Eight threads of a pool share a part of the stacks. */
+  const thread = fill(Int32Array, samples, () => next(next(threads) + 1)), part = Math.floor(nodes / (threads / 8));
   return {
     strings: fill(Array, functions + 50, i => (i < functions ? `space::function<int>::number_${i}` : `/usr/lib/lib${i}.so`)),
     functions: { name: fill(Int32Array, functions, i => i), module: fill(Int32Array, functions, i => functions + (i % 50)) },
@@ -31,8 +33,8 @@ function largeData(nodes, samples) {
     },
     samples: {
       time: fill(Float64Array, samples, i => i * 30000 + next(30000)),
-      stack: fill(Int32Array, samples, () => next(nodes)),
-      thread: fill(Int32Array, samples, () => next(next(threads) + 1)),
+      stack: fill(Int32Array, samples, i => (thread[i] >> 3) * part + next(part)),
+      thread,
       cpu: fill(Int32Array, samples, () => next(64)),
       event: new Uint16Array(samples),
       weight: fill(Float64Array, samples, () => 250000),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The questions of the page (query.js) in plain node: node query.mjs PATH_OF_QUERY_JS
+// The questions of the page (query.js) in plain node: node query.mjs PATH_OF_QUERY_JS [PERFILE RECORDING...]
 // and how long they take on large data: node query.mjs PATH_OF_QUERY_JS --measure
 import { loadQuery, makeData, seeded, randomData } from "./made_data.mjs";
 import * as plain from "./plain.mjs";
+import { foldedBy, functionsBy, readRecording } from "./recorded.mjs";
 
 const [source, ...rest] = process.argv.slice(2);
 const query = loadQuery(source);
@@ -358,7 +359,40 @@ const rowsOf = t => [...t.key].map((k, i) => [k, t.self[i], t.total[i]]).sort((a
 const pairsOf = t => [...t.key].map((k, i) => [k, t.weight[i]]).sort((a, b) => a[0] - b[0]);
 const sumsOf = b => [...b.key].map((k, i) => [k, [...b.on[i]], [...b.off[i]]]).sort((a, b) => a[0] - b[0]);
 
+/* --- recordings against perfile --- */
+
+/* The stacks with weight of their own, as folded lines; of names that stand in threads of several ids once. */
+function foldedOf(data, made) {
+  const found = new Map();
+  for (let n = 1; n < made.count; n++) {
+    if (!made.self[n]) continue;
+    const line = query.path(made, n).map(k => plain.label(query, data, k)).join(";");
+    found.set(line, (found.get(line) || 0) + made.self[n]);
+  }
+  return [...found].map(([line, weight]) => `${line} ${weight}`).sort();
+}
+function testRecording(perfile, path) {
+  const { data, start, events } = readRecording(perfile, path), span = query.span(data);
+  const middle = [span[0] + Math.floor((span[1] - span[0]) / 3), span[0] + Math.floor((span[1] - span[0]) / 2)];
+  const seconds = ns => `${Math.floor((start + ns) / 1e9)}.${String((start + ns) % 1e9).padStart(9, "0")}`;
+  const comm = data.strings[data.threads.comm[0]];
+  events.forEach((event, i) => {
+    const tree = filter => query.tree(query.filter(data, { event: i, ...filter }), [], { by: ["comm"] });
+    equal(`${path}, ${event}: stacks`, foldedOf(data, tree({})), foldedBy(perfile, path, event));
+    equal(`${path}, ${event}: ${comm}`, foldedOf(data, tree({ comms: [comm] })), foldedBy(perfile, path, event, "--comms", comm));
+    const made = query.tree(query.filter(data, { event: i })), table = query.functions(made);
+    const row = name => { const k = table.key.findIndex(key => plain.label(query, data, key) === name); return [name, table.self[k], table.total[k]]; };
+    const wanted = functionsBy(perfile, path, event);
+    equal(`${path}, ${event}: functions`, wanted.map(([name]) => row(name)), wanted);
+  });
+  const within = { event: 0, time: middle };
+  equal(`${path}: a part of the time`, foldedOf(data, query.tree(query.filter(data, within), [], { by: ["comm"] })),
+    foldedBy(perfile, path, events[0], "--time", `${seconds(middle[0])},${seconds(middle[1] - 1)}`));
+}
+
 for (const test of [testTrees, testFilters, testGroups, testTables, testTime, testCompare, testNames, testRandom]) test();
+const [perfile, ...recordings] = rest[0] === "--measure" ? [] : rest;
+for (const path of recordings) testRecording(perfile, path);
 if (rest[0] === "--measure") (await import("./measure.mjs")).measure(query);
 console.log(`${count} checks, ${failed} failed`);
 process.exit(failed ? 1 : 0);

@@ -185,29 +185,30 @@ function matches(data, pattern) {
   return hits;
 }
 
-/* 1 for each stack, and at the end for none, that has a frame the pattern matches. */
+/* 1 for each stack, and at the end for none, that has a frame the pattern matches. In all of these null takes everything. */
 function stacksWith(data, pattern) {
   const { parent, fn } = data.stacks, hits = matches(data, pattern), inside = new Uint8Array(fn.length + 1);
   for (let n = 0; n < fn.length; n++) inside[n] = hits[fn[n]] | (parent[n] < 0 ? 0 : inside[parent[n]]);
   return inside;
 }
 function wantedStacks(data, { include, exclude }) {
+  if (!include && !exclude) return null;
   const wanted = include ? stacksWith(data, include) : new Uint8Array(data.stacks.fn.length + 1).fill(1);
   const unwanted = exclude ? stacksWith(data, exclude) : null;
   for (let n = 0; unwanted && n < wanted.length; n++) wanted[n] &= 1 - unwanted[n];
   return wanted;
 }
 
-/* A table of 1 for what is in the list (all of it without one), with the unknown one, -1, at the end. */
-function table(size, list, offset = 0) {
-  if (list === undefined || list === null) return new Uint8Array(size + 1).fill(1);
+/* A table of 1 for what is in the list, with the unknown one, -1, at the end. */
+function table(size, list) {
+  if (list === undefined || list === null) return null;
   const wanted = new Uint8Array(size + 1);
-  for (const one of typeof list === "number" ? [list] : list)
-    if (one >= -1 && one + offset < size) wanted[one < 0 ? size : one] = 1;
+  for (const one of typeof list === "number" ? [list] : list) if (one >= -1 && one < size) wanted[one < 0 ? size : one] = 1;
   return wanted;
 }
 function wantedThreads(data, { threads, processes, comms }) {
-  const { pid, comm } = data.threads, wanted = table(pid.length, threads);
+  if (!threads && !processes && !comms) return null;
+  const { pid, comm } = data.threads, wanted = table(pid.length, threads) || new Uint8Array(pid.length + 1).fill(1);
   const pids = processes && new Set(processes), names = comms && new Set(comms);
   for (let i = 0; i < pid.length; i++)
     if (pids && !pids.has(pid[i]) || names && !names.has(data.strings[comm[i]])) wanted[i] = 0;
@@ -227,20 +228,19 @@ function filter(data, wanted = {}) {
 }
 function pickSamples(selection, tables, measure) {
   const { data, filter: wanted, weights, picked } = selection, { samples } = data, space = spaceOf(data);
-  const { time, stack, thread, cpu, event, count } = samples, values = samples[measure];
-  const threads = tables.threads, stacks = tables.stacks, none = stacks.length - 1, stranger = threads.length - 1;
-  const unplaced = space.event - space.cpu - 1, cpus = table(unplaced, wanted.cpus);
-  const events = table(space.size - space.event - 1, wanted.event), times = wanted.time;
+  const { time, stack, thread, cpu, event, count } = samples, values = samples[measure], { threads, stacks } = tables;
+  const none = data.stacks.fn.length, stranger = data.threads.pid.length, unplaced = space.event - space.cpu - 1;
+  const cpus = table(unplaced, wanted.cpus), events = table(space.size - space.event - 1, wanted.event), times = wanted.time;
   if (times && isOrdered(data)) {
     selection.from = lowerBound(time, times[0]);
     selection.to = Math.max(selection.from, lowerBound(time, times[1]));
   }
   let bare = 0, total = 0, counted = 0;
   for (let i = selection.from; i < selection.to; i++) {
-    const s = stack[i], t = thread[i], c = cpu[i];
-    if (!(threads[t < 0 ? stranger : t] & cpus[c < 0 ? unplaced : c] & events[event[i]] & stacks[s < 0 ? none : s]))
-      continue;
-    if (times && !(time[i] >= times[0] && time[i] < times[1])) continue;
+    const s = stack[i];
+    if (events && !events[event[i]] || threads && !threads[thread[i] < 0 ? stranger : thread[i]] ||
+        cpus && !cpus[cpu[i] < 0 ? unplaced : cpu[i]] || stacks && !stacks[s < 0 ? none : s] ||
+        times && !(time[i] >= times[0] && time[i] < times[1])) continue;
     picked[i] = 1;
     total += values[i];
     counted += count[i];
@@ -259,7 +259,8 @@ function pickIntervals(selection, { threads, stacks }) {
   const { data: { intervals }, filter: { time }, weights, pickedIntervals } = selection;
   for (let i = 0; i < pickedIntervals.length; i++) {
     const s = intervals.stack[i], t = intervals.thread[i], length = clipped(intervals, i, time);
-    if (!length || !threads[t < 0 ? threads.length - 1 : t] || !stacks[s < 0 ? stacks.length - 1 : s]) continue;
+    if (!length || threads && !threads[t < 0 ? threads.length - 1 : t] || stacks && !stacks[s < 0 ? stacks.length - 1 : s])
+      continue;
     pickedIntervals[i] = 1;
     selection.total += length;
     if (s < 0) selection.bare += length; else weights[s] += length;
@@ -268,23 +269,54 @@ function pickIntervals(selection, { threads, stacks }) {
 
 /* --- shapes: trees without weights; {count, parent, key} --- */
 
-/* A shape that grows by children that may be there. */
+/* A shape that grows by children that may be there. Those of most nodes are few, and are a list; of others they are in
+ * a table, too. */
+const FEW = 8;
 class Trie {
   constructor(most) {
     this.count = 1;
-    this.parent = new Int32Array(most + 1);
-    this.key = new Int32Array(most + 1);
+    for (const name of ["parent", "key", "first", "next"]) this[name] = new Int32Array(most + 1);
+    this.many = new Uint8Array(most + 1);
     this.parent[0] = this.key[0] = -1;
-    this.slots = new Int32Array(2 ** Math.ceil(Math.log2(most * 1.5 + 16)));
+    this.slots = new Int32Array(64);
+    this.slotsUsed = 0;
   }
   child(parent, key) {
+    const { key: keys, next, first } = this;
+    if (this.many[parent]) {
+      const found = this.slots[this.slotOf(parent, key)];
+      return found || this.enter(this.add(parent, key));
+    }
+    let few = 0;
+    for (let n = first[parent]; n; n = next[n], few++) if (keys[n] === key) return n;
+    const added = this.add(parent, key);
+    if (few === FEW) {
+      this.many[parent] = 1;
+      for (let n = first[parent]; n; n = next[n]) this.enter(n);
+    }
+    return added;
+  }
+  add(parent, key) {
+    const n = this.count++;
+    this.parent[n] = parent;
+    this.key[n] = key;
+    this.next[n] = this.first[parent];
+    return (this.first[parent] = n);
+  }
+  slotOf(parent, key) {
     const { slots, parent: parents, key: keys } = this, mask = slots.length - 1;
     let i = Math.imul(parent, 0x9e3779b1) ^ Math.imul(key, 0x85ebca6b);
     i = (i ^ i >>> 15) & mask;
-    for (let n; (n = slots[i]); i = (i + 1) & mask) if (parents[n] === parent && keys[n] === key) return n;
-    parents[this.count] = parent;
-    keys[this.count] = key;
-    return (slots[i] = this.count++);
+    for (let n; (n = slots[i]) && (parents[n] !== parent || keys[n] !== key);) i = (i + 1) & mask;
+    return i;
+  }
+  enter(node) {
+    if (++this.slotsUsed * 2 > this.slots.length) {
+      const entered = this.slots;
+      this.slots = new Int32Array(entered.length * 4);
+      for (const n of entered) if (n) this.slots[this.slotOf(this.parent[n], this.key[n])] = n;
+    }
+    return (this.slots[this.slotOf(this.parent[node], this.key[node])] = node);
   }
   shape() {
     return { count: this.count, parent: this.parent.subarray(0, this.count), key: this.key.subarray(0, this.count) };
