@@ -133,6 +133,10 @@ export async function openBrowser(program) {
         );
         await tell("Page.navigate", { url });
         await loaded;
+        /* The page unpacks its data first. */
+        if (/\.html/.test(url))
+          await evaluate(`new Promise(done => { const look = () =>
+            "ready" in document.documentElement.dataset ? done() : setTimeout(look, 5); look(); })`);
       },
       async key(key, modifiers = 0) {
         const text = key.length === 1 && !modifiers ? { text: key } : key === "Enter" ? { text: "\r" } : {};

@@ -78,6 +78,7 @@ class perfile_flame_options(Sized):
     inverted: bool
     reverse: bool
     annotate: bool
+    page_bytes: int
 
 
 class perfile_report_options(Sized):
@@ -1678,7 +1679,8 @@ perfile_flame_options._fields_ = [
     ('count_samples', c_bool),
     ('inverted', c_bool),
     ('reverse', c_bool),
-    ('annotate', c_bool)]
+    ('annotate', c_bool),
+    ('page_bytes', c_uint64)]
 perfile_report_options._fields_ = [
     ('size', c_size_t),
     ('flags', c_uint),

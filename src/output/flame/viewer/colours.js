@@ -8,7 +8,7 @@ function hash(text) {
 }
 /* hue, its range, saturation, lightness */
 const PALETTE = [[8, 44, 84, 66], [222, 34, 68, 74], [168, 24, 48, 64], [92, 34, 46, 64], [34, 12, 16, 70],
-  [220, 10, 12, 78], [200, 20, 22, 76], [48, 10, 22, 78], [220, 4, 8, 84]];
+  [220, 10, 12, 78], [200, 20, 22, 76], [48, 10, 22, 78], [220, 4, 8, 84], [280, 24, 30, 74]];
 function colour(kind, at) {
   const [hue, range, full, light] = PALETTE[kind] || PALETTE[4];
   const bright = light - (dark ? 9 : 0) + 5 * (at * 7 % 1);

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 let rows = null; /* made when they are looked at */
-/* Of a cut tree: what functions weigh with what was cut; not known of pieces of time and of two recordings. */
-function exactRows() {
-  const { sums } = data.events[state.event], made = new Map();
-  if (!sums || state.range) return null;
-  for (let from = numbers(sums), frame = 0; from.more();) {
-    frame += from.next();
-    const group = groupOf[frame], self = from.next(), total = from.next(), row = made.get(group);
-    if (state.threads === "one" && groups[group].kind === THREAD) continue;
-    if (row) {
-      row.self += self;
-      row.total += total;
-    } else {
-      made.set(group, { group, self, total, change: 0, whole: 0 });
-    }
-  }
-  return [...made.values()];
+let chosen = -1, listedRows = 100;
+/* The function of the state, or the first of the list: that is no choice of the reader's. */
+const choosesFunction = group => change({ fn: keyOf(group) }, "replace");
+/* Of a cut page: what functions weigh with what was cut; not known of parts of the recording, and of two of them. */
+const hasTotals = () => !!data.totals && !data.compares && !isPart() && !state.transforms.length;
+function exactRows(inTree) {
+  const { event, fn, self, total } = data.totals;
+  const made = inTree.filter(row => groups[row.group].type !== "function");
+  for (let i = 0; i < fn.length; i++)
+    if (event[i] === state.event)
+      made.push({ group: groupFor(fn[i]), self: self[i], total: total[i], change: 0, whole: 0 });
+  return made;
 }
 function makeRows() {
-  if (rows || (rows = exactRows())) return;
+  if (rows) return;
   const self = new Float64Array(groups.length), total = new Float64Array(groups.length);
   const other = new Float64Array(groups.length), otherTotal = new Float64Array(groups.length);
   const open = new Int32Array(groups.length), stack = [];
@@ -43,6 +39,7 @@ function makeRows() {
     if (total[g] || otherTotal[g])
       rows.push({ group: g, self: self[g], total: total[g], change: changeOf(self[g], other[g]),
         whole: changeOf(total[g], otherTotal[g]) });
+  if (hasTotals()) rows = exactRows(rows);
 }
 const orders = {
   change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || Math.abs(b.whole) - Math.abs(a.whole) ||
@@ -56,7 +53,7 @@ const orders = {
 function nameCell(group, ...before) {
   const g = groups[group], cell = element("td", { title: g.label + (g.file ? `\n${g.file}:${g.line}` : "") }, ...before,
     element("i", { style: "background:" + fills[group], title: KINDS[g.kind] }));
-  const found = state.pattern && g.label.match(state.pattern), text = found && found[0] ? g.label : lineOf(group);
+  const found = pattern && g.label.match(pattern), text = found && found[0] ? g.label : lineOf(group);
   const at = found && found[0] ? found.index : text.length, end = at + (found ? found[0].length : 0);
   cell.append(text.slice(0, at));
   if (at < end) cell.append(element("mark", {}, text.slice(at, end)), text.slice(end));
@@ -77,12 +74,13 @@ const moduleCell = group => element("td", { title: groups[group].module }, base(
 
 function showTable() {
   makeRows();
+  chosen = groupOf.has(state.fn) ? groupOf.get(state.fn) : chosen < groups.length ? chosen : -1;
   const list = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
   if (state.up) list.reverse();
-  if (!list.some(r => r.group === state.group)) state.group = list.length ? list[0].group : -1;
+  if (!list.some(r => r.group === chosen)) chosen = list.length ? list[0].group : -1;
   const body = $("functions").tBodies[0];
-  body.replaceChildren(...list.slice(0, state.shown).map(r => {
-    const row = element("tr", { tabindex: r.group === state.group ? 0 : -1, "aria-selected": r.group === state.group },
+  body.replaceChildren(...list.slice(0, listedRows).map(r => {
+    const row = element("tr", { tabindex: r.group === chosen ? 0 : -1, "aria-selected": r.group === chosen },
       weightCell(r.self), weightCell(r.total), ...changeCells(r.change, r.whole), nameCell(r.group),
       moduleCell(r.group));
     row.group = r.group;
@@ -94,20 +92,20 @@ function showTable() {
     if (by === state.sort) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
   }
-  $("more").hidden = list.length <= state.shown;
-  $("more").textContent = `Show more (${grouped.format(list.length - state.shown)})`;
+  $("more").hidden = list.length <= listedRows;
+  $("more").textContent = `Show more (${grouped.format(list.length - listedRows)})`;
   showSandwich();
 }
 let sandwichOf = -1;
 function showSandwich() {
-  if (sandwichOf === state.group && sandwichOf >= 0) return;
-  sandwichOf = state.group;
-  for (const part of [callers, callees]) part.host.hidden = state.group < 0;
-  $("callershead").textContent = state.group < 0 ? "No function" : "Callers of " + lineOf(state.group);
-  $("calleeshead").textContent = state.group < 0 ? "" : "Callees of " + lineOf(state.group);
-  if (state.group < 0) return;
-  callers.show(callersOf(state.group));
-  callees.show(calleesOf(state.group));
+  if (sandwichOf === chosen && sandwichOf >= 0) return;
+  sandwichOf = chosen;
+  for (const part of [callers, callees]) part.host.hidden = chosen < 0;
+  $("callershead").textContent = chosen < 0 ? "No function" : "Callers of " + lineOf(chosen);
+  $("calleeshead").textContent = chosen < 0 ? "" : "Callees of " + lineOf(chosen);
+  if (chosen < 0) return;
+  callers.show(callersOf(chosen));
+  callees.show(calleesOf(chosen));
   describe(callees.tree, 0);
 }
 function pickRow(row, focus) {
@@ -117,18 +115,18 @@ function pickRow(row, focus) {
     other.tabIndex = other === row ? 0 : -1;
   }
   if (focus) row.focus();
-  if (state.group === row.group) return;
-  state.group = row.group;
+  if (chosen === row.group) return;
+  chosen = row.group;
+  choosesFunction(chosen);
   showSandwich();
 }
 function showFunction(group) {
   if (group < 0) return;
-  state.group = group;
   makeRows();
   const at = rows.sort(orders[state.sort]).findIndex(r => r.group === group);
-  state.shown = Math.max(state.shown, at + 50);
-  if (matched && !matched[group]) search("");
-  show("table");
+  listedRows = Math.max(listedRows, at + 50);
+  const hidden = matched && !matched[group];
+  change({ view: "table", fn: keyOf(group), ...(hidden ? { search: "" } : {}) });
   const row = $("functions").tBodies[0].querySelector("[aria-selected=true]");
   if (row) {
     row.focus();

@@ -40,18 +40,18 @@ class Flame {
     addEventListener("mousemove", e => this.pull(e));
     addEventListener("mouseup", () => { setTimeout(() => { this.drag = null; }); });
     on("click", e => { if (!this.drag || !this.drag.moved) this.choose(this.at(e)); });
-    on("dblclick", e => { const n = this.at(e); if (n >= 0) this.zoom(n); });
+    on("dblclick", e => { const n = this.at(e); if (n >= 0) this.goTo(n); });
+    on("contextmenu", e => this.menu(e));
     on("wheel", e => this.wheel(e));
     on("keydown", e => this.key(e));
     on("focus", () => describe(this.tree, this.selected));
     new ResizeObserver(() => this.resize()).observe(host);
   }
-  show(tree, keepZoom) {
-    const same = keepZoom && this.tree === tree;
+  show(tree, selected = 0) {
     this.tree = tree;
     this.hover = -1;
-    if (!same) this.selected = 0;
-    this.zoom(same && this.zoomed > 0 && tree.total[this.zoomed] ? this.zoomed : 0, true);
+    this.selected = selected;
+    this.zoom(this === flame ? findPath(tree, state.zoom) : 0, true);
     this.resize();
     if (this.up) this.host.scrollTop = 1e9;
   }
@@ -217,6 +217,24 @@ class Flame {
     if (this === flame) $("reset").disabled = !this.zoomed;
     this.later();
   }
+  /* As the reader wants it: for the big graph, a step of the history. */
+  goTo(node) {
+    if (this !== flame || !node && !state.zoom.length) this.zoom(node);
+    else change({ zoom: pathOf(this.tree, node) });
+  }
+  /* At the frame. */
+  menuOf(node) {
+    const box = this.canvas.getBoundingClientRect(), { tree } = this;
+    const x = (tree.start[node] - this.from) / (this.to - this.from || 1) * this.width;
+    openMenu(tree, node, box.x + Math.max(0, Math.min(this.width, x)), box.y + this.y(tree.depth[node]) + ROW, this.canvas);
+  }
+  menu(e) {
+    e.preventDefault();
+    const node = this.at(e);
+    if (node <= 0) return;
+    this.choose(node);
+    openMenu(this.tree, node, e.clientX, e.clientY, this.canvas);
+  }
   zoom(node, atOnce) {
     const { tree } = this, from = tree.start[node], to = from + (tree.total[node] || 1);
     const a = this.from, b = this.to, begin = performance.now(), run = this.moving = (this.moving || 0) + 1;
@@ -252,7 +270,7 @@ class Flame {
     if (start >= this.to || end <= this.from || (end - start) * this.width / (this.to - this.from) < 3) {
       let node = tree.parent[selected];
       while (node && (end - start) / tree.total[node] < .02) node = tree.parent[node];
-      this.zoom((end - start) / tree.total[node] < .02 ? selected : node);
+      this.goTo((end - start) / tree.total[node] < .02 ? selected : node);
     }
     const y = this.y(tree.depth[selected]);
     if (y < 0) host.scrollTop += y - ROW;
@@ -266,14 +284,16 @@ class Flame {
       to = e.key === deeper ? tree.heaviest(selected) || -1 : selected ? tree.parent[selected] : -1;
     else if (e.key === "ArrowLeft" || e.key === "ArrowRight") to = this.beside(e.key === "ArrowLeft" ? -1 : 1);
     else if (e.key === "Home") to = 0;
-    else if (e.key === "Enter") this.zoom(selected);
-    else if (e.key === "Backspace") this.zoom(this.zoomed > 0 ? tree.parent[this.zoomed] : 0);
+    else if (e.key === "Enter") this.goTo(selected);
+    else if (e.key === "Backspace") this.goTo(this.zoomed > 0 ? tree.parent[this.zoomed] : 0);
     else if (e.key === "+" || e.key === "=") this.scale(1 / 1.5, .5);
     else if (e.key === "-") this.scale(1.5, .5);
-    else if (e.key === "0") this.zoom(0);
+    else if (e.key === "0") this.goTo(0);
+    else if (transformKey(e, tree, selected)) return;
     else if (e.key === "PageDown" || e.key === "PageUp")
       this.host.scrollTop += (e.key === "PageDown" ? 1 : -1) * (this.height - ROW);
     else if (e.key === "s" && selected && tree.group[selected] >= 0) showFunction(tree.group[selected]);
+    else if ((e.key === "ContextMenu" || e.key === "F10" && e.shiftKey) && selected) this.menuOf(selected);
     else if (e.key === "n" || e.key === "N") to = this.match(e.key === "n" ? 1 : -1);
     else return;
     e.preventDefault();
@@ -324,20 +344,23 @@ function describe(tree, node) {
 /* Before, and by how much it changed. */
 function comparison(tree, node) {
   if (!data.compares) return "";
-  if (!data.events[state.event].before) return " · the earlier recording has no such event";
+  if (data.events[state.event].before === undefined) return " · the earlier recording has no such event";
   const swap = state.widths === "before", other = tree.otherTotal[node];
   return ` · ${swap ? "now" : "before"} ${withUnit(other)}, ${percent(other, otherEverything)} · ` +
     `change ${signed(tree.change(node, true))}` +
     (tree.turned || !node ? "" : `, itself ${signed(tree.change(node, false))}`);
 }
-/* In every view: what a page with not all stacks can and cannot tell. */
+/* In every view: what a page with not all samples and stacks can and cannot tell. */
 function showCut() {
-  const event = data.events[state.event], before = event.before || { cutNodes: 0 };
-  const exact = event.sums && !state.range ? "the totals in Functions are exact" : "totals of functions are too low";
-  const told = data.joins ? ["There are too many stacks to tell threads of one name apart."] : [];
-  if (event.cutNodes || before.cutNodes)
-    told.push(`${grouped.format(event.cutNodes || before.cutNodes)} of ${grouped.format((event.cutNodes ? event : before).count +
-      (event.cutNodes || before.cutNodes))} frames are too light for this page: “${frames.at(-1).name}” stands for them, ` +
-      `${percent(event.cutWeight, event.total)} of the weight. Stacks, callers and callees end there; ${exact}.`);
+  const told = [];
+  if (data.piece && data.span)
+    told.push(`There are too many samples for this page: those of the same stack within ${time(data.piece)} are one, and not told ` +
+      "apart by processors.");
+  else if (data.piece && !data.compares) told.push("There are too many samples for this page: it does not tell when they were.");
+  if (data.cutNodes)
+    told.push(`${grouped.format(data.cutNodes)} of ${grouped.format(data.stacks.fn.length + data.cutNodes)} frames are too light for ` +
+      `this page: “${text(data.functions.name[data.lighter])}” stands for them, ${(data.cutPermille / 10).toFixed(1)}% of the ` +
+      `weight. Stacks, callers and callees end there; ${hasTotals() ? "the totals in Functions are exact" :
+        "totals of functions are too low"}.`);
   $("cut").replaceChildren(...told.map(text => element("li", {}, text)));
 }

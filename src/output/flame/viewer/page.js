@@ -2,55 +2,90 @@
 const flame = new Flame($("flame"), "Flame graph", false);
 const callers = new Flame($("callers"), "Callers", true);
 const callees = new Flame($("callees"), "Callees", false);
+const VIEWS = [...document.querySelectorAll("[role=tab]")].map(tab => tab.id.slice(4));
 
-/* The weights or the tree changed. */
-function refresh(keep) {
-  showCut();
-  const turned = state.stacks === "callers";
-  if (!keep || turned) shownTree = turned ? turnedRound() : main;
+/* --- from one state to the next --- */
+
+/* What is open and selected, by paths: the next tree has other numbers. */
+function remember(before) {
+  if (!shownTree || !same(before, state, "event", "threads", "stacks", "normalize", "widths")) return null;
+  return { selected: pathOf(shownTree, flame.tree === shownTree ? flame.selected : 0),
+    opened: [...opened].map(node => pathOf(shownTree, node)) };
+}
+function remake(before) {
+  const kept = remember(before);
+  makeMain();
+  shownTree = state.stacks === "callers" ? turnedRound() : main;
   rows = null;
   sandwichOf = -1;
-  findMatches();
-  if (!keep) openHotPath();
-  $("reset").disabled = true;
-  if (state.view === "flame") {
-    flame.show(shownTree, keep);
-    describe(shownTree, flame.selected);
+  flame.tree = null;
+  flame.wanted = kept ? findPath(shownTree, kept.selected) : 0;
+  if (kept) {
+    opened.clear();
+    for (const path of kept.opened) opened.add(findPath(shownTree, path));
   } else {
+    openHotPath();
+  }
+  showCut();
+}
+function render(before) {
+  const start = !before;
+  before ||= first;
+  const remade = start || !same(before, state, "event", "threads", "time", "pick", "cpus", "transforms", "widths", "normalize");
+  if (remade) remake(before);
+  else if (!same(before, state, "stacks", "order")) {
+    if (before.order !== state.order) main.place(state.order);
+    shownTree = state.stacks === "callers" ? turnedRound() : main;
     flame.tree = null;
+    flame.wanted = 0;
+    if (before.stacks !== state.stacks) openHotPath();
   }
-  if (state.view === "table") showTable();
-  if (state.view === "tree") showTree();
+  if (data.buckets && (start || !same(before, state, "event", "threads", "pick", "cpus"))) makeLanes();
+  if (data.buckets && (remade || before.time !== state.time)) showTime();
+  if (remade || before.search !== state.search) findMatches();
+  if (before.colour !== state.colour) paint();
+  if (start || before.flip !== state.flip) showFlip();
+  showControls();
+  showCrumbs();
+  showView(before);
 }
-function rebuild() {
-  const name = state.group >= 0 && groups[state.group] ? groups[state.group].label : null;
-  makeMain();
-  state.group = name === null ? -1 : groups.findIndex(g => g.label === name);
-  if (data.buckets) {
-    makeLanes();
-    drawTime();
-    $("range").textContent = rangeWords();
-  }
-  refresh(false);
+function showTime() {
+  drawTime();
+  $("range").textContent = rangeWords();
+  if (spoken) say(rangeWords());
+  spoken = false;
 }
-function show(view) {
-  state.view = view;
-  for (const name of ["flame", "table", "tree"]) {
+function showControls() {
+  for (const name of ["event", "threads", "stacks", "order", "colour", "widths"]) if ($(name)) $(name).value = state[name];
+  if ($("normalize")) $("normalize").setAttribute("aria-pressed", state.normalize);
+}
+function showFlip() {
+  flame.up = state.flip;
+  $("flip").setAttribute("aria-pressed", state.flip);
+  flame.resize();
+  flame.host.scrollTop = state.flip ? 1e9 : 0;
+}
+function showView(before) {
+  const { view } = state;
+  for (const name of VIEWS) {
     const tab = $("tab-" + name);
     tab.setAttribute("aria-selected", name === view);
     tab.tabIndex = name === view ? 0 : -1;
     $("view-" + name).hidden = name !== view;
   }
-  for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.includes(view);
-  if (view === "flame") {
-    if (flame.tree !== shownTree) flame.show(shownTree);
-    flame.resize();
-    describe(shownTree, flame.selected);
-  } else if (view === "table") {
-    showTable();
-  } else {
-    showTree();
-  }
+  for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
+  if (view === "flame") showFlame(before);
+  else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();
+  else if (view === "tree") showTree();
+}
+const onlyChosen = before => before.fn !== state.fn && Object.keys(fields).every(name => name === "fn" || same(before, state, name));
+function showFlame(before) {
+  if (flame.tree !== shownTree) flame.show(shownTree, flame.wanted);
+  else if (!same(before, state, "zoom")) flame.zoom(findPath(shownTree, state.zoom));
+  else flame.later();
+  flame.wanted = 0;
+  flame.resize();
+  describe(shownTree, flame.selected);
 }
 function setDark(on) {
   dark = on;
@@ -61,52 +96,54 @@ function setDark(on) {
   if (state.view === "table") showTable();
   if (state.view === "tree") showTree();
 }
-function flip() {
-  state.flip = flame.up = !state.flip;
-  $("flip").setAttribute("aria-pressed", state.flip);
-  flame.resize();
-  flame.host.scrollTop = state.flip ? 1e9 : 0;
+
+/* --- what is left out, one step after the other; each can be taken back --- */
+
+function showCrumbs() {
+  const crumbs = [];
+  const add = (text, without) => crumbs.push(element("li", {}, text + " ", crumbButton(text, without)));
+  state.pick.forEach(thread => add(`Thread ${commOf(thread)} (${data.threads.tid[thread]})`, { pick: [] }));
+  if (state.cpus.length) add(`Processor ${state.cpus.join(", ")}`, { cpus: [] });
+  if (state.time && data.buckets) add(`${seconds(state.time[0])} – ${seconds(state.time[1])} s`, { time: null });
+  state.transforms.forEach((step, i) =>
+    add(transformWords(step), { transforms: state.transforms.filter((other, k) => k !== i) }));
+  $("crumbs").hidden = !crumbs.length;
+  $("crumbs").replaceChildren(...crumbs);
+}
+function crumbButton(text, without) {
+  const button = element("button", { type: "button", class: "crumb", "aria-label": `Without: ${text}`, title: "Take it back" }, "×");
+  button.addEventListener("click", () => change(without));
+  return button;
 }
 function stepBack() {
-  if (state.pattern || $("search").value) search("");
-  else if (state.view === "flame" && flame.zoomed) flame.zoom(0);
-  else if (state.range) setRange(null, true);
+  if (state.search || $("search").value) change({ search: "" });
+  else if (state.view === "flame" && flame.zoomed) flame.goTo(0);
+  else if (state.time) setRange(null, true);
+  else if (state.transforms.length) change({ transforms: state.transforms.slice(0, -1) });
+  else if (state.pick.length || state.cpus.length) change({ pick: [], cpus: [] });
 }
 
-for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => show(tab.id.slice(4)));
+/* --- controls --- */
+
+const show = view => change({ view });
+for (const name of VIEWS) $("tab-" + name).addEventListener("click", () => show(name));
 document.querySelector("[role=tablist]").addEventListener("keydown", e => {
-  const names = ["flame", "table", "tree"], step = { ArrowLeft: 2, ArrowRight: 1 }[e.key];
+  const step = { ArrowLeft: VIEWS.length - 1, ArrowRight: 1 }[e.key];
   if (!step) return;
-  const next = names[(names.indexOf(state.view) + step) % 3];
+  const next = VIEWS[(VIEWS.indexOf(state.view) + step) % VIEWS.length];
   show(next);
   $("tab-" + next).focus();
 });
-for (const name of ["threads", "stacks", "order", "colour", "event", "widths"]) {
-  $(name).addEventListener("change", () => {
-    state[name] = name === "event" ? +$(name).value : $(name).value;
-    if (name === "colour") {
-      paint();
-      setDark(dark);
-    } else if (name === "order") {
-      main.place(state.order);
-      refresh(false);
-    } else if (name === "widths") {
-      weighMain();
-      refresh(false);
-    } else if (name === "stacks") {
-      refresh(false);
-    } else {
-      rebuild();
-    }
-  });
-}
-$("search").addEventListener("input", () => search($("search").value));
+for (const name of ["threads", "stacks", "order", "colour", "event", "widths"])
+  $(name).addEventListener("change", () => change({ [name]: name === "event" ? +$(name).value : $(name).value,
+    ...(["threads", "event", "stacks"].includes(name) ? { zoom: [] } : {}) }));
+$("search").addEventListener("input", () => change({ search: $("search").value }, "replace"));
 $("search").addEventListener("keydown", e => {
   if (e.key === "Enter" && state.view === "flame") {
     const to = flame.match(e.shiftKey ? -1 : 1);
     if (to >= 0) flame.choose(to, true);
   } else if (e.key === "Escape") {
-    search("");
+    change({ search: "" }, "replace");
     if (state.view === "flame") flame.canvas.focus();
     e.stopPropagation();
     e.preventDefault();
@@ -114,22 +151,14 @@ $("search").addEventListener("keydown", e => {
 });
 $("theme").addEventListener("click", () => setDark(!dark));
 $("helpbutton").addEventListener("click", () => $("help").showModal());
-function normalize() {
-  state.normalize = !state.normalize;
-  $("normalize").setAttribute("aria-pressed", state.normalize);
-  main.measure();
-  refresh(false);
-}
-$("normalize").addEventListener("click", normalize);
+$("normalize").addEventListener("click", () => change({ normalize: !state.normalize }));
+const flip = () => change({ flip: !state.flip });
 $("flip").addEventListener("click", flip);
-$("reset").addEventListener("click", () => { flame.zoom(0); flame.canvas.focus(); });
-$("more").addEventListener("click", () => { state.shown += 400; showTable(); });
+$("reset").addEventListener("click", () => { flame.goTo(0); flame.canvas.focus(); });
+$("more").addEventListener("click", () => { listedRows += 400; showTable(); });
 for (const head of document.querySelectorAll("#functions th"))
-  head.firstChild.addEventListener("click", () => {
-    state.up = state.sort === head.dataset.by && !state.up;
-    state.sort = head.dataset.by;
-    showTable();
-  });
+  head.firstChild.addEventListener("click", () =>
+    change({ up: state.sort === head.dataset.by && !state.up, sort: head.dataset.by }, "replace"));
 $("functions").tBodies[0].addEventListener("click", e => pickRow(e.target.closest("tr"), true));
 $("functions").addEventListener("keydown", e => {
   moveRow(e);
@@ -137,14 +166,14 @@ $("functions").addEventListener("keydown", e => {
 });
 document.addEventListener("keydown", e => {
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
-  if (e.ctrlKey || e.altKey || e.metaKey || document.querySelector("dialog[open]") || typing) return;
+  if (e.ctrlKey || e.altKey || e.metaKey || document.querySelector("dialog[open]") || typing || e.defaultPrevented) return;
   if (e.key === "/") $("search").focus();
   else if (e.key === "?") $("help").showModal();
   else if (e.key === "Escape") stepBack();
-  else if (e.key === "d") setDark(!dark);
+  else if (e.key === "t") setDark(!dark);
   else if (e.key === "i" && state.view === "flame") flip();
-  else if ("123".includes(e.key)) {
-    show(["flame", "table", "tree"][e.key - 1]);
+  else if (VIEWS[e.key - 1]) {
+    show(VIEWS[e.key - 1]);
     if (e.key === "1") flame.canvas.focus();
   } else {
     /* All other keys are the browser's. */
@@ -154,6 +183,8 @@ document.addEventListener("keydown", e => {
   e.preventDefault();
 });
 addEventListener("resize", drawTime);
+
+/* --- the start --- */
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 prefersDark.addEventListener("change", e => setDark(e.matches));
@@ -173,25 +204,16 @@ function showFacts() {
   $("remarks").replaceChildren(...of("").map(text => element("li", {}, text)));
 }
 showFacts();
-data.events.forEach((event, i) => $("event").append(element("option", { value: i }, clean(event.name))));
-$("event").value = state.event;
-$("stacks").value = state.stacks;
+data.meta.events.forEach(({ name }, i) => $("event").append(element("option", { value: i }, name)));
+if (!BY[first.threads]) $("threads").prepend(element("option", { value: first.threads }, "by " + first.threads));
+if (!data.samples.cpu.some(cpu => cpu >= 0)) $("threads").querySelector("[value=cpu]").remove();
 for (const part of document.querySelectorAll("[data-compares]"))
   if (data.compares) part.hidden = false; else part.remove();
-if (data.compares) {
-  $("colour").value = state.colour;
-  $("normalize").setAttribute("aria-pressed", state.normalize);
-  document.body.classList.add("compares");
-}
-const threads = frames.filter(f => f.kind === THREAD);
-if (!threads.some(f => f.pid >= 0)) $("threads").querySelector("[value=apart]").remove();
-$("threadsbox").hidden = !threads.length;
+if (data.compares) document.body.classList.add("compares");
+$("threadsbox").hidden = !data.threads.pid.length;
 $("eventbox").hidden = data.events.length < 2;
 $("timebox").hidden = !data.buckets;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
-if (data.events.length) {
-  rebuild();
-  show("flame");
-} else {
-  $("details").textContent = "No samples.";
-}
+if (data.events.length) render(null);
+else $("details").textContent = "No samples.";
+document.documentElement.dataset.ready = "";

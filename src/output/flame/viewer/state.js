@@ -1,139 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-const state = { event: data.event, view: "flame", threads: "name", stacks: data.reverse ? "callers" : "callees",
-  order: "weight", colour: data.compares ? "own" : "kind", widths: "now", normalize: data.normalized, flip: false,
-  range: null, pattern: null, group: -1, sort: data.compares ? "change" : "self", up: false, shown: 100 };
-let groups = [], groupOf, ranks, main, shownTree, nodeOf, beforeNodeOf, matched = null;
-let everything = 1, otherEverything = 1; /* what is 100 % */
+/*
+ * What is looked at: one object that never changes, and the fragment of the URL in other words. Views are made from it; what
+ * a view wants to be otherwise goes through change(), which is a step of the browser's history.
+ */
+const BY = { name: ["comm"], apart: ["thread"], process: ["process"], cpu: ["cpu"], one: [] };
+const LEVELS = { comm: "comm", tid: "thread", pid: "process", cpu: "cpu", time: "time" };
+const SAME = { "": "name", comm: "name", tid: "apart", pid: "process", cpu: "cpu" };
+const first = Object.freeze({ view: "flame", event: data.event, threads: SAME[data.by] || data.by,
+  stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
+  normalize: data.normalized, flip: false, time: null, search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
+  pick: [], cpus: [], transforms: [], zoom: [] });
 
-/* A piece of the recording is never as heavy as all of the other: with a range, shares are compared. */
-const isNormalized = () => state.normalize || !!state.range;
-function changeOf(mine, other) {
-  const change = mine - other * (isNormalized() ? everything / otherEverything : 1);
-  return state.widths === "before" ? -change : change;
+/* How each stands in the URL, and what is read from there: undefined is as if it were not there. */
+const list = { write: values => values.join("."), read: text => {
+  const values = text.split(".").map(Number);
+  return values.every(value => Number.isInteger(value) && value >= -1 && value < 2 ** 31) ? values : undefined;
+} };
+const word = (...words) => ({ write: String, read: text => words.includes(text) ? text : undefined });
+const flag = { write: value => value ? 1 : 0, read: text => text === "1" ? true : text === "0" ? false : undefined };
+const number = { write: String, read: text => /^\d{1,9}$/.test(text) ? +text : undefined };
+const TRANSFORMS = ["focus", "drop", "collapse", "merge", "recursion", "modules", "templates", "subtree"];
+const transformList = {
+  write: steps => steps.map(({ type, key, module, path, inverted }) => type + (key !== undefined ? "!" + key : "") +
+    (module !== undefined ? "~" + module : "") + (path ? (inverted ? "-" : "_") + path.join(".") : "")).join(","),
+  read: text => {
+    const steps = text.split(",").map(one => {
+      const [, type, sign, rest] = one.match(/^([a-z]+)(?:([!~_-])([-\d.]*))?$/) || [];
+      if (!TRANSFORMS.includes(type)) return null;
+      if (sign === "!") return { type, key: +rest || 0 };
+      if (sign === "~") return { type, module: +rest || 0 };
+      return sign ? { type, path: list.read(rest) || [], ...(sign === "-" ? { inverted: true } : {}) } : { type };
+    });
+    return steps.every(step => step && (step.type !== "subtree" || step.path)) ? steps : undefined;
+  },
+};
+const fields = { view: word("flame", "table", "tree", "tracks", "chart", "heat"), event: number, threads: { write: String,
+  read: text => BY[text] || text.split(",").every(level => LEVELS[level]) ? text : undefined },
+  stacks: word("callers", "callees"), order: word("weight", "name"), colour: word("own", "whole", "kind", "module"),
+  widths: word("now", "before"), normalize: flag, flip: flag, time: { write: ([from, to]) => `${from}-${to}`, read: text => {
+    const [, from, to] = text.match(/^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/) || [];
+    return +from < +to ? [+from, +to] : undefined;
+  } }, search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
+  pick: list, cpus: list, transforms: transformList, zoom: list };
+
+const written = (name, from) => from[name] === null ? "" : String(fields[name].write(from[name]));
+function toHash(from) {
+  const words = new URLSearchParams();
+  for (const name in fields) if (written(name, from) !== written(name, first)) words.set(name, written(name, from));
+  return "#" + words;
 }
-
-/* Frames that are one thing to the reader. */
-function makeGroups() {
-  const known = new Map();
-  groups = [];
-  groupOf = Int32Array.from(frames, f => {
-    const ids = f.kind === THREAD && state.threads === "apart" ? [f.pid, f.tid].filter(id => id >= 0) : [];
-    const label = ids.length ? `${f.name} (${ids.join("/")})` : f.name;
-    /* Of two recordings, neither the path of a file nor whether a function was inlined needs to be the same. */
-    const key = (data.compares ? Math.max(f.kind, 4) : f.kind) + "\n" + label + "\n" + (data.compares ? "" : f.module);
-    let group = known.get(key);
-    if (group === undefined) {
-      known.set(key, group = groups.length);
-      groups.push({ label, module: f.module, file: f.file, line: f.line, kind: f.kind });
-    }
-    return group;
-  });
-  const sorted = groups.map((g, i) => i);
-  sorted.sort((a, b) => groups[a].label < groups[b].label ? -1 : groups[a].label > groups[b].label ? 1 : a - b);
-  ranks = new Int32Array(groups.length);
-  sorted.forEach((group, i) => { ranks[group] = i; });
-  paint();
-}
-
-/* Adds the nodes of a recording to the tree: which became which. */
-function addNodes(tree, from) {
-  const places = new Int32Array(from.count);
-  for (let i = 1; i < from.count; i++) {
-    const parent = places[from.parent[i]], group = groupOf[from.frame[i]];
-    places[i] = state.threads === "one" && groups[group].kind === THREAD ? parent : tree.child(parent, group);
+function fromHash(hash) {
+  const made = { ...first };
+  for (const [name, text] of new URLSearchParams(hash.slice(1))) {
+    const value = Object.hasOwn(fields, name) ? text === "" ? first[name] : fields[name].read(text) : undefined;
+    if (value !== undefined) made[name] = value;
   }
-  return places;
+  if (made.event >= data.events.length) made.event = first.event;
+  if (made.time && !data.buckets) made.time = null;
+  return Object.freeze(made);
 }
 
-function makeMain() {
-  const event = eventData(state.event);
-  makeGroups();
-  main = new Tree(-1, 2 ** Math.ceil(Math.log2(event.count + 1024)));
-  nodeOf = addNodes(main, event);
-  beforeNodeOf = event.before && addNodes(main, event.before);
-  main.finish();
-  weighMain();
-}
+let state = fromHash(location.hash);
 
-/* What each node weighs itself now; returns what is 100 %. */
-function weighNow(event, self) {
-  self.fill(0);
-  if (!state.range) {
-    for (let i = 0; i < event.count; i++) self[nodeOf[i]] += event.self[i];
-    return event.total;
+/* `how`: "push" (the default), "replace" for what is no step of its own, "quiet" as long as something is dragged. */
+function change(what, how = "push") {
+  const before = state;
+  state = Object.freeze({ ...state, ...what });
+  if (how !== "quiet") keepInUrl(how);
+  render(before);
+}
+function keepInUrl(how) {
+  const hash = toHash(state), url = hash === "#" ? location.pathname + location.search : hash;
+  if (hash === (location.hash || "#")) return;
+  try {
+    history[how === "push" ? "pushState" : "replaceState"](null, "", location.protocol === "file:" && hash === "#" ? "#" : url);
+  } catch {
+    /* Some browsers refuse too many steps, and steps of pages in frames. */
   }
-  let sum = 0;
-  for (let i = event.first[state.range[0]]; i < event.first[state.range[1] + 1]; i++) {
-    self[nodeOf[event.sliceNode[i]]] += event.sliceWeight[i];
-    sum += event.sliceWeight[i];
-  }
-  return sum;
 }
+addEventListener("popstate", () => {
+  const before = state;
+  state = fromHash(location.hash);
+  render(before);
+});
 
-function weighBefore({ before }, self) {
-  self.fill(0);
-  for (let i = 0; before && i < before.count; i++) self[beforeNodeOf[i]] += before.self[i];
-  return before ? before.total : 0;
-}
-
-function weighMain() {
-  const event = eventData(state.event), swap = state.widths === "before";
-  const now = weighNow(event, swap ? main.other : main.self) || 1;
-  const before = data.compares ? weighBefore(event, swap ? main.self : main.other) || 1 : 1;
-  [everything, otherEverything] = swap ? [before, now] : [now, before];
-  main.weigh(state.order);
-}
-
-/* Every stack turned round: what is at the end of stacks, and who calls it. */
-function turnedRound() {
-  const tree = new Tree(-1), ends = new Int32Array(main.count);
-  for (let i = 1; i < main.count; i++)
-    if (main.self[i] || main.other && main.other[i])
-      for (let n = i; n; n = main.parent[n]) ends[i] = tree.child(ends[i], main.group[n]);
-  tree.finish();
-  tree.turned = true;
-  for (let i = 0; i < main.count; i++) tree.self[ends[i]] += main.self[i];
-  for (let i = 0; main.other && i < main.count; i++) tree.other[ends[i]] += main.other[i];
-  return tree.weigh(state.order);
-}
-
-/* Outermost nodes of a function, so that recursion counts once. */
-function outermost(test) {
-  const inside = new Uint8Array(main.count), found = [];
-  for (let n = 1; n < main.count; n++) {
-    inside[n] = inside[main.parent[n]];
-    if (!inside[n] && test(main.group[n])) {
-      inside[n] = 1;
-      found.push(n);
-    }
-  }
-  return found;
-}
-
-function callersOf(group) {
-  const tree = new Tree(group), found = outermost(g => g === group);
-  const ends = found.map(node => {
-    let at = 0;
-    for (let n = main.parent[node]; n; n = main.parent[n]) at = tree.child(at, main.group[n]);
-    return at;
-  });
-  tree.finish();
-  tree.turned = true;
-  found.forEach((node, i) => {
-    tree.self[ends[i]] += main.total[node];
-    if (tree.other) tree.other[ends[i]] += main.otherTotal[node];
-  });
-  return tree.weigh(state.order);
-}
-
-function calleesOf(group) {
-  const tree = new Tree(group), place = new Int32Array(main.count).fill(-1);
-  for (let n = 1; n < main.count; n++) {
-    const above = place[main.parent[n]];
-    place[n] = above >= 0 ? tree.child(above, main.group[n]) : main.group[n] === group ? 0 : -1;
-  }
-  tree.finish();
-  for (let n = 1; n < main.count; n++) if (place[n] >= 0) tree.self[place[n]] += main.self[n];
-  for (let n = 1; main.other && n < main.count; n++) if (place[n] >= 0) tree.other[place[n]] += main.other[n];
-  return tree.weigh(state.order);
-}
+const same = (a, b, ...names) => names.every(name => a[name] === b[name] || written(name, a) === written(name, b));

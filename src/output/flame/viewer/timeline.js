@@ -2,29 +2,26 @@
 const timeCanvas = $("time"), BARS = 46, LANE = 11;
 let lanes = [], barTotals, cursor = 0, pulled = null;
 function makeLanes() {
-  const event = eventData(state.event), byThread = new Map();
-  const thread = new Int32Array(event.count).fill(-1);
+  const [by] = levelsOf(state.threads).filter(level => level !== "time"), until = data.buckets * data.step;
+  const selection = query.filter(data, { event: state.event, ...(state.pick.length ? { threads: state.pick } : {}),
+    ...(state.cpus.length ? { cpus: state.cpus } : {}) });
+  const found = query.buckets(selection, data.buckets, { by: by || null, from: 0, to: until });
   barTotals = new Float64Array(data.buckets);
-  for (let n = 1; n < event.count; n++) {
-    const above = thread[event.parent[n]], { kind } = frames[event.frame[n]];
-    thread[n] = above < 0 && (kind === THREAD || kind === CPU) ? groupOf[event.frame[n]] : above;
-  }
-  for (let bucket = 0; bucket < data.buckets; bucket++) {
-    for (let i = event.first[bucket]; i < event.first[bucket + 1]; i++) {
-      const group = thread[event.sliceNode[i]];
-      let lane = byThread.get(group);
-      if (!lane) byThread.set(group, lane = { group, total: 0, weights: new Float64Array(data.buckets) });
-      lane.total += event.sliceWeight[i];
-      lane.weights[bucket] += event.sliceWeight[i];
-      barTotals[bucket] += event.sliceWeight[i];
-    }
-  }
-  lanes = [...byThread.values()].filter(l => l.group >= 0).sort((a, b) => b.total - a.total);
+  for (const row of found.on) row.forEach((weight, bucket) => { barTotals[bucket] += weight; });
+  lanes = found.on.map((weights, i) => ({ key: found.key[i], weights, total: weights.reduce((a, b) => a + b, 0) }))
+    .filter(lane => by && lane.total).sort((a, b) => b.total - a.total);
   const rest = lanes.splice(6);
-  lanes.sort((a, b) => isOrdered(a.group) ? ranks[a.group] - ranks[b.group] : 0);
+  if (by === "cpu") lanes.sort((a, b) => a.key - b.key);
   if (lanes.length < 2) lanes = [];
   lanes.hidden = rest.length;
 }
+const laneLabel = ({ key }) => {
+  const { type, index } = query.describe(data, key);
+  return makers[type](index).label;
+};
+/* The first and the last bucket of what is chosen. */
+const chosenBuckets = () => state.time && [Math.floor(state.time[0] / data.step),
+  Math.max(Math.floor(state.time[0] / data.step), Math.min(data.buckets, Math.ceil(state.time[1] / data.step)) - 1)];
 function drawTime() {
   if (!data.buckets) return;
   const ratio = devicePixelRatio || 1, width = timeCanvas.clientWidth, height = BARS + 4 + lanes.length * LANE;
@@ -32,7 +29,7 @@ function drawTime() {
   timeCanvas.width = Math.round(width * ratio);
   timeCanvas.height = Math.round(height * ratio);
   const p = timeCanvas.getContext("2d"), step = width / data.buckets, gap = step > 4 ? 1 : 0;
-  const top = barTotals.reduce((a, b) => Math.max(a, b), 1), chosen = state.range;
+  const top = barTotals.reduce((a, b) => Math.max(a, b), 1), chosen = chosenBuckets();
   p.setTransform(ratio, 0, 0, ratio, 0, 0);
   p.clearRect(0, 0, width, height);
   if (chosen) {
@@ -58,7 +55,7 @@ function drawTime() {
   p.fillStyle = css.line;
   p.fillRect(0, BARS, width, 1);
   lanes.forEach((lane, i) => {
-    const y = BARS + 4 + i * LANE, text = groups[lane.group].label, w = p.measureText(text).width;
+    const y = BARS + 4 + i * LANE, text = laneLabel(lane), w = p.measureText(text).width;
     p.fillStyle = css.back;
     p.globalAlpha = .8;
     p.fillRect(0, y, w + 6, LANE - 2);
@@ -70,27 +67,24 @@ function drawTime() {
   if (chosen) p.strokeRect(chosen[0] * step + .5, .5, (chosen[1] - chosen[0] + 1) * step - 1, height - 1);
   else if (document.activeElement === timeCanvas) p.strokeRect(cursor * step + .5, .5, step, height - 1);
 }
-const seconds = bucket => ((data.start + bucket * data.step) / 1e9).toFixed(data.step < 1e7 ? 6 : 3);
+const seconds = ns => ((data.first + ns) / 1e9).toFixed(data.step < 1e7 ? 6 : 3);
 const rangeTotal = () => (state.widths === "before" ? main.otherTotal : main.total)[0];
 function rangeWords() {
-  const range = state.range;
-  const length = (range ? range[1] - range[0] + 1 : data.buckets) * data.step;
-  return `${seconds(range ? range[0] : 0)} – ${seconds(range ? range[1] + 1 : data.buckets)} s (${time(length)})` +
-    (range ? `, ${withUnit(rangeTotal())} of ${weight(eventData(state.event).total)}. Esc: everything`
+  const [from, to] = state.time || [0, data.buckets * data.step];
+  return `${seconds(from)} – ${seconds(to)} s (${time(to - from)})` +
+    (state.time ? `, ${withUnit(rangeTotal())} of ${weight(data.events[state.event].total)}. Esc: everything`
       : ". Drag to look at a part of it." +
         (lanes.hidden ? ` The ${lanes.length} heaviest of ${lanes.length + lanes.hidden} threads.` : ""));
 }
-let rangeTimer = 0;
-function setRange(range, speak) {
-  state.range = range;
-  drawTime();
+let rangeTimer = 0, spoken = false;
+/* Buckets, the last one included. `how`: as change() has it. */
+function setRange(range, speak, how) {
+  const choose = () => {
+    spoken = speak;
+    change({ time: range && [range[0] * data.step, (range[1] + 1) * data.step] }, how);
+  };
   clearTimeout(rangeTimer);
-  rangeTimer = setTimeout(() => {
-    weighMain();
-    refresh(true);
-    $("range").textContent = rangeWords();
-    if (speak) say(rangeWords());
-  }, main.count > 200000 && pulled !== null ? 150 : 0);
+  if (how === "quiet" && main.count > 200000) rangeTimer = setTimeout(choose, 150); else choose();
 }
 const bucketAt = e => Math.max(0, Math.min(data.buckets - 1,
   Math.floor((e.clientX - timeCanvas.getBoundingClientRect().left) / timeCanvas.clientWidth * data.buckets)));
@@ -103,22 +97,21 @@ timeCanvas.addEventListener("pointermove", e => {
   if (!pulled || !pulled.moved && Math.abs(e.clientX - pulled.x) < 3) return;
   pulled.moved = true;
   const at = bucketAt(e);
-  setRange([Math.min(at, pulled.at), Math.max(at, pulled.at)]);
+  setRange(pulled.range = [Math.min(at, pulled.at), Math.max(at, pulled.at)], false, "quiet");
 });
 /* A click on its lane goes to a thread. */
 function chooseLane(lane) {
-  if (state.stacks !== "callees") return;
-  const node = outermost(group => group === lane.group)[0];
+  const group = groupOf.get(lane.key), node = state.stacks === "callees" ? outermost(g => g === group)[0] : 0;
   if (!node) return;
-  show("flame");
-  flame.zoom(node);
+  change({ view: "flame", zoom: pathOf(main, node) });
   flame.choose(node, true);
 }
 timeCanvas.addEventListener("pointerup", e => {
-  const lane = lanes[Math.floor((e.clientY - timeCanvas.getBoundingClientRect().top - BARS - 4) / LANE)];
-  if (pulled && !pulled.moved && lane) chooseLane(lane);
-  else if (pulled && !pulled.moved && state.range) setRange(null);
+  const lane = lanes[Math.floor((e.clientY - timeCanvas.getBoundingClientRect().top - BARS - 4) / LANE)], was = pulled;
   pulled = null;
+  if (was && was.range) setRange(was.range);
+  else if (was && lane) chooseLane(lane);
+  else if (was && state.time) setRange(null);
 });
 timeCanvas.addEventListener("keydown", e => {
   const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[e.key];
@@ -126,13 +119,13 @@ timeCanvas.addEventListener("keydown", e => {
   e.preventDefault();
   const last = data.buckets - 1, to = Math.max(0, Math.min(last, cursor + step));
   if (e.shiftKey) {
-    const fixed = state.range ? (state.range[0] === cursor ? state.range[1] : state.range[0]) : cursor;
+    const range = chosenBuckets(), fixed = range ? (range[0] === cursor ? range[1] : range[0]) : cursor;
     cursor = to;
     setRange([Math.min(fixed, to), Math.max(fixed, to)], true);
   } else {
     cursor = to;
     drawTime();
-    say(`${seconds(cursor)} seconds: ${withUnit(barTotals[cursor])}`);
+    say(`${seconds(cursor * data.step)} seconds: ${withUnit(barTotals[cursor])}`);
   }
 });
 for (const name of ["focus", "blur"]) timeCanvas.addEventListener(name, drawTime);

@@ -10,6 +10,10 @@ class Tree {
     this.group[0] = rootGroup;
     this.slots = new Int32Array(room * 4);
   }
+  /* What a query found; `groups`: by node. */
+  static of(found, groups) {
+    return Object.assign(Object.create(Tree.prototype), { count: found.count, parent: found.parent, group: groups });
+  }
   slot(parent, group) {
     const mask = this.slots.length - 1;
     let i = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(group, 0x85ebca6b)) >>> 7 & mask;
