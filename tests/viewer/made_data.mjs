@@ -87,5 +87,5 @@ export function randomData(next) {
     const from = next(900);
     return [from, from + next(100), stack(), next(6) - 1];
   });
-  return makeData({ functions, threads, samples, intervals });
+  return { ...makeData({ functions, threads, samples, intervals }), quantum: 37, start: { clock: 1000 } };
 }

@@ -2,7 +2,7 @@
 // How long the questions of the page take on large data: 1,000,000 nodes and 2,000,000 samples.
 import { seeded } from "./made_data.mjs";
 
-function largeData(nodes, samples) {
+export function largeData(nodes, samples) {
   const next = seeded(7), functions = 20000, threads = 400;
   const fill = (Type, count, value) => Type.from({ length: count }, (_, i) => value(i));
   const parent = new Int32Array(nodes), fn = new Int32Array(nodes);

@@ -54,14 +54,14 @@ function transformed(query, data, keys, transforms) {
 }
 const isFrame = (query, data, key) => /function|module/.test(query.describe(data, key).type);
 
-function framesOf(query, data, stack) {
+export function framesOf(query, data, stack) {
   const keys = [], { name, module } = data.functions;
   for (let n = stack; n >= 0; n = data.stacks.parent[n]) keys.push(data.stacks.fn[n]);
   return keys.reverse().map(fn => name.findIndex((_, f) => name[f] === name[fn] && module[f] === module[fn]));
 }
 
 /* Every sample and interval that a filter takes, with its weight. */
-function taken(query, data, wanted) {
+export function taken(query, data, wanted) {
   const { samples, intervals, threads, functions, strings } = data, list = [];
   const text = (fn, pattern) => pattern.test(strings[functions.name[fn]]) || (functions.module[fn] >= 0 && pattern.test(strings[functions.module[fn]]));
   const fits = (thread, stack) => {
@@ -85,7 +85,7 @@ function taken(query, data, wanted) {
     for (let i = 0; i < intervals.from.length; i++) {
       const a = Math.max(from, intervals.from[i]), b = Math.min(to, intervals.to[i]);
       if (a < b && fits(intervals.thread[i], intervals.stack[i]))
-        list.push({ stack: intervals.stack[i], thread: intervals.thread[i], cpu: -1, event: -1, weight: b - a, from: a, to: b });
+        list.push({ stack: intervals.stack[i], thread: intervals.thread[i], cpu: -1, event: -1, weight: b - a, from: a, to: b, begins: intervals.from[i] });
     }
   return list;
 }
@@ -95,6 +95,10 @@ function groupKey(query, data, entry, by) {
   if (by === "thread") return query.keyOf(data, "thread", t);
   if (by === "comm") return query.keyOf(data, "comm", t < 0 ? -1 : data.threads.comm[t]);
   if (by === "process") return query.keyOf(data, "process", t < 0 ? -1 : [...new Set(data.threads.pid)].indexOf(data.threads.pid[t]));
+  if (by === "time") {
+    const at = entry.from === undefined ? entry.time : entry.begins, piece = time => Math.floor((time + data.start.clock) / data.quantum);
+    return query.keyOf(data, by, at === at ? piece(at) - piece(query.span(data)[0]) : -1);
+  }
   return query.keyOf(data, by, entry[by]);
 }
 
@@ -157,10 +161,27 @@ export function edges(list, key, callers) {
   return [...rows].sort((a, b) => a[0] - b[0]);
 }
 
-export const callees = (list, key) =>
-  paths(list.filter(s => s.keys.includes(key)).map(s => ({ ...s, keys: s.keys.slice(s.keys.indexOf(key)) })));
-export const callers = (list, key) =>
-  paths(list.filter(s => s.keys.includes(key)).map(s => ({ ...s, keys: s.keys.slice(0, s.keys.indexOf(key)).reverse() })));
+export const inverted = (list, groups) =>
+  list.map(s => ({ ...s, keys: [...s.keys.slice(0, groups), ...s.keys.slice(groups).reverse()] }));
+/* What stands below the outermost frame that is alike, with it; and what stands above, leaf first. */
+const cutAt = (list, alike, key, cut) =>
+  list.map(s => ({ ...s, at: s.keys.findIndex(k => alike(k) === alike(key)) })).filter(s => s.at >= 0)
+    .map(s => ({ ...s, keys: cut(s.keys, s.at) }));
+export const below = (list, alike, key) => cutAt(list, alike, key, (keys, at) => keys.slice(at));
+export const turned = (list, alike, key) => cutAt(list, alike, key, (keys, at) => keys.slice(0, at).reverse());
+
+/* What keys are called that two recordings have in common. */
+export const alike = (query, data) => key => query.nameOf(data, key).replaceAll("\n", " ").replaceAll("/", "_");
+
+/* Rows [path, mine, other] of two lists as one. */
+export function joined(a, b) {
+  const rows = new Map();
+  for (const [path, mine, other] of [...a, ...b]) {
+    const row = rows.get(path) || rows.set(path, [[0, 0], [0, 0]]).get(path);
+    [mine, other].forEach((sums, side) => sums.forEach((sum, i) => { row[side][i] += sum; }));
+  }
+  return [...rows].sort((a, b) => (a[0] < b[0] ? -1 : 1));
+}
 
 export function buckets(query, data, wanted, { from, step, count }) {
   const rows = new Map();

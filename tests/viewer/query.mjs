@@ -12,8 +12,11 @@ let failed = 0,
 function equal(what, seen, wanted) {
   count++;
   const [a, b] = [JSON.stringify(seen), JSON.stringify(wanted)];
-  if (a === b) return;
-  if (++failed < 20) console.log(`FAILED: ${what}\n  seen:   ${a.slice(0, 2000)}\n  wanted: ${b.slice(0, 2000)}`);
+  if (a === b || ++failed > 20) return;
+  let from = 0;
+  while (a[from] === b[from]) from++;
+  from = Math.max(0, from - 60);
+  console.log(`FAILED: ${what}\n  from character ${from}\n  seen:   ${a.slice(from, from + 200)}\n  wanted: ${b.slice(from, from + 200)}`);
 }
 
 /* --- answers computed by hand --- */
@@ -263,8 +266,8 @@ function testCompare() {
   });
   const made = query.compare(query.tree(query.filter(other)), query.tree(query.filter(planted, { event: 0 })));
   const row = (table, name) => {
-    const k = [...made.now.keys()].find(i => (made.now[i] >= 0 ? plain.label(query, other, made.now[i])
-      : plain.label(query, planted, made.before[i])) === name);
+    const k = [...table.key.keys()].find(row => { const i = table.key[row]; return (made.now[i] >= 0 ? plain.label(query, other, made.now[i])
+      : plain.label(query, planted, made.before[i])) === name; });
     return [table.self[k], table.total[k], table.otherSelf[k], table.otherTotal[k], table.own[k], table.whole[k]];
   };
   const table = query.changes(made);
@@ -322,13 +325,14 @@ function randomFilter(data, next) {
   if (next(4) === 0) wanted.exclude = /f5|m2/;
   return wanted;
 }
-/* Totals and own weights of all paths. */
-function pathsOf(made) {
+/* Own weights and totals of all paths; of trees of two recordings both. */
+function pathsOf(made, name = node => made.key[node]) {
   const found = new Map();
   if (made.inverted) query.expandTo(made, 0);
   const visit = (node, path) => {
-    found.set(path, [made.self[node], made.total[node]]);
-    for (let kid = made.first[node]; kid >= 0; kid = made.next[kid]) visit(kid, `${path}/${made.key[kid]}`);
+    const mine = [made.self[node], made.total[node]];
+    found.set(path, made.otherTotal ? [mine, [made.otherSelf[node], made.otherTotal[node]]] : mine);
+    for (let kid = made.first[node]; kid >= 0; kid = made.next[kid]) visit(kid, `${path}/${name(kid)}`);
   };
   visit(0, "");
   return [...found].sort((a, b) => a[0] < b[0] ? -1 : 1);
@@ -336,24 +340,63 @@ function pathsOf(made) {
 function testRandom() {
   for (let seed = 1; seed <= 150; seed++) {
     const next = seeded(seed), data = randomData(next), wanted = randomFilter(data, next);
-    const transforms = randomTransforms(data, next), by = [[], [], ["thread"], ["process", "thread"], ["cpu"], ["event", "comm"]][next(6)];
+    const transforms = randomTransforms(data, next), by = [[], [], ["thread"], ["process", "thread"], ["cpu"], ["event", "comm"], ["time"]][next(7)];
     const what = `seed ${seed} ${JSON.stringify(wanted)} ${JSON.stringify(transforms)} ${by}`;
     const selection = query.filter(data, wanted), stacks = plain.stacks(query, data, wanted, transforms, by);
     const made = query.tree(selection, transforms, { by });
     equal(`${what}: tree`, pathsOf(made), plain.paths(stacks.all));
     equal(`${what}: inverted`, pathsOf(query.tree(selection, [...transforms, { type: "invert" }], { by })),
-      plain.paths(stacks.all.map(s => ({ ...s, keys: [...s.keys.slice(0, by.length), ...s.keys.slice(by.length).reverse()] }))));
+      plain.paths(plain.inverted(stacks.all, by.length)));
     equal(`${what}: functions`, rowsOf(query.functions(made)), plain.table(stacks.all, k => k));
     equal(`${what}: modules`, rowsOf(query.modules(made)), plain.table(stacks.all, plain.moduleOf(query, data)));
     equal(`${what}: search`, query.search(made, /f[23]|m1/).weight, plain.matched(query, data, stacks.all, /f[23]|m1/));
     const k = query.sameOf(data)[next(data.functions.name.length)], edges = query.edges(made, k);
     equal(`${what}: callers of ${k}`, pairsOf(edges.callers), plain.edges(stacks.all, k, true));
     equal(`${what}: callees of ${k}`, pairsOf(edges.callees), plain.edges(stacks.all, k, false));
-    equal(`${what}: callers' tree`, pathsOf(query.callers(made, k)), plain.callers(stacks.all, k));
-    equal(`${what}: callees' tree`, pathsOf(query.callees(made, k)), plain.callees(stacks.all, k));
+    equal(`${what}: callers' tree`, pathsOf(query.callers(made, k)), plain.paths(plain.turned(stacks.all, one => one, k)));
+    equal(`${what}: callees' tree`, pathsOf(query.callees(made, k)), plain.paths(plain.below(stacks.all, one => one, k)));
+    testTurnedOfTwo(what, data, transforms, by, made, stacks.all, k, next);
+    testDrawings(what, data, wanted, selection);
     const buckets = query.buckets(selection, 17, { by: "thread" });
     equal(`${what}: buckets`, sumsOf(buckets), plain.buckets(query, data, wanted, buckets));
   }
+}
+/* The same questions of two trees as one; `other` has the same or other transforms. */
+function testTurnedOfTwo(what, data, transforms, by, made, mine, k, next) {
+  const wanted = randomFilter(data, next), steps = next(2) ? transforms : [], other = plain.stacks(query, data, wanted, steps, by).all;
+  const both = query.compare(made, query.tree(query.filter(data, wanted), steps, { by }));
+  const sides = (tree, name) => {
+    const names = node => both.now[tree.key[node]] >= 0 ? both.now[tree.key[node]] : both.before[tree.key[node]];
+    const column = (list, side) => plain.paths(list.map(s => ({ ...s, keys: s.keys.map(plain.alike(query, data)) }))).map(
+      ([path, sums]) => [path, side ? sums : [0, 0], side ? [0, 0] : sums]);
+    return { seen: pathsOf(tree, node => plain.alike(query, data)(names(node))), wanted: (a, b) => plain.joined(column(a, true), column(b, false)), name };
+  };
+  for (const [name, tree, change] of [
+    ["compare", both, list => list],
+    ["compare, inverted", query.invert(both), list => plain.inverted(list, by.length)],
+    ["compare, callers", query.callers(both, keyIn(query, data, both, k)), list => plain.turned(list, plain.alike(query, data), k)],
+    ["compare, callees", query.callees(both, keyIn(query, data, both, k)), list => plain.below(list, plain.alike(query, data), k)],
+  ]) {
+    const { seen, wanted: made } = sides(tree, name);
+    equal(`${what}: ${name}`, seen, made(change(mine), change(other)));
+  }
+}
+/* The joint key of a key, or one that nothing has. */
+function keyIn(query, data, both, key) {
+  const alike = plain.alike(query, data), named = k => k >= 0 && alike(k) === alike(key);
+  return [...both.now.keys()].findIndex(i => named(both.now[i]) || named(both.before[i]));
+}
+/* Every picked sample stands in its cell, and is drawn where it happened. */
+function testDrawings(what, data, wanted, selection) {
+  const map = query.heat(selection, { rows: 7, width: 70 }), taken = plain.taken(query, data, wanted).filter(e => e.from === undefined);
+  const inside = taken.filter(e => e.time === e.time), sum = list => list.reduce((a, e) => a + e.weight, 0);
+  equal(`${what}: heat`, [sum([...map.cells].map(weight => ({ weight }))), map.cells[3]],
+    [sum(inside), sum(inside.filter(e => Math.floor((e.time - map.from) / 10) === 3))]);
+  const boxes = query.chart(selection, [], { thread: 1 }), mine = inside.filter(e => e.thread === 1);
+  const drawn = time => [...boxes.key.keys()].filter(i => boxes.from[i] <= time && time < boxes.to[i]).sort((a, b) => boxes.depth[a] - boxes.depth[b])
+    .map(i => boxes.key[i]);
+  for (const e of mine.filter(e => mine.every(o => o === e || o.time !== e.time)))
+    equal(`${what}: chart at ${e.time}`, drawn(e.time), plain.framesOf(query, data, e.stack));
 }
 const rowsOf = t => [...t.key].map((k, i) => [k, t.self[i], t.total[i]]).sort((a, b) => a[0] - b[0]);
 const pairsOf = t => [...t.key].map((k, i) => [k, t.weight[i]]).sort((a, b) => a[0] - b[0]);

@@ -31,8 +31,9 @@
  *   invert     leaf first; wherever it stands in the list, it is done last
  *
  * tree(selection, transforms, {by, order}) -> tree
- *   by: levels above the stacks, outermost first: "thread", "process", "comm", "cpu", "event".
- *   order: "weight" (then by key) or "name". CPUs and events keep theirs.
+ *   by: levels above the stacks, outermost first: "thread", "process", "comm", "cpu", "event",
+ *       "time" (pieces of data.quantum ns of the recording's clock, which was data.start.clock at the start).
+ *   order: "weight" (then by key) or "name". CPUs, events and times keep theirs.
  * tree        {count, parent, key, self, total, depth, first (child), next (sibling), at}: node 0 is the root, -1 is none,
  *             parents stand before children; `at` is where the node starts in the weight of the root, for drawing.
  *             Nodes without weight are in no list of children. `groups`: how many levels are not stacks.
@@ -67,6 +68,25 @@ const sameOf = memo(({ functions: { name, module } }) => {
   });
 });
 
+/* [from, to) of all samples and intervals. */
+const spanOf = memo(({ samples, intervals }) => {
+  let from = Infinity, to = -Infinity;
+  const take = (a, b) => {
+    if (a < from) from = a;
+    if (b > to) to = b;
+  };
+  for (let i = 0; i < samples.time.length; i++) take(samples.time[i], samples.time[i] + 1);
+  for (let i = 0; intervals && i < intervals.from.length; i++) take(intervals.from[i], intervals.to[i]);
+  return from < to ? [from, to] : [0, 0];
+});
+
+/* Which piece of time a time is in. */
+const MOST_PIECES = 1e6;
+function piecesOf({ quantum = 1e8, start }) {
+  const clock = start && start.clock || 0;
+  return time => Math.floor((clock + time) / quantum);
+}
+
 /* Where each type of key begins, and which processes there are. */
 const spaceOf = memo(data => {
   const functions = data.functions.name.length, strings = data.strings.length, threads = data.threads.pid.length;
@@ -76,23 +96,27 @@ const spaceOf = memo(data => {
   space.process = space.thread + threads + 1;
   space.cpu = space.process + pids.length + 1;
   space.event = space.cpu + data.samples.cpu.reduce((a, b) => Math.max(a, b), -1) + 2;
-  space.size = space.event + data.samples.event.reduce((a, b) => Math.max(a, b), 0) + 2;
+  space.time = space.event + data.samples.event.reduce((a, b) => Math.max(a, b), 0) + 2;
+  space.pieceOf = piecesOf(data);
+  space.firstPiece = space.pieceOf(spanOf(data)[0]);
+  space.size = space.time + Math.min(space.pieceOf(spanOf(data)[1]) - space.firstPiece, MOST_PIECES) + 2;
   space.pids = pids;
   space.processOf = Int32Array.from(data.threads.pid, pid => number.get(pid));
   return space;
 });
-const TYPES = ["event", "cpu", "process", "thread", "comm", "module", "function"];
+const TYPES = ["time", "event", "cpu", "process", "thread", "comm", "module", "function"];
 
-/* Modules, thread names, threads, processes, CPUs and events may be unknown, which is index -1. */
+/* All but functions may be unknown, which is index -1. Of processes it is their place in the list of pids. */
 const keyOf = (data, type, index) => spaceOf(data)[type] + index + (type === "function" ? 0 : 1);
 
 /* {type, index}: of functions, threads and events their index, of modules and thread names that of the string, of
- * processes their pid, of CPUs their number. */
+ * processes their pid, of CPUs their number, of pieces of time how many of them the clock had run. */
 function describe(data, key) {
   if (key < 0) return { type: "root", index: -1 };
   const space = spaceOf(data), type = TYPES.find(name => key >= space[name]);
   const index = key - space[type] - (type === "function" ? 0 : 1);
-  return { type, index: type === "process" && index >= 0 ? space.pids[index] : index };
+  if (index < 0) return { type, index };
+  return { type, index: type === "process" ? space.pids[index] : type === "time" ? index + space.firstPiece : index };
 }
 
 /* The module of each key, an index of strings. */
@@ -141,18 +165,6 @@ const plainOf = memo(data => {
 const isOrdered = memo(({ samples: { time } }) => {
   for (let i = 1; i < time.length; i++) if (!(time[i - 1] <= time[i])) return false;
   return !time.length || time[0] === time[0];
-});
-
-/* [from, to) of all samples and intervals. */
-const spanOf = memo(({ samples, intervals }) => {
-  let from = Infinity, to = -Infinity;
-  const take = (a, b) => {
-    if (a < from) from = a;
-    if (b > to) to = b;
-  };
-  for (let i = 0; i < samples.time.length; i++) take(samples.time[i], samples.time[i] + 1);
-  for (let i = 0; intervals && i < intervals.from.length; i++) take(intervals.from[i], intervals.to[i]);
-  return from < to ? [from, to] : [0, 0];
 });
 
 function lowerBound(times, value, from = 0, to = times.length) {
@@ -357,20 +369,13 @@ function outermost(shape, classes, size) {
 }
 const outermostKeys = memo(shape => outermost(shape, null, shape.key.reduce((a, b) => Math.max(a, b), 0) + 1));
 
-/* The stacks as they are: image[stack + 1] is the node, image[0] that of samples without one. */
+/* The stacks as they are: image[stack + 1] is the node, image[0] that of samples without one. Data of two recordings has
+ * what both have twice. */
 const stacksOf = memo(data => {
   const { parent, fn } = data.stacks, same = sameOf(data), count = fn.length + 1;
-  const shape = { count, parent: new Int32Array(count), key: new Int32Array(count) };
-  const image = new Int32Array(count);
-  let alike = true;
-  for (let n = 1; n < count; n++) {
-    shape.parent[n] = parent[n - 1] + 1;
-    shape.key[n] = same[fn[n - 1]];
-    image[n] = n;
-    if (shape.key[n] !== fn[n - 1]) alike = false;
-  }
-  shape.parent[0] = shape.key[0] = -1;
-  return alike ? { shape, image } : rename(shape, key => key);
+  const trie = new Trie(count), image = new Int32Array(count);
+  for (let n = 1; n < count; n++) image[n] = trie.child(image[parent[n - 1] + 1], same[fn[n - 1]]);
+  return { shape: trie.shape(), image };
 });
 
 /* --- transforms: each makes of a shape {shape, image}; -1 in image: left out --- */
@@ -391,17 +396,17 @@ function targets(data, { key, module }) {
   return hits;
 }
 
+function focused({ count, parent, key }, hits) {
+  const trie = new Trie(count), image = new Int32Array(count).fill(-1);
+  for (let n = 1; n < count; n++) {
+    const above = image[parent[n]];
+    if (above > 0) image[n] = trie.child(above, key[n]);
+    else if (hits[key[n]]) image[n] = trie.child(0, key[n]);
+  }
+  return { shape: trie.shape(), image };
+}
 const passes = {
-  focus(shape, transform, data) {
-    const { count, parent, key } = shape, hits = targets(data, transform);
-    const trie = new Trie(count), image = new Int32Array(count).fill(-1);
-    for (let n = 1; n < count; n++) {
-      const above = image[parent[n]];
-      if (above > 0) image[n] = trie.child(above, key[n]);
-      else if (hits[key[n]]) image[n] = trie.child(0, key[n]);
-    }
-    return { shape: trie.shape(), image };
-  },
+  focus: (shape, transform, data) => focused(shape, targets(data, transform)),
   drop(shape, transform, data) {
     const { count, parent, key } = shape, hits = targets(data, transform), image = new Int32Array(count);
     for (let n = 1; n < count; n++) image[n] = image[parent[n]] < 0 || hits[key[n]] ? -1 : n;
@@ -482,41 +487,58 @@ function endings(shape, path) {
   return { shape, image };
 }
 
-/* What was made of the data by the last lists of transforms. */
-const KEPT = 12;
+/* What was made of the data by the last lists of transforms, and last in groups. */
 const madeOf = memo(() => new Map());
-function map(data, transforms) {
-  const steps = transforms.filter(t => t.type !== "invert");
-  if (!steps.length) return stacksOf(data);
-  const made = madeOf(data), id = JSON.stringify(steps);
-  let result = made.get(id);
-  if (!result) {
-    const before = map(data, steps.slice(0, -1)), last = steps[steps.length - 1];
-    const { shape, image } = passes[last.type](before.shape, last, data);
-    result = { shape, image: before.image.map(n => n < 0 ? -1 : image[n]) };
-  }
+function kept(data, kind, id, most, make) {
+  const all = madeOf(data), made = all.get(kind) || new Map(), result = made.get(id) || make();
+  all.set(kind, made);
   made.delete(id);
   made.set(id, result);
-  if (made.size > KEPT) made.delete(made.keys().next().value);
+  if (made.size > most) made.delete(made.keys().next().value);
   return result;
+}
+const isStep = transform => transform.type !== "invert";
+function map(data, transforms) {
+  const steps = transforms.filter(isStep);
+  if (!steps.length) return stacksOf(data);
+  return kept(data, "stacks", JSON.stringify(steps), 12, () => {
+    const before = map(data, steps.slice(0, -1)), last = steps[steps.length - 1];
+    const { shape, image } = passes[last.type](before.shape, last, data);
+    return { shape, image: before.image.map(n => n < 0 ? -1 : image[n]) };
+  });
+}
+function mapGrouped(data, transforms, by) {
+  return kept(data, "groups", JSON.stringify([transforms.filter(isStep), by]), 4, () => grouped(data, map(data, transforms), by));
 }
 
 /* --- trees --- */
 
 function tree(selection, transforms = [], { by = [], order = "weight" } = {}) {
-  const { data } = selection, { shape, image } = map(data, transforms);
-  const made = by.length ? grouped(selection, shape, image, by) : weighed(selection, shape, image);
-  Object.assign(made, { data, groups: by.length, plain: transforms.some(t => t.type === "templates") });
+  const { data } = selection;
+  const made = by.length ? weighedApart(selection, mapGrouped(data, transforms, by)) : weighed(selection, map(data, transforms));
+  Object.assign(made, { data, size: spaceOf(data).size, groups: by.length, by, plain: transforms.some(t => t.type === "templates") });
   if (!transforms.some(t => t.type === "invert")) return finish(made, order);
   return invert(finish(made, null));
 }
 
-function weighed({ weights, bare }, shape, image) {
+function weighed({ weights, bare }, { shape, image }) {
   const self = new Float64Array(shape.count);
   if (image[0] >= 0) self[image[0]] += bare;
   for (let s = 0; s < weights.length; s++) {
     const n = image[s + 1];
     if (n >= 0 && weights[s]) self[n] += weights[s];
+  }
+  return { ...shape, shape, self };
+}
+
+/* Each sample and interval has its place. */
+function weighedApart({ data, filter: wanted, picked, pickedIntervals, from, to }, { shape, image }) {
+  const { samples, intervals } = data, self = new Float64Array(shape.count);
+  const values = wanted.measure === "count" ? samples.count : samples.weight;
+  for (let i = from; i < to; i++) if (picked[i] && image[i] >= 0) self[image[i]] += values[i];
+  for (let i = 0; i < pickedIntervals.length; i++) {
+    const n = pickedIntervals[i] ? image[picked.length + i] : -1;
+    if (n >= 0) self[n] += clipped(intervals, i, wanted.time);
   }
   return { ...shape, shape, self };
 }
@@ -528,32 +550,33 @@ function groupKeys(data, by) {
     const column = data.samples[by];
     return { sample: i => first + column[i], interval: () => first - 1 };
   }
+  if (by === "time") {
+    const last = space.size - 1, at = time => time === time ? Math.min(first + space.pieceOf(time) - space.firstPiece, last) : first - 1;
+    return { sample: i => at(data.samples.time[i]), interval: i => at(data.intervals.from[i]) };
+  }
   const of = { thread: t => t, process: t => t < 0 ? -1 : space.processOf[t], comm: t => t < 0 ? -1 : threads.comm[t] }[by];
   const keys = new Int32Array(threads.pid.length + 1);
   for (let t = -1; t < threads.pid.length; t++) keys[t + 1] = first + of(t);
   return { sample: i => keys[data.samples.thread[i] + 1], interval: i => keys[data.intervals.thread[i] + 1] };
 }
 
-/* Everything that is picked, as columns: node (of image), key of its group, weight. */
-function entriesOf(selection, image, by) {
-  const { data, picked, pickedIntervals, filter: wanted } = selection, { samples, intervals } = data;
-  const keys = groupKeys(data, by), most = selection.to - selection.from + pickedIntervals.length;
-  const node = new Int32Array(most), key = new Int32Array(most), weight = new Float64Array(most);
-  const values = wanted.measure === "count" ? samples.count : samples.weight, origin = new Int32Array(most);
-  let count = 0;
-  for (let i = selection.from; i < selection.to; i++) {
-    if (!picked[i] || (node[count] = image[samples.stack[i] + 1]) < 0) continue;
-    key[count] = keys.sample(i);
-    origin[count] = i;
-    weight[count++] = values[i];
+/* The number of the group of each sample, then of each interval, and the keys that lead to each group. */
+function pathsOf(data, by) {
+  const samples = data.samples.stack.length, count = samples + (data.intervals ? data.intervals.thread.length : 0);
+  const [outer, ...inner] = by.map(one => groupKeys(data, one)), number = new Int32Array(count);
+  for (let i = 0; i < count; i++) number[i] = i < samples ? outer.sample(i) : outer.interval(i - samples);
+  const { size } = spaceOf(data);
+  let paths = null; /* the number is the only key */
+  for (const keys of inner) {
+    const known = new Map(), longer = [], above = n => paths ? paths[n] : [n];
+    for (let i = 0; i < count; i++) {
+      const key = i < samples ? keys.sample(i) : keys.interval(i - samples), id = number[i] * size + key;
+      if (!known.has(id)) known.set(id, longer.push([...above(number[i]), key]) - 1);
+      number[i] = known.get(id);
+    }
+    paths = longer;
   }
-  for (let i = 0; i < pickedIntervals.length; i++) {
-    if (!pickedIntervals[i] || (node[count] = image[intervals.stack[i] + 1]) < 0) continue;
-    key[count] = keys.interval(i);
-    origin[count] = -1 - i;
-    weight[count++] = clipped(intervals, i, wanted.time);
-  }
-  return { count, node, key, weight, origin };
+  return { number, paths, count: paths ? paths.length : size };
 }
 
 /* Positions in the order of the keys; equal ones stay in order. */
@@ -565,48 +588,29 @@ function sortedBy(key, count, size) {
   return order;
 }
 
-/* Of each entry the number of its group, and the keys that lead to each group. */
-function pathsOf(selection, entries, by) {
-  const { data } = selection, known = new Map(), paths = [], size = spaceOf(data).size;
-  const number = new Int32Array(entries.count), inner = by.slice(1).map(one => groupKeys(data, one));
-  for (let i = 0; i < entries.count; i++) {
-    const origin = entries.origin[i], path = [entries.key[i]];
-    let id = path[0];
-    for (const keys of inner) {
-      const key = origin < 0 ? keys.interval(-1 - origin) : keys.sample(origin);
-      path.push(key);
-      id = id * size + key;
-    }
-    if (!known.has(id)) known.set(id, paths.push(path) - 1);
-    number[i] = known.get(id);
-  }
-  return { number, paths };
-}
-
-/* The groups' levels above a copy of what each has of the shape. */
-function grouped(selection, shape, image, by) {
-  const entries = entriesOf(selection, image, by[0]), size = spaceOf(selection.data).size;
-  const several = by.length > 1 ? pathsOf(selection, entries, by) : null;
-  const number = several ? several.number : entries.key, most = several ? several.paths.length : size;
-  const order = sortedBy(number, entries.count, most), nodes = new Nodes(shape.count);
-  const copy = new Int32Array(shape.count), stamp = new Int32Array(shape.count).fill(-1), path = [];
-  const heads = new Map();
-  for (let i = 0; i < order.length; i++) {
-    const entry = order[i], group = number[entry];
+/* The groups' levels above a copy of what each has of the stacks: {shape, image (of each sample, then of each interval)}. */
+function grouped(data, { shape, image: places }, by) {
+  const { samples: { stack }, intervals } = data, { number, paths, count } = pathsOf(data, by);
+  const image = new Int32Array(number.length), nodes = new Nodes(shape.count), heads = new Map(), path = [];
+  const copy = new Int32Array(shape.count), stamp = new Int32Array(shape.count).fill(-1);
+  for (const i of sortedBy(number, number.length, count)) {
+    const group = number[i], place = places[(i < stack.length ? stack[i] : intervals.stack[i - stack.length]) + 1];
+    image[i] = -1;
+    if (place < 0) continue;
     if (stamp[0] !== group) {
       stamp[0] = group;
-      copy[0] = headOf(nodes, heads, several ? several.paths[group] : [group]);
+      copy[0] = headOf(nodes, heads, paths ? paths[group] : [group]);
     }
-    let n = entries.node[entry], depth = 0;
+    let n = place, depth = 0;
     for (; stamp[n] !== group; n = shape.parent[n]) path[depth++] = n;
     for (let above = copy[n]; depth;) {
       n = path[--depth];
       stamp[n] = group;
       above = copy[n] = nodes.add(above, shape.key[n]);
     }
-    nodes.self[copy[entries.node[entry]]] += entries.weight[entry];
+    image[i] = copy[place];
   }
-  return nodes.finish();
+  return { shape: nodes.shape(), image };
 }
 function headOf(nodes, heads, path) {
   let node = 0, id = "";
@@ -624,19 +628,16 @@ class Nodes {
     this.count = 1;
     this.parent = new Int32Array(room + 16);
     this.key = new Int32Array(room + 16);
-    this.self = new Float64Array(room + 16);
     this.parent[0] = this.key[0] = -1;
   }
   add(parent, key) {
-    if (this.count === this.parent.length) for (const name of ["parent", "key", "self"]) this[name] = larger(this[name]);
+    if (this.count === this.parent.length) for (const name of ["parent", "key"]) this[name] = larger(this[name]);
     this.parent[this.count] = parent;
     this.key[this.count] = key;
     return this.count++;
   }
-  finish() {
-    const { count } = this, cut = name => this[name].subarray(0, count);
-    const shape = { count, parent: cut("parent"), key: cut("key") };
-    return { ...shape, shape, self: cut("self") };
+  shape() {
+    return { count: this.count, parent: this.parent.subarray(0, this.count), key: this.key.subarray(0, this.count) };
   }
 }
 function larger(column) {
@@ -715,33 +716,34 @@ function sortPart(list, from, to, compare) {
 
 /* --- leaf first --- */
 
-/* A tree of the ways up from nodes: `pos` are nodes of the tree `from`, `weight` theirs. Each node of the new tree has a
- * part of them, reordered in place when its children are made: [low, high). */
-function upward(from, pos, weight, rootKey, groups) {
-  const turned = { inverted: true, data: from.data, plain: from.plain, groups, count: 1, from, pos, weight, above: [],
-    slot: new Int32Array(from.data ? spaceOf(from.data).size : 1), low: new Int32Array(64), high: new Int32Array(64),
-    done: new Uint8Array(64) };
-  for (const name of ["parent", "key", "depth", "first", "next"]) turned[name] = new Int32Array(64).fill(-1);
-  for (const name of ["self", "total", "at"]) turned[name] = new Float64Array(64);
+/* A tree of the ways up from nodes: `pos` are nodes of the tree `from`, `weight` theirs, `other` those in the other recording
+ * if it has one. Each node of the new tree has a part of them, reordered in place when its children are made: [low, high). */
+const TURNED = { low: Int32Array, high: Int32Array, parent: Int32Array, key: Int32Array, depth: Int32Array, first: Int32Array,
+  next: Int32Array, done: Uint8Array, self: Float64Array, total: Float64Array, at: Float64Array, otherSelf: Float64Array,
+  otherTotal: Float64Array };
+function upward(from, pos, rootKey, weights) {
+  const turned = { inverted: true, groups: rootKey < 0 ? from.groups : 0, count: 1, from, pos, above: [], ...weights,
+    slot: new Int32Array(from.size), starts: rootKey < 0 }; /* starts: the first step stays where it is */
+  for (const name of ["data", "plain", "now", "before", "size"]) turned[name] = from[name];
+  for (const name in TURNED) if (turned.other || !name.startsWith("other")) turned[name] = new TURNED[name](64);
+  turned.parent[0] = turned.first[0] = turned.next[0] = -1;
   turned.key[0] = rootKey;
-  turned.depth[0] = 0;
   turned.high[0] = pos.length;
-  turned.total[0] = weight.reduce((a, b) => a + b, 0);
-  turned.starts = rootKey < 0; /* the first step stays where it is */
-  return turned;
+  turned.total[0] = turned.weight.reduce((a, b) => a + b, 0);
+  if (turned.other) turned.otherTotal[0] = turned.other.reduce((a, b) => a + b, 0);
+  return expand(turned, 0);
+}
+/* The nodes for which `is` says so, upward from them, with what they have in these columns. */
+function turn(from, rootKey, is, weight, other) {
+  let count = 0;
+  for (let n = 0; n < from.count; n++) if (is(n)) count++;
+  const pos = new Int32Array(count), of = column => column ? Float64Array.from(pos, n => column[n]) : null;
+  for (let n = 0, i = 0; n < from.count; n++) if (is(n)) pos[i++] = n;
+  return upward(from, pos, rootKey, { weight: of(weight), other: of(other) });
 }
 function invert(made) {
-  let count = 0;
-  for (let n = 0; n < made.count; n++) if (made.self[n]) count++;
-  const pos = new Int32Array(count), weight = new Float64Array(count);
-  for (let n = 0, i = 0; n < made.count; n++)
-    if (made.self[n]) {
-      pos[i] = n;
-      weight[i++] = made.self[n];
-    }
-  const turned = upward(made, pos, weight, -1, made.groups);
-  expand(turned, 0);
-  return turned;
+  const { self, otherSelf: other } = made;
+  return turn(made, -1, other ? n => self[n] || other[n] : n => self[n], self, other);
 }
 
 /* The node of the level of a group that each node is below. */
@@ -767,27 +769,31 @@ function stepsOf(turned, node) {
 function expand(turned, node) {
   if (turned.done[node]) return turned;
   turned.done[node] = 1;
-  const { from, pos, weight, slot } = turned, low = turned.low[node], to = stepsOf(turned, node), kids = [], sizes = [0];
-  let own = 0;
+  const { from, weight, other, slot } = turned, low = turned.low[node], to = stepsOf(turned, node), kids = [], sizes = [0];
+  let own = 0, otherOwn = 0;
   for (let i = 0; i < to.length; i++) {
     if (!to[i]) {
       own += weight[low + i];
+      if (other) otherOwn += other[low + i];
       sizes[0]++;
       continue;
     }
     const key = from.key[to[i]];
     if (!slot[key]) sizes[slot[key] = kids.push(addTurned(turned, node, key))] = 0;
     turned.total[kids[slot[key] - 1]] += weight[low + i];
+    if (other) turned.otherTotal[kids[slot[key] - 1]] += other[low + i];
     sizes[slot[key]]++;
   }
   turned.self[node] = own;
+  if (other) turned.otherSelf[node] = otherOwn;
   spread(turned, node, to, kids, sizes);
   for (const kid of kids) slot[turned.key[kid]] = 0;
-  kids.sort(comparing(turned, "weight"));
+  const wide = other ? kid => Math.max(turned.total[kid], turned.otherTotal[kid]) : kid => turned.total[kid];
+  kids.sort(other ? (a, b) => wide(b) - wide(a) || turned.key[a] - turned.key[b] : comparing(turned, "weight"));
   let x = turned.at[node];
   kids.forEach((kid, i) => {
     turned.at[kid] = x;
-    x += turned.total[kid];
+    x += wide(kid);
     turned.next[kid] = i + 1 < kids.length ? kids[i + 1] : -1;
   });
   turned.first[node] = kids.length ? kids[0] : -1;
@@ -795,26 +801,22 @@ function expand(turned, node) {
 }
 /* Ways that end first, then those of each child. */
 function spread(turned, node, to, kids, sizes) {
-  const { from, slot, low: lows } = turned, low = lows[node], high = turned.high[node];
-  const pos = turned.pos.slice(low, high), weight = turned.weight.slice(low, high), places = new Int32Array(sizes.length);
+  const { from, slot, low: lows, high: highs } = turned, low = lows[node], ends = new Int32Array(sizes.length);
   for (let k = 0, at = low; k < sizes.length; k++) {
-    places[k] = at;
+    ends[k] = at;
     if (k) lows[kids[k - 1]] = at;
     at += sizes[k];
-    if (k) turned.high[kids[k - 1]] = at;
+    if (k) highs[kids[k - 1]] = at;
   }
-  for (let i = 0; i < to.length; i++) {
-    const place = places[to[i] ? slot[from.key[to[i]]] : 0]++;
-    turned.pos[place] = pos[i];
-    turned.weight[place] = weight[i];
+  const places = to.map(n => ends[n ? slot[from.key[n]] : 0]++);
+  for (const column of turned.other ? [turned.pos, turned.weight, turned.other] : [turned.pos, turned.weight]) {
+    const part = column.slice(low, highs[node]);
+    for (let i = 0; i < places.length; i++) column[places[i]] = part[i];
   }
 }
 function addTurned(turned, parent, key) {
   const n = turned.count++;
-  if (n === turned.key.length) {
-    for (const name of ["low", "high", "done", "parent", "key", "depth", "first", "next", "self", "total", "at"])
-      turned[name] = larger(turned[name]);
-  }
+  if (n === turned.key.length) for (const name in TURNED) if (turned[name]) turned[name] = larger(turned[name]);
   turned.parent[n] = parent;
   turned.key[n] = key;
   turned.depth[n] = turned.depth[parent] + 1;
@@ -823,26 +825,33 @@ function addTurned(turned, parent, key) {
 }
 /* The children of all nodes that weigh at least this much. */
 function expandTo(turned, least) {
-  if (!turned.inverted) return turned;
-  for (let n = 0; n < turned.count; n++) if (!turned.done[n] && turned.total[n] >= least) expand(turned, n);
+  for (let n = 0; turned.inverted && n < turned.count; n++)
+    if (!turned.done[n] && (turned.total[n] >= least || turned.other && turned.otherTotal[n] >= least)) expand(turned, n);
   return turned;
 }
 
 /* --- callers and callees --- */
 
-/* Everything above a key: its root is the key's outermost frames, with their whole weight. */
+/* Everything above a key: its root is the key's outermost frames, with their whole weight. An inverted tree. */
 function callers(made, key) {
-  const outer = outermostKeys(made.shape), found = [];
-  for (let n = 1; n < made.count; n++) if (made.key[n] === key && outer[n] && made.total[n]) found.push(n);
-  const turned = upward(made, Int32Array.from(found), Float64Array.from(found, n => made.total[n]), key, 0);
-  return expand(turned, 0);
+  const outer = outermostKeys(made.shape), { total, otherTotal: other } = made;
+  const is = n => made.key[n] === key && outer[n] && (total[n] || other && other[n]);
+  return turn(made, key, n => n > 0 && is(n), total, other);
 }
 
 /* Everything below a key, from its outermost frames on: the root is "all", its only child the key. */
 function callees(made, key, order = "weight") {
-  const { shape, image } = passes.focus(made.shape, { key }, made.data), self = new Float64Array(shape.count);
-  for (let n = 1; n < made.count; n++) if (image[n] > 0 && made.self[n]) self[image[n]] += made.self[n];
-  return finish({ ...shape, shape, self, data: made.data, groups: 0, plain: made.plain }, order);
+  const hits = new Uint8Array(made.size), below = { groups: 0 };
+  hits[key] = 1;
+  const { shape, image } = focused(made.shape, hits);
+  for (const name of ["data", "plain", "now", "before", "size"]) below[name] = made[name];
+  for (const name of ["self", "otherSelf"]) {
+    const from = made[name], to = from && new Float64Array(shape.count);
+    for (let n = 1; from && n < made.count; n++) if (image[n] > 0 && from[n]) to[image[n]] += from[n];
+    if (from) below[name] = to;
+  }
+  Object.assign(below, shape, { shape });
+  return below.otherSelf ? finishCompared(below) : finish(below, order);
 }
 
 /* Who calls a key directly and whom it calls: {callers: {key, weight}, callees: {key, weight}}, heaviest first. A sample
@@ -1146,7 +1155,7 @@ function boxesOf({ parent, key }, image, stack, list, times, window) {
 
 /* --- comparing --- */
 
-/* What a key is called in any recording: functions by name and module without its folder, threads and processes by
+/* What a key is called in any recording: functions by name and module without its folder, threads, processes and events by
  * their name, CPUs by number. */
 function nameOf(data, key) {
   const { type, index } = describe(data, key), text = i => i < 0 ? "" : data.strings[i];
@@ -1155,6 +1164,7 @@ function nameOf(data, key) {
   if (type === "module") return `module\n${base(text(index))}`;
   if (type === "thread") return `thread\n${index < 0 ? "" : text(data.threads.comm[index])}`;
   if (type === "process") return `process\n${processName(data, index)}`;
+  if (type === "event" && data.meta && data.meta.events[index]) return `event\n${data.meta.events[index].name}`;
   return `${type}\n${type === "comm" ? text(index) : index}`;
 }
 function processName({ threads, strings }, pid) {
@@ -1165,8 +1175,19 @@ function processName({ threads, strings }, pid) {
 
 /* Two trees, not inverted, as one: {count, parent, key, self, total, otherSelf, otherTotal, depth, first, next, at, now,
  * before}: self and total are of the first, other... of the second; key is an index of now and before, the keys in either
- * data (-1: not there). Siblings are ordered, and stand at, by the larger of both. */
+ * data (-1: not there). Siblings are ordered, and stand at, by the larger of both. invert, callers and callees take it, too. */
 function compare(now, before) {
+  const isOne = now.shape === before.shape && !now.by.some(one => RENAMED.includes(one));
+  return finishCompared(isOne ? aligned(now, before) : merged(now, before));
+}
+/* Trees of one data, made by the same transforms, have the same nodes; but what is new in each recording. */
+const RENAMED = ["thread", "process", "event"];
+function aligned(now, before) {
+  const keys = Int32Array.from({ length: spaceOf(now.data).size }, (_, k) => k);
+  return { count: now.count, parent: now.parent, key: now.key, shape: now.shape, groups: now.groups, plain: now.plain,
+    size: keys.length, self: now.self, otherSelf: before.self, now: keys, before: keys };
+}
+function merged(now, before) {
   const known = new Map(), names = { now: [], before: [] }, trie = new Trie(now.count + before.count);
   const join = (made, side) => {
     const joint = new Map(), image = new Int32Array(made.count);
@@ -1180,14 +1201,18 @@ function compare(now, before) {
   };
   const images = [join(now, "now"), join(before, "before")], shape = trie.shape();
   const made = { ...shape, shape, self: new Float64Array(shape.count), otherSelf: new Float64Array(shape.count),
-    now: Int32Array.from(names.now), before: Int32Array.from(names.before) };
+    now: Int32Array.from(names.now), before: Int32Array.from(names.before), size: names.now.length, groups: now.groups,
+    plain: now.plain };
   images.forEach((image, side) => {
     const from = side ? before : now, to = side ? made.otherSelf : made.self;
     for (let n = 0; n < from.count; n++) if (from.total[n]) to[image[n]] += from.self[n];
   });
-  const larger = finish({ ...made, self: made.otherSelf }, null).total;
-  finish(made, null).otherTotal = larger;
-  const most = made.total.map((total, n) => Math.max(total, larger[n]));
+  return made;
+}
+function finishCompared(made) {
+  const other = finish({ ...made, self: made.otherSelf }, null).total;
+  finish(made, null).otherTotal = other;
+  const most = made.total.map((total, n) => Math.max(total, other[n]));
   return link(made, (a, b) => most[b] - most[a] || made.key[a] - made.key[b], most);
 }
 function jointKey(known, names, name, side, key) {
@@ -1207,20 +1232,23 @@ function changes(made, { normalized = false } = {}) {
   const sums = { self: new Float64Array(size), total: new Float64Array(size), otherSelf: new Float64Array(size),
     otherTotal: new Float64Array(size) };
   for (let n = 1; n < made.count; n++) {
+    if (!made.total[n] && !made.otherTotal[n]) continue;
     sums.self[made.key[n]] += made.self[n];
     sums.otherSelf[made.key[n]] += made.otherSelf[n];
     if (!outer[n]) continue;
     sums.total[made.key[n]] += made.total[n];
     sums.otherTotal[made.key[n]] += made.otherTotal[n];
   }
-  return { key: Int32Array.from(sums.self.keys()), ...sums,
-    own: sums.self.map((one, k) => one - sums.otherSelf[k] * factor),
-    whole: sums.total.map((one, k) => one - sums.otherTotal[k] * factor) };
+  const used = Int32Array.from(sums.total.keys()).filter(k => sums.total[k] || sums.otherTotal[k]);
+  const column = of => Float64Array.from(used, of);
+  for (const name in sums) sums[name] = column(k => sums[name][k]);
+  return { key: used, ...sums, own: column((k, i) => sums.self[i] - sums.otherSelf[i] * factor),
+    whole: column((k, i) => sums.total[i] - sums.otherTotal[i] * factor) };
 }
 /* What the second's weights are multiplied by when normalized. */
 const scale = made => made.otherTotal[0] ? made.total[0] / made.otherTotal[0] : 1;
 
-return { filter, tree, map, functions, modules, groups, order, search, matches, callers, callees, edges, levels, rows, path,
+return { filter, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels, rows, path,
   find, expand, expandTo, buckets, heat, chart, compare, changes, scale, span: spanOf, keyOf, describe, nameOf, sameOf,
   withoutTemplates, lowerBound };
 })();
