@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// The views over time in a real browser, alone, with planted data: node views.mjs VIEWER_FOLDER [FOLDER_FOR_PICTURES]
+// With --measure it says what drawing 2,000,000 samples of 600 threads costs instead.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openBrowser } from "./browser.mjs";
+
+const SKIPPED = 77;
+const [viewer, pictures] = process.argv.slice(2).filter(word => word !== "--measure");
+const program = ["chromium", "chromium-browser", "google-chrome", "chrome"]
+  .flatMap(name => (process.env.PATH || "").split(":").map(folder => join(folder, name)))
+  .find(existsSync);
+if (!program) {
+  console.log("skipped: no Chromium in PATH");
+  process.exit(SKIPPED);
+}
+
+let failed = 0,
+  count = 0;
+function check(what, fine, seen) {
+  count++;
+  if (fine) return;
+  failed++;
+  console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
+}
+const equal = (what, seen, wanted) =>
+  check(`${what} is ${JSON.stringify(wanted)}`, JSON.stringify(seen) === JSON.stringify(wanted), seen);
+const like = (what, seen, pattern) => check(`${what} is like ${pattern}`, pattern.test(seen), seen);
+
+/* A page with one view, under the rules that the real page has. */
+const folder = mkdtempSync(join(tmpdir(), "perfile-views-"));
+const here = dirname(fileURLToPath(import.meta.url));
+const text = (...parts) => readFileSync(join(...parts), "utf8");
+function makePage() {
+  const path = join(folder, "views.html"),
+    scripts = ["query", "overtime", "tracks", "chart", "heat"].filter(name => existsSync(join(viewer, name + ".js")));
+  writeFileSync(
+    path,
+    `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>views</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<style>${text(viewer, "viewer.css")}\n${text(viewer, "overtime.css")}
+main { padding: 8px 14px; } #host { position: absolute; inset: 8px 14px; }</style></head><body>
+<main><div id="host"></div></main><script>${scripts.map(name => text(viewer, name + ".js")).join("\n")}
+${text(here, "planted.js").replaceAll("</", "<\\/")}
+const told = { filters: [], selected: [], windows: [], hover: "" };
+let shown, state = { event: 0, time: null, threads: null, cpus: null, processes: null };
+function open(view, input, more = {}) {
+  state = { event: 0, time: null, threads: null, cpus: null, processes: null, ...more };
+  const change = part => { state = { ...state, ...part }; shown.show(input, state); };
+  shown = view(document.getElementById("host"), {
+    onFilter: filter => { told.filters.push(filter); change(filter); },
+    onSelect: fn => { told.selected.push(fn); change({ selected: fn }); },
+    onWindow: window => told.windows.push(window),
+    onHover: text => { told.hover = text; },
+  });
+  shown.show(input, state);
+}
+</script></body></html>`,
+  );
+  return "file://" + path;
+}
+
+const SHIFT = 8,
+  CTRL = 2,
+  S = 1e9;
+async function openView(browser, what, { width = 1280, height = 800, theme = "light", forced = false } = {}) {
+  const page = await browser.page(width, height, theme);
+  if (forced)
+    await page.tell("Emulation.setEmulatedMedia", { features: [{ name: "forced-colors", value: "active" }] });
+  await page.open(makePage());
+  if (theme === "dark") await page.evaluate("document.documentElement.classList.add('dark')");
+  await page.evaluate(`(() => { ${what}; })()`);
+  await page.settle();
+  return page;
+}
+const last = (page, name) => page.evaluate(`told.${name}.at(-1) ?? null`);
+const near = (what, seen, wanted, within) =>
+  check(`${what} is about ${wanted}`, seen && seen.every((n, i) => Math.abs(n - wanted[i]) <= within), seen);
+async function finish(page, name) {
+  const { nodes } = await page.tell("Accessibility.getFullAXTree");
+  const roles = ["button", "combobox", "searchbox", "application", "tree", "treeitem", "grid"];
+  const nameless = nodes.filter(n => !n.ignored && roles.includes(n.role?.value) && !n.name?.value);
+  equal(name + ": controls without a name", nameless.length, 0);
+  equal(name + ": names became no elements",
+    await page.evaluate("document.querySelectorAll('#host script, #host b b').length"), 0);
+  check(name + ": nothing is wider than the page",
+    await page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
+  equal(name + ": errors", [...page.errors, ...page.dialogs], []);
+  if (pictures) await page.picture(join(pictures, name + ".png"));
+}
+
+/* Where a time and a row of the tracks are. */
+const spot = (page, label, time) =>
+  page.evaluate(`(() => { const v = shown.view, i = v.rows.findIndex(r => r.row.label === ${JSON.stringify(label)} && (r.level > 1 || !v.open.has(r.row.key)));
+  const b = v.body.getBoundingClientRect(), p = v.panes.at(-1);
+  return { x: b.x + 1 + v.xOf(p, ${time}), y: b.y + 27 + (i + .5) * v.high - v.scroll.scrollTop }; })()`);
+const labels = page => page.evaluate("[...document.querySelectorAll('[role=treeitem]')].map(i => i.getAttribute('aria-label'))");
+const tip = page => page.evaluate("document.querySelector('.ot-tip').hidden ? '' : told.hover");
+
+async function testTracks(browser) {
+  const page = await openView(browser, "open(tracks, { data: planted.small() })");
+  equal("processes by weight", await labels(page), [
+    "All, 1.40 CPUs",
+    "main, process 100, 1.30 CPUs",
+    "swapper, process 0, 0.90 CPUs",
+    "hel<b>per, process 200, 0.10 CPUs",
+  ]);
+  let at = await spot(page, "main", 0);
+  await page.click(at.x - 230, at.y);
+  equal("a click on the triangle opens", (await labels(page)).slice(2, 5), [
+    "main, thread 100, 1.00 CPUs",
+    "parser, thread 101, 0.20 CPUs",
+    "writer, thread 102, 0.10 CPUs",
+  ]);
+  equal("and filters nothing", await last(page, "filters"), null);
+  at = await spot(page, "parser", 3.005 * S);
+  await page.move(at.x, at.y);
+  equal("facts at the pointer", await tip(page),
+    "3.00 s – 3.02 s · parser (100/101) · 1.00 CPUs busy, 20 samples · parse_line 100%");
+  at = await spot(page, "parser", 1.5 * S);
+  await page.move(at.x, at.y);
+  like("what it waited, and marks", await tip(page), /no samples · blocked 20 ms · throttled: CPU 1$/);
+  at = await spot(page, "All", 3 * S);
+  await page.move(at.x, at.y);
+  like("losses", await tip(page), /50 samples lost/);
+  at = await spot(page, "writer", 5 * S);
+  await page.click(at.x, at.y);
+  equal("a click filters", await last(page, "filters"), { time: null, threads: [2], cpus: null, processes: null });
+  equal("and chooses", await page.evaluate("document.activeElement.ariaSelected + document.activeElement.row.label"),
+    "truewriter");
+  const to = await spot(page, "writer", 7 * S);
+  await page.drag(at.x, at.y, to.x, to.y);
+  await page.settle();
+  near("a drag chooses a time", (await last(page, "filters")).time, [5 * S, 7 * S], 0.02 * S);
+  equal("of what is chosen", (await last(page, "filters")).threads, [2]);
+  like("the rows are of that time", (await labels(page))[2], /main, thread 100, 1\.00/);
+  like("which is said", await page.text(".ot-range"), /^Selected 5\.\d+ s – 7\.\d+ s/);
+  await finish(page, "tracks");
+  await page.key("Escape");
+  equal("escape: all of the time", (await last(page, "filters")).time, null);
+  await page.key("Escape");
+  equal("escape: all rows", (await last(page, "filters")).threads, null);
+}
+
+async function testTracksKeys(browser) {
+  const page = await openView(browser, "open(tracks, { data: planted.small() })", { theme: "dark" });
+  const focus = () => page.evaluate("document.activeElement.row?.label ?? document.activeElement.className");
+  for (let i = 0; i < 9 && (await focus()) !== "All"; i++) await page.key("Tab");
+  equal("Tab goes to the rows", await focus(), "All");
+  await page.key("ArrowDown");
+  await page.key("ArrowRight");
+  await page.key("ArrowRight");
+  await page.key("ArrowDown");
+  equal("arrows open and go", await focus(), "parser");
+  await page.key("Enter");
+  equal("enter filters", (await last(page, "filters")).threads, [1]);
+  await page.key("ArrowDown");
+  await page.key("Enter", CTRL);
+  equal("with Ctrl one more", (await last(page, "filters")).threads, [1, 2]);
+  await page.key("ArrowRight");
+  like("an arrow says the time there", await page.evaluate("told.hover"),
+    /^0\.02 s – 0\.04 s · writer .* write_block|sys_write/);
+  await page.key("ArrowRight", SHIFT);
+  await page.key("ArrowRight", SHIFT);
+  equal("with Shift it selects", (await last(page, "filters")).time, [0.02 * S, 0.06 * S]);
+  await page.key("z");
+  near("z zooms to it", await last(page, "windows"), [0.0192 * S, 0.0608 * S], 1000);
+  await page.key("-");
+  check("- zooms out", (await last(page, "windows"))[1] > 0.065 * S, await last(page, "windows"));
+  await page.key("0");
+  equal("0 shows all", await last(page, "windows"), null);
+  await page.key("End");
+  equal("End", await focus(), "hel<b>per");
+  await page.evaluate("(v => { v.box.value = 'RSE'; v.box.dispatchEvent(new Event('input')); })(shown.view)");
+  await page.settle();
+  equal("search finds threads", (await labels(page)).map(l => l.split(",")[0]), ["All", "main", "parser"]);
+  await page.evaluate("(v => { v.box.value = ''; v.box.dispatchEvent(new Event('input')); v.setMode('cpus'); v.filter({ time: null }); })(shown.view)");
+  await page.settle();
+  equal("CPUs, without the idle task", await labels(page),
+    ["All, 1.40 CPUs", "CPU 0, 1.00 CPUs", "CPU 1, 0.30 CPUs", "CPU 2, 0.10 CPUs"]);
+  await finish(page, "tracks-dark");
+}
+
+/* The wheel, the axis and its words. */
+async function testAxis(browser) {
+  const page = await openView(browser, "open(tracks, { data: planted.small() }, { byDay: true })");
+  const axis = await page.box(".ot-axis"),
+    wheel = (x, y, deltaY, modifiers = 0) =>
+      page.tell("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY, modifiers });
+  await wheel(axis.x + axis.width / 2, axis.y + 10, -200);
+  await page.settle();
+  const [from, to] = await last(page, "windows");
+  check("the wheel over the axis zooms at the pointer", to - from < 5 * S && from > S && to < 9 * S, [from, to]);
+  await wheel(axis.x + axis.width / 2, axis.y + 60, -200);
+  await page.settle();
+  equal("over rows it does not", await last(page, "windows"), [from, to]);
+  await wheel(axis.x + axis.width / 2, axis.y + 60, -200, CTRL);
+  await page.settle();
+  check("with Ctrl it does", (await last(page, "windows"))[0] > from, await last(page, "windows"));
+  const steps = await page.evaluate("[1, 1.1e-3, 3e-8, 45, 70, 4000, 100000].map(s => overTime.roundStep(s * 1e9) / 1e9)");
+  equal("round steps", steps, [1, 0.002, 5e-8, 60, 120, 7200, 172800]);
+  const ticks = byDay =>
+    page.evaluate(`overTime.ticksOf(shown.view.data, 2e9, 4e9, 500, ${byDay}).ticks.map(t => [t.at / 1e9, t.text])`);
+  equal("ticks since the start", await ticks(false), [
+    [2, "2.0 s"],
+    [2.5, "2.5 s"],
+    [3, "3.0 s"],
+    [3.5, "3.5 s"],
+    [4, "4.0 s"],
+  ]);
+  like("ticks of the day are round there", JSON.stringify(await ticks(true)),
+    /^\[\[2\.25,"\d\d:\d\d:17\.5"\],\[2\.75,"\d\d:\d\d:18\.0"\]/);
+  equal("a date", await page.evaluate("overTime.dateOf(shown.view.data)"), "2026-05-06");
+  equal(
+    "no carry is lost",
+    await page.evaluate("overTime.timeWords(shown.view.data, 1.9999999999e9, 1e6, false)"),
+    "2.000 s",
+  );
+}
+
+/* What is drawn is what the questions of the page say. */
+async function testSums(browser) {
+  const page = await openView(browser,
+    "open(tracks, { data: planted.large({ threads: 40, samples: 5e4, seconds: 20 }) })");
+  const differences = await page.evaluate(`(() => {
+    const v = shown.view, { data, panes: [pane], step, first, buckets } = v;
+    const made = query.buckets(query.filter(data, { event: 0 }), buckets,
+      { by: "thread", from: first * step, to: (first + buckets) * step });
+    let wrong = made.step === step && made.key.length === 40 ? 0 : 1e9;
+    v.setMode("threads");
+    made.key.forEach((key, i) => {
+      const { row } = v.rows.find(r => r.row.thread === query.describe(data, key).index);
+      v.bucketsOf(row, 0).busy.forEach((n, b) => { wrong += Math.abs(n - made.on[i][b]) > n * 1e-6; });
+    });
+    return wrong; })()`);
+  equal("differences from query's buckets", differences, 0);
+  const sum = await page.evaluate("shown.view.bucketsOf(shown.view.model.all, 0).busy.reduce((a, b) => a + b) / shown.view.panes[0].index.total");
+  near("all is all", [sum], [1], 1e-6);
+  await page.evaluate("open(tracks, { data: planted.small({ unit: '', waits: false, wall: null }) })");
+  await page.settle();
+  equal("of an event that is no clock, shares", (await labels(page)).slice(0, 2),
+    ["All, 100.0%", "main, process 100, 92.9%"]);
+  equal("without a clock no time of day", await page.evaluate("shown.view.dayButton.hidden"), true);
+  const at = await spot(page, "hel<b>per", 6.51 * S);
+  await page.move(at.x, at.y);
+  like("shares at the pointer", await tip(page),
+    /50\.0% of the weight, 20 samples · <script>alert\(1\)<\/script> 100%/);
+}
+
+async function testCompared(browser) {
+  const page = await openView(browser,
+    "open(tracks, { data: planted.small(), other: planted.small({ slower: 2 }), titles: ['new', 'old'] })");
+  await page.evaluate("shown.view.setOpen(shown.view.model.processes[0], true)");
+  equal("rows are joined", (await labels(page)).length, 7);
+  let at = await spot(page, "parser", 5 * S);
+  await page.move(at.x, at.y);
+  like("now", await tip(page), /new: parser .* no samples/);
+  await page.move(at.x - (await page.evaluate("shown.view.panes[1].x - shown.view.panes[0].x")), at.y);
+  like("before", await tip(page), /old: parser .* 1\.00 CPUs busy/);
+  await finish(page, "tracks-compared");
+}
+
+async function testSmall(browser) {
+  for (const [name, options] of [
+    ["tracks-320", { width: 320, height: 600 }],
+    ["tracks-forced", { width: 500, height: 600, forced: true }],
+  ]) {
+    const page = await openView(browser, "open(tracks, { data: planted.small() })", options);
+    const at = await spot(page, "main", 2.5 * S);
+    await page.move(at.x, at.y);
+    like(name + " has facts", await tip(page), /^2\.50? s – 2\.\d+ s · main \(100\), 3 threads · 2\.00 CPUs/);
+    check(name + " draws", await page.evaluate(`(c => c.getContext("2d").getImageData(c.width / 2, shown.view.high * 1.5, 1, 20).data.some(x => x))(shown.view.canvas)`));
+    await finish(page, name);
+  }
+  const page = await openView(browser, "open(tracks, { data: planted.large({ samples: 1000, threads: 0 }) })");
+  equal("without threads there is one row", (await labels(page)).length, 1);
+  await finish(page, "tracks-empty");
+}
+
+/* CPU time, since others may be at work. */
+async function measure(browser) {
+  const page = await openView(browser, "open(tracks, { data: planted.large() })");
+  await page.tell("Performance.enable");
+  const cpu = async () => (await page.tell("Performance.getMetrics")).metrics.find(m => m.name === "ThreadTime")?.value;
+  for (const [what, act] of MEASURES) {
+    await page.evaluate(`(() => { ${act}; })()`);
+    await page.settle();
+    const before = await cpu();
+    const wall = await page.evaluate(`(() => { const t = performance.now(); ${act}; shown.view.draw(); return performance.now() - t; })()`);
+    console.log(`${what}: ${Math.round(1000 * ((await cpu()) - before))} ms of CPU, ${Math.round(wall)} ms`);
+  }
+}
+const MEASURES = [
+  ["tracks, all", "shown.view.window.set(0, 6e11 - (this.n = (this.n || 0) + 1e6), true)"],
+  ["tracks, half", "shown.view.window.set(1e11, 4e11, true); shown.view.panes[0].drawn = {}; "],
+  ["tracks, scrolled", "shown.view.setMode('threads'); shown.view.scroll.scrollTop += 3000"],
+  ["tracks, hover", "shown.view.factsOf(shown.view.model.all, 0, 3e11 + 5)"],
+];
+
+const browser = await openBrowser(program);
+try {
+  if (process.argv.includes("--measure")) await measure(browser);
+  else
+    for (const test of [testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall]) await test(browser);
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${count} checks, ${failed} failed`);
+process.exit(failed ? 1 : 0);
