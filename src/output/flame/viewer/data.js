@@ -121,7 +121,7 @@ async function readData() {
       waker: new Int32Array(0), stack: new Int32Array(0) },
     marks: { time: new Float64Array(0), thread: new Int32Array(0), kind: [], text: [] },
     losses: { time: new Float64Array(0), count: new Float64Array(0) },
-    start: { clock: header.first, wall: null },
+    start: { clock: header.first, wall: null }, quantum: header.quantum || 1e8,
     totals: from.has("totals.fn") ? { event: from.column("totals.event", Int32Array), fn: from.column("totals.fn", Int32Array),
       self: from.column("totals.self", Float64Array), total: from.column("totals.total", Float64Array) } : null };
   /* Stands for callees that are not in the page. */

@@ -4,7 +4,7 @@ let groups = [], groupOf = new Map(), ranks, main, shownTree, matched = null, pa
 let everything = 1, otherEverything = 1; /* what is 100 % */
 
 /* A piece of the recording is never as heavy as all of the other: with a range, shares are compared. */
-const isPart = () => !!state.time || state.pick.length > 0 || state.cpus.length > 0;
+const isPart = () => !!state.time || [state.pick, state.cpus, state.processes].some(list => list.length);
 const isNormalized = () => state.normalize || isPart();
 function changeOf(mine, other) {
   const change = mine - other * (isNormalized() ? everything / otherEverything : 1);
@@ -55,11 +55,12 @@ const keyOf = group => group < 0 ? -1 : groups[group].key;
 
 /* --- trees --- */
 
+/* Whose samples, as a filter. */
+const whoIsWanted = () => ({ ...(state.pick.length ? { threads: state.pick } : {}), ...(state.cpus.length ? { cpus: state.cpus } : {}),
+  ...(state.processes.length ? { processes: state.processes } : {}) });
 const levelsOf = threads => BY[threads] || threads.split(",").map(level => LEVELS[level]);
 function treeOf(event, part) {
-  const wanted = { event, ...(part && state.time ? { time: state.time } : {}),
-    ...(part && state.pick.length ? { threads: state.pick } : {}), ...(part && state.cpus.length ? { cpus: state.cpus } : {}) };
-  const selection = query.filter(data, wanted);
+  const selection = query.filter(data, { event, ...(part ? whoIsWanted() : {}), ...(part && state.time ? { time: state.time } : {}) });
   return query.tree(selection, state.transforms, { by: levelsOf(state.threads) });
 }
 const groupsIn = tree => tree.key.map(key => key < 0 ? -1 : groupFor(key));

@@ -145,6 +145,12 @@ function heaviest(data, lists, from, to) {
   for (const [fn, sum] of sums) if (fn >= 0 && sum > most) [best, most] = [fn, sum];
   return { fn: best, share: total ? most / total : 0, total, count };
 }
+/* What a key of query.js is called. */
+function keyName(data, key) {
+  const { type, index } = query.describe(data, key), text = (list, i) => i >= 0 && data.strings[list ? list[i] : i];
+  const name = type === "function" ? text(data.functions.name, index) : type === "module" ? text(null, index) : "";
+  return name || "[unknown]";
+}
 const nameOf = (data, fn) => fn < 0 ? "" : data.strings[data.functions.name[fn]] || "[unknown]";
 const commOf = (data, thread) => data.strings[data.threads.comm[thread]] || "[unknown]";
 function threadWords(data, thread) {
@@ -289,7 +295,40 @@ function redrawOn(host, act) {
     for (const query of queries) query.removeEventListener("change", act);
   };
 }
-/* The axis with its ticks, and what is chosen. */
+/* What of a text fits: all, or both ends of it. */
+const widths = new Map();
+function widthOf(p, text) {
+  if (widths.size > 20000) widths.clear();
+  const id = p.font + text;
+  let width = widths.get(id);
+  if (width === undefined) widths.set(id, width = p.measureText(text).width);
+  return width;
+}
+function fitted(p, text, room) {
+  const width = widthOf(p, text);
+  if (width <= room) return text;
+  for (let most = Math.floor(room / width * text.length); most > 2; most--) {
+    const head = Math.ceil(most * .4), made = text.slice(0, head).replace(/[\ud800-\udbff]$/, "") + "…" +
+      text.slice(head - most).replace(/^[\udc00-\udfff]/, "");
+    if (widthOf(p, made) <= room) return made;
+  }
+  return "";
+}
+/* Outside of what is chosen all is paler. */
+function drawChoice(p, css, time, window, x, y, width, high) {
+  if (!time) return;
+  const at = t => Math.max(x, Math.min(x + width, x + (t - window.from) / (window.to - window.from) * width));
+  const a = at(time[0]), b = at(time[1]);
+  p.fillStyle = css.back;
+  p.globalAlpha = .62;
+  p.fillRect(x, y, a - x, high);
+  p.fillRect(b, y, x + width - b, high);
+  p.globalAlpha = 1;
+  p.fillStyle = css.accent;
+  p.fillRect(a - 1, y, 1.5, high);
+  p.fillRect(b - .5, y, 1.5, high);
+}
+/* The axis with its ticks. */
 function drawAxis(p, css, data, window, x, width, height, byDay) {
   const { ticks } = ticksOf(data, window.from, window.to, width, byDay), scale = width / (window.to - window.from);
   p.save();
@@ -317,6 +356,6 @@ function placeTip(tip, host, x, y, lines) {
 }
 
 return { DAY, FONT, roundStep, digitsOf, timeWords, duration, ticksOf, hasDay, dateOf, indexed, partOf, firstAt,
-  heaviest, isClock, nameOf, commOf, threadWords, Window, element, button, cleared, coloursOf, stripes, later, redrawOn,
-  drawAxis, placeTip, forced, sorted };
+  heaviest, isClock, keyName, nameOf, commOf, threadWords, Window, element, button, cleared, coloursOf, stripes, later, redrawOn,
+  drawAxis, drawChoice, fitted, placeTip, forced, sorted };
 })();

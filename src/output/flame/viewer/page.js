@@ -31,7 +31,7 @@ function remake(before) {
 function render(before) {
   const start = !before;
   before ||= first;
-  const remade = start || !same(before, state, "event", "threads", "time", "pick", "cpus", "transforms", "widths", "normalize");
+  const remade = start || !same(before, state, "event", "threads", "time", "pick", "cpus", "processes", "transforms", "widths", "normalize");
   if (remade) remake(before);
   else if (!same(before, state, "stacks", "order")) {
     if (before.order !== state.order) main.place(state.order);
@@ -40,7 +40,7 @@ function render(before) {
     flame.wanted = 0;
     if (before.stacks !== state.stacks) openHotPath();
   }
-  if (data.buckets && (start || !same(before, state, "event", "threads", "pick", "cpus"))) makeLanes();
+  if (data.buckets && (start || !same(before, state, "event", "threads", "pick", "cpus", "processes"))) makeLanes();
   if (data.buckets && (remade || before.time !== state.time)) showTime();
   if (remade || before.search !== state.search) findMatches();
   if (before.colour !== state.colour) paint();
@@ -77,6 +77,7 @@ function showView(before) {
   if (view === "flame") showFlame(before);
   else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();
   else if (view === "tree") showTree();
+  else showOverTime(view);
 }
 const onlyChosen = before => before.fn !== state.fn && Object.keys(fields).every(name => name === "fn" || same(before, state, name));
 function showFlame(before) {
@@ -102,14 +103,16 @@ function setDark(on) {
 function showCrumbs() {
   const crumbs = [];
   const add = (text, without) => crumbs.push(element("li", {}, text + " ", crumbButton(text, without)));
-  state.pick.forEach(thread => add(`Thread ${commOf(thread)} (${data.threads.tid[thread]})`, { pick: [] }));
-  if (state.cpus.length) add(`Processor ${state.cpus.join(", ")}`, { cpus: [] });
+  if (state.pick.length) add(`Only ${few(state.pick.map(thread => makers.thread(thread).label))}`, { pick: [] });
+  if (state.processes.length) add(`Only ${few(state.processes.map(pid => makers.process(pid).label))}`, { processes: [] });
+  if (state.cpus.length) add(`Only ${few(state.cpus.map(cpu => makers.cpu(cpu).label))}`, { cpus: [] });
   if (state.time && data.buckets) add(`${seconds(state.time[0])} – ${seconds(state.time[1])} s`, { time: null });
   state.transforms.forEach((step, i) =>
     add(transformWords(step), { transforms: state.transforms.filter((other, k) => k !== i) }));
   $("crumbs").hidden = !crumbs.length;
   $("crumbs").replaceChildren(...crumbs);
 }
+const few = names => names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 function crumbButton(text, without) {
   const button = element("button", { type: "button", class: "crumb", "aria-label": `Without: ${text}`, title: "Take it back" }, "×");
   button.addEventListener("click", () => change(without));
@@ -120,7 +123,7 @@ function stepBack() {
   else if (state.view === "flame" && flame.zoomed) flame.goTo(0);
   else if (state.time) setRange(null, true);
   else if (state.transforms.length) change({ transforms: state.transforms.slice(0, -1) });
-  else if (state.pick.length || state.cpus.length) change({ pick: [], cpus: [] });
+  else if (state.pick.length || state.cpus.length || state.processes.length) change({ pick: [], cpus: [], processes: [] });
 }
 
 /* --- controls --- */

@@ -9,7 +9,7 @@ const SAME = { "": "name", comm: "name", tid: "apart", pid: "process", cpu: "cpu
 const first = Object.freeze({ view: "flame", event: data.event, threads: SAME[data.by] || data.by,
   stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
   normalize: data.normalized, flip: false, time: null, search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
-  pick: [], cpus: [], transforms: [], zoom: [] });
+  pick: [], cpus: [], processes: [], window: null, byDay: false, transforms: [], zoom: [] });
 
 /* How each stands in the URL, and what is read from there: undefined is as if it were not there. */
 const list = { write: values => values.join("."), read: text => {
@@ -19,6 +19,10 @@ const list = { write: values => values.join("."), read: text => {
 const word = (...words) => ({ write: String, read: text => words.includes(text) ? text : undefined });
 const flag = { write: value => value ? 1 : 0, read: text => text === "1" ? true : text === "0" ? false : undefined };
 const number = { write: String, read: text => /^\d{1,9}$/.test(text) ? +text : undefined };
+const range = { write: ([from, to]) => `${+from.toFixed(1)}-${+to.toFixed(1)}`, read: text => {
+  const [, from, to] = text.match(/^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/) || [];
+  return +from < +to ? [+from, +to] : undefined;
+} };
 const TRANSFORMS = ["focus", "drop", "collapse", "merge", "recursion", "modules", "templates", "subtree"];
 const transformList = {
   write: steps => steps.map(({ type, key, module, path, inverted }) => type + (key !== undefined ? "!" + key : "") +
@@ -37,11 +41,8 @@ const transformList = {
 const fields = { view: word("flame", "table", "tree", "tracks", "chart", "heat"), event: number, threads: { write: String,
   read: text => BY[text] || text.split(",").every(level => LEVELS[level]) ? text : undefined },
   stacks: word("callers", "callees"), order: word("weight", "name"), colour: word("own", "whole", "kind", "module"),
-  widths: word("now", "before"), normalize: flag, flip: flag, time: { write: ([from, to]) => `${from}-${to}`, read: text => {
-    const [, from, to] = text.match(/^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/) || [];
-    return +from < +to ? [+from, +to] : undefined;
-  } }, search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
-  pick: list, cpus: list, transforms: transformList, zoom: list };
+  widths: word("now", "before"), normalize: flag, flip: flag, time: range, search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
+  pick: list, cpus: list, processes: list, window: range, byDay: flag, transforms: transformList, zoom: list };
 
 const written = (name, from) => from[name] === null ? "" : String(fields[name].write(from[name]));
 function toHash(from) {

@@ -3,8 +3,7 @@ const timeCanvas = $("time"), BARS = 46, LANE = 11;
 let lanes = [], barTotals, cursor = 0, pulled = null;
 function makeLanes() {
   const [by] = levelsOf(state.threads).filter(level => level !== "time"), until = data.buckets * data.step;
-  const selection = query.filter(data, { event: state.event, ...(state.pick.length ? { threads: state.pick } : {}),
-    ...(state.cpus.length ? { cpus: state.cpus } : {}) });
+  const selection = query.filter(data, { event: state.event, ...whoIsWanted() });
   const found = query.buckets(selection, data.buckets, { by: by || null, from: 0, to: until });
   barTotals = new Float64Array(data.buckets);
   for (const row of found.on) row.forEach((weight, bucket) => { barTotals[bucket] += weight; });

@@ -183,11 +183,13 @@ class Tracks {
     this.tree = T.element("div", { role: "tree", "aria-label": "Tracks", "aria-multiselectable": "true" });
     this.space = T.element("div", { class: "ot-space" }, this.canvas, this.tree);
     this.scroll = T.element("div", { class: "ot-scroll" }, this.space);
+    this.live = T.element("div", { class: "hear", "aria-live": "polite", role: "status" });
     this.hair = T.element("div", { class: "ot-hair", hidden: "" });
     this.tip = T.element("div", { class: "ot-tip", hidden: "" });
     this.range = T.element("p", { class: "ot-range quiet" });
     this.body = T.element("div", { class: "ot-body" }, this.axis, this.scroll, this.hair, this.tip);
-    this.host.replaceChildren(T.element("div", { class: "ot ot-tracks" }, this.tools, this.body, this.range));
+    this.host.replaceChildren(T.element("div", { class: "ot ot-tracks" }, this.tools, this.body, this.range,
+      this.live));
     this.scroll.addEventListener("scroll", () => { this.leave(); this.later(); });
     for (const part of [this.axis, this.space]) this.listen(part);
     this.axis.addEventListener("keydown", e => this.axisKey(e));
@@ -458,20 +460,9 @@ class Tracks {
     if (form === "cross") p.stroke(); else p.fill();
     if (form === "down") p.fillRect(x, y, 1, high);
   }
-  /* What is not chosen is paler. */
   drawChoice(p, pane, y, high) {
     const time = this.pulled && this.pulled.moved ? this.pulledTime() : this.state.time;
-    if (!time) return;
-    const cut = x => Math.max(pane.x, Math.min(pane.x + pane.width, x));
-    const a = cut(this.xOf(pane, time[0])), b = cut(this.xOf(pane, time[1]));
-    p.fillStyle = this.css.back;
-    p.globalAlpha = .62;
-    p.fillRect(pane.x, y, a - pane.x, high);
-    p.fillRect(b, y, pane.x + pane.width - b, high);
-    p.globalAlpha = 1;
-    p.fillStyle = this.css.accent;
-    p.fillRect(a - 1, y, 1.5, high);
-    p.fillRect(b - .5, y, 1.5, high);
+    T.drawChoice(p, this.css, time, this.window, pane.x, y, pane.width, high);
   }
 
   /* --- the names of the rows --- */
@@ -762,6 +753,7 @@ class Tracks {
       this.draw();
       const y = AXIS + Math.max(0, this.rows.findIndex(r => r.row === row) * this.high - this.scroll.scrollTop);
       this.facts({ x: this.xOf(pane, this.cursor + step / 2), y }, this.factsOf(row, at, this.cursor + step / 2));
+      this.live.textContent = this.hovered;
     }
     this.later();
   }
