@@ -213,6 +213,7 @@ function testTables() {
   equal("malloc", row("malloc"), [20, 25]);
   equal("main", row("main"), [0, 49]);
   equal("largest first", [...query.order(table.self)].map(i => table.self[i]), [20, 10, 7, 5, 4, 3, 0]);
+  equal("smallest first, equal ones as they were", [...query.order([2, 1, 2, 1], true)], [1, 3, 0, 2]);
   const modules = query.modules(made);
   equal("modules", [[...modules.self], [...modules.total]], [[17, 32], [49, 32]]);
   const pairs = list => [...list.key].map((k, i) => [plain.label(query, planted, k), list.weight[i]]);
@@ -224,6 +225,10 @@ function testTables() {
   const other = query.tree(query.filter(planted, { event: 0 }), [], { by: ["thread"] });
   equal("in threads", [...query.functions(other).total].slice(0, 7), [...table.total]);
   equal("search", query.search(made, /work|malloc/).weight, 35);
+  const turned = query.expandTo(query.tree(query.filter(planted, { event: 0 }), [{ type: "invert" }]), 10);
+  equal("heavy ones are expanded", [...turned.done].slice(0, turned.count).map((is, n) => is === +(turned.total[n] >= 10)).includes(false), false);
+  equal("a path leaf first", query.path(turned, query.find(turned, [key("brk"), key("malloc"), key("work")])).length, 3);
+  equal("a path that ends", query.path(turned, query.find(turned, [key("brk"), key("main")])), [key("brk")]);
   equal("search leaf first", query.search(query.tree(query.filter(planted, { event: 0 }), [{ type: "invert" }]), /work/).weight, 35);
   const open = new Set([1, query.find(made, [key("main"), key("work")])]);
   equal("rows", [...query.rows(made, n => open.has(n))].map(n => query.path(made, n).length), [1, 2, 3, 3, 2, 2, 2]);
@@ -258,6 +263,24 @@ function testTime() {
   ]);
 }
 
+/* Samples of one time, out of order, share it by weight; where there are too many, the first in each column is drawn. */
+function testChart() {
+  const data = makeData({
+    functions: [["a", null], ["b", null]],
+    threads: [[1, 1, "x", 0, 100]],
+    samples: [[50, "b", 0, 0, 0, 1, 1], [0, "a", 0, 0, 0, 30, 1], [0, "b", 0, 0, 0, 10, 1], [90, "", 0, 0, 0, 1, 1]],
+  });
+  const drawn = (asked, transforms = []) => {
+    const boxes = query.chart(query.filter(data), transforms, { thread: 0, ...asked });
+    return [...boxes.key].map((k, i) => [plain.label(query, data, k), boxes.from[i], boxes.to[i]]);
+  };
+  equal("shared by weight", drawn({ gap: 40 }), [["a", 0, 30], ["b", 30, 40], ["b", 50, 90]]);
+  equal("next to each other", drawn({ gap: 50 }), [["a", 0, 37.5], ["b", 37.5, 90]]);
+  equal("in a window", drawn({ gap: 40, from: 10, to: 60 }), [["a", 10, 30], ["b", 30, 40], ["b", 50, 60]]);
+  equal("thinned", drawn({ gap: 1, columns: 2, to: 91 }), [["a", 0, 45.5], ["b", 50, 91]]);
+  equal("transformed", drawn({ gap: 40 }, [{ type: "drop", key: 0 }]), [["b", 30, 40], ["b", 50, 90]]);
+}
+
 function testCompare() {
   const other = makeData({
     functions: [["work", "/opt/app"], ["main", "/opt/app"], ["new", "/opt/app"]],
@@ -275,6 +298,8 @@ function testCompare() {
   equal("a new function", row(table, "new"), [9, 9, 0, 0, 9, 9]);
   equal("one that is gone", row(table, "read"), [0, 0, 7, 7, -7, -7]);
   equal("normalized", row(query.changes(made, { normalized: true }), "main").slice(5), [49 - 49 * (49 / 50)]);
+  equal("processes by the name of their first thread", [10, 20].map(pid => query.nameOf(planted,
+    query.keyOf(planted, "process", [10, 20].indexOf(pid)))), ["process\napp", "process\ncat"]);
   equal("roots", [made.total[0], made.otherTotal[0]], [49, 50]);
 }
 
@@ -349,7 +374,7 @@ function testRandom() {
       plain.paths(plain.inverted(stacks.all, by.length)));
     equal(`${what}: functions`, rowsOf(query.functions(made)), plain.table(stacks.all, k => k));
     equal(`${what}: modules`, rowsOf(query.modules(made)), plain.table(stacks.all, plain.moduleOf(query, data)));
-    equal(`${what}: search`, query.search(made, /f[23]|m1/).weight, plain.matched(query, data, stacks.all, /f[23]|m1/));
+    equal(`${what}: search`, query.search(made, /f[23]|m1|t1/).weight, plain.matched(query, data, stacks.all, /f[23]|m1|t1/));
     const k = query.sameOf(data)[next(data.functions.name.length)], edges = query.edges(made, k);
     equal(`${what}: callers of ${k}`, pairsOf(edges.callers), plain.edges(stacks.all, k, true));
     equal(`${what}: callees of ${k}`, pairsOf(edges.callees), plain.edges(stacks.all, k, false));
@@ -433,7 +458,7 @@ function testRecording(perfile, path) {
     foldedBy(perfile, path, events[0], "--time", `${seconds(middle[0])},${seconds(middle[1] - 1)}`));
 }
 
-for (const test of [testTrees, testFilters, testGroups, testTables, testTime, testCompare, testNames, testRandom]) test();
+for (const test of [testTrees, testFilters, testGroups, testTables, testTime, testChart, testCompare, testNames, testRandom]) test();
 const [perfile, ...recordings] = rest[0] === "--measure" ? [] : rest;
 for (const path of recordings) testRecording(perfile, path);
 if (rest[0] === "--measure") (await import("./measure.mjs")).measure(query);

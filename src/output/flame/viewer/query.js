@@ -6,7 +6,8 @@
  * data        as decoded: strings, functions, stacks, threads, samples, intervals, totals. Time is in ns since the start.
  *
  * key         what a node of a tree is: a function (its index in data.functions; functions of one name and module are one
- *             key), or a module, thread name, thread, process, CPU or event: see describe(data, key). The root has -1.
+ *             key), or a module, thread name, thread, process, CPU, event or piece of time: see describe(data, key). The root
+ *             has -1.
  *
  * filter(data, wanted) -> selection. wanted, all of it optional:
  *   event     an index or a list of them
@@ -42,6 +43,10 @@
  *   expandTo(tree, weight) those of all nodes of at least this weight; both may replace the arrays, so read them from the
  *   tree again. tree.done[node] is 1 when its children are there. total is always exact; self is the weight of stacks
  *   that have no further caller, known when done.
+ *
+ * Of a tree   functions, modules (tables), edges, callers, callees (of a key), search, levels, rows, path, find
+ * of a selection   groups (table), buckets, heat, chart
+ * of two trees     compare, then changes; all of these say what they return where they stand
  */
 const query = (() => {
 "use strict";
@@ -1078,7 +1083,7 @@ function chart(selection, transforms, { thread, from, to, columns = 2000, gap })
   const times = extents(data.samples, list, thinned ? Math.max(longest, column) : longest);
   return { ...boxesOf(shape, image, data.samples.stack, list, times, [start, end]), thinned };
 }
-/* Samples of the thread in the window, and the one before it that reaches into it. */
+/* Samples of the thread in the window, and those of the time before that reach into it. */
 function picksOf({ data, picked }, thread, start, end) {
   const { starts, list } = byThread(data), { time } = data.samples, found = [];
   let low = starts[thread], high = starts[thread + 1];
@@ -1086,11 +1091,9 @@ function picksOf({ data, picked }, thread, start, end) {
     const middle = (low + high) >>> 1;
     if (time[list[middle]] < start) low = middle + 1; else high = middle;
   }
-  for (let i = low - 1; i >= starts[thread]; i--)
-    if (picked[list[i]]) {
-      found.push(list[i]);
-      break;
-    }
+  for (let i = low - 1; i >= starts[thread] && !(found.length && time[list[i]] < time[found[0]]); i--)
+    if (picked[list[i]]) found.push(list[i]);
+  found.reverse();
   for (let i = low; i < starts[thread + 1] && time[list[i]] < end; i++) if (picked[list[i]]) found.push(list[i]);
   return found;
 }
