@@ -6,15 +6,20 @@ export const loadQuery = path => new Function(readFileSync(path, "utf8") + "\nre
 
 /* Stacks are texts "outermost;...;leaf" of the names of functions, or lists of their indexes. */
 export function makeData({ functions, threads, samples, intervals = [] }) {
-  const strings = [], numbers = new Map(), string = text => {
-    if (!numbers.has(text)) numbers.set(text, strings.push(text) - 1);
-    return numbers.get(text);
-  };
-  const parents = [], fns = [], known = new Map();
+  const strings = [],
+    numbers = new Map(),
+    string = text => {
+      if (!numbers.has(text)) numbers.set(text, strings.push(text) - 1);
+      return numbers.get(text);
+    };
+  const parents = [],
+    fns = [],
+    known = new Map();
   const stackOf = text => {
     let at = -1;
     for (const part of typeof text === "string" ? text.split(";").filter(x => x) : text) {
-      const fn = typeof part === "number" ? part : functions.findIndex(f => f[0] === part), id = `${at};${fn}`;
+      const fn = typeof part === "number" ? part : functions.findIndex(f => f[0] === part),
+        id = `${at};${fn}`;
       if (!known.has(id)) {
         parents.push(at);
         known.set(id, fns.push(fn) - 1);
@@ -24,11 +29,12 @@ export function makeData({ functions, threads, samples, intervals = [] }) {
     return at;
   };
   const column = (rows, i, Type) => Type.from(rows, row => row[i]);
-  const stacks = samples.map(s => stackOf(s[1])), waits = intervals.map(i => stackOf(i[2]));
+  const stacks = samples.map(s => stackOf(s[1])),
+    waits = intervals.map(i => stackOf(i[2]));
   const made = {
     functions: {
       name: Int32Array.from(functions, f => string(f[0])),
-      module: Int32Array.from(functions, f => f[1] === null ? -1 : string(f[1])),
+      module: Int32Array.from(functions, f => (f[1] === null ? -1 : string(f[1]))),
       file: new Int32Array(functions.length).fill(-1),
       line: new Int32Array(functions.length),
       kind: new Uint8Array(functions.length),
@@ -65,7 +71,7 @@ export function makeData({ functions, threads, samples, intervals = [] }) {
 
 /* next(n): one of 0 .. n - 1, the same for the same seed. */
 export function seeded(seed) {
-  let state = seed * 2654435761 >>> 0 || 1;
+  let state = (seed * 2654435761) >>> 0 || 1;
   return n => {
     state ^= state << 13;
     state ^= state >>> 17;
@@ -77,12 +83,21 @@ export function seeded(seed) {
 /* Small, but with recursion, functions of one name, unknown modules, samples without stack, time, thread or CPU. */
 export function randomData(next) {
   const functions = [];
-  for (let i = 0; i < 8; i++) functions.push([`f${i % 7}${i % 3 ? "" : `<${next(2)}>`}`, next(6) ? `/m${i % 3}` : null]);
-  const ordered = next(2), threads = [];
+  for (let i = 0; i < 8; i++)
+    functions.push([`f${i % 7}${i % 3 ? "" : `<${next(2)}>`}`, next(6) ? `/m${i % 3}` : null]);
+  const ordered = next(2),
+    threads = [];
   for (let t = 0; t < 5; t++) threads.push([t >> 1, t, `t${next(3)}`, 0, 1000]);
   const stack = () => Array.from({ length: next(8) }, () => next(functions.length));
   const samples = Array.from({ length: next(120) }, (_, i) => [
-    ordered ? i * 9 : next(9) ? next(1000) : NaN, stack(), next(6) - 1, next(4) - 1, next(2), next(50) + 1, next(3) + 1]);
+    ordered ? i * 9 : next(9) ? next(1000) : NaN,
+    stack(),
+    next(6) - 1,
+    next(4) - 1,
+    next(2),
+    next(50) + 1,
+    next(3) + 1,
+  ]);
   const intervals = Array.from({ length: next(30) }, () => {
     const from = next(900);
     return [from, from + next(100), stack(), next(6) - 1];

@@ -3,12 +3,15 @@
 import { seeded } from "./made_data.mjs";
 
 export function largeData(nodes, samples) {
-  const next = seeded(7), functions = 20000, threads = 400;
+  const next = seeded(7),
+    functions = 20000,
+    threads = 400;
   const fill = (Type, count, value) => Type.from({ length: count }, (_, i) => value(i));
-  const parent = new Int32Array(nodes), fn = new Int32Array(nodes);
+  const parent = new Int32Array(nodes),
+    fn = new Int32Array(nodes);
   /* Chains that leave the one before them somewhere: as deep and bushy as recorded ones, in the order of their appearance. */
   const path = [];
-  for (let n = 0; n < nodes; ) {
+  for (let n = 0; n < nodes;) {
     path.length = Math.min(path.length, next(Math.min(path.length, 40) + 1));
     for (let more = 1 + next(60 - path.length); more-- && n < nodes; path.push(n++)) {
       parent[n] = path.length ? path[path.length - 1] : -1;
@@ -21,10 +24,16 @@ export function largeData(nodes, samples) {
     last.set(id, (last.get(id) || 0) + 1);
   }
   /* Eight threads of a pool share a part of the stacks. */
-  const thread = fill(Int32Array, samples, () => next(next(threads) + 1)), part = Math.floor(nodes / (threads / 8));
+  const thread = fill(Int32Array, samples, () => next(next(threads) + 1)),
+    part = Math.floor(nodes / (threads / 8));
   return {
-    strings: fill(Array, functions + 50, i => (i < functions ? `space::function<int>::number_${i}` : `/usr/lib/lib${i}.so`)),
-    functions: { name: fill(Int32Array, functions, i => i), module: fill(Int32Array, functions, i => functions + (i % 50)) },
+    strings: fill(Array, functions + 50, i =>
+      i < functions ? `space::function<int>::number_${i}` : `/usr/lib/lib${i}.so`,
+    ),
+    functions: {
+      name: fill(Int32Array, functions, i => i),
+      module: fill(Int32Array, functions, i => functions + (i % 50)),
+    },
     stacks: { parent, fn },
     threads: {
       pid: fill(Int32Array, threads, i => i >> 3),
@@ -45,7 +54,8 @@ export function largeData(nodes, samples) {
 }
 
 export function measure(query) {
-  const data = largeData(1e6, 2e6), half = [1.5e10, 4.5e10];
+  const data = largeData(1e6, 2e6),
+    half = [1.5e10, 4.5e10];
   const times = (what, ask) => {
     const took = [];
     let answer;
@@ -55,7 +65,9 @@ export function measure(query) {
       const { user, system } = process.cpuUsage(start);
       took.push(Math.round((user + system) / 1000));
     }
-    console.log(`${what.padEnd(36)} first ${String(took[0]).padStart(5)} ms, then ${Math.min(...took.slice(1))} ms of CPU`);
+    console.log(
+      `${what.padEnd(36)} first ${String(took[0]).padStart(5)} ms, then ${Math.min(...took.slice(1))} ms of CPU`,
+    );
     return answer;
   };
   const all = times("filter: nothing", () => query.filter(data, {}));
@@ -76,7 +88,9 @@ export function measure(query) {
   times("callees", i => query.callees(made, i));
   for (const type of ["focus", "drop", "collapse", "merge", "recursion", "modules", "templates"])
     times(type, i => query.tree(all, [{ type, key: type === "modules" ? undefined : i }]));
-  times("recursion of all, modules", i => query.tree(all, [{ type: "recursion" }, { type: "modules", module: 20000 + i }]));
+  times("recursion of all, modules", i =>
+    query.tree(all, [{ type: "recursion" }, { type: "modules", module: 20000 + i }]),
+  );
   const turned = times("invert", () => query.tree(all, [{ type: "invert" }]));
   times("invert, to 0.01 %", () => query.expandTo(query.tree(all, [{ type: "invert" }]), turned.total[0] / 1e4));
   times("levels", () => query.levels(made));

@@ -17,14 +17,20 @@ function tableOf(perfile, ...what) {
 /* Arguments are in some views only. */
 const short = name => name.replace(/^([^\s(]+)\(.*\)(?: const)?$/, "$1");
 
+const COLUMNS = "time,event,pid,tid,comm,period,stack";
 export function readRecording(perfile, path) {
-  const { rows, column } = tableOf(perfile, "samples", path), of = (row, name) => row[column(name)];
-  const functions = new Map(), threads = new Map(), events = new Map();
+  const { rows, column } = tableOf(perfile, "samples", "--columns", COLUMNS, path),
+    of = (row, name) => row[column(name)];
+  const functions = new Map(),
+    threads = new Map(),
+    events = new Map();
   const number = (map, key) => map.get(key) ?? map.set(key, map.size).get(key);
   const start = of(rows[0], "time");
   const samples = rows.map(row => [
     of(row, "time") - start,
-    of(row, "stack").map(name => number(functions, short(name))).reverse(),
+    of(row, "stack")
+      .map(name => number(functions, short(name)))
+      .reverse(),
     number(threads, JSON.stringify([of(row, "pid"), of(row, "tid"), of(row, "comm")])),
     -1,
     number(events, of(row, "event")),
@@ -43,12 +49,17 @@ export function readRecording(perfile, path) {
 export function foldedBy(perfile, path, event, ...options) {
   const { rows, column } = tableOf(perfile, "stacks", "--by", "comm", "--events", event, ...options, path);
   const of = (row, name) => row[column(name)];
-  return rows.map(row => [of(row, "comm"), ...of(row, "stack").reverse().map(short)].join(";") + ` ${of(row, "period")}`).sort();
+  return rows
+    .map(row => [of(row, "comm"), ...of(row, "stack").reverse().map(short)].join(";") + ` ${of(row, "period")}`)
+    .sort();
 }
 
 /* [name, own weight, whole] of the functions of an event that have a name of their own. */
 export function functionsBy(perfile, path, event) {
-  const { rows, column } = tableOf(perfile, "functions", "--sort", "symbol", "--events", event, path), at = column("symbol");
-  const named = rows.filter(row => row[at] !== null).map(row => [short(row[at]), row[column("self")], row[column("total")]]);
+  const { rows, column } = tableOf(perfile, "functions", "--sort", "symbol", "--events", event, path),
+    at = column("symbol");
+  const named = rows
+    .filter(row => row[at] !== null)
+    .map(row => [short(row[at]), row[column("self")], row[column("total")]]);
   return named.filter(([name]) => named.filter(row => row[0] === name).length === 1);
 }

@@ -3,10 +3,10 @@
  * Questions to a profile. Pure functions over typed arrays: no DOM, no object per node or sample. What depends on the
  * data alone is kept with the data, and so are the last transforms.
  *
- * data        as decoded: strings, functions, stacks, threads, samples, intervals, totals. Time is in ns since the start.
+ * data        as decoded: strings, functions, stacks, threads, samples, intervals. Time is in ns since the start.
  *
- * key         what a node of a tree is: a function (its index in data.functions; functions of one name and module are one
- *             key), or a module, thread name, thread, process, CPU, event or piece of time: see describe(data, key). The root
+ * key         what a node of a tree is: a function (its index in data.functions; functions of one name and module are
+ *             one key), or a module, thread name, thread, process, CPU, event or piece of time: see describe(). The root
  *             has -1.
  *
  * filter(data, wanted) -> selection. wanted, all of it optional:
@@ -14,12 +14,12 @@
  *   time      [from, to), ns; samples without a time are not in it, intervals are clipped to it
  *   threads   indexes of data.threads; processes: pids; cpus: numbers (-1 unknown); comms: names
  *   include, exclude   RegExp on functions and modules: stacks that have, or do not have, such a frame
- *   measure   "weight" (on CPU; the default), "count" (samples), "blocked" (intervals, ns), "both" (weight and blocked).
+ *   measure   "weight" (on CPU; the default), "count" (samples), "blocked" (intervals, ns), "both" (weight, blocked).
  *             Blocked threads are on no CPU: a filter of CPUs takes no intervals. Events are of samples only.
  * selection   {data, filter, weights (of each stack), bare (without a stack), total, count (of samples),
  *              picked (1: this sample is in it), pickedIntervals, from, to (bounds of what is picked in samples)}
  *
- * transforms  a list, applied in order; each is {type} with its target: {key}, or {module: index of strings, -1 unknown}.
+ * transforms  a list, applied in order; each is {type} with its target: {key}, or {module: index of strings, -1 none}.
  *   focus      stacks begin at the outermost target; others are left out
  *   drop       stacks with the target are left out
  *   collapse   what the target calls is the target's own weight
@@ -35,14 +35,14 @@
  *   by: levels above the stacks, outermost first: "thread", "process", "comm", "cpu", "event",
  *       "time" (pieces of data.quantum ns of the recording's clock, which was data.start.clock at the start).
  *   order: "weight" (then by key) or "name". CPUs, events and times keep theirs.
- * tree        {count, parent, key, self, total, depth, first (child), next (sibling), at}: node 0 is the root, -1 is none,
+ * tree        {count, parent, key, self, total, depth, first (child), next (sibling), at}: 0 is the root, -1 is none,
  *             parents stand before children; `at` is where the node starts in the weight of the root, for drawing.
  *             Nodes without weight are in no list of children. `groups`: how many levels are not stacks.
  *             tree.total[0] is 100 %; selection.total has what transforms left out, too.
  *   An inverted tree (tree.inverted) is made as it is looked at: expand(tree, node) makes the children of a node,
- *   expandTo(tree, weight) those of all nodes of at least this weight; both may replace the arrays, so read them from the
- *   tree again. tree.done[node] is 1 when its children are there. total is always exact; self is the weight of stacks
- *   that have no further caller, known when done.
+ *   expandTo(tree, weight) those of all nodes of at least this weight; both may replace the arrays, so read them from
+ *   the tree again. tree.done[node] is 1 when its children are there. total is always exact; self is the weight of
+ *   stacks that have no further caller, known when done.
  *
  * Of a tree   functions, modules (tables), edges, callers, callees (of a key), search, levels, rows, path, find
  * of a selection   groups (table), buckets, heat, chart
@@ -132,7 +132,7 @@ const modulesOf = memo(data => {
   return modules;
 });
 
-/* "a<b<c>>::d(e<f>)" as "a<…>::d(e<…>)". What is no list of arguments (operators, lambdas, "<T as Trait>::f") stays. */
+/* "a<b<c>>::d(e<f>)" as "a<…>::d(e<…>)". What is no list of arguments (operators, lambdas, "<T as U>") stays. */
 const OPERATOR = /\boperator(?:<=>|<<=?|>>=?|[<>]=?|->\*?)/y, SPECIAL = /<(?:lambda|impl) ?\b/y;
 function withoutTemplates(name) {
   if (!name.includes("<")) return name;
@@ -202,7 +202,7 @@ function matches(data, pattern) {
   return hits;
 }
 
-/* 1 for each stack, and at the end for none, that has a frame the pattern matches. In all of these null takes everything. */
+/* 1 for each stack, and at the end for none, that has a frame the pattern matches. In all of these null takes all. */
 function stacksWith(data, pattern) {
   const { parent, fn } = data.stacks, hits = matches(data, pattern), inside = new Uint8Array(fn.length + 1);
   for (let n = 0; n < fn.length; n++) inside[n] = hits[fn[n]] | (parent[n] < 0 ? 0 : inside[parent[n]]);
@@ -220,7 +220,8 @@ function wantedStacks(data, { include, exclude }) {
 function table(size, list) {
   if (list === undefined || list === null) return null;
   const wanted = new Uint8Array(size + 1);
-  for (const one of typeof list === "number" ? [list] : list) if (one >= -1 && one < size) wanted[one < 0 ? size : one] = 1;
+  for (const one of typeof list === "number" ? [list] : list)
+    if (one >= -1 && one < size) wanted[one < 0 ? size : one] = 1;
   return wanted;
 }
 function wantedThreads(data, { threads, processes, comms }) {
@@ -234,8 +235,8 @@ function wantedThreads(data, { threads, processes, comms }) {
 }
 
 function filter(data, wanted = {}) {
-  const selection = { data, filter: wanted, weights: new Float64Array(data.stacks.fn.length), bare: 0, total: 0, count: 0,
-    picked: new Uint8Array(data.samples.stack.length), from: 0, to: data.samples.stack.length,
+  const selection = { data, filter: wanted, weights: new Float64Array(data.stacks.fn.length), bare: 0, total: 0,
+    count: 0, picked: new Uint8Array(data.samples.stack.length), from: 0, to: data.samples.stack.length,
     pickedIntervals: new Uint8Array(data.intervals ? data.intervals.thread.length : 0) };
   const tables = { threads: wantedThreads(data, wanted), stacks: wantedStacks(data, wanted) };
   const measure = wanted.measure || "weight";
@@ -247,7 +248,8 @@ function pickSamples(selection, tables, measure) {
   const { data, filter: wanted, weights, picked } = selection, { samples } = data, space = spaceOf(data);
   const { time, stack, thread, cpu, event, count } = samples, values = samples[measure], { threads, stacks } = tables;
   const none = data.stacks.fn.length, stranger = data.threads.pid.length, unplaced = space.event - space.cpu - 1;
-  const cpus = table(unplaced, wanted.cpus), events = table(space.size - space.event - 1, wanted.event), times = wanted.time;
+  const cpus = table(unplaced, wanted.cpus), events = table(space.time - space.event - 1, wanted.event);
+  const times = wanted.time;
   if (times && isOrdered(data)) {
     selection.from = lowerBound(time, times[0]);
     selection.to = Math.max(selection.from, lowerBound(time, times[1]));
@@ -276,8 +278,8 @@ function pickIntervals(selection, { threads, stacks }) {
   const { data: { intervals }, filter: { time }, weights, pickedIntervals } = selection;
   for (let i = 0; i < pickedIntervals.length; i++) {
     const s = intervals.stack[i], t = intervals.thread[i], length = clipped(intervals, i, time);
-    if (!length || threads && !threads[t < 0 ? threads.length - 1 : t] || stacks && !stacks[s < 0 ? stacks.length - 1 : s])
-      continue;
+    if (!length || threads && !threads[t < 0 ? threads.length - 1 : t]) continue;
+    if (stacks && !stacks[s < 0 ? stacks.length - 1 : s]) continue;
     pickedIntervals[i] = 1;
     selection.total += length;
     if (s < 0) selection.bare += length; else weights[s] += length;
@@ -374,8 +376,8 @@ function outermost(shape, classes, size) {
 }
 const outermostKeys = memo(shape => outermost(shape, null, shape.key.reduce((a, b) => Math.max(a, b), 0) + 1));
 
-/* The stacks as they are: image[stack + 1] is the node, image[0] that of samples without one. Data of two recordings has
- * what both have twice. */
+/* The stacks as they are: image[stack + 1] is the node, image[0] that of samples without one. Data of two recordings
+ * has what both have twice. */
 const stacksOf = memo(data => {
   const { parent, fn } = data.stacks, same = sameOf(data), count = fn.length + 1;
   const trie = new Trie(count), image = new Int32Array(count);
@@ -479,7 +481,8 @@ function beginnings({ count, parent, key }, path) {
     image[n] = to.count++;
   }
   if (!path.length) image[0] = 0;
-  return { shape: { count: to.count, parent: to.parent.subarray(0, to.count), key: to.key.subarray(0, to.count) }, image };
+  const cut = column => column.subarray(0, to.count);
+  return { shape: { count: to.count, parent: cut(to.parent), key: cut(to.key) }, image };
 }
 function endings(shape, path) {
   const { count, parent, key } = shape, image = new Int32Array(count).fill(-1);
@@ -513,15 +516,17 @@ function map(data, transforms) {
   });
 }
 function mapGrouped(data, transforms, by) {
-  return kept(data, "groups", JSON.stringify([transforms.filter(isStep), by]), 4, () => grouped(data, map(data, transforms), by));
+  const id = JSON.stringify([transforms.filter(isStep), by]);
+  return kept(data, "groups", id, 4, () => grouped(data, map(data, transforms), by));
 }
 
 /* --- trees --- */
 
 function tree(selection, transforms = [], { by = [], order = "weight" } = {}) {
-  const { data } = selection;
-  const made = by.length ? weighedApart(selection, mapGrouped(data, transforms, by)) : weighed(selection, map(data, transforms));
-  Object.assign(made, { data, size: spaceOf(data).size, groups: by.length, by, plain: transforms.some(t => t.type === "templates") });
+  const { data } = selection, plain = transforms.some(t => t.type === "templates");
+  const made = by.length ? weighedApart(selection, mapGrouped(data, transforms, by))
+    : weighed(selection, map(data, transforms));
+  Object.assign(made, { data, size: spaceOf(data).size, groups: by.length, by, plain });
   if (!transforms.some(t => t.type === "invert")) return finish(made, order);
   return invert(finish(made, null));
 }
@@ -556,12 +561,13 @@ function groupKeys(data, by) {
     return { sample: i => first + column[i], interval: () => first - 1 };
   }
   if (by === "time") {
-    const last = space.size - 1, at = time => time === time ? Math.min(first + space.pieceOf(time) - space.firstPiece, last) : first - 1;
+    const piece = time => Math.min(first + space.pieceOf(time) - space.firstPiece, space.size - 1);
+    const at = time => time === time ? piece(time) : first - 1;
     return { sample: i => at(data.samples.time[i]), interval: i => at(data.intervals.from[i]) };
   }
-  const of = { thread: t => t, process: t => t < 0 ? -1 : space.processOf[t], comm: t => t < 0 ? -1 : threads.comm[t] }[by];
-  const keys = new Int32Array(threads.pid.length + 1);
-  for (let t = -1; t < threads.pid.length; t++) keys[t + 1] = first + of(t);
+  const of = { thread: t => t, process: t => space.processOf[t], comm: t => threads.comm[t] }[by];
+  const keys = new Int32Array(threads.pid.length + 1).fill(first - 1);
+  for (let t = 0; t < threads.pid.length; t++) keys[t + 1] = first + of(t);
   return { sample: i => keys[data.samples.thread[i] + 1], interval: i => keys[data.intervals.thread[i] + 1] };
 }
 
@@ -593,7 +599,7 @@ function sortedBy(key, count, size) {
   return order;
 }
 
-/* The groups' levels above a copy of what each has of the stacks: {shape, image (of each sample, then of each interval)}. */
+/* The groups' levels above a copy of what each has of the stacks: {shape, image (samples, then intervals)}. */
 function grouped(data, { shape, image: places }, by) {
   const { samples: { stack }, intervals } = data, { number, paths, count } = pathsOf(data, by);
   const image = new Int32Array(number.length), nodes = new Nodes(shape.count), heads = new Map(), path = [];
@@ -721,11 +727,12 @@ function sortPart(list, from, to, compare) {
 
 /* --- leaf first --- */
 
-/* A tree of the ways up from nodes: `pos` are nodes of the tree `from`, `weight` theirs, `other` those in the other recording
- * if it has one. Each node of the new tree has a part of them, reordered in place when its children are made: [low, high). */
-const TURNED = { low: Int32Array, high: Int32Array, parent: Int32Array, key: Int32Array, depth: Int32Array, first: Int32Array,
-  next: Int32Array, done: Uint8Array, self: Float64Array, total: Float64Array, at: Float64Array, otherSelf: Float64Array,
-  otherTotal: Float64Array };
+/* A tree of the ways up from nodes: `pos` are nodes of the tree `from`, `weight` theirs, `other` those in the other
+ * recording if it has one. Each node of the new tree has a part of them, reordered in place when its children are made:
+ * [low, high). */
+const TURNED = { low: Int32Array, high: Int32Array, parent: Int32Array, key: Int32Array, depth: Int32Array,
+  first: Int32Array, next: Int32Array, done: Uint8Array, self: Float64Array, total: Float64Array, at: Float64Array,
+  otherSelf: Float64Array, otherTotal: Float64Array };
 function upward(from, pos, rootKey, weights) {
   const turned = { inverted: true, groups: rootKey < 0 ? from.groups : 0, count: 1, from, pos, above: [], ...weights,
     slot: new Int32Array(from.size), starts: rootKey < 0 }; /* starts: the first step stays where it is */
@@ -762,7 +769,8 @@ function ancestorsAt({ count, parent, depth }, level) {
 function stepsOf(turned, node) {
   const { from, pos, groups, starts } = turned, level = turned.depth[node];
   const to = new Int32Array(turned.high[node] - turned.low[node]), low = turned.low[node];
-  const above = starts && level < groups ? turned.above[level] ||= ancestorsAt(from, level + 1) : null, stays = starts && level === groups;
+  const above = starts && level < groups ? turned.above[level] ||= ancestorsAt(from, level + 1) : null;
+  const stays = starts && level === groups;
   for (let i = 0; i < to.length; i++) {
     const at = pos[low + i], p = above ? above[at] : stays ? at : from.parent[at];
     to[i] = above || from.depth[p] > (starts ? groups : 0) ? p : 0;
@@ -774,7 +782,8 @@ function stepsOf(turned, node) {
 function expand(turned, node) {
   if (turned.done[node]) return turned;
   turned.done[node] = 1;
-  const { from, weight, other, slot } = turned, low = turned.low[node], to = stepsOf(turned, node), kids = [], sizes = [0];
+  const { from, weight, other, slot } = turned, low = turned.low[node], to = stepsOf(turned, node);
+  const kids = [], sizes = [0];
   let own = 0, otherOwn = 0;
   for (let i = 0; i < to.length; i++) {
     if (!to[i]) {
@@ -830,8 +839,9 @@ function addTurned(turned, parent, key) {
 }
 /* The children of all nodes that weigh at least this much. */
 function expandTo(turned, least) {
-  for (let n = 0; turned.inverted && n < turned.count; n++)
-    if (!turned.done[n] && (turned.total[n] >= least || turned.other && turned.otherTotal[n] >= least)) expand(turned, n);
+  const { other, inverted } = turned;
+  for (let n = 0; inverted && n < turned.count; n++)
+    if (turned.total[n] >= least || other && turned.otherTotal[n] >= least) expand(turned, n);
   return turned;
 }
 
@@ -859,8 +869,8 @@ function callees(made, key, order = "weight") {
   return below.otherSelf ? finishCompared(below) : finish(below, order);
 }
 
-/* Who calls a key directly and whom it calls: {callers: {key, weight}, callees: {key, weight}}, heaviest first. A sample
- * counts once for a pair, however often the one calls the other in it. */
+/* Who calls a key directly and whom it calls: {callers: {key, weight}, callees: {key, weight}}, heaviest first. Samples
+ * count once for a pair, however often the one calls the other in it. */
 function edges(made, key) {
   const { count, parent, key: keys, total } = made;
   const above = new Int32Array(count), via = new Int32Array(count).fill(-1); /* nearest frame of key; what it called */
@@ -902,7 +912,8 @@ function tableOf(made, classes, size, outer) {
   }
   const used = [];
   for (let k = 0; k < size; k++) if (whole[k]) used.push(k);
-  return { key: Int32Array.from(used), self: Float64Array.from(used, k => own[k]), total: Float64Array.from(used, k => whole[k]) };
+  const column = from => Float64Array.from(used, k => from[k]);
+  return { key: Int32Array.from(used), self: column(own), total: column(whole) };
 }
 
 /* Every key of a tree with its own weight and its whole, a sample counted once: {key, self, total}. */
@@ -1004,14 +1015,15 @@ function find(made, keys) {
 
 /* --- time --- */
 
-/* Weight over time: {from, step, count, key (of each row), on, off: an array of weights for each row}. Without `by` there
- * is one row. Bounds are whole ns; intervals are spread over what they overlap. */
+/* Weight over time: {from, step, count, key (of each row), on, off: an array of weights for each row}. Without `by`
+ * there is one row. Bounds are whole ns; intervals are spread over what they overlap. */
 function buckets(selection, most, { by = null, from, to } = {}) {
   const { data, picked, pickedIntervals, filter: wanted } = selection, { samples, intervals } = data;
   const span = spanOf(data), start = Math.floor(from ?? span[0]), end = Math.ceil(to ?? span[1]);
   const step = Math.max(1, Math.ceil((end - start) / most)), count = Math.max(1, Math.ceil((end - start) / step));
   const made = { from: start, step, count, key: [], on: [], off: [] }, keys = by ? groupKeys(data, by) : null;
-  const rowOf = new Int32Array(spaceOf(data).size + 1), values = wanted.measure === "count" ? samples.count : samples.weight;
+  const values = wanted.measure === "count" ? samples.count : samples.weight;
+  const rowOf = new Int32Array(spaceOf(data).size + 1);
   const row = key => {
     if (!rowOf[key + 1]) {
       rowOf[key + 1] = made.key.push(key);
@@ -1158,8 +1170,8 @@ function boxesOf({ parent, key }, image, stack, list, times, window) {
 
 /* --- comparing --- */
 
-/* What a key is called in any recording: functions by name and module without its folder, threads, processes and events by
- * their name, CPUs by number. */
+/* What a key is called in any recording: functions by name and module without its folder, threads, processes and events
+ * by their name, CPUs by number. */
 function nameOf(data, key) {
   const { type, index } = describe(data, key), text = i => i < 0 ? "" : data.strings[i];
   if (type === "function")
@@ -1176,9 +1188,10 @@ function processName({ threads, strings }, pid) {
   return found < 0 || threads.comm[found] < 0 ? "" : strings[threads.comm[found]];
 }
 
-/* Two trees, not inverted, as one: {count, parent, key, self, total, otherSelf, otherTotal, depth, first, next, at, now,
- * before}: self and total are of the first, other... of the second; key is an index of now and before, the keys in either
- * data (-1: not there). Siblings are ordered, and stand at, by the larger of both. invert, callers and callees take it, too. */
+/* Two trees, not inverted, as one: {count, parent, key, self, total, otherSelf, otherTotal, depth, first, next, at,
+ * now, before}: self and total are of the first, other... of the second; key is an index of now and before, the keys in
+ * either data (-1: not there). Siblings are ordered, and stand at, by the larger of both. invert, callers and callees
+ * take it, too. */
 function compare(now, before) {
   const isOne = now.shape === before.shape && !now.by.some(one => RENAMED.includes(one));
   return finishCompared(isOne ? aligned(now, before) : merged(now, before));
@@ -1251,7 +1264,7 @@ function changes(made, { normalized = false } = {}) {
 /* What the second's weights are multiplied by when normalized. */
 const scale = made => made.otherTotal[0] ? made.total[0] / made.otherTotal[0] : 1;
 
-return { filter, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels, rows, path,
-  find, expand, expandTo, buckets, heat, chart, compare, changes, scale, span: spanOf, keyOf, describe, nameOf, sameOf,
-  withoutTemplates, lowerBound };
+return { filter, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels,
+  rows, path, find, expand, expandTo, buckets, heat, chart, compare, changes, scale, span: spanOf, keyOf, describe,
+  nameOf, sameOf, withoutTemplates, lowerBound };
 })();
