@@ -279,6 +279,126 @@ async function testSmall(browser) {
   await finish(page, "tracks-empty");
 }
 
+/* The stack chart: what it makes one box of, gaps and waits, the pointer and the keys. */
+const boxSpot = (page, time, depth) =>
+  page.evaluate(`(() => { const v = shown.view, b = v.body.getBoundingClientRect();
+  return { x: b.x + 1 + v.x(${time}), y: b.y + 28 + (${depth} + .5) * 18 - v.scroll.scrollTop }; })()`);
+async function testChart(browser) {
+  const page = await openView(browser, "open(stackChart, { data: planted.small() })");
+  const boxes = () =>
+    page.evaluate(`(({ boxes, nameOf }, v) => Array.from(boxes.key, (key, b) =>
+      [v.nameOf(key), boxes.depth[b], Math.round(boxes.from[b] / 1e7),
+        Math.round(boxes.to[b] / 1e7)].join(" ")))(shown.view, shown.view)`);
+  equal("the heaviest thread; neighbours are one box", (await boxes()).sort(), [
+    "hash 3 500 1000",
+    "main 0 0 1000",
+    "render 2 0 1000",
+    "run 1 0 1000",
+  ]);
+  let at = await boxSpot(page, 7 * S, 3);
+  await page.move(at.x, at.y);
+  like("facts", await tip(page), /^hash · app · 5\.00 s – 10\.00 s \((5|4\.99\d*) s\) · level 4, called by render$/);
+  await page.click(at.x, at.y);
+  equal("a click selects the function", await page.evaluate("T(told.selected.at(-1))".replace("T",
+    "(k => overTime.keyName(shown.view.data, k))")), "hash");
+  const axis = await page.box(".ot-axis");
+  await page.drag(axis.x + axis.width * 0.2, axis.y + 8, axis.x + axis.width * 0.4, axis.y + 8);
+  near("a drag on the axis is a time", (await last(page, "filters")).time, [2 * S, 4 * S], 0.02 * S);
+  await page.evaluate("shown.view.choice.value = 1; shown.view.choice.dispatchEvent(new Event('change'))");
+  await page.settle();
+  equal("another thread, with gaps", await boxes(), ["main 0 200 400", "parse_line 1 200 400"]);
+  at = await boxSpot(page, 1 * S, 2);
+  await page.move(at.x, at.y);
+  equal("what it waited for", await tip(page), "blocked 2 s · 0.00 s – 2.00 s · in futex_wait");
+  await page.evaluate("shown.view.window.set(2e9, 4e9)");
+  await page.settle();
+  at = await boxSpot(page, 3 * S, 1);
+  await page.drag(at.x, at.y, at.x + (await page.evaluate("shown.view.width")) / 4, at.y);
+  await page.settle();
+  near("a drag moves what is shown", await last(page, "windows"), [1.5 * S, 3.5 * S], 0.01 * S);
+  await page.drag(at.x, at.y, at.x + 50, at.y + 1);
+  await page.evaluate("shown.show({ data: shown.view.data }, { ...shown.view.state, pattern: /parse/, window: null })");
+  await page.settle();
+  await finish(page, "chart");
+}
+
+async function testChartKeys(browser) {
+  const page = await openView(browser, "open(stackChart, { data: planted.small() })", { theme: "dark", width: 400 });
+  const said = () => page.text(".hear");
+  await page.evaluate("shown.view.canvas.focus()");
+  await page.key("ArrowDown");
+  like("the first frame", await said(), /^main, app, /);
+  for (let i = 0; i < 3; i++) await page.key("ArrowDown");
+  like("down to the leaf", await said(), /^hash, .*level 4, called by render$/);
+  await page.key("Enter");
+  await page.settle();
+  near("enter zooms", await last(page, "windows"), [5.0005 * S, 10 * S], 0.002 * S);
+  await page.key(" ");
+  equal("space selects", await page.evaluate("told.selected.length"), 1);
+  await page.key("ArrowUp");
+  like("up", await said(), /^render/);
+  await page.key("+");
+  await page.key("Escape");
+  equal("escape: all of the time", await last(page, "windows"), null);
+  await page.evaluate("shown.view.setThread(2)");
+  await page.settle();
+  like("the thread is said", await page.evaluate("shown.view.choice.selectedOptions[0].text"),
+    /^writer \(100\/102\) 4\.3%$/);
+  await page.key("ArrowDown");
+  const first = await said();
+  await page.key("ArrowRight");
+  check("right is later", (await said()) !== first && /^main/.test(await said()), [first, await said()]);
+  await page.key("ArrowLeft");
+  equal("left is before", await said(), first);
+  await finish(page, "chart-400");
+}
+
+/* The heat map: cells, a drag, two keys. */
+async function testHeat(browser) {
+  const page = await openView(browser, "open(heatMap, { data: planted.small() })");
+  const cell = (column, row) =>
+    page.evaluate(`(v => { const b = v.body.getBoundingClientRect();
+    return { x: b.x + 1 + v.x(${column} + .5), y: b.y + 28 + (${row} + .5) * v.high }; })(shown.view)`);
+  equal("columns of 100 ms", await page.evaluate("[shown.view.map.columns, shown.view.map.width]"), [100, 1e8]);
+  equal("cells have all but the idle task", await page.evaluate("shown.view.map.cells.reduce((a, b) => a + b)"),
+    14 * S);
+  let at = await cell(60, 10);
+  await page.move(at.x, at.y);
+  equal("facts", await tip(page), "6.020 s – 6.022 s · 6 samples, 3.00 CPUs · hash 33%");
+  const to = await cell(62, 5);
+  await page.drag(at.x, at.y, to.x, to.y);
+  equal("a drag is a time", (await last(page, "filters")).time, [6.02 * S, 6.212 * S]);
+  like("which is said", await page.text(".ot-range"), /^Selected 6\.020 s – 6\.212 s \(192 ms\)/);
+  await page.settle();
+  await finish(page, "heat");
+  await page.key("Escape");
+  equal("escape: all of it", (await last(page, "filters")).time, null);
+  await page.key("Home");
+  await page.key("ArrowDown");
+  await page.key("ArrowDown");
+  await page.key("Enter");
+  await page.key("ArrowRight");
+  like("a key says the cell", await page.text(".hear"), /^0\.104 s – 0\.106 s · 2 samples, 1\.00 CPUs · render 100%$/);
+  await page.key("Enter");
+  equal("two keys are a time", (await last(page, "filters")).time, [0.004 * S, 0.106 * S]);
+  await page.evaluate("open(heatMap, { data: planted.small() }, { threads: [2], column: 1e9 })");
+  await page.settle();
+  equal("of one thread", await page.evaluate("[shown.view.map.cells.reduce((a, b) => a + b), shown.view.map.columns]"), [S, 10]);
+  equal("it is a line", await page.evaluate("shown.view.map.cells.every((w, i) => w === (i % 50 < 5 ? 2e7 : 0))"),
+    true);
+}
+async function testHeatSmall(browser) {
+  for (const [name, options] of [
+    ["heat-dark-320", { width: 320, height: 700, theme: "dark" }],
+    ["heat-forced", { width: 700, height: 500, forced: true }],
+  ])
+    await finish(await openView(browser, "open(heatMap, { data: planted.small() }, { time: [2e9, 4e9] })", options),
+      name);
+  const options = { width: 500, height: 300, forced: true };
+  await finish(await openView(browser, "open(stackChart, { data: planted.small() }, { thread: 2 })", options),
+    "chart-forced");
+}
+
 /* CPU time, since others may be at work. */
 async function measure(browser) {
   const page = await openView(browser, "open(tracks, { data: planted.large() })");
@@ -303,7 +423,8 @@ const browser = await openBrowser(program);
 try {
   if (process.argv.includes("--measure")) await measure(browser);
   else
-    for (const test of [testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall]) await test(browser);
+    for (const test of [testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testChart,
+      testChartKeys, testHeat, testHeatSmall]) await test(browser);
 } finally {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });

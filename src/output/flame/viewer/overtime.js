@@ -356,6 +356,7 @@ function placeTip(tip, host, x, y, lines) {
 }
 
 return { DAY, FONT, roundStep, digitsOf, timeWords, duration, ticksOf, hasDay, dateOf, indexed, partOf, firstAt,
-  heaviest, isClock, keyName, nameOf, commOf, threadWords, Window, element, button, cleared, coloursOf, stripes, later, redrawOn,
+  heaviest, isClock, keyName, nameOf, commOf, threadWords, Window, element, button, cleared, coloursOf, stripes,
+    later, redrawOn,
   drawAxis, drawChoice, fitted, placeTip, forced, sorted };
 })();
