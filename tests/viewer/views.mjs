@@ -137,6 +137,9 @@ async function testTracks(browser) {
   equal("of what is chosen", (await last(page, "filters")).threads, [2]);
   like("the rows are of that time", (await labels(page))[2], /main, thread 100, 1\.00/);
   like("which is said", await page.text(".ot-range"), /^Selected 5\.\d+ s – 7\.\d+ s/);
+  const further = await spot(page, "writer", 8 * S);
+  await page.drag(to.x + 2, to.y, further.x, to.y);
+  near("an end can be dragged", (await last(page, "filters")).time, [5 * S, 8 * S], 0.02 * S);
   await finish(page, "tracks");
   await page.key("Escape");
   equal("escape: all of the time", (await last(page, "filters")).time, null);
@@ -277,6 +280,26 @@ async function testSmall(browser) {
   const page = await openView(browser, "open(tracks, { data: planted.large({ samples: 1000, threads: 0 }) })");
   equal("without threads there is one row", (await labels(page)).length, 1);
   await finish(page, "tracks-empty");
+}
+
+/* What was joined to pieces of time is not combed by other buckets; without times it says so. */
+async function testJoined(browser) {
+  const page = await openView(browser, `const d = planted.large({ threads: 1, samples: 2000, seconds: 14.0002 });
+    d.samples.time.forEach((t, i) => { d.samples.time[i] = i * 7000001 + 12; });
+    d.samples.count.fill(3); open(tracks, { data: d })`);
+  equal("buckets are whole pieces", await page.evaluate("shown.view.step % 7000001"), 0);
+  equal("all alike", await page.evaluate("new Set(shown.view.bucketsOf(shown.view.model.all, 0).busy.slice(0, -1)).size"), 1);
+  like("which is said", await page.text(".ot-range"), /samples are joined, in pieces of 7 ms$/);
+  await page.evaluate("shown.view.data.samples.time.fill(NaN); open(tracks, { data: { ...shown.view.data, losses: null } })");
+  await page.settle();
+  equal("no times", await page.text(".ot-range"), "The samples have no times.");
+  await page.evaluate("open(heatMap, { data: shown.view.data })");
+  await page.settle();
+  equal("in the heat map, too", await page.text(".ot-range"), "The samples have no times.");
+  await page.evaluate("open(stackChart, { data: shown.view.data })");
+  await page.settle();
+  equal("in the chart no thread", await page.evaluate("shown.view.thread"), -1);
+  await finish(page, "timeless");
 }
 
 /* The stack chart: what it makes one box of, gaps and waits, the pointer and the keys. */
@@ -423,7 +446,7 @@ const browser = await openBrowser(program);
 try {
   if (process.argv.includes("--measure")) await measure(browser);
   else
-    for (const test of [testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testChart,
+    for (const test of [testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testChart,
       testChartKeys, testHeat, testHeatSmall]) await test(browser);
 } finally {
   await browser.close();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The stacks of a thread as they followed each other. `stackChart(host, calls)` makes the view in an element;
  * `show({ data, selection, transforms }, state)` draws it. The selection is that of query.js, of all of the time; without
- * one it is all samples of the event. Of the state it takes event, time, threads, selected (a key), pattern, window, byDay
+ * one the view makes it. Of the state it takes event, time, threads, selected (a key), pattern, window, byDay
  * and thread. It calls onSelect(key), onFilter, onWindow, onThread and onHover; names(key) and colour(key) may tell what is
  * written on boxes, shorter ones last, and their colours. */
 "use strict";
@@ -16,12 +16,14 @@ const HUES = [[8, 44], [222, 34], [168, 24], [92, 34], [34, 12]];
 function colourOf(data, key, dark) {
   const { functions } = data, kind = key < functions.kind.length ? functions.kind[key] : 4;
   const [hue, range] = HUES[kind] || HUES[4], at = Math.imul(key + 1, 0x9e3779b1) >>> 8 & 255;
-  return `hsl(${hue + Math.round(range * at / 255)},${kind === 4 ? 14 : dark ? 50 : 70}%,${(dark ? 58 : 70) + at % 6}%)`;
+  const full = kind === 4 ? 14 : dark ? 50 : 70, light = (dark ? 58 : 70) + at % 6;
+  return `hsl(${hue + Math.round(range * at / 255)},${full}%,${light}%)`;
 }
 
 class Chart {
   constructor(host, calls) {
-    Object.assign(this, { host, calls, state: {}, thread: -1, spot: null, hover: -1, fills: new Map() });
+    Object.assign(this, { host, calls, state: {}, thread: -1, spot: null, hover: -1, fills: new Map(),
+      select: T.selected() });
     this.window = new T.Window(() => {
       this.later();
       calls.onWindow?.(this.window.zoomed ? [this.window.from, this.window.to] : null);
@@ -68,14 +70,13 @@ class Chart {
   /* --- what is shown --- */
 
   show({ data, selection, transforms = NONE }, state) {
-    const fresh = data !== this.data || state.event !== this.state.event || selection !== this.given;
-    if (fresh || transforms !== this.transforms) this.boxes = null;
+    const { event, threads, cpus, processes } = state, chosen = selection
+      || this.select(data, { event, threads, cpus, processes });
+    const fresh = chosen !== this.selection, given = JSON.stringify(transforms, (key, value) => value ?? null);
+    if (fresh || given !== this.given) this.boxes = null;
     if (data !== this.data) this.fills.clear();
-    Object.assign(this, { data, given: selection, transforms });
-    if (fresh) {
-      this.selection = selection || query.filter(data, { event: state.event });
-      this.listThreads(state.event);
-    }
+    Object.assign(this, { data, given, transforms, selection: chosen });
+    if (fresh) this.listThreads(event);
     this.matched = state.pattern ? query.matches(data, state.pattern) : null;
     this.state = state;
     if (state.thread !== undefined && state.thread !== null) this.thread = state.thread;
@@ -104,8 +105,11 @@ class Chart {
     this.scroll.scrollTop = 0;
     this.later();
   }
+  namesOf(key) {
+    return this.calls.names ? this.calls.names(key) : [T.keyName(this.data, key)];
+  }
   nameOf(key) {
-    return this.calls.names ? this.calls.names(key)[0] : T.keyName(this.data, key);
+    return this.namesOf(key)[0];
   }
   fillOf(key) {
     let fill = this.fills.get(key);
@@ -188,13 +192,14 @@ class Chart {
       p.fillStyle = hit ? css.hitfill : forced ? css.panel : this.fillOf(key);
       p.fillRect(x, y, w > 3 ? w - .6 : w, ROW - 1);
       if (forced) this.outline(p, x, y, w, css.text, 1);
-      if (w > 24) this.label(p, this.nameOf(key), x, y, w, forced ? css.text : css.frame);
+      if (w > 24) this.label(p, this.namesOf(key), x, y, w, forced ? css.text : css.frame);
       p.globalAlpha = 1;
       if (key === this.state.selected && w > 1) this.outline(p, x, y, w, css.text, 1);
     }
   }
-  label(p, name, x, y, w, fill) {
-    const left = Math.max(0, x), text = T.fitted(p, name, Math.min(this.width, x + w) - left - 8);
+  label(p, names, x, y, w, fill) {
+    const left = Math.max(0, x), room = Math.min(this.width, x + w) - left - 8;
+    const text = T.fitted(p, names, room);
     p.fillStyle = fill;
     if (text) p.fillText(text, left + 4, y + ROW / 2);
   }
@@ -213,8 +218,8 @@ class Chart {
       p.fillRect(x, y, w > 3 ? w - .6 : w, ROW - 1);
       p.globalAlpha = 1;
       if (w < 60) continue;
-      const name = d < wait.path.length ? this.nameOf(wait.path[d]) : WAITS[wait.state];
-      const left = Math.max(0, x) + 3, text = T.fitted(p, name, Math.min(this.width, x + w) - left - 8);
+      const names = d < wait.path.length ? this.namesOf(wait.path[d]) : [WAITS[wait.state]];
+      const left = Math.max(0, x) + 3, text = T.fitted(p, names, Math.min(this.width, x + w) - left - 8);
       if (!text) continue;
       p.fillStyle = this.css.panel;
       p.fillRect(left - 1, y + 1, p.measureText(text).width + 4, ROW - 3);
@@ -239,7 +244,7 @@ class Chart {
       (boxes.thinned ? " · one sample for each pixel: zoom in for all" : "");
     if (boxes.count || this.waits.length) return;
     p.fillStyle = css.quiet;
-    p.fillText(this.thread < 0 ? "No samples of a thread." : "Nothing of this thread here.", 12, ROW);
+    p.fillText(this.thread < 0 ? "No samples of a thread that have a time." : "Nothing of this thread here.", 12, ROW);
   }
   chosenTime() {
     const { pulled } = this;

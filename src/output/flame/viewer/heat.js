@@ -6,7 +6,7 @@
 "use strict";
 const heatMap = (() => {
 const T = overTime;
-const ROWS = 50, LEFT = 58, AXIS = 26, COLUMNS = [1e8, 1e9, 1e10, 6e10], FEW = 200, MANY = 1200;
+const ROWS = 50, LEFT = 58, AXIS = 26, COLUMNS = [1e8, 1e9, 1e10, 6e10, 6e11, 3.6e12], FEW = 200, MANY = 1200;
 /* From none to most: light to dark on light ground, dark to light on dark. */
 const RAMPS = { light: [[255, 244, 214], [253, 190, 110], [233, 100, 55], [150, 20, 50], [55, 5, 40]],
   dark: [[58, 30, 40], [130, 30, 55], [205, 75, 45], [245, 160, 70], [255, 240, 190]] };
@@ -26,7 +26,7 @@ function busyThreads({ threads: { pid } }) {
 
 class Heat {
   constructor(host, calls) {
-    Object.assign(this, { host, calls, state: {}, spot: 0, anchor: -1 });
+    Object.assign(this, { host, calls, state: {}, spot: 0, anchor: -1, select: T.selected() });
     this.later = T.later(() => this.draw());
     this.build();
     this.stop = T.redrawOn(this.scroll, () => { this.css = null; this.later(); });
@@ -78,11 +78,12 @@ class Heat {
     this.later();
   }
   make() {
-    const { data, state: { event, threads, cpus, processes } } = this, { length } = T.indexed(data, event);
-    /* Seconds, where these are neither few nor too many. */
-    const column = this.state.column || COLUMNS.find((ns, i) => length / ns <= (i ? MANY : FEW)) || COLUMNS.at(-1);
+    const { data, state: { event, threads, cpus, processes } } = this, { length, piece } = T.indexed(data, event);
+    /* Seconds, where these are neither few nor too many, and cells have a sample. */
+    const column = this.state.column ||
+      COLUMNS.find((ns, i) => length / ns <= (i ? MANY : FEW) && ns / ROWS >= piece) || COLUMNS.at(-1);
     const busy = threads || processes ? null : busyThreads(data);
-    this.selection = this.given || query.filter(data, { event, threads: threads || busy, cpus, processes });
+    this.selection = this.given || this.select(data, { event, threads: threads || busy, cpus, processes });
     this.map = query.heat(this.selection, { rows: ROWS, width: column, from: 0, to: length });
     this.width.value = column;
     this.spot = Math.min(this.spot, this.map.cells.length - 1);
@@ -235,6 +236,7 @@ class Heat {
     this.all.disabled = !state.time && this.anchor < 0;
     this.range.textContent = marked
       ? `Selected ${t(marked[0])} – ${t(marked[1])} (${T.duration((marked[1] - marked[0]) * step)}) · Esc: everything`
+      : !T.indexed(data, state.event).order.length ? "The samples have no times."
       : "Drag from one cell to another, or Enter at both: only that time.";
   }
 

@@ -77,7 +77,7 @@ function makeIndex(data, event) {
     if (samples.cpu[i] >= cpus) cpus = samples.cpu[i] + 1;
     total += samples.weight[i];
   }
-  return { order, cpus, total, length: lengthOf(data), period: periodOf(samples, order),
+  return { order, cpus, total, length: lengthOf(data), period: periodOf(samples, order), ...gapsOf(samples, order),
     byThread: sorted(order, samples.thread, threads.tid.length), byCpu: sorted(order, samples.cpu, cpus) };
 }
 /* The samples of the event that have a time. */
@@ -115,6 +115,19 @@ function periodOf(samples, order) {
   const some = Array.from(order.subarray(0, 999), i => samples.weight[i] / (samples.count[i] || 1)).sort((a, b) =>
     a - b);
   return some.length ? some[some.length >> 1] : 0;
+}
+/* The usual distance of samples; where many samples were joined to one, how long the pieces of time are. */
+function gapsOf({ time, count }, order) {
+  const gaps = [], some = Math.max(1, Math.floor(order.length / 4000));
+  let least = Infinity, joined = false;
+  for (let k = 1; k < order.length; k++) {
+    const gap = time[order[k]] - time[order[k - 1]];
+    joined ||= count[order[k]] > 1;
+    if (gap > 0 && gap < least) least = gap;
+    if (gap > 0 && k % some === 0) gaps.push(gap);
+  }
+  gaps.sort((a, b) => a - b);
+  return { gap: gaps.length ? gaps[gaps.length >> 1] : 0, piece: joined && least < Infinity ? least : 0 };
 }
 /* Whether weights are times on a CPU. */
 function isClock(data, event) {
@@ -273,6 +286,16 @@ function stripes(p, colour, back) {
   }
   return p.createPattern(tile, "repeat");
 }
+/* The filter of what is wanted is made once. */
+function selected() {
+  let made = null, known = "";
+  return (data, wanted) => {
+    const tag = JSON.stringify(wanted);
+    if (!made || made.data !== data || tag !== known) made = query.filter(data, wanted);
+    known = tag;
+    return made;
+  };
+}
 /* At most once for each picture. */
 function later(act) {
   let waiting = false;
@@ -295,7 +318,7 @@ function redrawOn(host, act) {
     for (const query of queries) query.removeEventListener("change", act);
   };
 }
-/* What of a text fits: all, or both ends of it. */
+/* The first text that fits, or both ends of the last one. */
 const widths = new Map();
 function widthOf(p, text) {
   if (widths.size > 20000) widths.clear();
@@ -304,9 +327,9 @@ function widthOf(p, text) {
   if (width === undefined) widths.set(id, width = p.measureText(text).width);
   return width;
 }
-function fitted(p, text, room) {
-  const width = widthOf(p, text);
-  if (width <= room) return text;
+function fitted(p, texts, room) {
+  for (const text of texts) if (widthOf(p, text) <= room) return text;
+  const text = texts.at(-1), width = widthOf(p, text);
   for (let most = Math.floor(room / width * text.length); most > 2; most--) {
     const head = Math.ceil(most * .4), made = text.slice(0, head).replace(/[\ud800-\udbff]$/, "") + "…" +
       text.slice(head - most).replace(/^[\udc00-\udfff]/, "");
@@ -357,6 +380,7 @@ function placeTip(tip, host, x, y, lines) {
 
 return { DAY, FONT, roundStep, digitsOf, timeWords, duration, ticksOf, hasDay, dateOf, indexed, partOf, firstAt,
   heaviest, isClock, keyName, nameOf, commOf, threadWords, Window, element, button, cleared, coloursOf, stripes,
+    selected,
     later, redrawOn,
   drawAxis, drawChoice, fitted, placeTip, forced, sorted };
 })();

@@ -176,9 +176,9 @@ class Tracks {
     this.key = T.element("span", { class: "ot-key quiet", "aria-hidden": "true" });
     this.tools = T.element("div", { class: "ot-tools" }, T.element("div", { role: "group", "aria-label": "Tracks of",
       class: "ot-modes" }, ...this.modes), this.box, this.count, this.dayButton, this.into, this.whole, this.key);
-    this.axis = T.element("canvas", { class: "ot-axis", tabindex: "0", role: "application", "aria-roledescription":
-      "timeline", "aria-label": "Time. Left and right move, with shift they select, plus and minus zoom, z zooms to the " +
-      "selection, escape selects everything." });
+    this.axis = T.element("canvas", { class: "ot-axis", tabindex: "0", role: "application",
+      "aria-roledescription": "timeline", "aria-label": "Time. Left and right move, with shift they select, plus and " +
+      "minus zoom, z zooms to the selection, escape selects everything." });
     this.canvas = T.element("canvas", { "aria-hidden": "true" });
     this.tree = T.element("div", { role: "tree", "aria-label": "Tracks", "aria-multiselectable": "true" });
     this.space = T.element("div", { class: "ot-space" }, this.canvas, this.tree);
@@ -279,8 +279,9 @@ class Tracks {
   }
   /* Buckets are round, at least two pixels wide, and of some periods: below it is chance that is seen. */
   setBuckets() {
-    const { window: { from, to }, panes } = this, period = panes[0].clock ? panes[0].index.period * 4 : 0;
-    this.step = T.roundStep(Math.max((to - from) * 2 / panes[0].width, Math.min(period, (to - from) / 8)));
+    const { window: { from, to }, panes: [{ index: { period, gap, piece }, clock, width }] } = this;
+    const least = Math.max((to - from) * 2 / width, Math.min((clock ? period : gap) * 4, (to - from) / 8));
+    this.step = piece ? Math.ceil(least / piece) * piece : T.roundStep(least);
     this.first = Math.floor(from / this.step);
     this.buckets = Math.ceil(to / this.step) - this.first;
   }
@@ -544,10 +545,13 @@ class Tracks {
     this.fillKey();
     const span = state.time || [this.window.from, this.window.to];
     const fine = T.roundStep((span[1] - span[0]) / 1000), t = at => T.timeWords(this.data, at, fine, state.byDay);
-    const unit = panes[0].clock ? "Height: CPUs busy" : "Height: share of the weight";
-    this.range.textContent = `${panes.length > 1 ? panes.map(pane => pane.title).join(" | ") + " · " : ""}${
-      state.time ? "Selected" : "Shown"} ${t(span[0])} – ${t(span[1])} (${T.duration(span[1] - span[0])}) · ${unit} in ${
-      T.duration(this.step)} · ${state.time ? "Esc: everything" : "drag: a part of the time; Ctrl and wheel: zoom"}`;
+    const { index: { piece }, clock } = panes[0];
+    this.range.textContent = panes.every(pane => !pane.index.order.length) ? "The samples have no times." : [
+      panes.length > 1 && panes.map(pane => pane.title).join(" | "),
+      `${state.time ? "Selected" : "Shown"} ${t(span[0])} – ${t(span[1])} (${T.duration(span[1] - span[0])})`,
+      `Height: ${clock ? "CPUs busy" : "share of the weight"} in ${T.duration(this.step)}`,
+      state.time ? "Esc: everything" : "drag: a part of the time; Ctrl and wheel: zoom",
+      piece && `samples are joined, in pieces of ${T.duration(piece)}`].filter(words => words).join(" · ");
   }
   fillKey() {
     const kinds = new Set();
@@ -616,9 +620,16 @@ class Tracks {
       return;
     }
     if (!at.pane && !item) return;
-    this.pulled = { pane: item && !this.narrow ? null : at.pane, row: at.row, x: e.clientX, from: at.time,
-      to: at.time, moved: false };
+    this.pulled = { pane: item && !this.narrow ? null : at.pane, row: at.row, x: e.clientX,
+      from: this.farEdge(at), to: at.time, moved: false };
     e.currentTarget.setPointerCapture(e.pointerId);
+  }
+  /* At an end of what is chosen, the other end stays. */
+  farEdge({ pane, x, time }) {
+    const { time: chosen } = this.state;
+    if (!pane || !chosen) return time;
+    const [a, b] = chosen.map(end => Math.abs(this.xOf(pane, end) - x));
+    return Math.min(a, b) > 5 ? time : a < b ? chosen[1] : chosen[0];
   }
   move(e) {
     const at = this.placeOf(e), { pulled } = this;
@@ -626,11 +637,13 @@ class Tracks {
       pulled.moved = true;
       pulled.to = at.time;
       const [a, b] = this.pulledTime(), fine = T.roundStep((this.window.to - this.window.from) / 1000);
-      this.facts(at, [`${T.timeWords(this.data, a, fine, this.state.byDay)} – ${T.timeWords(this.data, b, fine, this.state.byDay)}`,
-        T.duration(b - a)]);
+      const t = time => T.timeWords(this.data, time, fine, this.state.byDay);
+      this.facts(at, [`${t(a)} – ${t(b)}`, T.duration(b - a)]);
       this.later();
       return;
     }
+    const isEnd = at.pane && this.farEdge(at) !== at.time;
+    this.space.style.cursor = this.axis.style.cursor = isEnd ? "col-resize" : "";
     if (!at.pane || !at.row || e.target.closest(".ot-item") && !this.narrow) return this.leave();
     this.facts(at, this.factsOf(at.row, this.panes.indexOf(at.pane), at.time));
   }
