@@ -1092,7 +1092,7 @@ function chart(selection, transforms, { thread, from, to, columns = 2000, gap })
   const start = from ?? span[0], end = to ?? span[1], picks = picksOf(selection, thread, start, end);
   const longest = gap ?? usualGap(data.samples.time, picks), column = (end - start) / columns;
   const thinned = picks.length > columns, list = thinned ? thin(data.samples.time, picks, start, column) : picks;
-  const times = extents(data.samples, list, thinned ? Math.max(longest, column) : longest);
+  const times = extents(data.samples, list, thinned ? longest + column : longest);
   return { ...boxesOf(shape, image, data.samples.stack, list, times, [start, end]), thinned };
 }
 /* Samples of the thread in the window, and those of the time before that reach into it. */
