@@ -26,6 +26,8 @@ struct made {
     size_t frame_count, frame_room;
     struct slice *slices;
     size_t slice_count, slice_room;
+    struct pf_flame_frame threads[64]; /* those of the frames that are none */
+    uint32_t thread_count;
     struct pf_page pages[2]; /* of all events, and of what is compared with */
     uint64_t random;
 };
@@ -202,7 +204,9 @@ static bool add_row(struct made *made, struct pf_page *page, const struct slice 
     uint32_t path[256], depth = 0, node = 0;
     for (uint32_t at = slice->node; at && depth < PF_COUNT(path); at = tree->nodes[at].parent)
         path[depth++] = tree->nodes[at].frame;
-    const uint32_t thread = path[depth - 1];
+    uint32_t thread = 0;
+    while (made->frames[path[depth - 1]].name != made->threads[thread].name)
+        thread++;
     for (uint32_t i = depth - 1; i-- > 0;)
         node = pf_tree_child(&page->tree, node, path[i]);
     const struct pf_page_row row = {.time = timed ? START_NS * 1000ull + slice->bucket * (uint64_t)STEP_NS : PF_PAGE_NO_TIME,
@@ -227,6 +231,9 @@ static bool add_nodes(struct made *made, struct pf_page *page, uint32_t event)
 
 static bool make_pages(struct made *made)
 {
+    for (size_t i = 0; i < made->frame_count && made->thread_count < PF_COUNT(made->threads); i++)
+        if (made->frames[i].kind == PF_FLAME_THREAD)
+            made->threads[made->thread_count++] = made->frames[i];
     bool fine = pf_page_open(&made->pages[0], memory, 0) == 0 && pf_page_open(&made->pages[1], memory, 0) == 0;
     qsort(made->slices, made->slice_count, sizeof(*made->slices), compare_slices);
     for (size_t i = 0; fine && i < made->slice_count; i++)
@@ -309,8 +316,8 @@ int main(int count, char **arguments)
                                      .frames = made.frames,
                                      .frame_count = made.frame_count,
                                      .page = &made.pages[0],
-                                     .threads = made.frames,
-                                     .thread_count = made.frame_count,
+                                     .threads = made.threads,
+                                     .thread_count = made.thread_count,
                                      .facts = facts,
                                      .fact_count = PF_COUNT(facts)};
     const struct pf_flame_event event_before = {"cycles:u", &made.trees[1], 0};
@@ -320,8 +327,8 @@ int main(int count, char **arguments)
                                         .frames = made.frames,
                                         .frame_count = made.frame_count,
                                         .page = &made.pages[1],
-                                        .threads = made.frames,
-                                        .thread_count = made.frame_count};
+                                        .threads = made.threads,
+                                        .thread_count = made.thread_count};
     int result = write_form(arguments[1], &set, &before, &text);
     if (result == 0)
         result = pf_text_flush(&text);

@@ -4,7 +4,8 @@ const overViews = { tracks: () => tracks, chart: () => stackChart, heat: () => h
 
 const filled = list => list && list.length ? list : null;
 const stateOverTime = () => ({ event: state.event, time: state.time, threads: filled(state.pick), cpus: filled(state.cpus),
-  processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, pattern });
+  processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, pattern,
+  ...(state.thread >= 0 ? { thread: state.thread } : {}), ...(state.column ? { column: state.column } : {}) });
 function takeFilter({ time, threads, cpus, processes }) {
   change({ time: time || null, pick: threads || [], cpus: cpus || [], processes: processes || [] });
 }
@@ -13,6 +14,8 @@ function openOverTime(view) {
     onFilter: takeFilter,
     onWindow: window => change({ window }, "replace"),
     onByDay: byDay => change({ byDay: !!byDay }, "replace"),
+    onThread: thread => change({ thread }, "replace"),
+    onColumn: column => change({ column }, "replace"),
     onSelect: fn => change({ fn }, "replace"),
     onHover: text => { if (text) $("details").textContent = text; },
     names: key => { const group = groupFor(key); return [shortOf(group), briefOf(group)]; },

@@ -167,6 +167,20 @@ $("functions").addEventListener("keydown", e => {
   moveRow(e);
   if (e.key === "ArrowDown" || e.key === "ArrowUp") pickRow(document.activeElement.closest("tbody tr"));
 });
+/* Rows of both tables: the menu, and its keys. */
+const nodeOfRow = row => row.node ? [shownTree, row.node] : row.group !== undefined ? [main, outermost(g => g === row.group)[0] || 0] : [main, 0];
+for (const table of [$("functions"), $("tree")]) {
+  table.addEventListener("contextmenu", e => {
+    const row = e.target.closest("tbody tr"), [tree, node] = row ? nodeOfRow(row) : [null, 0];
+    if (!node) return;
+    e.preventDefault();
+    openMenu(tree, node, e.clientX || row.getBoundingClientRect().x + 40, e.clientY || row.getBoundingClientRect().bottom, row);
+  });
+  table.addEventListener("keydown", e => {
+    const row = e.target.closest("tbody tr");
+    if (row && !e.defaultPrevented) transformKey(e, ...nodeOfRow(row));
+  });
+}
 document.addEventListener("keydown", e => {
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
   if (e.ctrlKey || e.altKey || e.metaKey || document.querySelector("dialog[open]") || typing || e.defaultPrevented) return;
