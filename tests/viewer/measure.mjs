@@ -9,7 +9,7 @@ export function largeData(nodes, samples) {
   const fill = (Type, count, value) => Type.from({ length: count }, (_, i) => value(i));
   const parent = new Int32Array(nodes),
     fn = new Int32Array(nodes);
-  /* Chains that leave the one before them somewhere: as deep and bushy as recorded ones, in the order of their appearance. */
+  /* Chains that leave the one before them somewhere: as deep and bushy as recorded ones. */
   const path = [];
   for (let n = 0; n < nodes;) {
     path.length = Math.min(path.length, next(Math.min(path.length, 40) + 1));

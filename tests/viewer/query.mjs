@@ -5,6 +5,12 @@ import { loadQuery, makeData, seeded, randomData } from "./made_data.mjs";
 import * as plain from "./plain.mjs";
 import { foldedBy, functionsBy, readRecording } from "./recorded.mjs";
 
+const SKIPPED = 77,
+  OLDEST = 16;
+if (parseInt(process.versions.node) < OLDEST) {
+  console.log(`skipped: node ${process.versions.node} is too old; ${OLDEST} or later`);
+  process.exit(SKIPPED);
+}
 const [source, ...rest] = process.argv.slice(2);
 const query = loadQuery(source);
 let failed = 0,
@@ -16,9 +22,8 @@ function equal(what, seen, wanted) {
   let from = 0;
   while (a[from] === b[from]) from++;
   from = Math.max(0, from - 60);
-  console.log(
-    `FAILED: ${what}\n  from character ${from}\n  seen:   ${a.slice(from, from + 200)}\n  wanted: ${b.slice(from, from + 200)}`,
-  );
+  const part = text => text.slice(from, from + 200);
+  console.log(`FAILED: ${what}\n  from character ${from}\n  seen:   ${part(a)}\n  wanted: ${part(b)}`);
 }
 
 /* --- answers computed by hand --- */
@@ -273,6 +278,8 @@ function testTables() {
       .includes(false),
     false,
   );
+  const flat = query.expandTo(query.tree(query.filter(planted, { event: 0 }), [{ type: "invert" }]), 0, 2);
+  equal("down to a depth", Math.max(...flat.depth.slice(0, flat.count)), 2);
   equal(
     "a path leaf first",
     query.path(turned, query.find(turned, [key("brk"), key("malloc"), key("work")])).length,
@@ -343,7 +350,7 @@ function testTime() {
   );
 }
 
-/* Samples of one time, out of order, share it by weight; where there are too many, the first in each column is drawn. */
+/* Samples of one time, out of order, share it by weight; of too many the first in each column is drawn. */
 function testChart() {
   const data = makeData({
     functions: [
@@ -367,6 +374,20 @@ function testChart() {
     ["b", 30, 40],
     ["b", 50, 90],
   ]);
+  const steady = makeData({
+    functions: [["a", null]],
+    threads: [[1, 1, "x", 0, 100]],
+    samples: [0, 10, 20, 100].map(time => [time, "a", 0, 0, 0, 1, 1]),
+  });
+  const usual = query.chart(query.filter(steady), [], { thread: 0 });
+  equal(
+    "three times the usual distance",
+    [[...usual.from], [...usual.to]],
+    [
+      [0, 100],
+      [50, 101],
+    ],
+  );
   equal("next to each other", drawn({ gap: 50 }), [
     ["a", 0, 37.5],
     ["b", 37.5, 90],
@@ -377,7 +398,7 @@ function testChart() {
     ["b", 50, 60],
   ]);
   equal("thinned", drawn({ gap: 1, columns: 2, to: 91 }), [
-    ["a", 0, 45.5],
+    ["a", 0, 46.5],
     ["b", 50, 91],
   ]);
   equal("transformed", drawn({ gap: 40 }, [{ type: "drop", key: 0 }]), [

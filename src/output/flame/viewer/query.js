@@ -6,8 +6,8 @@
  * data        as decoded: strings, functions, stacks, threads, samples, intervals. Time is in ns since the start.
  *
  * key         what a node of a tree is: a function (its index in data.functions; functions of one name and module are
- *             one key), or a module, thread name, thread, process, CPU, event or piece of time: see describe(). The root
- *             has -1.
+ *             one key), or a module, thread name, thread, process, CPU, event or piece of time: see describe(). The
+ *             root has -1.
  *
  * filter(data, wanted) -> selection. wanted, all of it optional:
  *   event     an index or a list of them
@@ -16,7 +16,7 @@
  *   include, exclude   RegExp on functions and modules: stacks that have, or do not have, such a frame
  *   measure   "weight" (on CPU; the default), "count" (samples), "blocked" (intervals, ns), "both" (weight, blocked).
  *             Blocked threads are on no CPU: a filter of CPUs takes no intervals. Events are of samples only.
- * selection   {data, filter, weights (of each stack), bare (without a stack), total, count (of samples),
+ * selection   {data, filter, total, count (of samples), weights (of each stack), bare (without a stack),
  *              picked (1: this sample is in it), pickedIntervals, from, to (bounds of what is picked in samples)}
  *
  * transforms  a list, applied in order; each is {type} with its target: {key}, or {module: index of strings, -1 none}.
@@ -40,8 +40,8 @@
  *             Nodes without weight are in no list of children. `groups`: how many levels are not stacks.
  *             tree.total[0] is 100 %; selection.total has what transforms left out, too.
  *   An inverted tree (tree.inverted) is made as it is looked at: expand(tree, node) makes the children of a node,
- *   expandTo(tree, weight) those of all nodes of at least this weight; both may replace the arrays, so read them from
- *   the tree again. tree.done[node] is 1 when its children are there. total is always exact; self is the weight of
+ *   expandTo(tree, weight, depth) those of all nodes of this weight or more; both may replace the arrays, so read them
+ *   from the tree again. tree.done[node] is 1 when its children are there. total is always exact; self is the weight of
  *   stacks that have no further caller, known when done.
  *
  * Of a tree   functions, modules (tables), edges, callers, callees (of a key), search, levels, rows, path, find
@@ -87,9 +87,9 @@ const spanOf = memo(({ samples, intervals }) => {
 
 /* Which piece of time a time is in. */
 const MOST_PIECES = 1e6;
-function piecesOf({ quantum = 1e8, start }) {
-  const clock = start && start.clock || 0;
-  return time => Math.floor((clock + time) / quantum);
+function piecesOf({ quantum, start }) {
+  const clock = start && start.clock || 0, length = quantum || 1e8;
+  return time => Math.floor((clock + time) / length);
 }
 
 /* Where each type of key begins, and which processes there are. */
@@ -235,18 +235,38 @@ function wantedThreads(data, { threads, processes, comms }) {
 }
 
 function filter(data, wanted = {}) {
-  const selection = { data, filter: wanted, weights: new Float64Array(data.stacks.fn.length), bare: 0, total: 0,
-    count: 0, picked: new Uint8Array(data.samples.stack.length), from: 0, to: data.samples.stack.length,
-    pickedIntervals: new Uint8Array(data.intervals ? data.intervals.thread.length : 0) };
+  const selection = { data, filter: wanted, total: 0, count: 0, from: 0, to: data.samples.stack.length,
+    picked: new Uint8Array(data.samples.stack.length),
+    pickedIntervals: new Uint8Array(data.intervals ? data.intervals.thread.length : 0),
+    get weights() { return weightsOf(selection).weights; },
+    get bare() { return weightsOf(selection).bare; } };
   const tables = { threads: wantedThreads(data, wanted), stacks: wantedStacks(data, wanted) };
   const measure = wanted.measure || "weight";
-  if (measure !== "blocked") pickSamples(selection, tables, measure === "count" ? "count" : "weight");
+  if (measure !== "blocked") pickSamples(selection, tables);
   if ((measure === "blocked" || measure === "both") && !wanted.cpus) pickIntervals(selection, tables);
   return selection;
 }
-function pickSamples(selection, tables, measure) {
-  const { data, filter: wanted, weights, picked } = selection, { samples } = data, space = spaceOf(data);
-  const { time, stack, thread, cpu, event, count } = samples, values = samples[measure], { threads, stacks } = tables;
+const valuesOf = ({ data: { samples }, filter: wanted }) => wanted.measure === "count" ? samples.count : samples.weight;
+
+/* What is picked by stack, for trees that are not of groups. */
+const weightsOf = memo(selection => {
+  const { data: { samples, intervals, stacks }, filter: wanted, picked, pickedIntervals } = selection;
+  const weights = new Float64Array(stacks.fn.length), values = valuesOf(selection), { stack } = samples;
+  let bare = 0;
+  for (let i = selection.from; i < selection.to; i++) {
+    if (!picked[i]) continue;
+    if (stack[i] < 0) bare += values[i]; else weights[stack[i]] += values[i];
+  }
+  for (let i = 0; i < pickedIntervals.length; i++) {
+    const s = intervals.stack[i], length = pickedIntervals[i] ? clipped(intervals, i, wanted.time) : 0;
+    if (s < 0) bare += length; else weights[s] += length;
+  }
+  return { weights, bare };
+});
+function pickSamples(selection, tables) {
+  const { data, filter: wanted, picked } = selection, { samples } = data, space = spaceOf(data);
+  const { time, stack, thread, cpu, event, count } = samples, { threads, stacks } = tables;
+  const values = valuesOf(selection);
   const none = data.stacks.fn.length, stranger = data.threads.pid.length, unplaced = space.event - space.cpu - 1;
   const cpus = table(unplaced, wanted.cpus), events = table(space.time - space.event - 1, wanted.event);
   const times = wanted.time;
@@ -254,7 +274,7 @@ function pickSamples(selection, tables, measure) {
     selection.from = lowerBound(time, times[0]);
     selection.to = Math.max(selection.from, lowerBound(time, times[1]));
   }
-  let bare = 0, total = 0, counted = 0;
+  let total = 0, counted = 0;
   for (let i = selection.from; i < selection.to; i++) {
     const s = stack[i];
     if (events && !events[event[i]] || threads && !threads[thread[i] < 0 ? stranger : thread[i]] ||
@@ -263,9 +283,7 @@ function pickSamples(selection, tables, measure) {
     picked[i] = 1;
     total += values[i];
     counted += count[i];
-    if (s < 0) bare += values[i]; else weights[s] += values[i];
   }
-  selection.bare += bare;
   selection.total += total;
   selection.count += counted;
 }
@@ -275,14 +293,13 @@ function clipped(intervals, i, times) {
   return Math.max(0, Math.min(intervals.to[i], times[1]) - Math.max(intervals.from[i], times[0]));
 }
 function pickIntervals(selection, { threads, stacks }) {
-  const { data: { intervals }, filter: { time }, weights, pickedIntervals } = selection;
+  const { data: { intervals }, filter: { time }, pickedIntervals } = selection;
   for (let i = 0; i < pickedIntervals.length; i++) {
     const s = intervals.stack[i], t = intervals.thread[i], length = clipped(intervals, i, time);
     if (!length || threads && !threads[t < 0 ? threads.length - 1 : t]) continue;
     if (stacks && !stacks[s < 0 ? stacks.length - 1 : s]) continue;
     pickedIntervals[i] = 1;
     selection.total += length;
-    if (s < 0) selection.bare += length; else weights[s] += length;
   }
 }
 
@@ -542,9 +559,9 @@ function weighed({ weights, bare }, { shape, image }) {
 }
 
 /* Each sample and interval has its place. */
-function weighedApart({ data, filter: wanted, picked, pickedIntervals, from, to }, { shape, image }) {
-  const { samples, intervals } = data, self = new Float64Array(shape.count);
-  const values = wanted.measure === "count" ? samples.count : samples.weight;
+function weighedApart(selection, { shape, image }) {
+  const { data: { intervals }, filter: wanted, picked, pickedIntervals, from, to } = selection;
+  const self = new Float64Array(shape.count), values = valuesOf(selection);
   for (let i = from; i < to; i++) if (picked[i] && image[i] >= 0) self[image[i]] += values[i];
   for (let i = 0; i < pickedIntervals.length; i++) {
     const n = pickedIntervals[i] ? image[picked.length + i] : -1;
@@ -745,17 +762,20 @@ function upward(from, pos, rootKey, weights) {
   if (turned.other) turned.otherTotal[0] = turned.other.reduce((a, b) => a + b, 0);
   return expand(turned, 0);
 }
-/* The nodes for which `is` says so, upward from them, with what they have in these columns. */
-function turn(from, rootKey, is, weight, other) {
-  let count = 0;
-  for (let n = 0; n < from.count; n++) if (is(n)) count++;
-  const pos = new Int32Array(count), of = column => column ? Float64Array.from(pos, n => column[n]) : null;
-  for (let n = 0, i = 0; n < from.count; n++) if (is(n)) pos[i++] = n;
+/* Upward from these nodes, with what they have in these columns. */
+function turn(from, rootKey, pos, weight, other) {
+  const of = column => {
+    const made = column && new Float64Array(pos.length);
+    for (let i = 0; column && i < pos.length; i++) made[i] = column[pos[i]];
+    return made;
+  };
   return upward(from, pos, rootKey, { weight: of(weight), other: of(other) });
 }
 function invert(made) {
-  const { self, otherSelf: other } = made;
-  return turn(made, -1, other ? n => self[n] || other[n] : n => self[n], self, other);
+  const { self, otherSelf: other } = made, pos = new Int32Array(made.count);
+  let count = 0;
+  for (let n = 0; n < made.count; n++) if (self[n] || other && other[n]) pos[count++] = n;
+  return turn(made, -1, pos.slice(0, count), self, other);
 }
 
 /* The node of the level of a group that each node is below. */
@@ -782,51 +802,58 @@ function stepsOf(turned, node) {
 function expand(turned, node) {
   if (turned.done[node]) return turned;
   turned.done[node] = 1;
-  const { from, weight, other, slot } = turned, low = turned.low[node], to = stepsOf(turned, node);
-  const kids = [], sizes = [0];
-  let own = 0, otherOwn = 0;
+  const { from, weight, other, slot } = turned, low = turned.low[node], to = stepsOf(turned, node), kids = [];
+  const which = new Int32Array(to.length); /* 0: ends here, otherwise which of kids, from 1 */
   for (let i = 0; i < to.length; i++) {
-    if (!to[i]) {
-      own += weight[low + i];
-      if (other) otherOwn += other[low + i];
-      sizes[0]++;
-      continue;
-    }
+    if (!to[i]) continue;
     const key = from.key[to[i]];
-    if (!slot[key]) sizes[slot[key] = kids.push(addTurned(turned, node, key))] = 0;
-    turned.total[kids[slot[key] - 1]] += weight[low + i];
-    if (other) turned.otherTotal[kids[slot[key] - 1]] += other[low + i];
-    sizes[slot[key]]++;
+    which[i] = slot[key] || (slot[key] = kids.push(addTurned(turned, node, key)));
   }
-  turned.self[node] = own;
-  if (other) turned.otherSelf[node] = otherOwn;
-  spread(turned, node, to, kids, sizes);
   for (const kid of kids) slot[turned.key[kid]] = 0;
-  const wide = other ? kid => Math.max(turned.total[kid], turned.otherTotal[kid]) : kid => turned.total[kid];
-  kids.sort(other ? (a, b) => wide(b) - wide(a) || turned.key[a] - turned.key[b] : comparing(turned, "weight"));
-  let x = turned.at[node];
+  const sums = sumsOf(which, weight, low, kids.length), others = other && sumsOf(which, other, low, kids.length);
+  turned.self[node] = sums[0];
+  if (other) turned.otherSelf[node] = others[0];
   kids.forEach((kid, i) => {
-    turned.at[kid] = x;
-    x += wide(kid);
-    turned.next[kid] = i + 1 < kids.length ? kids[i + 1] : -1;
+    turned.total[kid] = sums[i + 1];
+    if (other) turned.otherTotal[kid] = others[i + 1];
   });
-  turned.first[node] = kids.length ? kids[0] : -1;
+  spread(turned, node, which, kids);
+  linkTurned(turned, node, kids);
   return turned;
 }
+function sumsOf(which, column, low, count) {
+  const sums = new Float64Array(count + 1);
+  for (let i = 0; i < which.length; i++) sums[which[i]] += column[low + i];
+  return sums;
+}
 /* Ways that end first, then those of each child. */
-function spread(turned, node, to, kids, sizes) {
-  const { from, slot, low: lows, high: highs } = turned, low = lows[node], ends = new Int32Array(sizes.length);
-  for (let k = 0, at = low; k < sizes.length; k++) {
-    ends[k] = at;
+function spread(turned, node, which, kids) {
+  const { low: lows, high: highs } = turned, low = lows[node], sizes = new Int32Array(kids.length + 1);
+  for (let i = 0; i < which.length; i++) sizes[which[i]]++;
+  const places = new Int32Array(kids.length + 1);
+  for (let k = 0, at = low; k <= kids.length; k++) {
+    places[k] = at;
     if (k) lows[kids[k - 1]] = at;
     at += sizes[k];
     if (k) highs[kids[k - 1]] = at;
   }
-  const places = to.map(n => ends[n ? slot[from.key[n]] : 0]++);
+  for (let i = 0; i < which.length; i++) which[i] = places[which[i]]++;
   for (const column of turned.other ? [turned.pos, turned.weight, turned.other] : [turned.pos, turned.weight]) {
     const part = column.slice(low, highs[node]);
-    for (let i = 0; i < places.length; i++) column[places[i]] = part[i];
+    for (let i = 0; i < which.length; i++) column[which[i]] = part[i];
   }
+}
+function linkTurned(turned, node, kids) {
+  const { total, otherTotal, key, at, next } = turned;
+  const wide = otherTotal ? kid => Math.max(total[kid], otherTotal[kid]) : kid => total[kid];
+  kids.sort(otherTotal ? (a, b) => wide(b) - wide(a) || key[a] - key[b] : comparing(turned, "weight"));
+  let x = at[node];
+  kids.forEach((kid, i) => {
+    at[kid] = x;
+    x += wide(kid);
+    next[kid] = i + 1 < kids.length ? kids[i + 1] : -1;
+  });
+  turned.first[node] = kids.length ? kids[0] : -1;
 }
 function addTurned(turned, parent, key) {
   const n = turned.count++;
@@ -837,11 +864,12 @@ function addTurned(turned, parent, key) {
   turned.first[n] = turned.next[n] = -1;
   return n;
 }
-/* The children of all nodes that weigh at least this much. */
-function expandTo(turned, least) {
+/* The children of all nodes that weigh at least this much, down to this depth. */
+function expandTo(turned, least, deepest = Infinity) {
   const { other, inverted } = turned;
   for (let n = 0; inverted && n < turned.count; n++)
-    if (turned.total[n] >= least || other && turned.otherTotal[n] >= least) expand(turned, n);
+    if (turned.depth[n] < deepest && (turned.total[n] >= least || other && turned.otherTotal[n] >= least))
+      expand(turned, n);
   return turned;
 }
 
@@ -849,9 +877,10 @@ function expandTo(turned, least) {
 
 /* Everything above a key: its root is the key's outermost frames, with their whole weight. An inverted tree. */
 function callers(made, key) {
-  const outer = outermostKeys(made.shape), { total, otherTotal: other } = made;
-  const is = n => made.key[n] === key && outer[n] && (total[n] || other && other[n]);
-  return turn(made, key, n => n > 0 && is(n), total, other);
+  const outer = outermostKeys(made.shape), { total, otherTotal: other } = made, pos = [];
+  for (let n = 1; n < made.count; n++)
+    if (made.key[n] === key && outer[n] && (total[n] || other && other[n])) pos.push(n);
+  return turn(made, key, Int32Array.from(pos), total, other);
 }
 
 /* Everything below a key, from its outermost frames on: the root is "all", its only child the key. */
@@ -1022,13 +1051,14 @@ function buckets(selection, most, { by = null, from, to } = {}) {
   const span = spanOf(data), start = Math.floor(from ?? span[0]), end = Math.ceil(to ?? span[1]);
   const step = Math.max(1, Math.ceil((end - start) / most)), count = Math.max(1, Math.ceil((end - start) / step));
   const made = { from: start, step, count, key: [], on: [], off: [] }, keys = by ? groupKeys(data, by) : null;
-  const values = wanted.measure === "count" ? samples.count : samples.weight;
+  const values = valuesOf(selection);
   const rowOf = new Int32Array(spaceOf(data).size + 1);
+  const nothing = pickedIntervals.includes(1) ? null : new Float64Array(count);
   const row = key => {
     if (!rowOf[key + 1]) {
       rowOf[key + 1] = made.key.push(key);
       made.on.push(new Float64Array(count));
-      made.off.push(new Float64Array(count));
+      made.off.push(nothing || new Float64Array(count));
     }
     return rowOf[key + 1] - 1;
   };
@@ -1052,13 +1082,17 @@ function spreadOver(weights, from, to, step) {
     weights[b] += Math.min(to, (b + 1) * step) - Math.max(from, b * step);
 }
 
+/* No more are made, however long it was recorded: what is behind them is not in the map. */
+const MOST_COLUMNS = 1e5;
+
 /* A subsecond heat map: {from, width (ns of a column), columns, rows, cells[column * rows + row], most}. Cells from one
  * to another are the time filter [from + column * width + row * width / rows, ...). */
 function heat(selection, { rows: height = 50, width = 1e9, from, to } = {}) {
   const fine = width / height, start = Math.floor((from ?? spanOf(selection.data)[0]) / width) * width;
-  const end = to ?? spanOf(selection.data)[1], columns = Math.max(1, Math.ceil((end - start) / width));
-  const { data: { samples }, picked, filter: wanted } = selection, cells = new Float64Array(columns * height);
-  const values = wanted.measure === "count" ? samples.count : samples.weight;
+  const end = to ?? spanOf(selection.data)[1];
+  const columns = Math.min(MOST_COLUMNS, Math.max(1, Math.ceil((end - start) / width)));
+  const { data: { samples }, picked } = selection, cells = new Float64Array(columns * height);
+  const values = valuesOf(selection);
   let most = 0;
   for (let i = selection.from; i < selection.to; i++) {
     const cell = picked[i] ? Math.floor((samples.time[i] - start) / fine) : -1;
