@@ -38,7 +38,7 @@ function makePage() {
     scripts = ["query", "overtime", "tracks", "chart", "heat"].filter(name => existsSync(join(viewer, name + ".js")));
   writeFileSync(
     path,
-    `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>views</title>
+    `<!DOCTYPE html><html lang="en" data-ready><head><meta charset="utf-8"><title>views</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 <style>${text(viewer, "viewer.css")}\n${text(viewer, "overtime.css")}
 main { padding: 8px 14px; } #host { position: absolute; inset: 8px 14px; }</style></head><body>
@@ -422,25 +422,37 @@ async function testHeatSmall(browser) {
     "chart-forced");
 }
 
-/* CPU time, since others may be at work. */
+/* Of each thing ten times, with nothing kept; CPU time of the page's thread, since others may be at work. */
+const COLD = "for (const row of v.rows) row.row.drawn = []; for (const pane of v.panes) pane.drawn = {};";
+const MEASURES = [
+  ["tracks", "", [
+    ["all of the time, nothing kept", COLD],
+    ["half of the time, nothing kept", "v.window.set(1e11 + n, 4e11 + n, true);" + COLD],
+    ["moved by a row", "v.setMode('threads'); v.scroll.scrollTop = 3000 + 30 * n;"],
+    ["facts of all in a bucket", "v.factsOf(v.model.all, 0, 3e11 + n);"],
+    ["a time is chosen", "v.state = { ...v.state, time: [1e11, 3e11 + n] };"],
+  ]],
+  ["stackChart", "threads: 20", [
+    ["100,000 samples", "v.boxes = null; v.window.set(n, 6e11, true);"],
+    ["a second", "v.window.set(1e11 + n, 1.01e11 + n, true);"],
+  ]],
+  ["stackChart", "threads: 1", [["2,000,000 samples of one thread", "v.boxes = null; v.window.set(n, 6e11, true);"]]],
+  ["heatMap", "", [["drawn", ""], ["made and drawn", "v.select(v.data, { event: 0, n }); v.make();"]]],
+];
 async function measure(browser) {
-  const page = await openView(browser, "open(tracks, { data: planted.large() })");
-  await page.tell("Performance.enable");
-  const cpu = async () => (await page.tell("Performance.getMetrics")).metrics.find(m => m.name === "ThreadTime")?.value;
-  for (const [what, act] of MEASURES) {
-    await page.evaluate(`(() => { ${act}; })()`);
-    await page.settle();
-    const before = await cpu();
-    const wall = await page.evaluate(`(() => { const t = performance.now(); ${act}; shown.view.draw(); return performance.now() - t; })()`);
-    console.log(`${what}: ${Math.round(1000 * ((await cpu()) - before))} ms of CPU, ${Math.round(wall)} ms`);
+  for (const [view, options, acts] of MEASURES) {
+    const page = await openView(browser, `open(${view}, { data: planted.large({ ${options} }) })`);
+    await page.tell("Performance.enable");
+    const cpu = async () => (await page.tell("Performance.getMetrics")).metrics.find(m => m.name === "ThreadTime").value;
+    const run = act => page.evaluate(`(v => { for (let n = 0; n < 10; n++) { ${act} v.draw(); } })(shown.view)`);
+    for (const [what, act] of acts) {
+      await run(act);
+      const before = await cpu();
+      await run(act);
+      console.log(`${view}, ${what}: ${Math.round(100 * ((await cpu()) - before))} ms`);
+    }
   }
 }
-const MEASURES = [
-  ["tracks, all", "shown.view.window.set(0, 6e11 - (this.n = (this.n || 0) + 1e6), true)"],
-  ["tracks, half", "shown.view.window.set(1e11, 4e11, true); shown.view.panes[0].drawn = {}; "],
-  ["tracks, scrolled", "shown.view.setMode('threads'); shown.view.scroll.scrollTop += 3000"],
-  ["tracks, hover", "shown.view.factsOf(shown.view.model.all, 0, 3e11 + 5)"],
-];
 
 const browser = await openBrowser(program);
 try {

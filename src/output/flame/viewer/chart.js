@@ -186,7 +186,7 @@ class Chart {
     for (let b = 0; b < boxes.count; b++) {
       const y = boxes.depth[b] * ROW - top;
       if (y <= -ROW || y >= high) continue;
-      const key = boxes.key[b], x = this.x(boxes.from[b]), w = Math.max(.5, this.x(boxes.to[b]) - x);
+      const key = boxes.key[b], x = this.x(boxes.from[b]), w = Math.max(1, this.x(boxes.to[b]) - x);
       const hit = matched && matched[key];
       p.globalAlpha = matched && !hit ? .38 : 1;
       p.fillStyle = hit ? css.hitfill : forced ? css.panel : this.fillOf(key);

@@ -6,16 +6,26 @@
 "use strict";
 const heatMap = (() => {
 const T = overTime;
-const ROWS = 50, LEFT = 58, AXIS = 26, COLUMNS = [1e8, 1e9, 1e10, 6e10, 6e11, 3.6e12], FEW = 200, MANY = 1200;
+const ROWS = 50, LEFT = 58, AXIS = 26, COLUMNS = [1e7, 1e8, 1e9, 1e10, 6e10, 6e11, 3.6e12], FEW = 200, MANY = 1200;
 /* From none to most: light to dark on light ground, dark to light on dark. */
 const RAMPS = { light: [[255, 244, 214], [253, 190, 110], [233, 100, 55], [150, 20, 50], [55, 5, 40]],
   dark: [[58, 30, 40], [130, 30, 55], [205, 75, 45], [245, 160, 70], [255, 240, 190]] };
 const LEVELS = 64;
 
+/* In colours that the system forces, from the ground to the text. */
+function forcedRamp(p, css) {
+  const rgb = colour => {
+    p.fillStyle = colour;
+    p.fillRect(0, 0, 1, 1);
+    return Array.from(p.getImageData(0, 0, 1, 1).data.subarray(0, 3));
+  };
+  const ground = rgb(css.panel), text = rgb(css.text);
+  return ramp([ground.map((c, i) => Math.round(c + (text[i] - c) * .2)), text]);
+}
 function ramp(points) {
   return Array.from({ length: LEVELS }, (x, i) => {
     const at = i / (LEVELS - 1) * (points.length - 1), low = Math.min(points.length - 2, Math.floor(at));
-    return `rgb(${points[low].map((c, k) => Math.round(c + (points[low + 1][k] - c) * (at - low))).join()})`;
+    return points[low].map((c, k) => Math.round(c + (points[low + 1][k] - c) * (at - low)));
   });
 }
 
@@ -29,7 +39,7 @@ class Heat {
     Object.assign(this, { host, calls, state: {}, spot: 0, anchor: -1, select: T.selected() });
     this.later = T.later(() => this.draw());
     this.build();
-    this.stop = T.redrawOn(this.scroll, () => { this.css = null; this.later(); });
+    this.stop = T.redrawOn(this.scroll, () => { this.css = this.colours = null; this.later(); });
   }
   build() {
     this.width = T.element("select", { "aria-label": "Length of a column" },
@@ -78,10 +88,10 @@ class Heat {
     this.later();
   }
   make() {
-    const { data, state: { event, threads, cpus, processes } } = this, { length, piece } = T.indexed(data, event);
+    const { data, state: { event, threads, cpus, processes } } = this, { length, piece, gap } = T.indexed(data, event);
     /* Seconds, where these are neither few nor too many, and cells have a sample. */
     const column = this.state.column ||
-      COLUMNS.find((ns, i) => length / ns <= (i ? MANY : FEW) && ns / ROWS >= piece) || COLUMNS.at(-1);
+      COLUMNS.find(ns => length / ns <= (ns < 1e9 ? FEW : MANY) && ns / ROWS >= Math.max(piece, gap)) || COLUMNS.at(-1);
     const busy = threads || processes ? null : busyThreads(data);
     this.selection = this.given || this.select(data, { event, threads: threads || busy, cpus, processes });
     this.map = query.heat(this.selection, { rows: ROWS, width: column, from: 0, to: length });
@@ -126,9 +136,9 @@ class Heat {
   draw() {
     if (!this.data || !this.scroll.clientWidth || !this.measure()) return;
     this.css ||= T.coloursOf(this.host);
-    const dark = document.documentElement.classList.contains("dark");
-    this.colours = T.forced.matches ? null : ramp(dark ? RAMPS.dark : RAMPS.light);
     const p = T.cleared(this.canvas, this.seen, this.high * ROWS);
+    this.colours ||= T.forced.matches ? forcedRamp(p, this.css)
+      : ramp(document.documentElement.classList.contains("dark") ? RAMPS.dark : RAMPS.light);
     this.drawCells(p);
     this.drawRows(p);
     this.drawMarked(p);
@@ -140,19 +150,34 @@ class Heat {
   levelOf(weight) {
     return Math.min(LEVELS - 1, Math.max(0, Math.round((weight / (this.map.most || 1)) ** .7 * (LEVELS - 1))));
   }
+  /* Cells as the pixels of a picture that is stretched, with lines over it where there is room. */
   drawCells(p) {
-    const { cells, columns } = this.map, { css, colours, wide, high } = this, gap = wide > 6 ? 1 : 0;
-    const first = Math.max(0, Math.floor(this.scroll.scrollLeft / wide));
-    for (let c = first; c < columns && this.x(c) < this.seen; c++)
-      for (let r = 0; r < ROWS; r++) {
-        const weight = cells[c * ROWS + r];
-        if (!weight) continue;
-        const level = this.levelOf(weight);
-        p.fillStyle = colours ? colours[level] : css.text;
-        p.globalAlpha = colours ? 1 : .15 + .85 * level / LEVELS;
-        p.fillRect(this.x(c), r * high, wide - gap + (gap ? 0 : .3), high - (high > 6 ? 1 : 0));
-      }
-    p.globalAlpha = 1;
+    const { columns } = this.map, { css, wide, high } = this, width = columns * wide;
+    if (this.pictured !== this.map || this.picturedIn !== this.colours) this.paint();
+    p.save();
+    p.beginPath();
+    p.rect(LEFT, 0, this.seen, high * ROWS);
+    p.clip();
+    p.imageSmoothingEnabled = false;
+    p.drawImage(this.picture, this.x(0), 0, width, high * ROWS);
+    p.fillStyle = css.panel;
+    for (let c = 1; wide > 6 && c < columns; c++) p.fillRect(this.x(c) - 1, 0, 1, high * ROWS);
+    for (let r = 1; high > 6 && r < ROWS; r++) p.fillRect(LEFT, r * high - 1, width, 1);
+    p.restore();
+  }
+  paint() {
+    const { cells, columns } = this.map, picture = this.picture = document.createElement("canvas");
+    [this.pictured, this.picturedIn] = [this.map, this.colours];
+    picture.width = columns;
+    picture.height = ROWS;
+    const p = picture.getContext("2d"), image = p.createImageData(columns, ROWS);
+    for (let i = 0; i < cells.length; i++) {
+      if (!cells[i]) continue;
+      const level = this.levelOf(cells[i]), at = ((i % ROWS) * columns + Math.floor(i / ROWS)) * 4;
+      image.data.set(this.colours[level], at);
+      image.data[at + 3] = 255;
+    }
+    p.putImageData(image, 0, 0);
   }
   drawRows(p) {
     const { css, high } = this;
@@ -218,10 +243,9 @@ class Heat {
     p.restore();
   }
   drawLegend() {
-    const p = T.cleared(this.legend, 120, 12), { colours, css } = this;
+    const p = T.cleared(this.legend, 120, 12);
     for (let i = 0; i < 120; i++) {
-      p.fillStyle = colours ? colours[this.levelOf(i / 120 * this.map.most)] : css.text;
-      p.globalAlpha = colours ? 1 : .15 + .85 * this.levelOf(i / 120 * this.map.most) / LEVELS;
+      p.fillStyle = `rgb(${this.colours[this.levelOf(i / 120 * this.map.most)].join()})`;
       p.fillRect(i, 0, 1, 12);
     }
     this.scale.textContent = `0 to ${this.weightWords(this.map.most)} in ${T.duration(this.map.width / ROWS)}`;

@@ -120,11 +120,13 @@ function makeRows(panes) {
   return { all, cpus: of(CPU).filter(r => r.weight).sort((a, b) => a.cpu - b.cpu), processes: of(PROCESS).sort(heavy),
     threads: of(THREAD).sort(heavy) };
 }
-/* The threads of each process; only those of this event, where others are of another recording. */
-function processesOf({ data, whole }, running) {
-  const found = new Map();
+/* The threads of each process that have something to show: samples of this event, waits or marks. Where two recordings
+ * share their data, those with samples are of this one. */
+function processesOf(pane, running) {
+  const found = new Map(), { data, whole, intervals, marks } = pane, has = (lists, t) => lists
+    && T.partOf(lists, t).length > 0;
   data.threads.pid.forEach((pid, t) => {
-    if (running && !whole.threads[t]) return;
+    if (!whole.threads[t] && (running || !has(intervals, t) && !has(marks, t))) return;
     if (!found.has(pid)) found.set(pid, []);
     found.get(pid).push(t);
   });
@@ -361,9 +363,9 @@ class Tracks {
       : 0));
     if (this.panes.every(pane => pane.clock)) {
       const cpus = most(row) / this.step, round = cpus > 1.05 && row.kind !== THREAD && row.kind !== CPU
-        ? Math.ceil(cpus - .05)
+        ? Math.ceil(cpus - .25)
         : SCALES.find(scale => cpus <= scale) || 1;
-      return { most: round * this.step, words: round === 1 ? "" : `${round} CPUs` };
+      return { most: round * this.step, words: round === 1 || !cpus ? "" : `${round} CPUs` };
     }
     const { all, cpus, processes, threads } = this.model;
     const like = row.kind === CPU ? cpus : row.kind === THREAD ? threads : row.kind === PROCESS ? processes : [all];
