@@ -136,8 +136,9 @@ export async function openBrowser(program) {
         await loaded;
         /* The page unpacks its data first. */
         if (/\.html/.test(url))
-          await evaluate(`new Promise(done => { const look = () =>
-            "ready" in document.documentElement.dataset ? done() : setTimeout(look, 5); look(); })`);
+          await evaluate(`new Promise((done, fail) => { const until = Date.now() + 60000, look = () =>
+            "ready" in document.documentElement.dataset ? done()
+            : Date.now() > until ? fail(new Error("the page is not ready")) : setTimeout(look, 5); look(); })`);
       },
       async key(key, modifiers = 0) {
         const text = key.length === 1 && !modifiers ? { text: key } : key === "Enter" ? { text: "\r" } : {};
