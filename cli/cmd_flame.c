@@ -55,7 +55,8 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_SIZE,
      .argument = "SIZE",
      .offset = AT(page_bytes),
-     .doc = "html: how large the recording in the page may be [16M]. Of a larger one samples are joined in pieces of time, "
+     .doc = "html: how large the recording in the page may be [16M]. Of a larger one samples are joined in pieces of "
+            "time, "
             "then the lightest stacks are left out; the page says so."},
     TEXT("title", "TEXT", title, "The title of the picture.", .first = true),
     PF_OPTION_NO_INLINE,

@@ -173,7 +173,8 @@ static void test_empty(void **state)
     finish(&f);
     assert_string_equal(folded(&f, (struct pf_flame_names){0}), "");
     assert_non_null(strstr(svg(&f, (struct pf_svg_options){0}), "<title>all (0 samples, 100%)</title>"));
-    assert_non_null(strstr(written(pf_flame_html(&f.set, &(struct pf_html_options){0}, fresh())), "[\"functions.name\",0,0]"));
+    assert_non_null(
+        strstr(written(pf_flame_html(&f.set, &(struct pf_html_options){0}, fresh())), "[\"functions.name\",0,0]"));
     close_flames(&f);
 }
 

@@ -209,7 +209,8 @@ static bool add_row(struct made *made, struct pf_page *page, const struct slice 
         thread++;
     for (uint32_t i = depth - 1; i-- > 0;)
         node = pf_tree_child(&page->tree, node, path[i]);
-    const struct pf_page_row row = {.time = timed ? START_NS * 1000ull + slice->bucket * (uint64_t)STEP_NS : PF_PAGE_NO_TIME,
+    const struct pf_page_row row = {.time = timed ? START_NS * 1000ull + slice->bucket * (uint64_t)STEP_NS
+                                                  : PF_PAGE_NO_TIME,
                                     .weight = slice->weight,
                                     .count = 1,
                                     .stack = node,
@@ -306,8 +307,9 @@ int main(int count, char **arguments)
     for (size_t i = 0; i < made.frame_count && strstr(arguments[1], "html"); i++)
         made.frames[i].by = PF_FLAME_BY_TID; /* the page joins them itself */
     const uint64_t *totals = made.pages[0].totals;
-    const struct pf_flame_event events[] = {{"cycles:u", &made.trees[0], totals ? totals[0] : 0},
-                                            {"cache-misses", &made.trees[1], totals && made.trees[1].count > 1 ? totals[1] : 0}};
+    const struct pf_flame_event events[] = {
+        {"cycles:u", &made.trees[0], totals ? totals[0] : 0},
+        {"cache-misses", &made.trees[1], totals && made.trees[1].count > 1 ? totals[1] : 0}};
     const struct pf_flame_set set = {.title = "made.data",
                                      .subtitle = "synthetic stacks, cycles:u",
                                      .unit = "samples",

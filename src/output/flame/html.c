@@ -33,7 +33,8 @@ enum {
     MAX_NODES = 4000000, /* what a browser takes in some seconds */
     PIECES = 2000,       /* of time, when samples are joined */
     COARSER = 4,
-    SMALLEST = 1000 /* nodes that a cut leaves */
+    SMALLEST = 1000, /* nodes that a cut leaves */
+    MOST_CUTS = 4    /* each is a better guess */
 };
 
 /* Frame of a node that stands for what was cut, and what all samples of an event weigh together. */
@@ -72,6 +73,7 @@ struct writer {
     struct pf_flame_sums *sums; /* of a cut page: by event and frame */
     uint64_t cut_count;
     double cut_share;
+    unsigned cuts;
     uint64_t pieces; /* of time that are left, when samples are joined */
     bool joined;
 };
@@ -467,6 +469,15 @@ static bool replace_nodes(struct pf_tree *tree, const struct pf_flame_cut *cut, 
     return true;
 }
 
+/* Of an earlier cut, what is kept. */
+static uint64_t lighter_weight(const struct pf_tree *tree, const bool *kept)
+{
+    uint64_t weight = 0;
+    for (size_t i = 0; kept && i < tree->count; i++)
+        weight += kept[i] && tree->nodes[i].frame == LIGHTER ? tree->totals[i] : 0;
+    return weight;
+}
+
 static bool cut_stacks(struct writer *w, struct pf_page *page, size_t most)
 {
     const struct perfile_allocator *allocator = w->text->allocator;
@@ -478,12 +489,12 @@ static bool cut_stacks(struct writer *w, struct pf_page *page, size_t most)
         return false;
     }
     bool fine = pf_flame_cut_open(&cut, allocator, &page->tree, most) == 0;
-    const uint64_t whole = page->tree.totals[0];
+    const uint64_t whole = page->tree.totals[0], light = lighter_weight(&page->tree, cut.kept);
     if (fine)
         fine = replace_nodes(&page->tree, &cut, node_of, node_of + count);
     if (fine && page == w->set->page) {
-        w->cut_count = cut.cut_count;
-        w->cut_share = whole ? (double)cut.cut_weight / (double)whole : 0;
+        w->cut_count += cut.cut_count;
+        w->cut_share = whole ? (double)(cut.cut_weight + light) / (double)whole : 0;
     }
     pf_free(allocator, cut.kept, count * sizeof(*cut.kept));
     pf_free(allocator, cut.lighter, count * sizeof(*cut.lighter));
@@ -494,7 +505,7 @@ static bool cut_stacks(struct writer *w, struct pf_page *page, size_t most)
 
 static bool cut_all(struct writer *w, size_t most)
 {
-    if (!w->before && !sum_functions(w))
+    if (!w->before && !w->sums && !sum_functions(w))
         return false;
     w->joined = true;
     return (w->set->page->tree.count <= most || cut_stacks(w, w->set->page, most)) &&
@@ -551,7 +562,7 @@ static int pack_less(struct writer *w)
     int result = 0;
     if (!w->joined)
         fine = join_all(w);
-    else if (!w->sums && !w->cut_count && fitting_nodes(w) < w->set->page->tree.count)
+    else if (w->cuts++ < MOST_CUTS && fitting_nodes(w) < w->set->page->tree.count)
         fine = cut_all(w, fitting_nodes(w));
     else {
         w->pieces /= COARSER;
@@ -623,10 +634,10 @@ static void put_times(struct writer *w)
 {
     const struct pf_page *page = w->set->page;
     const bool timed = page->first <= page->last && !page->timeless;
-    pf_put_format(w->text, ",\n\"first\":%llu,\"span\":%llu,\"origin\":%llu,\"piece\":%llu",
-                  (unsigned long long)(timed ? page->first : 0), (unsigned long long)(timed ? page->last - page->first : 0),
-                  (unsigned long long)(timed ? page->base_ns - page->first : 0),
-                  (unsigned long long)page->fold.width_ns);
+    pf_put_format(
+        w->text, ",\n\"first\":%llu,\"span\":%llu,\"origin\":%llu,\"piece\":%llu",
+        (unsigned long long)(timed ? page->first : 0), (unsigned long long)(timed ? page->last - page->first : 0),
+        (unsigned long long)(timed ? page->base_ns - page->first : 0), (unsigned long long)page->fold.width_ns);
 }
 
 static int put_data(struct writer *w)

@@ -241,7 +241,8 @@ bool pf_page_add(struct pf_page *page, const struct pf_page_row *row)
 {
     struct pf_page_row mine = *row;
     note_time(page, &mine);
-    return note_weight(page, &mine) && (page->fold.width_ns ? join(page, &mine) : put_row(page, &mine)) && keep_small(page);
+    return note_weight(page, &mine) && (page->fold.width_ns ? join(page, &mine) : put_row(page, &mine)) &&
+           keep_small(page);
 }
 
 bool pf_page_end(struct pf_page *page)

@@ -57,11 +57,11 @@ struct pf_page {
     struct pf_tree tree;
     struct pf_page_rows rows;
     struct pf_page_fold fold;
-    uint64_t base_ns;        /* time of the first sample that has one */
-    uint64_t first, last;    /* from the earliest to the latest time; first > last: there is none */
-    size_t most_bytes;       /* of the columns, before samples are joined */
-    bool timeless;           /* times do not matter */
-    uint64_t *totals;        /* by event: weight of all samples */
+    uint64_t base_ns;     /* time of the first sample that has one */
+    uint64_t first, last; /* from the earliest to the latest time; first > last: there is none */
+    size_t most_bytes;    /* of the columns, before samples are joined */
+    bool timeless;        /* times do not matter */
+    uint64_t *totals;     /* by event: weight of all samples */
     size_t event_room;
 };
 

@@ -75,7 +75,8 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
                                     .frame_count = sample->frame_count,
                                     .leaf = PF_STACK_NO_LEAF,
                                     .weight = g->options->flame->count_samples ? 1 : sample->period};
-    if (!stacks || !(g->page.allocator ? add_to_page(g, stacks, sample, &stack) : add_to_tree(g, stacks, sample, &stack)))
+    if (!stacks ||
+        !(g->page.allocator ? add_to_page(g, stacks, sample, &stack) : add_to_tree(g, stacks, sample, &stack)))
         return false;
     stacks->samples++;
     return true;
