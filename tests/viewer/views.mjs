@@ -52,7 +52,7 @@ function open(view, input, more = {}) {
   shown = view(document.getElementById("host"), {
     onFilter: filter => { told.filters.push(filter); change(filter); },
     onSelect: fn => { told.selected.push(fn); change({ selected: fn }); },
-    onWindow: window => told.windows.push(window),
+    onWindow: window => { told.windows.push(window); change({ window }); },
     onHover: text => { told.hover = text; },
   });
   shown.show(input, state);
@@ -75,7 +75,10 @@ async function openView(browser, what, { width = 1280, height = 800, theme = "li
   await page.settle();
   return page;
 }
-const last = (page, name) => page.evaluate(`told.${name}.at(-1) ?? null`);
+const last = async (page, name) => {
+  if (name === "windows") await page.evaluate("new Promise(done => setTimeout(done, 200))");
+  return page.evaluate(`told.${name}.at(-1) ?? null`);
+};
 const near = (what, seen, wanted, within) =>
   check(`${what} is about ${wanted}`, seen && seen.every((n, i) => Math.abs(n - wanted[i]) <= within), seen);
 async function finish(page, name) {
@@ -134,6 +137,8 @@ async function testTracks(browser) {
   await page.drag(at.x, at.y, to.x, to.y);
   await page.settle();
   near("a drag chooses a time", (await last(page, "filters")).time, [5 * S, 7 * S], 0.02 * S);
+  const { time } = await last(page, "filters");
+  check("of round numbers", time.every(t => t % 1e6 === 0), time);
   equal("of what is chosen", (await last(page, "filters")).threads, [2]);
   like("the rows are of that time", (await labels(page))[2], /main, thread 100, 1\.00/);
   like("which is said", await page.text(".ot-range"), /^Selected 5\.\d+ s – 7\.\d+ s/);
@@ -202,6 +207,14 @@ async function testAxis(browser) {
   await wheel(axis.x + axis.width / 2, axis.y + 60, -200, CTRL);
   await page.settle();
   check("with Ctrl it does", (await last(page, "windows"))[0] > from, await last(page, "windows"));
+  const told = await page.evaluate("told.windows.length");
+  await page.evaluate("for (let i = 0; i < 50; i++) shown.view.window.zoom(.99)");
+  const [begin] = await last(page, "windows");
+  equal("many steps are told once", (await page.evaluate("told.windows.length")) - told, 1);
+  await page.evaluate("shown.show({ data: shown.view.data }, { ...state, byDay: false })");
+  equal("and stay", await page.evaluate("shown.view.window.from"), begin);
+  await page.evaluate("shown.show({ data: shown.view.data }, { ...state, window: null })");
+  equal("until the state has another", await page.evaluate("shown.view.window.zoomed"), false);
   const steps = await page.evaluate("[1, 1.1e-3, 3e-8, 45, 70, 4000, 100000].map(s => overTime.roundStep(s * 1e9) / 1e9)");
   equal("round steps", steps, [1, 0.002, 5e-8, 60, 120, 7200, 172800]);
   const ticks = byDay =>
@@ -302,6 +315,29 @@ async function testJoined(browser) {
   await finish(page, "timeless");
 }
 
+/* Long names do not fill the page. */
+async function testLong(browser) {
+  const long = "(d => { d.strings[d.functions.name[2]] = 'std::' + 'x'.repeat(5000) + '<int>'; return d; })(planted.small())";
+  for (const view of ["tracks", "stackChart", "heatMap"]) {
+    const page = await openView(browser, `open(${view}, { data: ${long} })`, { width: 500, height: 400 });
+    const at = view === "stackChart" ? await boxSpot(page, 3 * S, 2) : { x: 150, y: 180 };
+    await page.move(at.x, at.y);
+    like(view + " shortens names", await tip(page), /std::x+…x+<int>/);
+    check("to lines", (await page.box(".ot-tip")).height < 160, await page.box(".ot-tip"));
+  }
+}
+
+/* What a page may lack. */
+async function testBare(browser) {
+  const bare = "{ data: { ...planted.small(), intervals: null, marks: null, losses: null, start: null, meta: null } }";
+  for (const view of ["tracks", "stackChart", "heatMap"]) {
+    const page = await openView(browser, `open(${view}, ${bare})`, { width: 600, height: 400 });
+    await page.move(300, 150);
+    check(view + " of samples alone", (await tip(page)).length > 10, await tip(page));
+    await finish(page, view + "-bare");
+  }
+}
+
 /* The stack chart: what it makes one box of, gaps and waits, the pointer and the keys. */
 const boxSpot = (page, time, depth) =>
   page.evaluate(`(() => { const v = shown.view, b = v.body.getBoundingClientRect();
@@ -309,8 +345,8 @@ const boxSpot = (page, time, depth) =>
 async function testChart(browser) {
   const page = await openView(browser, "open(stackChart, { data: planted.small() })");
   const boxes = () =>
-    page.evaluate(`(({ boxes, nameOf }, v) => Array.from(boxes.key, (key, b) =>
-      [v.nameOf(key), boxes.depth[b], Math.round(boxes.from[b] / 1e7),
+    page.evaluate(`(({ boxes }, v) => Array.from(boxes.key, (key, b) =>
+      [v.briefOf(key), boxes.depth[b], Math.round(boxes.from[b] / 1e7),
         Math.round(boxes.to[b] / 1e7)].join(" ")))(shown.view, shown.view)`);
   equal("the heaviest thread; neighbours are one box", (await boxes()).sort(), [
     "hash 3 500 1000",
@@ -458,7 +494,7 @@ const browser = await openBrowser(program);
 try {
   if (process.argv.includes("--measure")) await measure(browser);
   else
-    for (const test of [testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testChart,
+    for (const test of [testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart,
       testChartKeys, testHeat, testHeatSmall]) await test(browser);
 } finally {
   await browser.close();

@@ -24,11 +24,8 @@ class Chart {
   constructor(host, calls) {
     Object.assign(this, { host, calls, state: {}, thread: -1, spot: null, hover: -1, fills: new Map(),
       select: T.selected() });
-    this.window = new T.Window(() => {
-      this.later();
-      calls.onWindow?.(this.window.zoomed ? [this.window.from, this.window.to] : null);
-    });
     this.later = T.later(() => this.draw());
+    this.window = new T.Window(this.later, part => calls.onWindow?.(part));
     this.build();
     this.stop = T.redrawOn(this.scroll, () => { this.css = null; this.fills.clear(); this.later(); });
   }
@@ -108,8 +105,8 @@ class Chart {
   namesOf(key) {
     return this.calls.names ? this.calls.names(key) : [T.keyName(this.data, key)];
   }
-  nameOf(key) {
-    return this.namesOf(key)[0];
+  briefOf(key) {
+    return T.briefName(this.calls, this.data, key);
   }
   fillOf(key) {
     let fill = this.fills.get(key);
@@ -273,25 +270,23 @@ class Chart {
     return this.spot ? this.boxAt(this.spot) : -1;
   }
   factsOf(b) {
-    const { boxes, data, state } = this, key = boxes.key[b], from = boxes.from[b], to = boxes.to[b],
-      { functions } = data;
+    const { boxes, data, data: { functions }, state } = this, key = boxes.key[b], from = boxes.from[b], to = boxes.to[b];
     const step = T.roundStep(Math.max(1, (to - from) / 100)), t = at => T.timeWords(data, at, step, state.byDay);
     const above = boxes.depth[b] ? this.boxAt({ time: (from + to) / 2, depth: boxes.depth[b] - 1 }) : -1;
     const text = id => id >= 0 ? data.strings[id] : "", is = key < functions.name.length;
-    const file = is && functions.file ? text(functions.file[key]) : "";
-    return [this.nameOf(key), is ? [text(functions.module[key]), file && file +
-      (functions.line[key] ? ":" + functions.line[key]
-      : "")].filter(x => x).join(" · ") : "", `${t(from)} – ${t(to)} (${T.duration(to - from)})`,
-      `level ${boxes.depth[b] + 1}${above >= 0 ? ", called by " + this.nameOf(boxes.key[above]) : ""}`];
+    const file = is && functions.file ? text(functions.file[key]) : "", line = is && functions.line[key];
+    const place = is ? [text(functions.module[key]), file && line ? `${file}:${line}` : file].filter(x => x).join(" · ") : "";
+    return [this.briefOf(key), place, `${t(from)} – ${t(to)} (${T.duration(to - from)})`,
+      `level ${boxes.depth[b] + 1}${above >= 0 ? ", called by " + this.briefOf(boxes.key[above]) : ""}`];
   }
   waitAt({ time, depth }) {
     const wait = this.waits.find(w => w.from <= time && time < w.to && depth >= 0
       && depth < Math.max(1, w.path.length));
     if (!wait) return null;
-    const step = T.roundStep(Math.max(1, (wait.to - wait.from) / 100)), t = at =>
-      T.timeWords(this.data, at, step, this.state.byDay);
+    const step = T.roundStep(Math.max(1, (wait.to - wait.from) / 100));
+    const t = at => T.timeWords(this.data, at, step, this.state.byDay);
     return [`${WAITS[wait.state]} ${T.duration(wait.to - wait.from)}`, `${t(wait.from)} – ${t(wait.to)}`,
-      wait.path.length ? "in " + this.nameOf(wait.path[Math.min(depth, wait.path.length - 1)]) : "",
+      wait.path.length ? "in " + this.briefOf(wait.path[Math.min(depth, wait.path.length - 1)]) : "",
       wait.waker >= 0 ? "woken by " + T.threadWords(this.data, wait.waker) : ""];
   }
 
@@ -300,7 +295,7 @@ class Chart {
   press(e) {
     if (e.button) return;
     const at = this.placeOf(e), { from, to } = this.window;
-    this.pulled = { at: at.time, to: at.time, x: e.clientX, from, until: to, moved: false,
+    this.pulled = { at: this.window.snap(at.time, this.width), to: at.time, x: e.clientX, from, until: to, moved: false,
       selects: e.currentTarget === this.axis || e.shiftKey };
     e.currentTarget.setPointerCapture(e.pointerId);
   }
@@ -310,7 +305,7 @@ class Chart {
       pulled.moved = true;
       this.leave();
       const by = (pulled.x - e.clientX) / this.width * (pulled.until - pulled.from);
-      if (pulled.selects) pulled.to = at.time;
+      if (pulled.selects) pulled.to = this.window.snap(at.time, this.width);
       else this.window.set(pulled.from + by, pulled.until + by);
       this.later();
       return;
@@ -408,9 +403,8 @@ class Chart {
     const { boxes } = this;
     let best = -1;
     for (let b = 0; b < boxes.count; b++)
-      if (boxes.depth[b] === boxes.depth[spot] + 1 && boxes.from[b] >= boxes.from[spot]
-        && boxes.to[b] <= boxes.to[spot] &&
-        (best < 0 || boxes.to[b] - boxes.from[b] > boxes.to[best] - boxes.from[best])) best = b;
+      if (boxes.depth[b] === boxes.depth[spot] + 1 && boxes.from[b] >= boxes.from[spot] &&
+        boxes.to[b] <= boxes.to[spot] && (best < 0 || boxes.to[b] - boxes.from[b] > boxes.to[best] - boxes.from[best])) best = b;
     return best;
   }
   /* At the same level; beyond what is shown it moves on. */

@@ -275,7 +275,7 @@ class Heat {
     const most = T.heaviest(data, [picked], from, to);
     return [`${t(from)} – ${t(to)}`, most.count
       ? `${most.count} sample${most.count === 1 ? "" : "s"}, ${this.weightWords(map.cells[cell])}`
-      : "nothing", most.fn >= 0 ? `${T.nameOf(data, most.fn)} ${(100 * most.share).toFixed(0)}%` : ""];
+      : "nothing", most.fn >= 0 ? `${T.briefName(this.calls, data, most.fn)} ${(100 * most.share).toFixed(0)}%` : ""];
   }
   facts(x, y, cell) {
     const lines = this.lines(cell), text = lines.filter(line => line).join(" · ");

@@ -164,7 +164,12 @@ function keyName(data, key) {
   const name = type === "function" ? text(data.functions.name, index) : type === "module" ? text(null, index) : "";
   return name || "[unknown]";
 }
-const nameOf = (data, fn) => fn < 0 ? "" : data.strings[data.functions.name[fn]] || "[unknown]";
+/* A name for one line: the page's shorter one, and of long ones both ends. */
+function briefName(calls, data, key) {
+  const name = calls.names ? calls.names(key).at(-1) : keyName(data, key);
+  return name.length <= 100 ? name : name.slice(0, 40).replace(/[\ud800-\udbff]$/, "") + "…" +
+    name.slice(-59).replace(/^[\udc00-\udfff]/, "");
+}
 const commOf = (data, thread) => data.strings[data.threads.comm[thread]] || "[unknown]";
 function threadWords(data, thread) {
   const pid = data.threads.pid[thread], tid = data.threads.tid[thread];
@@ -173,9 +178,14 @@ function threadWords(data, thread) {
 
 /* --- the part of the time that is shown --- */
 
+/* `changed` is called at once, `tell` with the part (null: all) when it rests: browsers refuse too many changes of the URL. */
+const REST = 120;
 class Window {
-  constructor(changed) {
-    Object.assign(this, { from: 0, to: 1, length: 1, changed });
+  constructor(changed, tell) {
+    Object.assign(this, { from: 0, to: 1, length: 1, taken: "null", timer: 0, changed, tell });
+  }
+  get part() {
+    return this.zoomed ? [this.from, this.to] : null;
   }
   get zoomed() {
     return this.to - this.from < this.length;
@@ -184,14 +194,24 @@ class Window {
     const wide = Math.max(Math.min(1000, this.length), Math.min(this.length, to - from));
     this.from = Math.max(0, Math.min(from, this.length - wide));
     this.to = this.from + wide;
-    if (!quiet) this.changed();
+    if (quiet) return;
+    this.changed();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.taken = JSON.stringify(this.part);
+      this.tell?.(this.part);
+    }, REST);
   }
-  /* To the given window, or of everything. */
-  take(length, window) {
-    const all = !this.zoomed;
+  /* To the given part, or everything; not to one that was taken or told already, for this one may have moved on. */
+  take(length, part) {
+    const all = !this.zoomed, tag = JSON.stringify(part), fresh = part !== undefined && tag !== this.taken;
     this.length = length;
-    if (window) this.set(window[0], window[1], true);
-    else if (all || window === null) this.set(0, length, true);
+    if (fresh) {
+      clearTimeout(this.timer);
+      this.taken = tag;
+    }
+    if (fresh && part) this.set(part[0], part[1], true);
+    else if (all || fresh) this.set(0, length, true);
     else this.set(this.from, this.to, true);
   }
   zoom(factor, at = (this.from + this.to) / 2) {
@@ -201,6 +221,11 @@ class Window {
   pan(share) {
     const by = (this.to - this.from) * share;
     this.set(this.from + by, this.to + by);
+  }
+  /* A time to the digits that a pixel has. */
+  snap(at, width) {
+    const unit = 10 ** Math.max(0, Math.floor(Math.log10((this.to - this.from) / width)));
+    return Math.max(0, Math.min(Math.ceil(this.length), Math.round(at / unit) * unit));
   }
   /* Brings a time into what is shown. */
   reveal(at) {
@@ -378,9 +403,7 @@ function placeTip(tip, host, x, y, lines) {
   tip.style.top = Math.max(0, y + 16 + h > clientHeight ? y - 10 - h : y + 16) + "px";
 }
 
-return { DAY, FONT, roundStep, digitsOf, timeWords, duration, ticksOf, hasDay, dateOf, indexed, partOf, firstAt,
-  heaviest, isClock, keyName, nameOf, commOf, threadWords, Window, element, button, cleared, coloursOf, stripes,
-    selected,
-    later, redrawOn,
-  drawAxis, drawChoice, fitted, placeTip, forced, sorted };
+return { FONT, roundStep, timeWords, duration, ticksOf, hasDay, dateOf, indexed, partOf, firstAt, sorted, heaviest,
+  isClock, keyName, briefName, commOf, threadWords, Window, element, button, cleared, coloursOf, forced, stripes, selected,
+  later, redrawOn, fitted, drawAxis, drawChoice, placeTip };
 })();

@@ -30,10 +30,9 @@ function makePane(data, event, title) {
 }
 /* The weight of each thread (those without one stand last) and of each CPU, of all busy ones. */
 function sumsOf({ data: { samples }, index, idle }, time) {
-  const strange = idle.length - 1, threads = new Float64Array(idle.length), cpus = new Float64Array(index.cpus),
-    { order } = index;
-  const start = time ? T.firstAt(order, samples.time, time[0]) : 0, end = time
-    ? T.firstAt(order, samples.time, time[1]) : order.length;
+  const threads = new Float64Array(idle.length), cpus = new Float64Array(index.cpus), strange = idle.length - 1;
+  const { order } = index, at = (end, all) => time ? T.firstAt(order, samples.time, time[end]) : all;
+  const start = at(0, 0), end = at(1, order.length);
   let all = 0;
   for (let k = start; k < end; k++) {
     const i = order[k], thread = samples.thread[i] < 0 ? strange : samples.thread[i], weight = samples.weight[i];
@@ -123,8 +122,8 @@ function makeRows(panes) {
 /* The threads of each process that have something to show: samples of this event, waits or marks. Where two recordings
  * share their data, those with samples are of this one. */
 function processesOf(pane, running) {
-  const found = new Map(), { data, whole, intervals, marks } = pane, has = (lists, t) => lists
-    && T.partOf(lists, t).length > 0;
+  const found = new Map(), { data, whole, intervals, marks } = pane;
+  const has = (lists, t) => lists && T.partOf(lists, t).length > 0;
   data.threads.pid.forEach((pid, t) => {
     if (!whole.threads[t] && (running || !has(intervals, t) && !has(marks, t))) return;
     if (!found.has(pid)) found.set(pid, []);
@@ -155,11 +154,8 @@ class Tracks {
     Object.assign(this, { host, calls, mode: "processes", find: "", open: new Set(), rows: [], active: "all", cursor: 0,
       state: {}, panes: [],
       items: new Map() });
-    this.window = new T.Window(() => {
-      this.later();
-      calls.onWindow?.(this.window.zoomed ? [this.window.from, this.window.to] : null);
-    });
     this.later = T.later(() => this.draw());
+    this.window = new T.Window(this.later, part => calls.onWindow?.(part));
     this.build();
     this.stop = T.redrawOn(this.scroll, () => { this.css = null; this.later(); });
   }
@@ -296,7 +292,8 @@ class Tracks {
     const pane = this.panes.find(p => x >= p.x && x < p.x + p.width + 4) || (this.pulled && this.pulled.pane) || null;
     const { from, to } = this.window, share = pane ? Math.max(0, Math.min(1, (x - pane.x) / pane.width)) : 0;
     const at = y < 0 ? -1 : Math.floor((y + this.scroll.scrollTop) / this.high);
-    return { pane, x, y: y + AXIS, time: from + share * (to - from), row: this.rows[at] ? this.rows[at].row : null };
+    const time = this.window.snap(from + share * (to - from), pane ? pane.width : this.width);
+    return { pane, x, y: y + AXIS, time, row: this.rows[at] ? this.rows[at].row : null };
   }
 
   /* --- drawing --- */
@@ -346,8 +343,8 @@ class Tracks {
   }
   busyOf(row, pane, part, tag) {
     const kind = row.kind === CPU ? "cpus" : "threads", count = this.buckets;
-    if (pane.drawn[kind]?.tag !== tag) pane.drawn[kind] = { tag,
-      sums: spread(pane, kind === "cpus", this.step, this.first, count) };
+    if (pane.drawn[kind]?.tag !== tag)
+      pane.drawn[kind] = { tag, sums: spread(pane, row.kind === CPU, this.step, this.first, count) };
     const { sums } = pane.drawn[kind], of = n => sums.subarray(n * count, (n + 1) * count);
     if (row.kind === CPU) return of(row.cpu);
     if (row.kind === THREAD) return of(part.threads[0]);
@@ -359,12 +356,11 @@ class Tracks {
   }
   /* What the full height of a row means: CPUs of a clock; else what the heaviest row of its kind has. */
   scaleOf(row) {
-    const most = other => Math.max(0, ...this.panes.map((p, at) => other.parts[at] ? this.bucketsOf(other, at).most
-      : 0));
+    const mostIn = (other, at) => other.parts[at] ? this.bucketsOf(other, at).most : 0;
+    const most = other => Math.max(0, ...this.panes.map((pane, at) => mostIn(other, at)));
     if (this.panes.every(pane => pane.clock)) {
-      const cpus = most(row) / this.step, round = cpus > 1.05 && row.kind !== THREAD && row.kind !== CPU
-        ? Math.ceil(cpus - .25)
-        : SCALES.find(scale => cpus <= scale) || 1;
+      const cpus = most(row) / this.step, many = cpus > 1.05 && row.kind !== THREAD && row.kind !== CPU;
+      const round = many ? Math.ceil(cpus - .25) : SCALES.find(scale => cpus <= scale) || 1;
       return { most: round * this.step, words: round === 1 || !cpus ? "" : `${round} CPUs` };
     }
     const { all, cpus, processes, threads } = this.model;
@@ -433,7 +429,7 @@ class Tracks {
   }
   drawMarks(p, pane, row, at, y, high) {
     const { data } = pane, { from, to } = this.window, threads = row.parts[at].threads;
-    let last = new Map();
+    const last = new Map();
     const mark = (time, kind) => {
       const x = Math.round(this.xOf(pane, time));
       if (last.get(kind) === x) return;
@@ -493,8 +489,7 @@ class Tracks {
     const item = T.element("div", { role: "treeitem", class: "ot-item", "aria-level": level, "aria-posinset": i + 1,
       "aria-setsize": this.rows.length });
     const opens = row.kind === PROCESS && row.rows.length > 1 && this.mode === "processes";
-    const ids = row.kind === THREAD ? (row.tid === row.pid ? row.tid : `${row.pid}/${row.tid}`) : row.kind === PROCESS
-      ? row.pid : "";
+    const ids = row.kind === THREAD ? (row.tid === row.pid ? row.tid : `${row.pid}/${row.tid}`) : row.pid ?? "";
     if (opens) item.append(T.element("span", { class: "ot-twist", "aria-hidden": "true" }));
     item.append(T.element("b", {}, row.label), T.element("span", { class: "quiet" }, ids === "" ? "" : " " + ids),
       T.element("span", { class: "ot-share quiet" }));
@@ -695,15 +690,14 @@ class Tracks {
   factsOf(row, at, time) {
     const pane = this.panes[at], part = row.parts[at], { step } = this, b = Math.floor(time / step);
     const t = x => T.timeWords(pane.data, x, step, this.state.byDay);
-    const words = [`${t(b * step)} – ${t((b + 1) * step)}`, row.kind === THREAD && part
-      ? T.threadWords(pane.data, part.threads[0])
+    const who = row.kind === THREAD && part ? T.threadWords(pane.data, part.threads[0])
       : row.kind === PROCESS ? `${row.label} (${row.pid}), ${row.rows.length} thread${row.rows.length > 1 ? "s" : ""}`
-        : row.label];
-    if (this.panes.length > 1) words[1] = `${pane.title}: ${words[1]}`;
+      : row.label;
+    const words = [`${t(b * step)} – ${t((b + 1) * step)}`, this.panes.length > 1 ? `${pane.title}: ${who}` : who];
     if (!part) return [...words, "not in this recording"];
     const most = T.heaviest(pane.data, part.lists, b * step, (b + 1) * step);
     words.push(this.busyWords(pane, row, most, b));
-    if (most.fn >= 0) words.push(`${T.nameOf(pane.data, most.fn)} ${(100 * most.share).toFixed(0)}%`);
+    if (most.fn >= 0) words.push(`${T.briefName(this.calls, pane.data, most.fn)} ${(100 * most.share).toFixed(0)}%`);
     return [...words, this.waitWords(pane, at, row, b), ...this.marksNear(pane, row, part, time)];
   }
   busyWords(pane, row, most, b) {
@@ -722,13 +716,15 @@ class Tracks {
   marksNear(pane, row, part, time) {
     const { data } = pane, near = (this.window.to - this.window.from) / pane.width * 5, found = [];
     if (row.kind === ALL && data.losses)
-      data.losses.time.forEach((at, i) => Math.abs(at - time) <= near
-        && found.push(`${data.losses.count[i]} samples lost`));
+      data.losses.time.forEach((lost, i) => {
+        if (Math.abs(lost - time) <= near) found.push(`${data.losses.count[i]} samples lost`);
+      });
     if (!pane.marks || row.kind === CPU) return found.slice(0, 3);
+    const { marks } = data;
     for (const list of part.threads ? part.threads.map(t => T.partOf(pane.marks, t)) : [pane.marks.all])
-      for (let k = T.firstAt(list, data.marks.time, time - near); k < list.length
-        && data.marks.time[list[k]] <= time + near && found.length < 4; k++) {
-        const i = list[k], [name] = MARKS[data.marks.kind[i]] || MARKS.at(-1), text = data.strings[data.marks.text[i]];
+      for (let k = T.firstAt(list, marks.time, time - near); k < list.length && found.length < 4; k++) {
+        if (marks.time[list[k]] > time + near) break;
+        const [name] = MARKS[marks.kind[list[k]]] || MARKS.at(-1), text = data.strings[marks.text[list[k]]];
         found.push(text && text !== name ? `${name}: ${text}` : name);
       }
     return found.slice(0, 4);
@@ -761,8 +757,8 @@ class Tracks {
     this.window.reveal(this.cursor);
     if (selects) {
       const fixed = state.time ? (Math.abs(state.time[0] - before) < step / 2 ? state.time[1] : state.time[0]) : before;
-      this.filter({ time: fixed === this.cursor ? null
-        : [Math.min(fixed, this.cursor), Math.max(fixed, this.cursor)] });
+      const time = [Math.min(fixed, this.cursor), Math.max(fixed, this.cursor)];
+      this.filter({ time: time[0] < time[1] ? time : null });
     } else {
       const row = this.rows.find(r => r.row.key === this.active).row, at = this.panes.length - 1, pane = this.panes[at];
       this.draw();
