@@ -65,6 +65,13 @@ static const struct pf_option options[] = {
          "svg, html: start from the functions that were running and show their callers. The html page can switch this "
          "itself."),
     FLAG("annotate", 0, annotate, "folded: append _[k], _[i] or _[j] to kernel, inlined and JIT functions."),
+    {.name = "page-size",
+     .kind = PF_OPTION_SIZE,
+     .argument = "SIZE",
+     .offset = AT(page_bytes),
+     .doc = "html: how large the recording in the page may be [16M]. Of a larger one samples are joined in pieces of "
+            "time, "
+            "then the lightest stacks are left out; the page says so."},
     TEXT("title", "TEXT", title, "The title of the picture.", .first = true),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files as C: `embed OUT.c FILE...` writes `const char pf_viewer_<extension>[]` for each, a string with a NUL. Indents
- * and lines that are one comment stay behind, all else is as it was: what is sent out can be read.
+ * Files as C: `embed OUT.c FILE...` writes `const char pf_viewer_<extension>[]` for each extension, a string with a NUL; files
+ * of one extension stand together and are joined. Indents and lines that are one comment stay behind, all else is as it
+ * was: what is sent out can be read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,16 +37,21 @@ static void put_line(FILE *out, const char *line)
         put_byte(out, (unsigned char)line[i]);
 }
 
+static const char *extension(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    if (!dot)
+        fail("no extension:", path);
+    return dot + 1;
+}
+
 static void embed(FILE *out, const char *path)
 {
     FILE *in = fopen(path, "rb");
-    const char *dot = strrchr(path, '.');
-    if (!in || !dot)
+    if (!in)
         fail("cannot read", path);
-    fprintf(out, "\nextern const char pf_viewer_%s[];\nconst char pf_viewer_%s[] =\n    \"", dot + 1, dot + 1);
     for (char line[4096]; fgets(line, sizeof(line), in);)
         put_line(out, line);
-    fputs("\";\n", out);
     if (ferror(in) || fclose(in) != 0)
         fail("cannot read", path);
 }
@@ -58,8 +64,14 @@ int main(int count, char **arguments)
     if (!out)
         fail("cannot write", arguments[1]);
     fputs("/* SPDX-License-Identifier: MIT */\n/* Made by tools/embed.c. */\n", out);
-    for (int i = 2; i < count; i++)
+    for (int i = 2; i < count; i++) {
+        const char *what = extension(arguments[i]);
+        if (i == 2 || strcmp(what, extension(arguments[i - 1])) != 0)
+            fprintf(out, "\nextern const char pf_viewer_%s[];\nconst char pf_viewer_%s[] =\n    \"", what, what);
         embed(out, arguments[i]);
+        if (i + 1 == count || strcmp(what, extension(arguments[i + 1])) != 0)
+            fputs("\";\n", out);
+    }
     if (ferror(out) || fclose(out) != 0)
         fail("cannot write", arguments[1]);
     return 0;

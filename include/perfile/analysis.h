@@ -124,6 +124,11 @@ struct perfile_flame_options {
      */
     const char *folded;
     size_t folded_bytes;
+    /*
+     * html: how large the recording in the page may be, bytes; 0: 16 MB. Of a larger one samples are joined in pieces of time, then the
+     * lightest stacks are left out; the page says so. Since 0.1.
+     */
+    uint64_t page_bytes;
 };
 #define PERFILE_FLAME_OPTIONS_INIT PERFILE_SIZED(struct perfile_flame_options)
 

@@ -2,6 +2,7 @@
 #include "counting.h"
 
 #include "output/flame/flame.h"
+#include "output/flame/page.h"
 #include <stdio.h>
 
 struct flames {
@@ -10,7 +11,7 @@ struct flames {
     struct pf_flame_set set, set_before;
     struct pf_flame_frame frames[64];
     size_t count;
-    struct pf_flame_slice slices[4];
+    struct pf_page page;
 };
 
 static void open_flames(struct flames *f)
@@ -18,6 +19,7 @@ static void open_flames(struct flames *f)
     memset(f, 0, sizeof(*f));
     assert_int_equal(pf_tree_open(&f->tree, pf_allocator_or_default(NULL)), 0);
     assert_int_equal(pf_tree_open(&f->before, pf_allocator_or_default(NULL)), 0);
+    assert_int_equal(pf_page_open(&f->page, pf_allocator_or_default(NULL), 0), 0);
 }
 
 static uint32_t frame(struct flames *f, const char *name, const char *module, uint8_t kind)
@@ -49,7 +51,10 @@ static void finish(struct flames *f)
                                    .event_count = 1,
                                    .events = &f->event,
                                    .frames = f->frames,
-                                   .frame_count = f->count};
+                                   .frame_count = f->count,
+                                   .page = &f->page,
+                                   .threads = f->frames,
+                                   .thread_count = 1};
     f->set_before = f->set;
     f->set_before.events = &f->event_before;
 }
@@ -58,6 +63,7 @@ static void close_flames(struct flames *f)
 {
     pf_tree_close(&f->tree);
     pf_tree_close(&f->before);
+    pf_page_close(&f->page);
 }
 
 /* What a writer wrote, with a NUL; the next call throws it away. */
@@ -167,7 +173,8 @@ static void test_empty(void **state)
     finish(&f);
     assert_string_equal(folded(&f, (struct pf_flame_names){0}), "");
     assert_non_null(strstr(svg(&f, (struct pf_svg_options){0}), "<title>all (0 samples, 100%)</title>"));
-    assert_non_null(strstr(written(pf_flame_html(&f.set, &(struct pf_html_options){0}, fresh())), "\"frames\":\"\""));
+    assert_non_null(
+        strstr(written(pf_flame_html(&f.set, &(struct pf_html_options){0}, fresh())), "[\"functions.name\",0,0]"));
     close_flames(&f);
 }
 
@@ -283,29 +290,76 @@ static void test_svg_small(void **state)
     close_flames(&f);
 }
 
+static void add_row(struct flames *f, uint64_t time, uint32_t stack, uint64_t weight)
+{
+    const struct pf_page_row row = {
+        .time = time, .weight = weight, .count = 1, .stack = stack, .cpu = stack % 2 ? 3 : PF_PAGE_NONE};
+    assert_true(pf_page_add(&f->page, &row));
+}
+
 static void test_html(void **state)
 {
     (void)state;
     struct flames f;
     open_flames(&f);
-    uint32_t node = add(&f, 300, "w", "</script><!--", NULL);
+    add(&f, 300, "w", "</script><!--", NULL);
     finish(&f);
-    f.slices[0] = (struct pf_flame_slice){0, 1, node, 300};
-    f.set.slices = f.slices;
-    f.set.slice_count = 1;
-    f.set.bucket_count = 2;
+    f.set.title = "</script><!--";
+    add_row(&f, 1000, pf_tree_child(&f.page.tree, 0, 1), 300);
+    add_row(&f, 3000, 0, 1);
+    f.event.total = 301;
     const char *text = written(pf_flame_html(&f.set, &(struct pf_html_options){0}, fresh()));
     assert_non_null(strstr(text, "\"\\u003c/script>\\u003c!--\""));
     assert_null(strstr(text, "</script><!--"));
-    assert_non_null(strstr(text, "\"nodes\":\"AQAAAQGsAg==\"")); /* 1 0 0, 1 1 300 */
-    assert_non_null(strstr(text, "\"slices\":\"AAEErAI=\""));    /* 0; 1: +2 300 */
+    assert_non_null(strstr(text, "[\"stacks.parent\",1,1],[\"stacks.fn\",1,1]"));
+    assert_non_null(strstr(text, "[\"samples.weight\",3,2],[\"samples.count\",0,0]")); /* 300 has two bytes */
+    assert_non_null(strstr(text, "\"first\":1000,\"span\":2000,\"origin\":0,\"piece\":0"));
+    assert_non_null(strstr(text, "{\"total\":301,\n\"name\":\"cycles\""));
     assert_non_null(strstr(text, "</html>"));
-    assert_null(strstr(text, "\"before\":{"));
+    assert_null(strstr(text, "[\"before."));
     const struct pf_html_options options = {.reverse = true, .before = {&f.set, 0, true}};
     text = written(pf_flame_html(&f.set, &options, fresh()));
     assert_non_null(strstr(text, "\"reverse\":true,\"compares\":true,\"normalized\":true"));
-    /* 1 2 0, 1 3 300: its frames stand behind the two of the set */
-    assert_non_null(strstr(text, "\"before\":{\"total\":300,\n\"nodes\":\"AQIAAQOsAg==\",\"own\":0"));
+    assert_non_null(strstr(text, "[\"before.stacks.parent\",1,1]"));
+    close_flames(&f);
+}
+
+static void expect_row(const struct pf_page *page, struct pf_page_reading *reading, struct pf_page_row expected)
+{
+    struct pf_page_row row;
+    assert_true(pf_page_next(page, reading, &row));
+    assert_int_equal(row.time, expected.time);
+    assert_int_equal(row.weight, expected.weight);
+    assert_int_equal(row.count, expected.count);
+    assert_int_equal(row.stack, expected.stack);
+    assert_int_equal(row.cpu, expected.cpu);
+}
+
+/* Samples are read as they were given; then those of one stack in one piece of time are one. */
+static void test_page(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    const uint64_t times[] = {5000, 1000, 1100, PF_PAGE_NO_TIME, 9000, 1050};
+    for (uint32_t i = 0; i < PF_COUNT(times); i++)
+        add_row(&f, times[i], i % 2, i + 1);
+    add_row(&f, UINT64_MAX - 1, 0, 1); /* far from all others: not known */
+    struct pf_page_reading reading = {0};
+    for (uint32_t i = 0; i < PF_COUNT(times); i++)
+        expect_row(&f.page, &reading, (struct pf_page_row){times[i], i + 1, 1, i % 2, 0, i % 2 ? 3 : PF_PAGE_NONE, 0});
+    expect_row(&f.page, &reading, (struct pf_page_row){PF_PAGE_NO_TIME, 1, 1, 0, 0, PF_PAGE_NONE, 0});
+    assert_int_equal(f.page.totals[0], 22);
+    assert_true(pf_page_join(&f.page, 2, NULL) && pf_page_end(&f.page));
+    reading = (struct pf_page_reading){0};
+    expect_row(&f.page, &reading, (struct pf_page_row){3000, 4, 2, 0, 0, PF_PAGE_NONE, 0}); /* 5000 and 1100 */
+    expect_row(&f.page, &reading, (struct pf_page_row){3000, 2, 1, 1, 0, PF_PAGE_NONE, 0});
+    expect_row(&f.page, &reading, (struct pf_page_row){PF_PAGE_NO_TIME, 4, 1, 1, 0, PF_PAGE_NONE, 0});
+    expect_row(&f.page, &reading, (struct pf_page_row){7001, 5, 1, 0, 0, PF_PAGE_NONE, 0});
+    assert_true(pf_page_join(&f.page, 0, (const uint32_t[]){0, 0}));
+    reading = (struct pf_page_reading){0};
+    expect_row(&f.page, &reading, (struct pf_page_row){PF_PAGE_NO_TIME, 22, 7, 0, 0, PF_PAGE_NONE, 0});
+    assert_int_equal(f.page.rows.count, 1);
     close_flames(&f);
 }
 
@@ -317,6 +371,7 @@ static void test_memory_short(void **state)
     open_flames(&f);
     add(&f, 3, "w", "more", "x");
     finish(&f);
+    add_row(&f, 1, pf_tree_child(&f.page.tree, 0, 1), 3);
     for (int form = 0; form < 3; form++) {
         int result = PERFILE_ERROR_MEMORY;
         for (int left = 0; result == PERFILE_ERROR_MEMORY; left++) {
@@ -358,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_folded_differential),
         cmocka_unit_test(test_svg_small),
         cmocka_unit_test(test_html),
+        cmocka_unit_test(test_page),
         cmocka_unit_test(test_memory_short),
     };
     out.allocator = pf_allocator_or_default(NULL);

@@ -21,6 +21,7 @@ const KEYS = {
   " ": 32,
   F3: 114,
   F5: 116,
+  F10: 121,
   F12: 123,
 };
 
@@ -133,6 +134,11 @@ export async function openBrowser(program) {
         );
         await tell("Page.navigate", { url });
         await loaded;
+        /* The page unpacks its data first. */
+        if (/\.html/.test(url))
+          await evaluate(`new Promise((done, fail) => { const until = Date.now() + 60000, look = () =>
+            "ready" in document.documentElement.dataset ? done()
+            : Date.now() > until ? fail(new Error("the page is not ready")) : setTimeout(look, 5); look(); })`);
       },
       async key(key, modifiers = 0) {
         const text = key.length === 1 && !modifiers ? { text: key } : key === "Enter" ? { text: "\r" } : {};

@@ -7,18 +7,28 @@
  * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, reversehtml, cuthtml (of few nodes). What is compared with are other stacks.
  */
 #include "output/flame/flame.h"
+#include "output/flame/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { BUCKETS = 200, NAMES = 4000, LINE = 65536 };
 
+/* What a node weighed in one piece of time. */
+struct slice {
+    uint32_t event, bucket, node;
+    uint64_t weight;
+};
+
 struct made {
     struct pf_tree trees[2];
     struct pf_flame_frame *frames;
     size_t frame_count, frame_room;
-    struct pf_flame_slice *slices;
+    struct slice *slices;
     size_t slice_count, slice_room;
+    struct pf_flame_frame threads[64]; /* those of the frames that are none */
+    uint32_t thread_count;
+    struct pf_page pages[2]; /* of all events, and of what is compared with */
     uint64_t random;
 };
 
@@ -110,7 +120,7 @@ static void add_slice(struct made *made, uint32_t event, uint32_t bucket, uint32
 {
     if (!pf_grow(memory, &made->slices, &made->slice_room, made->slice_count + 1, sizeof(*made->slices)))
         fail("no memory");
-    made->slices[made->slice_count++] = (struct pf_flame_slice){event, bucket, node, weight};
+    made->slices[made->slice_count++] = (struct slice){event, bucket, node, weight};
 }
 
 /* A stack that looks like one: few roots, callees that depend on the caller, the kernel at the end. */
@@ -131,7 +141,7 @@ static uint32_t make_stack(struct made *made, struct pf_tree *tree, uint32_t thr
 
 static int compare_slices(const void *left, const void *right)
 {
-    const struct pf_flame_slice *a = left, *b = right;
+    const struct slice *a = left, *b = right;
     if (a->event != b->event)
         return a->event < b->event ? -1 : 1;
     if (a->bucket != b->bucket)
@@ -154,7 +164,6 @@ static void make_stacks(struct made *made, size_t wanted)
             add_slice(made, event, bucket, node, weight);
         }
     }
-    qsort(made->slices, made->slice_count, sizeof(*made->slices), compare_slices);
 }
 
 static void make_hostile(struct made *made)
@@ -184,6 +193,55 @@ static void make_hostile(struct made *made)
 static int write_to_file(void *context, const void *data, size_t bytes)
 {
     return fwrite(data, 1, bytes, context) == bytes ? 0 : -1;
+}
+
+enum { START_NS = 1234500000000 / 1000, STEP_NS = 25000000 };
+
+/* The stack without its thread. */
+static bool add_row(struct made *made, struct pf_page *page, const struct slice *slice, bool timed)
+{
+    const struct pf_tree *tree = &made->trees[slice->event];
+    uint32_t path[256], depth = 0, node = 0;
+    for (uint32_t at = slice->node; at && depth < PF_COUNT(path); at = tree->nodes[at].parent)
+        path[depth++] = tree->nodes[at].frame;
+    uint32_t thread = 0;
+    while (made->frames[path[depth - 1]].name != made->threads[thread].name)
+        thread++;
+    for (uint32_t i = depth - 1; i-- > 0;)
+        node = pf_tree_child(&page->tree, node, path[i]);
+    const struct pf_page_row row = {.time = timed ? START_NS * 1000ull + slice->bucket * (uint64_t)STEP_NS
+                                                  : PF_PAGE_NO_TIME,
+                                    .weight = slice->weight,
+                                    .count = 1,
+                                    .stack = node,
+                                    .thread = thread,
+                                    .cpu = thread % 4,
+                                    .event = page == &made->pages[1] ? 0 : slice->event};
+    return pf_page_add(page, &row);
+}
+
+/* Folded stacks have no times. */
+static bool add_nodes(struct made *made, struct pf_page *page, uint32_t event)
+{
+    bool fine = true;
+    for (uint32_t i = 1; fine && i < made->trees[event].count; i++)
+        if (made->trees[event].nodes[i].self)
+            fine = add_row(made, page, &(struct slice){event, 0, i, made->trees[event].nodes[i].self}, false);
+    return fine;
+}
+
+static bool make_pages(struct made *made)
+{
+    for (size_t i = 0; i < made->frame_count && made->thread_count < PF_COUNT(made->threads); i++)
+        if (made->frames[i].kind == PF_FLAME_THREAD)
+            made->threads[made->thread_count++] = made->frames[i];
+    bool fine = pf_page_open(&made->pages[0], memory, 0) == 0 && pf_page_open(&made->pages[1], memory, 0) == 0;
+    qsort(made->slices, made->slice_count, sizeof(*made->slices), compare_slices);
+    for (size_t i = 0; fine && i < made->slice_count; i++)
+        fine = add_row(made, &made->pages[0], &made->slices[i], true);
+    if (fine && !made->slice_count)
+        fine = add_nodes(made, &made->pages[0], 0);
+    return fine && add_nodes(made, &made->pages[1], 1) && pf_page_end(&made->pages[0]) && pf_page_end(&made->pages[1]);
 }
 
 static int write_form(const char *form, const struct pf_flame_set *set, const struct pf_flame_set *before,
@@ -218,6 +276,8 @@ static void release(struct made *made)
     pf_free(memory, made->slices, made->slice_room * sizeof(*made->slices));
     pf_tree_close(&made->trees[0]);
     pf_tree_close(&made->trees[1]);
+    pf_page_close(&made->pages[0]);
+    pf_page_close(&made->pages[1]);
 }
 
 static const struct pf_flame_fact facts[] = {{"Recording", "/tmp/<b>made.data"},
@@ -242,9 +302,14 @@ int main(int count, char **arguments)
         make_stacks(&made, strtoul(arguments[2], NULL, 10));
     if (!pf_tree_sum(&made.trees[0]) || !pf_tree_sum(&made.trees[1]))
         fail("out of memory");
+    if (!make_pages(&made))
+        fail("out of memory");
     for (size_t i = 0; i < made.frame_count && strstr(arguments[1], "html"); i++)
         made.frames[i].by = PF_FLAME_BY_TID; /* the page joins them itself */
-    const struct pf_flame_event events[] = {{"cycles:u", &made.trees[0], 0}, {"cache-misses", &made.trees[1], 0}};
+    const uint64_t *totals = made.pages[0].totals;
+    const struct pf_flame_event events[] = {
+        {"cycles:u", &made.trees[0], totals ? totals[0] : 0},
+        {"cache-misses", &made.trees[1], totals && made.trees[1].count > 1 ? totals[1] : 0}};
     const struct pf_flame_set set = {.title = "made.data",
                                      .subtitle = "synthetic stacks, cycles:u",
                                      .unit = "samples",
@@ -252,11 +317,9 @@ int main(int count, char **arguments)
                                      .events = events,
                                      .frames = made.frames,
                                      .frame_count = made.frame_count,
-                                     .slices = made.slices,
-                                     .slice_count = made.slice_count,
-                                     .bucket_count = made.slice_count ? BUCKETS : 0,
-                                     .start_ns = 1234500000000,
-                                     .bucket_ns = 25000000,
+                                     .page = &made.pages[0],
+                                     .threads = made.threads,
+                                     .thread_count = made.thread_count,
                                      .facts = facts,
                                      .fact_count = PF_COUNT(facts)};
     const struct pf_flame_event event_before = {"cycles:u", &made.trees[1], 0};
@@ -264,7 +327,10 @@ int main(int count, char **arguments)
                                         .event_count = 1,
                                         .events = &event_before,
                                         .frames = made.frames,
-                                        .frame_count = made.frame_count};
+                                        .frame_count = made.frame_count,
+                                        .page = &made.pages[1],
+                                        .threads = made.threads,
+                                        .thread_count = made.thread_count};
     int result = write_form(arguments[1], &set, &before, &text);
     if (result == 0)
         result = pf_text_flush(&text);

@@ -152,7 +152,7 @@ async function testTime(page) {
   await page.drag(box.x + box.width * 0.25, box.y + 20, box.x + box.width * 0.75, box.y + 20);
   await page.settle();
   await page.settle();
-  like("the range is said", await page.text("#range"), /^1235\.750 – 1238\.2\d\d s \(2\.\d+ s\), \d+ samples of 305/);
+  like("the range is said", await page.text("#range"), /^1235\.74\d – 1238\.2\d\d s \(2\.\d+ s\), \d+ samples of 305/);
   check("only that is shown", (await page.text("#details")) !== all, all);
   await page.evaluate("document.querySelector('#time').focus()");
   await page.key("Escape");
@@ -193,9 +193,9 @@ async function testChoices(page) {
   await page.evaluate("document.activeElement.blur()");
   const theme = () => page.evaluate("document.documentElement.className"),
     system = await theme();
-  await page.key("d");
-  equal("d is the other theme", await theme(), system ? "" : "dark");
-  await page.key("d");
+  await page.key("t");
+  equal("t is the other theme", await theme(), system ? "" : "dark");
+  await page.key("t");
   await page.key("?");
   equal("? helps", await page.evaluate("document.querySelector('#help').open"), true);
   await page.key("Escape");
@@ -230,6 +230,154 @@ async function testPage(browser, theme) {
   equal("no request but the page", page.requests.filter(url => url !== "file://" + path).length, 0);
   equal("no error", page.errors.join("; "), "");
   if (pictures) await page.picture(join(pictures, `page-${theme}.png`));
+}
+
+/* All that is looked at is in the URL: a link shows it again, and the browser goes back. */
+async function testState(browser) {
+  const page = await browser.page(),
+    url = "file://" + make("html", 300);
+  await page.open(url);
+  await page.settle();
+  const hash = () => page.evaluate("location.hash"),
+    details = () => page.text("#details"),
+    shows = view => page.evaluate(`!document.querySelector("#view-${view}").hidden`),
+    back = async () => {
+      await page.evaluate("history.back()");
+      await page.settle();
+      await page.settle();
+    };
+  equal("a fresh page has no state in its URL", await hash(), "");
+  const box = await page.box("#flame canvas"),
+    time = await page.box("#time");
+  await page.click(box.x + 30, box.y + 18 * 2 + 9, 2);
+  await page.settle();
+  like("a zoom is in the URL", await hash(), /zoom=\d+\.\d+/);
+  const zoomed = await details();
+  await page.key("2");
+  await page.settle();
+  await page.drag(time.x + time.width * 0.25, time.y + 20, time.x + time.width * 0.75, time.y + 20);
+  await page.settle();
+  const range = await page.text("#range");
+  like("so are view and time", await hash(), /view=table.*time=\d/);
+  const link = await hash();
+  await back();
+  like("back takes the time back", await page.text("#range"), /Drag/);
+  equal("and nothing else", await shows("table"), true);
+  await back();
+  equal("back takes the view back", await shows("flame"), true);
+  equal("with the zoom", await page.evaluate("document.querySelector('#reset').disabled"), false);
+  await back();
+  equal("and back is where it began", await hash(), "");
+  equal("unzoomed", await page.evaluate("document.querySelector('#reset').disabled"), true);
+  const other = await browser.page();
+  await other.open(url + link);
+  await other.settle();
+  equal("a link shows the same time", await other.text("#range"), range);
+  equal("and the same view", await other.evaluate("!document.querySelector('#view-table').hidden"), true);
+  for (const wrong of ["#view=nosuch&event=99&time=9-1&zoom=x&transforms=focus!1,evil!2&pick=7777", "#__proto__=1&constructor=2", "#transforms=focus!999999999&fn=88888888&cpus=5.6.7"]) {
+    await other.open("about:blank");
+    await other.open(url + wrong);
+    await other.settle();
+    like(`${wrong} opens`, await other.text("#details"), /^all [\d,]+ samples/);
+    equal(`${wrong} without an error`, other.errors.join("; "), "");
+  }
+  check("the frame was told", zoomed.length > 0, zoomed);
+  equal("no error", page.errors.join("; "), "");
+}
+
+/* What transforms leave is what folded stacks have, and each can be taken back. */
+async function testTransforms(browser) {
+  const page = await browser.page();
+  await page.open("file://" + make("html", 300));
+  await page.settle();
+  const box = await page.box("#flame canvas"),
+    details = () => page.text("#details"),
+    crumbs = () => page.evaluate("[...document.querySelectorAll('#crumbs li')].map(c => c.textContent.replace(/ ×$/, ''))");
+  const root = async () => {
+    await page.key("Home");
+    return +(await details()).match(/^all (\d+) samples/)[1];
+  };
+  const choose = async row => {
+    const box = await page.box("#flame canvas"); /* crumbs move it */
+    await page.click(box.x + 30, box.y + 18 * row + 9);
+    /* Folded stacks have no arguments. */
+    return (await details()).split(" ")[0].replace(/\(int,$/, "");
+  };
+  await page.click(box.x + 30, box.y + 18 * 3 + 9);
+  const name = await choose(3);
+  const holds = f => f.some(frame => frame.replace(/_\[[kij]\]$/, "") === name);
+  await page.key("d");
+  await page.settle();
+  equal(`without ${name}`, await root(), total(f => !holds(f)));
+  like("is said", (await crumbs()).join(), /^Without /);
+  await page.key("Escape");
+  await page.settle();
+  equal("Escape takes it back", await root(), total(() => true));
+  equal("and the crumb", (await crumbs()).length, 0);
+  await choose(3);
+  await page.key("f");
+  await page.settle();
+  equal(`only ${name}`, await root(), total(holds));
+  await choose(2);
+  await page.key("m");
+  await page.settle();
+  equal("merged, nothing is lost", await root(), total(holds));
+  equal("two crumbs", (await crumbs()).length, 2);
+  await page.evaluate("document.querySelector('#crumbs button').click()");
+  await page.settle();
+  equal("the first is taken back alone", (await crumbs()).length, 1);
+  equal("and all is there", await root(), total(() => true));
+  await page.key("Escape");
+  await page.settle();
+  equal("nothing is left out", (await crumbs()).length, 0);
+  await choose(3);
+  await page.key("F10", SHIFT);
+  await page.settle();
+  equal("Shift F10 opens the menu", await page.evaluate("document.querySelector('#menu').hidden"), false);
+  equal("with its first item focused", await page.evaluate("document.activeElement.getAttribute('role')"), "menuitem");
+  await page.key("Escape");
+  equal("Escape closes it", await page.evaluate("document.querySelector('#menu').hidden"), true);
+  equal("and goes back", await page.evaluate("document.activeElement.tagName"), "CANVAS");
+  await page.evaluate(`window.copied = ""; document.addEventListener("copy", () => { copied = getSelection().toString() || document.activeElement.value; });
+    Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => { copied = text; } } });`);
+  const item = async (text, row = 3) => {
+    await choose(row);
+    await page.key("F10", SHIFT);
+    await page.evaluate(`[...document.querySelectorAll("#menu button")].find(b => b.firstChild.data === ${JSON.stringify(text)}).click()`);
+    await page.settle();
+    return page.evaluate("copied");
+  };
+  like("the name is copied", await item("Copy name"), new RegExp("^" + name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
+  equal("the stack has a line for each frame", (await item("Copy stack")).split("\n").length, 3);
+  const lines = (await item("Copy folded stacks", 1)).trim().split("\n");
+  equal("folded stacks weigh what the frame does", lines.reduce((a, line) => a + +line.slice(line.lastIndexOf(" ") + 1), 0),
+    total(f => f[0] === "server"));
+  like("the link is copied", await item("Copy link"), /^file:.*html/);
+  equal("no error", page.errors.join("; "), "");
+}
+
+/* The views over time open, and what is chosen there holds everywhere. */
+async function testOverTime(browser, theme) {
+  const page = await browser.page(1280, 800, theme);
+  await page.open("file://" + make("html", 300));
+  await page.settle();
+  for (const [key, view] of [["4", "tracks"], ["5", "chart"], ["6", "heat"]]) {
+    await page.key(key);
+    await page.settle();
+    const widest = await page.evaluate(`Math.max(...[...document.querySelectorAll("#over-${view} canvas")].map(c => c.clientWidth))`);
+    check(`${view} is drawn`, widest > 300, widest);
+    await testAccessible(page);
+    if (pictures) await page.picture(join(pictures, `${view}-${theme}.png`));
+  }
+  const axis = await page.box("#over-heat canvas.ot-heat");
+  await page.drag(axis.x + 70, axis.y + 12, axis.x + 70, axis.y + 50);
+  await page.settle();
+  like("a rectangle of the heat map is a time", await page.text("#crumbs"), /^\d+\.\d+ – \d+\.\d+ s/);
+  await page.key("1");
+  await page.settle();
+  like("which the flame graph has, too", await page.text("#details"), /^all \d+ samples/);
+  check("as a part", !/^all 305 samples/.test(await page.text("#details")), await page.text("#details"));
+  equal("no error", page.errors.join("; "), "");
 }
 
 /* Two recordings: changes as colours, as figures, in the tables, and what is no more. */
@@ -437,7 +585,7 @@ async function testCut(browser) {
   }
   const note = () => page.text("#cut");
   like("the page says that it is cut", await note(), /frames are too light for this page.*Functions are exact/);
-  like("and that threads are one", await note(), /^There are too many stacks to tell threads of one name apart/);
+  like("and that samples are joined", await note(), /^There are too many samples for this page/);
   await page.key("3");
   check("in the call tree, too", (await page.box("#cut")).height > 10, await page.box("#cut"));
   like("the rest is a frame", await page.text("#tree"), /… lighter callees/);
@@ -623,6 +771,10 @@ const browser = await openBrowser(program);
 try {
   await testPage(browser, "light");
   await testPage(browser, "dark");
+  await testState(browser);
+  await testTransforms(browser);
+  await testOverTime(browser, "light");
+  await testOverTime(browser, "dark");
   await testCompared(browser, "light");
   await testCompared(browser, "dark");
   await testReversed(browser);

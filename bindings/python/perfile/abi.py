@@ -80,6 +80,7 @@ class perfile_flame_options(Sized):
     annotate: bool
     folded: Optional[Bytes]
     folded_bytes: int
+    page_bytes: int
 
 
 class perfile_report_options(Sized):
@@ -1724,7 +1725,8 @@ perfile_flame_options._fields_ = [
     ('reverse', c_bool),
     ('annotate', c_bool),
     ('folded', c_char_p),
-    ('folded_bytes', c_size_t)]
+    ('folded_bytes', c_size_t),
+    ('page_bytes', c_uint64)]
 perfile_report_options._fields_ = [
     ('size', c_size_t),
     ('flags', c_uint),

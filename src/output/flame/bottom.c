@@ -75,6 +75,12 @@ int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *all
     return result;
 }
 
+void pf_bottom_set_threads(struct pf_bottom *bottom)
+{
+    bottom->levels[0] = PF_KEY_tid;
+    bottom->level_count = 1;
+}
+
 void pf_bottom_close(struct pf_bottom *bottom)
 {
     pf_free(bottom->allocator, bottom->frames, bottom->frame_room * sizeof(*bottom->frames));

@@ -25,6 +25,8 @@ struct pf_bottom {
 /* `by` is a list like "cpu,comm"; `quantum` like "100ms", NULL for that. Close it after failures, too. */
 int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *allocator, const char *by,
                    const char *quantum, struct perfile_error *error);
+/* Its only level are threads. */
+void pf_bottom_set_threads(struct pf_bottom *bottom);
 void pf_bottom_close(struct pf_bottom *bottom);
 bool pf_bottom_has_time(const struct pf_bottom *bottom);
 /* The number of the sample's frame at the level below level_count; UINT32_MAX when out of memory. */

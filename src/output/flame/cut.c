@@ -1,27 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/flame/cut.h"
 
-/* ---- equal threads ---- */
-
-static int join_threads(struct pf_flame_cut *cut, const struct pf_tree *tree, const uint32_t *alias)
-{
-    int result = pf_tree_open(&cut->joined, cut->allocator);
-    cut->given = tree->count;
-    cut->place_of = pf_new(cut->allocator, tree->count * sizeof(*cut->place_of));
-    if (result != 0 || !cut->place_of)
-        return PERFILE_ERROR_MEMORY;
-    for (size_t i = 1; i < tree->count; i++) {
-        const struct pf_tree_node *node = &tree->nodes[i];
-        const uint32_t place = pf_tree_child(&cut->joined, cut->place_of[node->parent], alias[node->frame]);
-        if (!place)
-            return PERFILE_ERROR_MEMORY;
-        cut->place_of[i] = place;
-        cut->joined.nodes[place].self += node->self;
-    }
-    cut->joined.nodes[0].self = tree->nodes[0].self;
-    cut->tree = &cut->joined;
-    return pf_tree_sum(&cut->joined) ? 0 : PERFILE_ERROR_MEMORY;
-}
+#include "base/bytes.h"
 
 /* ---- the heaviest ---- */
 
@@ -67,17 +47,14 @@ static void choose(struct pf_flame_cut *cut, size_t most)
 }
 
 int pf_flame_cut_open(struct pf_flame_cut *cut, const struct perfile_allocator *allocator, const struct pf_tree *tree,
-                      const uint32_t *alias, bool joins, size_t most)
+                      size_t most)
 {
     *cut = (struct pf_flame_cut){.allocator = allocator, .tree = tree};
-    const int result = joins ? join_threads(cut, tree, alias) : 0;
-    if (result != 0 || cut->tree->count <= most)
-        return result;
-    cut->kept = pf_new(allocator, cut->tree->count * sizeof(*cut->kept));
-    cut->lighter = pf_new(allocator, cut->tree->count * sizeof(*cut->lighter));
+    cut->kept = pf_new(allocator, tree->count * sizeof(*cut->kept));
+    cut->lighter = pf_new(allocator, tree->count * sizeof(*cut->lighter));
     if (!cut->kept || !cut->lighter)
         return PERFILE_ERROR_MEMORY;
-    choose(cut, most - 1); /* without the root */
+    choose(cut, pf_min(pf_max(most, 1), tree->count) - 1); /* without the root */
     return 0;
 }
 
@@ -85,9 +62,6 @@ void pf_flame_cut_close(struct pf_flame_cut *cut)
 {
     pf_free(cut->allocator, cut->kept, cut->tree->count * sizeof(*cut->kept));
     pf_free(cut->allocator, cut->lighter, cut->tree->count * sizeof(*cut->lighter));
-    pf_free(cut->allocator, cut->place_of, cut->given * sizeof(*cut->place_of));
-    if (cut->joined.allocator)
-        pf_tree_close(&cut->joined);
 }
 
 /* ---- sums ---- */

@@ -86,7 +86,7 @@ static int match_events(struct flame *flame, bool page)
 static int open_before(struct flame *flame, bool page)
 {
     int result =
-        pf_flame_recording_open(&flame->before, flame->options->flame->before, flame->options, false, flame->error);
+        pf_flame_recording_open(&flame->before, flame->options->flame->before, flame->options, page, flame->error);
     if (result == 0)
         result = match_events(flame, page);
     if (result < 0)
@@ -268,8 +268,12 @@ static int write_svg(struct perfile_reader *reader, const struct perfile_output_
 
 static int html(struct flame *flame)
 {
-    const struct pf_html_options options = {.reverse = flame->options->flame->reverse, .before = flame->compared};
     struct pf_flame_recording *now = &flame->now;
+    const struct pf_html_options options = {.reverse = flame->options->flame->reverse,
+                                            .by = flame->options->flame->by,
+                                            .quantum_ns = now->bottom.quantum_ns,
+                                            .page_bytes = pf_flame_page_bytes(flame->options->flame),
+                                            .before = flame->compared};
     now->set.subtitle = *flame->aux ? flame->aux : NULL;
     const int result = tell_about(flame);
     return result != 0 ? result : pf_flame_html(&flame->now.set, &options, flame->out);

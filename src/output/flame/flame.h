@@ -9,6 +9,8 @@
 #include "analysis/tree.h"
 #include "base/text.h"
 
+struct pf_page; /* page.h */
+
 enum pf_flame_kind {
     PF_FLAME_USER,
     PF_FLAME_KERNEL,
@@ -43,17 +45,10 @@ struct pf_flame_frame {
 
 struct pf_flame_event {
     const char *name;
-    const struct pf_tree *tree; /* node 0 is the root; pf_tree_sum was called; frames index pf_flame_set.frames */
+    const struct pf_tree *tree; /* node 0 is the root; pf_tree_sum was called; frames index pf_flame_set.frames.
+                                   NULL: for the page */
     uint64_t total;             /* what is 100 %; less than the tree's total (0): the tree's */
     const char *unit;           /* NULL: the set's */
-};
-
-/* What one node weighed in one piece of time. */
-struct pf_flame_slice {
-    uint32_t event;
-    uint32_t bucket; /* 0 .. bucket_count - 1 */
-    uint32_t node;
-    uint64_t weight;
 };
 
 /* What the picture shows, in words. */
@@ -71,12 +66,10 @@ struct pf_flame_set {
     const struct pf_flame_event *events;
     const struct pf_flame_frame *frames;
     size_t frame_count;
-    /* For the page's timeline; sorted by event, then bucket, then node. May be absent. */
-    const struct pf_flame_slice *slices;
-    size_t slice_count;
-    uint32_t bucket_count;
-    uint64_t start_ns; /* time of the first bucket's start */
-    uint64_t bucket_ns;
+    /* The page has these instead of trees: threads by which the rows of `page` are told apart are no frames of its. */
+    struct pf_page *page;
+    const struct pf_flame_frame *threads;
+    size_t thread_count;
     const struct pf_flame_fact *facts; /* the most important first */
     size_t fact_count;
 };
@@ -137,13 +130,19 @@ int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf
                  struct pf_text *text);
 
 struct pf_html_options {
-    bool reverse;     /* it opens with the leaf at the root */
-    size_t max_nodes; /* of a tree; 0: as many as browsers take */
+    bool reverse;      /* it opens with the leaf at the root */
+    size_t page_bytes; /* of data, as they stand in the page; 0: there is no limit ... */
+    size_t max_nodes;  /* ... and of stacks; 0: as many as browsers take */
+    const char *by;    /* levels below the stacks, as perfile_flame_options has it; NULL: threads by name */
+    uint64_t quantum_ns;
     struct pf_flame_before before;
     bool has_verdicts; /* the set's frames do: changes of what is neither more nor less are noise, and grey */
 };
 
-/* The page holds all events and the timeline; it needs no network. */
+/*
+ * The page holds all samples of all events; it needs no network. Both sets have a `page`, which is joined and cut when there
+ * is too much of it.
+ */
 int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *options, struct pf_text *text);
 
 /* --- what the writers share: view.c --- */

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page: src/output/flame/viewer with the set in it as JSON. Names are a list of strings; everything that is long is
- * base64 of LEB128 numbers:
- *     frames  string of the name, string of the module + 1, string of the file + 1, line, kind; a thread: pid + 1 and
- *             tid + 1, 0 where these are not told apart; behind the set's frames those of what it is compared with
- *     nodes   for each but the root: its number minus its parent's, frame, own weight
- *             of a cut tree there are nodes of a frame behind the last: callees too light to be in the page
- *     sums    of a cut tree, for each function of the recording: its first frame minus the one before, self, total
- *     short   number of a string and how it is drawn, for names with long spellings of known types
- *     verdicts  two texts with a letter for each frame of the set, itself and with callees: u, s, m, l, or - for none
- *     facts   labels and values in turn; "" instead of a label: a remark
- *     slices  for each bucket: count, and that often: node minus the node before (zigzag), weight
+ * The page: src/output/flame/viewer with the set in it. A little of it is JSON; the rest is in parts one behind the other,
+ * deflated (gzip) and in base64: their names, bytes and how many numbers they hold stand in "parts". Those that are no JSON
+ * are columns of LEB128 numbers:
+ *     strings           JSON: texts
+ *     short             JSON: number of a string and how it is drawn, for names with long spellings of known types
+ *     functions.name    strings; .module and .file: + 1, 0 for none; .line, .kind
+ *     stacks.parent     by node but the root: its number minus its parent's; .fn: functions; one behind the last stands for
+ *                       callees too light to be in the page
+ *     threads.pid, .tid, .comm
+ *     samples.*         as pf_page_column says; no counts: all are 1
+ *     totals.*          of a cut tree, for each event and function: function, self, total
+ * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and with
+ * callees: u, s, m, l, or - for none.
+ * Of what is compared with there is before.stacks, before.threads and before.samples, too; its functions stand behind the
+ * others.
  */
 #include "output/flame/flame.h"
 
@@ -18,35 +22,62 @@
 #include <stdlib.h>
 
 #include "analysis/name_short.h"
+#include "base/error.h"
 #include "output/flame/cut.h"
+#include "output/flame/page.h"
+#include "output/gzip.h"
 
 extern const char pf_viewer_html[]; /* made by tools/embed.c */
 extern const char pf_viewer_css[];
 extern const char pf_viewer_js[];
 
-enum { MAX_NODES = 4000000 }; /* what a browser takes in some seconds */
+enum {
+    MAX_NODES = 4000000, /* what a browser takes in some seconds */
+    PIECES = 2000,       /* of time, when samples are joined */
+    COARSER = 4,
+    SMALLEST = 1000, /* nodes that a cut leaves */
+    MOST_CUTS = 4    /* each is a better guess */
+};
+
+/* Frame of a node that stands for what was cut, and what all samples of an event weigh together. */
+#define LIGHTER UINT32_MAX
+#define SHARES ((uint64_t)1 << 40)
 
 struct string {
     const char *text;
-    size_t place; /* 3 * frame + 0 name, 1 module, 2 file */
+    size_t place; /* 3 * frame + 0 name, 1 module, 2 file; behind all frames the threads */
 };
 
-struct page {
-    const struct pf_flame_set *set;
+/* What is packed; where a part of it ends is seen before it is deflated. */
+struct pack {
+    struct pf_gzip *gzip;
+    struct pf_text text; /* on its way to gzip */
+    uint64_t given;      /* to gzip */
+    struct pf_text parts;
+    struct pf_text bytes; /* what gzip wrote */
+    uint64_t part;        /* where the part at work begins */
+    uint64_t stack_bytes, sample_bytes;
+    const char *prefix; /* of names of parts: "", "before." */
+};
+
+struct writer {
+    const struct pf_flame_set *set, *before;
     const struct pf_html_options *options;
     size_t frame_count; /* with those of what it is compared with */
+    size_t thread_count;
     struct pf_text *text;
     struct pf_text scratch;
     struct pf_text shorter;
     struct string *strings;
     size_t string_count;
     uint32_t *string_of; /* by place */
-    uint32_t *alias;     /* by frame: of equal threads the first, counted from the first frame of its recording */
-    bool joins;          /* threads of one name are one, since there are too many nodes */
-    uint32_t *node_of;   /* of the event at work: the number of a node in the page */
-    size_t node_room;
-    uint8_t bytes[3]; /* base64 that waits for more */
-    unsigned byte_count;
+    struct pack pack;
+    struct pf_flame_sums *sums; /* of a cut page: by event and frame */
+    uint64_t cut_count;
+    double cut_share;
+    unsigned cuts;
+    uint64_t pieces; /* of time that are left, when samples are joined */
+    bool joined;
 };
 
 static size_t most_nodes(const struct pf_html_options *options)
@@ -54,61 +85,89 @@ static size_t most_nodes(const struct pf_html_options *options)
     return options->max_nodes ? options->max_nodes : MAX_NODES;
 }
 
-/* --- numbers --- */
+/* ---- packing ---- */
 
-static void put_base64(struct page *page, unsigned characters)
+static int give(void *context, const void *data, size_t bytes)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t bits = (uint32_t)page->bytes[0] << 16 | (uint32_t)page->bytes[1] << 8 | page->bytes[2];
-    char *at = pf_text_reserve(page->text, 4);
-    for (unsigned i = 0; i < 4; i++)
-        at[i] = i < characters ? digits[bits >> (18 - 6 * i) & 63] : '=';
-    pf_text_commit(page->text, at + 4);
-    memset(page->bytes, 0, sizeof(page->bytes));
-    page->byte_count = 0;
+    struct pack *pack = context;
+    pack->given += bytes;
+    return pf_gzip_write(pack->gzip, data, bytes);
 }
 
-static void put_number(struct page *page, uint64_t value)
+static int keep(void *context, const void *data, size_t bytes)
 {
-    do {
-        page->bytes[page->byte_count++] = (uint8_t)((value & 127) | (value > 127 ? 128 : 0));
-        if (page->byte_count == 3)
-            put_base64(page, 4);
-        value >>= 7;
-    } while (value);
+    struct pack *pack = context;
+    pf_put(&pack->bytes, data, bytes);
+    return pack->bytes.failed;
 }
 
-static void begin_numbers(struct page *page, const char *name)
+static void close_pack(struct pack *pack)
 {
-    pf_put_format(page->text, ",\n\"%s\":\"", name);
+    pf_gzip_close(pack->gzip);
+    if (pack->text.allocator)
+        pf_text_close(&pack->text);
+    if (pack->parts.allocator)
+        pf_text_close(&pack->parts);
+    if (pack->bytes.allocator)
+        pf_text_close(&pack->bytes);
+    *pack = (struct pack){0};
 }
 
-static void end_numbers(struct page *page)
+static int open_pack(struct pack *pack, const struct perfile_allocator *allocator)
 {
-    if (page->byte_count)
-        put_base64(page, page->byte_count + 1);
-    pf_put_char(page->text, '"');
+    const struct perfile_sink sink = {pack, keep};
+    *pack = (struct pack){.prefix = ""};
+    int result = pf_gzip_open(&pack->gzip, allocator, &sink, NULL);
+    if (result == 0)
+        result = pf_text_open(&pack->text, allocator, give, pack);
+    if (result == 0)
+        result = pf_text_open(&pack->parts, allocator, NULL, NULL);
+    if (result == 0)
+        result = pf_text_open(&pack->bytes, allocator, NULL, NULL);
+    return result;
 }
 
-/* --- strings --- */
+static uint64_t packed_so_far(const struct pack *pack)
+{
+    return pack->given + pack->text.used;
+}
+
+static void end_part(struct pack *pack, const char *name, uint64_t count)
+{
+    const uint64_t end = packed_so_far(pack);
+    pf_put_format(&pack->parts, "%s[\"%s%s\",%llu,%llu]", pack->parts.used ? "," : "", pack->prefix, name,
+                  (unsigned long long)(end - pack->part), (unsigned long long)count);
+    pack->part = end;
+}
+
+static void put_number(struct pack *pack, uint64_t value)
+{
+    char *at = pf_text_reserve(&pack->text, 10);
+    for (; value > 127; value >>= 7)
+        *at++ = (char)(value | 128);
+    *at++ = (char)value;
+    pf_text_commit(&pack->text, at);
+}
+
+/* ---- strings ---- */
 
 /* JSON inside HTML: no '<', so that no name can end the script or begin a comment. */
-static void put_string(struct page *page, const char *string)
+static void put_string(struct writer *w, const char *string)
 {
-    page->scratch.used = 0;
-    pf_put_json_string(&page->scratch, string, strlen(string));
-    const char *from = page->scratch.data, *end = page->scratch.failed ? from : from + page->scratch.used;
+    w->scratch.used = 0;
+    pf_put_json_string(&w->scratch, string, strlen(string));
+    const char *from = w->scratch.data, *end = w->scratch.failed ? from : from + w->scratch.used;
     for (const char *mark; (mark = memchr(from, '<', (size_t)(end - from))); from = mark + 1) {
-        pf_put(page->text, from, (size_t)(mark - from));
-        pf_put_string(page->text, "\\u003c");
+        pf_put(w->text, from, (size_t)(mark - from));
+        pf_put_string(w->text, "\\u003c");
     }
-    pf_put(page->text, from, (size_t)(end - from));
+    pf_put(w->text, from, (size_t)(end - from));
 }
 
-static void put_member(struct page *page, const char *name, const char *value)
+static void put_member(struct writer *w, const char *name, const char *value)
 {
-    pf_put_format(page->text, ",\n\"%s\":", name);
-    put_string(page, value ? value : "");
+    pf_put_format(w->text, ",\n\"%s\":", name);
+    put_string(w, value ? value : "");
 }
 
 static int compare_strings(const void *left, const void *right)
@@ -118,184 +177,194 @@ static int compare_strings(const void *left, const void *right)
     return order ? order : (a->place > b->place) - (a->place < b->place);
 }
 
-static const struct pf_flame_frame *frame_at(const struct page *page, size_t i)
+static const struct pf_flame_frame *frame_at(const struct writer *w, size_t i)
 {
-    const size_t mine = page->set->frame_count;
-    return i < mine ? &page->set->frames[i] : &page->options->before.set->frames[i - mine];
+    const size_t mine = w->set->frame_count;
+    return i < mine ? &w->set->frames[i] : &w->before->frames[i - mine];
 }
 
-static size_t gather_strings(struct page *page)
+static const struct pf_flame_frame *thread_at(const struct writer *w, size_t i)
+{
+    const size_t mine = w->set->thread_count;
+    return i < mine ? &w->set->threads[i] : &w->before->threads[i - mine];
+}
+
+static size_t gather_strings(struct writer *w)
 {
     size_t count = 0;
-    for (size_t i = 0; i < page->frame_count; i++) {
-        const struct pf_flame_frame *frame = frame_at(page, i);
+    for (size_t i = 0; i < w->frame_count; i++) {
+        const struct pf_flame_frame *frame = frame_at(w, i);
         const char *texts[] = {frame->name ? frame->name : "", frame->module, frame->file};
         for (size_t k = 0; k < 3; k++)
             if (texts[k])
-                page->strings[count++] = (struct string){texts[k], 3 * i + k};
+                w->strings[count++] = (struct string){texts[k], 3 * i + k};
+    }
+    for (size_t i = 0; i < w->thread_count; i++) {
+        const char *name = thread_at(w, i)->name;
+        w->strings[count++] = (struct string){name ? name : "", 3 * w->frame_count + i};
     }
     return count;
 }
 
-/* Each string once. Fills string_of: its number + 1, 0 for none. */
-static void put_strings(struct page *page)
+/* Sorted, with their numbers + 1 in string_of; 0 is none. */
+static void number_strings(struct writer *w)
 {
-    const size_t count = page->string_count = gather_strings(page);
+    const size_t count = w->string_count = gather_strings(w);
     uint32_t number = 0;
     if (count)
-        qsort(page->strings, count, sizeof(*page->strings), compare_strings);
-    pf_put_string(page->text, ",\n\"strings\":[");
+        qsort(w->strings, count, sizeof(*w->strings), compare_strings);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || strcmp(page->strings[i - 1].text, page->strings[i].text) != 0) {
-            pf_put_string(page->text, number++ ? ",\n" : "\n");
-            put_string(page, page->strings[i].text);
-        }
-        page->string_of[page->strings[i].place] = number;
+        number += i == 0 || strcmp(w->strings[i - 1].text, w->strings[i].text) != 0;
+        w->string_of[w->strings[i].place] = number;
     }
-    pf_put_char(page->text, ']');
+}
+
+/* Each string once. */
+static void put_strings(struct writer *w)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < w->string_count; i++) {
+        const uint32_t number = w->string_of[w->strings[i].place];
+        if (number == last)
+            continue;
+        pf_put_string(&w->pack.text, last ? ",\n" : "[");
+        pf_put_json_string(&w->pack.text, w->strings[i].text, strlen(w->strings[i].text));
+        last = number;
+    }
+    pf_put_string(&w->pack.text, last ? "]" : "[]");
+    end_part(&w->pack, "strings", last);
 }
 
 /* The name with short spellings, NULL when it has no others. */
-static const char *shorten(struct page *page, const char *name)
+static const char *shorten(struct writer *w, const char *name)
 {
     const size_t bytes = strlen(name);
-    page->shorter.used = 0;
+    w->shorter.used = 0;
     if (!strchr(name, '<') && !strstr(name, "::_") && !strchr(name, '['))
         return NULL;
-    pf_put(&page->shorter, name, bytes + 1); /* as much room is enough */
-    if (page->shorter.failed || pf_name_shorten(name, bytes, page->shorter.data) == bytes)
+    pf_put(&w->shorter, name, bytes + 1); /* as much room is enough */
+    if (w->shorter.failed || pf_name_shorten(name, bytes, w->shorter.data) == bytes)
         return NULL;
-    return page->shorter.data;
+    return w->shorter.data;
 }
 
-static void put_shorts(struct page *page)
+static void put_shorts(struct writer *w)
 {
-    uint32_t number = 0, last = UINT32_MAX;
-    pf_put_string(page->text, ",\n\"short\":[");
-    for (size_t i = 0; i < page->string_count; i++) {
-        const struct string *string = &page->strings[i];
-        number = page->string_of[string->place] - 1;
-        const char *name = string->place % 3 == 0 && number != last ? shorten(page, string->text) : NULL;
+    uint32_t last = UINT32_MAX, count = 0;
+    pf_put_char(&w->pack.text, '[');
+    for (size_t i = 0; i < w->string_count; i++) {
+        const struct string *string = &w->strings[i];
+        const uint32_t number = w->string_of[string->place] - 1;
+        const bool is_name = string->place < 3 * w->frame_count && string->place % 3 == 0;
+        const char *name = is_name && number != last ? shorten(w, string->text) : NULL;
         if (!name)
             continue;
-        pf_put_format(page->text, "%s%" PRIu32 ",", last == UINT32_MAX ? "" : ",", number);
-        put_string(page, name);
+        pf_put_format(&w->pack.text, "%s%" PRIu32 ",", count++ ? "," : "", number);
+        pf_put_json_string(&w->pack.text, name, strlen(name));
         last = number;
     }
-    pf_put_char(page->text, ']');
+    pf_put_char(&w->pack.text, ']');
+    end_part(&w->pack, "short", count);
 }
 
-static bool is_large(const struct page *page, const struct pf_flame_set *set)
+/* ---- columns ---- */
+
+static uint64_t name_of(const struct writer *w, size_t i)
 {
-    for (uint32_t i = 0; set && i < set->event_count; i++)
-        if (set->events[i].tree->count > most_nodes(page->options))
-            return true;
-    return false;
+    return w->string_of[3 * i] - 1;
 }
 
-/* Of the frames of one recording. `first` is by string. */
-static void find_aliases(struct page *page, size_t start, size_t end, uint32_t *first)
+static uint64_t module_of(const struct writer *w, size_t i)
 {
-    for (size_t i = end; i-- > start;)
-        if (frame_at(page, i)->kind == PF_FLAME_THREAD)
-            first[page->string_of[3 * i]] = (uint32_t)(i - start);
-    for (size_t i = start; i < end; i++)
-        page->alias[i] =
-            frame_at(page, i)->kind == PF_FLAME_THREAD ? first[page->string_of[3 * i]] : (uint32_t)(i - start);
+    return w->string_of[3 * i + 1];
 }
 
-static int join_threads(struct page *page)
+static uint64_t file_of(const struct writer *w, size_t i)
 {
-    const size_t bytes = (page->string_count + 1) * sizeof(uint32_t), mine = page->set->frame_count;
-    uint32_t *first = pf_new(page->text->allocator, bytes);
-    page->joins = is_large(page, page->set) || is_large(page, page->options->before.set);
-    if (first) {
-        find_aliases(page, 0, mine, first);
-        find_aliases(page, mine, page->frame_count, first);
+    return w->string_of[3 * i + 2];
+}
+
+static uint64_t line_of(const struct writer *w, size_t i)
+{
+    return frame_at(w, i)->line;
+}
+
+static uint64_t kind_of(const struct writer *w, size_t i)
+{
+    return frame_at(w, i)->kind;
+}
+
+static void put_functions(struct writer *w)
+{
+    static const struct {
+        const char *name;
+        uint64_t (*get)(const struct writer *w, size_t i);
+    } columns[] = {{"functions.name", name_of},
+                   {"functions.module", module_of},
+                   {"functions.file", file_of},
+                   {"functions.line", line_of},
+                   {"functions.kind", kind_of}};
+    for (size_t k = 0; k < PF_COUNT(columns); k++) {
+        for (size_t i = 0; i < w->frame_count; i++)
+            put_number(&w->pack, columns[k].get(w, i));
+        end_part(&w->pack, columns[k].name, w->frame_count);
     }
-    pf_free(page->text->allocator, first, bytes);
-    return first ? 0 : PERFILE_ERROR_MEMORY;
 }
 
-static void put_frames(struct page *page)
+static void put_threads(struct writer *w, const struct pf_flame_set *set)
 {
-    begin_numbers(page, "frames");
-    for (size_t i = 0; i < page->frame_count; i++) {
-        const struct pf_flame_frame *frame = frame_at(page, i);
-        put_number(page, page->string_of[3 * i] - 1);
-        put_number(page, page->string_of[3 * i + 1]);
-        put_number(page, page->string_of[3 * i + 2]);
-        put_number(page, frame->line);
-        put_number(page, frame->kind);
-        if (frame->kind == PF_FLAME_THREAD) {
-            put_number(page, !page->joins && frame->by >= PF_FLAME_BY_PID ? frame->pid + 1ull : 0);
-            put_number(page, !page->joins && frame->by >= PF_FLAME_BY_TID ? frame->tid + 1ull : 0);
-        }
+    const size_t first = set == w->set ? 0 : w->set->thread_count;
+    for (size_t i = 0; i < set->thread_count; i++)
+        put_number(&w->pack, set->threads[i].pid);
+    end_part(&w->pack, "threads.pid", set->thread_count);
+    for (size_t i = 0; i < set->thread_count; i++)
+        put_number(&w->pack, set->threads[i].tid);
+    end_part(&w->pack, "threads.tid", set->thread_count);
+    for (size_t i = 0; i < set->thread_count; i++)
+        put_number(&w->pack, w->string_of[3 * w->frame_count + first + i] - 1);
+    end_part(&w->pack, "threads.comm", set->thread_count);
+}
+
+static void put_stacks(struct writer *w, const struct pf_flame_set *set)
+{
+    const struct pf_tree *tree = &set->page->tree;
+    const size_t first = set == w->set ? 0 : w->set->frame_count;
+    const uint64_t before = packed_so_far(&w->pack);
+    for (size_t i = 1; i < tree->count; i++)
+        put_number(&w->pack, i - tree->nodes[i].parent);
+    end_part(&w->pack, "stacks.parent", tree->count - 1);
+    for (size_t i = 1; i < tree->count; i++)
+        put_number(&w->pack, tree->nodes[i].frame == LIGHTER ? w->frame_count : tree->nodes[i].frame + first);
+    end_part(&w->pack, "stacks.fn", tree->count - 1);
+    w->pack.stack_bytes += packed_so_far(&w->pack) - before;
+}
+
+static void put_samples(struct writer *w, const struct pf_flame_set *set)
+{
+    static const char *const names[PF_PAGE_COLUMNS] = {
+        [PF_PAGE_TIME] = "samples.time",   [PF_PAGE_STACK] = "samples.stack", [PF_PAGE_THREAD] = "samples.thread",
+        [PF_PAGE_CPU] = "samples.cpu",     [PF_PAGE_EVENT] = "samples.event", [PF_PAGE_WEIGHT] = "samples.weight",
+        [PF_PAGE_COUNT] = "samples.count",
+    };
+    const struct pf_page_rows *rows = &set->page->rows;
+    for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++) {
+        pf_put_through(&w->pack.text, rows->columns[i].data, rows->columns[i].used);
+        end_part(&w->pack, names[i], rows->columns[i].used ? rows->count : 0);
+        w->pack.sample_bytes += rows->columns[i].used;
     }
-    end_numbers(page);
 }
 
-/* --- trees --- */
-
-/* Cut callees are a node of their own, behind the frames of the page. */
-static void put_lighter(struct page *page, uint32_t *number, uint32_t parent, uint64_t weight)
+static void put_recording(struct writer *w, const struct pf_flame_set *set)
 {
-    put_number(page, ++*number - parent);
-    put_number(page, page->frame_count);
-    put_number(page, weight);
+    put_threads(w, set);
+    put_stacks(w, set);
+    put_samples(w, set);
 }
 
-/* Fills number_of, by node of the cut's tree; the number of nodes is returned. */
-static uint32_t put_node_list(struct page *page, const struct pf_flame_cut *cut, size_t first_frame,
-                              uint32_t *number_of)
-{
-    const struct pf_tree *tree = cut->tree;
-    uint32_t *lighter = number_of + tree->count, number = 0;
-    begin_numbers(page, "nodes");
-    number_of[0] = 0;
-    for (size_t i = 0; i < tree->count && !page->text->failed; i++) {
-        const struct pf_tree_node *node = &tree->nodes[i];
-        const bool kept = !cut->kept || cut->kept[i];
-        if (!kept) {
-            number_of[i] = lighter[i] = lighter[node->parent];
-            continue;
-        }
-        if (i) {
-            number_of[i] = ++number;
-            put_number(page, number - number_of[node->parent]);
-            put_number(page, node->frame + first_frame);
-            put_number(page, node->self);
-        }
-        if (cut->kept && cut->lighter[i]) {
-            put_lighter(page, &number, number_of[i], cut->lighter[i]);
-            lighter[i] = number;
-        }
-    }
-    end_numbers(page);
-    return number + 1;
-}
-
-static int put_cut_nodes(struct page *page, const struct pf_flame_cut *cut, size_t given, size_t first_frame)
-{
-    const size_t count = cut->tree->count, bytes = (cut->kept ? 2 : 1) * count * sizeof(uint32_t);
-    uint32_t *number_of = pf_new(page->text->allocator, bytes);
-    if (!number_of ||
-        !pf_grow(page->text->allocator, &page->node_of, &page->node_room, given, sizeof(*page->node_of))) {
-        pf_free(page->text->allocator, number_of, bytes);
-        return PERFILE_ERROR_MEMORY;
-    }
-    const uint32_t nodes = put_node_list(page, cut, first_frame, number_of);
-    for (size_t i = 0; i < given; i++)
-        page->node_of[i] = number_of[cut->place_of ? cut->place_of[i] : i];
-    pf_put_format(page->text, ",\"own\":%llu,\"count\":%" PRIu32 ",\"cutNodes\":%llu,\"cutWeight\":%llu",
-                  (unsigned long long)cut->tree->nodes[0].self, nodes, (unsigned long long)cut->cut_count,
-                  (unsigned long long)cut->cut_weight);
-    pf_free(page->text->allocator, number_of, bytes);
-    return page->text->failed;
-}
+/* ---- too many stacks ---- */
 
 struct same {
-    uint64_t key; /* string of the name, string of the module, kind */
+    uint64_t key; /* string of the name, string of the module */
     uint32_t frame;
 };
 
@@ -305,185 +374,318 @@ static int compare_same(const void *left, const void *right)
     return a->key != b->key ? (a->key > b->key) - (a->key < b->key) : (a->frame > b->frame) - (a->frame < b->frame);
 }
 
-/* Which frame each is the same function as: the page does not tell apart what has the same name, module and kind. */
-static bool find_same(const struct page *page, size_t count, uint32_t *same)
+/* What has no symbol is called as its module. */
+static uint64_t same_key(const struct writer *w, size_t i)
 {
-    struct same *list = pf_new(page->text->allocator, (count + 1) * sizeof(*list));
+    const char *name = w->set->frames[i].name;
+    const bool named = name && *name && strcmp(name, "[unknown]") != 0;
+    return (uint64_t)(named ? w->string_of[3 * i] : 0) << 32 | w->string_of[3 * i + 1];
+}
+
+/* Which frame each is the same function as: the page does not tell apart what has the same name and module. */
+static bool find_same(const struct writer *w, size_t count, uint32_t *same)
+{
+    struct same *list = pf_new(w->text->allocator, (count + 1) * sizeof(*list));
     for (size_t i = 0; list && i < count; i++)
-        list[i] = (struct same){(uint64_t)page->string_of[3 * i] << 34 | (uint64_t)page->string_of[3 * i + 1] << 4 |
-                                    page->set->frames[i].kind,
-                                (uint32_t)i};
+        list[i] = (struct same){same_key(w, i), (uint32_t)i};
     if (list)
         qsort(list, count, sizeof(*list), compare_same);
     for (size_t i = 0; list && i < count; i++)
         same[list[i].frame] = i && list[i].key == list[i - 1].key ? same[list[i - 1].frame] : list[i].frame;
-    pf_free(page->text->allocator, list, (count + 1) * sizeof(*list));
+    pf_free(w->text->allocator, list, (count + 1) * sizeof(*list));
     return list;
 }
 
-static void put_sum_list(struct page *page, const struct pf_flame_sums *sums, size_t count)
+/* The nodes of the page's tree weigh what the samples of the event do; all events: shares of theirs. */
+static bool weigh_tree(struct pf_page *page, uint32_t event, bool all)
 {
-    size_t last = 0;
-    begin_numbers(page, "sums");
-    for (size_t i = 0; i < count; i++) {
-        if (!sums[i].total)
-            continue;
-        put_number(page, i - last);
-        put_number(page, sums[i].self);
-        put_number(page, sums[i].total);
-        last = i;
-    }
-    end_numbers(page);
+    struct pf_page_reading reading = {0};
+    struct pf_page_row row;
+    for (size_t i = 0; i < page->tree.count; i++)
+        page->tree.nodes[i].self = 0;
+    while (pf_page_next(page, &reading, &row))
+        if (all)
+            page->tree.nodes[row.stack].self +=
+                1 + (uint64_t)((double)SHARES * (double)row.weight / (double)pf_max(page->totals[row.event], 1));
+        else if (row.event == event)
+            page->tree.nodes[row.stack].self += row.weight;
+    return pf_tree_sum(&page->tree);
 }
 
-/* What functions weigh, with the nodes that the page lacks. */
-static int put_sums(struct page *page, const struct pf_tree *tree)
+static bool sum_functions(struct writer *w)
 {
-    const struct perfile_allocator *allocator = page->text->allocator;
-    const size_t count = page->set->frame_count, bytes = (count + 1) * sizeof(struct pf_flame_sums);
+    const struct perfile_allocator *allocator = w->text->allocator;
+    const size_t count = w->set->frame_count, events = w->set->event_count;
     uint32_t *same = pf_new(allocator, (count + 1) * sizeof(*same));
-    struct pf_flame_sums *sums = pf_new(allocator, bytes);
-    const bool fine =
-        same && sums && find_same(page, count, same) && pf_flame_cut_sums(allocator, tree, same, sums, count);
-    if (fine)
-        put_sum_list(page, sums, count);
+    w->sums = pf_new(allocator, (events * count + 1) * sizeof(*w->sums));
+    bool fine = same && w->sums && find_same(w, count, same);
+    for (uint32_t i = 0; fine && i < events; i++)
+        fine = weigh_tree(w->set->page, i, false) &&
+               pf_flame_cut_sums(allocator, &w->set->page->tree, same, w->sums + i * count, count);
     pf_free(allocator, same, (count + 1) * sizeof(*same));
-    pf_free(allocator, sums, bytes);
-    return fine ? page->text->failed : PERFILE_ERROR_MEMORY;
+    return fine;
 }
 
-/* `first_frame`: where the tree's frames begin among those of the page. */
-static int put_nodes(struct page *page, const struct pf_tree *tree, size_t first_frame)
+static void put_sums(struct writer *w)
 {
+    static const char *const names[] = {"totals.event", "totals.fn", "totals.self", "totals.total"};
+    const size_t count = w->set->frame_count, events = w->sums ? w->set->event_count : 0;
+    for (unsigned k = 0; k < PF_COUNT(names); k++) {
+        uint64_t rows = 0;
+        for (size_t i = 0; i < events * count; i++) {
+            const uint64_t values[] = {i / count, i % count, w->sums[i].self, w->sums[i].total};
+            if (!w->sums[i].total)
+                continue;
+            put_number(&w->pack, values[k]);
+            rows++;
+        }
+        end_part(&w->pack, names[k], rows);
+    }
+}
+
+/* The tree becomes that of what is kept, with a node for what each caller lost. Fills node_of, by old node. */
+static bool replace_nodes(struct pf_tree *tree, const struct pf_flame_cut *cut, uint32_t *node_of, uint32_t *lighter)
+{
+    struct pf_tree_node *nodes = NULL;
+    size_t room = 0, count = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const uint32_t parent = tree->nodes[i].parent;
+        if (!cut->kept[i]) {
+            node_of[i] = lighter[i] = lighter[parent];
+            continue;
+        }
+        if (!pf_grow(tree->allocator, &nodes, &room, count + 2, sizeof(*nodes))) {
+            pf_free(tree->allocator, nodes, room * sizeof(*nodes));
+            return false;
+        }
+        node_of[i] = (uint32_t)count;
+        nodes[count++] = (struct pf_tree_node){.parent = i ? node_of[parent] : 0, .frame = tree->nodes[i].frame};
+        lighter[i] = (uint32_t)count;
+        if (cut->lighter[i])
+            nodes[count++] = (struct pf_tree_node){.parent = node_of[i], .frame = LIGHTER};
+    }
+    pf_free(tree->allocator, tree->nodes, tree->room * sizeof(*nodes));
+    tree->nodes = nodes;
+    tree->room = room;
+    tree->count = count;
+    return true;
+}
+
+/* Of an earlier cut, what is kept. */
+static uint64_t lighter_weight(const struct pf_tree *tree, const bool *kept)
+{
+    uint64_t weight = 0;
+    for (size_t i = 0; kept && i < tree->count; i++)
+        weight += kept[i] && tree->nodes[i].frame == LIGHTER ? tree->totals[i] : 0;
+    return weight;
+}
+
+static bool cut_stacks(struct writer *w, struct pf_page *page, size_t most)
+{
+    const struct perfile_allocator *allocator = w->text->allocator;
+    const size_t count = page->tree.count;
+    uint32_t *node_of = pf_new(allocator, 2 * count * sizeof(*node_of));
     struct pf_flame_cut cut;
-    int result = pf_flame_cut_open(&cut, page->text->allocator, tree, page->alias + first_frame, page->joins,
-                                   most_nodes(page->options));
-    if (result == 0)
-        result = put_cut_nodes(page, &cut, tree->count, first_frame);
-    if (result == 0 && cut.kept && !page->options->before.set)
-        result = put_sums(page, cut.tree);
-    pf_flame_cut_close(&cut);
+    if (!node_of || !weigh_tree(page, 0, true)) {
+        pf_free(allocator, node_of, 2 * count * sizeof(*node_of));
+        return false;
+    }
+    bool fine = pf_flame_cut_open(&cut, allocator, &page->tree, most) == 0;
+    const uint64_t whole = page->tree.totals[0], light = lighter_weight(&page->tree, cut.kept);
+    if (fine)
+        fine = replace_nodes(&page->tree, &cut, node_of, node_of + count);
+    if (fine && page == w->set->page) {
+        w->cut_count += cut.cut_count;
+        w->cut_share = whole ? (double)(cut.cut_weight + light) / (double)whole : 0;
+    }
+    pf_free(allocator, cut.kept, count * sizeof(*cut.kept));
+    pf_free(allocator, cut.lighter, count * sizeof(*cut.lighter));
+    fine = fine && pf_page_join(page, w->pieces, node_of);
+    pf_free(allocator, node_of, 2 * count * sizeof(*node_of));
+    return fine;
+}
+
+static bool cut_all(struct writer *w, size_t most)
+{
+    if (!w->before && !w->sums && !sum_functions(w))
+        return false;
+    w->joined = true;
+    return (w->set->page->tree.count <= most || cut_stacks(w, w->set->page, most)) &&
+           (!w->before || w->before->page->tree.count <= most || cut_stacks(w, w->before->page, most));
+}
+
+static bool join_all(struct writer *w)
+{
+    w->joined = true;
+    return pf_page_join(w->set->page, w->pieces, NULL) && (!w->before || pf_page_join(w->before->page, 0, NULL));
+}
+
+/* ---- all parts ---- */
+
+static int pack_all(struct writer *w)
+{
+    close_pack(&w->pack);
+    int result = open_pack(&w->pack, w->text->allocator);
+    if (result != 0)
+        return result;
+    put_strings(w);
+    put_shorts(w);
+    put_functions(w);
+    put_recording(w, w->set);
+    put_sums(w);
+    if (w->before) {
+        w->pack.prefix = "before.";
+        put_recording(w, w->before);
+    }
+    pf_text_flush(&w->pack.text);
+    if (w->pack.text.failed || w->pack.parts.failed || pf_gzip_finish(w->pack.gzip) != 0 || w->pack.bytes.failed)
+        return PERFILE_ERROR_MEMORY;
+    return 0;
+}
+
+static bool is_too_large(const struct writer *w)
+{
+    return w->options->page_bytes && w->pack.bytes.used / 3 * 4 > w->options->page_bytes;
+}
+
+/* Nodes that fit into half of the page, as far as the last attempt tells. */
+static size_t fitting_nodes(const struct writer *w)
+{
+    const double share = (double)w->pack.stack_bytes / (double)pf_max(packed_so_far(&w->pack), 1);
+    const double bytes = (double)w->pack.bytes.used * 4 / 3 * share;
+    const double half = (double)w->options->page_bytes / 2;
+    return bytes > half ? (size_t)((double)w->set->page->tree.count * half / bytes) + SMALLEST : SIZE_MAX;
+}
+
+/* One thing after another is given up: points of time, light stacks, pieces of time. */
+static int pack_less(struct writer *w)
+{
+    bool fine = true;
+    int result = 0;
+    if (!w->joined)
+        fine = join_all(w);
+    else if (w->cuts++ < MOST_CUTS && fitting_nodes(w) < w->set->page->tree.count)
+        fine = cut_all(w, fitting_nodes(w));
+    else {
+        w->pieces /= COARSER;
+        fine = join_all(w);
+    }
+    if (fine)
+        result = pack_all(w);
+    return fine ? result : PERFILE_ERROR_MEMORY;
+}
+
+static int pack_what_fits(struct writer *w)
+{
+    w->pieces = PIECES;
+    w->joined = w->set->page->fold.width_ns != 0;
+    if (w->set->page->tree.count > most_nodes(w->options) && !cut_all(w, most_nodes(w->options)))
+        return PERFILE_ERROR_MEMORY;
+    int result = pack_all(w);
+    while (result == 0 && is_too_large(w) && w->pieces)
+        result = pack_less(w);
     return result;
 }
 
-static void put_total(struct page *page, const struct pf_flame_event *event)
+static void put_base64(struct pf_text *text, const uint8_t *data, size_t bytes)
 {
-    pf_put_format(page->text, "\"total\":%llu", (unsigned long long)pf_max(event->total, event->tree->totals[0]));
-}
-
-static void put_verdicts(struct page *page)
-{
-    if (!page->options->has_verdicts)
-        return;
-    for (int which = 0; which < 2; which++) {
-        pf_put_string(page->text, which ? "\",\"" : ",\n\"verdicts\":[\"");
-        for (size_t i = 0; i < page->set->frame_count; i++) {
-            const char verdict = page->set->frames[i].verdicts[which];
-            pf_put_char(page->text, verdict ? verdict : '-');
-        }
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < bytes; i += 3) {
+        const uint32_t second = i + 1 < bytes ? data[i + 1] : 0, third = i + 2 < bytes ? data[i + 2] : 0;
+        const uint32_t bits = (uint32_t)data[i] << 16 | second << 8 | third;
+        char *at = pf_text_reserve(text, 4);
+        for (unsigned k = 0; k < 4; k++)
+            at[k] = i + k <= bytes ? digits[bits >> (18 - 6 * k) & 63] : '=';
+        pf_text_commit(text, at + 4);
     }
-    pf_put_string(page->text, "\"]");
 }
 
-/* The event of the same name in what the set is compared with, if any. */
-static int put_before(struct page *page, const char *name)
-{
-    const struct pf_flame_set *before = page->options->before.set;
-    uint32_t event;
-    if (!before || !pf_flame_event_find(before, name, &event))
-        return 0;
-    pf_put_string(page->text, ",\n\"before\":{");
-    put_total(page, &before->events[event]);
-    int result = put_nodes(page, before->events[event].tree, page->set->frame_count);
-    pf_put_char(page->text, '}');
-    return result;
-}
+/* ---- the little that is JSON ---- */
 
-/* `at` is the event's first slice; that of the next event is returned. */
-static size_t put_slices(struct page *page, uint32_t event, size_t at)
+static void put_events(struct writer *w)
 {
-    const struct pf_flame_set *set = page->set;
-    begin_numbers(page, "slices");
-    for (uint32_t bucket = 0; bucket < set->bucket_count; bucket++) {
-        size_t end = at;
-        uint32_t last = 0;
-        while (end < set->slice_count && set->slices[end].event == event && set->slices[end].bucket == bucket)
-            end++;
-        put_number(page, end - at);
-        for (; at < end; at++) {
-            uint32_t node = page->node_of[set->slices[at].node];
-            int64_t step = (int64_t)node - last;
-            put_number(page, step < 0 ? (uint64_t)-step * 2 - 1 : (uint64_t)step * 2);
-            put_number(page, set->slices[at].weight);
-            last = node;
-        }
+    pf_put_string(w->text, ",\n\"events\":[");
+    for (uint32_t i = 0; i < w->set->event_count; i++) {
+        const struct pf_flame_event *event = &w->set->events[i];
+        uint32_t before;
+        pf_put_format(w->text, "%s\n{\"total\":%llu", i ? "," : "", (unsigned long long)event->total);
+        put_member(w, "name", event->name);
+        put_member(w, "unit", event->unit ? event->unit : w->set->unit);
+        if (w->before && pf_flame_event_find(w->before, event->name, &before))
+            pf_put_format(w->text, ",\"before\":%" PRIu32, before);
+        pf_put_char(w->text, '}');
     }
-    end_numbers(page);
-    return at;
-}
-
-static int put_events(struct page *page)
-{
-    size_t slice = 0;
-    pf_put_string(page->text, ",\n\"events\":[");
-    for (uint32_t i = 0; i < page->set->event_count; i++) {
-        const struct pf_flame_event *event = &page->set->events[i];
-        pf_put_string(page->text, i ? ",\n{" : "\n{");
-        put_total(page, event);
-        put_member(page, "name", event->name);
-        put_member(page, "unit", event->unit ? event->unit : page->set->unit);
-        int result = put_nodes(page, event->tree, 0);
-        if (result == 0 && page->set->bucket_count)
-            slice = put_slices(page, i, slice);
-        if (result == 0)
-            result = put_before(page, event->name);
-        if (result != 0)
-            return result;
-        pf_put_char(page->text, '}');
-    }
-    pf_put_char(page->text, ']');
-    return page->text->failed;
+    pf_put_char(w->text, ']');
 }
 
 /* Labels and values in turn; remarks are those with the label "". */
-static void put_facts(struct page *page)
+static void put_facts(struct writer *w)
 {
-    pf_put_string(page->text, ",\n\"facts\":[");
-    for (size_t i = 0; i < page->set->fact_count; i++) {
-        const struct pf_flame_fact *fact = &page->set->facts[i];
-        pf_put_string(page->text, i ? ",\n" : "\n");
-        put_string(page, fact->label ? fact->label : "");
-        pf_put_char(page->text, ',');
-        put_string(page, fact->value);
+    pf_put_string(w->text, ",\n\"facts\":[");
+    for (size_t i = 0; i < w->set->fact_count; i++) {
+        const struct pf_flame_fact *fact = &w->set->facts[i];
+        pf_put_string(w->text, i ? ",\n" : "\n");
+        put_string(w, fact->label ? fact->label : "");
+        pf_put_char(w->text, ',');
+        put_string(w, fact->value);
     }
-    pf_put_char(page->text, ']');
+    pf_put_char(w->text, ']');
 }
 
-static int put_data(struct page *page)
+static void put_verdicts(struct writer *w)
 {
-    const struct pf_flame_set *set = page->set;
-    pf_put_string(page->text, "{\"version\":1");
-    put_member(page, "title", set->title);
-    put_member(page, "subtitle", set->subtitle);
-    put_facts(page);
-    pf_put_format(page->text, ",\n\"event\":%u,\"buckets\":%u,\"start\":%llu,\"step\":%llu", set->first_event,
-                  set->bucket_count, (unsigned long long)set->start_ns, (unsigned long long)set->bucket_ns);
-    pf_put_format(page->text, ",\"reverse\":%s,\"compares\":%s,\"normalized\":%s",
-                  page->options->reverse ? "true" : "false", page->options->before.set ? "true" : "false",
-                  page->options->before.normalized ? "true" : "false");
-    put_strings(page);
-    put_shorts(page);
-    int result = join_threads(page);
-    pf_put_format(page->text, ",\"joins\":%s", page->joins ? "true" : "false");
-    put_frames(page);
-    put_verdicts(page);
-    if (result == 0)
-        result = put_events(page);
-    pf_put_char(page->text, '}');
-    return result;
+    if (!w->options->has_verdicts)
+        return;
+    for (int which = 0; which < 2; which++) {
+        pf_put_string(w->text, which ? "\",\"" : ",\n\"verdicts\":[\"");
+        for (size_t i = 0; i < w->set->frame_count; i++) {
+            const char verdict = w->set->frames[i].verdicts[which];
+            pf_put_char(w->text, verdict ? verdict : '-');
+        }
+    }
+    pf_put_string(w->text, "\"]");
 }
 
-/* --- the page --- */
+static void put_times(struct writer *w)
+{
+    const struct pf_page *page = w->set->page;
+    const bool timed = page->first <= page->last && !page->timeless;
+    pf_put_format(
+        w->text, ",\n\"first\":%llu,\"span\":%llu,\"origin\":%llu,\"piece\":%llu",
+        (unsigned long long)(timed ? page->first : 0), (unsigned long long)(timed ? page->last - page->first : 0),
+        (unsigned long long)(timed ? page->base_ns - page->first : 0), (unsigned long long)page->fold.width_ns);
+}
+
+static int put_data(struct writer *w)
+{
+    const struct pf_flame_set *set = w->set;
+    const struct pf_html_options *options = w->options;
+    const int result = pack_what_fits(w);
+    if (result != 0)
+        return result;
+    pf_put_string(w->text, "{\"version\":2");
+    put_member(w, "title", set->title);
+    put_member(w, "subtitle", set->subtitle);
+    put_facts(w);
+    pf_put_format(w->text, ",\n\"event\":%u,\"reverse\":%s,\"compares\":%s,\"normalized\":%s", set->first_event,
+                  options->reverse ? "true" : "false", w->before ? "true" : "false",
+                  options->before.normalized ? "true" : "false");
+    put_member(w, "by", options->by ? options->by : "");
+    pf_put_format(w->text, ",\"quantum\":%llu", (unsigned long long)options->quantum_ns);
+    put_times(w);
+    pf_put_format(w->text, ",\n\"cutNodes\":%llu,\"cutPermille\":%u", (unsigned long long)w->cut_count,
+                  (unsigned)(w->cut_share * 1000 + 0.5));
+    put_events(w);
+    put_verdicts(w);
+    pf_put_format(w->text, ",\n\"parts\":[");
+    pf_put(w->text, w->pack.parts.data, w->pack.parts.used);
+    pf_put_string(w->text, "],\n\"packed\":\"");
+    put_base64(w->text, (const uint8_t *)w->pack.bytes.data, w->pack.bytes.used);
+    pf_put_string(w->text, "\"}");
+    return w->text->failed;
+}
+
+/* ---- the page ---- */
 
 /* The template up to a mark; what follows the mark is returned. */
 static const char *put_up_to(struct pf_text *text, const char *template, const char *mark)
@@ -495,40 +697,119 @@ static const char *put_up_to(struct pf_text *text, const char *template, const c
     return at + strlen(mark);
 }
 
-static int put_page(struct page *page)
+static int put_page(struct writer *w)
 {
-    const char *rest = put_up_to(page->text, pf_viewer_html, "<!--css-->\n");
-    pf_put_string(page->text, pf_viewer_css);
-    rest = put_up_to(page->text, rest, "<!--data-->");
-    int result = put_data(page);
-    rest = put_up_to(page->text, rest, "<!--js-->\n");
-    pf_put_string(page->text, pf_viewer_js);
-    pf_put_string(page->text, rest);
-    return result != 0            ? result
-           : page->text->failed   ? page->text->failed
-           : page->scratch.failed ? page->scratch.failed
-                                  : page->shorter.failed;
+    const char *rest = put_up_to(w->text, pf_viewer_html, "<!--css-->\n");
+    pf_put_string(w->text, pf_viewer_css);
+    rest = put_up_to(w->text, rest, "<!--data-->");
+    number_strings(w);
+    const int result = put_data(w);
+    rest = put_up_to(w->text, rest, "<!--js-->\n");
+    pf_put_string(w->text, pf_viewer_js);
+    pf_put_string(w->text, rest);
+    return result != 0         ? result
+           : w->text->failed   ? w->text->failed
+           : w->scratch.failed ? w->scratch.failed
+                               : w->shorter.failed;
+}
+
+static int write_html(const struct pf_flame_set *set, const struct pf_html_options *options, struct pf_text *text)
+{
+    const struct perfile_allocator *allocator = text->allocator;
+    const struct pf_flame_set *before = options->before.set;
+    struct writer w = {.set = set,
+                       .before = before,
+                       .options = options,
+                       .frame_count = set->frame_count + (before ? before->frame_count : 0),
+                       .thread_count = set->thread_count + (before ? before->thread_count : 0),
+                       .text = text};
+    const size_t places = 3 * w.frame_count + w.thread_count + 1;
+    int result = pf_text_open(&w.scratch, allocator, NULL, NULL);
+    if (result == 0)
+        result = pf_text_open(&w.shorter, allocator, NULL, NULL);
+    w.strings = pf_new(allocator, places * sizeof(*w.strings));
+    w.string_of = pf_new(allocator, places * sizeof(*w.string_of));
+    if (result == 0)
+        result = w.strings && w.string_of ? put_page(&w) : PERFILE_ERROR_MEMORY;
+    close_pack(&w.pack);
+    pf_free(allocator, w.sums, (set->event_count * set->frame_count + 1) * sizeof(*w.sums));
+    pf_free(allocator, w.string_of, places * sizeof(*w.string_of));
+    pf_free(allocator, w.strings, places * sizeof(*w.strings));
+    pf_text_close(&w.scratch);
+    pf_text_close(&w.shorter);
+    return result;
+}
+
+/* ---- sets that have trees ---- */
+
+static bool add_tree(struct pf_page *page, const struct pf_tree *tree, uint32_t event)
+{
+    uint32_t *nodes = pf_new(page->allocator, (tree->count + 1) * sizeof(*nodes));
+    bool fine = nodes;
+    for (size_t i = 1; fine && i < tree->count; i++) {
+        const struct pf_tree_node *node = &tree->nodes[i];
+        nodes[i] = pf_tree_child(&page->tree, nodes[node->parent], node->frame);
+        const struct pf_page_row row = {.time = PF_PAGE_NO_TIME,
+                                        .weight = node->self,
+                                        .count = 1,
+                                        .stack = nodes[i],
+                                        .cpu = PF_PAGE_NONE,
+                                        .event = event};
+        fine = nodes[i] && (!node->self || pf_page_add(page, &row));
+    }
+    pf_free(page->allocator, nodes, (tree->count + 1) * sizeof(*nodes));
+    return fine;
+}
+
+/* All their samples are those of one thread, which no level shows. */
+struct given {
+    struct pf_flame_set set;
+    struct pf_page page;
+    struct pf_flame_event *events;
+};
+
+static int open_given(struct given *given, const struct pf_flame_set *set, const struct perfile_allocator *allocator)
+{
+    static const struct pf_flame_frame nobody = {.name = "", .kind = PF_FLAME_THREAD};
+    int result = pf_page_open(&given->page, allocator, SIZE_MAX);
+    given->events = pf_new(allocator, (set->event_count + 1) * sizeof(*given->events));
+    bool fine = result == 0 && given->events;
+    for (uint32_t i = 0; fine && i < set->event_count; i++) {
+        given->events[i] = set->events[i];
+        given->events[i].total = pf_max(set->events[i].total, set->events[i].tree->totals[0]);
+        fine = add_tree(&given->page, set->events[i].tree, i);
+    }
+    given->set = *set;
+    given->set.events = given->events;
+    given->set.page = &given->page;
+    given->set.threads = &nobody;
+    given->set.thread_count = 1;
+    return fine && pf_page_end(&given->page) ? 0 : PERFILE_ERROR_MEMORY;
+}
+
+static void close_given(struct given *given, const struct perfile_allocator *allocator)
+{
+    if (given->events)
+        pf_free(allocator, given->events, (given->set.event_count + 1) * sizeof(*given->events));
+    pf_page_close(&given->page);
 }
 
 int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *options, struct pf_text *text)
 {
-    const struct perfile_allocator *allocator = text->allocator;
-    const size_t frames = set->frame_count + (options->before.set ? options->before.set->frame_count : 0);
-    size_t places = 3 * frames + 1;
-    struct page page = {.set = set, .options = options, .frame_count = frames, .text = text};
-    int result = pf_text_open(&page.scratch, allocator, NULL, NULL);
+    struct given sides[2] = {0};
+    struct pf_html_options all = *options;
+    int result = 0;
+    if (!set->page) {
+        result = open_given(&sides[0], set, text->allocator);
+        if (result == 0 && options->before.set)
+            result = open_given(&sides[1], options->before.set, text->allocator);
+        all.by = "none";
+        all.before.set = options->before.set ? &sides[1].set : NULL;
+        set = &sides[0].set;
+    }
     if (result == 0)
-        result = pf_text_open(&page.shorter, allocator, NULL, NULL);
-    page.strings = pf_new(allocator, places * sizeof(*page.strings));
-    page.string_of = pf_new(allocator, places * sizeof(*page.string_of));
-    page.alias = pf_new(allocator, (frames + 1) * sizeof(*page.alias));
-    if (result == 0)
-        result = page.strings && page.string_of && page.alias ? put_page(&page) : PERFILE_ERROR_MEMORY;
-    pf_free(allocator, page.alias, (frames + 1) * sizeof(*page.alias));
-    pf_free(allocator, page.node_of, page.node_room * sizeof(*page.node_of));
-    pf_free(allocator, page.string_of, places * sizeof(*page.string_of));
-    pf_free(allocator, page.strings, places * sizeof(*page.strings));
-    pf_text_close(&page.scratch);
-    pf_text_close(&page.shorter);
+        result = write_html(set, &all, text);
+    for (int i = 0; i < 2; i++)
+        close_given(&sides[i], text->allocator);
     return result;
 }

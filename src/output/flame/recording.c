@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-enum { BUCKETS = 200 };
+enum { PAGE_BYTES = 16000000 };
 
 /* Frames of the profile and of the bottom share the trees' numbers while both still grow: these are of the bottom. */
 #define BOTTOM ((uint32_t)1 << 31)
@@ -29,51 +29,9 @@ static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const str
     return stacks;
 }
 
-/* The last slice of the node; NULL: out of memory. */
-static uint32_t *slice_of(struct pf_flame_recording *g, struct pf_flame_stacks *stacks, uint32_t node)
+static bool add_to_tree(struct pf_flame_recording *g, struct pf_flame_stacks *stacks,
+                        const struct pf_profile_sample *sample, struct pf_stack_frames *stack)
 {
-    const size_t room = stacks->slice_room;
-    if (PF_UNLIKELY(node >= room)) {
-        if (!pf_grow(g->allocator, &stacks->slice_of, &stacks->slice_room, (size_t)node + 1, sizeof(*stacks->slice_of)))
-            return NULL;
-        memset(stacks->slice_of + room, 0xff, (stacks->slice_room - room) * sizeof(*stacks->slice_of));
-    }
-    return &stacks->slice_of[node];
-}
-
-/* Times go up, nearly: where a node comes back to a bucket there are two slices for now. */
-static bool add_slice(struct pf_flame_recording *g, struct pf_flame_stacks *stacks)
-{
-    const uint64_t time = stacks->time, weight = stacks->weight;
-    const uint32_t node = stacks->arriving.entered;
-    if (!g->span || time < g->first_time || time - g->first_time > g->span)
-        return true;
-    const uint32_t bucket = (uint32_t)((time - g->first_time) / (g->span / BUCKETS + 1));
-    uint32_t *place = slice_of(g, stacks, node);
-    if (!place)
-        return false;
-    if (*place != UINT32_MAX && g->slices[*place].bucket == bucket) {
-        g->slices[*place].weight += weight;
-        return true;
-    }
-    if (g->slice_count >= UINT32_MAX ||
-        !pf_grow(g->allocator, &g->slices, &g->slice_room, g->slice_count + 1, sizeof(*g->slices)))
-        return false;
-    *place = (uint32_t)g->slice_count++;
-    g->slices[*place] = (struct pf_flame_slice){
-        .event = (uint32_t)(stacks - g->stacks), .bucket = bucket, .node = node, .weight = weight};
-    return true;
-}
-
-/* The stack before the last one has come into the tree. */
-static bool note_entered(struct pf_flame_recording *g, struct pf_flame_stacks *stacks)
-{
-    return !stacks->samples || add_slice(g, stacks);
-}
-
-static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sample *sample)
-{
-    struct pf_flame_stacks *stacks = stacks_of(g, sample->event);
     uint32_t bottom[PF_BOTTOM_LEVELS];
     for (size_t level = 0; level < g->bottom.level_count; level++) {
         const uint32_t frame = pf_bottom_frame(&g->bottom, level, sample);
@@ -81,16 +39,45 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
             return false;
         bottom[level] = frame | BOTTOM;
     }
-    const struct pf_stack_frames stack = {.bottom = bottom,
-                                          .bottom_count = g->bottom.level_count,
-                                          .frames = sample->frames,
-                                          .frame_count = sample->frame_count,
-                                          .leaf = PF_STACK_NO_LEAF,
-                                          .weight = g->options->flame->count_samples ? 1 : sample->period};
-    if (!stacks || !pf_stacks_add(&stacks->arriving, &stacks->tree, &stack) || !note_entered(g, stacks))
+    stack->bottom = bottom;
+    stack->bottom_count = g->bottom.level_count;
+    return pf_stacks_add(&stacks->arriving, &stacks->tree, stack);
+}
+
+/* The stack of the sample before has come into the page's tree. */
+static bool add_waiting(struct pf_flame_recording *g)
+{
+    g->waiting.stack = g->arriving.entered;
+    return !g->waits || pf_page_add(&g->page, &g->waiting);
+}
+
+static bool add_to_page(struct pf_flame_recording *g, struct pf_flame_stacks *stacks,
+                        const struct pf_profile_sample *sample, const struct pf_stack_frames *stack)
+{
+    const uint32_t thread = pf_bottom_frame(&g->bottom, 0, sample);
+    const bool timed = sample->event->attr->sample_type & PERFILE_SAMPLE_TIME;
+    if (thread == UINT32_MAX || !pf_stacks_add(&g->arriving, &g->page.tree, stack) || !add_waiting(g))
         return false;
-    stacks->time = sample->time;
-    stacks->weight = stack.weight;
+    g->waits = true;
+    g->waiting = (struct pf_page_row){.time = timed ? sample->time : PF_PAGE_NO_TIME,
+                                      .weight = stack->weight,
+                                      .count = 1,
+                                      .thread = thread,
+                                      .cpu = sample->has_cpu ? sample->cpu : PF_PAGE_NONE,
+                                      .event = (uint32_t)(stacks - g->stacks)};
+    return true;
+}
+
+static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sample *sample)
+{
+    struct pf_flame_stacks *stacks = stacks_of(g, sample->event);
+    struct pf_stack_frames stack = {.frames = sample->frames,
+                                    .frame_count = sample->frame_count,
+                                    .leaf = PF_STACK_NO_LEAF,
+                                    .weight = g->options->flame->count_samples ? 1 : sample->period};
+    if (!stacks ||
+        !(g->page.allocator ? add_to_page(g, stacks, sample, &stack) : add_to_tree(g, stacks, sample, &stack)))
+        return false;
     stacks->samples++;
     return true;
 }
@@ -98,21 +85,10 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
 static bool end_stacks(struct pf_flame_recording *g)
 {
     for (size_t i = 0; i < g->stacks_count; i++)
-        if (!pf_stacks_end(&g->stacks[i].arriving, &g->stacks[i].tree) || !note_entered(g, &g->stacks[i]))
+        if (!pf_stacks_end(&g->stacks[i].arriving, &g->stacks[i].tree))
             return false;
-    return true;
-}
-
-/* Before the reader is driven by who reads the samples. */
-static int find_span(struct pf_flame_recording *g, struct perfile_error *error)
-{
-    uint64_t first, last;
-    const int known = perfile_reader_span(g->reader, &first, &last, error);
-    if (known > 0 && first < last) {
-        g->first_time = first;
-        g->span = last - first;
-    }
-    return known < 0 ? known : 0;
+    return !g->page.allocator ||
+           (pf_stacks_end(&g->arriving, &g->page.tree) && add_waiting(g) && pf_page_end(&g->page));
 }
 
 static int gather(struct pf_flame_recording *g, struct perfile_error *error)
@@ -140,30 +116,6 @@ static struct pf_flame_frame flame_frame(const struct pf_flame_recording *g, uin
         .name = info->name, .module = module ? module->name : NULL, .kind = kinds[info->kind]};
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct pf_flame_slice *x = a, *y = b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    if (x->bucket != y->bucket)
-        return x->bucket < y->bucket ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
-/* In their order, each once. */
-static void order_slices(struct pf_flame_recording *g)
-{
-    size_t kept = 0;
-    if (g->slice_count)
-        qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);
-    for (size_t i = 0; i < g->slice_count; i++)
-        if (kept && by_place(&g->slices[kept - 1], &g->slices[i]) == 0)
-            g->slices[kept - 1].weight += g->slices[i].weight;
-        else
-            g->slices[kept++] = g->slices[i];
-    g->slice_count = kept;
-}
-
 static const char *unit_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
     char unit[64];
@@ -180,10 +132,12 @@ static bool make_events(struct pf_flame_recording *g, uint32_t plain)
         struct pf_tree *tree = &g->stacks[i].tree;
         for (size_t n = 1; n < tree->count; n++)
             tree->nodes[n].frame = (tree->nodes[n].frame & ~BOTTOM) + (tree->nodes[n].frame & BOTTOM ? plain : 0);
-        if (!pf_tree_sum(tree))
+        if (!g->page.allocator && !pf_tree_sum(tree))
             return false;
-        g->events[i] = (struct pf_flame_event){
-            .name = g->stacks[i].event->name, .tree = tree, .unit = unit_of(g, g->stacks[i].event)};
+        g->events[i] = (struct pf_flame_event){.name = g->stacks[i].event->name,
+                                               .tree = g->page.allocator ? NULL : tree,
+                                               .total = g->page.allocator ? g->page.totals[i] : 0,
+                                               .unit = unit_of(g, g->stacks[i].event)};
         if (!g->events[i].unit)
             return false;
     }
@@ -209,7 +163,6 @@ static bool make_set(struct pf_flame_recording *g)
     const char *host = NULL;
     if (!make_frames(g, plain) || !make_events(g, (uint32_t)plain))
         return false;
-    order_slices(g);
     if (pf_memory_heed(g->allocator, perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL)) <
             0 ||
         !*host)
@@ -221,18 +174,21 @@ static bool make_set(struct pf_flame_recording *g)
                                    .events = g->events,
                                    .frames = g->frames,
                                    .frame_count = g->frame_count,
-                                   .slices = g->slices,
-                                   .slice_count = g->slice_count,
-                                   .bucket_count = g->slice_count ? BUCKETS : 0,
-                                   .start_ns = g->first_time,
-                                   .bucket_ns = g->span / BUCKETS + 1};
+                                   .page = g->page.allocator ? &g->page : NULL,
+                                   .threads = g->bottom.frames,
+                                   .thread_count = g->bottom.frame_count};
     return true;
 }
 
 /* ---- the whole ---- */
 
+size_t pf_flame_page_bytes(const struct perfile_flame_options *options)
+{
+    return options->page_bytes && options->page_bytes <= SIZE_MAX ? (size_t)options->page_bytes : PAGE_BYTES;
+}
+
 int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader *reader,
-                            const struct perfile_output_options *options, bool timeline, struct perfile_error *error)
+                            const struct perfile_output_options *options, bool page, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
     struct pf_profile_options how = {.filter = options->filter,
@@ -241,15 +197,18 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
                                      .frames = {.inlines = !options->symbols->no_inline, .joins_unnamed = true},
                                      .in_blocks = true,
                                      .drive = pf_profile_drive_of(options)};
-    /* The page joins threads of one name by itself. */
-    const char *by = options->flame->by ? options->flame->by : timeline ? "tid" : "comm";
+    const char *by = options->flame->by ? options->flame->by : "comm";
     how.find.allocator = allocator;
     if (reader == options->flame->before)
         how.find.recording = options->flame->before_path;
     *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};
     int result = pf_bottom_open(&g->bottom, allocator, by, options->flame->time_quantum, error);
-    if (result == 0 && timeline)
-        result = find_span(g, error);
+    if (result == 0 && page)
+        pf_bottom_set_threads(&g->bottom); /* the page puts them together by itself */
+    if (result == 0 && page)
+        result = pf_page_open(&g->page, allocator, pf_flame_page_bytes(options->flame));
+    if (result == 0 && page && reader == options->flame->before && !pf_page_join(&g->page, 0, NULL))
+        result = pf_fail_memory(error, "flame graph");
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);
     if (result == 0)
@@ -267,11 +226,12 @@ void pf_flame_recording_close(struct pf_flame_recording *g)
         struct pf_flame_stacks *stacks = &g->stacks[i];
         (void)pf_stacks_end(&stacks->arriving, &stacks->tree);
         pf_tree_close(&stacks->tree);
-        pf_free(g->allocator, stacks->slice_of, stacks->slice_room * sizeof(*stacks->slice_of));
     }
     pf_free(g->allocator, g->events, (g->stacks_count + 1) * sizeof(*g->events));
     pf_free(g->allocator, g->stacks, g->stacks_room * sizeof(*g->stacks));
-    pf_free(g->allocator, g->slices, g->slice_room * sizeof(*g->slices));
+    if (g->page.tree.allocator)
+        (void)pf_stacks_end(&g->arriving, &g->page.tree);
+    pf_page_close(&g->page);
     pf_free(g->allocator, g->frames, (g->frame_count + 1) * sizeof(*g->frames));
     pf_bottom_close(&g->bottom);
     pf_profile_close(g->profile);

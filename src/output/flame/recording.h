@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From a recording to what flame graphs are made of: a tree of stacks per event, and what they weighed over time. */
+/* From a recording to what flame graphs are made of: a tree of stacks per event, or a page. */
 #ifndef PF_OUTPUT_FLAME_RECORDING_H
 #define PF_OUTPUT_FLAME_RECORDING_H
 
 #include "analysis/stacks.h"
 #include "output/flame/bottom.h"
+#include "output/flame/page.h"
 #include "output/notes.h"
 #include "output/output.h"
 
@@ -13,9 +14,6 @@ struct pf_flame_stacks {
     struct pf_tree tree;
     struct pf_stacks arriving;
     uint64_t samples;
-    uint64_t time, weight; /* of the last one, which is not in the tree yet */
-    uint32_t *slice_of;    /* by node: the last of its slices; UINT32_MAX: there is none */
-    size_t slice_room;
 };
 
 struct pf_flame_recording {
@@ -26,9 +24,10 @@ struct pf_flame_recording {
     struct pf_bottom bottom;
     struct pf_flame_stacks *stacks;
     size_t stacks_count, stacks_room;
-    struct pf_flame_slice *slices;
-    size_t slice_count, slice_room;
-    uint64_t first_time, span; /* 0: it is not known when the samples are: no timeline */
+    struct pf_page page; /* instead of trees by event */
+    struct pf_stacks arriving;
+    struct pf_page_row waiting; /* the last sample, whose stack is not in the page's tree yet */
+    bool waits;
     struct pf_flame_event *events;
     struct pf_flame_frame *frames;
     size_t frame_count;
@@ -37,9 +36,11 @@ struct pf_flame_recording {
     size_t unread; /* lines of a text that are no stacks */
 };
 
-/* Reads all of it and fills `set`; `timeline` with slices. Close it after failures, too. */
+/* How large the page's data may be. */
+size_t pf_flame_page_bytes(const struct perfile_flame_options *options);
+/* Reads all of it and fills `set`, for the page or for the others. Close it after failures, too. */
 int pf_flame_recording_open(struct pf_flame_recording *recording, struct perfile_reader *reader,
-                            const struct perfile_output_options *options, bool timeline, struct perfile_error *error);
+                            const struct perfile_output_options *options, bool page, struct perfile_error *error);
 /*
  * The same of the folded stacks of the options, without a reader and a profile. `before`: of their first weight, and without stacks
  * when they have one alone.

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/flame/page.h"
+
+#include "base/bytes.h"
+
+enum {
+    PIECES = 2000, /* of time, when there are too many samples */
+    LEB128_BYTES = 10,
+    COARSER = 4 /* times fewer pieces, when there are still too many */
+};
+
+/* Farther from the first sample no time is: what says so is broken. */
+static const uint64_t far_ns = (uint64_t)1 << 61;
+
+/* ---- numbers ---- */
+
+static bool put_number(struct pf_page *page, enum pf_page_column column, uint64_t value)
+{
+    struct pf_page_numbers *to = &page->rows.columns[column];
+    if (PF_UNLIKELY(to->room - to->used < LEB128_BYTES) &&
+        !pf_grow(page->allocator, &to->data, &to->room, to->used + LEB128_BYTES, 1))
+        return false;
+    for (; value > 127; value >>= 7)
+        to->data[to->used++] = (uint8_t)(value | 128);
+    to->data[to->used++] = (uint8_t)value;
+    return true;
+}
+
+static uint64_t get_number(const struct pf_page_numbers *from, size_t *at)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        const uint8_t byte = from->data[(*at)++];
+        value |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return value;
+    }
+}
+
+static uint64_t zigzag(uint64_t step)
+{
+    return step << 1 ^ (step >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t from_zigzag(uint64_t value)
+{
+    return value >> 1 ^ (value & 1 ? UINT64_MAX : 0);
+}
+
+/* ---- rows ---- */
+
+static bool put_row(struct pf_page *page, const struct pf_page_row *row)
+{
+    struct pf_page_rows *rows = &page->rows;
+    const bool timed = row->time != PF_PAGE_NO_TIME;
+    const uint64_t before = rows->timed ? rows->last_time : page->base_ns;
+    const bool fine = put_number(page, PF_PAGE_TIME, timed ? zigzag(row->time - before) + 1 : 0) &&
+                      put_number(page, PF_PAGE_STACK, zigzag(row->stack - rows->last_stack)) &&
+                      put_number(page, PF_PAGE_THREAD, row->thread) &&
+                      put_number(page, PF_PAGE_CPU, row->cpu == PF_PAGE_NONE ? 0 : row->cpu + 1ull) &&
+                      put_number(page, PF_PAGE_EVENT, row->event) && put_number(page, PF_PAGE_WEIGHT, row->weight) &&
+                      (!page->fold.width_ns || put_number(page, PF_PAGE_COUNT, row->count));
+    if (timed)
+        rows->last_time = row->time;
+    rows->timed |= timed;
+    rows->last_stack = row->stack;
+    rows->count += fine;
+    return fine;
+}
+
+bool pf_page_next(const struct pf_page *page, struct pf_page_reading *reading, struct pf_page_row *row)
+{
+    const struct pf_page_rows *rows = &page->rows;
+    uint64_t values[PF_PAGE_COLUMNS];
+    if (reading->row == rows->count)
+        return false;
+    if (reading->row++ == 0)
+        reading->time = page->base_ns;
+    for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
+        values[i] = rows->columns[i].used ? get_number(&rows->columns[i], &reading->at[i]) : 1;
+    if (values[PF_PAGE_TIME])
+        reading->time += from_zigzag(values[PF_PAGE_TIME] - 1);
+    reading->stack += from_zigzag(values[PF_PAGE_STACK]);
+    *row = (struct pf_page_row){.time = values[PF_PAGE_TIME] ? reading->time : PF_PAGE_NO_TIME,
+                                .weight = values[PF_PAGE_WEIGHT],
+                                .count = values[PF_PAGE_COUNT],
+                                .stack = (uint32_t)reading->stack,
+                                .thread = (uint32_t)values[PF_PAGE_THREAD],
+                                .cpu = (uint32_t)(values[PF_PAGE_CPU] - 1),
+                                .event = (uint32_t)values[PF_PAGE_EVENT]};
+    return true;
+}
+
+static void free_rows(struct pf_page *page, struct pf_page_rows *rows)
+{
+    for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
+        pf_free(page->allocator, rows->columns[i].data, rows->columns[i].room);
+    *rows = (struct pf_page_rows){0};
+}
+
+size_t pf_page_bytes(const struct pf_page *page)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
+        bytes += page->rows.columns[i].used;
+    return bytes;
+}
+
+/* ---- joining ---- */
+
+/* The piece at work is over. */
+static bool end_piece(struct pf_page *page)
+{
+    struct pf_page_fold *fold = &page->fold;
+    bool fine = true;
+    for (size_t i = 0; fine && i < fold->count; i++)
+        fine = put_row(page, &fold->rows[i]);
+    fold->count = 0;
+    pf_pairs_close(&fold->places);
+    pf_pairs_open(&fold->places, page->allocator);
+    return fine;
+}
+
+/* Each is in the middle of its piece. */
+static bool join(struct pf_page *page, struct pf_page_row *row)
+{
+    struct pf_page_fold *fold = &page->fold;
+    uint64_t piece = 0;
+    uint32_t place;
+    if (page->timeless)
+        row->time = PF_PAGE_NO_TIME;
+    if (row->time != PF_PAGE_NO_TIME) {
+        piece = (row->time - page->first) / fold->width_ns;
+        row->time = pf_min(page->first + piece * fold->width_ns + fold->width_ns / 2, page->last);
+        piece++;
+    }
+    row->cpu = PF_PAGE_NONE;
+    if (piece != fold->piece && !end_piece(page))
+        return false;
+    fold->piece = piece;
+    const uint64_t who = (uint64_t)row->event << 32 | row->thread;
+    if (pf_pairs_get(&fold->places, who, row->stack, &place)) {
+        fold->rows[place].weight += row->weight;
+        fold->rows[place].count += row->count;
+        return true;
+    }
+    if (!pf_grow(page->allocator, &fold->rows, &fold->room, fold->count + 1, sizeof(*fold->rows)) ||
+        !pf_pairs_put(&fold->places, who, row->stack, (uint32_t)fold->count))
+        return false;
+    fold->rows[fold->count++] = *row;
+    return true;
+}
+
+bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of)
+{
+    if (page->fold.count && !end_piece(page))
+        return false;
+    struct pf_page old = {.allocator = page->allocator, .rows = page->rows, .base_ns = page->base_ns};
+    struct pf_page_reading reading = {0};
+    struct pf_page_row row;
+    const uint64_t span = page->last > page->first ? page->last - page->first : 0;
+    const uint64_t width = span / pf_max(pieces, 1) + 1;
+    bool fine = true;
+    page->rows = (struct pf_page_rows){0};
+    page->timeless |= !pieces;
+    page->fold.width_ns = pf_max(width, page->fold.width_ns);
+    while (fine && pf_page_next(&old, &reading, &row)) {
+        if (node_of)
+            row.stack = node_of[row.stack];
+        fine = join(page, &row);
+    }
+    fine = fine && end_piece(page);
+    free_rows(page, &old.rows);
+    return fine;
+}
+
+/* ---- the whole ---- */
+
+int pf_page_open(struct pf_page *page, const struct perfile_allocator *allocator, size_t most_bytes)
+{
+    *page = (struct pf_page){.allocator = allocator, .most_bytes = most_bytes, .first = UINT64_MAX};
+    pf_pairs_open(&page->fold.places, allocator);
+    return pf_tree_open(&page->tree, allocator);
+}
+
+void pf_page_close(struct pf_page *page)
+{
+    if (!page->allocator)
+        return;
+    free_rows(page, &page->rows);
+    pf_pairs_close(&page->fold.places);
+    pf_free(page->allocator, page->fold.rows, page->fold.room * sizeof(*page->fold.rows));
+    pf_free(page->allocator, page->totals, page->event_room * sizeof(*page->totals));
+    pf_tree_close(&page->tree);
+}
+
+static void note_time(struct pf_page *page, struct pf_page_row *row)
+{
+    if (row->time == PF_PAGE_NO_TIME)
+        return;
+    if (page->first > page->last)
+        page->base_ns = row->time;
+    if ((row->time > page->base_ns ? row->time - page->base_ns : page->base_ns - row->time) > far_ns) {
+        row->time = PF_PAGE_NO_TIME;
+        return;
+    }
+    page->last = pf_max(page->last, row->time);
+    /* Pieces are counted from the first time: an earlier one would move them. */
+    if (page->fold.width_ns && row->time < page->first)
+        row->time = page->first;
+    page->first = pf_min(page->first, row->time);
+}
+
+static bool note_weight(struct pf_page *page, const struct pf_page_row *row)
+{
+    const size_t room = page->event_room;
+    if (row->event >= room) {
+        if (!pf_grow(page->allocator, &page->totals, &page->event_room, (size_t)row->event + 1, sizeof(*page->totals)))
+            return false;
+        memset(page->totals + room, 0, (page->event_room - room) * sizeof(*page->totals));
+    }
+    page->totals[row->event] += row->weight;
+    return true;
+}
+
+/* Too many bytes, or too many pieces of time. */
+static bool keep_small(struct pf_page *page)
+{
+    const struct pf_page_fold *fold = &page->fold;
+    const uint64_t span = page->last > page->first ? page->last - page->first : 0;
+    if (fold->width_ns && !page->timeless && span / fold->width_ns >= 2 * PIECES)
+        return pf_page_join(page, PIECES, NULL);
+    if (page->most_bytes && pf_page_bytes(page) > page->most_bytes) {
+        page->most_bytes = fold->width_ns ? 2 * page->most_bytes : page->most_bytes;
+        return pf_page_join(page, fold->width_ns ? pf_max(span / fold->width_ns / COARSER, 1) : PIECES, NULL);
+    }
+    return true;
+}
+
+bool pf_page_add(struct pf_page *page, const struct pf_page_row *row)
+{
+    struct pf_page_row mine = *row;
+    note_time(page, &mine);
+    return note_weight(page, &mine) && (page->fold.width_ns ? join(page, &mine) : put_row(page, &mine)) &&
+           keep_small(page);
+}
+
+bool pf_page_end(struct pf_page *page)
+{
+    return end_piece(page);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the page is made of: one tree with the stacks of all events, without threads, and the samples in columns of LEB128
+ * numbers. Samples that take more room than allowed are joined to those of the same piece of time, thread, event and
+ * stack; the pieces grow as long as there are too many of them.
+ */
+#ifndef PF_OUTPUT_FLAME_PAGE_H
+#define PF_OUTPUT_FLAME_PAGE_H
+
+#include "analysis/tree.h"
+#include "base/pairs.h"
+
+enum pf_page_column {
+    PF_PAGE_TIME,   /* 0: not known; else zigzag of what was added to the time before, + 1 */
+    PF_PAGE_STACK,  /* zigzag of what was added to the node before */
+    PF_PAGE_THREAD, /* its place */
+    PF_PAGE_CPU,    /* + 1; 0: not known */
+    PF_PAGE_EVENT,
+    PF_PAGE_WEIGHT,
+    PF_PAGE_COUNT, /* of samples that were joined; as long as none was it stays empty: all are 1 */
+    PF_PAGE_COLUMNS
+};
+
+#define PF_PAGE_NONE UINT32_MAX
+#define PF_PAGE_NO_TIME UINT64_MAX
+
+struct pf_page_row {
+    uint64_t time; /* ns, or NO_TIME */
+    uint64_t weight, count;
+    uint32_t stack; /* node of the tree */
+    uint32_t thread, cpu, event;
+};
+
+struct pf_page_numbers {
+    uint8_t *data;
+    size_t used, room;
+};
+
+struct pf_page_rows {
+    struct pf_page_numbers columns[PF_PAGE_COLUMNS];
+    size_t count;
+    uint64_t last_time, last_stack;
+    bool timed; /* one of them has a time */
+};
+
+/* Samples of the piece of time at work, joined. */
+struct pf_page_fold {
+    uint64_t width_ns; /* of a piece; 0: samples are as they were */
+    uint64_t piece;
+    struct pf_pairs places;
+    struct pf_page_row *rows;
+    size_t count, room;
+};
+
+struct pf_page {
+    const struct perfile_allocator *allocator;
+    struct pf_tree tree;
+    struct pf_page_rows rows;
+    struct pf_page_fold fold;
+    uint64_t base_ns;     /* time of the first sample that has one */
+    uint64_t first, last; /* from the earliest to the latest time; first > last: there is none */
+    size_t most_bytes;    /* of the columns, before samples are joined */
+    bool timeless;        /* times do not matter */
+    uint64_t *totals;     /* by event: weight of all samples */
+    size_t event_room;
+};
+
+/* 0, or MEMORY. Close it after failures, too. */
+int pf_page_open(struct pf_page *page, const struct perfile_allocator *allocator, size_t most_bytes);
+void pf_page_close(struct pf_page *page);
+/* False when out of memory. */
+bool pf_page_add(struct pf_page *page, const struct pf_page_row *row);
+/* All samples are there. False when out of memory. */
+bool pf_page_end(struct pf_page *page);
+/*
+ * Joins samples that are there: `pieces` of time, 0: all of it is one. `node_of`: by node of the tree, which one its
+ * samples get; NULL: they keep it. False when out of memory.
+ */
+bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of);
+size_t pf_page_bytes(const struct pf_page *page);
+
+/* Reads the samples; zeros are at the start. False: there are no more. */
+struct pf_page_reading {
+    size_t at[PF_PAGE_COLUMNS];
+    size_t row;
+    uint64_t time, stack;
+};
+bool pf_page_next(const struct pf_page *page, struct pf_page_reading *reading, struct pf_page_row *row);
+
+#endif

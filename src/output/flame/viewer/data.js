@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the page holds, unpacked: see html.c. `data` is columns of numbers, and shared by all views; of pages that compare it
+ * has both recordings: events of the other one stand behind those of the first.
+ *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
+ *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
+ *     cpu (-1), event, weight, count}, totals {event, fn, self, total} or nothing
+ */
+const $ = id => document.getElementById(id);
+const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter", "module"];
+const ROW = 18, THREAD = 5, CPU = 6, TIME = 7, LIGHTER = 8, MODULE = 9, UNKNOWN = 4, BUCKETS = 200, MOST_CPUS = 65536;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/* What would change the direction of text, or cannot be seen, is made visible. */
+const clean = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+  c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+const base = path => path.slice(path.lastIndexOf("/") + 1);
+
+async function inflated(base64) {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+function numbers(bytes, count, made) {
+  for (let i = 0, at = 0; i < count; i++) {
+    let byte = bytes[at++], value = byte & 127;
+    for (let factor = 128; byte > 127; factor *= 128) value += ((byte = bytes[at++]) & 127) * factor;
+    made[i] = value;
+  }
+  return made;
+}
+const fromZigzag = value => value % 2 ? -(value + 1) / 2 : value / 2;
+
+async function unpack(header) {
+  const all = await inflated(header.packed), found = {};
+  let at = 0;
+  for (const [name, bytes, count] of header.parts) found[name] = { bytes: all.subarray(at, at += bytes), count };
+  const column = (name, Type) => numbers(found[name].bytes, found[name].count, new Type(found[name].count));
+  const less = column => column.map(n => n - 1); /* 0 is none */
+  return { column, has: name => found[name].count > 0, json: name => JSON.parse(new TextDecoder().decode(found[name].bytes)),
+    optional: (name, Type) => less(column(name, Type)) };
+}
+
+function readStacks(from, prefix) {
+  const parent = from.column(prefix + "stacks.parent", Int32Array), fn = from.column(prefix + "stacks.fn", Int32Array);
+  for (let i = 0; i < parent.length; i++) parent[i] = i - parent[i] < 0 ? -1 : i - parent[i];
+  return { parent, fn };
+}
+function readThreads(from, prefix) {
+  return { pid: from.column(prefix + "threads.pid", Int32Array), tid: from.column(prefix + "threads.tid", Int32Array),
+    comm: from.column(prefix + "threads.comm", Int32Array) };
+}
+function readSamples(from, prefix, origin) {
+  const column = (name, Type) => from.column(prefix + "samples." + name, Type);
+  const time = column("time", Float64Array), stack = column("stack", Float64Array), count = time.length;
+  for (let i = 0, now = origin, node = 0; i < count; i++) {
+    if (time[i]) now += fromZigzag(time[i] - 1);
+    time[i] = time[i] ? now : NaN;
+    stack[i] = (node += fromZigzag(stack[i])) - 1;
+  }
+  return { time, stack: Int32Array.from(stack), thread: column("thread", Int32Array),
+    cpu: Int32Array.from(column("cpu", Float64Array), cpu => cpu > MOST_CPUS ? -1 : cpu - 1), event: column("event", Uint16Array),
+    weight: column("weight", Float64Array),
+    count: from.has(prefix + "samples.count") ? column("count", Float64Array) : new Float64Array(count).fill(1) };
+}
+
+/* Two columns as one; numbers of the second are moved by so much, unless they are -1. */
+function joined(a, b, move = 0) {
+  const made = new a.constructor(a.length + b.length);
+  made.set(a);
+  for (let i = 0; i < b.length; i++) made[a.length + i] = move && b[i] >= 0 ? b[i] + move : b[i];
+  return made;
+}
+function addBefore(made, from, events) {
+  const stacks = readStacks(from, "before."), threads = readThreads(from, "before."), samples = readSamples(from, "before.", 0);
+  const moves = { stack: made.stacks.fn.length, thread: made.threads.pid.length, event: events };
+  made.stacks = { parent: joined(made.stacks.parent, stacks.parent, moves.stack), fn: joined(made.stacks.fn, stacks.fn) };
+  for (const name in threads) made.threads[name] = joined(made.threads[name], threads[name]);
+  for (const name in samples) made.samples[name] = joined(made.samples[name], samples[name], moves[name]);
+}
+
+/* Functions without a name are called as their module. Of two recordings, neither the path of a file nor whether a function
+ * was inlined needs to be the same. */
+function nameFunctions({ functions, strings }, compares) {
+  const { name, module, kind } = functions, known = new Map(), numbers = new Map(strings.map((text, i) => [text, i]));
+  const number = text => {
+    if (!numbers.has(text)) numbers.set(text, strings.push(text) - 1);
+    return numbers.get(text);
+  };
+  for (let i = 0; i < name.length; i++) {
+    if (kind[i] < THREAD && (!strings[name[i]] || strings[name[i]] === "[unknown]")) {
+      name[i] = number("[" + (module[i] >= 0 && base(strings[module[i]]) || "unknown") + "]");
+      kind[i] = UNKNOWN;
+    }
+    const id = Math.max(kind[i], UNKNOWN) + "\n" + name[i];
+    if (!known.has(id)) known.set(id, module[i]);
+    if (compares) module[i] = known.get(id);
+  }
+}
+
+function readTimes({ threads, samples }) {
+  const first = threads.first = new Float64Array(threads.pid.length).fill(NaN), last = threads.last = first.slice();
+  for (let i = 0; i < samples.time.length; i++) {
+    const thread = samples.thread[i], time = samples.time[i];
+    if (!(first[thread] <= time) && time === time) first[thread] = time;
+    if (!(last[thread] >= time) && time === time) last[thread] = time;
+  }
+}
+
+async function readData() {
+  const header = JSON.parse($("data").textContent);
+  $("data").remove();
+  const from = await unpack(header);
+  const made = { ...header, packed: null, strings: from.json("strings").map(clean),
+    functions: { name: from.column("functions.name", Int32Array), module: from.optional("functions.module", Int32Array),
+      file: from.optional("functions.file", Int32Array), line: from.column("functions.line", Int32Array),
+      kind: from.column("functions.kind", Uint8Array) },
+    stacks: readStacks(from, ""), threads: readThreads(from, ""), samples: readSamples(from, "", header.origin),
+    intervals: { thread: new Int32Array(0), from: new Float64Array(0), to: new Float64Array(0), state: new Uint8Array(0),
+      waker: new Int32Array(0), stack: new Int32Array(0) },
+    marks: { time: new Float64Array(0), thread: new Int32Array(0), kind: [], text: [] },
+    losses: { time: new Float64Array(0), count: new Float64Array(0) },
+    start: { clock: header.first, wall: null }, quantum: header.quantum || 1e8,
+    totals: from.has("totals.fn") ? { event: from.column("totals.event", Int32Array), fn: from.column("totals.fn", Int32Array),
+      self: from.column("totals.self", Float64Array), total: from.column("totals.total", Float64Array) } : null };
+  /* Stands for callees that are not in the page. */
+  const last = made.functions.name.length;
+  for (const [name, value] of [["name", made.strings.push("… lighter callees") - 1], ["module", -1], ["file", -1],
+    ["line", 0], ["kind", LIGHTER]]) made.functions[name] = joined(made.functions[name], [value]);
+  made.lighter = last;
+  if (made.compares) addBefore(made, from, made.events.length);
+  nameFunctions(made, made.compares);
+  readTimes(made);
+  /* Names as they are drawn, where that is shorter; the whole name is in tooltips, searches and what is copied. */
+  const short = from.json("short");
+  made.shorter = new Map();
+  for (let i = 0; i < short.length; i += 2) made.shorter.set(made.strings[short[i]], clean(short[i + 1]));
+  made.buckets = made.span ? BUCKETS : 0;
+  made.step = Math.floor(made.span / BUCKETS) + 1;
+  made.meta = { events: made.events.map(({ name, unit }) => ({ name: clean(name), unit })) };
+  return made;
+}
+
+if (typeof DecompressionStream === "undefined") {
+  $("details").textContent = "This page needs a browser of 2023 or later.";
+  return;
+}
+const data = await readData();
+const { shorter } = data;

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+const flame = new Flame($("flame"), "Flame graph", false);
+const callers = new Flame($("callers"), "Callers", true);
+const callees = new Flame($("callees"), "Callees", false);
+const VIEWS = [...document.querySelectorAll("[role=tab]")].map(tab => tab.id.slice(4));
+
+/* --- from one state to the next --- */
+
+/* What is open and selected, by paths: the next tree has other numbers. */
+function remember(before) {
+  if (!shownTree || !same(before, state, "event", "threads", "stacks", "normalize", "widths")) return null;
+  return { selected: pathOf(shownTree, flame.tree === shownTree ? flame.selected : 0),
+    opened: [...opened].map(node => pathOf(shownTree, node)) };
+}
+function remake(before) {
+  const kept = remember(before);
+  makeMain();
+  shownTree = state.stacks === "callers" ? turnedRound() : main;
+  rows = null;
+  sandwichOf = -1;
+  flame.tree = null;
+  flame.wanted = kept ? findPath(shownTree, kept.selected) : 0;
+  if (kept) {
+    opened.clear();
+    for (const path of kept.opened) opened.add(findPath(shownTree, path));
+  } else {
+    openHotPath();
+  }
+  showCut();
+}
+function render(before) {
+  const start = !before;
+  before ||= first;
+  const remade = start || !same(before, state, "event", "threads", "time", "pick", "cpus", "processes", "transforms", "widths", "normalize");
+  if (remade) remake(before);
+  else if (!same(before, state, "stacks", "order")) {
+    if (before.order !== state.order) main.place(state.order);
+    shownTree = state.stacks === "callers" ? turnedRound() : main;
+    flame.tree = null;
+    flame.wanted = 0;
+    if (before.stacks !== state.stacks) openHotPath();
+  }
+  if (data.buckets && (start || !same(before, state, "event", "threads", "pick", "cpus", "processes"))) makeLanes();
+  if (data.buckets && (remade || before.time !== state.time)) showTime();
+  if (remade || before.search !== state.search) findMatches();
+  if (before.colour !== state.colour) paint();
+  if (start || before.flip !== state.flip) showFlip();
+  showControls();
+  showCrumbs();
+  showView(before);
+}
+function showTime() {
+  drawTime();
+  $("range").textContent = rangeWords();
+  if (spoken) say(rangeWords());
+  spoken = false;
+}
+function showControls() {
+  for (const name of ["event", "threads", "stacks", "order", "colour", "widths"]) if ($(name)) $(name).value = state[name];
+  if ($("normalize")) $("normalize").setAttribute("aria-pressed", state.normalize);
+}
+function showFlip() {
+  flame.up = state.flip;
+  $("flip").setAttribute("aria-pressed", state.flip);
+  flame.resize();
+  flame.host.scrollTop = state.flip ? 1e9 : 0;
+}
+function showView(before) {
+  const { view } = state;
+  for (const name of VIEWS) {
+    const tab = $("tab-" + name);
+    tab.setAttribute("aria-selected", name === view);
+    tab.tabIndex = name === view ? 0 : -1;
+    $("view-" + name).hidden = name !== view;
+  }
+  for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
+  if (view === "flame") showFlame(before);
+  else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();
+  else if (view === "tree") showTree();
+  else showOverTime(view);
+}
+const onlyChosen = before => before.fn !== state.fn && Object.keys(fields).every(name => name === "fn" || same(before, state, name));
+function showFlame(before) {
+  if (flame.tree !== shownTree) flame.show(shownTree, flame.wanted);
+  else if (!same(before, state, "zoom")) flame.zoom(findPath(shownTree, state.zoom));
+  else flame.later();
+  flame.wanted = 0;
+  flame.resize();
+  describe(shownTree, flame.selected);
+}
+function setDark(on) {
+  dark = on;
+  document.documentElement.classList.toggle("dark", on);
+  paint();
+  drawTime();
+  for (const part of [flame, callers, callees]) part.later();
+  if (state.view === "table") showTable();
+  if (state.view === "tree") showTree();
+}
+
+/* --- what is left out, one step after the other; each can be taken back --- */
+
+function showCrumbs() {
+  const crumbs = [];
+  const add = (text, without) => crumbs.push(element("li", {}, text + " ", crumbButton(text, without)));
+  if (state.pick.length) add(`Only ${few(state.pick.map(thread => makers.thread(thread).label))}`, { pick: [] });
+  if (state.processes.length) add(`Only ${few(state.processes.map(pid => makers.process(pid).label))}`, { processes: [] });
+  if (state.cpus.length) add(`Only ${few(state.cpus.map(cpu => makers.cpu(cpu).label))}`, { cpus: [] });
+  if (state.time && data.buckets) add(`${seconds(state.time[0])} – ${seconds(state.time[1])} s`, { time: null });
+  state.transforms.forEach((step, i) =>
+    add(transformWords(step), { transforms: state.transforms.filter((other, k) => k !== i) }));
+  $("crumbs").hidden = !crumbs.length;
+  $("crumbs").replaceChildren(...crumbs);
+}
+const few = names => names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+function crumbButton(text, without) {
+  const button = element("button", { type: "button", class: "crumb", "aria-label": `Without: ${text}`, title: "Take it back" }, "×");
+  button.addEventListener("click", () => change(without));
+  return button;
+}
+function stepBack() {
+  if (state.search || $("search").value) change({ search: "" });
+  else if (state.view === "flame" && flame.zoomed) flame.goTo(0);
+  else if (state.time) setRange(null, true);
+  else if (state.transforms.length) change({ transforms: state.transforms.slice(0, -1) });
+  else if (state.pick.length || state.cpus.length || state.processes.length) change({ pick: [], cpus: [], processes: [] });
+}
+
+/* --- controls --- */
+
+const show = view => change({ view });
+for (const name of VIEWS) $("tab-" + name).addEventListener("click", () => show(name));
+document.querySelector("[role=tablist]").addEventListener("keydown", e => {
+  const step = { ArrowLeft: VIEWS.length - 1, ArrowRight: 1 }[e.key];
+  if (!step) return;
+  const next = VIEWS[(VIEWS.indexOf(state.view) + step) % VIEWS.length];
+  show(next);
+  $("tab-" + next).focus();
+});
+for (const name of ["threads", "stacks", "order", "colour", "event", "widths"])
+  $(name).addEventListener("change", () => change({ [name]: name === "event" ? +$(name).value : $(name).value,
+    ...(["threads", "event", "stacks"].includes(name) ? { zoom: [] } : {}) }));
+$("search").addEventListener("input", () => change({ search: $("search").value }, "replace"));
+$("search").addEventListener("keydown", e => {
+  if (e.key === "Enter" && state.view === "flame") {
+    const to = flame.match(e.shiftKey ? -1 : 1);
+    if (to >= 0) flame.choose(to, true);
+  } else if (e.key === "Escape") {
+    change({ search: "" }, "replace");
+    if (state.view === "flame") flame.canvas.focus();
+    e.stopPropagation();
+    e.preventDefault();
+  }
+});
+$("theme").addEventListener("click", () => setDark(!dark));
+$("helpbutton").addEventListener("click", () => $("help").showModal());
+$("normalize").addEventListener("click", () => change({ normalize: !state.normalize }));
+const flip = () => change({ flip: !state.flip });
+$("flip").addEventListener("click", flip);
+$("reset").addEventListener("click", () => { flame.goTo(0); flame.canvas.focus(); });
+$("more").addEventListener("click", () => { listedRows += 400; showTable(); });
+for (const head of document.querySelectorAll("#functions th"))
+  head.firstChild.addEventListener("click", () =>
+    change({ up: state.sort === head.dataset.by && !state.up, sort: head.dataset.by }, "replace"));
+$("functions").tBodies[0].addEventListener("click", e => pickRow(e.target.closest("tr"), true));
+$("functions").addEventListener("keydown", e => {
+  moveRow(e);
+  if (e.key === "ArrowDown" || e.key === "ArrowUp") pickRow(document.activeElement.closest("tbody tr"));
+});
+/* Rows of both tables: the menu, and its keys. */
+const nodeOfRow = row => row.node ? [shownTree, row.node] : row.group !== undefined ? [main, outermost(g => g === row.group)[0] || 0] : [main, 0];
+for (const table of [$("functions"), $("tree")]) {
+  table.addEventListener("contextmenu", e => {
+    const row = e.target.closest("tbody tr"), [tree, node] = row ? nodeOfRow(row) : [null, 0];
+    if (!node) return;
+    e.preventDefault();
+    openMenu(tree, node, e.clientX || row.getBoundingClientRect().x + 40, e.clientY || row.getBoundingClientRect().bottom, row);
+  });
+  table.addEventListener("keydown", e => {
+    const row = e.target.closest("tbody tr");
+    if (row && !e.defaultPrevented) transformKey(e, ...nodeOfRow(row));
+  });
+}
+document.addEventListener("keydown", e => {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
+  if (e.ctrlKey || e.altKey || e.metaKey || document.querySelector("dialog[open]") || typing || e.defaultPrevented) return;
+  if (e.key === "/") $("search").focus();
+  else if (e.key === "?") $("help").showModal();
+  else if (e.key === "Escape") stepBack();
+  else if (e.key === "t") setDark(!dark);
+  else if (e.key === "i" && state.view === "flame") flip();
+  else if (VIEWS[e.key - 1]) {
+    show(VIEWS[e.key - 1]);
+    if (e.key === "1") flame.canvas.focus();
+  } else {
+    /* All other keys are the browser's. */
+    if (e.target === document.body && state.view === "flame") flame.key(e);
+    return;
+  }
+  e.preventDefault();
+});
+addEventListener("resize", drawTime);
+
+/* --- the start --- */
+
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+prefersDark.addEventListener("change", e => setDark(e.matches));
+$("title").textContent = document.title = clean(data.title) || "Flame graph";
+$("subtitle").textContent = [data.subtitle, data.events.length === 1 ? data.events[0].name : ""].filter(x => x)
+  .map(clean).join(" · ");
+/* What is shown: in one line, in all, and what must not be overlooked. */
+function showFacts() {
+  const facts = [];
+  for (let i = 0; i < data.facts.length; i += 2) facts.push([clean(data.facts[i]), clean(data.facts[i + 1])]);
+  const of = label => facts.filter(fact => fact[0] === label).map(fact => fact[1]);
+  const line = [base(of("Recording")[0] || ""), of("Command")[0], of("Recorded until")[0], of("Event")[data.event]];
+  $("about").hidden = !facts.some(fact => fact[0]);
+  $("summary").textContent = line.filter(x => x).join(" · ") || "About this recording";
+  $("facts").replaceChildren(...facts.filter(fact => fact[0])
+    .flatMap(([label, value]) => [element("dt", {}, label), element("dd", {}, value)]));
+  $("remarks").replaceChildren(...of("").map(text => element("li", {}, text)));
+}
+showFacts();
+data.meta.events.forEach(({ name }, i) => $("event").append(element("option", { value: i }, name)));
+if (!BY[first.threads]) $("threads").prepend(element("option", { value: first.threads }, "by " + first.threads));
+if (!data.samples.cpu.some(cpu => cpu >= 0)) $("threads").querySelector("[value=cpu]").remove();
+for (const part of document.querySelectorAll("[data-compares]"))
+  if (data.compares) part.hidden = false; else part.remove();
+if (data.compares) document.body.classList.add("compares");
+$("threadsbox").hidden = !data.threads.pid.length;
+$("eventbox").hidden = data.events.length < 2;
+$("timebox").hidden = !data.buckets;
+document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
+if (data.events.length) render(null);
+else $("details").textContent = "No samples.";
+document.documentElement.dataset.ready = "";

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is looked at: one object that never changes, and the fragment of the URL in other words. Views are made from it; what
+ * a view wants to be otherwise goes through change(), which is a step of the browser's history.
+ */
+const BY = { name: ["comm"], apart: ["thread"], process: ["process"], cpu: ["cpu"], one: [] };
+const LEVELS = { comm: "comm", tid: "thread", pid: "process", cpu: "cpu", time: "time" };
+const SAME = { "": "name", none: "one", comm: "name", tid: "apart", pid: "process", cpu: "cpu" };
+const first = Object.freeze({ view: "flame", event: data.event, threads: SAME[data.by] || data.by,
+  stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
+  normalize: data.normalized, flip: false, time: null, search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
+  pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, column: 0, transforms: [], zoom: [] });
+
+/* How each stands in the URL, and what is read from there: undefined is as if it were not there. */
+const list = { write: values => values.join("."), read: text => {
+  const values = text.split(".").map(Number);
+  return values.every(value => Number.isInteger(value) && value >= -1 && value < 2 ** 31) ? values : undefined;
+} };
+const word = (...words) => ({ write: String, read: text => words.includes(text) ? text : undefined });
+const flag = { write: value => value ? 1 : 0, read: text => text === "1" ? true : text === "0" ? false : undefined };
+const number = { write: String, read: text => /^\d{1,9}$/.test(text) ? +text : undefined };
+const range = { write: ([from, to]) => `${+from.toFixed(1)}-${+to.toFixed(1)}`, read: text => {
+  const [, from, to] = text.match(/^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/) || [];
+  return +from < +to ? [+from, +to] : undefined;
+} };
+const TRANSFORMS = ["focus", "drop", "collapse", "merge", "recursion", "modules", "templates", "subtree"];
+const transformList = {
+  write: steps => steps.map(({ type, key, module, path, inverted }) => type + (key !== undefined ? "!" + key : "") +
+    (module !== undefined ? "~" + module : "") + (path ? (inverted ? "-" : "_") + path.join(".") : "")).join(","),
+  read: text => {
+    const steps = text.split(",").map(one => {
+      const [, type, sign, rest] = one.match(/^([a-z]+)(?:([!~_-])([-\d.]*))?$/) || [];
+      if (!TRANSFORMS.includes(type)) return null;
+      if (sign === "!") return { type, key: +rest || 0 };
+      if (sign === "~") return { type, module: +rest || 0 };
+      return sign ? { type, path: list.read(rest) || [], ...(sign === "-" ? { inverted: true } : {}) } : { type };
+    });
+    return steps.every(step => step && (step.type !== "subtree" || step.path)) ? steps : undefined;
+  },
+};
+const fields = { view: word("flame", "table", "tree", "tracks", "chart", "heat"), event: number, threads: { write: String,
+  read: text => BY[text] || text.split(",").every(level => LEVELS[level]) ? text : undefined },
+  stacks: word("callers", "callees"), order: word("weight", "name"), colour: word("own", "whole", "kind", "module"),
+  widths: word("now", "before"), normalize: flag, flip: flag, time: range, search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
+  pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, transforms: transformList, zoom: list };
+
+const written = (name, from) => from[name] === null ? "" : String(fields[name].write(from[name]));
+function toHash(from) {
+  const words = new URLSearchParams();
+  for (const name in fields) if (written(name, from) !== written(name, first)) words.set(name, written(name, from));
+  return "#" + words;
+}
+function fromHash(hash) {
+  const made = { ...first };
+  for (const [name, text] of new URLSearchParams(hash.slice(1))) {
+    const value = Object.hasOwn(fields, name) ? text === "" ? first[name] : fields[name].read(text) : undefined;
+    if (value !== undefined) made[name] = value;
+  }
+  if (made.event >= data.events.length) made.event = first.event;
+  if (made.time && !data.buckets) made.time = null;
+  return Object.freeze(made);
+}
+
+let state = fromHash(location.hash);
+
+/* `how`: "push" (the default), "replace" for what is no step of its own, "quiet" as long as something is dragged. */
+function change(what, how = "push") {
+  const before = state;
+  state = Object.freeze({ ...state, ...what });
+  if (how !== "quiet") keepInUrl(how);
+  render(before);
+}
+function keepInUrl(how) {
+  const hash = toHash(state), url = hash === "#" ? location.pathname + location.search : hash;
+  if (hash === (location.hash || "#")) return;
+  try {
+    history[how === "push" ? "pushState" : "replaceState"](null, "", location.protocol === "file:" && hash === "#" ? "#" : url);
+  } catch {
+    /* Some browsers refuse too many steps, and steps of pages in frames. */
+  }
+}
+addEventListener("popstate", () => {
+  const before = state;
+  state = fromHash(location.hash);
+  render(before);
+});
+
+const same = (a, b, ...names) => names.every(name => a[name] === b[name] || written(name, a) === written(name, b));

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+const grouped = new Intl.NumberFormat("en-US");
+function time(ns) {
+  for (const [size, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]])
+    if (ns >= size) return +(ns / size).toPrecision(4) + " " + unit;
+  return ns + " ns";
+}
+const unit = () => data.events[state.event].unit;
+const weight = value => unit() === "ns" ? time(value) : grouped.format(value);
+const withUnit = value => weight(value) + (unit() === "ns" ? "" : " " + unit());
+function short(value) {
+  for (const [size, sign] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]])
+    if (value >= size && unit() !== "ns") return (value / size).toPrecision(4) + " " + sign;
+  return weight(value);
+}
+function percent(value, of = everything) {
+  const share = 100 * value / of;
+  return (share && share < .01 ? "<0.01" : share.toFixed(share < 10 ? 2 : 1)) + "%";
+}
+/* A change as a share of everything: "+1.25%". */
+function signed(change) {
+  const share = 100 * change / everything, digits = Math.abs(share) < 10 ? 2 : 1;
+  return (+share.toFixed(digits) ? (share < 0 ? "−" : "+") : "±") + Math.abs(share).toFixed(digits) + "%";
+}
+const labelOf = group => group < 0 ? "all" : groups[group].label;
+const shortOf = group => group < 0 ? "all" : shorter.get(groups[group].label) || groups[group].label;
+/* What stands between brackets is left out, from the second level on where the name begins with one, as Rust's do. */
+function withoutArguments(name) {
+  const plain = name.replace(/operator(<=>|<<=?|>>=?|->\*?|[<>]=?|\(\))/g, (all, sign) =>
+    "operator" + sign.replace(/[<>()]/g, c => String.fromCharCode(0xe000 + c.charCodeAt(0))));
+  let made = "", open = "", keeps = plain.startsWith("<") ? 1 : 0;
+  for (let i = 0; i < plain.length; i++) {
+    const c = plain[i], deep = open.length - keeps;
+    if (c === "(" && deep === 0 && /^\((anonymous|lambda|\*)/.test(plain.slice(i, i + 11))) {
+      const end = plain.indexOf(")", i);
+      if (end < 0) return name;
+      made += plain.slice(i, end + 1);
+      i = end;
+    } else if (c === "<" || c === "(") {
+      if (deep < 0) made += c;
+      else if (deep === 0) made += c + (")>".includes(plain[i + 1]) ? "" : "…");
+      open += c;
+    } else if (c === ">" && plain[i - 1] !== "-" || c === ")") {
+      if (open.at(-1) !== (c === ">" ? "<" : "(")) return name;
+      open = open.slice(0, -1);
+      if (open.length - keeps <= 0) made += c;
+      if (!open) keeps = 0;
+    } else if (deep <= 0) {
+      made += c;
+    }
+  }
+  return open ? name : made.replace(/[\ue000-\ue0ff]/g, c => String.fromCharCode(c.charCodeAt(0) - 0xe000));
+}
+/* The middle is left out: names that begin alike are told apart by their ends. */
+function shorten(text, most) {
+  return text.length <= most ? text : text.slice(0, most * .4).replace(/[\ud800-\udbff]$/, "") + "…" +
+    text.slice(-most * .6).replace(/^[\udc00-\udfff]/, "");
+}
+const LONG = 110, briefs = new Map();
+function briefOf(group) {
+  const whole = shortOf(group);
+  let brief = briefs.get(whole);
+  if (brief === undefined) briefs.set(whole, brief = withoutArguments(whole));
+  return brief;
+}
+function lineOf(group) {
+  const whole = shortOf(group);
+  return whole.length <= LONG ? whole : shorten(briefOf(group), LONG);
+}
+function where(group) {
+  if (group < 0) return "";
+  const g = groups[group];
+  return [KINDS[g.kind], g.module, g.file && g.file + (g.line ? ":" + g.line : "")].filter(x => x).join(" · ");
+}
+const say = text => { $("live").textContent = text; };
+function element(name, attributes, ...content) {
+  const made = document.createElement(name);
+  for (const key in attributes) made.setAttribute(key, attributes[key]);
+  made.append(...content);
+  return made;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The numbers of pages against perfile's tables, in plain node: node decoded.mjs FOLDER_OF_VIEWER PERFILE RECORDING...
+// Whole pages, those whose samples are joined, and those whose stacks are cut.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const SKIPPED = 77;
+const [viewer, perfile, ...recordings] = process.argv.slice(2);
+if (typeof DecompressionStream === "undefined") {
+  console.log("skipped: this node is older than 18");
+  process.exit(SKIPPED);
+}
+let failed = 0,
+  count = 0;
+function check(what, fine, seen) {
+  count++;
+  if (fine) return;
+  if (++failed < 20) console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
+}
+
+function ask(...what) {
+  const options = { encoding: "utf8", env: { LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 30 };
+  try {
+    return execFileSync(perfile, what, options);
+  } catch (error) {
+    /* A damaged recording is told with the status; what was read is there. */
+    return error.stdout;
+  }
+}
+
+/* The page's own code, without a page. */
+const code = ["data.js", "query.js"].map(name => readFileSync(join(viewer, name), "utf8")).join("\n");
+async function decode(html) {
+  const [, json] = html.match(/<script type="application\/json" id="data">([\s\S]*?)<\/script>/);
+  const document = { getElementById: () => ({ textContent: json, remove() {} }) };
+  const AsyncFunction = (async () => {}).constructor;
+  return new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query };")(document, () => ({}));
+}
+
+/* By module and name: own weight, and of functions the whole. */
+function sumsOf(rows) {
+  const sums = new Map();
+  for (const [module, name, self, total] of rows) {
+    const key = `${module}\n${name}`,
+      sum = sums.get(key) || [0, 0];
+    sum[0] += self;
+    sum[1] += total;
+    sums.set(key, sum);
+  }
+  return sums;
+}
+function tableRows(recording, event, options) {
+  const { columns, rows } = JSON.parse(
+    ask("table", "functions", "--no-inline", "--format", "json", "--events", event, ...options, recording),
+  );
+  const at = name => columns.findIndex(column => column.name === name);
+  return rows.map(row => [row[at("dso")] ?? "", row[at("symbol")] ?? "", row[at("self")], row[at("total")]]);
+}
+function pageRows({ data, query }, event, options) {
+  const text = i => (i < 0 ? "" : data.strings[i]),
+    { name, module, kind } = data.functions;
+  const named = fn => (kind[fn] === 4 ? "" : text(name[fn]));
+  if (data.totals && !options.time)
+    return [...data.totals.fn.keys()]
+      .filter(i => data.totals.event[i] === event)
+      .map(i => [data.totals.fn[i], data.totals.self[i], data.totals.total[i]])
+      .map(([fn, self, total]) => [text(module[fn]), named(fn), self, total]);
+  const table = query.functions(query.tree(query.filter(data, { event, ...options })));
+  return [...table.key].map((fn, i) => [text(module[fn]), named(fn), table.self[i], table.total[i]]);
+}
+/* Arguments are in some views only; what has no symbol is one row in the page. */
+const plain = name => name.replace(/^([^\s(]+)\(.*\)(?: const)?$/, "$1");
+function compare(what, page, table) {
+  const mine = sumsOf(page.map(([module, name, ...sums]) => [module, plain(name), ...sums])),
+    theirs = sumsOf(table.map(([module, name, ...sums]) => [module, plain(name), ...sums]));
+  for (const [key, [self, total]] of theirs) {
+    const found = mine.get(key) || [0, 0];
+    check(`${what}: own weight of ${key}`, found[0] === self, [found[0], self]);
+    if (!key.endsWith("\n")) check(`${what}: whole of ${key}`, found[1] === total, [found[1], total]);
+  }
+  const surplus = [...mine.keys()].filter(key => !theirs.has(key) && mine.get(key)[0]);
+  check(`${what}: no function but those`, surplus.length === 0, surplus);
+}
+
+for (const recording of recordings)
+  for (const limit of [[], ["--page-size", "24K"], ["--page-size", "3K"]]) {
+    const html = ask("flame", "--no-inline", "--format", "html", ...limit, recording);
+    const page = await decode(html),
+      { data } = page;
+    for (let event = 0; event < data.events.length; event++) {
+      const { name } = data.events[event],
+        what = [recording, ...limit, name].join(" ");
+      compare(what, pageRows(page, event, {}), tableRows(recording, name, []));
+      if (data.piece || !data.span) continue;
+      const from = Math.floor(data.span / 4),
+        to = Math.floor(data.span / 2);
+      const ns = at => `${Math.floor((data.first + at) / 1e9)}.${String((data.first + at) % 1e9).padStart(9, "0")}`;
+      compare(`${what}, a part of the time`, pageRows(page, event, { time: [from, to + 1] }), tableRows(recording, name, ["--time", `${ns(from)},${ns(to)}`]));
+    }
+    if (limit.length) console.log(`${recording} ${limit.join(" ")}: piece ${data.piece} ns, ${data.cutNodes} nodes cut, ${html.length} bytes`);
+  }
+console.log(`${count} checks, ${failed} failed`);
+process.exit(failed ? 1 : 0);
