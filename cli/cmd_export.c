@@ -158,11 +158,11 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "OUT",
      .offset = offsetof(struct pf_settings, output),
-     .doc =
-         "Write to OUT, which appears when it is complete, instead of standard output, which is -. OUT is compressed when its name "
-         "ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a file for each view, of "
-         "several "
-         "recordings with a folder for each; --view does not compress them, since they are compressed themselves."},
+     .doc = "Write to OUT, which appears when it is complete, instead of standard output, which is -. OUT is "
+            "compressed when its name "
+            "ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a file for each view, of "
+            "several "
+            "recordings with a folder for each; --view does not compress them, since they are compressed themselves."},
     {.name = "open",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, shows),

@@ -17,8 +17,9 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
      .offset = offsetof(struct pf_settings, output),
-     .doc = "Write the index to this file, instead of the cache. One that is called like the recording with .pfi behind "
-            "it is found there, and may go with it to other folders; times of files must be kept (cp -p)."},
+     .doc =
+         "Write the index to this file, instead of the cache. One that is called like the recording with .pfi behind "
+         "it is found there, and may go with it to other folders; times of files must be kept (cp -p)."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -62,11 +63,14 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 const struct pf_command pf_command_index = {
     .name = "index",
     .summary = "make an index, with which reading begins in the middle of a recording",
-    .doc = "Reads the whole recording once and notes where in it one has to begin for each time, and who ran with which "
-           "mappings then. Verbs with --time use the index by themselves: what they print is the same, and costs as much as "
-           "these times. The index is kept in ~/.cache/perfile, by what the recording is and when it was changed; one of "
-           "a recording that has changed is not used. Streams, directories, compressed recordings and those with AUX data, "
-           "damage or code of JITs cannot have one: the message says why.",
+    .doc =
+        "Reads the whole recording once and notes where in it one has to begin for each time, and who ran with which "
+        "mappings then. Verbs with --time use the index by themselves: what they print is the same, and costs as much "
+        "as "
+        "these times. The index is kept in ~/.cache/perfile, by what the recording is and when it was changed; one of "
+        "a recording that has changed is not used. Streams, directories, compressed recordings and those with AUX "
+        "data, "
+        "damage or code of JITs cannot have one: the message says why.",
     .examples = "index perf.data\n"
                 "index -o perf.data.pfi perf.data",
     .operand = "[FILE]",

@@ -13,7 +13,8 @@ bool pf_is_same_file(const char *path, const char *other)
 {
     struct stat a, b;
 
-    return strcmp(path, "-") && strcmp(other, "-") && !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return strcmp(path, "-") && strcmp(other, "-") && !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 int pf_temporary_file(void)

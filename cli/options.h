@@ -197,8 +197,8 @@ struct pf_settings {
     uint64_t dataset_size;
     bool query_list;
     const char *query_engine; /* NULL: not given */
-    const char *query_file; /* -f */
-    const char *hide_key;   /* of anonymize */
+    const char *query_file;   /* -f */
+    const char *hide_key;     /* of anonymize */
     const char *hide_key_file;
     const char *hide_keep;
     const char *hide_change;

@@ -15,7 +15,7 @@ struct pf_groups {
     struct pf_row *rows; /* group after group */
     uint32_t *starts;    /* of group_count groups, and the end */
     struct pf_cell *values;
-    uint32_t *slots; /* hash table: number of a group plus 1 */
+    uint32_t *slots;   /* hash table: number of a group plus 1 */
     size_t slot_count; /* a power of two */
     size_t count, room;
     struct pf_groups *next;

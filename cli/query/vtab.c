@@ -264,8 +264,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     info->estimatedRows = plan.way == LOOKUP ? 8 : (sqlite3_int64)rows + 1;
     info->estimatedCost = plan.way == LOOKUP ? 20 : 1e7 + rows;
     info->idxNum = (int)plan.way;
-    info->idxStr = sqlite3_mprintf("%llx %d %d %s", (unsigned long long)info->colUsed, plan.column,
-                                   plan.is_reversed, plan.letters);
+    info->idxStr = sqlite3_mprintf("%llx %d %d %s", (unsigned long long)info->colUsed, plan.column, plan.is_reversed,
+                                   plan.letters);
     info->needToFreeIdxStr = 1;
     return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }

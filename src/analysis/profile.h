@@ -82,9 +82,9 @@ struct pf_profile_options {
     const struct perfile_filter *filter; /* may be NULL */
     struct pf_find_options find;         /* its allocator is the profile's, too */
     bool keeps_comms;                    /* threads that ended keep their names */
-    bool names_at_end;                   /* pf_profile_thread_comm is of the end of the recording, whatever the filter */
-    struct pf_frames_options frames;     /* `leaf` is never an inlined one */
-    const char *unwind;                  /* as in perfile_symbol_options */
+    bool names_at_end;               /* pf_profile_thread_comm is of the end of the recording, whatever the filter */
+    struct pf_frames_options frames; /* `leaf` is never an inlined one */
+    const char *unwind;              /* as in perfile_symbol_options */
     /* Samples come with all that was recorded, valid as long as they are: they are read one by one then. */
     bool decoded;
     /* Of these, is told of each record between them, too, which is valid for the call. False: out of memory. May be NULL. */

@@ -89,10 +89,10 @@ struct pf_cut {
     struct perfile_filter wanted; /* that of the options, or one that wants all */
     struct perfile_split_options split;
     bool splits;
-    bool thins;   /* `every` or `samples` */
-    bool prunes;  /* records of processes without samples go; needs the second pass */
+    bool thins;       /* `every` or `samples` */
+    bool prunes;      /* records of processes without samples go; needs the second pass */
     bool drops_ended; /* records of processes that ended before the first time that passes go; with prunes */
-    bool counted; /* the second pass was there */
+    bool counted;     /* the second pass was there */
     bool keeps_all;
     bool by_time; /* records come in the order of time, not of the file */
     struct pf_filter filter;
@@ -114,9 +114,9 @@ struct pf_cut {
     struct pf_cut_fork *forks;
     size_t fork_count, fork_room;
     struct pf_pairs forked;
-    uint64_t first_time;     /* that passes */
-    struct pf_map lives;     /* with drops_ended: tid to twice the time when it began, plus 1, or ended */
-    struct pf_map processes; /* tid to its pid */
+    uint64_t first_time;               /* that passes */
+    struct pf_map lives;               /* with drops_ended: tid to twice the time when it began, plus 1, or ended */
+    struct pf_map processes;           /* tid to its pid */
     bool has_cookies;                  /* callchains come later */
     struct pf_map cookies;             /* of deferred callchains to the part plus 1; 0: several */
     struct pf_cut_thinning *thinnings; /* of each event */

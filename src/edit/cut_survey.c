@@ -158,7 +158,8 @@ static bool count_sample(struct pf_cut *cut, struct pf_item *item)
 static bool note_life(struct pf_cut *cut, const struct pf_item *item)
 {
     const struct perfile_record *record = item->record;
-    const uint32_t type = record->type, tid = (uint32_t)item->body.mmap.tid; /* all of them have it there, but FORK and EXIT */
+    const uint32_t type = record->type,
+                   tid = (uint32_t)item->body.mmap.tid; /* all of them have it there, but FORK and EXIT */
     const bool task = type == PERFILE_RECORD_FORK || type == PERFILE_RECORD_EXIT;
     const uint32_t of = task ? (uint32_t)item->body.fork.tid : tid;
     const uint64_t when = record->time < UINT64_MAX / 4 ? 2 * record->time : 0;
@@ -176,8 +177,8 @@ static bool note_process(struct pf_cut *cut, const struct pf_item *item, const i
     if (item->record->time >= cut->first_time)
         return (pids[0] <= 0 || add_link(cut, pids[0], 0)) && (pids[1] <= 0 || add_link(cut, pids[1], 0));
     const uint32_t type = item->record->type;
-    const bool running = type == PERFILE_RECORD_READ || type == PERFILE_RECORD_SWITCH ||
-                         type == PERFILE_RECORD_SWITCH_CPU_WIDE;
+    const bool running =
+        type == PERFILE_RECORD_READ || type == PERFILE_RECORD_SWITCH || type == PERFILE_RECORD_SWITCH_CPU_WIDE;
     return running || note_life(cut, item);
 }
 
@@ -186,8 +187,8 @@ static bool link_living(struct pf_cut *cut)
     for (size_t i = 0; i < cut->lives.size; i++) {
         const struct pf_map_slot *slot = &cut->lives.slots[i];
         uint64_t pid;
-        if (slot->value && (slot->value - 1) & 1 && pf_map_get(&cut->processes, slot->key, &pid) &&
-            (int32_t)pid > 0 && !add_link(cut, (int32_t)pid, 0))
+        if (slot->value && (slot->value - 1) & 1 && pf_map_get(&cut->processes, slot->key, &pid) && (int32_t)pid > 0 &&
+            !add_link(cut, (int32_t)pid, 0))
             return false;
     }
     return true;
@@ -354,7 +355,8 @@ int pf_cut_count(struct pf_cut *cut, struct perfile_error *error)
         return result;
     uint64_t only;
     /* without samples all goes to one part */
-    if (!link_living(cut) || (cut->splits && !cut->part_count && !add_part(cut, PF_CUT_NO_KEY, NULL, &only)) || !link_parents(cut))
+    if (!link_living(cut) || (cut->splits && !cut->part_count && !add_part(cut, PF_CUT_NO_KEY, NULL, &only)) ||
+        !link_parents(cut))
         return pf_fail_memory(error, "cut");
     for (size_t i = 0; i < cut->part_count; i++)
         cut->parts[i].public.index = i;

@@ -38,8 +38,7 @@ bool pf_index_describe(struct perfile_reader *reader, struct pf_index_tail *tail
         tail->modified_s = status.st_mtim.tv_sec;
         tail->modified_ns = status.st_mtim.tv_nsec;
     }
-    if (!add_end(reader, 0, &crc) ||
-        !add_end(reader, source->bytes > END_BYTES ? source->bytes - END_BYTES : 0, &crc))
+    if (!add_end(reader, 0, &crc) || !add_end(reader, source->bytes > END_BYTES ? source->bytes - END_BYTES : 0, &crc))
         return false;
     tail->ends_crc = crc;
     return true;

@@ -26,7 +26,7 @@ struct pf_index_piece {
 
 struct pf_index_mark {
     uint64_t settled;
-    uint64_t resume, end; /* the round */
+    uint64_t resume, end;        /* the round */
     struct pf_index_piece texts; /* that are new, each with its NUL: their numbers count on from mark to mark */
     struct pf_index_piece gone;  /* names of threads that ended since the mark before: struct pf_index_name */
     struct pf_index_piece state;

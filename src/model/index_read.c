@@ -180,8 +180,7 @@ static void load_processes(struct loading *l, struct input *input)
     struct pf_index_process process;
     for (uint32_t i = 0; i < l->has.processes && !l->damaged && !l->failed; i++) {
         l->damaged |= !take(input, &process, sizeof(process)) || process.space >= l->has.spaces;
-        l->failed |=
-            !l->damaged && !pf_maps_set_space(&l->into, (int32_t)process.pid, l->spaces[process.space]);
+        l->failed |= !l->damaged && !pf_maps_set_space(&l->into, (int32_t)process.pid, l->spaces[process.space]);
     }
 }
 
@@ -197,11 +196,11 @@ static void load_lives(struct loading *l, struct input *input, struct pf_map *in
 /* Each of them takes some bytes: there cannot be more than these. */
 static bool are_possible(const struct pf_index_counts *has, size_t bytes)
 {
-    const uint64_t least = (uint64_t)has->names * sizeof(struct pf_index_name) +
-                           (uint64_t)has->groups * sizeof(struct pf_index_group) +
-                           (uint64_t)has->maps * sizeof(struct pf_index_map) + (uint64_t)has->spaces * sizeof(uint32_t) +
-                           (uint64_t)has->processes * sizeof(struct pf_index_process) +
-                           ((uint64_t)has->alive + has->ended) * sizeof(struct pf_index_life);
+    const uint64_t least =
+        (uint64_t)has->names * sizeof(struct pf_index_name) + (uint64_t)has->groups * sizeof(struct pf_index_group) +
+        (uint64_t)has->maps * sizeof(struct pf_index_map) + (uint64_t)has->spaces * sizeof(uint32_t) +
+        (uint64_t)has->processes * sizeof(struct pf_index_process) +
+        ((uint64_t)has->alive + has->ended) * sizeof(struct pf_index_life);
     return least <= bytes;
 }
 

@@ -22,16 +22,16 @@ struct builder {
     uint64_t new_texts;
     struct pf_map numbers; /* of texts, by their hash; looked up as struct pf_index_name in `known` */
     struct pf_arena arena;
-    struct pf_map known;       /* number of a text to the text, a pointer */
-    struct pf_text parts[7];   /* of a state */
+    struct pf_map known;     /* number of a text to the text, a pointer */
+    struct pf_text parts[7]; /* of a state */
     struct pf_index_counts has;
     struct pf_map map_numbers; /* of this state, by their addresses */
     struct pf_map space_numbers;
     uint64_t mark_bytes;
-    uint64_t next_mark; /* not before this offset */
-    uint32_t of_space;  /* maps */
+    uint64_t next_mark;  /* not before this offset */
+    uint32_t of_space;   /* maps */
     const char *refused; /* why there can be none */
-    bool failed;        /* out of memory */
+    bool failed;         /* out of memory */
 };
 
 enum { NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED };

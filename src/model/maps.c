@@ -570,7 +570,8 @@ static bool move_all(struct move *m)
     }
     for (size_t i = 0; enough && i < from->alive.size; i++) {
         const struct pf_map_slot *slot = &from->alive.slots[i];
-        enough = !slot->value || pf_maps_is_over(from, slot->key) || pf_map_put(&m->to.alive, slot->key, slot->value - 1);
+        enough =
+            !slot->value || pf_maps_is_over(from, slot->key) || pf_map_put(&m->to.alive, slot->key, slot->value - 1);
     }
     for (size_t i = 0; enough && i < from->ended.size; i++) {
         const struct pf_map_slot *slot = &from->ended.slots[i];

@@ -156,7 +156,8 @@ static bool was_delivered(struct perfile_session *session, const struct perfile_
         session->resumed_until = 0;
         return false;
     }
-    if (record->type == PERFILE_RECORD_FINISHED_ROUND || (must_wait(session, record) && record->time > session->settled))
+    if (record->type == PERFILE_RECORD_FINISHED_ROUND ||
+        (must_wait(session, record) && record->time > session->settled))
         return false;
     session->left_out += record->type == PERFILE_RECORD_SAMPLE;
     return true;

@@ -30,12 +30,12 @@ struct perfile_session {
     uint64_t left_out; /* samples before first_wanted */
     uint64_t given;    /* samples that were delivered */
     /* of a reader that has an index, and of who makes one: */
-    uint64_t round_at, round_before;      /* where the round that is read begins, and the one before it */
+    uint64_t round_at, round_before;                /* where the round that is read begins, and the one before it */
     struct perfile_counts counts_at, counts_before; /* of the reader there */
-    uint64_t round_end;                   /* where the last one ended */
-    uint64_t resumed_until;               /* what lies before here and is not later than `settled` was delivered: */
+    uint64_t round_end;                             /* where the last one ended */
+    uint64_t resumed_until; /* what lies before here and is not later than `settled` was delivered: */
     bool resumed;
-    bool round_over;                      /* and all that is settled was delivered */
+    bool round_over;                                         /* and all that is settled was delivered */
     int (*mark)(void *context, struct perfile_error *error); /* called then; NULL: nobody wants to know */
     void *mark_context;
     bool relieved; /* records were delivered before the order was sure */

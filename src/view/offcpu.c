@@ -104,8 +104,8 @@ static struct off_key key_of(struct offcpu *offcpu, const struct pf_profile_samp
 static uint64_t hash_of(const struct off_key *key)
 {
     uint64_t hash = pf_stack_id((uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid, (uintptr_t)key->comm);
-    hash =
-        pf_stack_id(hash, (uint64_t)(uint32_t)key->other_tid << 16 | (uint64_t)(unsigned char)key->state << 1 | key->preempted);
+    hash = pf_stack_id(hash, (uint64_t)(uint32_t)key->other_tid << 16 | (uint64_t)(unsigned char)key->state << 1 |
+                                 key->preempted);
     for (size_t i = 0; i < key->frame_count; i++)
         hash = pf_stack_id(hash, key->frames[i]);
     return hash;

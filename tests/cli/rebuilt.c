@@ -16,7 +16,10 @@ static volatile uint64_t result;
 #ifdef AFTER
 #define INLINED static inline __attribute__((always_inline))
 #define convert_words convert_words2
-OUTLINE void padding(void) { result++; }
+OUTLINE void padding(void)
+{
+    result++;
+}
 #else
 #define INLINED static OUTLINE
 #endif

@@ -33,6 +33,7 @@ VERBS = {
     'flame': ['flame', '--format', 'folded', '--before', RECORDING, RECORDING],
     'diff': ['diff', RECORDING, RECORDING],
     'convert': ['convert', '-o', '{o}', RECORDING], 'repair': ['repair', '-o', '{o}', RECORDING],
+    'index': ['index', '-o', '{o}', RECORDING],
     'cut': ['cut', '--cpu', '0', '-o', '{o}', RECORDING], 'merge': ['merge', '-o', '{o}', RECORDING, RECORDING],
     'anonymize': ['anonymize', '-o', '{o}', RECORDING], 'inject': ['inject', '-b', '-o', '{o}', RECORDING],
     'evlist': ['evlist', '-v', RECORDING], 'buildid-list': ['buildid-list', '-H', RECORDING],

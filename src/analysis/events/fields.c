@@ -8,7 +8,7 @@
 const struct pf_event_fields pf_event_not_wished;
 
 void pf_bound_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
-                    size_t count, const struct perfile_allocator *allocator)
+                          size_t count, const struct perfile_allocator *allocator)
 {
     *events = (struct pf_events){
         .reader = reader, .wishes = wishes, .wish_count = count, .swap = perfile_reader_file(reader)->swapped};

@@ -226,9 +226,9 @@ static struct pf_line *line_of(struct pf_lines *lines, const struct pf_profile_s
     const uint64_t where = shared ? info->module : (uint64_t)1 << 32 | (uint32_t)sample->pid;
     const uint64_t place = shared ? pf_frame_address(info)->in_module : address;
     uint32_t number;
-    lines->unmapped += sample->decoded->data_src & (LOAD | STORE) &&
-                       (info->module == PF_NO_SYMBOL ||
-                        pf_profile_frame(lines->profile, sample->leaf)->module == PF_NO_SYMBOL);
+    lines->unmapped +=
+        sample->decoded->data_src & (LOAD | STORE) &&
+        (info->module == PF_NO_SYMBOL || pf_profile_frame(lines->profile, sample->leaf)->module == PF_NO_SYMBOL);
     if (pf_pairs_get(&lines->line_of, where, place, &number))
         return lines->lines[number];
     struct pf_line *line = pf_arena_new(&lines->arena, sizeof(*line));

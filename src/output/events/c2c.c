@@ -391,9 +391,8 @@ static void put_pareto_head(const struct pareto *pareto)
     pf_put_format(out, "#\n#        %s  ------- Store Refs ------  --------- Data address ---------",
                   peers ? "-- Peer Snoop --" : "----- HITM -----");
     pf_put_format(out, "%s%*s%s  ---------- cycles ----------    Total       cpu  %*s  %*s  %*s      \n",
-                  by & PF_LINES_PID ? "         " : "", tid, "",
-                  by & PF_LINES_IADDR ? "                    " : "", pareto->symbol_width, "", pareto->module_width,
-                  "Shared", pareto->place_width, "");
+                  by & PF_LINES_PID ? "         " : "", tid, "", by & PF_LINES_IADDR ? "                    " : "",
+                  pareto->symbol_width, "", pareto->module_width, "Shared", pareto->place_width, "");
     pf_put_format(out, "#   Num%s   L1 Hit  L1 Miss      N/A              Offset  Node  PA cnt",
                   peers ? "      Rmt      Lcl" : "  RmtHitm  LclHitm");
     pf_put_format(out, "%s%*s%s  rmt %s  lcl %s      load  records       cnt  %*s  %*s  %*s  Node\n",

@@ -40,7 +40,8 @@ struct pf_flame_frame {
     uint32_t tid;
     uint8_t kind; /* enum pf_flame_kind */
     uint8_t by;   /* enum pf_flame_by, of a PF_FLAME_THREAD: `pid` and `tid` count only as far as this says */
-    char verdicts[2]; /* of a comparison of several recordings, itself and with callees: unsure, same, more, less; 0: none */
+    char verdicts
+        [2]; /* of a comparison of several recordings, itself and with callees: unsure, same, more, less; 0: none */
 };
 
 struct pf_flame_event {
