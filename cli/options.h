@@ -157,6 +157,7 @@ struct pf_settings {
     struct perfile_annotate_options annotate;
     const char *percent_type; /* annotate; NULL: not given */
     bool no_arrows;
+    bool bundle_dry_run;
     bool stdio;
     const char *objdump; /* annotate; NULL: not given */
     struct perfile_event_options events;

@@ -458,7 +458,8 @@ static void allow_caches(const struct fence *fence, const struct pf_settings *se
 {
     char path[PATH_MAX];
 
-    if ((!settings->symbols.no_inline || settings->symbols.archive) && perfile_cache_folder(path, sizeof(path)) == 0)
+    (void)settings;
+    if (perfile_cache_folder(path, sizeof(path)) == 0) /* of debug info, and of what is unpacked */
         allow_cache(fence, path);
     if (who & NETWORK)
         allow_debuginfod(fence);

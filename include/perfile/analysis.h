@@ -48,6 +48,18 @@ struct perfile_trouble {
     uint64_t count, total;
 };
 
+/* A file that symbols, lines or unwinding use. Made by the library; members are added at the end. */
+struct perfile_used_file {
+    /*
+     * "elf", "debug", "dwz" (what debug files share), "kallsyms", "process" (perf-PID.map and jitdump files) or "source".
+     */
+    const char *kind;
+    const char *name;     /* as the recording or the debug info has it */
+    const char *path;     /* where it was found; NULL: nowhere */
+    const char *build_id; /* that was looked for, as hexadecimal digits; "": it is found by its name alone */
+    int64_t pid;          /* process: whose */
+};
+
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
     size_t size;                 /* sizeof(struct perfile_symbol_options) */
@@ -90,6 +102,12 @@ struct perfile_symbol_options {
      * first folders one after the other. NULL: where the debug info says, below symfs first.
      */
     const char *source_dirs;
+    /*
+     * Called for each file when it was looked for, more than once for files that are looked for again. What it is given is
+     * valid during the call. May be NULL.
+     */
+    void (*used)(void *context, const struct perfile_used_file *file);
+    void *used_context;
 };
 #define PERFILE_SYMBOL_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbol_options)
 
@@ -351,6 +369,7 @@ struct perfile_output_options {
      * the seconds that passed. Division by 0 and what was not counted make a metric not available. NULL: none.
      */
     const char *metrics;
+    bool code; /* bundle: with source files and machine code */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

@@ -92,6 +92,7 @@ int perfile_annotation_open(struct perfile_reader *reader, const struct perfile_
     pf_map_open(&made->readable, made->allocator);
     result = take_options(made, &all, error);
     pf_sources_open(&made->sources, made->wishes.symbols.source_dirs, made->wishes.symbols.symfs, made->allocator);
+    made->sources.find = &made->find;
     if (result == 0)
         result = read_all(made, reader, error);
     if (result == 0)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "symbol/find/bundle.h"
 
 enum { FILE_BYTES_MAX = 16 << 20, KEPT_BYTES_MAX = 256 << 20, PATH_BYTES_MAX = 4096 };
 
@@ -79,6 +80,19 @@ static bool try_folder(struct pf_sources *sources, struct pf_source *found, cons
     return false;
 }
 
+static struct perfile_used_file used_file(const struct pf_source *file)
+{
+    return (struct perfile_used_file){.kind = "source", .name = file->name, .path = file->path, .build_id = ""};
+}
+
+static bool try_bundle(struct pf_sources *sources, struct pf_source *found)
+{
+    char name[PF_BUNDLE_NAME_BYTES_MAX + 1];
+    const struct perfile_used_file file = used_file(found);
+    return sources->find && *sources->find->bundle_dir && pf_bundle_name(&file, name, sizeof(name)) &&
+           try_below(sources, found, sources->find->bundle_dir, strlen(sources->find->bundle_dir), name);
+}
+
 static bool search(struct pf_sources *sources, struct pf_source *found)
 {
     for (const char *folder = sources->folders; folder && *folder;) {
@@ -88,7 +102,7 @@ static bool search(struct pf_sources *sources, struct pf_source *found)
         folder += bytes + (folder[bytes] == ':');
     }
     const char *symfs = sources->symfs && *sources->symfs ? sources->symfs : NULL;
-    return (symfs && try_below(sources, found, symfs, strlen(symfs), found->name)) ||
+    return (!symfs && try_bundle(sources, found)) || (symfs && try_below(sources, found, symfs, strlen(symfs), found->name)) ||
            try_path(sources, found, found->name);
 }
 
@@ -118,6 +132,9 @@ static bool load(struct pf_sources *sources, struct pf_source *file, pf_source_f
     const char *fetched = !search(sources, file) && fetch ? fetch(context, file->name) : NULL;
     if (fetched)
         (void)try_path(sources, file, fetched);
+    const struct perfile_used_file used = used_file(file);
+    if (sources->find && sources->find->used)
+        sources->find->used(sources->find->used_context, &used);
     sources->kept_bytes += file->bytes;
     return !pf_memory_was_short(sources->allocator) && (!file->text || index_lines(sources, file));
 }

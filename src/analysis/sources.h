@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/map.h"
+#include "symbol/find/find.h"
 
 struct pf_source {
     const char *name; /* as in the debug info */
@@ -24,6 +25,7 @@ struct pf_sources {
     const struct perfile_allocator *allocator;
     const char *folders; /* as perfile_symbol_options.source_dirs */
     const char *symfs;   /* "" or NULL: none */
+    const struct pf_find_options *find; /* the bundle, and who is told; NULL: neither */
     struct pf_arena arena;
     struct pf_map by_name; /* the debug info's pointer to a name, to its file */
     struct pf_map by_text; /* hash of a name, to the first file that has it */

@@ -127,6 +127,10 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     made->reader = reader;
     if (find)
         made->find = *find;
+    if (made->find.was_short) {
+        pf_free(allocator, made, sizeof(*made));
+        return pf_fail_memory(error, "bundle");
+    }
     pf_find_learn(&made->find, reader);
     made->recent = pf_new(allocator, sizeof(*made->recent) << RECENT_BITS);
     pf_arena_open(&made->arena, allocator);
@@ -475,6 +479,24 @@ static const char *reference_of(const struct module *kernel)
     return name && name[1] && kernel->reference ? name + 1 : NULL;
 }
 
+static const char *hex_of(struct pf_symbols *symbols, const uint8_t *id, size_t bytes);
+
+/* The kernel that runs here is the recording's. */
+static const char *tell_running_kernel(struct pf_symbols *symbols, const struct module *kernel)
+{
+    static const char path[] = "/proc/kallsyms";
+    size_t bytes = kernel->build_id_bytes;
+    while (bytes && !kernel->build_id[bytes - 1])
+        bytes--;
+    const struct perfile_used_file file = {.kind = "kallsyms",
+                                           .name = "[kernel.kallsyms]",
+                                           .path = path,
+                                           .build_id = hex_of(symbols, kernel->build_id, bytes)};
+    if (symbols->find.used)
+        symbols->find.used(symbols->find.used_context, &file);
+    return path;
+}
+
 /* What stands for the kernel: `*elf` is an ELF file or NULL, and the text of kallsyms is read when there is any. */
 static void find_kernel(struct pf_symbols *symbols, const struct module *kernel, const char **elf)
 {
@@ -497,7 +519,7 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
     /* never this machine's symbols for another machine's addresses */
     if (!text && !*elf && pf_find_is_local(&find) &&
         (kernel->build_id_bytes ? kernel_runs_here(symbols, kernel) : find.same_machine))
-        text = "/proc/kallsyms";
+        text = tell_running_kernel(symbols, kernel);
     if (text && !symbols->kallsyms_path)
         symbols->kallsyms_path = pf_arena_text(&symbols->arena, text, strlen(text));
     if (symbols->kallsyms_path && !symbols->kallsyms_whole) {

@@ -23,7 +23,7 @@ COMMAND = re.compile(r'\bperfile ((?:-\S+ )*)([a-z]+)\b((?:\\\n|[^|;&<>`()\n])*)
 WITHOUT_PAGE = {'help', 'completion'}
 
 # What verbs with --output are given before "-o -" and a recording, which is the demo for others.
-WORDS = {'archive': '--symfs .', 'buildid-cache': '--list --buildid-dir .', 'c2c': 'report', 'check': '--format csv', 'export': '--format folded',
+WORDS = {'archive': '--symfs .', 'bundle': '--symfs .', 'buildid-cache': '--list --buildid-dir .', 'c2c': 'report', 'check': '--format csv', 'export': '--format folded',
          'kmem': 'stat', 'kwork': 'report', 'list': 'sw', 'lock': 'contention', 'mem': 'report', 'query': '--list',
          'sched': 'latency', 'stat': 'report', 'table': 'samples'}
 RECORDINGS = {'buildid-cache': None, 'c2c': 'mem-made', 'kmem': 'kmem-slab', 'kwork': 'kwork', 'list': None, 'lock': 'lock',

@@ -37,7 +37,8 @@ VERBS = {
     'cut': ['cut', '--cpu', '0', '-o', '{o}', RECORDING], 'merge': ['merge', '-o', '{o}', RECORDING, RECORDING],
     'anonymize': ['anonymize', '-o', '{o}', RECORDING], 'inject': ['inject', '-b', '-o', '{o}', RECORDING],
     'evlist': ['evlist', '-v', RECORDING], 'buildid-list': ['buildid-list', '-H', RECORDING],
-    'archive': ['archive', '-o', '{o}', RECORDING], 'data': ['data', 'convert', '--to-json', '{o}', RECORDING],
+    'archive': ['archive', '-o', '{o}', RECORDING], 'bundle': ['bundle', '-o', '{o}', RECORDING],
+    'data': ['data', 'convert', '--to-json', '{o}', RECORDING],
     'split': ['cut', '--split', 'cpu', '-o', '{o}%', RECORDING],
 }
 

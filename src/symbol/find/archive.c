@@ -24,7 +24,7 @@
 
 enum {
     MEMBERS_MAX = 1 << 17, /* 131072, as a note says */
-    KEPT_MAX = 4,          /* unpacked archives */
+    KEPT_MAX = 16,         /* unpacked archives */
     HEX_MIN = 16,          /* digits of a build id: 8 to 20 bytes */
     HEX_MAX = 40,
     PATH_ROOM = 4096,
@@ -320,41 +320,51 @@ static bool unpack(struct unpacking *u)
     return u->files && !is_short;
 }
 
-/* Under its name, if there is anything in it. Another process may have been faster: then that one's is taken. */
-static bool unpack_as(struct unpacking *u, const char *folder)
-{
-    const bool any = unpack(u);
-    if (any && rename(u->folder, folder) == 0)
-        return true;
-    const int why = errno;
-    remove_folder(u->folder);
-    if (any && access(folder, R_OK) == 0)
-        return true;
-    if (any)
-        pf_find_note(u->options, "%s is not read: %s: %s", u->path, folder, pf_error_text(why));
-    return false;
-}
-
-static bool unpack_into(const struct pf_find_options *options, const char *path, const char *cache, const char *folder)
+/* The context is the path. */
+static bool fill(void *context, const struct pf_find_options *options, const char *folder)
 {
     struct libarchive l;
-    struct unpacking u = {.l = &l, .options = options, .path = path};
-    bool done = false;
-    if (snprintf(u.folder, sizeof(u.folder), "%s.XXXXXX", folder) >= (int)sizeof(u.folder))
-        return false;
+    struct unpacking u = {.l = &l, .options = options, .path = context};
+    bool any = false;
     errno = 0;
     if (!load_libarchive(&l)) {
         (void)note_failure(options);
-        pf_find_note(options, "%s is not read: libarchive (libarchive.so.13) is missing", path);
-    } else if (!pf_make_folders(u.folder) || !mkdtemp(u.folder))
-        pf_find_note(options, "%s is not read: %s: %s", path, cache, pf_error_text(errno));
-    else
-        done = unpack_as(&u, folder);
+        pf_find_note(options, "%s is not read: libarchive (libarchive.so.13) is missing", u.path);
+    } else if (snprintf(u.folder, sizeof(u.folder), "%s", folder) < (int)sizeof(u.folder)) {
+        any = unpack(&u);
+    }
     pf_library_close(l.library);
-    return done;
+    return any;
 }
 
-/* ---- entry ---- */
+/* ---- what is unpacked ---- */
+
+/* Under its name, if there is anything in it. Another process may have been faster: then that one's is taken. */
+static bool fill_as(const struct pf_unpack *how, const char *made, const char *folder)
+{
+    const bool any = how->fill(how->context, how->options, made);
+    if (any && rename(made, folder) == 0)
+        return true;
+    const int why = errno;
+    remove_folder(made);
+    if (any && access(folder, R_OK) == 0)
+        return true;
+    if (any)
+        pf_find_note(how->options, "%s is not read: %s: %s", how->path, folder, pf_error_text(why));
+    return false;
+}
+
+static bool fill_into(const struct pf_unpack *how, const char *cache, const char *folder)
+{
+    char made[PATH_ROOM];
+    if (snprintf(made, sizeof(made), "%s.XXXXXX", folder) >= (int)sizeof(made))
+        return false;
+    errno = 0;
+    if (pf_make_folders(made) && mkdtemp(made))
+        return fill_as(how, made, folder);
+    pf_find_note(how->options, "%s is not read: %s: %s", how->path, cache, pf_error_text(errno));
+    return false;
+}
 
 /* The same file at the same time is the same archive. */
 static char *folder_of(const char *cache, const struct stat *about)
@@ -367,21 +377,21 @@ static char *folder_of(const char *cache, const struct stat *about)
                : folder;
 }
 
-static int open_file(const struct pf_find_options *options, const char *path, const struct stat *about,
-                     char **directory)
+int pf_unpack_cached(const struct pf_unpack *how, const struct stat *about, char **directory)
 {
     errno = 0;
     char *cache = pf_cache_directory();
     char *folder = cache ? folder_of(cache, about) : NULL;
-    if (!folder && note_failure(options)) {
+    *directory = NULL;
+    if (!folder && note_failure(how->options)) {
         free(cache);
         return PERFILE_ERROR_MEMORY;
     }
     if (!cache)
-        pf_find_note(options, "%s is not read: no directory to unpack it in (HOME or XDG_CACHE_HOME)", path);
+        pf_find_note(how->options, "%s is not read: no directory to unpack it in (HOME or XDG_CACHE_HOME)", how->path);
     if (folder && utimensat(AT_FDCWD, folder, NULL, AT_SYMLINK_NOFOLLOW) < 0) {
         make_room(cache);
-        if (!unpack_into(options, path, cache, folder)) {
+        if (!fill_into(how, cache, folder)) {
             free(folder);
             folder = NULL;
         }
@@ -391,13 +401,17 @@ static int open_file(const struct pf_find_options *options, const char *path, co
     return 0;
 }
 
+/* ---- entry ---- */
+
 int pf_archive_open(const struct pf_find_options *options, const char *path, char **directory)
 {
     struct stat about;
     *directory = NULL;
     const bool exists = stat(path, &about) == 0;
     if (exists && S_ISREG(about.st_mode))
-        return open_file(options, path, &about, directory);
+        return pf_unpack_cached(
+            &(struct pf_unpack){.options = options, .path = path, .fill = fill, .context = (void *)(uintptr_t)path}, &about,
+            directory);
     if (exists && S_ISDIR(about.st_mode))
         return (*directory = strdup(path)) ? 0 : PERFILE_ERROR_MEMORY;
     pf_find_note(options, "%s is not read: %s", path, exists ? "not a regular file" : pf_error_text(errno));

@@ -3,6 +3,8 @@
 #ifndef PF_SYMBOL_FIND_ARCHIVE_H
 #define PF_SYMBOL_FIND_ARCHIVE_H
 
+#include <sys/stat.h>
+
 #include "symbol/find/find.h"
 
 /*
@@ -12,5 +14,16 @@
  * made of their build ids: its own names and links lead nowhere. Errors: MEMORY.
  */
 int pf_archive_open(const struct pf_find_options *options, const char *path, char **directory);
+
+/* What a file holds is unpacked once into the user's cache. */
+struct pf_unpack {
+    const struct pf_find_options *options;
+    const char *path; /* of the file, for notes */
+    /* Fills the empty folder; false: there is nothing in it, which was told. */
+    bool (*fill)(void *context, const struct pf_find_options *options, const char *folder);
+    void *context;
+};
+/* The folder, owned, for the file that `about` tells; NULL when there is nothing, which was told. Errors: MEMORY. */
+int pf_unpack_cached(const struct pf_unpack *how, const struct stat *about, char **directory);
 
 #endif

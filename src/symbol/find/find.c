@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "symbol/find/bundle.h"
 #include "symbol/table_elf.h"
 
 enum { BUILD_ID_MOST = 20 };
@@ -33,7 +34,7 @@ struct search {
     const struct pf_find_options *options;
     const char *symfs;
     char *cache;           /* perf's build-id cache, or NULL */
-    const char *caches[2]; /* the archive's and this one */
+    const char *caches[3]; /* the bundle's, the archive's and this one */
     char *name;            /* without what the kernel adds to it */
     struct build_id id;
     struct pf_found *found;
@@ -74,6 +75,14 @@ int pf_elf_build_id(const char *path, uint8_t build_id[20])
     code = (int)pf_elf_note_build_id(&elf, build_id);
     pf_elf_close(&elf);
     return pf_memory_was_short(&watch.allocator) ? PERFILE_ERROR_MEMORY : code;
+}
+
+/* ---- the bundle ---- */
+
+/* NULL: there is none. */
+static const char *bundle_of(const struct pf_find_options *options)
+{
+    return *options->bundle_dir ? options->bundle_dir : NULL;
 }
 
 /* ---- lack of memory ---- */
@@ -199,6 +208,16 @@ static bool take_from_cache(struct search *s, const char *leaf, char **result)
         if (s->caches[i] && take_leaf(s, s->caches[i], leaf, &s->id, result))
             return true;
     return false;
+}
+
+/* What only its name finds comes out of the bundle before all that has the name here; but not before what the user names. */
+static bool take_named(struct search *s, const char *kind, char **result)
+{
+    char name[PF_BUNDLE_NAME_BYTES_MAX + 1];
+    const struct perfile_used_file file = {.kind = kind, .name = s->name, .build_id = ""};
+    return bundle_of(s->options) && !s->id.count && pf_find_is_local(s->options) &&
+           pf_bundle_name(&file, name, sizeof(name)) &&
+           take_any(s, make_path(s, "%s/%s", s->options->bundle_dir, name), result);
 }
 
 /* Before perf 4.11 the link led to the file itself. */
@@ -382,6 +401,11 @@ static void find_alternate(struct search *s, const char *holder, const struct li
         return;
     char *first = path[0] == '/' ? make_path(s, "%s%s", s->symfs, path)
                                  : make_path(s, "%.*s/%s", directory_length(holder), holder, path);
+    const char *bundle = bundle_of(s->options), *hex = links->alternate_id.hex;
+    if (bundle && take_if(s, make_path(s, "%s/.build-id/%.2s/%s/dwz", bundle, hex, hex + 2), &links->alternate_id, result, NULL)) {
+        free(first);
+        return;
+    }
     if (take_if(s, first, &links->alternate_id, result, NULL) || take_debug_from_tree(s, &links->alternate_id, result))
         return;
     take_if(s, make_path(s, "%s/usr/lib/debug/.dwz/%s", s->symfs, base_name(path)), &links->alternate_id, result, NULL);
@@ -492,11 +516,12 @@ static bool take_kcore_of(struct search *s, const char *cache)
     return taken;
 }
 
-/* Of the archive always; of this machine only where its files may be asked. */
+/* Of the bundle and the archive always; of this machine only where its files may be asked. */
 static bool take_kernel_text(struct search *s)
 {
     static const struct build_id none;
-    const char *caches[] = {s->options->archive_dir, pf_find_is_local(s->options) ? s->cache : NULL};
+    const char *caches[] = {bundle_of(s->options), s->options->archive_dir,
+                            pf_find_is_local(s->options) ? s->cache : NULL};
     for (size_t i = 0; s->id.count && i < PF_COUNT(caches); i++)
         if (caches[i] && take_kcore_of(s, caches[i]))
             return true;
@@ -517,7 +542,8 @@ static void find_kernel(struct search *s)
     /* perf record --kcore: the recording is a directory that holds a copy */
     if (o->recording && take_any(s, make_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
         return;
-    if (take_from_cache(s, "elf", result) || take_from_cache(s, "vmlinux", result) ||
+    if (take_named(s, "elf", result) || take_named(s, "kallsyms", result) || take_from_cache(s, "elf", result) ||
+        take_from_cache(s, "vmlinux", result) ||
         take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kernel_text(s))
         return;
     if (pf_find_is_local(o) && o->same_machine && is_running_kernel(&s->id))
@@ -617,7 +643,7 @@ static void find_module(struct search *s)
 {
     char **result = &s->found->path;
     bool is_path = s->name[0] == '/' && may_be_opened(s);
-    if ((is_path && take_module_at(s, "", s->name)) || take_from_cache(s, "elf", result) || take_module_of_release(s) ||
+    if (take_named(s, "elf", result) || (is_path && take_module_at(s, "", s->name)) || take_from_cache(s, "elf", result) || take_module_of_release(s) ||
         take_debug_from_tree(s, &s->id, result) || (is_path && take_by_name(s, &s->id, result)))
         return;
     if (is_path && *s->symfs && s->id.count)
@@ -637,6 +663,8 @@ static void find_file(struct search *s)
 {
     char **result = &s->found->path;
     bool named = s->name[0] != '[' && may_be_opened(s);
+    if (take_named(s, "elf", result))
+        return;
     if (named && take_if(s, make_path(s, "%s%s%s", s->symfs, *s->symfs && s->name[0] != '/' ? "/" : "", s->name),
                          &s->id, result, s->found))
         return;
@@ -677,7 +705,8 @@ static bool consider_debug(struct search *s, struct beside *beside, const struct
 {
     char **c = &beside->candidate;
     const char *binary = s->found->path;
-    return (take_from_cache(s, "debug", c) && consider(s, beside, true)) ||
+    return (take_named(s, "debug", c) && consider(s, beside, true)) ||
+           (take_from_cache(s, "debug", c) && consider(s, beside, true)) ||
            (take_debug_from_tree(s, &links->id, c) && consider(s, beside, true)) ||
            (binary && take_by_link(s, binary, links, c) && consider(s, beside, true)) ||
            (s->name[0] == '/' && take_by_name(s, &links->id, c) && consider(s, beside, true));
@@ -737,15 +766,16 @@ static bool open_search(struct search *s, const struct pf_find_options *options,
         s->cache = strdup(options->buildid_dir);
     else if (home && *home)
         s->cache = make_path(s, "%s/.debug", home);
-    s->caches[0] = options->archive_dir;
-    s->caches[1] = s->cache;
+    s->caches[0] = bundle_of(options);
+    s->caches[1] = options->archive_dir;
+    s->caches[2] = s->cache;
     return s->name && (s->cache || !(options->buildid_dir || (home && *home)));
 }
 
 struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
-    return (struct pf_find_options){.symfs = wanted->symfs,
+    struct pf_find_options made = {.symfs = wanted->symfs,
                                     .vmlinux = wanted->vmlinux,
                                     .kallsyms = wanted->kallsyms,
                                     .buildid_dir = wanted->buildid_dir,
@@ -759,7 +789,11 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .trouble = wanted->trouble,
                                     .trouble_context = wanted->trouble_context,
                                     .reach = wanted->reach,
-                                    .reach_context = wanted->reach_context};
+                                    .reach_context = wanted->reach_context,
+.used = wanted->used,
+.used_context = wanted->used_context};
+    made.was_short = pf_bundle_open(&made, made.bundle_dir, sizeof(made.bundle_dir)) < 0;
+    return made;
 }
 
 void pf_find_note(const struct pf_find_options *options, const char *format, ...)
@@ -784,6 +818,45 @@ static void find_any(struct search *s)
     }
 }
 
+static bool begins_as_elf(const char *path)
+{
+    char magic[4];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool is = fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, ELFMAG, SELFMAG) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* The file that debug files share has a build id of its own. */
+static void tell_alternate(const struct search *s)
+{
+    uint8_t bytes[BUILD_ID_MOST] = {0};
+    struct build_id id;
+    const int count = pf_elf_build_id(s->found->alternate_path, bytes);
+    set_build_id(&id, bytes, count > 0 ? (size_t)count : 0);
+    const struct perfile_used_file file = {
+        .kind = "dwz", .name = s->found->alternate_path, .path = s->found->alternate_path, .build_id = id.hex};
+    if (id.count)
+        s->options->used(s->options->used_context, &file);
+}
+
+static void tell_used(const struct search *s)
+{
+    const struct pf_found *found = s->found;
+    struct perfile_used_file file = {.kind = "elf", .name = s->name, .path = found->path, .build_id = s->id.hex};
+    if (is_kernel(s->name) && found->path && !begins_as_elf(found->path))
+        file.kind = "kallsyms";
+    if (found->path || !found->debug_path)
+        s->options->used(s->options->used_context, &file);
+    file.kind = "debug";
+    file.path = found->debug_path;
+    if (file.path)
+        s->options->used(s->options->used_context, &file);
+    if (found->alternate_path)
+        tell_alternate(s);
+}
+
 /* One search of the kind that `look` is for. */
 static int find(void (*look)(struct search *), struct search *s, const char *name, const uint8_t *build_id,
                 size_t build_id_bytes)
@@ -793,6 +866,8 @@ static int find(void (*look)(struct search *), struct search *s, const char *nam
     s->no_memory = !open_search(s, s->options, name);
     if (!s->no_memory)
         look(s);
+    if (!s->no_memory && s->options->used && !is_no_file(s->name))
+        tell_used(s);
     free(s->cache);
     free(s->name);
     if (!s->no_memory)
@@ -846,12 +921,23 @@ static bool take_from_root(struct search *s, int32_t pid, const char *own_name, 
     return take_any(s, path, result);
 }
 
+/* The pid may be another process's here by now. */
+static bool take_bundled(struct search *s, int32_t pid, char **result)
+{
+    char name[PF_BUNDLE_NAME_BYTES_MAX + 1];
+    const struct perfile_used_file file = {.kind = "process", .name = s->name, .build_id = "", .pid = pid};
+    return bundle_of(s->options) && pf_bundle_name(&file, name, sizeof(name)) &&
+           take_any(s, make_path(s, "%s/%s", s->options->bundle_dir, name), result);
+}
+
 /* What a process writes for those who look at it. */
 static bool take_of_process(struct search *s, int32_t pid, const char *own_name, char **result)
 {
     const char *beside = s->options->recording;
     if (*s->symfs && (take_any(s, make_path(s, "%s%s", s->symfs, s->name), result) ||
                       take_any(s, make_path(s, "%s/%s", s->symfs, base_name(s->name)), result)))
+        return true;
+    if (take_bundled(s, pid, result))
         return true;
     if (pf_find_is_local(s->options) && ((s->options->same_machine && take_from_root(s, pid, own_name, result)) ||
                                          take_any(s, make_path(s, "%s", s->name), result)))
@@ -873,6 +959,12 @@ static int find_of_process(const struct pf_find_options *options, const char *na
     s.no_memory = !open_search(&s, options, name);
     if (!s.no_memory && s.name[0] == '/' && may_be_opened(&s))
         take_of_process(&s, pid, own_name ? own_name : s.name, path);
+    if (!s.no_memory && options->used)
+        options->used(options->used_context, &(struct perfile_used_file){.kind = "process",
+                                                                         .name = s.name,
+                                                                         .path = *path,
+                                                                         .build_id = "",
+                                                                         .pid = pid});
     free(s.cache);
     free(s.name);
     if (!s.no_memory)

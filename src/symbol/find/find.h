@@ -31,6 +31,10 @@ struct pf_find_options {
     void *trouble_context;
     const char *(*reach)(void *context, const char *path); /* likewise */
     void *reach_context;
+    void (*used)(void *context, const struct perfile_used_file *file); /* likewise */
+    void *used_context;
+    bool was_short;        /* out of memory when the bundle was opened */
+    char bundle_dir[1024]; /* where the recording's bundle was unpacked (see bundle.h); "": there is none */
 };
 
 /* What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording with what its symbols need, in one file. */
+#include "input.h"
+#include "message.h"
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (!settings->output && !settings->bundle_dry_run) {
+        pf_message("bundle: no output file given (use -o FILE, or --dry-run for the list of what would be in it)");
+        return PF_STATUS_USAGE;
+    }
+    settings->format = settings->bundle_dry_run ? "text" : "data";
+    return pf_run_output(command, settings);
+}
+
+static const struct pf_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .first = true,
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = offsetof(struct pf_settings, output),
+     .doc = "The recording to write, - for standard output. FILE appears when it is complete; an existing file stays "
+            "until then."},
+    {.name = "code",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, print.code),
+     .doc = "Put machine code and the source files of what samples hit into the bundle, too, for annotate."},
+    {.name = "dry-run",
+     .letter = 'n',
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, bundle_dry_run),
+     .doc = "Write nothing but the list of the files that would be in the bundle, with their sizes in it and outside."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_bundle = {
+    .name = "bundle",
+    .summary = "put what symbols need behind a recording: one file for any machine",
+    .doc = "Writes the recording with all that its symbols, lines, inlined functions and stacks need behind it: of each "
+           "binary that samples hit its symbols, unwind tables and debug info by build id, the kernel's symbols, and what "
+           "JIT compilers wrote. perf and other tools read the file as before; perfile's verbs use what is in it on any "
+           "machine.",
+    .examples = "bundle -o for-you.data perf.data\n"
+                "bundle --code --dry-run perf.data\n"
+                "bundle --archive perf.data.tar.gz -o one.data perf.data",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .groups = {&group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

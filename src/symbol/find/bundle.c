@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/find/bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/bytes.h"
+#include "base/files.h"
+#include "base/locale.h"
+#include "symbol/find/archive.h"
+
+enum {
+    INDEX_BYTES_MAX = PF_BUNDLE_MEMBERS_MAX * (PF_BUNDLE_ENTRY_BYTES + PF_BUNDLE_NAME_BYTES_MAX),
+    BLOCK_BYTES = 1 << 17,
+    WINDOW_LOG_MAX = 27,
+    PATH_ROOM = 4096,
+    GROWTH_MAX = 64, /* bytes on disk for each byte of the bundle; binaries have 3 to 10 */
+    GROWTH_FREE = 16 << 20,
+};
+#define UNPACKED_BYTES_MAX (16ull << 30) /* zeros do not count on disk */
+
+const char pf_bundle_magic[PF_BUNDLE_MAGIC_BYTES + 1] = "PFBUNDL1";
+
+static uint64_t little64(const uint8_t *at)
+{
+    return pf_load64(at, PF_NATIVE_BIG_ENDIAN);
+}
+
+static uint32_t little32(const uint8_t *at)
+{
+    return pf_load32(at, PF_NATIVE_BIG_ENDIAN);
+}
+
+static uint32_t little16(const uint8_t *at)
+{
+    return pf_load16(at, PF_NATIVE_BIG_ENDIAN);
+}
+
+static bool read_all(int fd, void *to, size_t bytes, uint64_t offset)
+{
+    uint8_t *at = to;
+    while (bytes) {
+        const ssize_t got = pread(fd, at, bytes, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        at += got;
+        offset += (uint64_t)got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
+
+/* ---- the footer ---- */
+
+static const char *read_footer(int fd, uint64_t file_bytes, uint8_t *footer, struct pf_bundle *bundle)
+{
+    if (file_bytes <= PF_BUNDLE_FOOTER_BYTES ||
+        !read_all(fd, footer, PF_BUNDLE_FOOTER_BYTES, file_bytes - PF_BUNDLE_FOOTER_BYTES) ||
+        memcmp(footer + PF_BUNDLE_FOOTER_BYTES - PF_BUNDLE_MAGIC_BYTES, pf_bundle_magic, PF_BUNDLE_MAGIC_BYTES) != 0)
+        return NULL;
+    const struct pf_bundle said = {.bytes = little64(footer),
+                                   .index_bytes = little32(footer + 8),
+                                   .members = little32(footer + 12),
+                                   .flags = little32(footer + 16)};
+    if (said.bytes >= file_bytes || said.bytes < PF_BUNDLE_FOOTER_BYTES ||
+        said.index_bytes > said.bytes - PF_BUNDLE_FOOTER_BYTES || said.index_bytes > INDEX_BYTES_MAX ||
+        said.members > PF_BUNDLE_MEMBERS_MAX || said.members > said.index_bytes / PF_BUNDLE_ENTRY_BYTES)
+        return "its sizes are impossible";
+    *bundle = said;
+    bundle->start = file_bytes - said.bytes;
+    return NULL;
+}
+
+const char *pf_bundle_look(int fd, struct pf_bundle *bundle)
+{
+    struct stat about;
+    uint8_t footer[PF_BUNDLE_FOOTER_BYTES];
+    *bundle = (struct pf_bundle){0};
+    if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_size < 0)
+        return NULL;
+    return read_footer(fd, (uint64_t)about.st_size, footer, bundle);
+}
+
+/* ---- unpacking ---- */
+
+struct member {
+    uint64_t start, bytes, unpacked;
+    int64_t changed_ns;
+    uint32_t crc;
+    char name[PF_BUNDLE_NAME_BYTES_MAX + 1];
+};
+
+struct unpacking {
+    const struct pf_find_options *options;
+    int fd;
+    struct pf_bundle bundle;
+    uint8_t footer[PF_BUNDLE_FOOTER_BYTES];
+    ZSTD_DCtx *zstd;
+    uint8_t *in, *out;         /* BLOCK_BYTES each */
+    uint64_t on_disk, promised; /* bytes */
+    unsigned files;
+};
+
+/* Only what the writer makes: no other name leads anywhere. */
+static bool is_name(const char *name)
+{
+    static const char *const starts[] = {".build-id/", "named/", "process/", "source/"};
+    if (strspn(name, "0123456789abcdefghijklmnopqrstuvwxyz/.-") != strlen(name) || strstr(name, "..") ||
+        strstr(name, "//") || strstr(name, "/."))
+        return false;
+    for (size_t i = 0; i < PF_COUNT(starts); i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return name[strlen(name) - 1] != '/';
+    return false;
+}
+
+static bool is_zero(const uint8_t *data, size_t bytes)
+{
+    return bytes && !data[0] && memcmp(data, data + 1, bytes - 1) == 0;
+}
+
+/* Zeros stay a hole: binaries without their code are mostly that. */
+static const char *put_out(struct unpacking *u, int fd, size_t bytes)
+{
+    if (is_zero(u->out, bytes))
+        return lseek(fd, (off_t)bytes, SEEK_CUR) < 0 ? pf_error_text(errno) : NULL;
+    u->on_disk += bytes;
+    if (u->on_disk / GROWTH_MAX > u->bundle.bytes + GROWTH_FREE / GROWTH_MAX)
+        return "it unpacks to too much";
+    return pf_write_all(fd, u->out, bytes) ? NULL : pf_error_text(errno);
+}
+
+struct progress {
+    uint64_t left;     /* in the bundle */
+    uint64_t unpacked; /* so far */
+    uint32_t crc;
+};
+
+/* One block out of the bundle; *left as ZSTD_decompressStream says it. */
+static const char *take_block(struct unpacking *u, const struct member *m, struct progress *p, int fd, size_t *left)
+{
+    const size_t count = (size_t)pf_min(p->left, (uint64_t)BLOCK_BYTES);
+    if (!read_all(u->fd, u->in, count, u->bundle.start + m->start + m->bytes - p->left))
+        return "it cannot be read";
+    p->left -= count;
+    ZSTD_inBuffer in = {u->in, count, 0};
+    ZSTD_outBuffer to;
+    do {
+        to = (ZSTD_outBuffer){u->out, BLOCK_BYTES, 0};
+        *left = ZSTD_decompressStream(u->zstd, &to, &in);
+        if (ZSTD_isError(*left))
+            return ZSTD_getErrorCode(*left) == ZSTD_error_memory_allocation ? "out of memory" : "it is damaged";
+        p->unpacked += to.pos;
+        if (p->unpacked > m->unpacked)
+            return "it is damaged";
+        p->crc = pf_crc32(p->crc, u->out, to.pos);
+        const char *wrong = put_out(u, fd, to.pos);
+        if (wrong)
+            return wrong;
+    } while (in.pos < in.size || to.pos == to.size);
+    return NULL;
+}
+
+static const char *take_bytes(struct unpacking *u, const struct member *m, int fd)
+{
+    struct progress p = {.left = m->bytes};
+    size_t left = 1;
+    ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
+    while (p.left) {
+        const char *wrong = take_block(u, m, &p, fd, &left);
+        if (wrong)
+            return wrong;
+    }
+    if (left || p.unpacked != m->unpacked || p.crc != m->crc)
+        return "it is damaged";
+    const struct timespec changed = {m->changed_ns / 1000000000, m->changed_ns % 1000000000};
+    const struct timespec times[2] = {changed, changed};
+    return ftruncate(fd, (off_t)m->unpacked) < 0 || futimens(fd, times) < 0 ? pf_error_text(errno) : NULL;
+}
+
+static const char *take_member(struct unpacking *u, const struct member *m, const char *folder)
+{
+    char path[PATH_ROOM + PF_BUNDLE_NAME_BYTES_MAX + 2];
+    snprintf(path, sizeof(path), "%s/%s", folder, m->name);
+    const int fd = pf_make_folders(path) ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (fd < 0)
+        return errno == EEXIST ? "two files have one name" : pf_error_text(errno);
+    const char *wrong = take_bytes(u, m, fd);
+    if (close(fd) < 0 && !wrong)
+        wrong = pf_error_text(errno);
+    if (wrong)
+        unlink(path);
+    u->files += !wrong;
+    return wrong;
+}
+
+/* NULL, or what is wrong; *at becomes the next entry. */
+static const char *read_entry(struct unpacking *u, const uint8_t **at, const uint8_t *end, struct member *m)
+{
+    const uint8_t *p = *at;
+    const uint64_t payload = u->bundle.bytes - PF_BUNDLE_FOOTER_BYTES - u->bundle.index_bytes;
+    if ((size_t)(end - p) < PF_BUNDLE_ENTRY_BYTES)
+        return "its index ends too early";
+    *m = (struct member){.start = little64(p),
+                         .bytes = little64(p + 8),
+                         .unpacked = little64(p + 16),
+                         .changed_ns = (int64_t)little64(p + 24),
+                         .crc = little32(p + 32)};
+    const size_t name_bytes = little16(p + 36);
+    if (name_bytes > PF_BUNDLE_NAME_BYTES_MAX || (size_t)(end - p) - PF_BUNDLE_ENTRY_BYTES < name_bytes)
+        return "its index ends too early";
+    memcpy(m->name, p + PF_BUNDLE_ENTRY_BYTES, name_bytes);
+    *at = p + PF_BUNDLE_ENTRY_BYTES + name_bytes;
+    if (strlen(m->name) != name_bytes || !is_name(m->name) || m->changed_ns < 0)
+        return "its index has a wrong name";
+    if (m->start > payload || m->bytes > payload - m->start || m->unpacked > UNPACKED_BYTES_MAX - u->promised)
+        return "its sizes are impossible";
+    u->promised += m->unpacked;
+    return NULL;
+}
+
+/* A member that is damaged is left out; a wrong index ends it. */
+static const char *take_members(struct unpacking *u, const uint8_t *index, const char *folder)
+{
+    const uint8_t *at = index, *end = index + u->bundle.index_bytes;
+    const char *wrong = NULL, *lost = NULL;
+    struct member m;
+    for (uint32_t i = 0; i < u->bundle.members && !wrong; i++) {
+        wrong = read_entry(u, &at, end, &m);
+        const char *damage = wrong ? NULL : take_member(u, &m, folder);
+        lost = damage && !lost ? damage : lost;
+    }
+    return wrong ? wrong : lost;
+}
+
+static bool is_sound(const struct unpacking *u, const uint8_t *index)
+{
+    const uint32_t crc = pf_crc32(pf_crc32(0, index, u->bundle.index_bytes), u->footer, PF_BUNDLE_CRC_AT);
+    return crc == little32(u->footer + PF_BUNDLE_CRC_AT);
+}
+
+static const char *unpack(struct unpacking *u, const char *folder)
+{
+    uint8_t *index = malloc(u->bundle.index_bytes + (size_t)1);
+    const uint64_t at = u->bundle.start + u->bundle.bytes - PF_BUNDLE_FOOTER_BYTES - u->bundle.index_bytes;
+    const char *wrong = NULL;
+    if (!index || !u->in || !u->out || !u->zstd)
+        wrong = "out of memory";
+    else if (!read_all(u->fd, index, u->bundle.index_bytes, at) ||
+             !read_all(u->fd, u->footer, PF_BUNDLE_FOOTER_BYTES, at + u->bundle.index_bytes) || !is_sound(u, index))
+        wrong = "its index is damaged";
+    else if (ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
+        wrong = "zstd is too old";
+    else
+        wrong = take_members(u, index, folder);
+    free(index);
+    return wrong;
+}
+
+static bool fill(void *context, const struct pf_find_options *options, const char *folder)
+{
+    struct unpacking *u = context;
+    u->in = malloc(BLOCK_BYTES);
+    u->out = malloc(BLOCK_BYTES);
+    u->zstd = ZSTD_createDCtx();
+    const char *wrong = unpack(u, folder);
+    const unsigned left_out = u->bundle.members - u->files;
+    if (wrong && !u->files)
+        pf_find_note(options, "%s: the bundle is not used: %s", options->recording, wrong);
+    else if (wrong)
+        pf_find_note(options, "%s: %u of %" PRIu32 " files of the bundle are not used: %s", options->recording, left_out,
+                     u->bundle.members, wrong);
+    free(u->in);
+    free(u->out);
+    ZSTD_freeDCtx(u->zstd);
+    return u->files;
+}
+
+/* ---- entry ---- */
+
+static int open_found(struct unpacking *u, const struct stat *about, char *folder, size_t room)
+{
+    char *directory = NULL;
+    const struct pf_unpack how = {
+        .options = u->options, .path = u->options->recording, .fill = fill, .context = u};
+    const int result = pf_unpack_cached(&how, about, &directory);
+    if (result == 0 && directory && snprintf(folder, room, "%s", directory) >= (int)room)
+        *folder = 0;
+    free(directory);
+    return result;
+}
+
+int pf_bundle_open(const struct pf_find_options *options, char *folder, size_t room)
+{
+    struct unpacking u = {.options = options};
+    struct stat about;
+    int result = 0;
+    *folder = 0;
+    u.fd = options->recording ? open(options->recording, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (u.fd < 0)
+        return 0;
+    const char *wrong = pf_bundle_look(u.fd, &u.bundle);
+    if (wrong)
+        pf_find_note(options, "%s: the bundle is not used: %s", options->recording, wrong);
+    else if (u.bundle.members && fstat(u.fd, &about) == 0)
+        result = open_found(&u, &about, folder, room);
+    close(u.fd);
+    return result;
+}
