@@ -169,6 +169,8 @@ static int merge(struct run *run)
     for (size_t i = 0; i < run->inputs.count; i++)
         pf_log_finish(&run->inputs.inputs[i].log);
     pf_log_finish(&run->log);
+    for (size_t i = 0; i < run->inputs.count && result >= 0; i++)
+        (void)pf_carry_bundle(run->command->name, run->inputs.inputs[i].name, run->settings->output, false);
     return result < 0 ? failure(run, result) : PF_STATUS_OK;
 }
 

@@ -330,12 +330,23 @@ static int write_out(struct run *run, pf_edit *edit)
     return PF_STATUS_OUTPUT;
 }
 
+/* Streams have no end that a bundle could lie behind. */
+static bool wants_file(const struct run *run)
+{
+    const char *mode = run->input.settings->write_mode;
+
+    return !to_standard_output(run) && (!mode || !strcmp(mode, "file"));
+}
+
 static int run_open(struct run *run, pf_edit *edit)
 {
     int status = open_writer(run);
 
     if (!status)
         status = write_out(run, edit);
+    if (!status) /* names of files are in it, and what they hold */
+        status = pf_carry_bundle(run->input.command->name, run->input.name, run->output,
+                                 strcmp(run->input.command->name, "anonymize") != 0 && wants_file(run));
     if (!status)
         status = print_report(run);
     if (!status)

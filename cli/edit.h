@@ -31,6 +31,10 @@ int pf_run_edit_report(const struct pf_command *command, struct pf_settings *set
 char *pf_output_place(const char *path);
 /* What the options say about an output; `output` is its path or "-", `log` gets what cannot be written as it was. */
 struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
+/* False: there is none behind the recording at `input`, or none that could be read. */
+bool pf_has_bundle(const char *input, struct perfile_bundle *bundle);
+/* Appends the bundle of the input, if it has one, to what was written of it; says so where it is left out. A status. */
+int pf_carry_bundle(const char *verb, const char *input, const char *output, bool wanted);
 /* The members of a report. */
 void pf_report_json(const struct perfile_edit_report *report, struct pf_json_writer *json);
 /* ", COUNT WHAT" unless there is none. */

@@ -483,6 +483,20 @@ PERFILE_API int perfile_jit_follow(void *jit, const struct perfile_record *recor
 /* How many files were written so far, and of how many jitdump files. */
 PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *dumps);
 
+/* What lies behind the end of a recording for its symbols: see the output bundle. */
+struct perfile_bundle {
+    size_t size;    /* sizeof(struct perfile_bundle) */
+    uint64_t start; /* where it begins: the bytes of the recording itself */
+    uint64_t bytes; /* 0: there is none */
+    uint64_t files;
+    bool code; /* machine code and source files are among them */
+};
+#define PERFILE_BUNDLE_INIT PERFILE_SIZED(struct perfile_bundle)
+
+/* What the end of the file at `path` says of it. Errors: ARGUMENT, OPEN, DAMAGED (its sizes are impossible). */
+PERFILE_API PERFILE_MUST_CHECK int perfile_bundle_look(const char *path, struct perfile_bundle *bundle,
+                                                       struct perfile_error *error);
+
 /*
  * The folder in which inlined functions are kept and archives are unpacked, whether it exists or not: for those who keep a
  * process from writing elsewhere. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/sized.h"
 #include "output/output.h"
 #include "symbol/find/bundle.h"
 
@@ -253,3 +254,22 @@ const struct pf_output pf_output_bundle_text = {
     .info = {"bundle", "text", "the files that would be in the bundle"},
     .write = write_text,
 };
+
+int perfile_bundle_look(const char *path, struct perfile_bundle *bundle, struct perfile_error *error)
+{
+    struct pf_bundle found;
+    if (!path || !bundle)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "bundle", "no path, or no place for what it says");
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "bundle", "it cannot be opened");
+    const char *wrong = pf_bundle_look(fd, &found);
+    close(fd);
+    if (wrong)
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, "bundle", "%s", wrong);
+    const struct perfile_bundle all = {.start = found.start,
+                                       .bytes = found.bytes,
+                                       .files = found.members,
+                                       .code = (found.flags & PF_BUNDLE_CODE) != 0};
+    return pf_sized_give(bundle, &all, sizeof(all));
+}

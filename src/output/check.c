@@ -133,6 +133,27 @@ static void check_lost(struct checked *checked, const char *rule, int severity)
 }
 
 /* `perf sched stats` records no event at all. */
+/* What the bundle holds is looked at when it is unpacked. */
+static void check_bundle(struct checked *checked, const char *rule, int severity)
+{
+    const char *path = checked->options->symbols->recording;
+    struct perfile_bundle bundle = PERFILE_BUNDLE_INIT;
+    struct perfile_error error;
+    char message[128];
+    const int result = path ? perfile_bundle_look(path, &bundle, &error) : PERFILE_ERROR_OPEN;
+    if (result == PERFILE_ERROR_DAMAGED)
+        snprintf(message, sizeof(message), "the bundle behind the recording cannot be used: %.64s", error.message);
+    else if (result == 0 && bundle.bytes)
+        snprintf(message, sizeof(message), "a bundle of %" PRIu64 " files, %" PRIu64 " bytes, behind the recording",
+                 bundle.files, bundle.bytes);
+    else
+        return;
+    put_finding(checked, &(struct perfile_diagnostic){.rule = rule,
+                                                      .severity = result == 0 ? PERFILE_NOTE : severity,
+                                                      .offset = PERFILE_NO_OFFSET,
+                                                      .message = message});
+}
+
 static bool needs_events(const struct checked *checked)
 {
     return !checked->has_schedstat || perfile_reader_counts(checked->reader)->samples;
@@ -154,7 +175,7 @@ static const struct {
 } rules[] = {
     {"no-events", PERFILE_WARNING, check_events}, {"feature-content", PERFILE_LOSS, check_features},
     {"time-order", PERFILE_NOTE, check_order},    {"unknown-record", PERFILE_NOTE, check_unknown},
-    {"lost-events", PERFILE_NOTE, check_lost},
+    {"lost-events", PERFILE_NOTE, check_lost},    {"bundle", PERFILE_WARNING, check_bundle},
 };
 
 static int check_all(struct checked *checked, struct perfile_error *error)

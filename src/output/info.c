@@ -289,6 +289,34 @@ static void put_text_compression(const struct info *info, struct pf_text *out)
         pf_put_format(out, "%-14s zstd, level %" PRIu64 ", about %" PRIu64 " to 1\n", "compression", level, ratio);
 }
 
+/* What is damaged there is for check to tell. */
+static bool find_bundle(const struct info *info, struct perfile_bundle *bundle)
+{
+    const char *path = info->options->symbols->recording;
+    *bundle = (struct perfile_bundle)PERFILE_BUNDLE_INIT;
+    return path && perfile_bundle_look(path, bundle, NULL) == 0 && bundle->bytes;
+}
+
+static void put_text_bundle(const struct info *info, struct pf_text *out)
+{
+    struct perfile_bundle bundle;
+    if (find_bundle(info, &bundle))
+        pf_put_format(out, "%-14s %" PRIu64 " files, %" PRIu64 " bytes%s\n", "bundle", bundle.files, bundle.bytes,
+                      bundle.code ? ", with code" : "");
+}
+
+static void put_json_bundle(const struct info *info, struct pf_json *json)
+{
+    struct perfile_bundle bundle;
+    if (!find_bundle(info, &bundle))
+        return;
+    pf_json_begin(json, "bundle", false);
+    pf_json_unsigned(json, "files", bundle.files);
+    pf_json_unsigned(json, "bytes", bundle.bytes);
+    pf_json_bool(json, "code", bundle.code);
+    pf_json_end(json, false);
+}
+
 static void put_text_time(struct pf_text *out, const char *label, uint64_t time_ns)
 {
     pf_put_format(out, "%-14s %" PRIu64 ".%09" PRIu64 " s\n", label, time_ns / 1000000000, time_ns % 1000000000);
@@ -409,6 +437,7 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
     put_text_aux(&info, out);
     put_text_compression(&info, out);
     pf_put_format(out, "%-14s %" PRIu64 "\n", "build ids", info.build_id_count);
+    put_text_bundle(&info, out);
     put_text_damage(&info, out);
     if (result == 0)
         result = pf_info_put_groups(reader, out, error);
@@ -588,6 +617,7 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
     put_command(reader, out, true);
     pf_put_char(out, ']');
     put_json_events(&info, &json);
+    put_json_bundle(&info, &json);
     put_json_counts(&info, &json);
     put_json_times(&info, &json);
     pf_json_unsigned(&json, "build_ids", info.build_id_count);

@@ -39,6 +39,14 @@ class perfile_trouble(Struct):
     total: int
 
 
+class perfile_used_file(Struct):
+    kind: Optional[Bytes]
+    name: Optional[Bytes]
+    path: Optional[Bytes]
+    build_id: Optional[Bytes]
+    pid: int
+
+
 class perfile_symbol_options(Sized):
     size: int
     symfs: Optional[Bytes]
@@ -59,6 +67,8 @@ class perfile_symbol_options(Sized):
     trouble: Any
     trouble_context: Any
     source_dirs: Optional[Bytes]
+    used: Any
+    used_context: Any
 
 
 class perfile_flame_options(Sized):
@@ -177,6 +187,7 @@ class perfile_output_options(Sized):
     annotate: Any
     events: Any
     metrics: Optional[Bytes]
+    code: bool
 
 
 class perfile_output_info(Struct):
@@ -192,6 +203,14 @@ class perfile_build_ids_options(Sized):
     allocator: Any
     take: Any
     context: Any
+
+
+class perfile_bundle(Sized):
+    size: int
+    start: int
+    bytes: int
+    files: int
+    code: bool
 
 
 class perfile_annotation_options(Sized):
@@ -1687,6 +1706,12 @@ perfile_trouble._fields_ = [
     ('other_build_id', c_char_p),
     ('count', c_uint64),
     ('total', c_uint64)]
+perfile_used_file._fields_ = [
+    ('kind', c_char_p),
+    ('name', c_char_p),
+    ('path', c_char_p),
+    ('build_id', c_char_p),
+    ('pid', c_int64)]
 perfile_symbol_options._fields_ = [
     ('size', c_size_t),
     ('symfs', c_char_p),
@@ -1706,7 +1731,9 @@ perfile_symbol_options._fields_ = [
     ('reach_context', c_void_p),
     ('trouble', CFUNCTYPE(None, c_void_p, POINTER(perfile_trouble))),
     ('trouble_context', c_void_p),
-    ('source_dirs', c_char_p)]
+    ('source_dirs', c_char_p),
+    ('used', CFUNCTYPE(None, c_void_p, POINTER(perfile_used_file))),
+    ('used_context', c_void_p)]
 perfile_flame_options._fields_ = [
     ('size', c_size_t),
     ('by', c_char_p),
@@ -1812,7 +1839,8 @@ perfile_output_options._fields_ = [
     ('sched', c_uint),
     ('annotate', POINTER(perfile_annotate_options)),
     ('events', POINTER(perfile_event_options)),
-    ('metrics', c_char_p)]
+    ('metrics', c_char_p),
+    ('code', c_bool)]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
@@ -1824,6 +1852,12 @@ perfile_build_ids_options._fields_ = [
     ('allocator', POINTER(perfile_allocator)),
     ('take', CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_size_t)),
     ('context', c_void_p)]
+perfile_bundle._fields_ = [
+    ('size', c_size_t),
+    ('start', c_uint64),
+    ('bytes', c_uint64),
+    ('files', c_uint64),
+    ('code', c_bool)]
 perfile_annotation_options._fields_ = [
     ('size', c_size_t),
     ('filter', POINTER(perfile_filter)),
@@ -3031,6 +3065,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_jit_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_jit_follow': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_record), CFUNCTYPE(c_int, c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)), c_void_p, POINTER(perfile_error)]),
     'perfile_jit_files': ('libperfile-analysis', c_uint64, [c_void_p, POINTER(c_uint64)]),
+    'perfile_bundle_look': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_bundle), POINTER(perfile_error)]),
     'perfile_cache_folder': ('libperfile-analysis', c_int, [c_void_p, c_size_t]),
     'perfile_name_fit': ('libperfile-analysis', c_size_t, [c_char_p, c_size_t, c_void_p, c_size_t]),
     'perfile_name_columns': ('libperfile-analysis', c_size_t, [c_char_p]),

@@ -49,6 +49,14 @@ class Trouble(NamedTuple):
     total: int
 
 
+class UsedFile(NamedTuple):
+    kind: Optional[str]
+    name: Optional[str]
+    path: Optional[str]
+    build_id: Optional[str]
+    pid: int
+
+
 class MachineCode(NamedTuple):
     bytes: Bytes
     byte_count: int
@@ -63,6 +71,13 @@ class OutputInfo(NamedTuple):
     format: Optional[str]
     doc: Optional[str]
     binary: bool
+
+
+class Bundle(NamedTuple):
+    start: int
+    bytes: int
+    files: int
+    code: bool
 
 
 class AnnotationEvent(NamedTuple):
@@ -966,8 +981,10 @@ class WriterCounts(NamedTuple):
 # of which struct they are copies
 CLASSES: Dict[Any, Any] = {
     abi.perfile_trouble: Trouble,
+    abi.perfile_used_file: UsedFile,
     abi.perfile_machine_code: MachineCode,
     abi.perfile_output_info: OutputInfo,
+    abi.perfile_bundle: Bundle,
     abi.perfile_annotation_event: AnnotationEvent,
     abi.perfile_weight: Weight,
     abi.perfile_annotation_function: AnnotationFunction,
