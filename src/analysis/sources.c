@@ -102,7 +102,8 @@ static bool search(struct pf_sources *sources, struct pf_source *found)
         folder += bytes + (folder[bytes] == ':');
     }
     const char *symfs = sources->symfs && *sources->symfs ? sources->symfs : NULL;
-    return (!symfs && try_bundle(sources, found)) || (symfs && try_below(sources, found, symfs, strlen(symfs), found->name)) ||
+    return (!symfs && try_bundle(sources, found)) ||
+           (symfs && try_below(sources, found, symfs, strlen(symfs), found->name)) ||
            try_path(sources, found, found->name);
 }
 

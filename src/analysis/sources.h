@@ -23,8 +23,8 @@ typedef const char *pf_source_fetch(void *context, const char *name);
 
 struct pf_sources {
     const struct perfile_allocator *allocator;
-    const char *folders; /* as perfile_symbol_options.source_dirs */
-    const char *symfs;   /* "" or NULL: none */
+    const char *folders;                /* as perfile_symbol_options.source_dirs */
+    const char *symfs;                  /* "" or NULL: none */
     const struct pf_find_options *find; /* the bundle, and who is told; NULL: neither */
     struct pf_arena arena;
     struct pf_map by_name; /* the debug info's pointer to a name, to its file */

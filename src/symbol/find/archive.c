@@ -410,8 +410,8 @@ int pf_archive_open(const struct pf_find_options *options, const char *path, cha
     const bool exists = stat(path, &about) == 0;
     if (exists && S_ISREG(about.st_mode))
         return pf_unpack_cached(
-            &(struct pf_unpack){.options = options, .path = path, .fill = fill, .context = (void *)(uintptr_t)path}, &about,
-            directory);
+            &(struct pf_unpack){.options = options, .path = path, .fill = fill, .context = (void *)(uintptr_t)path},
+            &about, directory);
     if (exists && S_ISDIR(about.st_mode))
         return (*directory = strdup(path)) ? 0 : PERFILE_ERROR_MEMORY;
     pf_find_note(options, "%s is not read: %s", path, exists ? "not a regular file" : pf_error_text(errno));

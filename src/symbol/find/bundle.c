@@ -105,7 +105,7 @@ struct unpacking {
     struct pf_bundle bundle;
     uint8_t footer[PF_BUNDLE_FOOTER_BYTES];
     ZSTD_DCtx *zstd;
-    uint8_t *in, *out;         /* BLOCK_BYTES each */
+    uint8_t *in, *out;          /* BLOCK_BYTES each */
     uint64_t on_disk, promised; /* bytes */
     unsigned files;
 };
@@ -277,8 +277,8 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
     if (wrong && !u->files)
         pf_find_note(options, "%s: the bundle is not used: %s", options->recording, wrong);
     else if (wrong)
-        pf_find_note(options, "%s: %u of %" PRIu32 " files of the bundle are not used: %s", options->recording, left_out,
-                     u->bundle.members, wrong);
+        pf_find_note(options, "%s: %u of %" PRIu32 " files of the bundle are not used: %s", options->recording,
+                     left_out, u->bundle.members, wrong);
     free(u->in);
     free(u->out);
     ZSTD_freeDCtx(u->zstd);
@@ -290,8 +290,7 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
 static int open_found(struct unpacking *u, const struct stat *about, char *folder, size_t room)
 {
     char *directory = NULL;
-    const struct pf_unpack how = {
-        .options = u->options, .path = u->options->recording, .fill = fill, .context = u};
+    const struct pf_unpack how = {.options = u->options, .path = u->options->recording, .fill = fill, .context = u};
     const int result = pf_unpack_cached(&how, about, &directory);
     if (result == 0 && directory && snprintf(folder, room, "%s", directory) >= (int)room)
         *folder = 0;

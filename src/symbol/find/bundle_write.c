@@ -21,7 +21,7 @@
 enum {
     LEVEL = 5,
     BLOCK_BYTES = 1 << 18,
-    GAPS_MAX = 4096,        /* sections that are left out; binaries have less than 50 of all */
+    GAPS_MAX = 4096,           /* sections that are left out; binaries have less than 50 of all */
     TEXT_BYTES_MAX = 64 << 20, /* of files without a size, in /proc */
 };
 
@@ -47,12 +47,14 @@ struct pf_bundle_writer {
     uint32_t members;
 };
 
-struct pf_bundle_writer *pf_bundle_writer_open(struct pf_text *out, const struct perfile_allocator *allocator, bool code)
+struct pf_bundle_writer *pf_bundle_writer_open(struct pf_text *out, const struct perfile_allocator *allocator,
+                                               bool code)
 {
     struct pf_bundle_writer *w = pf_new(allocator, sizeof(*w));
     if (!w)
         return NULL;
-    *w = (struct pf_bundle_writer){.allocator = allocator, .out = out, .code = code, .packed_room = ZSTD_CStreamOutSize()};
+    *w = (struct pf_bundle_writer){
+        .allocator = allocator, .out = out, .code = code, .packed_room = ZSTD_CStreamOutSize()};
     const int opened = pf_text_open(&w->index, allocator, NULL, NULL);
     pf_map_open(&w->names, allocator);
     w->zstd = ZSTD_createCCtx();
@@ -111,9 +113,9 @@ static bool starts_with_any(const char *name, const char *const *starts, size_t 
 /* Stubs have names by what their code says. */
 static bool is_needless(const struct pf_bundle_writer *w, const struct pf_elf_section *section)
 {
-    static const char *const data[] = {".rodata",    ".data",       ".lrodata",       ".ldata",      ".debug_loc",
-                                       ".zdebug_loc", ".debug_macro", ".debug_gnu_pub", ".debug_pub", ".gdb_index",
-                                       ".debug_names"};
+    static const char *const data[] = {".rodata",    ".data",       ".lrodata",     ".ldata",
+                                       ".debug_loc", ".zdebug_loc", ".debug_macro", ".debug_gnu_pub",
+                                       ".debug_pub", ".gdb_index",  ".debug_names"};
     static const char *const stubs[] = {".plt", ".iplt", ".MIPS.stubs"};
     if (section->header.sh_type != SHT_PROGBITS)
         return false;
@@ -136,9 +138,8 @@ static int find_gaps(struct pf_bundle_writer *w, const char *path)
         w->big_endian = elf.is_big_endian;
         for (size_t i = 1; plain && i < elf.section_count && w->gap_count < GAPS_MAX; i++)
             if (elf.sections[i].name && is_needless(w, &elf.sections[i]))
-                w->gaps[w->gap_count++] =
-                    (struct gap){elf.sections[i].header.sh_offset, elf.sections[i].header.sh_size,
-                                 elf.header.e_shoff + i * (uint64_t)elf.header.e_shentsize + 4};
+                w->gaps[w->gap_count++] = (struct gap){elf.sections[i].header.sh_offset, elf.sections[i].header.sh_size,
+                                                       elf.header.e_shoff + i * (uint64_t)elf.header.e_shentsize + 4};
         pf_elf_close(&elf);
     }
     return pf_memory_was_short(&watch.allocator) ? PERFILE_ERROR_MEMORY : 0;
@@ -224,7 +225,8 @@ static void put_entry(struct pf_bundle_writer *w, const struct storing *s, const
 {
     uint8_t entry[PF_BUNDLE_ENTRY_BYTES];
     struct pf_out o = pf_out_make(entry, sizeof(entry), PF_NATIVE_BIG_ENDIAN);
-    const int64_t seconds = about->st_mtim.tv_sec > 0 && about->st_mtim.tv_sec < INT32_MAX * 2ll ? about->st_mtim.tv_sec : 0;
+    const int64_t seconds =
+        about->st_mtim.tv_sec > 0 && about->st_mtim.tv_sec < INT32_MAX * 2ll ? about->st_mtim.tv_sec : 0;
     pf_out_u64(&o, w->at);
     pf_out_u64(&o, s->stored);
     pf_out_u64(&o, s->bytes);
@@ -238,7 +240,8 @@ static void put_entry(struct pf_bundle_writer *w, const struct storing *s, const
     w->members++;
 }
 
-static int add_open(struct pf_bundle_writer *w, struct storing *s, const struct perfile_used_file *file, const char *name)
+static int add_open(struct pf_bundle_writer *w, struct storing *s, const struct perfile_used_file *file,
+                    const char *name)
 {
     struct stat about;
     int result = 0;
@@ -254,7 +257,8 @@ static int add_open(struct pf_bundle_writer *w, struct storing *s, const struct 
     return result ? result : w->index.failed;
 }
 
-int pf_bundle_writer_add(struct pf_bundle_writer *w, const struct perfile_used_file *file, struct pf_bundle_added *added)
+int pf_bundle_writer_add(struct pf_bundle_writer *w, const struct perfile_used_file *file,
+                         struct pf_bundle_added *added)
 {
     char name[PF_BUNDLE_NAME_BYTES_MAX + 1];
     uint64_t number;

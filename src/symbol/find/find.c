@@ -402,7 +402,8 @@ static void find_alternate(struct search *s, const char *holder, const struct li
     char *first = path[0] == '/' ? make_path(s, "%s%s", s->symfs, path)
                                  : make_path(s, "%.*s/%s", directory_length(holder), holder, path);
     const char *bundle = bundle_of(s->options), *hex = links->alternate_id.hex;
-    if (bundle && take_if(s, make_path(s, "%s/.build-id/%.2s/%s/dwz", bundle, hex, hex + 2), &links->alternate_id, result, NULL)) {
+    if (bundle && take_if(s, make_path(s, "%s/.build-id/%.2s/%s/dwz", bundle, hex, hex + 2), &links->alternate_id,
+                          result, NULL)) {
         free(first);
         return;
     }
@@ -543,8 +544,8 @@ static void find_kernel(struct search *s)
     if (o->recording && take_any(s, make_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
         return;
     if (take_named(s, "elf", result) || take_named(s, "kallsyms", result) || take_from_cache(s, "elf", result) ||
-        take_from_cache(s, "vmlinux", result) ||
-        take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kernel_text(s))
+        take_from_cache(s, "vmlinux", result) || take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) ||
+        take_kernel_text(s))
         return;
     if (pf_find_is_local(o) && o->same_machine && is_running_kernel(&s->id))
         take_any(s, make_path(s, "/proc/kallsyms"), result);
@@ -643,8 +644,9 @@ static void find_module(struct search *s)
 {
     char **result = &s->found->path;
     bool is_path = s->name[0] == '/' && may_be_opened(s);
-    if (take_named(s, "elf", result) || (is_path && take_module_at(s, "", s->name)) || take_from_cache(s, "elf", result) || take_module_of_release(s) ||
-        take_debug_from_tree(s, &s->id, result) || (is_path && take_by_name(s, &s->id, result)))
+    if (take_named(s, "elf", result) || (is_path && take_module_at(s, "", s->name)) ||
+        take_from_cache(s, "elf", result) || take_module_of_release(s) || take_debug_from_tree(s, &s->id, result) ||
+        (is_path && take_by_name(s, &s->id, result)))
         return;
     if (is_path && *s->symfs && s->id.count)
         take_if(s, make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
@@ -776,22 +778,22 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
     struct pf_find_options made = {.symfs = wanted->symfs,
-                                    .vmlinux = wanted->vmlinux,
-                                    .kallsyms = wanted->kallsyms,
-                                    .buildid_dir = wanted->buildid_dir,
-                                    .asks_debuginfod = urls && *urls,
-                                    .debuginfod_seconds = wanted->debuginfod_seconds,
-                                    .debuginfod_bytes = wanted->debuginfod_bytes,
-                                    .archive = wanted->archive,
-                                    .recording = wanted->recording,
-                                    .note = wanted->note,
-                                    .note_context = wanted->note_context,
-                                    .trouble = wanted->trouble,
-                                    .trouble_context = wanted->trouble_context,
-                                    .reach = wanted->reach,
-                                    .reach_context = wanted->reach_context,
-.used = wanted->used,
-.used_context = wanted->used_context};
+                                   .vmlinux = wanted->vmlinux,
+                                   .kallsyms = wanted->kallsyms,
+                                   .buildid_dir = wanted->buildid_dir,
+                                   .asks_debuginfod = urls && *urls,
+                                   .debuginfod_seconds = wanted->debuginfod_seconds,
+                                   .debuginfod_bytes = wanted->debuginfod_bytes,
+                                   .archive = wanted->archive,
+                                   .recording = wanted->recording,
+                                   .note = wanted->note,
+                                   .note_context = wanted->note_context,
+                                   .trouble = wanted->trouble,
+                                   .trouble_context = wanted->trouble_context,
+                                   .reach = wanted->reach,
+                                   .reach_context = wanted->reach_context,
+                                   .used = wanted->used,
+                                   .used_context = wanted->used_context};
     made.was_short = pf_bundle_open(&made, made.bundle_dir, sizeof(made.bundle_dir)) < 0;
     return made;
 }
@@ -822,7 +824,8 @@ static bool begins_as_elf(const char *path)
 {
     char magic[4];
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool is = fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, ELFMAG, SELFMAG) == 0;
+    const bool is =
+        fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, ELFMAG, SELFMAG) == 0;
     if (fd >= 0)
         close(fd);
     return is;
@@ -960,11 +963,9 @@ static int find_of_process(const struct pf_find_options *options, const char *na
     if (!s.no_memory && s.name[0] == '/' && may_be_opened(&s))
         take_of_process(&s, pid, own_name ? own_name : s.name, path);
     if (!s.no_memory && options->used)
-        options->used(options->used_context, &(struct perfile_used_file){.kind = "process",
-                                                                         .name = s.name,
-                                                                         .path = *path,
-                                                                         .build_id = "",
-                                                                         .pid = pid});
+        options->used(
+            options->used_context,
+            &(struct perfile_used_file){.kind = "process", .name = s.name, .path = *path, .build_id = "", .pid = pid});
     free(s.cache);
     free(s.name);
     if (!s.no_memory)
