@@ -174,6 +174,8 @@ static int put_recording(struct bundling *b, struct perfile_reader *reader, stru
     const char *path = b->options->symbols->recording;
     const off_t none = 0;
     struct pf_bundle old;
+    if (b->list && !path)
+        return 0;
     const int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     const off_t end = fd >= 0 ? lseek(fd, 0, SEEK_END) : none;
     int result = 0;
