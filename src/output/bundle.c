@@ -98,19 +98,24 @@ static bool has_branches(const struct perfile_reader *reader)
     return count && with_field(reader, PERFILE_SAMPLE_BRANCH_STACK) == count;
 }
 
-/* Stacks, source lines and what memory accesses name. */
+/* Stacks, source lines and what memory accesses name, as far as the recording has them. */
 static int look_at_samples(struct perfile_reader *reader, const struct perfile_output_options *how,
                            const struct perfile_sink *sink, struct perfile_error *error)
 {
+    static const char *const columns[] = {"symbol,srcline,stack,data_symbol", "symbol,srcline,stack",
+                                          "symbol,srcline,data_symbol", "symbol,srcline", NULL};
     struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
-    struct perfile_table *table;
+    struct perfile_table *table = NULL;
+    int result = PERFILE_ERROR_ARGUMENT;
     options.symbols = how->symbols;
-    options.columns =
-        with_field(reader, PERFILE_SAMPLE_ADDR) ? "symbol,srcline,stack,data_symbol" : "symbol,srcline,stack";
     options.allocator = how->allocator;
     options.progress = how->progress;
     options.progress_context = how->progress_context;
-    int result = perfile_table_open(reader, "samples", &options, &table, error);
+    for (size_t i = 0; i < PF_COUNT(columns) && result == PERFILE_ERROR_ARGUMENT; i++) {
+        options.columns = columns[i];
+        const int rewound = i ? perfile_reader_rewind(reader, error) : 0;
+        result = rewound < 0 ? rewound : perfile_table_open(reader, "samples", &options, &table, error);
+    }
     if (result < 0)
         return result;
     result = perfile_table_write(table, "csv", sink, error);

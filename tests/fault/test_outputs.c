@@ -47,6 +47,12 @@ static int sink_write(void *context, const void *data, size_t bytes)
 static const struct perfile_symbol_options nothing = {
     .size = sizeof(nothing), .symfs = "/nonexistent", .kallsyms = "/dev/null"};
 
+/* A bundle needs a recording that has a path; its list does not. */
+static const char *format_of(const struct perfile_output_info *info)
+{
+    return strcmp(info->kind, "bundle") == 0 ? "text" : info->format;
+}
+
 static int write_output(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, struct sink *sink)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
@@ -64,7 +70,7 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
     options.symbols = &nothing;
     assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
     left_to_succeed = left;
-    int result = perfile_output_write(reader, info->kind, info->format, &options, &out, &error);
+    int result = perfile_output_write(reader, info->kind, format_of(info), &options, &out, &error);
     left_to_succeed = -1;
     perfile_close(reader);
     return result;
@@ -308,7 +314,7 @@ static size_t write_with(const uint8_t *data, size_t bytes, const struct perfile
     assert_int_equal(perfile_open_memory(data, bytes, NULL, &second, &error), 0);
     options.more = &second;
     options.more_count = more;
-    const int result = perfile_output_write(reader, info->kind, info->format, &options, &out, &error);
+    const int result = perfile_output_write(reader, info->kind, format_of(info), &options, &out, &error);
     perfile_close(reader);
     perfile_close(second);
     counting_close(&memory);
