@@ -26,6 +26,7 @@ enum {
 };
 #define UNPACKED_BYTES_MAX (16ull << 30) /* zeros do not count on disk */
 
+static const char no_memory[] = "out of memory"; /* told apart by its address */
 const char pf_bundle_magic[PF_BUNDLE_MAGIC_BYTES + 1] = "PFBUNDL1";
 
 static uint64_t little64(const uint8_t *at)
@@ -108,6 +109,7 @@ struct unpacking {
     uint8_t *in, *out;          /* BLOCK_BYTES each */
     uint64_t on_disk, promised; /* bytes */
     unsigned files;
+    bool was_short;
 };
 
 /* Only what the writer makes: no other name leads anywhere. */
@@ -158,7 +160,7 @@ static const char *take_block(struct unpacking *u, const struct member *m, struc
         to = (ZSTD_outBuffer){u->out, BLOCK_BYTES, 0};
         *left = ZSTD_decompressStream(u->zstd, &to, &in);
         if (ZSTD_isError(*left))
-            return ZSTD_getErrorCode(*left) == ZSTD_error_memory_allocation ? "out of memory" : "it is damaged";
+            return ZSTD_getErrorCode(*left) == ZSTD_error_memory_allocation ? no_memory : "it is damaged";
         p->unpacked += to.pos;
         if (p->unpacked > m->unpacked)
             return "it is damaged";
@@ -254,7 +256,7 @@ static const char *unpack(struct unpacking *u, const char *folder)
     const uint64_t at = u->bundle.start + u->bundle.bytes - PF_BUNDLE_FOOTER_BYTES - u->bundle.index_bytes;
     const char *wrong = NULL;
     if (!index || !u->in || !u->out || !u->zstd)
-        wrong = "out of memory";
+        wrong = no_memory;
     else if (!read_all(u->fd, index, u->bundle.index_bytes, at) ||
              !read_all(u->fd, u->footer, PF_BUNDLE_FOOTER_BYTES, at + u->bundle.index_bytes) || !is_sound(u, index))
         wrong = "its index is damaged";
@@ -274,7 +276,10 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
     u->zstd = ZSTD_createDCtx();
     const char *wrong = unpack(u, folder);
     const unsigned left_out = u->bundle.members - u->files;
-    if (wrong && !u->files)
+    u->was_short = wrong == no_memory;
+    if (u->was_short)
+        u->files = 0; /* what is there already would be taken for all */
+    else if (wrong && !u->files)
         pf_find_note(options, "%s: the bundle is not used: %s", options->recording, wrong);
     else if (wrong)
         pf_find_note(options, "%s: %u of %" PRIu32 " files of the bundle are not used: %s", options->recording,
@@ -313,5 +318,5 @@ int pf_bundle_open(const struct pf_find_options *options, char *folder, size_t r
     else if (u.bundle.members && fstat(u.fd, &about) == 0)
         result = open_found(&u, &about, folder, room);
     close(u.fd);
-    return result;
+    return u.was_short ? PERFILE_ERROR_MEMORY : result;
 }
