@@ -50,13 +50,20 @@ static bool is_same(const char *text, const char *other)
     return text && other ? strcmp(text, other) == 0 : text == other;
 }
 
+/* NULL: not known. */
+static const char *module_of(const struct perfile_diff_row *row)
+{
+    return row->module && strcmp(row->module, "[unknown]") != 0 ? row->module : NULL;
+}
+
 /* `hash` becomes that of the place where it is, or would be. */
 static bool find_frame(const struct compared *c, const struct perfile_diff_row *row, uint64_t *hash, uint64_t *frame)
 {
+    const char *module = module_of(row);
     *hash = pf_siphash(c->seed, row->function, strlen(row->function));
-    *hash ^= row->module ? pf_siphash(c->seed, row->module, strlen(row->module)) : 0;
+    *hash ^= module ? pf_siphash(c->seed, module, strlen(module)) : 0;
     for (; pf_map_get(&c->map, *hash, frame); ++*hash)
-        if (is_same(c->frames[*frame].name, row->function) && is_same(c->frames[*frame].module, row->module))
+        if (is_same(c->frames[*frame].name, row->function) && is_same(c->frames[*frame].module, module))
             return true;
     return false;
 }
@@ -72,7 +79,7 @@ static uint32_t number_frame(struct compared *c, const struct perfile_diff_row *
         !pf_map_put(&c->map, hash, c->frame_count))
         return UINT32_MAX;
     c->frames[c->frame_count] = (struct pf_flame_frame){
-        .name = row->function, .module = row->module, .kind = kind_of(row->function, row->module)};
+        .name = row->function, .module = module_of(row), .kind = kind_of(row->function, row->module)};
     return (uint32_t)c->frame_count++;
 }
 
