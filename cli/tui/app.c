@@ -23,7 +23,7 @@ uint32_t pf_tui_function(const struct pf_tui *app)
     if (!app->model.index)
         return PF_TUI_NONE;
     if (app->view == PF_TUI_FLAME)
-        return app->flame.cursor == PF_TUI_NONE ? PF_TUI_NONE : app->model.index->nodes[app->flame.cursor].function;
+        return app->flame.cursor == PF_TUI_NONE ? PF_TUI_NONE : app->model.index->nodes.functions[app->flame.cursor];
     const struct pf_tui_item *item = pf_tui_list_at(&app->lists[app->view]);
     return item ? item->function : PF_TUI_NONE;
 }

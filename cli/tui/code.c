@@ -264,12 +264,12 @@ static uint32_t function_around(const struct pf_tui *app, uint32_t function)
 
     for (uint32_t i = 0; i < at->count && at->kind == PERFILE_FRAME_INLINED; i++) {
         uint32_t node = index->outer_nodes[at->first + i];
-        const uint64_t weight = pf_tui_weight(&app->model, app->model.node_total[node]);
-        while (node != PF_TUI_NONE && index->functions[index->nodes[node].function].kind == PERFILE_FRAME_INLINED)
-            node = index->nodes[node].parent;
+        const uint64_t weight = pf_tui_weight(&app->model, pf_tui_node_total(&app->model, node));
+        while (node != PF_TUI_NONE && index->functions[index->nodes.functions[node]].kind == PERFILE_FRAME_INLINED)
+            node = pf_tui_parent(&index->nodes, node);
         if (node != PF_TUI_NONE && weight > most) {
             most = weight;
-            found = index->nodes[node].function;
+            found = index->nodes.functions[node];
         }
     }
     return found;

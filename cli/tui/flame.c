@@ -10,17 +10,17 @@ enum { MOST_CHILDREN = 4096 };
 
 static uint64_t weight_of(const struct pf_tui *app, uint32_t node)
 {
-    return pf_tui_weight(&app->model, node == PF_TUI_NONE ? app->model.passed : app->model.node_total[node]);
+    return pf_tui_weight(&app->model, node == PF_TUI_NONE ? app->model.passed : pf_tui_node_total(&app->model, node));
 }
 
 static uint32_t parent_of(const struct pf_tui *app, uint32_t node)
 {
-    return node == PF_TUI_NONE ? PF_TUI_NONE : app->model.index->nodes[node].parent;
+    return node == PF_TUI_NONE ? PF_TUI_NONE : pf_tui_parent(&app->model.index->nodes, node);
 }
 
 static uint32_t first_child(const struct pf_tui *app, uint32_t node)
 {
-    return node == PF_TUI_NONE ? app->model.index->root : app->model.index->nodes[node].first_child;
+    return pf_tui_first_child(&app->model.index->nodes, node);
 }
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static size_t gather(const struct pf_tui *app, uint32_t node, double cell, struc
     size_t count = 0;
 
     for (uint32_t at = first_child(app, node); at != PF_TUI_NONE && count < MOST_CHILDREN;
-         at = app->model.index->nodes[at].next)
+         at = pf_tui_next(&app->model.index->nodes, at))
         if ((double)weight_of(app, at) >= cell / 2 && weight_of(app, at))
             children[count++] = (struct child){weight_of(app, at), at};
     if (count)
@@ -112,7 +112,7 @@ static const struct pf_tui_box *box_at_cursor(const struct pf_tui *app)
 
 static const char *name_of(const struct pf_tui *app, uint32_t node)
 {
-    return node == PF_TUI_NONE ? "all" : app->model.index->functions[app->model.index->nodes[node].function].name;
+    return node == PF_TUI_NONE ? "all" : app->model.index->functions[app->model.index->nodes.functions[node]].name;
 }
 
 /* The same function has the same colour everywhere. */
@@ -125,7 +125,7 @@ static unsigned style_of(const struct pf_tui *app, uint32_t node)
     for (const char *c = name_of(app, node); *c; c++)
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     const bool kernel =
-        app->model.index->functions[app->model.index->nodes[node].function].kind == PERFILE_FRAME_KERNEL;
+        app->model.index->functions[app->model.index->nodes.functions[node]].kind == PERFILE_FRAME_KERNEL;
     return kernel ? PF_TUI_KERNEL_FLAMES + hash % 4 : PF_TUI_FLAMES + hash % 8;
 }
 
@@ -149,12 +149,12 @@ static void draw_caption(struct pf_tui *app, int y)
 {
     const uint32_t node = app->flame.cursor;
     const struct pf_tui_index *index = app->model.index;
-    const struct pf_tui_value value = node == PF_TUI_NONE ? app->model.passed : app->model.node_total[node];
+    const struct pf_tui_value value = node == PF_TUI_NONE ? app->model.passed : pf_tui_node_total(&app->model, node);
     const double share = pf_tui_share(&app->model, value);
     int x = pf_tui_format(&app->screen, y, 0, 9, PF_TUI_TITLE, "%6.2f%% ", share);
 
     if (node != PF_TUI_NONE) {
-        const char *dso = pf_tui_dso(index, index->nodes[node].function);
+        const char *dso = pf_tui_dso(index, index->nodes.functions[node]);
         const int cells = (int)pf_tui_cells(&app->screen, dso, 24);
         x = pf_tui_name(&app->screen, y, x, cells, PF_TUI_DIM, dso);
         x = pf_tui_put(&app->screen, y, x, 1, PF_TUI_DIM, "");
@@ -274,13 +274,13 @@ static uint32_t moved(const struct pf_tui *app, uint32_t node)
 
     if (node == PF_TUI_NONE || !old)
         return PF_TUI_NONE;
-    const uint32_t above = old->nodes[node].parent;
-    const uint32_t parent = moved(app, above), function = old->nodes[node].function;
+    const uint32_t above = pf_tui_parent(&old->nodes, node);
+    const uint32_t parent = moved(app, above), function = old->nodes.functions[node];
     if (above != PF_TUI_NONE && parent == PF_TUI_NONE)
         return PF_TUI_NONE;
-    for (uint32_t at = first_child(app, parent); at != PF_TUI_NONE; at = index->nodes[at].next)
-        if (!strcmp(index->functions[index->nodes[at].function].name, old->functions[function].name) &&
-            !strcmp(pf_tui_dso(index, index->nodes[at].function), pf_tui_dso(old, function)))
+    for (uint32_t at = first_child(app, parent); at != PF_TUI_NONE; at = pf_tui_next(&index->nodes, at))
+        if (!strcmp(index->functions[index->nodes.functions[at]].name, old->functions[function].name) &&
+            !strcmp(pf_tui_dso(index, index->nodes.functions[at]), pf_tui_dso(old, function)))
             return at;
     return PF_TUI_NONE;
 }

@@ -52,7 +52,7 @@ void pf_tui_index_free(struct pf_tui_index *index)
     free(index->functions);
     free(index->threads);
     free(index->combos);
-    free(index->nodes);
+    pf_tui_nodes_close(&index->nodes);
     free(index->rows);
     free(index->outer_nodes);
     free(index->event_samples);
@@ -130,79 +130,63 @@ static bool take_threads(struct pf_tui_index *index, const struct perfile_profil
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
-static bool take_nodes(struct pf_tui_index *index, const struct perfile_profile *profile)
+static bool has_callers(const struct pf_tui_nodes *nodes)
 {
-    struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
-    struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
-
-    for (size_t i = 0; i < index->node_count; i++) {
-        if (perfile_profile_stack_at(profile, i, &stack) < 0 ||
-            perfile_profile_frame_at(profile, stack.frame, &frame) < 0)
-            return false;
-        index->nodes[i] = (struct pf_tui_node){
-            .parent = stack.parent, .function = frame.function, .first_child = PF_TUI_NONE, .next = PF_TUI_NONE};
-        index->has_stacks |= stack.parent != PERFILE_NO_ID;
-    }
-    return true;
+    for (size_t i = 0; i < nodes->count; i++)
+        if (pf_tui_parent(nodes, (uint32_t)i) != PF_TUI_NONE)
+            return true;
+    return false;
 }
 
-/* Callees of each node, in the order of their numbers. */
-static void link_children(struct pf_tui_index *index)
+/* How often each function is in the stack at hand tells which nodes are the outermost of theirs: a bit for each. */
+static void find_outer_nodes(struct pf_tui_index *index, uint32_t *inside, uint64_t *outer)
 {
-    index->root = PF_TUI_NONE;
-    for (size_t i = index->node_count; i-- > 0;) {
-        struct pf_tui_node *node = &index->nodes[i];
-        uint32_t *first = node->parent == PF_TUI_NONE ? &index->root : &index->nodes[node->parent].first_child;
-        node->next = *first;
-        *first = (uint32_t)i;
-    }
-}
+    const struct pf_tui_nodes *nodes = &index->nodes;
+    uint32_t last = PF_TUI_NONE;
 
-/* How often each function is in the stack at hand tells which nodes are the outermost of theirs. */
-static bool find_outer_nodes(struct pf_tui_index *index)
-{
-    uint32_t *inside = calloc(index->function_count + 1, sizeof(*inside));
-    uint32_t at = index->root;
-
-    if (!inside)
-        return false;
-    while (at != PF_TUI_NONE) {
-        struct pf_tui_node *node = &index->nodes[at];
-        node->outer = inside[node->function]++ == 0;
-        index->functions[node->function].count += node->outer;
-        if (node->first_child != PF_TUI_NONE) {
-            at = node->first_child;
-            continue;
+    for (uint32_t at = 0; at < nodes->count; at++) {
+        for (const uint32_t parent = pf_tui_parent(nodes, at); last != parent; last = pf_tui_parent(nodes, last))
+            inside[nodes->functions[last]]--;
+        const uint32_t function = nodes->functions[at];
+        if (inside[function]++ == 0) {
+            outer[at / 64] |= (uint64_t)1 << at % 64;
+            index->functions[function].count++;
         }
-        for (; at != PF_TUI_NONE; at = index->nodes[at].parent) {
-            inside[index->nodes[at].function]--;
-            if (index->nodes[at].next != PF_TUI_NONE)
-                break;
-        }
-        at = at == PF_TUI_NONE ? at : index->nodes[at].next;
+        last = at;
     }
-    free(inside);
-    return true;
 }
 
-static bool list_outer_nodes(struct pf_tui_index *index)
+static bool deal_outer_nodes(struct pf_tui_index *index, const uint64_t *outer)
 {
     uint32_t used = 0;
 
-    if (!find_outer_nodes(index) || !(index->outer_nodes = calloc(index->node_count + 1, sizeof(uint32_t))))
-        return false;
     for (size_t i = 0; i < index->function_count; i++) {
         struct pf_tui_function *function = &index->functions[i];
         function->first = used;
         used += function->count;
         function->count = 0;
     }
-    for (size_t i = 0; i < index->node_count; i++) {
-        struct pf_tui_function *function = &index->functions[index->nodes[i].function];
-        if (index->nodes[i].outer)
-            index->outer_nodes[function->first + function->count++] = (uint32_t)i;
+    index->outer_nodes = malloc(((size_t)used + 1) * sizeof(*index->outer_nodes));
+    for (uint32_t i = 0; i < index->nodes.count && index->outer_nodes; i++) {
+        struct pf_tui_function *function = &index->functions[index->nodes.functions[i]];
+        if (outer[i / 64] >> i % 64 & 1)
+            index->outer_nodes[function->first + function->count++] = i;
     }
-    return true;
+    return index->outer_nodes;
+}
+
+static bool list_outer_nodes(struct pf_tui_index *index)
+{
+    uint32_t *inside = calloc(index->function_count + 1, sizeof(*inside));
+    uint64_t *outer = calloc(index->nodes.count / 64 + 1, sizeof(*outer));
+    bool fine = inside && outer;
+
+    if (fine)
+        find_outer_nodes(index, inside, outer);
+    free(inside);
+    fine = fine && deal_outer_nodes(index, outer);
+    free(outer);
+    return fine;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -293,12 +277,13 @@ static bool keep_comms(struct pf_tui_index *index)
 /* An inlined function may be what runs; the sample counts for the function that it is in. */
 static uint32_t node_of_leaf(const struct pf_tui_index *index, uint32_t node, uint32_t leaf)
 {
-    while (node != PF_TUI_NONE && index->nodes[node].function != leaf)
-        node = index->nodes[node].parent;
+    while (node != PF_TUI_NONE && index->nodes.functions[node] != leaf)
+        node = pf_tui_parent(&index->nodes, node);
     return node;
 }
 
-static bool take_row(struct combos *combos, const struct perfile_profile *profile, size_t i)
+static bool take_row(struct combos *combos, const struct perfile_profile *profile, const struct pf_tui_places *places,
+                     size_t i)
 {
     struct pf_tui_index *index = combos->index;
     struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
@@ -314,9 +299,9 @@ static bool take_row(struct combos *combos, const struct perfile_profile *profil
         .period = sample.values[1],
         .samples = sample.values[0] < UINT32_MAX ? (uint32_t)sample.values[0] : UINT32_MAX,
         .combo = number_combo(combos, &combo),
-        .node = sample.stack,
+        .node = places->at[sample.stack],
         .leaf = frame.function,
-        .at = node_of_leaf(index, sample.stack, frame.function),
+        .at = node_of_leaf(index, places->at[sample.stack], frame.function),
         .step = step < index->step_count ? (uint32_t)step : PF_TUI_NONE,
     };
     index->event_samples[sample.event] += sample.values[0];
@@ -345,13 +330,14 @@ static void choose_steps(struct pf_tui_index *index, const struct perfile_profil
     index->step_count = (uint32_t)((last - first) / index->quantum_ns) + 1;
 }
 
-static bool take_rows(struct pf_tui_index *index, const struct perfile_profile *profile)
+static bool take_rows(struct pf_tui_index *index, const struct perfile_profile *profile,
+                      const struct pf_tui_places *places)
 {
     struct combos combos = {.index = index};
     bool fine = true;
 
     for (size_t i = 0; i < index->row_count && fine; i++)
-        fine = take_row(&combos, profile, i);
+        fine = take_row(&combos, profile, places, i);
     free(combos.slots);
     return fine && keep_comms(index);
 }
@@ -404,10 +390,21 @@ static bool make_rooms(struct pf_tui_index *index)
     index->modules = calloc(index->module_count + 1, sizeof(*index->modules));
     index->functions = calloc(index->function_count + 1, sizeof(*index->functions));
     index->threads = calloc(index->thread_count + 1, sizeof(*index->threads));
-    index->nodes = calloc(index->node_count + 1, sizeof(*index->nodes));
-    index->rows = calloc(index->row_count + 1, sizeof(*index->rows));
-    return index->events && index->event_samples && index->modules && index->functions && index->threads &&
-           index->nodes && index->rows;
+    return index->events && index->event_samples && index->modules && index->functions && index->threads;
+}
+
+/* What says where the profile's stacks are is needed no longer than for this. */
+static bool take_stacks(struct pf_tui_index *index, const struct perfile_profile *profile)
+{
+    struct pf_tui_places places;
+    bool fine = pf_tui_nodes_make(&index->nodes, &places, profile);
+
+    if (fine)
+        index->rows = calloc(index->row_count + 1, sizeof(*index->rows));
+    fine = fine && index->rows && take_rows(index, profile, &places);
+    pf_tui_places_close(&places);
+    index->has_stacks = fine && has_callers(&index->nodes);
+    return fine;
 }
 
 static bool take_all(struct pf_tui_index *index, const struct perfile_profile *profile, uint64_t quantum_ns)
@@ -416,16 +413,14 @@ static bool take_all(struct pf_tui_index *index, const struct perfile_profile *p
     index->module_count = perfile_profile_module_count(profile);
     index->function_count = perfile_profile_function_count(profile);
     index->thread_count = perfile_profile_thread_count(profile);
-    index->node_count = perfile_profile_stack_count(profile);
     index->row_count = perfile_profile_sample_count(profile);
     index->losses.size = sizeof(index->losses);
     if (!make_rooms(index) || perfile_profile_losses(profile, &index->losses) < 0 || !take_events(index, profile) ||
         !take_modules(index, profile) || !take_functions(index, profile) || !take_threads(index, profile) ||
-        !take_nodes(index, profile) || !take_facts(index, profile))
+        !take_facts(index, profile))
         return false;
-    link_children(index);
     choose_steps(index, profile, quantum_ns);
-    return list_outer_nodes(index) && take_rows(index, profile);
+    return take_stacks(index, profile) && list_outer_nodes(index);
 }
 
 struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial)

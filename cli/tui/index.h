@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the interactive views know of a profile, laid out so that all of it can be added up again in a moment: rows as plain
- * arrays, the stacks as a tree whose callers come first. It has copies of all texts, so that the profile can be closed.
+ * arrays, the stacks as a tree (nodes.h). It has copies of all texts, so that the profile can be closed.
  */
 #ifndef PERFILE_CLI_TUI_INDEX_H
 #define PERFILE_CLI_TUI_INDEX_H
 
-#include <perfile/profile.h>
-
-#define PF_TUI_NONE UINT32_MAX
+#include "nodes.h"
 
 struct pf_tui_event {
     const char *name, *unit;
@@ -41,13 +39,6 @@ struct pf_tui_combo {
     const char *comm; /* NULL: not recorded */
 };
 
-struct pf_tui_node {
-    uint32_t parent; /* smaller, or NONE */
-    uint32_t function;
-    uint32_t first_child, next; /* or NONE */
-    bool outer;                 /* none of its callers is the same function */
-};
-
 struct pf_tui_row {
     uint64_t period;
     uint32_t samples;
@@ -64,15 +55,14 @@ struct pf_tui_index {
     struct pf_tui_function *functions;
     struct pf_tui_thread *threads;
     struct pf_tui_combo *combos;
-    struct pf_tui_node *nodes;
+    struct pf_tui_nodes nodes;
     struct pf_tui_row *rows;
-    uint32_t *outer_nodes; /* by function */
-    size_t event_count, module_count, function_count, thread_count, combo_count, node_count, row_count;
+    uint32_t *outer_nodes; /* by function: nodes none of whose callers is the same function */
+    size_t event_count, module_count, function_count, thread_count, combo_count, row_count;
     uint64_t *event_samples;
     uint64_t first_time; /* of step 0, ns */
     uint64_t quantum_ns; /* how long a step is */
     uint32_t step_count; /* 0: no row has a time */
-    uint32_t root;       /* the first of the nodes without a caller, or NONE */
     bool has_stacks;     /* some row has a caller */
     bool partial;        /* the recording is still being read */
     struct perfile_losses losses;

@@ -82,7 +82,7 @@ static bool grow(void *array, size_t *room, size_t needed, size_t bytes)
 
 static bool find(struct found *found, const struct pf_tui_place *place, struct pf_tui_value self)
 {
-    const uint32_t function = found->model->index->nodes[place->node].function;
+    const uint32_t function = found->model->index->nodes.functions[place->node];
     uint32_t *slot = &found->model->slot[function];
     size_t groups_room = found->room;
 
@@ -106,13 +106,15 @@ static bool find(struct found *found, const struct pf_tui_place *place, struct p
     return true;
 }
 
-static bool find_callees(struct found *found, uint32_t first)
+/* Of NONE: the nodes without a caller. */
+static bool find_callees(struct found *found, uint32_t node)
 {
     const struct pf_tui_model *model = found->model;
 
-    for (uint32_t at = first; at != PF_TUI_NONE; at = model->index->nodes[at].next) {
-        const struct pf_tui_place place = {.node = at, .value = model->node_total[at]};
-        if (place.value.samples && !find(found, &place, model->node_self[at]))
+    for (uint32_t at = pf_tui_first_child(&model->index->nodes, node); at != PF_TUI_NONE;
+         at = pf_tui_next(&model->index->nodes, at)) {
+        const struct pf_tui_place place = {.node = at, .value = pf_tui_node_total(model, at)};
+        if (place.value.samples && !find(found, &place, pf_tui_node_self(model, at)))
             return false;
     }
     return true;
@@ -121,8 +123,9 @@ static bool find_callees(struct found *found, uint32_t first)
 static bool find_caller(struct found *found, const struct pf_tui_place *from)
 {
     static const struct pf_tui_value none = {0, 0};
-    const struct pf_tui_place place = {
-        .node = from->is_caller ? from->node : found->model->index->nodes[from->node].parent, .value = from->value};
+    const struct pf_tui_place place = {.node = from->is_caller ? from->node
+                                                               : pf_tui_parent(&found->model->index->nodes, from->node),
+                                       .value = from->value};
 
     return place.node == PF_TUI_NONE || find(found, &place, none);
 }
@@ -216,9 +219,9 @@ static bool find_outer_places(struct pf_tui_list *list, struct pf_tui_item *item
         return false;
     for (uint32_t i = 0; i < function->count; i++) {
         const uint32_t node = index->outer_nodes[function->first + i];
-        if (list->model->node_total[node].samples)
-            item->places[item->place_count++] =
-                (struct pf_tui_place){.node = node, .value = list->model->node_total[node]};
+        const struct pf_tui_value value = pf_tui_node_total(list->model, node);
+        if (value.samples)
+            item->places[item->place_count++] = (struct pf_tui_place){.node = node, .value = value};
     }
     return true;
 }
@@ -242,9 +245,8 @@ static bool make_items(struct pf_tui_list *list, struct pf_tui_item *item)
     if (!find_places(list, item))
         return false;
     for (size_t i = 0; i < item->place_count && fine; i++)
-        fine = goes_to_callers(list)
-                   ? find_caller(&found, &item->places[i])
-                   : find_callees(&found, list->model->index->nodes[item->places[i].node].first_child);
+        fine =
+            goes_to_callers(list) ? find_caller(&found, &item->places[i]) : find_callees(&found, item->places[i].node);
     if (!settle(list, &found, fine))
         return false;
     item->items = found.items;
@@ -287,7 +289,7 @@ static bool make_roots(struct pf_tui_list *list)
 {
     struct found found = {.model = list->model};
 
-    if (!settle(list, &found, find_callees(&found, list->model->index->root)))
+    if (!settle(list, &found, find_callees(&found, PF_TUI_NONE)))
         return false;
     list->items = found.items;
     list->item_count = found.item_count;

@@ -11,8 +11,8 @@ static void free_rooms(struct pf_tui_model *model)
 {
     free(model->self);
     free(model->total);
-    free(model->node_self);
-    free(model->node_total);
+    free(model->chain_periods);
+    free(model->chain_samples);
     free(model->steps);
     free(model->shown);
     free(model->combo_passes);
@@ -23,18 +23,20 @@ static void free_rooms(struct pf_tui_model *model)
 
 static bool make_rooms(struct pf_tui_model *model, const struct pf_tui_index *index)
 {
+    const size_t chains = index->nodes.chain_count + 1;
+
     model->self = calloc(index->function_count + 1, sizeof(*model->self));
     model->total = calloc(index->function_count + 1, sizeof(*model->total));
-    model->node_self = calloc(index->node_count + 1, sizeof(*model->node_self));
-    model->node_total = calloc(index->node_count + 1, sizeof(*model->node_total));
+    model->chain_periods = calloc(chains, sizeof(*model->chain_periods));
+    model->chain_samples = calloc(chains, sizeof(*model->chain_samples));
     model->steps = calloc(index->step_count + 1, sizeof(*model->steps));
     model->shown = calloc(index->function_count + 1, sizeof(*model->shown));
     model->combo_passes = calloc(index->combo_count + 1, sizeof(*model->combo_passes));
     model->means = calloc(index->function_count + 1, sizeof(*model->means));
-    model->through = calloc(index->node_count + 1, sizeof(*model->through));
+    model->through = calloc(chains, sizeof(*model->through));
     model->slot = malloc((index->function_count + 1) * sizeof(*model->slot));
-    if (!model->self || !model->total || !model->node_self || !model->node_total || !model->steps || !model->shown ||
-        !model->combo_passes || !model->means || !model->through || !model->slot)
+    if (!model->self || !model->total || !model->chain_periods || !model->chain_samples || !model->steps ||
+        !model->shown || !model->combo_passes || !model->means || !model->through || !model->slot)
         return false;
     memset(model->slot, 0xff, (index->function_count + 1) * sizeof(*model->slot)); /* NONE */
     return true;
@@ -104,6 +106,21 @@ static void judge_combos(struct pf_tui_model *model)
     }
 }
 
+/* Samples are of the last node of a chain. */
+static void judge_chains(struct pf_tui_model *model)
+{
+    const struct pf_tui_nodes *nodes = &model->index->nodes;
+    size_t chain = 0;
+
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        if (pf_tui_starts_chain(nodes, i)) {
+            const uint32_t parent = nodes->chains[chain].parent;
+            model->through[chain++] = parent == PF_TUI_NONE ? 0 : model->through[pf_tui_chain(nodes, parent)];
+        }
+        model->through[chain - 1] |= model->means[nodes->functions[i]];
+    }
+}
+
 static void judge_functions(struct pf_tui_model *model)
 {
     const struct pf_tui_filters *filters = &model->filters;
@@ -122,11 +139,8 @@ static void judge_functions(struct pf_tui_model *model)
     }
     for (size_t i = 0; i < model->index->function_count; i++)
         model->shown[i] = (model->means[i] & of_rows) == of_rows;
-    for (size_t i = 0; i < model->index->node_count && model->all_met; i++) {
-        const struct pf_tui_node *node = &model->index->nodes[i];
-        const uint16_t above = node->parent == PF_TUI_NONE ? 0 : model->through[node->parent];
-        model->through[i] = above | model->means[node->function];
-    }
+    if (model->all_met)
+        judge_chains(model);
 }
 
 static bool has_time_filter(const struct pf_tui_model *model)
@@ -137,10 +151,15 @@ static bool has_time_filter(const struct pf_tui_model *model)
     return false;
 }
 
+static bool functions_pass(const struct pf_tui_model *model, const struct pf_tui_row *row)
+{
+    return !model->all_met ||
+           (model->through[pf_tui_chain(&model->index->nodes, row->node)] | model->means[row->leaf]) == model->all_met;
+}
+
 bool pf_tui_row_passes(const struct pf_tui_model *model, const struct pf_tui_row *row)
 {
-    return model->combo_passes[row->combo] & PASSES &&
-           (!model->all_met || (model->through[row->node] | model->means[row->leaf]) == model->all_met) &&
+    return model->combo_passes[row->combo] & PASSES && functions_pass(model, row) &&
            (!model->timed || (row->step >= model->first_step && row->step < model->end_step));
 }
 
@@ -152,12 +171,20 @@ static void add(struct pf_tui_value *to, struct pf_tui_value value)
     to->samples += value.samples;
 }
 
+static void add_to_chain(struct pf_tui_model *model, size_t chain, struct pf_tui_value value)
+{
+    const uint64_t samples = model->chain_samples[chain] + value.samples;
+
+    model->chain_periods[chain] += value.period;
+    model->chain_samples[chain] = samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX;
+}
+
 /* What the time line shows does not depend on the range that is chosen on it. */
 static void add_row(struct pf_tui_model *model, const struct pf_tui_row *row)
 {
     const struct pf_tui_value value = {row->period, row->samples};
     const unsigned combo = model->combo_passes[row->combo];
-    const bool met = !model->all_met || (model->through[row->node] | model->means[row->leaf]) == model->all_met;
+    const bool met = functions_pass(model, row);
 
     if (combo & PASSES && met && row->step != PF_TUI_NONE)
         add(&model->steps[row->step], value);
@@ -168,23 +195,46 @@ static void add_row(struct pf_tui_model *model, const struct pf_tui_row *row)
         return;
     add(&model->passed, value);
     add(&model->self[row->leaf], value);
-    add(&model->node_self[row->node], value);
+    add_to_chain(model, pf_tui_chain(&model->index->nodes, row->node), value);
     if (row->at == PF_TUI_NONE)
         add(&model->total[row->leaf], value);
+}
+
+static struct pf_tui_value chain_value(const struct pf_tui_model *model, size_t chain)
+{
+    return (struct pf_tui_value){model->chain_periods[chain], model->chain_samples[chain]};
+}
+
+struct pf_tui_value pf_tui_node_total(const struct pf_tui_model *model, uint32_t node)
+{
+    return chain_value(model, pf_tui_chain(&model->index->nodes, node));
+}
+
+struct pf_tui_value pf_tui_node_self(const struct pf_tui_model *model, uint32_t node)
+{
+    const struct pf_tui_nodes *nodes = &model->index->nodes;
+    struct pf_tui_value value = pf_tui_node_total(model, node);
+
+    for (uint32_t at = pf_tui_first_child(nodes, node); at != PF_TUI_NONE; at = pf_tui_next(nodes, at)) {
+        const struct pf_tui_value below = pf_tui_node_total(model, at);
+        value.period -= below.period;
+        value.samples -= below.samples < value.samples ? below.samples : value.samples;
+    }
+    return value;
 }
 
 static void add_nodes(struct pf_tui_model *model)
 {
     const struct pf_tui_index *index = model->index;
 
-    for (size_t i = index->node_count; i-- > 0;) { /* callees before callers */
-        const struct pf_tui_node *node = &index->nodes[i];
-        add(&model->node_total[i], model->node_self[i]);
-        if (node->parent != PF_TUI_NONE)
-            add(&model->node_total[node->parent], model->node_total[i]);
-        if (node->outer)
-            add(&model->total[node->function], model->node_total[i]);
+    for (size_t i = index->nodes.chain_count; i-- > 0;) { /* callees before callers */
+        const uint32_t parent = index->nodes.chains[i].parent;
+        if (parent != PF_TUI_NONE)
+            add_to_chain(model, pf_tui_chain(&index->nodes, parent), chain_value(model, i));
     }
+    for (size_t i = 0; i < index->function_count; i++)
+        for (uint32_t k = 0; k < index->functions[i].count; k++)
+            add(&model->total[i], pf_tui_node_total(model, index->outer_nodes[index->functions[i].first + k]));
 }
 
 void pf_tui_model_add_up(struct pf_tui_model *model)
@@ -193,8 +243,8 @@ void pf_tui_model_add_up(struct pf_tui_model *model)
 
     memset(model->self, 0, index->function_count * sizeof(*model->self));
     memset(model->total, 0, index->function_count * sizeof(*model->total));
-    memset(model->node_self, 0, index->node_count * sizeof(*model->node_self));
-    memset(model->node_total, 0, index->node_count * sizeof(*model->node_total));
+    memset(model->chain_periods, 0, index->nodes.chain_count * sizeof(*model->chain_periods));
+    memset(model->chain_samples, 0, index->nodes.chain_count * sizeof(*model->chain_samples));
     memset(model->steps, 0, index->step_count * sizeof(*model->steps));
     model->all = model->passed = (struct pf_tui_value){0, 0};
     judge_combos(model);

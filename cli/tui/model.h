@@ -22,9 +22,10 @@ struct pf_tui_model {
     bool by_samples;  /* shares are of samples, not of periods */
     bool relative;    /* to what passes the filters, not to all of the event in the time and on the processors */
     uint64_t changed; /* counts up whenever numbers become others */
-    /* by function, by node, by step of time */
+    /* by function, by chain of nodes, by step of time */
     struct pf_tui_value *self, *total;
-    struct pf_tui_value *node_self, *node_total;
+    uint64_t *chain_periods;
+    uint32_t *chain_samples; /* at most UINT32_MAX */
     struct pf_tui_value *steps;
     uint8_t *shown; /* functions that have rows */
     struct pf_tui_value all, passed;
@@ -33,7 +34,7 @@ struct pf_tui_model {
     struct pf_tui_index *previous; /* whose names lists may remember; until the next replacement */
     /* what add_up works with */
     uint8_t *combo_passes;
-    uint16_t *means, *through; /* by function, by node: which filters of functions are met, a bit each */
+    uint16_t *means, *through; /* by function, by chain: which filters of functions are met, a bit each */
     uint16_t all_met;
     uint32_t *slot; /* by function: for grouping; NONE between uses */
 };
@@ -83,6 +84,9 @@ void pf_tui_model_close(struct pf_tui_model *model);
 void pf_tui_model_add_up(struct pf_tui_model *model);
 /* Whether it is counted, when the sums are made. */
 bool pf_tui_row_passes(const struct pf_tui_model *model, const struct pf_tui_row *row);
+/* What the stacks that go through the node weigh, and those of them that end there. */
+struct pf_tui_value pf_tui_node_total(const struct pf_tui_model *model, uint32_t node);
+struct pf_tui_value pf_tui_node_self(const struct pf_tui_model *model, uint32_t node);
 /* What shares are of. */
 uint64_t pf_tui_model_base(const struct pf_tui_model *model);
 uint64_t pf_tui_weight(const struct pf_tui_model *model, struct pf_tui_value value);
