@@ -111,14 +111,40 @@ static uint32_t number_frame(struct pf_aggregate_named *named, const struct numb
     return *number;
 }
 
+static bool name_node(struct pf_aggregate_named *named, const struct numbers *numbers, struct pf_tree_link link,
+                      struct pf_aggregate_node *node)
+{
+    node->parent = link.parent - 1; /* the root: PERFILE_NO_ID */
+    node->frame = number_frame(named, numbers, link.frame);
+    return node->frame != PF_AGGREGATE_NONE;
+}
+
+/* Nodes are where their links were: those may be many. */
+static bool name_nodes_in_place(struct pf_aggregate_named *named, const struct numbers *numbers)
+{
+    struct pf_aggregate_list *list = &named->aggregate->profile->lists[PF_AGGREGATE_NODES];
+    struct pf_tree *tree = named->gives;
+    _Static_assert(sizeof(struct pf_aggregate_node) == sizeof(*tree->links), "a node is as large as a link");
+    struct pf_aggregate_node *nodes = (void *)tree->links;
+    for (size_t i = 1; i < tree->count; i++)
+        if (!name_node(named, numbers, tree->links[i], &nodes[i - 1]))
+            return false;
+    pf_free(named->aggregate->allocator, list->items, list->room * sizeof(*nodes));
+    *list = (struct pf_aggregate_list){.items = nodes, .count = tree->count - 1, .room = tree->room};
+    tree->links = NULL;
+    tree->count = tree->room = 0;
+    return true;
+}
+
 static bool name_nodes(struct pf_aggregate_named *named, const struct numbers *numbers)
 {
+    if (named->gives)
+        return name_nodes_in_place(named, numbers);
     if (!pf_aggregate_reserve(named->aggregate, PF_AGGREGATE_NODES, named->tree->count))
         return false;
     for (size_t i = 1; i < named->tree->count; i++) {
-        const struct pf_aggregate_node node = {.parent = named->tree->nodes[i].parent - 1, /* the root: PERFILE_NO_ID */
-                                               .frame = number_frame(named, numbers, named->tree->nodes[i].frame)};
-        if (node.frame == PF_AGGREGATE_NONE ||
+        struct pf_aggregate_node node;
+        if (!name_node(named, numbers, named->tree->links[i], &node) ||
             pf_aggregate_append(named->aggregate, PF_AGGREGATE_NODES, &node) == PF_AGGREGATE_NONE)
             return false;
     }

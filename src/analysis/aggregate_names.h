@@ -10,8 +10,10 @@
 struct pf_aggregate_named {
     struct pf_aggregate *aggregate;
     struct pf_profile *profile;
-    const struct pf_tree *tree; /* of the frames of `profile`; rows have its nodes, and frames as their leaves */
-    bool joined;                /* set when frames of the recording are equal in the profile: nodes may be, too */
+    const struct pf_tree
+        *tree;             /* of links: of the frames of `profile`; rows have its nodes, and frames as their leaves */
+    struct pf_tree *gives; /* the tree, whose memory becomes the nodes'; NULL: it is still needed */
+    bool joined;           /* set when frames of the recording are equal in the profile: nodes may be, too */
 };
 
 /* Fills the nodes and what they refer to; rows refer to those then. False when out of memory. */

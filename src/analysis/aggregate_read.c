@@ -41,8 +41,10 @@ struct reading {
     struct pf_profile *profile;
     unsigned keys; /* PF_KEY_BIT */
     uint64_t quantum_ns;
-    struct pf_tree tree;
+    struct pf_tree tree; /* of links */
     struct pf_stacks stacks;
+    uint32_t *row_of; /* by node of the tree: see ONLY_ROW */
+    size_t row_of_room;
     struct arriving last; /* whose stack is not in the tree yet */
     bool has_last;
     struct pf_map events; /* of struct perfile_event, pointers */
@@ -242,41 +244,59 @@ static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sa
 /* ---- samples ---- */
 
 /*
- * The weights of the tree are not needed: there is the number of the row that a sample of the node went to last, plus one, and
- * whether it is the node's only one. Most are, and those need not be found by what they are.
+ * What is known of a node: the number of the row that a sample of it went to last, plus one, and whether it is the node's only
+ * one. Most are, and those need not be found by what they are.
  */
-static const uint64_t only_row = (uint64_t)1 << 63;
+#define ONLY_ROW ((uint32_t)1 << 31)
+
+static uint32_t known_row(uint32_t known)
+{
+    return (known & ~ONLY_ROW) - 1;
+}
 
 static bool is_row_of_last(const struct reading *r, const struct pf_aggregate_row *row)
 {
     return row->key == r->last.key && row->leaf == r->last.leaf;
 }
 
-/* The number of the row of the last sample, which is not the one that the node knows. NONE: out of memory. */
-static uint32_t number_row(struct reading *r, struct pf_tree_node *node)
+/* The number of the row of the last sample, which is not the one that is known of its node. NONE: out of memory. */
+static uint32_t number_row(struct reading *r, uint32_t known)
 {
     struct pf_aggregate_row made = {.node = r->stacks.entered, .key = r->last.key, .leaf = r->last.leaf};
     memcpy(made.values, r->last.values, sizeof(made.values));
-    if (!node->self)
+    if (pf_aggregate_count(r->aggregate->profile, PF_AGGREGATE_ROWS) >= ONLY_ROW - 1)
+        return PF_AGGREGATE_NONE;
+    if (!known)
         return pf_aggregate_append(r->aggregate, PF_AGGREGATE_ROWS, &made);
-    if (node->self & only_row &&
-        !pf_aggregate_list(r->aggregate, PF_AGGREGATE_ROWS, (uint32_t)((node->self & ~only_row) - 1)))
+    if (known & ONLY_ROW && !pf_aggregate_list(r->aggregate, PF_AGGREGATE_ROWS, known_row(known)))
         return PF_AGGREGATE_NONE;
     return pf_aggregate_number(r->aggregate, PF_AGGREGATE_ROWS, &made);
 }
 
-/* The last sample goes to its row, which the node knows then. */
-static bool enter_row(struct reading *r, struct pf_tree_node *node)
+/* What is known of nodes up to this one; NULL when out of memory. */
+static uint32_t *known_of(struct reading *r, uint32_t node)
+{
+    const size_t before = r->row_of_room;
+    if (PF_LIKELY(node < before))
+        return &r->row_of[node];
+    if (!pf_grow(r->aggregate->allocator, &r->row_of, &r->row_of_room, (size_t)node + 1, sizeof(*r->row_of)))
+        return NULL;
+    memset(r->row_of + before, 0, (r->row_of_room - before) * sizeof(*r->row_of));
+    return &r->row_of[node];
+}
+
+/* The last sample goes to its row, which is known of its node then. */
+static bool enter_row(struct reading *r, uint32_t *known)
 {
     struct pf_aggregate_row *rows = r->aggregate->profile->lists[PF_AGGREGATE_ROWS].items;
-    struct pf_aggregate_row *row = PF_LIKELY(node->self) ? &rows[(node->self & ~only_row) - 1] : NULL;
+    struct pf_aggregate_row *row = PF_LIKELY(*known) ? &rows[known_row(*known)] : NULL;
     if (PF_LIKELY(row && is_row_of_last(r, row))) {
         for (size_t i = 0; i < PF_AGGREGATE_VALUES; i++)
             row->values[i] += r->last.values[i];
         return true;
     }
-    const uint32_t number = number_row(r, node);
-    node->self = ((uint64_t)number + 1) | (node->self ? 0 : only_row);
+    const uint32_t number = number_row(r, *known);
+    *known = (number + 1) | (*known ? 0 : ONLY_ROW);
     return number != PF_AGGREGATE_NONE;
 }
 
@@ -297,9 +317,8 @@ static bool arrive(struct pf_arrivals *arrivals, uint32_t row, uint64_t period)
 /* The sample before the last one has come into the tree. */
 static bool enter(struct reading *r)
 {
-    struct pf_tree_node *node = &r->tree.nodes[r->stacks.entered];
-    return enter_row(r, node) &&
-           (!r->arrivals || arrive(r->arrivals, (uint32_t)((node->self & ~only_row) - 1), r->last.values[1]));
+    uint32_t *known = known_of(r, r->stacks.entered);
+    return known && enter_row(r, known) && (!r->arrivals || arrive(r->arrivals, known_row(*known), r->last.values[1]));
 }
 
 static bool add_sample(struct reading *r, const struct pf_profile_sample *sample)
@@ -315,9 +334,18 @@ static bool add_sample(struct reading *r, const struct pf_profile_sample *sample
     return r->last.key != PF_AGGREGATE_NONE;
 }
 
+static void forget_rows(struct reading *r)
+{
+    pf_free(r->aggregate->allocator, r->row_of, r->row_of_room * sizeof(*r->row_of));
+    r->row_of = NULL;
+    r->row_of_room = 0;
+}
+
 static bool end_samples(struct reading *r)
 {
-    return pf_stacks_end(&r->stacks, &r->tree) && (!r->has_last || enter(r));
+    const bool fine = pf_stacks_end(&r->stacks, &r->tree) && (!r->has_last || enter(r));
+    forget_rows(r);
+    return fine;
 }
 
 /* ---- the whole ---- */
@@ -362,7 +390,7 @@ static bool join_equal_nodes(struct pf_aggregate *aggregate, struct pf_arrivals 
 /* The last sample, whose stack is on its way into the tree, comes with the next one. */
 static bool make_snapshot(struct reading *r, struct pf_aggregate *copy)
 {
-    const struct pf_aggregate_named from = {r->aggregate, r->profile, &r->tree, false};
+    const struct pf_aggregate_named from = {r->aggregate, r->profile, &r->tree, NULL, false};
     struct pf_aggregate_recording recording = {.clock = -1};
     bool joined;
     if (!pf_aggregate_copy(copy, &from, &joined))
@@ -401,7 +429,7 @@ static int read_samples(struct reading *r, struct perfile_reader *reader, struct
     if (result < 0)
         return result;
     take_totals(r, r->aggregate->profile, &r->recording);
-    r->named = (struct pf_aggregate_named){r->aggregate, r->profile, &r->tree};
+    r->named = (struct pf_aggregate_named){r->aggregate, r->profile, &r->tree, &r->tree, false};
     if (!end_samples(r) || !pf_aggregate_name(&r->named) || !pf_aggregate_facts(r->aggregate, reader, &r->recording))
         return pf_fail_memory(error, "profile");
     return 0;
@@ -426,7 +454,7 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
 static int read_all(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
 {
     int result = check_options(r, error);
-    if (result == 0 && pf_tree_open(&r->tree, r->aggregate->allocator) < 0)
+    if (result == 0 && pf_tree_open_links(&r->tree, r->aggregate->allocator) < 0)
         result = pf_fail_memory(error, "profile");
     if (result == 0)
         result = open_profile(r, reader, error);
@@ -437,6 +465,7 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
     if (r->tree.allocator) {
         (void)pf_stacks_end(&r->stacks, &r->tree);
         pf_tree_close(&r->tree);
+        forget_rows(r);
     }
     pf_profile_close(r->profile);
     pf_map_close(&r->events);

@@ -52,12 +52,20 @@ static uint32_t make_node(struct pf_stacks *stacks, struct pf_tree *tree, const 
     const uint32_t tag = tag_of(step->hash), made = pf_tree_append(tree, parent, step->frame);
     if (!made || (tree->count * 8 > stacks->slot_count * 7 && !grow_slots(stacks, tree->allocator)))
         return 0;
-    tree->nodes[made].note = stacks->paths[stacks->last].note & PF_TREE_NOTE;
+    if (tree->nodes)
+        tree->nodes[made].note = stacks->paths[stacks->last].note & PF_TREE_NOTE;
     struct pf_stack_slot *slot = slot_at(stacks, tag);
     while (slot->node)
         slot = next_slot(stacks, slot);
     *slot = (struct pf_stack_slot){tag, made};
     return made;
+}
+
+static bool is_child(const struct pf_tree *tree, uint32_t node, uint32_t parent, uint32_t frame)
+{
+    if (tree->links)
+        return tree->links[node].parent == parent && tree->links[node].frame == frame;
+    return tree->nodes[node].parent == parent && tree->nodes[node].frame == frame;
 }
 
 static uint32_t child_of(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_step *step,
@@ -66,8 +74,7 @@ static uint32_t child_of(struct pf_stacks *stacks, struct pf_tree *tree, const s
     const uint32_t tag = tag_of(step->hash);
     struct pf_stack_slot *slot = slot_at(stacks, tag);
     for (; slot->node; slot = next_slot(stacks, slot))
-        if (slot->tag == tag && tree->nodes[slot->node].parent == parent &&
-            tree->nodes[slot->node].frame == step->frame)
+        if (slot->tag == tag && is_child(tree, slot->node, parent, step->frame))
             return slot->node;
     return make_node(stacks, tree, step, parent);
 }
@@ -130,7 +137,8 @@ static bool enter_last(struct pf_stacks *stacks, struct pf_tree *tree)
             return false;
         path->steps[i].node = node;
     }
-    pf_tree_add(tree, node, path->weight);
+    if (tree->nodes)
+        pf_tree_add(tree, node, path->weight);
     stacks->entered = node;
     return true;
 }

@@ -16,9 +16,21 @@ int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator
     return 0;
 }
 
+int pf_tree_open_links(struct pf_tree *tree, const struct perfile_allocator *allocator)
+{
+    *tree = (struct pf_tree){.allocator = allocator};
+    if (!pf_grow(allocator, &tree->links, &tree->room, 1, sizeof(*tree->links)))
+        return PERFILE_ERROR_MEMORY;
+    tree->links[tree->count++] = (struct pf_tree_link){0};
+    return 0;
+}
+
 void pf_tree_close(struct pf_tree *tree)
 {
-    pf_free(tree->allocator, tree->nodes, tree->room * sizeof(*tree->nodes));
+    if (tree->links)
+        pf_free(tree->allocator, tree->links, tree->room * sizeof(*tree->links));
+    else
+        pf_free(tree->allocator, tree->nodes, tree->room * sizeof(*tree->nodes));
     pf_free(tree->allocator, tree->totals, tree->total_room * sizeof(*tree->totals));
     pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
     *tree = (struct pf_tree){.allocator = tree->allocator};
@@ -50,8 +62,19 @@ static bool grow_slots(struct pf_tree *tree)
     return true;
 }
 
+static uint32_t append_link(struct pf_tree *tree, uint32_t parent, uint32_t frame)
+{
+    if (tree->count >= UINT32_MAX - 1 ||
+        !pf_grow(tree->allocator, &tree->links, &tree->room, tree->count + 1, sizeof(*tree->links)))
+        return 0;
+    tree->links[tree->count] = (struct pf_tree_link){parent, frame};
+    return (uint32_t)tree->count++;
+}
+
 uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame)
 {
+    if (tree->links)
+        return append_link(tree, parent, frame);
     if (tree->count >= UINT32_MAX - 1 ||
         !pf_grow(tree->allocator, &tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes)))
         return 0;

@@ -27,9 +27,15 @@ struct pf_tree_slot {
     uint32_t node;          /* 0 = empty: the root is nobody's child */
 };
 
+/* What a node is found by. */
+struct pf_tree_link {
+    uint32_t parent, frame;
+};
+
 struct pf_tree {
     const struct perfile_allocator *allocator;
     struct pf_tree_node *nodes; /* a parent stands before its children */
+    struct pf_tree_link *links; /* of a tree that nothing is added to: instead of the nodes, which are NULL then */
     size_t count;
     size_t room;
     uint64_t *totals; /* of each node, with all below it; NULL before pf_tree_sum */
@@ -39,6 +45,8 @@ struct pf_tree {
 };
 
 int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator);
+/* A tree of links, which pf_stacks_add fills. */
+int pf_tree_open_links(struct pf_tree *tree, const struct perfile_allocator *allocator);
 void pf_tree_close(struct pf_tree *tree);
 /* The child of `parent` for this frame, made when it is not there; 0 when out of memory. */
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame);
