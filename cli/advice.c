@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,38 @@ void pf_advice_give(struct pf_advice *advice, const char *input)
     for (size_t i = 0; i < PF_ADVICE_KINDS; i++)
         free(advice->of[i].path);
     *advice = (struct pf_advice){.over = true};
+}
+
+static void say_lost(const struct perfile_counts *counts, const char *input)
+{
+    const uint64_t lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+    const double percent = 100.0 * (double)lost / ((double)lost + (double)counts->samples);
+
+    if (lost && percent >= LEAST_PERCENT)
+        pf_message_advice("%s: %.0f%% of the samples were lost while recording (%" PRIu64
+                          "): record with larger buffers "
+                          "(-m 16M), a lower frequency (-F), or without --call-graph dwarf",
+                          input, percent, lost);
+}
+
+/* That they are not decoded is said by the output. */
+static void say_aux(const struct perfile_counts *counts, const char *input)
+{
+    const char *kind = perfile_enum_name("auxtrace_type", counts->aux_type);
+
+    if (counts->aux_bytes)
+        pf_message_advice("%s: perf script --itrace decodes AUX data (%" PRIu64 " bytes%s%s)", input, counts->aux_bytes,
+                          kind ? " of " : "", kind ? kind : "");
+}
+
+void pf_advice_missing(struct perfile_reader *reader, const char *input)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(reader);
+
+    if (is_unwanted())
+        return;
+    say_lost(counts, input);
+    say_aux(counts, input);
 }
 
 void pf_advice_fitting(struct perfile_reader *reader, const char *input)

@@ -22,6 +22,8 @@ struct pf_advice {
 void pf_advice_take(void *advice, const struct perfile_trouble *trouble);
 /* The most important lines; all is forgotten then. */
 void pf_advice_give(struct pf_advice *advice, const char *input);
+/* What is missing in what was read of a recording: what was lost while recording, and AUX data. */
+void pf_advice_missing(struct perfile_reader *reader, const char *input);
 /* The views that are made for the events of a recording, for who asked for a report of it. */
 void pf_advice_fitting(struct perfile_reader *reader, const char *input);
 /* The package that holds a file, by the lists of dpkg; false: it is in none. */

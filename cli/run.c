@@ -539,6 +539,8 @@ int pf_run_output(const struct pf_command *command, struct pf_settings *settings
     int status = read_and_write(&run, command, settings);
 
     pf_advice_give(&run.advice, run.input.log.input); /* behind a pager */
+    if (run.input.reader)
+        pf_advice_missing(run.input.reader, run.input.log.input);
     if (run.input.reader && settings->advises_views)
         pf_advice_fitting(run.input.reader, run.input.log.input);
     pf_inputs_close(&run.more);

@@ -73,6 +73,10 @@ def make_files(folder):
     for name in 'gzip', 'other':
         (place / name).write_bytes((header + load).ljust(0x1000, b'\0'))
 
+# What is missing in a recording, and the way out.
+MISSING = {'auxtrace': 'perf script --itrace decodes AUX data (96 bytes)\n',
+           'sched-tiny2': '18% of the samples were lost while recording (3): record with larger buffers (-m 16M), '}
+
 
 def main():
     hermetic.settle()
@@ -103,6 +107,11 @@ def main():
         expect('five at most', len(lines) == 5 and 'callchains' in lines[0] and 'are not on this machine' in lines[1], lines)
         expect('quiet', run('flame', '--format', 'folded', '-q', 'several') == (0, []))
         expect('unwanted', run('flame', '--format', 'folded', 'several', advice='no') == (0, []))
+        for one, said in MISSING.items():
+            for advice, count in (('yes', 1), ('no', 0)):
+                done = subprocess.run([*perfile, 'report', '-s', 'comm', DATA / f'{one}.perf.data'], capture_output=True,
+                                      check=False, env=hermetic.environment(PERFILE_ADVICE=advice))
+                expect(f'{one}: missing', done.stderr.decode().count(f'.perf.data: {said}') == count, done.stderr)
         _, lines = run('report', 'several') # its text says which files have no symbols
         for one, views in FITS.items():
             done = subprocess.run([*perfile, 'report', '-g', 'none', DATA / f'{one}.perf.data'], capture_output=True, check=False,
