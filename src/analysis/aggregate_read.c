@@ -44,7 +44,7 @@ struct reading {
     struct pf_tree tree; /* of links */
     struct pf_stacks stacks;
     uint32_t *row_of; /* by node of the tree: see ONLY_ROW */
-    size_t row_of_room;
+    size_t row_of_count, row_of_room;
     struct arriving last; /* whose stack is not in the tree yet */
     bool has_last;
     struct pf_map events; /* of struct perfile_event, pointers */
@@ -276,12 +276,13 @@ static uint32_t number_row(struct reading *r, uint32_t known)
 /* What is known of nodes up to this one; NULL when out of memory. */
 static uint32_t *known_of(struct reading *r, uint32_t node)
 {
-    const size_t before = r->row_of_room;
-    if (PF_LIKELY(node < before))
+    const size_t count = (size_t)node + 1, before = r->row_of_count;
+    if (PF_LIKELY(count <= before))
         return &r->row_of[node];
-    if (!pf_grow(r->aggregate->allocator, &r->row_of, &r->row_of_room, (size_t)node + 1, sizeof(*r->row_of)))
+    if (!pf_grow(r->aggregate->allocator, &r->row_of, &r->row_of_room, count, sizeof(*r->row_of)))
         return NULL;
-    memset(r->row_of + before, 0, (r->row_of_room - before) * sizeof(*r->row_of));
+    memset(r->row_of + before, 0, (count - before) * sizeof(*r->row_of));
+    r->row_of_count = count;
     return &r->row_of[node];
 }
 
@@ -338,7 +339,7 @@ static void forget_rows(struct reading *r)
 {
     pf_free(r->aggregate->allocator, r->row_of, r->row_of_room * sizeof(*r->row_of));
     r->row_of = NULL;
-    r->row_of_room = 0;
+    r->row_of_count = r->row_of_room = 0;
 }
 
 static bool end_samples(struct reading *r)

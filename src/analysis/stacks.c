@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 
-enum { FIRST_SLOTS = 4096 };
+enum { FIRST_SLOTS = 4096, LARGE_SLOTS = 1 << 20 };
 
 static uint64_t mix(uint64_t hash, uint32_t frame)
 {
@@ -26,9 +26,17 @@ static struct pf_stack_slot *next_slot(const struct pf_stacks *stacks, struct pf
     return ++slot == stacks->slots + stacks->slot_count ? stacks->slots : slot;
 }
 
+/* Large tables grow by less, as most of the memory is in them. */
+static size_t grown_count(size_t count)
+{
+    if (!count)
+        return FIRST_SLOTS;
+    return count < LARGE_SLOTS ? count * 2 : count + count / 2;
+}
+
 static bool grow_slots(struct pf_stacks *stacks, const struct perfile_allocator *allocator)
 {
-    const size_t old_count = stacks->slot_count, count = old_count ? old_count * 2 : FIRST_SLOTS;
+    const size_t old_count = stacks->slot_count, count = grown_count(old_count);
     struct pf_stack_slot *old = stacks->slots, *made = pf_new(allocator, count * sizeof(*made));
     if (!made)
         return false;
