@@ -87,6 +87,8 @@ static const char *column_at(const struct pf_command *command, size_t index, con
 struct chosen {
     const struct column *columns[COLUMNS];
     size_t count;
+    bool children;     /* a sample is of all functions in its stack */
+    bool by_functions; /* the columns are of functions only */
 };
 
 static const struct column *find_column(const char *name, size_t bytes)
@@ -102,6 +104,7 @@ static const struct column *find_column(const char *name, size_t bytes)
 static int choose_columns(const char *list, struct chosen *chosen)
 {
     chosen->count = 0;
+    chosen->by_functions = true;
     for (const char *at = list; *at;) {
         const size_t bytes = strcspn(at, ",");
         const struct column *column = find_column(at, bytes);
@@ -110,6 +113,7 @@ static int choose_columns(const char *list, struct chosen *chosen)
             return PF_STATUS_USAGE;
         }
         chosen->columns[chosen->count++] = column;
+        chosen->by_functions &= column->put == put_dso || column->put == put_symbol;
         at += bytes + (at[bytes] == ',');
     }
     return PF_STATUS_OK;
@@ -122,19 +126,25 @@ struct row {
     char *texts;
     size_t bytes;
     uint64_t period, samples;
+    uint64_t self; /* of the period */
 };
 
 struct rows {
     struct row *all;
     size_t count, room;
     uint64_t period, samples;
+    /* while they are made */
+    size_t *of;     /* by function: its row plus one, when the columns are of functions only */
+    size_t *sample; /* by function: the sample that was added to it last, plus one */
 };
 
 static void free_rows(struct rows *rows)
 {
-    for (size_t i = 0; i < rows->room; i++)
+    for (size_t i = 0; i < rows->count; i++)
         free(rows->all[i].texts);
     free(rows->all);
+    free(rows->of);
+    free(rows->sample);
 }
 
 static int compare_bytes(const struct row *x, const struct row *y)
@@ -169,23 +179,63 @@ static bool make_texts(const struct place *place, const struct chosen *chosen, s
     return fclose(to) == 0;
 }
 
-static bool take_row(struct rows *rows, struct place *place, size_t index, uint32_t event, const struct chosen *chosen)
+static struct row *new_row(struct rows *rows)
+{
+    if (rows->count == rows->room) {
+        const size_t room = rows->room ? 2 * rows->room : 256;
+        void *grown = realloc(rows->all, room * sizeof(*rows->all));
+        if (!grown)
+            return NULL;
+        rows->all = grown;
+        rows->room = room;
+    }
+    struct row *row = &rows->all[rows->count++];
+    *row = (struct row){.texts = NULL};
+    return row;
+}
+
+/* Adds the sample to a function of its stack, once. */
+static bool add_function(struct rows *rows, struct place *place, size_t index, uint32_t frame_number,
+                         const struct chosen *chosen)
 {
     struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
+
+    if (perfile_profile_frame_at(place->profile, frame_number, &frame) < 0 ||
+        perfile_profile_function_at(place->profile, frame.function, &place->function) < 0)
+        return false;
+    if (rows->sample[frame.function] == index + 1)
+        return true;
+    rows->sample[frame.function] = index + 1;
+    size_t *known = chosen->by_functions ? &rows->of[frame.function] : NULL;
+    struct row *row = known && *known ? &rows->all[*known - 1] : new_row(rows);
+    if (!row || (!row->texts && !make_texts(place, chosen, row)))
+        return false;
+    if (known)
+        *known = (size_t)(row - rows->all) + 1;
+    row->period += place->sample.values[1];
+    row->samples += place->sample.values[0];
+    row->self += frame_number == place->sample.leaf ? place->sample.values[1] : 0;
+    return true;
+}
+
+/* The function that was running is the first one. */
+static bool take_sample(struct rows *rows, struct place *place, size_t index, uint32_t event,
+                        const struct chosen *chosen)
+{
+    struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
     struct perfile_profile_sample *sample = &place->sample;
 
     if (perfile_profile_sample_at(place->profile, index, sample) < 0)
         return false;
     if (sample->event != event)
         return true;
-    if (perfile_profile_frame_at(place->profile, sample->leaf, &frame) < 0 ||
-        perfile_profile_function_at(place->profile, frame.function, &place->function) < 0)
-        return false;
-    struct row *row = &rows->all[rows->count++];
-    *row = (struct row){.period = sample->values[1], .samples = sample->values[0]};
-    rows->period += row->period;
-    rows->samples += row->samples;
-    return make_texts(place, chosen, row);
+    rows->period += sample->values[1];
+    rows->samples += sample->values[0];
+    bool fine = add_function(rows, place, index, sample->leaf, chosen);
+    for (uint32_t at = chosen->children ? sample->stack : PERFILE_NO_ID; fine && at != PERFILE_NO_ID; at = stack.parent)
+        fine = perfile_profile_stack_at(place->profile, at, &stack) == 0 &&
+               add_function(rows, place, index, stack.frame, chosen);
+    return fine;
 }
 
 /* Rows with equal texts become one. */
@@ -199,13 +249,12 @@ static void join(struct rows *rows)
         if (last && !compare_bytes(last, row)) {
             last->period += row->period;
             last->samples += row->samples;
+            last->self += row->self;
             free(row->texts);
         } else {
             rows->all[count++] = *row;
         }
     }
-    for (size_t i = count; i < rows->count; i++)
-        rows->all[i].texts = NULL;
     rows->count = count;
     qsort(rows->all, rows->count, sizeof(*rows->all), by_period);
 }
@@ -214,17 +263,14 @@ static bool make_rows(struct rows *rows, const struct perfile_profile *profile, 
                       const struct chosen *chosen)
 {
     struct place place = {profile, PERFILE_PROFILE_SAMPLE_INIT, PERFILE_PROFILE_FUNCTION_INIT};
-    const size_t count = perfile_profile_sample_count(profile);
-    bool fine = true;
+    const size_t count = perfile_profile_sample_count(profile), functions = perfile_profile_function_count(profile);
 
-    *rows = (struct rows){.all = calloc(count + 1, sizeof(*rows->all)), .room = count + 1};
-    if (!rows->all) {
-        rows->room = 0;
-        return false;
-    }
+    *rows = (struct rows){.of = calloc(functions + 1, sizeof(*rows->of)),
+                          .sample = calloc(functions + 1, sizeof(*rows->sample))};
+    bool fine = rows->of && rows->sample;
     for (size_t i = 0; i < count && fine; i++)
-        fine = take_row(rows, &place, i, event, chosen);
-    if (fine)
+        fine = take_sample(rows, &place, i, event, chosen);
+    if (fine && rows->count)
         join(rows);
     return fine;
 }
@@ -252,12 +298,17 @@ static int width_of(const struct rows *rows, size_t shown, size_t column, const 
     return width < 60 ? (int)width : 60;
 }
 
+static double share(const struct rows *rows, uint64_t period)
+{
+    return rows->period ? 100.0 * (double)period / (double)rows->period : 0;
+}
+
 static void print_rows(const struct rows *rows, size_t most, const struct chosen *chosen)
 {
     const size_t shown = rows->count < most ? rows->count : most;
     int widths[COLUMNS];
 
-    printf("# Overhead");
+    fputs(chosen->children ? "# Children      Self" : "# Overhead", stdout);
     for (size_t i = 0; i < chosen->count; i++) {
         widths[i] = i + 1 < chosen->count ? width_of(rows, shown, i, chosen->columns[i]->title) : 0;
         printf("  %-*s", widths[i], chosen->columns[i]->title);
@@ -265,7 +316,9 @@ static void print_rows(const struct rows *rows, size_t most, const struct chosen
     putchar('\n');
     for (size_t i = 0; i < shown; i++) {
         const struct row *row = &rows->all[i];
-        printf("%9.2f%%", rows->period ? 100.0 * (double)row->period / (double)rows->period : 0);
+        printf("%9.2f%%", share(rows, row->period));
+        if (chosen->children)
+            printf("  %7.2f%%", share(rows, row->self));
         for (size_t k = 0; k < chosen->count; k++)
             printf("  %-*s", widths[k], text_at(row, k));
         putchar('\n');
@@ -388,6 +441,14 @@ static int start_and_show(const struct pf_command *command, struct pf_settings *
     return status;
 }
 
+static bool shows_children(const struct pf_settings *settings)
+{
+    const bool chains = settings->record.frame_pointers || settings->record.options.call_graph;
+
+    return !(settings->report.flags & PERFILE_REPORT_NO_CHILDREN) &&
+           (chains || settings->report.flags & PERFILE_REPORT_CHILDREN);
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     enum { MOST_S = 1000000 };
@@ -400,6 +461,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("top: --delay and --duration allow at most %d seconds", MOST_S);
         return PF_STATUS_USAGE;
     }
+    chosen.children = shows_children(settings);
     settings->symbols.no_inline = true; /* which takes too long to be looked up again each time */
     if (settings->tui)
         pf_tui_prepare();
@@ -424,13 +486,24 @@ static const struct pf_option what_options[] = {
     TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
     FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only user space, for all events."),
     FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only the kernel, for all events."),
-    STACK_FRAMES("Callchains by frame pointers, which the interactive view shows: --call-graph fp."),
+    STACK_FRAMES("Callchains by frame pointers: --call-graph fp."),
     TEXT("call-graph", 0, "HOW", options.call_graph, "Callchains: fp, dwarf, dwarf,BYTES or lbr."),
     {0},
 };
 static const struct pf_option_group what_group = {"What is recorded", what_options};
 
 static const struct pf_option show_options[] = {
+    {.name = "children",
+     .kind = PF_OPTION_BITS,
+     .offset = offsetof(struct pf_settings, report.flags),
+     .bits = PERFILE_REPORT_CHILDREN,
+     .doc = "In the text, add each sample to all functions in its stack, not only to the one that was running. The "
+            "default if there are callchains."},
+    {.name = "no-children",
+     .kind = PF_OPTION_BITS,
+     .offset = offsetof(struct pf_settings, report.flags),
+     .bits = PERFILE_REPORT_NO_CHILDREN,
+     .doc = "In the text, only count the functions that were running."},
     {.name = "delay",
      .first = true,
      .letter = 'd',

@@ -38,6 +38,18 @@ def check_text(busy):
     assert len(alone) >= 2 and all(a[1] == b[0] for a, b in zip(alone, alone[1:])), alone
 
 
+def check_children(busy):
+    """With callchains rows are of all functions in the stacks: the outermost one has all, and the sums of self are 100 %."""
+    for args, titles in (['-g'], 'Children Self'), (['-g', '--no-children'], 'Overhead'), (['--children'], 'Children Self'):
+        done = top('-p', busy, '--duration', '1', '-n', '1000', *args)
+        assert done.returncode == 0, done
+        table = done.stdout.split('\n\n')[-2].splitlines()
+        assert table[1].split() == ['#', *titles.split(), 'Shared', 'Object', 'Symbol'], table
+        shares = [[float(word[:-1]) for word in line.split() if word.endswith('%')] for line in table[2:]]
+        assert all(len(one) == len(titles.split()) and one[0] >= one[-1] for one in shares), table
+        assert abs(sum(one[-1] for one in shares) - 100) < 0.01 * len(shares) and shares == sorted(shares, key=lambda one: -one[0]), table
+
+
 def check_end(busy):
     """Ctrl-C ends the interval, which is printed; and it is over when the process is."""
     with subprocess.Popen([PERFILE, 'top', *EVENT, '-p', busy, '-d', '1'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -102,6 +114,7 @@ def main():
                 print(f'skipped: recording: {probe.stderr.strip()}')
                 return 77
             check_text(busy)
+            check_children(busy)
             check_end(busy)
             check_usage(busy)
             if shutil.which('tmux') and '--tui is not possible: this perfile' not in top('--tui', '-p', busy).stderr:
