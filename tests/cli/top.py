@@ -73,7 +73,7 @@ def check_usage(busy):
 def check_view(busy, folder):
     def tmux(*args):
         return subprocess.run(['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null', *args], capture_output=True, text=True,
-                              check=True, env=hermetic.environment(TERM='screen-256color', HOME=str(folder), SHELL='/bin/sh')).stdout
+                              check=True, env=hermetic.environment(TERM='screen-256color', HOME=str(folder), SHELL='/bin/sh', **hermetic.NO_LEAKS)).stdout
 
     def wait(pattern):
         end = time.monotonic() + 60

@@ -29,7 +29,6 @@ SECONDS = 60
 CODE, METHODS, SAMPLES = 0x10000, 60, 600
 KERNEL = 0xffffffff81000000
 USER_CONTEXT, KERNEL_CONTEXT = 0xfffffffffffffe00, 0xffffffffffffff80
-NO_LEAKS = {'ASAN_OPTIONS': 'detect_leaks=0'}  # curses keeps what it knows of the terminal
 failures = []
 wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
@@ -136,7 +135,7 @@ class Tmux:
         self.tested = set()
         self.view = 'R'
         self.command = ['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null']
-        self.environment = hermetic.environment(TERM='screen-256color', PS1='READY> ', ENV='', HOME=str(folder), SHELL='/bin/sh', **NO_LEAKS)
+        self.environment = hermetic.environment(TERM='screen-256color', PS1='READY> ', ENV='', HOME=str(folder), SHELL='/bin/sh', **hermetic.NO_LEAKS)
 
     def tmux(self, *arguments):
         return subprocess.run([*self.command, *map(str, arguments)], env=self.environment, stdout=subprocess.PIPE,
@@ -679,7 +678,7 @@ class Terminal:
 
         self.process = subprocess.Popen([*wrapper, str(perfile), *arguments], cwd=folder, stdin=self.slave, stdout=self.slave,
                                         stderr=self.slave, preexec_fn=own_terminal,
-                                        env=hermetic.environment(TERM=term, HOME=str(folder), **NO_LEAKS, **environment))
+                                        env=hermetic.environment(TERM=term, HOME=str(folder), **hermetic.NO_LEAKS, **environment))
 
     def read(self, seconds=0.05):
         while select.select([self.control], [], [], seconds)[0]:
