@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files as C: `embed OUT.c FILE...` writes `const char pf_viewer_<extension>[]` for each extension, a string with a NUL; files
- * of one extension stand together and are joined. Indents and lines that are one comment stay behind, all else is as it
- * was: what is sent out can be read.
+ * of one extension stand together and are joined. Of scripts and style sheets indents, comments and empty lines stay behind
+ * (the licence stays); strings, templates and regular expressions are as they were: what is sent out can be read.
  */
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +28,153 @@ static void put_byte(FILE *out, int c)
         fputc(c, out);
 }
 
-/* A line without its indent; nothing when it is a comment, other than the licence. */
-static void put_line(FILE *out, const char *line)
+/* ---- pieces of a source, which begin at `at` ---- */
+
+enum {
+    MOST_TEMPLATES = 16
+};
+
+struct source {
+    char *text;
+    bool is_script;
+    int braces[MOST_TEMPLATES]; /* that are open in the ${} of each template that is open */
+    int templates;
+    char *out; /* what is left of the text, as long as it at most */
+    size_t used;
+};
+
+static size_t comment_length(const struct source *source, const char *at)
 {
-    line += strspn(line, " ");
-    size_t length = strlen(line);
-    if (strncmp(line, "/*", 2) == 0 && length > 4 && strcmp(line + length - 3, "*/\n") == 0 && !strstr(line, "SPDX"))
+    if (strncmp(at, "/*", 2) == 0) {
+        const char *end = strstr(at + 2, "*/");
+        return end ? (size_t)(end + 2 - at) : strlen(at);
+    }
+    return source->is_script && strncmp(at, "//", 2) == 0 ? strcspn(at, "\n") : 0;
+}
+
+static size_t string_length(const char *at)
+{
+    size_t i = 1;
+    while (at[i] && at[i] != at[0])
+        i += at[i] == '\\' && at[i + 1] ? 2 : 1;
+    return at[i] ? i + 1 : i;
+}
+
+/* Up to its end or the next ${ and with that; from behind the ` or the } on. */
+static size_t template_length(const char *at)
+{
+    size_t i = 0;
+    while (at[i] && at[i] != '`' && strncmp(at + i, "${", 2) != 0)
+        i += at[i] == '\\' && at[i + 1] ? 2 : 1;
+    return i + (at[i] == '`' ? 1 : at[i] ? 2 : 0);
+}
+
+/* 0: the line ends first, so that it is a division. */
+static size_t regexp_length(const char *at)
+{
+    bool in_class = false;
+    size_t i = 1;
+    for (; at[i] && at[i] != '\n' && (at[i] != '/' || in_class); i += at[i] == '\\' && at[i + 1] ? 2 : 1)
+        in_class = at[i] == '[' || (in_class && at[i] != ']');
+    return at[i] == '/' ? i + 1 : 0;
+}
+
+static bool ends_with_word(const struct source *source, size_t end, const char *word)
+{
+    const size_t length = strlen(word);
+    const char *at = source->out + end - length;
+    return end >= length && strncmp(at, word, length) == 0 &&
+           (end == length || (!isalnum((unsigned char)at[-1]) && !strchr("_$.", at[-1])));
+}
+
+/* Whether what comes is a value: then a slash begins a regular expression, else it divides what was before. */
+static bool expects_value(const struct source *source)
+{
+    static const char *const words[] = {"return", "typeof", "case", "in", "of", "else", "await", "throw", "void"};
+    size_t end = source->used;
+    while (end && isspace((unsigned char)source->out[end - 1]))
+        end--;
+    if (!end)
+        return true;
+    const char last = source->out[end - 1];
+    if (!isalnum((unsigned char)last))
+        return !strchr(")]\"'`_$", last);
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (ends_with_word(source, end, words[i]))
+            return true;
+    return false;
+}
+
+/* ---- what stays of it ---- */
+
+static void keep(struct source *source, const char **at, size_t length)
+{
+    memcpy(source->out + source->used, *at, length);
+    source->used += length;
+    *at += length;
+}
+
+static void keep_template(struct source *source, const char **at)
+{
+    keep(source, at, 1 + template_length(*at + 1));
+    if (strncmp(source->out + source->used - 2, "${", 2) != 0)
         return;
-    for (size_t i = 0; i < length; i++)
-        put_byte(out, (unsigned char)line[i]);
+    if (source->templates == MOST_TEMPLATES)
+        fail("too many templates in each other:", *at);
+    source->braces[source->templates++] = 0;
+}
+
+/* A brace; the one that ends ${} goes on with its template. */
+static void keep_brace(struct source *source, const char **at)
+{
+    int *open = source->templates ? &source->braces[source->templates - 1] : NULL;
+    if (open && **at == '}' && *open == 0) {
+        source->templates--;
+        keep_template(source, at);
+        return;
+    }
+    if (open)
+        *open += **at == '{' ? 1 : -1;
+    keep(source, at, 1);
+}
+
+/* The end of a line, without spaces before it; not that of an empty line. */
+static void end_line(struct source *source, const char **at)
+{
+    while (source->used && source->out[source->used - 1] == ' ')
+        source->used--;
+    if (source->used && source->out[source->used - 1] != '\n')
+        source->out[source->used++] = '\n';
+    *at += 1 + strspn(*at + 1, " ");
+}
+
+static void keep_piece(struct source *source, const char **at)
+{
+    const size_t comment = comment_length(source, *at);
+    const size_t regexp = source->is_script && **at == '/' && !comment && expects_value(source) ? regexp_length(*at) : 0;
+    const char *licence = comment ? strstr(*at, "SPDX") : NULL;
+    if (comment && !(licence && licence < *at + comment))
+        *at += comment;
+    else if (comment || regexp)
+        keep(source, at, comment ? comment : regexp);
+    else if (**at == '"' || **at == '\'')
+        keep(source, at, string_length(*at));
+    else if (**at == '`')
+        keep_template(source, at);
+    else if (**at == '{' || **at == '}')
+        keep_brace(source, at);
+    else if (**at == '\n')
+        end_line(source, at);
+    else
+        keep(source, at, 1);
+}
+
+static void strip(struct source *source)
+{
+    const char *at = source->text + strspn(source->text, " ");
+    while (*at)
+        keep_piece(source, &at);
+    source->out[source->used] = 0;
 }
 
 static const char *extension(const char *path)
@@ -45,15 +185,38 @@ static const char *extension(const char *path)
     return dot + 1;
 }
 
+static char *read_all(const char *path)
+{
+    enum {
+        MOST = 1 << 20
+    };
+    FILE *in = fopen(path, "rb");
+    char *text = malloc(MOST);
+    if (!in || !text)
+        fail("cannot read", path);
+    const size_t length = fread(text, 1, MOST - 1, in);
+    if (length == MOST - 1 || ferror(in) || fclose(in) != 0)
+        fail("cannot read", path);
+    text[length] = 0;
+    return text;
+}
+
 static void embed(FILE *out, const char *path)
 {
-    FILE *in = fopen(path, "rb");
-    if (!in)
-        fail("cannot read", path);
-    for (char line[4096]; fgets(line, sizeof(line), in);)
-        put_line(out, line);
-    if (ferror(in) || fclose(in) != 0)
-        fail("cannot read", path);
+    const char *what = extension(path);
+    struct source source = {.text = read_all(path), .is_script = strcmp(what, "js") == 0};
+    const bool is_code = source.is_script || strcmp(what, "css") == 0;
+    source.out = malloc(strlen(source.text) + 2);
+    if (!source.out)
+        fail("no memory for", path);
+    if (is_code)
+        strip(&source);
+    if (source.templates)
+        fail("a template does not end in", path);
+    for (const char *at = is_code ? source.out : source.text; *at; at++)
+        put_byte(out, (unsigned char)*at);
+    free(source.out);
+    free(source.text);
 }
 
 int main(int count, char **arguments)
