@@ -19,6 +19,7 @@ const KEYS = {
   PageUp: 33,
   PageDown: 34,
   " ": 32,
+  ContextMenu: 93,
   F3: 114,
   F5: 116,
   F10: 121,

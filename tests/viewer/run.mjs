@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page and the SVG in a real browser, with real keys and clicks: node run.mjs PATH_OF_MADE [FOLDER_FOR_PICTURES]
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, openSync, closeSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBrowser } from "./browser.mjs";
@@ -292,13 +292,12 @@ async function testTransforms(browser) {
   await page.settle();
   const box = await page.box("#flame canvas"),
     details = () => page.text("#details"),
-    crumbs = () => page.evaluate("[...document.querySelectorAll('#crumbs li')].map(c => c.textContent.replace(/ ×$/, ''))");
+    crumbs = () => page.evaluate("[...document.querySelectorAll('#crumbs li + li')].map(c => c.textContent.replace(/ ×$/, ''))");
   const root = async () => {
     await page.key("Home");
     return +(await details()).match(/^all (\d+) samples/)[1];
   };
   const choose = async row => {
-    const box = await page.box("#flame canvas"); /* crumbs move it */
     await page.click(box.x + 30, box.y + 18 * row + 9);
     /* Folded stacks have no arguments. */
     return (await details()).split(" ")[0].replace(/\(int,$/, "");
@@ -308,6 +307,7 @@ async function testTransforms(browser) {
   const holds = f => f.some(frame => frame.replace(/_\[[kij]\]$/, "") === name);
   await page.key("d");
   await page.settle();
+  equal("the graph stays where it is", JSON.stringify(await page.box("#flame canvas")), JSON.stringify(box));
   equal(`without ${name}`, await root(), total(f => !holds(f)));
   like("is said", (await crumbs()).join(), /^Without /);
   await page.key("Escape");
@@ -323,7 +323,7 @@ async function testTransforms(browser) {
   await page.settle();
   equal("merged, nothing is lost", await root(), total(holds));
   equal("two crumbs", (await crumbs()).length, 2);
-  await page.evaluate("document.querySelector('#crumbs button').click()");
+  await page.evaluate("document.querySelector('#crumbs li + li button').click()");
   await page.settle();
   equal("the first is taken back alone", (await crumbs()).length, 1);
   equal("and all is there", await root(), total(() => true));
@@ -372,7 +372,7 @@ async function testOverTime(browser, theme) {
   const axis = await page.box("#over-heat canvas.ot-heat");
   await page.drag(axis.x + 70, axis.y + 12, axis.x + 70, axis.y + 50);
   await page.settle();
-  like("a rectangle of the heat map is a time", await page.text("#crumbs"), /^\d+\.\d+ – \d+\.\d+ s/);
+  like("a rectangle of the heat map is a time", await page.text("#crumbs li + li"), /^\d+\.\d+ – \d+\.\d+ s/);
   await page.key("1");
   await page.settle();
   like("which the flame graph has, too", await page.text("#details"), /^all \d+ samples/);
@@ -699,6 +699,58 @@ async function testReach(browser) {
   equal("and zooms", await page.evaluate("document.querySelector('#reset').disabled"), false);
 }
 
+/* What is shown, as files; nothing is asked for. */
+async function testSaved(browser) {
+  const page = await browser.page(),
+    path = make("html", 300),
+    saved = mkdtempSync(join(folder, "saved-"));
+  await page.open("file://" + path);
+  await page.settle();
+  await page.tell("Page.setDownloadBehavior", { behavior: "allow", downloadPath: saved });
+  const save = async (text, ending) => {
+    await page.evaluate("document.querySelector('#save').click()");
+    await page.evaluate(`[...document.querySelectorAll("#menu button")].find(b => b.textContent === ${JSON.stringify(text)}).click()`);
+    const file = join(saved, "made.data" + ending);
+    for (let tries = 0; tries < 200 && !existsSync(file); tries++) await new Promise(r => setTimeout(r, 20));
+    const made = readFileSync(file);
+    rmSync(file);
+    return made;
+  };
+  const sum = text => text.trim().split("\n").reduce((all, line) => all + +line.slice(line.lastIndexOf(" ") + 1), 0);
+  equal("folded stacks have the total", sum(`${await save("Folded stacks", ".folded")}`), total(() => true));
+  const svg = `${await save("Picture (SVG)", ".svg")}`;
+  const drawn = await page.evaluate(`(() => { const found = new DOMParser().parseFromString(${JSON.stringify(svg)}, "image/svg+xml");
+    return [found.querySelectorAll("parsererror").length, found.querySelector("g title").textContent]; })()`);
+  equal("the SVG can be read", drawn[0], 0);
+  like("and begins with all", drawn[1], /^all, \d+ samples, 100.0%$/);
+  const png = await save("Picture (PNG)", ".png");
+  equal("a PNG is one", png.subarray(1, 4).toString(), "PNG");
+  const { high } = await page.evaluate("({ high: parseFloat(document.querySelector('#flame > div').style.height) })");
+  check("with all that is scrolled away", Math.abs(png.readUInt32BE(20) - 2 * high) <= 2 * 400, [png.readUInt32BE(20), high]);
+  await page.key("2");
+  await page.settle();
+  const rows = `${await save("Functions as CSV", ".csv")}`.split("\n");
+  equal("functions as CSV", rows[0], "self,total,function,module");
+  for (const [key, name] of [["4", "tracks"], ["5", "chart"], ["6", "heat"]]) {
+    await page.key(key);
+    await page.settle();
+    const made = await save("Picture (PNG)", ".png");
+    check(`${name} is a picture`, made.length > 2000 && made.readUInt32BE(16) > 1000, made.length);
+    if (pictures) writeFileSync(join(pictures, `saved-${name}.png`), made);
+  }
+  if (pictures) writeFileSync(join(pictures, "saved.png"), png);
+  if (pictures) writeFileSync(join(pictures, "saved.svg"), svg);
+  await page.key("1");
+  await page.settle();
+  const { data } = await page.tell("Page.printToPDF", { preferCSSPageSize: true });
+  check("it prints", Buffer.from(data, "base64").subarray(0, 5).toString() === "%PDF-", data.slice(0, 20));
+  if (pictures) writeFileSync(join(pictures, "printed.pdf"), Buffer.from(data, "base64"));
+  await page.tell("Emulation.setEmulatedMedia", { media: "print" });
+  equal("paper has no controls", (await page.box("nav")).height, 0);
+  equal("no request but the page and what it made", page.requests.filter(url => url !== "file://" + path && !url.startsWith("blob:")).length, 0);
+  equal("no error", page.errors.join("; "), "");
+}
+
 async function testHostile(browser) {
   const page = await browser.page();
   await page.open("file://" + make("html", "hostile"));
@@ -783,6 +835,7 @@ try {
   await testCut(browser);
   await testLongNames(browser);
   await testReach(browser);
+  await testSaved(browser);
   await testHostile(browser);
   await testSvg(browser);
   await testLarge(browser, "html");

@@ -99,7 +99,7 @@ const spot = (page, label, time) =>
   page.evaluate(`(() => { const v = shown.view, i = v.rows.findIndex(r => r.row.label === ${JSON.stringify(label)} && (r.level > 1 || !v.open.has(r.row.key)));
   const b = v.body.getBoundingClientRect(), p = v.panes.at(-1);
   return { x: b.x + 1 + v.xOf(p, ${time}), y: b.y + 27 + (i + .5) * v.high - v.scroll.scrollTop }; })()`);
-const labels = page => page.evaluate("[...document.querySelectorAll('[role=treeitem]')].map(i => i.getAttribute('aria-label'))");
+const labels = page => page.evaluate("[...document.querySelectorAll('[role=treeitem]')].map(i => i.textContent.replace(/^[▸▾] /, ''))");
 const tip = page => page.evaluate("document.querySelector('.ot-tip').hidden ? '' : told.hover");
 
 async function testTracks(browser) {
@@ -114,8 +114,8 @@ async function testTracks(browser) {
   await page.click(at.x - 230, at.y);
   equal("a click on the triangle opens", (await labels(page)).slice(2, 5), [
     "main, thread 100, 1.00 CPUs",
-    "parser, thread 101, 0.20 CPUs",
-    "writer, thread 102, 0.10 CPUs",
+    "parser, thread 100/101, 0.20 CPUs",
+    "writer, thread 100/102, 0.10 CPUs",
   ]);
   equal("and filters nothing", await last(page, "filters"), null);
   at = await spot(page, "parser", 3.005 * S);

@@ -38,8 +38,10 @@ function showTree() {
   };
   add(0, 1);
   if (full) words(`Only ${grouped.format(MOST_ROWS)} rows are listed: close some`);
+  const hadFocus = body.contains(document.activeElement);
   body.replaceChildren(...made);
   if (made[0]) made[0].tabIndex = 0;
+  if (hadFocus) (made[0] || $("tab-tree")).focus();
 }
 function openHotPath() {
   opened.clear();

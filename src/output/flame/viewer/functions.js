@@ -79,7 +79,7 @@ function showTable() {
   const list = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
   if (state.up) list.reverse();
   if (!list.some(r => r.group === chosen)) chosen = list.length ? list[0].group : -1;
-  const body = $("functions").tBodies[0];
+  const body = $("functions").tBodies[0], hadFocus = body.contains(document.activeElement);
   body.replaceChildren(...list.slice(0, listedRows).map(r => {
     const row = element("tr", { tabindex: r.group === chosen ? 0 : -1, "aria-selected": r.group === chosen },
       weightCell(r.self), weightCell(r.total), ...changeCells(r.group, r.change, r.whole), nameCell(r.group),
@@ -88,6 +88,7 @@ function showTable() {
     return row;
   }));
   if (!body.querySelector("[tabindex='0']") && body.rows[0]) body.rows[0].tabIndex = 0;
+  if (hadFocus) (body.querySelector("[tabindex='0']") || $("tab-table")).focus();
   for (const head of document.querySelectorAll("#functions th")) {
     const by = head.dataset.by, falling = by !== "name" && by !== "module" !== state.up;
     if (by === state.sort) head.setAttribute("aria-sort", falling ? "descending" : "ascending");

@@ -83,18 +83,24 @@ async function copy(text) {
 /* --- the menu --- */
 
 let menuFor = null;
+function menuItem({ key, text }, act) {
+  const button = element("button", { type: "button", role: "menuitem", tabindex: -1 }, text);
+  if (key) button.append(element("kbd", {}, key));
+  button.addEventListener("click", () => { closeMenu(); act(); });
+  return button;
+}
 function openMenu(tree, node, x, y, from) {
-  const target = targetOf(tree, node), menu = $("menu");
-  const item = (action, act) => {
-    const button = element("button", { type: "button", role: "menuitem", tabindex: -1 }, action.text);
-    if (action.key) button.append(element("kbd", {}, action.key));
-    button.addEventListener("click", () => { closeMenu(); act(); });
-    return button;
-  };
+  const target = targetOf(tree, node);
   const steps = target.key === undefined ? [] : actions.filter(action => action.of(target));
-  const more = target.key === undefined ? [] : [item({ key: "s", text: "Callers and callees" }, () => showFunction(target.group))];
-  menu.replaceChildren(...more, ...steps.map(action => item(action, () => transform(action.of(target)))),
-    ...copies.map(action => item(action, () => copy(action.of(target)))));
+  const more = target.key === undefined ? [] : [menuItem({ key: "s", text: "Callers and callees" }, () => showFunction(target.group))];
+  openItems("What to do with the frame", [...more,
+    ...steps.map(action => menuItem(action, () => transform(action.of(target)))),
+    ...copies.map(action => menuItem(action, () => copy(action.of(target))))], x, y, from);
+}
+function openItems(label, items, x, y, from) {
+  const menu = $("menu");
+  menu.setAttribute("aria-label", label);
+  menu.replaceChildren(...items);
   menu.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = menu;
   menu.style.left = Math.max(0, Math.min(x, innerWidth - width - 4)) + "px";
@@ -105,7 +111,9 @@ function openMenu(tree, node, x, y, from) {
 function closeMenu() {
   if ($("menu").hidden) return;
   $("menu").hidden = true;
-  if (menuFor && menuFor.isConnected) menuFor.focus();
+  if (!menuFor) return;
+  /* Rows are made anew: then the one that has their place in the order of Tab. */
+  if (menuFor.isConnected) menuFor.focus(); else focusView();
 }
 $("menu").addEventListener("keydown", e => {
   const items = [...$("menu").children], at = items.indexOf(document.activeElement);

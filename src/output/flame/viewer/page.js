@@ -48,6 +48,7 @@ function render(before) {
   showControls();
   showCrumbs();
   showView(before);
+  closeMenu();
 }
 function showTime() {
   drawTime();
@@ -74,6 +75,11 @@ function showView(before) {
     $("view-" + name).hidden = name !== view;
   }
   for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
+  if (!data.threads.pid.length) $("threadsbox").hidden = true;
+  /* Tracks have all of it, and more. */
+  const needless = !data.buckets || view === "tracks", appears = $("timebox").hidden && !needless;
+  $("timebox").hidden = needless;
+  if (appears) drawTime();
   if (view === "flame") showFlame(before);
   else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();
   else if (view === "tree") showTree();
@@ -88,6 +94,7 @@ function showFlame(before) {
   flame.resize();
   describe(shownTree, flame.selected);
 }
+const focusView = () => (document.querySelector(`#view-${state.view} [tabindex="0"]`) || $("tab-" + state.view)).focus();
 function setDark(on) {
   dark = on;
   document.documentElement.classList.toggle("dark", on);
@@ -109,8 +116,13 @@ function showCrumbs() {
   if (state.time && data.buckets) add(`${seconds(state.time[0])} – ${seconds(state.time[1])} s`, { time: null });
   state.transforms.forEach((step, i) =>
     add(transformWords(step), { transforms: state.transforms.filter((other, k) => k !== i) }));
-  $("crumbs").hidden = !crumbs.length;
-  $("crumbs").replaceChildren(...crumbs);
+  const all = element("button", { type: "button", class: "crumb" }, crumbs.length ? "Everything" : "Nothing is left out");
+  all.disabled = !crumbs.length;
+  all.addEventListener("click", () => change({ time: null, pick: [], processes: [], cpus: [], transforms: [] }));
+  /* A button that was pressed is gone: the next one has its place. */
+  const at = [...$("crumbs").children].findIndex(crumb => crumb.contains(document.activeElement));
+  $("crumbs").replaceChildren(element("li", {}, all), ...crumbs);
+  if (at >= 0) ($("crumbs").children[Math.min(at, crumbs.length)].querySelector("button:enabled") || $("tab-" + state.view)).focus();
 }
 const few = names => names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 function crumbButton(text, without) {
@@ -147,7 +159,7 @@ $("search").addEventListener("keydown", e => {
     if (to >= 0) flame.choose(to, true);
   } else if (e.key === "Escape") {
     change({ search: "" }, "replace");
-    if (state.view === "flame") flame.canvas.focus();
+    focusView();
     e.stopPropagation();
     e.preventDefault();
   }
@@ -170,15 +182,17 @@ $("functions").addEventListener("keydown", e => {
 /* Rows of both tables: the menu, and its keys. */
 const nodeOfRow = row => row.node ? [shownTree, row.node] : row.group !== undefined ? [main, outermost(g => g === row.group)[0] || 0] : [main, 0];
 for (const table of [$("functions"), $("tree")]) {
-  table.addEventListener("contextmenu", e => {
+  const menuOf = (e, x, y) => {
     const row = e.target.closest("tbody tr"), [tree, node] = row ? nodeOfRow(row) : [null, 0];
     if (!node) return;
     e.preventDefault();
-    openMenu(tree, node, e.clientX || row.getBoundingClientRect().x + 40, e.clientY || row.getBoundingClientRect().bottom, row);
-  });
+    openMenu(tree, node, x || row.getBoundingClientRect().x + 40, y || row.getBoundingClientRect().bottom, row);
+  };
+  table.addEventListener("contextmenu", e => menuOf(e, e.clientX, e.clientY));
   table.addEventListener("keydown", e => {
     const row = e.target.closest("tbody tr");
-    if (row && !e.defaultPrevented) transformKey(e, ...nodeOfRow(row));
+    if (e.key === "ContextMenu" || e.key === "F10" && e.shiftKey) menuOf(e);
+    else if (row && !e.defaultPrevented) transformKey(e, ...nodeOfRow(row));
   });
 }
 document.addEventListener("keydown", e => {
@@ -227,9 +241,7 @@ if (!data.samples.cpu.some(cpu => cpu >= 0)) $("threads").querySelector("[value=
 for (const part of document.querySelectorAll("[data-compares]"))
   if (data.compares) part.hidden = false; else part.remove();
 if (data.compares) document.body.classList.add("compares");
-$("threadsbox").hidden = !data.threads.pid.length;
 $("eventbox").hidden = data.events.length < 2;
-$("timebox").hidden = !data.buckets;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
 if (data.events.length) render(null);
 else $("details").textContent = "No samples.";

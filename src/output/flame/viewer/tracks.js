@@ -491,8 +491,9 @@ class Tracks {
     const opens = row.kind === PROCESS && row.rows.length > 1 && this.mode === "processes";
     const ids = row.kind === THREAD ? (row.tid === row.pid ? row.tid : `${row.pid}/${row.tid}`) : row.pid ?? "";
     if (opens) item.append(T.element("span", { class: "ot-twist", "aria-hidden": "true" }));
-    item.append(T.element("b", {}, row.label), T.element("span", { class: "quiet" }, ids === "" ? "" : " " + ids),
-      T.element("span", { class: "ot-share quiet" }));
+    const unseen = text => T.element("span", { class: "hear" }, text);
+    item.append(T.element("b", {}, row.label), unseen(ids === "" ? "" : `, ${row.kind} `),
+      T.element("span", { class: "quiet" }, ids), unseen(", "), T.element("span", { class: "ot-share quiet" }));
     item.row = row;
     item.opens = opens;
     item.classList.add("ot-level" + level);
@@ -512,10 +513,7 @@ class Tracks {
       item.setAttribute("aria-expanded", open);
       item.firstChild.textContent = open ? "▾ " : "▸ ";
     }
-    const words = this.shareWords(row);
-    item.lastChild.textContent = words;
-    item.setAttribute("aria-label", `${row.label}${row.kind === ALL || row.kind === CPU ? "" :
-      `, ${row.kind} ${row.kind === THREAD ? row.tid : row.pid}`}, ${words}`);
+    item.lastChild.textContent = this.shareWords(row);
   }
   /* How much of the chosen time. */
   shareWords(row) {

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What is shown, as files: the page makes them itself, nothing is asked for. */
+const PICTURE_MOST = 16000; /* pixels of height that all browsers have canvases of */
+
+/* Takes what a graph draws and makes SVG of it. */
+class SvgPaint {
+  constructor(width) {
+    Object.assign(this, { width, parts: [], globalAlpha: 1, top: Infinity, bottom: 0 });
+  }
+  setTransform() {}
+  clearRect() {}
+  measureText(text) { return flame.paint.measureText(text); }
+  put(what, more, y, high) {
+    this.top = Math.min(this.top, y);
+    this.bottom = Math.max(this.bottom, y + high);
+    this.parts.push(`<${what}${this.globalAlpha < 1 ? ` opacity="${this.globalAlpha}"` : ""} ${more}`);
+  }
+  fillRect(x, y, wide, high) {
+    this.put("rect", `x="${+x.toFixed(2)}" y="${y}" width="${+wide.toFixed(2)}" height="${high}" fill="${this.fillStyle}"/>`, y, high);
+  }
+  strokeRect() {}
+  fillText(text, x, y) {
+    this.put("text", `x="${+x.toFixed(2)}" y="${y + 4}" fill="${this.fillStyle}">${escaped(text)}</text>`, y - ROW / 2, ROW);
+  }
+  text(title) {
+    const { top, bottom, width } = this, from = Math.min(top, bottom), high = bottom - from;
+    return `<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${high}" viewBox="0 ${from} ${width} ${high}"
+ font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12">
+<title>${escaped(title)}</title>
+<rect x="0" y="${from}" width="${width}" height="${high}" fill="${css.back}"/>
+${this.parts.join("\n")}
+</svg>
+`;
+  }
+}
+const escaped = text => text.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
+
+/* All of the graph, also what is scrolled away, on something else. */
+function drawnOn(paint, ratio) {
+  const full = (flame.tree.maxDepth + 1) * ROW;
+  const graph = Object.assign(Object.create(flame), { paint, ratio, full, height: full, host: { scrollTop: 0 }, hover: -1,
+    selected: -1 });
+  if (paint instanceof SvgPaint)
+    graph.frame = function (node, y, scale) {
+      paint.parts.push(`<g><title>${escaped(`${labelOf(this.tree.group[node])}, ${withUnit(this.tree.total[node])}, ${percent(this.tree.total[node])}`)}</title>`);
+      Flame.prototype.frame.call(this, node, y, scale);
+      paint.parts.push("</g>");
+    };
+  graph.draw();
+}
+function canvasOf(width, height, ratio) {
+  const canvas = element("canvas", { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+  const paint = canvas.getContext("2d");
+  paint.setTransform(ratio, 0, 0, ratio, 0, 0);
+  paint.fillStyle = css.back;
+  paint.fillRect(0, 0, width, height);
+  return [canvas, paint];
+}
+function graphPicture() {
+  const high = (flame.tree.maxDepth + 1) * ROW, ratio = Math.min(2, PICTURE_MOST / high);
+  const [canvas, paint] = canvasOf(flame.width, high, ratio);
+  paint.clearRect = () => {};
+  drawnOn(paint, ratio);
+  return canvas;
+}
+/* A view over time: its canvases, and the names of its rows. */
+function viewPicture(view) {
+  const host = $("over-" + view), body = host.querySelector(".ot-body").getBoundingClientRect();
+  const [canvas, paint] = canvasOf(body.width, body.height, devicePixelRatio || 1);
+  const part = box => [box.x - body.x, box.y - body.y, box.width, box.height];
+  for (const one of host.querySelectorAll("canvas")) paint.drawImage(one, ...part(one.getBoundingClientRect()));
+  paint.font = FONT;
+  paint.textBaseline = "middle";
+  paint.fillStyle = css.text;
+  for (const item of host.querySelectorAll(".ot-item")) {
+    const [x, y, wide, high] = part(item.getBoundingClientRect()), space = item.querySelector(".ot-share").textContent;
+    paint.fillText(fitted([`${item.querySelector("b").textContent}  ${space}`, item.querySelector("b").textContent], wide - 16, paint),
+      x + 8, y + high / 2);
+  }
+  return canvas;
+}
+const quoted = text => /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+function functionsText() {
+  makeRows();
+  const list = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
+  if (state.up) list.reverse();
+  return ["self,total," + (data.compares ? "own change," : "") + "function,module",
+    ...list.map(({ group, self, total, change }) => [self, total, ...(data.compares ? [change] : []), quoted(labelOf(group)),
+      quoted(groups[group].module)].join())].join("\n") + "\n";
+}
+
+function saveAs(ending, blob) {
+  const url = URL.createObjectURL(blob), name = clean(base(data.title) || "perfile").replace(/[^\w.-]+/g, "_") + ending;
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  say(name);
+}
+const saveText = (ending, type, text) => saveAs(ending, new Blob([text], { type }));
+const savePicture = canvas => canvas.toBlob(blob => blob && saveAs(".png", blob), "image/png");
+function saveSvg() {
+  const paint = new SvgPaint(flame.width);
+  drawnOn(paint, 1);
+  saveText(".svg", "image/svg+xml", paint.text(`${document.title} · ${$("summary").textContent}`));
+}
+const OVER = ["tracks", "chart", "heat"];
+const saves = [
+  { key: "", text: "Folded stacks", act: () => saveText(".folded", "text/plain",
+    folded(shownTree, state.view === "flame" && flame.zoomed > 0 ? flame.zoomed : 0)) },
+  { key: "", text: "Functions as CSV", in: ["table"], act: () => saveText(".csv", "text/csv", functionsText()) },
+  { key: "", text: "Picture (SVG)", in: ["flame"], act: saveSvg },
+  { key: "", text: "Picture (PNG)", in: ["flame", ...OVER], act: () =>
+    savePicture(state.view === "flame" ? graphPicture() : viewPicture(state.view)) },
+  { key: "", text: "Print", act: () => print() },
+];
+$("save").addEventListener("click", () => {
+  const box = $("save").getBoundingClientRect();
+  openItems("What to save", saves.filter(save => !save.in || save.in.includes(state.view)).map(save => menuItem(save, save.act)),
+    box.x, box.bottom, $("save"));
+});
+
+/* On paper it is light, and all of the graph is there. */
+let wasDark = false;
+addEventListener("beforeprint", () => {
+  wasDark = dark;
+  if (dark) setDark(false);
+  if (flame.tree) flame.host.style.height = Math.min(PICTURE_MOST / 2, (flame.tree.maxDepth + 1) * ROW) + "px";
+  flame.resize();
+});
+addEventListener("afterprint", () => {
+  flame.host.style.height = "";
+  if (wasDark) setDark(true);
+  flame.resize();
+});

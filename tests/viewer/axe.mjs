@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Rules of accessibility (WCAG 2.2 AA and good practice) on the whole page, by axe-core: node axe.mjs PATH_OF_MADE
+// PERFILE_AXE is the file axe.min.js of the npm package axe-core; nothing is fetched.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openBrowser } from "./browser.mjs";
+
+const SKIPPED = 77;
+const [made] = process.argv.slice(2);
+const program = ["chromium", "chromium-browser", "google-chrome", "chrome"]
+  .flatMap(name => (process.env.PATH || "").split(":").map(folder => join(folder, name)))
+  .find(existsSync);
+function skip(why) {
+  console.log("skipped: " + why);
+  process.exit(SKIPPED);
+}
+if (!program) skip("no Chromium in PATH");
+const file = process.env.PERFILE_AXE;
+if (!file || !existsSync(file)) skip("axe-core: PERFILE_AXE does not name its axe.min.js");
+const axe = readFileSync(file, "utf8");
+
+/* 400 % of zoom are a quarter of the pixels, each four times as large. */
+const SCREENS = [
+  ["light", {}],
+  ["dark", { theme: "dark" }],
+  ["forced colours", { forced: true }],
+  ["320 px", { width: 320, height: 640 }],
+  ["400 %", { width: 320, height: 256, scale: 4 }],
+  ["400 %, dark", { width: 320, height: 256, scale: 4, theme: "dark" }],
+];
+const VIEWS = ["flame", "table", "tree", "tracks", "chart", "heat"];
+/* What stands beside or above a view: each is a step that the page is brought to. */
+const ROW = "document.querySelector('#functions tbody tr')";
+const STATES = [
+  ["a function is chosen", "#view=table", `${ROW}.click()`],
+  ["a menu is open", "", `(() => { const c = document.querySelector("#flame canvas"); c.focus();
+    flameRoot(); c.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+    c.dispatchEvent(new KeyboardEvent("keydown", { key: "ContextMenu", bubbles: true })); })()`],
+  ["crumbs", "#transforms=focus!1,merge!2&time=1000000000-3000000000", "0"],
+  ["a search", "#search=hash", "0"],
+  ["leaf first", "#stacks=callers&view=tree", "0"],
+  ["what can be saved", "#view=table", "document.querySelector('#save').click()"],
+  ["the help is open", "", "document.querySelector('#helpbutton').click()"],
+  ["the facts are open", "", "document.querySelector('#about').open = true"],
+  ["a tree of tracks is open", "#view=tracks", `document.querySelector('[role=treeitem][aria-expanded=false] .ot-twist')?.click()`],
+];
+
+let failed = 0,
+  count = 0;
+const folder = mkdtempSync(join(tmpdir(), "perfile-axe-"));
+function makePage(form) {
+  const path = join(folder, form + ".html");
+  writeFileSync(path, execFileSync(made, [form, "300"], { maxBuffer: 1 << 28 }));
+  return "file://" + path;
+}
+async function openPage(browser, url, { width = 1280, height = 800, theme = "light", forced = false, scale = 1 }) {
+  const page = await browser.page(width, height, theme);
+  await page.tell("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile: false });
+  if (forced)
+    await page.tell("Emulation.setEmulatedMedia", {
+      features: [
+        { name: "forced-colors", value: "active" },
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ],
+    });
+  await page.open(url);
+  await page.evaluate("window.flameRoot = () => document.querySelector('#flame canvas').dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true }))");
+  await page.evaluate(axe + ";0");
+  return page;
+}
+async function look(page, what) {
+  await page.settle();
+  const found = await page.evaluate(`axe.run(document, { resultTypes: ["violations"],
+    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(r => r.violations.map(v =>
+    v.id + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 120) + " " + (n.failureSummary || "").split("\\n")[1]).join(" | ")))`);
+  const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+  if (wide > 0) found.push(`the page is ${wide} pixels wider than the window`);
+  count++;
+  if (!found.length) return;
+  failed++;
+  console.log(`FAILED: ${what}:\n  ${found.join("\n  ")}`);
+}
+const go = (page, hash) =>
+  page.evaluate(`history.pushState(null, "", ${JSON.stringify(hash || "#")}); dispatchEvent(new PopStateEvent("popstate"))`);
+
+const browser = await openBrowser(program);
+try {
+  for (const form of ["html", "diffhtml"]) {
+    const url = makePage(form);
+    for (const [name, screen] of SCREENS) {
+      if (form === "diffhtml" && !["light", "dark", "320 px"].includes(name)) continue;
+      const page = await openPage(browser, url, screen);
+      for (const view of VIEWS) {
+        await go(page, "#view=" + view);
+        await look(page, `${form}, ${name}, ${view}`);
+      }
+      for (const [state, hash, script] of STATES) {
+        await page.evaluate("document.querySelectorAll('dialog[open]').forEach(d => d.close())");
+        await go(page, hash);
+        await page.settle();
+        await page.evaluate(script + ";0");
+        await look(page, `${form}, ${name}, ${state}`);
+      }
+      if (page.errors.length) {
+        failed++;
+        console.log(`FAILED: ${form}, ${name}: ${page.errors.join("; ")}`);
+      }
+      await page.tell("Page.close").catch(() => {});
+    }
+  }
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${count} states of the page, ${failed} with violations`);
+process.exit(failed ? 1 : 0);
