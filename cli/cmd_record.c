@@ -4,6 +4,7 @@
 #include "message.h"
 #include "options.h"
 #include "record_output.h"
+#include "record_page.h"
 #include "record_rows.h"
 #include "record_repeat.h"
 #include "workload.h"
@@ -157,6 +158,11 @@ static const struct pf_option file_options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = AT(timestamp_filename),
      .doc = "Append the time to the recording's name, as --switch-output does."},
+    {.name = "html",
+     .first = true,
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(html),
+     .doc = "Then draw the recording as FILE.html, the page of flame --format html, and open it in a browser."},
     NUMBER("switch-max-files", 0, "N", switch_max_files, "Keep only the N newest of these files."),
     FLAG("no-buildid", 'B', PERFILE_RECORDER_NO_BUILD_IDS, "Do not read the build ids of mapped files."),
     {.name = "no-buildid-cache",
@@ -205,6 +211,7 @@ struct run {
     int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
     bool stopped;         /* nothing more can be written */
     bool unasked;         /* everything is recorded because nothing was named */
+    bool is_whole; /* the recording was finished */
 };
 
 static void note(void *context, const char *sentence)
@@ -783,6 +790,7 @@ static int end(struct run *run)
 {
     int status = finish(run);
 
+    run->is_whole = status <= PF_STATUS_FINDINGS;
     if (!run->workload.pid)
         return status;
     wait_for_command(run);
@@ -838,6 +846,12 @@ static int record_all(struct run *run)
     return end(run);
 }
 
+static bool is_one_file(const struct run *run)
+{
+    return !pf_record_output_streams(&run->output) && !pf_record_output_switches(&run->output) &&
+           !run->settings->record.timestamp_filename;
+}
+
 static int record_once(const struct pf_command *command, struct pf_settings *settings)
 {
     struct run run = {.settings = settings,
@@ -850,7 +864,8 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
     hold_requests(&run);
     settings->operands[settings->operand_count] = NULL;
     if (!(status = read_options(&run)) && !(status = pf_record_output_prepare(&run.output, settings)) &&
-        !(status = check_choices(&run)) && !(status = pf_control_open(&run.control, settings->record.control)))
+        !(status = pf_record_page_check(settings, is_one_file(&run))) && !(status = check_choices(&run)) &&
+        !(status = pf_control_open(&run.control, settings->record.control)))
         status = record_all(&run);
     perfile_recorder_close(run.recorder);
     pf_record_output_close(&run.output);
@@ -858,13 +873,19 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
     pf_workload_close(&run.workload);
     if (run.signals >= 0)
         close(run.signals);
+    if (settings->record.html && run.is_whole) {
+        const int drawn = pf_record_page_show(settings, settings->output ? settings->output : "perf.data");
+        status = status ? status : drawn;
+    }
     return status;
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    return pf_record_repeats(settings) ? pf_record_repeat(command, settings, record_once)
-                                       : record_once(command, settings);
+    if (!pf_record_repeats(settings))
+        return record_once(command, settings);
+    const int status = pf_record_page_check(settings, false);
+    return status ? status : pf_record_repeat(command, settings, record_once);
 }
 
 const struct pf_command pf_command_record = {
@@ -875,7 +896,8 @@ const struct pf_command pf_command_record = {
            "far is there. The default is the best event for sampling, with callchains by frame pointers.",
     .examples = "record ./prog\n"
                 "record --all-cpus --output sys.data sleep 10\n"
-                "record --event sched:sched_switch --pid 1234\n",
+                "record --event sched:sched_switch --pid 1234\n"
+                "record --html ./prog\n",
     .operand = "[COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,

@@ -47,6 +47,7 @@ struct pf_record_settings {
     bool any_branch;
     bool no_clobber;
     bool timestamp_filename;
+    bool html;
 };
 
 /* Of the verb stat. */

@@ -662,6 +662,25 @@ def test_repeat(folder):
     expect(recorder.wait(timeout=30) and log.read_text().count('y') == 1, 'a run that is ended', log.read_text())
 
 
+def test_html(folder):
+    """The page stands beside the recording, and the browser gets it; the status is the command's."""
+    output, opened = folder / 'page.data', folder / 'opened'
+    browser = folder / 'browser'
+    browser.write_text(f'#!/bin/sh\necho "$1" > {shlex.quote(str(opened))}\n')
+    browser.chmod(0o755)
+    environment = {**os.environ, 'BROWSER': str(browser)}
+    done = run('record', '-q', '--html', '-e', 'cpu-clock', '-F', '2000', '-o', str(output), '--', 'sh', '-c',
+               'i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; exit 3', env=environment)
+    expect(done.returncode == 3, 'the status of a command with a page', done)
+    page = pathlib.Path(f'{output}.html')
+    expect(page.exists() and '<title>' in page.read_text(), 'a page of the recording', done)
+    wait_until(opened.exists)
+    expect(opened.exists() and opened.read_text().strip() == str(page), 'the page is opened', done)
+    for option in (['-o', '-'], ['--switch-output'], ['--repeat', '2']):
+        done = run('record', '-q', '--html', '-o', str(folder / 'none'), *option, '--', 'true')
+        expect(done.returncode == 2 and '--html' in done.stderr and not done.stdout, f'no page with {option[0]}', done)
+
+
 def test_nobody(folder):
     level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
     if os.geteuid() != 0 or level < 2:
@@ -711,7 +730,7 @@ def main():
                      test_options, test_off_cpu, test_exclude_perf, test_not_started, test_numbers,
                      test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
-                     test_limits, test_full_disk, test_repeat, test_nobody):
+                     test_limits, test_full_disk, test_repeat, test_html, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))
