@@ -28,9 +28,6 @@ const fillOfKey = key => {
 };
 function showOverTime(view) {
   const open = openViews[view] ||= openOverTime(view), input = { data };
-  const { before } = data.events[state.event];
-  if (view === "tracks" && data.compares && before !== undefined)
-    Object.assign(input, { other: data, otherEvent: data.events.length + before });
   if (view === "chart")
     Object.assign(input, { transforms: state.transforms, selection: query.filter(data, { event: state.event, ...whoIsWanted() }) });
   open.show(input, stateOverTime());
