@@ -69,6 +69,7 @@ void pf_address_cache_close(struct pf_address_cache *places)
     free_replaced(places, UINT64_MAX);
     pf_segments_close(&places->tables);
     pf_map_close(&places->numbers);
+    pf_free(places->allocator, places->spare, places->spare_room * sizeof(*places->spare));
     pf_address_cache_open(places, places->allocator);
 }
 
@@ -76,12 +77,62 @@ void pf_address_cache_close(struct pf_address_cache *places)
 
 static uint32_t add_space(struct pf_address_cache *places, uint64_t key)
 {
-    const size_t number = places->count;
+    const bool again = places->spare_count > 0;
+    const size_t number = again ? places->spare[places->spare_count - 1] : places->count;
     struct pf_address_table *table = number < NO_NUMBER ? pf_segments_make(&places->tables, (uint32_t)number) : NULL;
     if (!table || !pf_map_put(&places->numbers, key, number))
         return NO_NUMBER;
-    places->count++;
+    places->spare_count -= again;
+    places->count += !again;
+    table->retired = false;
     return (uint32_t)number;
+}
+
+static void set_retired(struct pf_address_cache *places, const uint32_t *numbers, size_t count, bool retired)
+{
+    for (size_t i = 0; i < count; i++)
+        pf_address_cache_table(places, numbers[i])->retired = retired;
+}
+
+bool pf_address_cache_retire(struct pf_address_cache *places, const uint32_t *numbers, size_t count)
+{
+    struct pf_map left;
+    bool enough = true;
+    pf_map_open(&left, places->allocator);
+    set_retired(places, numbers, count, true);
+    for (size_t i = 0; i < places->numbers.size && enough; i++) {
+        const struct pf_map_slot *slot = &places->numbers.slots[i];
+        const uint64_t number = slot->value - 1;
+        enough = !slot->value || pf_address_cache_table(places, (uint32_t)number)->retired ||
+                 pf_map_put(&left, slot->key, number);
+    }
+    if (!enough) {
+        set_retired(places, numbers, count, false);
+        pf_map_close(&left);
+        return false;
+    }
+    pf_map_close(&places->numbers);
+    places->numbers = left;
+    memset(places->recent, 0, sizeof(places->recent));
+    return true;
+}
+
+bool pf_address_cache_reuse(struct pf_address_cache *places, const uint32_t *numbers, size_t count)
+{
+    if (!pf_grow(places->allocator, &places->spare, &places->spare_room, places->spare_count + count,
+                 sizeof(*places->spare)))
+        return false;
+    memcpy(places->spare + places->spare_count, numbers, count * sizeof(*numbers));
+    places->spare_count += count;
+    return true;
+}
+
+void pf_address_cache_empty(struct pf_address_cache *places, uint32_t number)
+{
+    struct pf_address_table *table = pf_address_cache_table(places, number);
+    replace(places, table, NULL);
+    table->used = 0;
+    table->asked = false;
 }
 
 uint32_t pf_address_cache_number_of(struct pf_address_cache *places, uint64_t key, const void *space)

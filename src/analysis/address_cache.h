@@ -31,7 +31,8 @@ struct pf_address_table {
     struct pf_address_slots *slots; /* NULL: empty; atomic */
     const void *space;              /* where it was when it was asked for last; atomic */
     uint32_t used;
-    bool asked; /* since tables were forgotten last */
+    bool asked;   /* since tables were forgotten last */
+    bool retired; /* the space has no number any more; only who numbers looks at it */
 };
 
 struct pf_address_cache {
@@ -43,6 +44,8 @@ struct pf_address_cache {
     size_t bytes;              /* of all tables */
     size_t limit;              /* of these: then some are forgotten */
     struct pf_map numbers;     /* of spaces, by their keys */
+    uint32_t *spare;           /* numbers that are nobody's */
+    size_t spare_count, spare_room;
     struct pf_recent_number {
         uint64_t key;
         const void *space;
@@ -68,7 +71,18 @@ static inline uint32_t pf_address_cache_number(struct pf_address_cache *places, 
     return pf_address_cache_number_of(places, (uintptr_t)space, space);
 }
 
+/*
+ * The `count` numbers are of spaces that nobody asks for any more: when one is asked for all the same it gets another.
+ * False when out of memory: nothing has changed.
+ */
+bool pf_address_cache_retire(struct pf_address_cache *places, const uint32_t *numbers, size_t count);
+/* They were retired, and then emptied, and may be other spaces'. False when out of memory. */
+bool pf_address_cache_reuse(struct pf_address_cache *places, const uint32_t *numbers, size_t count);
+
 /* ---- who enters ---- */
+
+/* Nothing is known of the space, whose number was retired. */
+void pf_address_cache_empty(struct pf_address_cache *places, uint32_t number);
 
 static inline struct pf_address_table *pf_address_cache_table(const struct pf_address_cache *places, uint32_t number)
 {

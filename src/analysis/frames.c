@@ -217,7 +217,7 @@ uint32_t pf_frames_place_in(struct pf_frames *frames, uint32_t space, uint64_t i
 
 uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
 {
-    const uint32_t number = pf_address_cache_number(&frames->places, space);
+    const uint32_t number = pf_address_cache_number_of(&frames->places, perfile_space_id(space), space);
     if (number == UINT32_MAX)
         return PF_NO_FRAME;
     pf_address_cache_ask(&frames->places, number);

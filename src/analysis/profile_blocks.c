@@ -58,6 +58,7 @@ struct block {
     char *notes; /* each with a NUL behind it */
     size_t note_bytes, note_room;
     bool lacks;         /* one of its samples does */
+    bool retires;       /* the spaces that were retired before it are emptied */
     uint64_t forgotten; /* pf_address_cache.forgotten when places were looked up */
     size_t frame_count; /* there are, when all places are known */
     struct pf_profile_totals totals;
@@ -80,6 +81,11 @@ struct pf_blocks {
     struct recent_space kernel, user; /* of the last sample */
     uint64_t *listed; /* by number of the space: the last block that has it among its spaces, from 1 on */
     size_t listed_room;
+    uint32_t *retired; /* numbers of spaces that no block has any more */
+    size_t retired_count, retired_room;
+    uint64_t retired_at;      /* the block that empties them; 0: there are none */
+    uint64_t swept;           /* the block before which spaces were looked through; ... */
+    size_t sweep_at;          /* ... and how many there may be until that is done again */
     uint64_t begun;           /* blocks */
     uint64_t trimmed;         /* how many there were when mappings were given back */
     struct block *filled;     /* the one that is read */
@@ -244,6 +250,45 @@ static void trim(struct pf_blocks *blocks)
         blocks->trimmed = blocks->begun;
 }
 
+/* Its numbers are other spaces' as soon as the block that emptied them is done. False: out of memory. */
+static bool end_retiring(struct pf_blocks *blocks)
+{
+    struct pf_address_cache *places = &blocks->options.frames->places;
+    if (!blocks->retired_at || blocks->begun <= blocks->retired_at + blocks->block_count)
+        return true;
+    blocks->retired_at = 0;
+    return pf_address_cache_reuse(places, blocks->retired, blocks->retired_count);
+}
+
+/* Spaces that had no samples since they were looked through are likely of processes that ended. False: out of memory. */
+static bool retire_spaces(struct pf_blocks *blocks)
+{
+    enum { SPACES_LEAST = 4096 };
+    struct pf_address_cache *places = &blocks->options.frames->places;
+    const size_t used = places->numbers.used;
+    const uint64_t in_work = blocks->block_count + 1;
+    if (blocks->retired_at || used < pf_max(blocks->sweep_at, SPACES_LEAST) || blocks->begun <= in_work)
+        return true;
+    const uint64_t before = pf_min(pf_max(blocks->swept, 2), blocks->begun - in_work);
+    blocks->retired_count = 0;
+    for (size_t i = 0; i < pf_min(places->count, blocks->listed_room); i++) {
+        if (i == blocks->nowhere || !blocks->listed[i] || blocks->listed[i] >= before)
+            continue;
+        if (!pf_grow(blocks->options.allocator, &blocks->retired, &blocks->retired_room, blocks->retired_count + 1,
+                     sizeof(*blocks->retired)))
+            return false;
+        blocks->retired[blocks->retired_count++] = (uint32_t)i;
+    }
+    blocks->swept = blocks->begun;
+    if (blocks->retired_count && !pf_address_cache_retire(places, blocks->retired, blocks->retired_count))
+        return false;
+    for (size_t i = 0; i < blocks->retired_count; i++)
+        blocks->listed[blocks->retired[i]] = 0;
+    blocks->retired_at = blocks->retired_count ? blocks->begun : 0;
+    blocks->sweep_at = 2 * places->numbers.used;
+    return true;
+}
+
 static bool read_block(void *context, void *item, unsigned worker)
 {
     struct pf_blocks *blocks = context;
@@ -254,7 +299,8 @@ static bool read_block(void *context, void *item, unsigned worker)
     blocks->filled = block;
     pf_guard_begin_reading(blocks->options.guard);
     trim(blocks);
-    bool enough = list_space(blocks, block, blocks->nowhere);
+    bool enough = end_retiring(blocks) && retire_spaces(blocks) && list_space(blocks, block, blocks->nowhere);
+    block->retires = enough && blocks->retired_at == blocks->begun;
     while (enough && !is_full(block)) {
         block->result = pf_delivery_next(blocks->delivery, &blocks->item, &block->error);
         if (block->result <= 0)
@@ -478,6 +524,8 @@ static bool settle(void *context, void *item, unsigned worker)
     (void)worker;
     tell_notes(blocks, block);
     pf_address_cache_pass(&frames->places);
+    for (size_t i = 0; block->retires && i < blocks->retired_count; i++)
+        pf_address_cache_empty(&frames->places, blocks->retired[i]);
     for (size_t i = 0; i < block->space_count; i++)
         pf_address_cache_ask(&frames->places, block->spaces[i]);
     if (PF_UNLIKELY(block->forgotten != pf_address_cache_forgotten(&frames->places)))
@@ -753,5 +801,6 @@ void pf_blocks_close(struct pf_blocks *blocks)
         close_block(allocator, &blocks->blocks[i]);
     pf_free(allocator, blocks->blocks, blocks->block_count * sizeof(*blocks->blocks));
     pf_free(allocator, blocks->listed, blocks->listed_room * sizeof(*blocks->listed));
+    pf_free(allocator, blocks->retired, blocks->retired_room * sizeof(*blocks->retired));
     pf_free(allocator, blocks, sizeof(*blocks));
 }

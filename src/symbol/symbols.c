@@ -57,8 +57,16 @@ struct module {
     bool cfi_tried;
     struct pf_inlines *inlines;
     bool inlines_tried;
-    char **names; /* demangled, by symbol; NULL: not asked for yet */
+    char **names;       /* demangled, by symbol; NULL: not asked for yet */
+    uint32_t same_hash; /* the one before of the same hash; module + 1 */
 };
+
+/* The module of a map. */
+struct known_map {
+    uint32_t map;
+    uint32_t module; /* + 1; 0: nothing */
+};
+enum { KNOWN_MAP_BITS = 14 };
 
 /* Where a table's symbol was found. */
 struct recent {
@@ -77,9 +85,9 @@ struct pf_symbols {
     size_t count;
     struct pf_map by_key; /* hash of name and build id to the number of a module */
     struct pf_named_ids recorded_ids;
-    uint32_t *module_of_map; /* by the id of the map; module + 1 */
-    size_t map_room;
-    char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
+    struct known_map *known_maps; /* by the last bits of their ids; others of the same bits replace them */
+    struct pf_map vdsos;          /* ids of maps that may be of 32-bit programs to the number of the module */
+    char *kallsyms;               /* the text of kallsyms_path; NULL: there is none */
     size_t kallsyms_bytes;
     const char *kallsyms_path;
     bool kallsyms_whole;  /* else only the lines of modules are left */
@@ -245,7 +253,8 @@ void pf_symbols_close(struct pf_symbols *symbols)
         close_module(module_at(symbols, i));
     pf_segments_close(&symbols->modules);
     pf_embedded_close(&symbols->embedded);
-    pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
+    pf_free(symbols->allocator, symbols->known_maps, sizeof(*symbols->known_maps) << KNOWN_MAP_BITS);
+    pf_map_close(&symbols->vdsos);
     close_code(symbols);
     free(symbols->kallsyms);
     if (symbols->recent)
@@ -390,6 +399,9 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
         module->build_id_bytes = id->count;
         memcpy(module->build_id, id->bytes, sizeof(module->build_id));
     }
+    uint64_t before;
+    if (pf_map_get(&symbols->by_key, hash, &before))
+        module->same_hash = (uint32_t)before + 1;
     return pf_map_put(&symbols->by_key, hash, symbols->count++);
 }
 
@@ -401,41 +413,89 @@ static bool is_module_of(const struct module *module, const struct perfile_map *
                                         memcmp(map->build_id, module->build_id, map->build_id_bytes) == 0);
 }
 
-static bool knows_module_of(const struct pf_symbols *symbols, const struct perfile_map *map)
+/* Which of them a vdso is depends on what was mapped when it was asked for first. */
+static bool may_be_vdso32(const struct perfile_map *map)
 {
-    return map->id < symbols->map_room && symbols->module_of_map[map->id];
+    return map->filename[0] == '[' && map->start <= UINT32_MAX && kind_of(map) == KIND_VDSO;
+}
+
+static struct known_map *known_at(const struct pf_symbols *symbols, const struct perfile_map *map)
+{
+    return &symbols->known_maps[map->id & ((1u << KNOWN_MAP_BITS) - 1)];
+}
+
+/* True and the number of the module of the map, when it is remembered. */
+static bool knows_module_of(const struct pf_symbols *symbols, const struct perfile_map *map, uint32_t *number)
+{
+    uint64_t vdso;
+    if (PF_UNLIKELY(!symbols->known_maps))
+        return false;
+    const struct known_map *known = known_at(symbols, map);
+    if (PF_LIKELY(known->map == map->id && known->module)) {
+        *number = known->module - 1;
+        return true;
+    }
+    if (PF_LIKELY(!symbols->vdsos.used) || !may_be_vdso32(map) || !pf_map_get(&symbols->vdsos, map->id, &vdso))
+        return false;
+    *number = (uint32_t)vdso;
+    return true;
+}
+
+/* False: out of memory. */
+static bool remember_module_of(struct pf_symbols *symbols, const struct perfile_map *map, uint32_t number)
+{
+    if (!symbols->known_maps)
+        symbols->known_maps = pf_new(symbols->allocator, sizeof(*symbols->known_maps) << KNOWN_MAP_BITS);
+    if (!symbols->known_maps || (may_be_vdso32(map) && !pf_map_put(&symbols->vdsos, map->id, number)))
+        return false;
+    *known_at(symbols, map) = (struct known_map){map->id, number + 1};
+    return true;
+}
+
+/* The number of a module that there is; UINT32_MAX: there is none. */
+static uint32_t find_module(const struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind,
+                            uint64_t hash)
+{
+    uint64_t number;
+    if (!pf_map_get(&symbols->by_key, hash, &number))
+        return UINT32_MAX;
+    for (;;) {
+        const struct module *module = module_at(symbols, number);
+        if (PF_LIKELY(is_module_of(module, map, kind)))
+            return (uint32_t)number;
+        if (!module->same_hash)
+            return UINT32_MAX;
+        number = module->same_hash - 1;
+    }
+}
+
+static uint64_t hash_of(const struct perfile_map *map, enum module_kind kind)
+{
+    uint64_t hash = pf_hash_bytes(pf_hash_text(map->filename), map->build_id, map->build_id_bytes);
+    hash = pf_hash_bytes(hash, kind == KIND_VDSO32 ? "32" : "", kind == KIND_VDSO32 ? 2 : 0);
+    if (kind == KIND_PERF_MAP)
+        hash = pf_hash_bytes(hash, &map->pid, sizeof(map->pid));
+    return pf_hash_bytes(hash, &map->code, sizeof(map->code));
 }
 
 /* The number of the module, which is of that kind when it is a new one; UINT32_MAX when out of memory. */
 static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind)
 {
-    if (knows_module_of(symbols, map))
-        return symbols->module_of_map[map->id] - 1;
-    size_t room = symbols->map_room;
-    if (!pf_grow(symbols->allocator, &symbols->module_of_map, &symbols->map_room, (size_t)map->id + 1,
-                 sizeof(*symbols->module_of_map)))
-        return UINT32_MAX;
-    memset(symbols->module_of_map + room, 0, (symbols->map_room - room) * sizeof(*symbols->module_of_map));
-    uint64_t hash = pf_hash_bytes(pf_hash_text(map->filename), map->build_id, map->build_id_bytes);
-    hash = pf_hash_bytes(hash, kind == KIND_VDSO32 ? "32" : "", kind == KIND_VDSO32 ? 2 : 0);
-    if (kind == KIND_PERF_MAP)
-        hash = pf_hash_bytes(hash, &map->pid, sizeof(map->pid));
-    hash = pf_hash_bytes(hash, &map->code, sizeof(map->code));
-    uint64_t first;
-    uint32_t number = UINT32_MAX;
-    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(module_at(symbols, first), map, kind))
-        number = (uint32_t)first;
+    uint32_t number;
+    if (knows_module_of(symbols, map, &number))
+        return number;
+    const uint64_t hash = hash_of(map, kind);
+    number = find_module(symbols, map, kind, hash);
     if (number == UINT32_MAX && add_module(symbols, map, kind, hash))
         number = (uint32_t)(symbols->count - 1);
-    if (number != UINT32_MAX)
-        symbols->module_of_map[map->id] = number + 1;
-    return number;
+    return number != UINT32_MAX && remember_module_of(symbols, map, number) ? number : UINT32_MAX;
 }
 
 static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *map)
 {
-    if (PF_LIKELY(knows_module_of(symbols, map)))
-        return symbols->module_of_map[map->id] - 1;
+    uint32_t number;
+    if (PF_LIKELY(knows_module_of(symbols, map, &number)))
+        return number;
     return module_of_kind(symbols, map, kind_of(map));
 }
 
@@ -933,7 +993,8 @@ const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struc
 {
     const struct perfile_map *map = perfile_space_find(space, ip);
     struct pf_location location;
-    if (map && map->filename[0] == '[' && !knows_module_of(symbols, map) && is_vdso32(symbols, space, map))
+    uint32_t known;
+    if (map && map->filename[0] == '[' && !knows_module_of(symbols, map, &known) && is_vdso32(symbols, space, map))
         (void)module_of_kind(symbols, map, KIND_VDSO32);
     if (map)
         return map;
@@ -956,9 +1017,10 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
         map = perfile_space_below(space, ip);
     if (!map || (ip >= map->end && (!map->kernel || kind_of(map) != KIND_KERNEL)))
         return true; /* nothing is mapped, as pf_symbols_map has it */
-    if (!knows_module_of(symbols, map))
+    uint32_t number;
+    if (!knows_module_of(symbols, map, &number))
         return false;
-    const struct module *module = module_at(symbols, symbols->module_of_map[map->id] - 1);
+    const struct module *module = module_at(symbols, number);
     return module->public.looked_for && (!lines || !has_inlines(module) || module->inlines_tried);
 }
 

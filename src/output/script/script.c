@@ -238,8 +238,10 @@ static int drive(struct pf_script *script)
 {
     int result = 0, taken = 0;
     while (!script->out->failed && taken == 0 &&
-           (result = pf_delivery_next(script->delivery, &script->item, script->error)) > 0)
+           (result = pf_delivery_next(script->delivery, &script->item, script->error)) > 0) {
         taken = pf_script_take(script);
+        (void)perfile_session_trim(script->session);
+    }
     return taken < 0 ? taken : result;
 }
 

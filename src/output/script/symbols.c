@@ -273,8 +273,8 @@ static bool put_text(struct pf_script *script, unsigned style, const struct perf
  * a module without such functions, a text says so, and who has seen it looks up no other address of the page.
  */
 struct pf_script_plain {
-    const struct perfile_space *space;
-    uint64_t page; /* its number + 1; 0: none */
+    uint64_t space; /* its id */
+    uint64_t page;  /* its number + 1; 0: none */
 };
 
 enum { PAGE_BITS = 12, PLAIN_BITS = 14, PAGE_INSIDE = (1 << PAGE_BITS) - 1 };
@@ -291,20 +291,20 @@ static unsigned marks_of(const struct pf_script *script, unsigned style, const s
     return MARK_MAPPED | (plain ? MARK_PLAIN : 0);
 }
 
-static struct pf_script_plain *plain_of(const struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+static struct pf_script_plain *plain_of(const struct pf_script *script, uint64_t space, uint64_t ip)
 {
-    const uint64_t key = ((uintptr_t)space ^ ip >> PAGE_BITS << 40 ^ ip >> PAGE_BITS) * 0x9e3779b97f4a7c15ull;
+    const uint64_t key = (space ^ ip >> PAGE_BITS << 40 ^ ip >> PAGE_BITS) * 0x9e3779b97f4a7c15ull;
     return &script->plain[key >> (64 - PLAIN_BITS)];
 }
 
-static bool is_plain(const struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+static bool is_plain(const struct pf_script *script, uint64_t space, uint64_t ip)
 {
     const struct pf_script_plain *plain = script->plain ? plain_of(script, space, ip) : NULL;
     return plain && plain->page == (ip >> PAGE_BITS) + 1 && plain->space == space;
 }
 
 /* Without memory the page is looked up on. */
-static void remember_plain(struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+static void remember_plain(struct pf_script *script, uint64_t space, uint64_t ip)
 {
     if (!script->plain)
         script->plain = pf_arena_new(&script->arena, sizeof(*script->plain) << PLAIN_BITS);
@@ -337,7 +337,7 @@ static const struct pf_text_cache_text *add_text(struct pf_script *script, struc
             pf_text_cache_forget(&places->texts);
     }
     if (put_text(script, places->style, space, &subject) && !script->scratch.failed) {
-        const struct pf_text_cache_text head = {(uintptr_t)space, address, (uint32_t)script->scratch.used,
+        const struct pf_text_cache_text head = {perfile_space_id(space), address, (uint32_t)script->scratch.used,
                                                 marks_of(script, places->style, space, &subject.spot)};
         text = pf_text_cache_add(&places->texts, &head, script->scratch.data);
     }
@@ -358,7 +358,7 @@ static const struct pf_text_cache_text *add_text_if_settled(struct pf_script *sc
                                                             const struct perfile_space *space, uint64_t address)
 {
     pf_script_team_lock(script->team);
-    const struct pf_text_cache_text *text = pf_text_cache_find(&places->texts, (uintptr_t)space, address);
+    const struct pf_text_cache_text *text = pf_text_cache_find(&places->texts, perfile_space_id(space), address);
     if (!text && pf_symbols_is_settled(script->symbols, space, address, wants_lines(script, places->style)))
         text = add_text(script, places, space, address);
     pf_script_team_unlock(script->team);
@@ -377,7 +377,7 @@ static const struct pf_text_cache_text *make_text(struct pf_script *script, stru
 static inline const struct pf_text_cache_text *find_text(struct pf_script *script, struct pf_script_places *places,
                                                          const struct perfile_space *space, uint64_t address)
 {
-    const struct pf_text_cache_text *text = pf_text_cache_find(&places->texts, (uintptr_t)space, address);
+    const struct pf_text_cache_text *text = pf_text_cache_find(&places->texts, perfile_space_id(space), address);
     return PF_LIKELY(text != NULL) ? text : make_text(script, places, space, address);
 }
 
@@ -419,7 +419,7 @@ uint64_t pf_script_hash_ip(struct pf_script *script)
     if (!script->plan->places)
         return 0;
     const struct perfile_space *space = pf_script_space(script, script->item.record->misc & PERFILE_MISC_CPUMODE_MASK);
-    return pf_text_cache_hash(&script->plan->places->texts, (uintptr_t)space, script->item.sample.ip);
+    return pf_text_cache_hash(&script->plan->places->texts, perfile_space_id(space), script->item.sample.ip);
 }
 
 void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text)
@@ -514,6 +514,7 @@ static void put_text_of(struct pf_text *out, const struct pf_text_cache_text *te
 /* An address of a callchain. */
 struct frame {
     const struct perfile_space *space;
+    uint64_t id; /* of the space */
     uint64_t ip, hash;
 };
 
@@ -521,7 +522,7 @@ struct frame {
 static inline __attribute__((always_inline)) bool is_known(const struct pf_script *script, const struct frame *frame,
                                                            const bool plain)
 {
-    return plain && is_plain(script, frame->space, frame->ip);
+    return plain && is_plain(script, frame->id, frame->ip);
 }
 
 /* At most `most`; returns how many. */
@@ -533,10 +534,13 @@ static inline __attribute__((always_inline)) unsigned gather_frames(struct pf_sc
     struct pf_callchain_walk walk = pf_callchain_start(chain);
     unsigned mode = walk.mode, count = 0;
     const struct perfile_space *space = pf_script_space(script, mode);
+    uint64_t id = perfile_space_id(space);
     for (uint64_t ip; count < most && pf_callchain_next(&walk, &ip); count++) {
-        if (PF_UNLIKELY(walk.mode != mode))
+        if (PF_UNLIKELY(walk.mode != mode)) {
             space = pf_script_space(script, mode = walk.mode);
-        frames[count] = (struct frame){space, ip, pf_text_cache_hash(texts, (uintptr_t)space, ip)};
+            id = perfile_space_id(space);
+        }
+        frames[count] = (struct frame){space, id, ip, pf_text_cache_hash(texts, id, ip)};
         if (!is_known(script, &frames[count], plain))
             pf_text_cache_expect_slot(texts, frames[count].hash);
     }
@@ -560,12 +564,12 @@ static inline __attribute__((always_inline)) void put_chain(struct pf_script *sc
             continue;
         }
         const struct pf_text_cache_text *text =
-            pf_text_cache_find_hashed(&places->texts, frame->hash, (uintptr_t)frame->space, frame->ip);
+            pf_text_cache_find_hashed(&places->texts, frame->hash, frame->id, frame->ip);
         if (PF_UNLIKELY(!text))
             text = make_text(script, places, frame->space, frame->ip);
         put_text_of(script->out, text);
         if (plain && text->mark & MARK_PLAIN)
-            remember_plain(script, frame->space, frame->ip);
+            remember_plain(script, frame->id, frame->ip);
     }
     *left -= count;
 }

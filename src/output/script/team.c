@@ -68,6 +68,8 @@ struct pf_script_team {
     struct pf_script *formatters; /* one for each thread, and the last formats in order */
     struct batch *batches;
     unsigned batch_count;
+    uint64_t begun;       /* batches */
+    uint64_t trimmed;     /* how many there were when mappings were given back */
     struct batch *filled; /* the one that is read */
     size_t batch_bytes;   /* of records in a batch; atomic */
     bool stopped;         /* nothing is wanted any more; atomic */
@@ -230,6 +232,14 @@ static void read_on(struct pf_script_team *team)
         end(team->filled, result, &team->error);
 }
 
+/* Batches that were not printed yet have spaces of before: these are good until it is done again. */
+static void trim(struct pf_script_team *team)
+{
+    team->begun++;
+    if (team->begun > team->trimmed + team->batch_count && perfile_session_trim(team->script->session))
+        team->trimmed = team->begun;
+}
+
 static bool read_batch(void *context, void *item, unsigned worker)
 {
     struct pf_script_team *team = context;
@@ -242,6 +252,7 @@ static bool read_batch(void *context, void *item, unsigned worker)
     script->out = &batch->lines;
     script->error = &team->error;
     pf_guard_begin_reading(&team->guard);
+    trim(team);
     while (batch->result > 0 && !is_full(team, batch) && !__atomic_load_n(&team->stopped, __ATOMIC_RELAXED))
         read_on(team);
     pf_guard_end_reading(&team->guard);
