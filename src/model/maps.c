@@ -13,7 +13,7 @@ struct perfile_space {
     const struct perfile_space *right;
     uint64_t priority;
     uint64_t id;    /* as perfile_space_id; 0: nobody asked for it yet */
-    uint32_t epoch; /* of maps: in the same one nobody else can have seen the node */
+    uint64_t epoch; /* of maps: in the same one nobody else can have seen the node */
 };
 
 /* How long a process that ended may still be asked for. */
@@ -242,10 +242,10 @@ static bool is_kernel(const struct perfile_record *record)
     return mode == PERFILE_MISC_KERNEL || mode == PERFILE_MISC_GUEST_KERNEL;
 }
 
-/* NULL when out of memory. */
+/* NULL when out of memory, or pf_maps_is_full. */
 static const struct perfile_map *make_map(struct pf_maps *maps, const struct perfile_map *like, uint64_t end)
 {
-    struct perfile_map *map = new_part(maps, sizeof(*map));
+    struct perfile_map *map = pf_maps_is_full(maps) ? NULL : new_part(maps, sizeof(*map));
     if (!map)
         return NULL;
     *map = *like;
@@ -262,6 +262,12 @@ static bool put_map(struct pf_maps *maps, int32_t pid, const struct perfile_map 
     begin_change(maps);
     const struct perfile_space *space = insert(&b, space_of(maps, pid), map);
     return !b.failed && set_space(maps, pid, space);
+}
+
+int pf_maps_fail(const struct pf_maps *maps, struct perfile_error *error)
+{
+    return pf_maps_is_full(maps) ? pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "maps", "more than 2^32")
+                                 : pf_fail_memory(error, "maps");
 }
 
 bool pf_maps_is_anonymous(const char *name)
@@ -299,7 +305,7 @@ int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_
     /* at equal times what was added first holds first */
     const struct pf_heap_item item = {.time = time, .number = maps->later_count, .value = (uintptr_t)map};
     if (!map || !pf_map_put(&maps->overlaid, (uint32_t)like->pid, 1) || !pf_heap_put(&maps->later, &item))
-        return pf_fail_memory(error, "maps");
+        return pf_maps_fail(maps, error);
     maps->later_count++;
     maps->next_time = pf_min(maps->next_time, time);
     return 0;

@@ -27,7 +27,7 @@ struct pf_maps {
     struct pf_map spaces;    /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
     uint64_t random;         /* state of the priorities */
     uint32_t count;          /* maps made so far: their ids */
-    uint32_t epoch;          /* nodes of this one nobody has seen: they may be changed where they are */
+    uint64_t epoch;          /* nodes of this one nobody has seen: they may be changed where they are */
     bool seen;               /* somebody may hold a tree: the next change begins a new epoch */
     struct pf_recent_space {
         const struct perfile_space *space;
@@ -44,7 +44,14 @@ struct pf_maps {
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator);
 void pf_maps_close(struct pf_maps *maps);
-/* Takes over what the record says. False when out of memory. */
+/* Their ids have no more numbers. */
+static inline bool pf_maps_is_full(const struct pf_maps *maps)
+{
+    return maps->count == UINT32_MAX;
+}
+/* Why a function below has failed: LIMIT when they are full, or else MEMORY. */
+int pf_maps_fail(const struct pf_maps *maps, struct perfile_error *error);
+/* Takes over what the record says. False when it has failed. */
 bool pf_maps_follow(struct pf_maps *maps, struct perfile_reader *reader, const struct perfile_record *record);
 /* A map that no record tells of: it holds from `time` on. Errors as perfile_session_add_map. */
 int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error);

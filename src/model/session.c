@@ -89,7 +89,7 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
     else if (now->type == PERFILE_RECORD_CGROUP && !pf_cgroups_follow(&session->cgroups, session->reader, now))
         return pf_fail_memory(error, "control groups");
     if (session->follows_maps && !pf_maps_follow(&session->maps, session->reader, now))
-        return pf_fail_memory(error, "maps");
+        return pf_maps_fail(&session->maps, error);
     return 1;
 }
 

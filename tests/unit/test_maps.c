@@ -98,11 +98,28 @@ static void test_later_maps(void **state)
     counting_close(&c);
 }
 
+/* Numbers of maps are not given twice. */
+static void test_too_many_maps(void **state)
+{
+    (void)state;
+    struct pf_maps maps;
+    struct counting c;
+    const struct perfile_map map = {.size = sizeof(map), .start = 0, .end = 16, .filename = "x", .pid = PID};
+    counting_open(&c, -1);
+    pf_maps_open(&maps, &c.allocator);
+    maps.count = UINT32_MAX - 1;
+    assert_int_equal(pf_maps_add_later(&maps, 1, &map, NULL), 0);
+    assert_int_equal(pf_maps_add_later(&maps, 1, &map, NULL), PERFILE_ERROR_LIMIT);
+    pf_maps_close(&maps);
+    counting_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_held_spaces_do_not_change),
         cmocka_unit_test(test_later_maps),
+        cmocka_unit_test(test_too_many_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
