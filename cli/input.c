@@ -91,7 +91,9 @@ int pf_input_open(struct pf_input *input)
         options->diagnostic_context = &input->log;
     }
     options->temporary_fd = input->temporary;
-    if (perfile_open_path(input->name, options, &input->reader, &input->error) == 0) {
+    const int result = input->source ? perfile_open_source(input->source, options, &input->reader, &input->error)
+                                     : perfile_open_path(input->name, options, &input->reader, &input->error);
+    if (result == 0) {
         pf_index_use(input->reader, input->index);
         return PF_STATUS_OK;
     }

@@ -51,11 +51,21 @@ static rlim_t allow_open_files(void)
 
 int pf_inputs_open(struct pf_inputs *inputs)
 {
+    enum { OTHER_FILES = 32 };
     const rlim_t allowed = allow_open_files();
+    const bool parks = inputs->wanted + OTHER_FILES > allowed;
+    struct perfile_source source;
 
+    if (parks && !pf_parking_open(&inputs->parking, inputs->wanted,
+                                  allowed > 2 * OTHER_FILES ? allowed - OTHER_FILES : allowed / 4 + 1)) {
+        pf_message("%s: out of memory", inputs->command->name);
+        return PF_STATUS_MEMORY;
+    }
     for (; inputs->count < inputs->wanted; inputs->count++) {
         struct pf_input *input = &inputs->inputs[inputs->count];
+        input->source = parks && pf_parking_add(&inputs->parking, input->name, &source) ? &source : NULL;
         int status = pf_input_open(input);
+        input->source = NULL;
         if (status && inputs->wanted >= allowed)
             pf_message("%s: cannot keep %zu recordings open: ulimit -n allows %llu files; raise it, or merge in steps",
                        inputs->command->name, inputs->wanted, (unsigned long long)allowed);
@@ -89,6 +99,7 @@ void pf_inputs_close(struct pf_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
         perfile_close(inputs->readers[i]);
+    pf_parking_close(&inputs->parking);
     free(inputs->inputs);
     free(inputs->readers);
     free(inputs->names);

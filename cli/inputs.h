@@ -4,6 +4,7 @@
 #define PERFILE_CLI_INPUTS_H
 
 #include "input.h"
+#include "parked.h"
 
 struct pf_inputs {
     const struct pf_command *command;
@@ -14,6 +15,7 @@ struct pf_inputs {
     const char **paths;              /* as given */
     size_t count;                    /* that are open */
     size_t wanted;
+    struct pf_parking parking; /* of ordinary files, when they are more than may be open */
 };
 
 /* PF_STATUS_USAGE: standard input was given twice. */
