@@ -156,6 +156,33 @@ static void memory_may_be_short(void **state)
     }
 }
 
+/* The number of a space that is over is given again, and what was known of that one is not known of the other. */
+static void numbers_are_given_again(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_address_cache places;
+    const char spaces[3] = {0};
+    size_t found_out = 0;
+    counting_open(&c, -1);
+    pf_address_cache_open(&places, &c.allocator);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_true(ask(&places, &spaces[i], 1, i, &found_out));
+    const uint32_t first = pf_address_cache_number(&places, &spaces[0]);
+    assert_true(pf_address_cache_retire(&places, &first, 1));
+    pf_address_cache_empty(&places, first);
+    assert_true(ask(&places, &spaces[0], 1, 7, &found_out)); /* nobody may have the number yet */
+    assert_int_not_equal(pf_address_cache_number(&places, &spaces[0]), first);
+    assert_true(pf_address_cache_reuse(&places, &first, 1));
+    assert_true(ask(&places, &spaces[2], 1, 8, &found_out));
+    assert_int_equal(pf_address_cache_number(&places, &spaces[2]), first);
+    assert_true(ask(&places, &spaces[1], 1, 1, &found_out));
+    assert_int_equal(found_out, 4);
+    assert_int_equal(places.count, 3);
+    pf_address_cache_close(&places);
+    counting_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +190,7 @@ int main(void)
         cmocka_unit_test(others_may_look),
         cmocka_unit_test(old_spaces_are_forgotten),
         cmocka_unit_test(memory_may_be_short),
+        cmocka_unit_test(numbers_are_given_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
