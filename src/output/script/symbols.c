@@ -13,7 +13,7 @@
 #include "symbol/symbols.h"
 
 enum {
-    TEXT_BYTES_MAX = 32 << 20, /* then all texts are forgotten: what is still in use comes back soon */
+    TEXT_BYTES_MAX = 16 << 20, /* then all texts are forgotten: what is still in use comes back soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
     SOURCES_MAX = 64,
 };
