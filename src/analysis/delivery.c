@@ -545,6 +545,8 @@ static int next_item(struct pf_delivery *delivery, struct pf_delivered *item, st
         }
         if (PF_UNLIKELY(delivery->until_progress-- == 0))
             tell_progress(delivery);
+        if (delivery->options.watch && !delivery->options.watch(delivery->options.watch_context, item->record))
+            return pf_fail_memory(error, "samples");
         result = take_record(delivery, item, error);
         if (result == 0)
             result = release_held(delivery, item, error);

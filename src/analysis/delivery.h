@@ -55,6 +55,9 @@ struct pf_delivery_options {
     bool reads_all;                            /* also what lies before and behind the times of the filter: */
     bool reads_before;                         /* records before it */
     bool reads_behind;                         /* names that threads have at the end */
+    bool (*watch)(void *context,
+                  const struct perfile_record *record); /* each as it is read; false: out of memory; may be NULL */
+    void *watch_context;
     const struct pf_synthesizer *synthesizers;
     size_t synthesizer_count;
     void (*progress)(void *context, uint64_t done, uint64_t total); /* bytes; may be NULL */

@@ -90,6 +90,13 @@ struct pf_profile_options {
     /* Of these, is told of each record between them, too, which is valid for the call. False: out of memory. May be NULL. */
     bool (*take)(void *context, const struct perfile_record *record);
     void *take_context;
+    /*
+     * Is told of each record in the order of time, samples, too, by the thread that reads; until pf_profile_next ends or
+     * _stop. False: out of memory. May be NULL.
+     */
+    bool (*watch)(void *context, const struct perfile_record *record);
+    void *watch_context;
+    bool watches_all; /* also what lies before and behind the times of the filter */
     bool
         tells_off; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */
     bool in_blocks; /* else so they are with one thread, too: a sample is given before the next one is there */

@@ -83,11 +83,52 @@ function compare(what, page, table) {
   check(`${what}: no function but those`, surplus.length === 0, surplus);
 }
 
+/* Times off CPU by thread, and by the outermost function of their stacks, as `perfile table offcpu` adds them up. */
+function addTo(sums, key, value) {
+  sums.set(key, (sums.get(key) || 0) + value);
+}
+function offSums(recording) {
+  const { columns, rows } = JSON.parse(ask("table", "offcpu", "--no-inline", "--format", "json", recording));
+  const at = name => columns.findIndex(column => column.name === name),
+    sums = { total: 0, threads: new Map(), outermost: new Map() };
+  for (const row of rows) {
+    const total = row[at("total_ns")];
+    sums.total += total;
+    if (total) addTo(sums.threads, row[at("tid")], total);
+    if (total && row[at("stack")].length) addTo(sums.outermost, plain(row[at("stack")].at(-1)), total);
+  }
+  return sums;
+}
+function intervalSums({ data, query }) {
+  const { thread, from, to, stack } = data.intervals,
+    sums = { total: query.filter(data, { measure: "blocked" }).total, threads: new Map(), outermost: new Map() };
+  for (let i = 0; i < thread.length; i++) {
+    addTo(sums.threads, data.threads.tid[thread[i]], to[i] - from[i]);
+    let s = stack[i];
+    while (s >= 0 && data.stacks.parent[s] >= 0) s = data.stacks.parent[s];
+    if (s >= 0) addTo(sums.outermost, plain(data.strings[data.functions.name[data.stacks.fn[s]]]), to[i] - from[i]);
+  }
+  return sums;
+}
+const sorted = sums => JSON.stringify([...sums].sort((a, b) => String(a[0]) < String(b[0]) ? -1 : 1));
+function compareWaits(what, recording, page) {
+  const mine = intervalSums(page),
+    theirs = offSums(recording),
+    left = page.data.waitsLeft ? page.data.waitsLeft[1] : 0;
+  check(`${what}: time off CPU`, mine.total + left === theirs.total, [mine.total, left, theirs.total]);
+  if (left) return;
+  check(`${what}: time off CPU of threads`, sorted(mine.threads) === sorted(theirs.threads), [sorted(mine.threads), sorted(theirs.threads)]);
+  /* Stacks without a switch of their own are those of other samples, which the page does not show as theirs. */
+  if (mine.outermost.size)
+    check(`${what}: time off CPU of stacks`, sorted(mine.outermost) === sorted(theirs.outermost), [sorted(mine.outermost), sorted(theirs.outermost)]);
+}
+
 for (const recording of recordings)
   for (const limit of [[], ["--page-size", "24K"], ["--page-size", "3K"]]) {
     const html = ask("flame", "--no-inline", "--format", "html", ...limit, recording);
     const page = await decode(html),
       { data } = page;
+    compareWaits([recording, ...limit].join(" "), recording, page);
     for (let event = 0; event < data.events.length; event++) {
       const { name } = data.events[event],
         what = [recording, ...limit, name].join(" ");

@@ -95,7 +95,7 @@ struct pf_switches *pf_offcpu_switches(struct pf_offcpu *offcpu)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static bool is_switch_event(const struct perfile_event *event)
+bool pf_offcpu_is_switch_event(const struct perfile_event *event)
 {
     const struct perfile_attr *attr = event->attr;
     return strcmp(event->name, "sched:sched_switch") == 0 ||
@@ -106,7 +106,7 @@ static const struct perfile_event *find_switch_event(const struct pf_offcpu *off
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(offcpu->reader, i)); i++)
-        if (is_switch_event(event))
+        if (pf_offcpu_is_switch_event(event))
             return event;
     return NULL;
 }
@@ -178,7 +178,7 @@ static bool keep(struct pf_offcpu *offcpu, const struct pf_sched_task *task, con
 /* The task that a sample of another event names; NULL: none, or out of memory. */
 static const struct pf_sched_task *task_of_sample(struct pf_offcpu *offcpu, const struct perfile_record *record)
 {
-    if (!record->event || record->damaged || (offcpu->has_switch_event && !is_switch_event(record->event)))
+    if (!record->event || record->damaged || (offcpu->has_switch_event && !pf_offcpu_is_switch_event(record->event)))
         return NULL;
     offcpu->sample.size = sizeof(offcpu->sample);
     if (perfile_sample_decode(record, &offcpu->sample, NULL) < 0 || !(offcpu->sample.present & PERFILE_SAMPLE_TID) ||

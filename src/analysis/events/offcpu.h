@@ -30,6 +30,8 @@ struct pf_offcpu;
 
 /* "blocked", "all", "both", "wakers". ARGUMENT. */
 int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error);
+/* Its samples have the stacks with which tasks left a CPU. */
+bool pf_offcpu_is_switch_event(const struct perfile_event *event);
 /* NULL when out of memory. */
 struct pf_offcpu *pf_offcpu_open(struct perfile_reader *reader, enum pf_offcpu_what what,
                                  const struct perfile_allocator *allocator);

@@ -9,7 +9,8 @@
 #include "analysis/tree.h"
 #include "base/text.h"
 
-struct pf_page; /* page.h */
+struct pf_page;        /* page.h */
+struct pf_flame_times; /* times.h */
 
 enum pf_flame_kind {
     PF_FLAME_USER,
@@ -71,6 +72,7 @@ struct pf_flame_set {
     struct pf_page *page;
     const struct pf_flame_frame *threads;
     size_t thread_count;
+    struct pf_flame_times *times;      /* of `page`; NULL: none */
     const struct pf_flame_fact *facts; /* the most important first */
     size_t fact_count;
 };

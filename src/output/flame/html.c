@@ -10,6 +10,10 @@
  *                       callees too light to be in the page
  *     threads.pid, .tid, .comm
  *     samples.*         as pf_page_column says; no counts: all are 1
+ *     intervals.*       times off CPU: thread; to: zigzag of what was added to that before; length, state (1 could run,
+ *                       2 could not); waker: thread + 1, 0: not known; stack: zigzag of what was added to the node before
+ *     marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new thread);
+ *                       time, count. Parts without rows are not there
  *     totals.*          of a cut tree, for each event and function: function, self, total
  * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and with
  * callees: u, s, m, l, or - for none.
@@ -25,6 +29,7 @@
 #include "base/error.h"
 #include "output/flame/cut.h"
 #include "output/flame/page.h"
+#include "output/flame/times.h"
 #include "output/gzip.h"
 
 extern const char pf_viewer_html[]; /* made by tools/embed.c */
@@ -36,7 +41,8 @@ enum {
     PIECES = 2000,       /* of time, when samples are joined */
     COARSER = 4,
     SMALLEST = 1000, /* nodes that a cut leaves */
-    MOST_CUTS = 4    /* each is a better guess */
+    MOST_CUTS = 4,   /* each is a better guess */
+    WAIT_SHARE = 4   /* of the page */
 };
 
 /* Frame of a node that stands for what was cut, and what all samples of an event weigh together. */
@@ -56,7 +62,7 @@ struct pack {
     struct pf_text parts;
     struct pf_text bytes; /* what gzip wrote */
     uint64_t part;        /* where the part at work begins */
-    uint64_t stack_bytes, sample_bytes;
+    uint64_t stack_bytes, sample_bytes, wait_bytes;
     const char *prefix; /* of names of parts: "", "before." */
 };
 
@@ -354,6 +360,81 @@ static void put_samples(struct writer *w, const struct pf_flame_set *set)
     }
 }
 
+/* Times are steps from the one before, from the begin of the page on. */
+static void put_step(struct pack *pack, uint64_t *last, uint64_t now)
+{
+    const uint64_t step = now - *last;
+    put_number(pack, step << 1 ^ (step >> 63 ? UINT64_MAX : 0));
+    *last = now;
+}
+
+static void put_waits(struct writer *w, const struct pf_flame_times *times)
+{
+    enum { THREAD, TO, LENGTH, STATE, WAKER, STACK, COLUMNS };
+    static const char *const names[] = {
+        [THREAD] = "intervals.thread", [TO] = "intervals.to",       [LENGTH] = "intervals.length",
+        [STATE] = "intervals.state",   [WAKER] = "intervals.waker", [STACK] = "intervals.stack"};
+    const uint64_t begin = packed_so_far(&w->pack);
+    for (unsigned k = 0; times->wait_count && k < COLUMNS; k++) {
+        uint64_t time = w->set->page->first, stack = 0;
+        for (size_t i = 0; i < times->wait_count; i++) {
+            const struct pf_wait *wait = &times->waits[i];
+            const uint64_t values[] = {[THREAD] = wait->thread,
+                                       [LENGTH] = wait->to - wait->from,
+                                       [STATE] = wait->state,
+                                       [WAKER] = wait->waker == PF_PAGE_NONE ? 0 : wait->waker + 1ull};
+            if (k == TO)
+                put_step(&w->pack, &time, wait->to);
+            else if (k == STACK)
+                put_step(&w->pack, &stack, wait->stack);
+            else
+                put_number(&w->pack, values[k]);
+        }
+        end_part(&w->pack, names[k], times->wait_count);
+    }
+    w->pack.wait_bytes = packed_so_far(&w->pack) - begin;
+}
+
+static void put_marks(struct writer *w, const struct pf_flame_times *times)
+{
+    static const char *const names[] = {"marks.time", "marks.thread", "marks.kind", "marks.value"};
+    for (unsigned k = 0; times->mark_count && k < PF_COUNT(names); k++) {
+        uint64_t time = w->set->page->first;
+        for (size_t i = 0; i < times->mark_count; i++) {
+            const struct pf_mark *mark = &times->marks[i];
+            const uint64_t values[] = {0, mark->thread, mark->kind, mark->value};
+            if (k == 0)
+                put_step(&w->pack, &time, mark->time);
+            else
+                put_number(&w->pack, values[k]);
+        }
+        end_part(&w->pack, names[k], times->mark_count);
+    }
+}
+
+static void put_losses(struct writer *w, const struct pf_flame_times *times)
+{
+    uint64_t time = w->set->page->first;
+    if (!times->loss_count)
+        return;
+    for (size_t i = 0; i < times->loss_count; i++)
+        put_step(&w->pack, &time, times->losses[i].time);
+    end_part(&w->pack, "losses.time", times->loss_count);
+    for (size_t i = 0; i < times->loss_count; i++)
+        put_number(&w->pack, times->losses[i].count);
+    end_part(&w->pack, "losses.count", times->loss_count);
+}
+
+static void put_over_time(struct writer *w)
+{
+    const struct pf_flame_times *times = w->set->times;
+    if (!times || w->set->page->timeless)
+        return;
+    put_waits(w, times);
+    put_marks(w, times);
+    put_losses(w, times);
+}
+
 static void put_recording(struct writer *w, const struct pf_flame_set *set)
 {
     put_threads(w, set);
@@ -501,6 +582,9 @@ static bool cut_stacks(struct writer *w, struct pf_page *page, size_t most)
     pf_free(allocator, cut.kept, count * sizeof(*cut.kept));
     pf_free(allocator, cut.lighter, count * sizeof(*cut.lighter));
     fine = fine && pf_page_join(page, w->pieces, node_of);
+    struct pf_flame_times *times = page == w->set->page ? w->set->times : NULL;
+    for (size_t i = 0; fine && times && i < times->wait_count; i++)
+        times->waits[i].stack = node_of[times->waits[i].stack];
     pf_free(allocator, node_of, 2 * count * sizeof(*node_of));
     return fine;
 }
@@ -532,6 +616,7 @@ static int pack_all(struct writer *w)
     put_shorts(w);
     put_functions(w);
     put_recording(w, w->set);
+    put_over_time(w);
     put_sums(w);
     if (w->before) {
         w->pack.prefix = "before.";
@@ -557,12 +642,20 @@ static size_t fitting_nodes(const struct writer *w)
     return bytes > half ? (size_t)((double)w->set->page->tree.count * half / bytes) + SMALLEST : SIZE_MAX;
 }
 
-/* One thing after another is given up: points of time, light stacks, pieces of time. */
+/* Times off CPU may have a share of the page. */
+static bool has_many_waits(const struct writer *w)
+{
+    return w->set->times && w->set->times->wait_count && w->pack.wait_bytes > packed_so_far(&w->pack) / WAIT_SHARE;
+}
+
+/* One thing after another is given up: short times off CPU, points of time, light stacks, pieces of time. */
 static int pack_less(struct writer *w)
 {
     bool fine = true;
     int result = 0;
-    if (!w->joined)
+    if (has_many_waits(w))
+        pf_flame_times_thin(w->set->times, w->set->times->wait_count / 4);
+    else if (!w->joined)
         fine = join_all(w);
     else if (w->cuts++ < MOST_CUTS && fitting_nodes(w) < w->set->page->tree.count)
         fine = cut_all(w, fitting_nodes(w));
@@ -656,6 +749,22 @@ static void put_times(struct writer *w)
         (unsigned long long)(timed ? page->base_ns - page->first : 0), (unsigned long long)page->fold.width_ns);
 }
 
+/* What the shortest ones were is said. */
+static void put_left(struct writer *w)
+{
+    const struct pf_flame_times *times = w->set->times;
+    const struct pf_page *page = w->set->page;
+    if (!times)
+        return;
+    if (times->has_wall && page->first <= page->last && !page->timeless)
+        pf_put_format(w->text, ",\n\"wall\":%" PRIu64, page->first + times->wall_ahead_ns);
+    if (times->waits_left)
+        pf_put_format(w->text, ",\n\"waitsLeft\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", times->waits_left,
+                      times->waits_left_ns, times->least_ns);
+    if (times->marks_left)
+        pf_put_format(w->text, ",\n\"marksLeft\":%" PRIu64, times->marks_left);
+}
+
 static int put_data(struct writer *w)
 {
     const struct pf_flame_set *set = w->set;
@@ -673,6 +782,7 @@ static int put_data(struct writer *w)
     put_member(w, "by", options->by ? options->by : "");
     pf_put_format(w->text, ",\"quantum\":%llu", (unsigned long long)options->quantum_ns);
     put_times(w);
+    put_left(w);
     pf_put_format(w->text, ",\n\"cutNodes\":%llu,\"cutPermille\":%u", (unsigned long long)w->cut_count,
                   (unsigned)(w->cut_share * 1000 + 0.5));
     put_events(w);

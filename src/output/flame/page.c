@@ -9,9 +9,6 @@ enum {
     COARSER = 4 /* times fewer pieces, when there are still too many */
 };
 
-/* Farther from the first sample no time is: what says so is broken. */
-static const uint64_t far_ns = (uint64_t)1 << 61;
-
 /* ---- numbers ---- */
 
 static bool put_number(struct pf_page *page, enum pf_page_column column, uint64_t value)
@@ -200,7 +197,7 @@ static void note_time(struct pf_page *page, struct pf_page_row *row)
         return;
     if (page->first > page->last)
         page->base_ns = row->time;
-    if ((row->time > page->base_ns ? row->time - page->base_ns : page->base_ns - row->time) > far_ns) {
+    if ((row->time > page->base_ns ? row->time - page->base_ns : page->base_ns - row->time) > PF_PAGE_FAR_NS) {
         row->time = PF_PAGE_NO_TIME;
         return;
     }

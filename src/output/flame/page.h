@@ -23,6 +23,8 @@ enum pf_page_column {
 
 #define PF_PAGE_NONE UINT32_MAX
 #define PF_PAGE_NO_TIME UINT64_MAX
+/* Farther from the first sample no time is: what says so is broken. */
+#define PF_PAGE_FAR_NS ((uint64_t)1 << 61)
 
 struct pf_page_row {
     uint64_t time; /* ns, or NO_TIME */

@@ -22,7 +22,7 @@ static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const str
     if (!pf_grow(g->allocator, &g->stacks, &g->stacks_room, g->stacks_count + 1, sizeof(*g->stacks)))
         return NULL;
     struct pf_flame_stacks *stacks = &g->stacks[g->stacks_count];
-    *stacks = (struct pf_flame_stacks){.event = event};
+    *stacks = (struct pf_flame_stacks){.event = event, .is_switch = pf_offcpu_is_switch_event(event)};
     if (pf_tree_open(&stacks->tree, g->allocator) < 0)
         return NULL;
     g->stacks_count++;
@@ -48,6 +48,10 @@ static bool add_to_tree(struct pf_flame_recording *g, struct pf_flame_stacks *st
 static bool add_waiting(struct pf_flame_recording *g)
 {
     g->waiting.stack = g->arriving.entered;
+    if (g->waits && g->times.offcpu && g->stacks[g->waiting.event].is_switch &&
+        !pf_flame_times_add_stack(&g->times, g->waiting.time, (int32_t)g->bottom.frames[g->waiting.thread].tid,
+                                  g->waiting.stack))
+        return false;
     return !g->waits || pf_page_add(&g->page, &g->waiting);
 }
 
@@ -88,7 +92,9 @@ static bool end_stacks(struct pf_flame_recording *g)
         if (!pf_stacks_end(&g->stacks[i].arriving, &g->stacks[i].tree))
             return false;
     return !g->page.allocator ||
-           (pf_stacks_end(&g->arriving, &g->page.tree) && add_waiting(g) && pf_page_end(&g->page));
+           (pf_stacks_end(&g->arriving, &g->page.tree) && add_waiting(g) && pf_page_end(&g->page) &&
+            (!g->times.allocator ||
+             pf_flame_times_end(&g->times, pf_profile_filter(g->profile), &g->bottom, &g->page)));
 }
 
 static int gather(struct pf_flame_recording *g, struct perfile_error *error)
@@ -176,7 +182,8 @@ static bool make_set(struct pf_flame_recording *g)
                                    .frame_count = g->frame_count,
                                    .page = g->page.allocator ? &g->page : NULL,
                                    .threads = g->bottom.frames,
-                                   .thread_count = g->bottom.frame_count};
+                                   .thread_count = g->bottom.frame_count,
+                                   .times = g->times.allocator ? &g->times : NULL};
     return true;
 }
 
@@ -185,6 +192,30 @@ static bool make_set(struct pf_flame_recording *g)
 size_t pf_flame_page_bytes(const struct perfile_flame_options *options)
 {
     return options->page_bytes && options->page_bytes <= SIZE_MAX ? (size_t)options->page_bytes : PAGE_BYTES;
+}
+
+static bool tells_switches(struct perfile_reader *reader)
+{
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
+        if (event->attr->context_switch || strcmp(event->name, "sched:sched_switch") == 0)
+            return true;
+    return false;
+}
+
+/* Of the recording that others are compared with there are samples alone; a page of times off CPU has them as samples. */
+static int watch_times(struct pf_flame_recording *g, struct pf_profile_options *how, struct perfile_error *error)
+{
+    const bool stream = perfile_reader_file(g->reader)->mode == PERFILE_MODE_PIPE;
+    const bool compares = g->options->flame->before;
+    const bool with_waits = !compares && !(how->filter && (how->filter->off_cpu || how->filter->cpus)) &&
+                            (stream || tells_switches(g->reader));
+    how->watch = pf_flame_times_take;
+    how->watch_context = &g->times;
+    how->watches_all = with_waits;
+    return pf_flame_times_open(&g->times, g->reader, with_waits, g->allocator) == 0
+               ? 0
+               : pf_fail_memory(error, "flame graph");
 }
 
 int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader *reader,
@@ -209,6 +240,8 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
         result = pf_page_open(&g->page, allocator, pf_flame_page_bytes(options->flame));
     if (result == 0 && page && reader == options->flame->before && !pf_page_join(&g->page, 0, NULL))
         result = pf_fail_memory(error, "flame graph");
+    if (result == 0 && page && reader != options->flame->before)
+        result = watch_times(g, &how, error);
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);
     if (result == 0)
@@ -235,6 +268,7 @@ void pf_flame_recording_close(struct pf_flame_recording *g)
     pf_free(g->allocator, g->frames, (g->frame_count + 1) * sizeof(*g->frames));
     pf_bottom_close(&g->bottom);
     pf_profile_close(g->profile);
+    pf_flame_times_close(&g->times);
 }
 
 static int fail_event(const struct pf_flame_recording *g, const char *name, struct perfile_error *error)

@@ -6,6 +6,7 @@
 #include "analysis/stacks.h"
 #include "output/flame/bottom.h"
 #include "output/flame/page.h"
+#include "output/flame/times.h"
 #include "output/notes.h"
 #include "output/output.h"
 
@@ -14,6 +15,7 @@ struct pf_flame_stacks {
     struct pf_tree tree;
     struct pf_stacks arriving;
     uint64_t samples;
+    bool is_switch; /* with the stacks of times off CPU */
 };
 
 struct pf_flame_recording {
@@ -28,6 +30,7 @@ struct pf_flame_recording {
     struct pf_stacks arriving;
     struct pf_page_row waiting; /* the last sample, whose stack is not in the page's tree yet */
     bool waits;
+    struct pf_flame_times times; /* of the page */
     struct pf_flame_event *events;
     struct pf_flame_frame *frames;
     size_t frame_count;

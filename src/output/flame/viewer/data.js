@@ -4,7 +4,8 @@
  * has both recordings: events of the other one stand behind those of the first.
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
- *     cpu (-1), event, weight, count}, totals {event, fn, self, total} or nothing
+ *     cpu (-1), event, weight, count}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
+ *     stack}, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
  */
 const $ = id => document.getElementById(id);
 const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter", "module"];
@@ -38,7 +39,7 @@ async function unpack(header) {
   for (const [name, bytes, count] of header.parts) found[name] = { bytes: all.subarray(at, at += bytes), count };
   const column = (name, Type) => numbers(found[name].bytes, found[name].count, new Type(found[name].count));
   const less = column => column.map(n => n - 1); /* 0 is none */
-  return { column, has: name => found[name].count > 0, json: name => JSON.parse(new TextDecoder().decode(found[name].bytes)),
+  return { column, has: name => !!found[name] && found[name].count > 0, json: name => JSON.parse(new TextDecoder().decode(found[name].bytes)),
     optional: (name, Type) => less(column(name, Type)) };
 }
 
@@ -63,6 +64,35 @@ function readSamples(from, prefix, origin) {
     cpu: Int32Array.from(column("cpu", Float64Array), cpu => cpu > MOST_CPUS ? -1 : cpu - 1), event: column("event", Uint16Array),
     weight: column("weight", Float64Array),
     count: from.has(prefix + "samples.count") ? column("count", Float64Array) : new Float64Array(count).fill(1) };
+}
+
+/* Times are steps from the one before. */
+function stepsOf(column, now = 0) {
+  for (let i = 0; i < column.length; i++) column[i] = now += fromZigzag(column[i]);
+  return column;
+}
+function readIntervals(from) {
+  const column = (name, Type) => from.has("intervals." + name) ? from.column("intervals." + name, Type) : new Type(0);
+  const to = stepsOf(column("to", Float64Array)), length = column("length", Float64Array);
+  return { thread: column("thread", Int32Array), from: to.map((end, i) => end - length[i]), to,
+    state: column("state", Uint8Array), waker: column("waker", Int32Array).map(n => n - 1),
+    stack: Int32Array.from(stepsOf(column("stack", Float64Array)), n => n - 1) };
+}
+const THROTTLED = 1, FORK = 2;
+function readMarks(from, strings) {
+  const column = (name, Type) => from.has("marks." + name) ? from.column("marks." + name, Type) : new Type(0);
+  const value = column("value", Float64Array), kind = column("kind", Uint8Array), known = new Map();
+  const wordsOf = i => kind[i] === FORK ? "thread " + value[i] : kind[i] === THROTTLED && value[i] ? "goes on" : "";
+  const number = text => {
+    if (!known.has(text)) known.set(text, strings.push(text) - 1);
+    return known.get(text);
+  };
+  return { time: stepsOf(column("time", Float64Array)), thread: column("thread", Int32Array), kind,
+    text: Int32Array.from(value, (x, i) => number(wordsOf(i))) };
+}
+function readLosses(from) {
+  const column = name => from.has("losses." + name) ? from.column("losses." + name, Float64Array) : new Float64Array(0);
+  return { time: stepsOf(column("time")), count: column("count") };
 }
 
 /* Two columns as one; numbers of the second are moved by so much, unless they are -1. */
@@ -117,13 +147,11 @@ async function readData() {
       file: from.optional("functions.file", Int32Array), line: from.column("functions.line", Int32Array),
       kind: from.column("functions.kind", Uint8Array) },
     stacks: readStacks(from, ""), threads: readThreads(from, ""), samples: readSamples(from, "", header.origin),
-    intervals: { thread: new Int32Array(0), from: new Float64Array(0), to: new Float64Array(0), state: new Uint8Array(0),
-      waker: new Int32Array(0), stack: new Int32Array(0) },
-    marks: { time: new Float64Array(0), thread: new Int32Array(0), kind: [], text: [] },
-    losses: { time: new Float64Array(0), count: new Float64Array(0) },
-    start: { clock: header.first, wall: null }, quantum: header.quantum || 1e8,
+    intervals: readIntervals(from), losses: readLosses(from),
+    start: { clock: header.first, wall: header.wall ? header.wall / 1e6 : null }, quantum: header.quantum || 1e8,
     totals: from.has("totals.fn") ? { event: from.column("totals.event", Int32Array), fn: from.column("totals.fn", Int32Array),
       self: from.column("totals.self", Float64Array), total: from.column("totals.total", Float64Array) } : null };
+  made.marks = readMarks(from, made.strings);
   /* Stands for callees that are not in the page. */
   const last = made.functions.name.length;
   for (const [name, value] of [["name", made.strings.push("… lighter callees") - 1], ["module", -1], ["file", -1],

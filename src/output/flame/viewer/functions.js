@@ -4,7 +4,7 @@ let chosen = -1, listedRows = 100;
 /* The function of the state, or the first of the list: that is no choice of the reader's. */
 const choosesFunction = group => change({ fn: keyOf(group) }, "replace");
 /* Of a cut page: what functions weigh with what was cut; not known of parts of the recording, and of two of them. */
-const hasTotals = () => !!data.totals && !data.compares && !isPart() && !state.transforms.length;
+const hasTotals = () => !!data.totals && !data.compares && state.measure === "weight" && !isPart() && !state.transforms.length;
 function exactRows(inTree) {
   const { event, fn, self, total } = data.totals;
   const made = inTree.filter(row => groups[row.group].type !== "function");

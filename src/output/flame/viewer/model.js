@@ -66,7 +66,7 @@ const whoIsWanted = () => ({ ...(state.pick.length ? { threads: state.pick } : {
   ...(state.processes.length ? { processes: state.processes } : {}) });
 const levelsOf = threads => BY[threads] || threads.split(",").map(level => LEVELS[level]);
 function treeOf(event, part) {
-  const selection = query.filter(data, { event, ...(part ? whoIsWanted() : {}), ...(part && state.time ? { time: state.time } : {}) });
+  const selection = query.filter(data, { event, measure: state.measure, ...(part ? whoIsWanted() : {}), ...(part && state.time ? { time: state.time } : {}) });
   return query.tree(selection, state.transforms, { by: levelsOf(state.threads) });
 }
 const groupsIn = tree => tree.key.map(key => key < 0 ? -1 : groupFor(key));

@@ -8,7 +8,7 @@ const VIEWS = [...document.querySelectorAll("[role=tab]")].map(tab => tab.id.sli
 
 /* What is open and selected, by paths: the next tree has other numbers. */
 function remember(before) {
-  if (!shownTree || !same(before, state, "event", "threads", "stacks", "normalize", "widths")) return null;
+  if (!shownTree || !same(before, state, "event", "threads", "stacks", "measure", "normalize", "widths")) return null;
   return { selected: pathOf(shownTree, flame.tree === shownTree ? flame.selected : 0),
     opened: [...opened].map(node => pathOf(shownTree, node)) };
 }
@@ -31,7 +31,7 @@ function remake(before) {
 function render(before) {
   const start = !before;
   before ||= first;
-  const remade = start || !same(before, state, "event", "threads", "time", "pick", "cpus", "processes", "transforms", "widths", "normalize");
+  const remade = start || !same(before, state, "event", "threads", "time", "measure", "pick", "cpus", "processes", "transforms", "widths", "normalize");
   if (remade) remake(before);
   else if (!same(before, state, "stacks", "order")) {
     if (before.order !== state.order) main.place(state.order);
@@ -57,7 +57,8 @@ function showTime() {
   spoken = false;
 }
 function showControls() {
-  for (const name of ["event", "threads", "stacks", "order", "colour", "widths"]) if ($(name)) $(name).value = state[name];
+  for (const name of ["event", "threads", "stacks", "order", "colour", "widths", "measure"]) if ($(name)) $(name).value = state[name];
+  $("measure").querySelector("[value=both]").disabled = data.events[state.event].unit !== "ns";
   if ($("normalize")) $("normalize").setAttribute("aria-pressed", state.normalize);
 }
 function showFlip() {
@@ -149,9 +150,10 @@ document.querySelector("[role=tablist]").addEventListener("keydown", e => {
   show(next);
   $("tab-" + next).focus();
 });
-for (const name of ["threads", "stacks", "order", "colour", "event", "widths"])
+for (const name of ["threads", "stacks", "order", "colour", "event", "widths", "measure"])
   $(name).addEventListener("change", () => change({ [name]: name === "event" ? +$(name).value : $(name).value,
-    ...(["threads", "event", "stacks"].includes(name) ? { zoom: [] } : {}) }));
+    ...(name === "event" && state.measure === "both" && data.events[+$(name).value].unit !== "ns" ? { measure: first.measure } : {}),
+    ...(["threads", "event", "stacks", "measure"].includes(name) ? { zoom: [] } : {}) }));
 $("search").addEventListener("input", () => change({ search: $("search").value }, "replace"));
 $("search").addEventListener("keydown", e => {
   if (e.key === "Enter" && state.view === "flame") {
@@ -241,6 +243,7 @@ if (!data.samples.cpu.some(cpu => cpu >= 0)) $("threads").querySelector("[value=
 for (const part of document.querySelectorAll("[data-compares]"))
   if (data.compares) part.hidden = false; else part.remove();
 if (data.compares) document.body.classList.add("compares");
+$("measurebox").hidden = !data.intervals.thread.length || data.compares;
 $("eventbox").hidden = data.events.length < 2;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
 if (data.events.length) render(null);

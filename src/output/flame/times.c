@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/flame/times.h"
+
+#include <perfile/records.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum {
+    MOST_WAITS = 1 << 19,
+    MOST_STACKS = 1 << 21, /* of waits that may be left out later */
+    MOST_MARKS = 20000,
+    MOST_LOSSES = 20000
+};
+
+/* ---- opening ---- */
+
+struct clock {
+    uint64_t wall, time;
+};
+
+static int take_clock(void *context, const struct perfile_value *value)
+{
+    struct clock *clock = context;
+    if (value->name && strcmp(value->name, "wall_clock_ns") == 0)
+        clock->wall = value->number.u;
+    else if (value->name && strcmp(value->name, "clockid_time_ns") == 0)
+        clock->time = value->number.u;
+    return 0;
+}
+
+static void find_wall(struct pf_flame_times *times)
+{
+    struct clock clock = {0};
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &clock, .value = take_clock};
+    const struct perfile_event *event = perfile_event_get(times->reader, 0);
+    (void)pf_memory_heed(times->allocator,
+                         perfile_feature_visit(times->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL));
+    times->wall_ahead_ns = clock.wall ? clock.wall - clock.time : 0;
+    times->has_wall = clock.wall || (event && event->attr->use_clockid && event->attr->clockid == 0);
+}
+
+int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, bool with_waits,
+                        const struct perfile_allocator *allocator)
+{
+    *times = (struct pf_flame_times){.allocator = allocator, .reader = reader, .mark_stride = 1};
+    if (with_waits && !(times->offcpu = pf_offcpu_open(reader, PF_OFFCPU_ALL, allocator)))
+        return PERFILE_ERROR_MEMORY;
+    return 0;
+}
+
+void pf_flame_times_close(struct pf_flame_times *times)
+{
+    if (!times->allocator)
+        return;
+    pf_offcpu_close(times->offcpu);
+    pf_free(times->allocator, times->waits, times->wait_room * sizeof(*times->waits));
+    pf_free(times->allocator, times->marks, times->mark_room * sizeof(*times->marks));
+    pf_free(times->allocator, times->losses, times->loss_room * sizeof(*times->losses));
+    pf_free(times->allocator, times->stacks, times->stack_room * sizeof(*times->stacks));
+}
+
+/* ---- times off CPU ---- */
+
+static void leave_short(struct pf_flame_times *times)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < times->wait_count; i++) {
+        const uint64_t length = times->waits[i].to - times->waits[i].from;
+        if (length >= times->least_ns) {
+            times->waits[kept++] = times->waits[i];
+            continue;
+        }
+        times->waits_left++;
+        times->waits_left_ns += length;
+    }
+    times->wait_count = kept;
+}
+
+void pf_flame_times_thin(struct pf_flame_times *times, size_t most)
+{
+    while (times->wait_count > most) {
+        times->least_ns = times->least_ns > UINT64_MAX / 2 ? UINT64_MAX : pf_max(2 * times->least_ns, 1000);
+        leave_short(times);
+        if (times->least_ns == UINT64_MAX)
+            times->wait_count = pf_min(times->wait_count, most);
+    }
+}
+
+static bool add_wait(struct pf_flame_times *times, const struct pf_wait *wait)
+{
+    if (wait->from >= wait->to)
+        return true;
+    if (wait->to - wait->from < times->least_ns) {
+        times->waits_left++;
+        times->waits_left_ns += wait->to - wait->from;
+        return true;
+    }
+    if (times->wait_count >= MOST_WAITS)
+        pf_flame_times_thin(times, MOST_WAITS / 2);
+    if (!pf_grow(times->allocator, &times->waits, &times->wait_room, times->wait_count + 1, sizeof(*times->waits)))
+        return false;
+    times->waits[times->wait_count++] = *wait;
+    return true;
+}
+
+/* First it could not run, then it could: two of them. */
+static bool take_wait(struct pf_flame_times *times, const struct perfile_record *record)
+{
+    struct pf_off off;
+    const struct perfile_record *sample;
+    const int ended = pf_offcpu_take(times->offcpu, record, &off, &sample, NULL);
+    if (ended <= 0)
+        return ended == 0;
+    const struct pf_sched_task *task = off.task;
+    struct pf_wait wait = {.from = off.from,
+                           .to = off.to,
+                           .stack_time = sample ? sample->time : 0,
+                           .has_stack = sample,
+                           .comm = task->comm    ? task->comm
+                                   : *task->name ? task->name
+                                                 : NULL,
+                           .pid = task->pid,
+                           .tid = task->tid,
+                           .waker_tid = off.waker && off.waker->tid > 0 ? off.waker->tid : -1,
+                           .state = off.preempted ? PF_WAIT_READY : PF_WAIT_BLOCKED};
+    if (off.preempted || !off.delay_known)
+        return add_wait(times, &wait);
+    wait.to -= off.delay;
+    if (!add_wait(times, &wait))
+        return false;
+    wait.from = wait.to;
+    wait.to = off.to;
+    wait.state = PF_WAIT_READY;
+    return add_wait(times, &wait);
+}
+
+/* ---- marks and losses ---- */
+
+/* All of them, every second one, every fourth one ... */
+static bool add_mark(struct pf_flame_times *times, const struct pf_mark *mark)
+{
+    if (times->marks_seen++ % times->mark_stride) {
+        times->marks_left++;
+        return true;
+    }
+    if (times->mark_count >= MOST_MARKS) {
+        for (size_t i = 0; i < times->mark_count / 2; i++)
+            times->marks[i] = times->marks[2 * i];
+        times->marks_left += times->mark_count - times->mark_count / 2;
+        times->mark_count /= 2;
+        times->mark_stride *= 2;
+    }
+    if (!pf_grow(times->allocator, &times->marks, &times->mark_room, times->mark_count + 1, sizeof(*times->marks)))
+        return false;
+    times->marks[times->mark_count++] = *mark;
+    return true;
+}
+
+/* Behind so many, they are added to the last one. */
+static bool add_loss(struct pf_flame_times *times, uint64_t time, uint64_t count)
+{
+    if (times->loss_count >= MOST_LOSSES) {
+        times->losses[times->loss_count - 1].count += count;
+        return true;
+    }
+    if (!pf_grow(times->allocator, &times->losses, &times->loss_room, times->loss_count + 1, sizeof(*times->losses)))
+        return false;
+    times->losses[times->loss_count++] = (struct pf_loss){time, count};
+    return true;
+}
+
+union any {
+    struct perfile_lost lost;
+    struct perfile_lost_samples lost_samples;
+    struct perfile_fork fork;
+    struct perfile_exit exit;
+    struct perfile_comm comm;
+};
+
+static bool take_decoded(struct pf_flame_times *times, const struct perfile_record *record, const union any *any,
+                         const struct perfile_sample_id *id)
+{
+    const uint64_t time = id->time;
+    struct pf_mark mark = {.time = time, .tid = id->present & PERFILE_SAMPLE_TID ? id->tid : -1};
+    switch (record->type) {
+    case PERFILE_RECORD_LOST:
+        return add_loss(times, time, any->lost.lost);
+    case PERFILE_RECORD_LOST_SAMPLES:
+        return add_loss(times, time, any->lost_samples.lost);
+    case PERFILE_RECORD_FORK:
+        mark.kind = PF_MARK_FORK;
+        mark.tid = any->fork.ptid;
+        mark.value = (uint32_t)any->fork.tid;
+        break;
+    case PERFILE_RECORD_EXIT:
+        mark.kind = PF_MARK_EXIT;
+        mark.tid = any->exit.tid;
+        break;
+    case PERFILE_RECORD_COMM:
+        mark.kind = PF_MARK_EXEC;
+        mark.tid = any->comm.tid;
+        break;
+    default:
+        mark.kind = PF_MARK_THROTTLED;
+        mark.value = record->type == PERFILE_RECORD_UNTHROTTLE;
+        break;
+    }
+    return mark.tid < 0 || add_mark(times, &mark);
+}
+
+/* By type: what of it is decoded. */
+static size_t decoded_bytes(const struct perfile_record *record)
+{
+    switch (record->type) {
+    case PERFILE_RECORD_LOST:
+        return sizeof(struct perfile_lost);
+    case PERFILE_RECORD_LOST_SAMPLES:
+        return sizeof(struct perfile_lost_samples);
+    case PERFILE_RECORD_FORK:
+        return sizeof(struct perfile_fork);
+    case PERFILE_RECORD_EXIT:
+        return sizeof(struct perfile_exit);
+    case PERFILE_RECORD_COMM:
+        return record->misc & PERFILE_MISC_COMM_EXEC ? sizeof(struct perfile_comm) : 0;
+    case PERFILE_RECORD_THROTTLE:
+        return sizeof(struct perfile_throttle);
+    case PERFILE_RECORD_UNTHROTTLE:
+        return sizeof(struct perfile_unthrottle);
+    default:
+        return 0;
+    }
+}
+
+bool pf_flame_times_take(void *context, const struct perfile_record *record)
+{
+    struct pf_flame_times *times = context;
+    const size_t bytes = record->damaged ? 0 : decoded_bytes(record);
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    union any any = {0};
+    if (times->offcpu && !take_wait(times, record))
+        return false;
+    if (!bytes || perfile_sample_id_decode(times->reader, record, &id, NULL) < 0 ||
+        !(id.present & PERFILE_SAMPLE_TIME) || !id.time) /* what was there before has none */
+        return true;
+    if (bytes <= sizeof(any) && perfile_record_decode(times->reader, record, &any, bytes, NULL) < 0)
+        return true;
+    return take_decoded(times, record, &any, &id);
+}
+
+/* ---- stacks ---- */
+
+bool pf_flame_times_add_stack(struct pf_flame_times *times, uint64_t time, int32_t tid, uint32_t stack)
+{
+    if (times->stack_count >= MOST_STACKS)
+        return true;
+    if (!pf_grow(times->allocator, &times->stacks, &times->stack_room, times->stack_count + 1, sizeof(*times->stacks)))
+        return false;
+    times->stacks[times->stack_count++] = (struct pf_wait_stack){time, tid, stack};
+    return true;
+}
+
+static int compare_stacks(const void *left, const void *right)
+{
+    const struct pf_wait_stack *a = left, *b = right;
+    return a->tid != b->tid ? (a->tid > b->tid) - (a->tid < b->tid) : (a->time > b->time) - (a->time < b->time);
+}
+
+/* The root: there is none. */
+static uint32_t stack_of(const struct pf_flame_times *times, const struct pf_wait *wait)
+{
+    const struct pf_wait_stack wanted = {wait->stack_time, wait->tid, 0};
+    const struct pf_wait_stack *found = NULL;
+    if (wait->has_stack && times->stack_count)
+        found = bsearch(&wanted, times->stacks, times->stack_count, sizeof(wanted), compare_stacks);
+    return found ? found->stack : 0;
+}
+
+/* ---- threads ---- */
+
+/* Threads of the page by their ids: the one that was met last, and from each to the one before. */
+struct threads {
+    struct pf_bottom *bottom;
+    struct pf_map last;
+    uint32_t *before;
+    size_t count, room;
+};
+
+static bool list_threads(struct threads *threads)
+{
+    const struct pf_bottom *bottom = threads->bottom;
+    if (!pf_grow(bottom->allocator, &threads->before, &threads->room, bottom->frame_count + 1,
+                 sizeof(*threads->before)))
+        return false;
+    for (; threads->count < bottom->frame_count; threads->count++) {
+        const uint32_t tid = bottom->frames[threads->count].tid;
+        uint64_t found;
+        threads->before[threads->count] = pf_map_get(&threads->last, tid, &found) ? (uint32_t)found : PF_PAGE_NONE;
+        if (!pf_map_put(&threads->last, tid, threads->count))
+            return false;
+    }
+    return true;
+}
+
+/* The one with this name, or the last one; NONE: there is none. */
+static uint32_t find_thread(const struct threads *threads, int32_t tid, const char *comm)
+{
+    uint64_t last;
+    if (tid < 0 || !pf_map_get(&threads->last, (uint32_t)tid, &last))
+        return PF_PAGE_NONE;
+    for (uint32_t i = (uint32_t)last; comm && i != PF_PAGE_NONE; i = threads->before[i])
+        if (strcmp(threads->bottom->frames[i].name, comm) == 0)
+            return i;
+    return (uint32_t)last;
+}
+
+/* NONE: out of memory. */
+static uint32_t add_thread(struct threads *threads, const struct perfile_event *event, const struct pf_wait *wait)
+{
+    const char *name = wait->comm ? wait->comm : "[unknown]";
+    const struct pf_profile_sample sample = {
+        .event = event,
+        .comm = pf_arena_text(&threads->bottom->arena, name, strlen(name)),
+        .pid = wait->pid >= 0 ? wait->pid : wait->tid,
+        .tid = wait->tid,
+    };
+    const uint32_t place = sample.comm ? pf_bottom_frame(threads->bottom, 0, &sample) : UINT32_MAX;
+    return place != UINT32_MAX && list_threads(threads) ? place : PF_PAGE_NONE;
+}
+
+/* ---- the end ---- */
+
+/* As far from the first sample as times of samples may be. */
+static bool is_near(const struct pf_page *page, uint64_t time)
+{
+    const uint64_t base = page->base_ns;
+    return (time > base ? time - base : base - time) <= PF_PAGE_FAR_NS;
+}
+
+static bool passes(struct pf_filter *filter, const struct pf_wait *wait)
+{
+    const struct pf_filter_subject subject = {
+        .time = wait->to, .cpu = PF_NO_NUMBER, .pid = wait->pid, .tid = wait->tid, .comm = wait->comm};
+    return !filter->active || pf_filter_passes(filter, &subject);
+}
+
+static bool end_waits(struct pf_flame_times *times, const struct pf_filter *filter, struct threads *threads,
+                      struct pf_page *page)
+{
+    const struct perfile_event *event = perfile_event_get(times->reader, 0);
+    struct pf_filter mine = *filter;
+    size_t kept = 0;
+    mine.has_events = false; /* they are of none */
+    for (size_t i = 0; event && i < times->wait_count; i++) {
+        struct pf_wait wait = times->waits[i];
+        wait.from = pf_max(wait.from, filter->has_times ? pf_filter_first_time(filter) : 0);
+        wait.to = filter->has_times ? pf_min(wait.to, pf_filter_last_time(filter)) : wait.to;
+        if (wait.from >= wait.to || !is_near(page, wait.from) || !is_near(page, wait.to) || !passes(&mine, &wait))
+            continue;
+        wait.thread = find_thread(threads, wait.tid, wait.comm);
+        if (wait.thread == PF_PAGE_NONE && (wait.thread = add_thread(threads, event, &wait)) == PF_PAGE_NONE)
+            return false;
+        wait.stack = stack_of(times, &wait);
+        page->first = pf_min(page->first, wait.from);
+        page->last = pf_max(page->last, wait.to);
+        times->waits[kept++] = wait;
+    }
+    times->wait_count = kept;
+    for (size_t i = 0; i < kept; i++) /* all threads are known by now */
+        times->waits[i].waker = find_thread(threads, times->waits[i].waker_tid, NULL);
+    return true;
+}
+
+/* Those of threads that the page shows. */
+static void end_marks(struct pf_flame_times *times, const struct threads *threads, const struct pf_page *page)
+{
+    size_t marks = 0, losses = 0;
+    for (size_t i = 0; i < times->mark_count; i++) {
+        struct pf_mark mark = times->marks[i];
+        mark.thread = find_thread(threads, mark.tid, NULL);
+        if (mark.thread != PF_PAGE_NONE && mark.time >= page->first && mark.time <= page->last)
+            times->marks[marks++] = mark;
+    }
+    times->mark_count = marks;
+    for (size_t i = 0; i < times->loss_count; i++)
+        if (times->losses[i].time >= page->first && times->losses[i].time <= page->last)
+            times->losses[losses++] = times->losses[i];
+    times->loss_count = losses;
+}
+
+bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *filter, struct pf_bottom *bottom,
+                        struct pf_page *page)
+{
+    struct threads threads = {.bottom = bottom};
+    find_wall(times);
+    if (page->first > page->last || page->timeless) {
+        times->wait_count = times->mark_count = times->loss_count = 0;
+        return true;
+    }
+    if (times->stack_count)
+        qsort(times->stacks, times->stack_count, sizeof(*times->stacks), compare_stacks);
+    pf_map_open(&threads.last, bottom->allocator);
+    const bool fine = list_threads(&threads) && end_waits(times, filter, &threads, page);
+    if (fine)
+        end_marks(times, &threads, page);
+    pf_map_close(&threads.last);
+    pf_free(bottom->allocator, threads.before, threads.room * sizeof(*threads.before));
+    return fine;
+}
