@@ -177,6 +177,8 @@ union any {
     struct perfile_fork fork;
     struct perfile_exit exit;
     struct perfile_comm comm;
+    struct perfile_throttle throttle;
+    struct perfile_unthrottle unthrottle;
 };
 
 static bool take_decoded(struct pf_flame_times *times, const struct perfile_record *record, const union any *any,
@@ -233,20 +235,25 @@ static size_t decoded_bytes(const struct perfile_record *record)
     }
 }
 
+static bool take_told(struct pf_flame_times *times, const struct perfile_record *record, size_t bytes)
+{
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    union any any = {0};
+    if (perfile_sample_id_decode(times->reader, record, &id, NULL) < 0 || !(id.present & PERFILE_SAMPLE_TIME) ||
+        !id.time) /* what was there before has none */
+        return true;
+    if (perfile_record_decode(times->reader, record, &any, bytes, NULL) < 0)
+        return true;
+    return take_decoded(times, record, &any, &id);
+}
+
 bool pf_flame_times_take(void *context, const struct perfile_record *record)
 {
     struct pf_flame_times *times = context;
-    const size_t bytes = record->damaged ? 0 : decoded_bytes(record);
-    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
-    union any any = {0};
     if (times->offcpu && !take_wait(times, record))
         return false;
-    if (!bytes || perfile_sample_id_decode(times->reader, record, &id, NULL) < 0 ||
-        !(id.present & PERFILE_SAMPLE_TIME) || !id.time) /* what was there before has none */
-        return true;
-    if (bytes <= sizeof(any) && perfile_record_decode(times->reader, record, &any, bytes, NULL) < 0)
-        return true;
-    return take_decoded(times, record, &any, &id);
+    const size_t bytes = record->damaged ? 0 : decoded_bytes(record);
+    return !bytes || take_told(times, record, bytes);
 }
 
 /* ---- stacks ---- */
