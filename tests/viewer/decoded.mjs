@@ -132,12 +132,45 @@ function compareWaits(what, recording, page) {
   check(`${what}: time off CPU of stacks`, sorted(mine.stacks) === sorted(theirs.stacks), [sorted(mine.stacks), sorted(theirs.stacks)]);
 }
 
+/* Forks, execs and exits of threads of the page, and losses, as `perfile table records` has them: [time, thread, kind, text]. */
+const BY_EXEC = 1 << 13,
+  KINDS = { FORK: 2, COMM: 3, EXIT: 4 };
+function recordedMarks(recording, { first, span, threads }) {
+  const { columns, rows } = JSON.parse(
+    ask("table", "records", "--columns", "type,misc,fields", "--format", "json", recording),
+  );
+  const at = name => columns.findIndex(column => column.name === name),
+    tids = new Set(threads.tid),
+    found = { marks: [], losses: [] };
+  for (const row of rows) {
+    const type = row[at("type")],
+      fields = typeof row[at("fields")] === "string" ? JSON.parse(row[at("fields")]) : row[at("fields")],
+      time = fields?.sample_id?.time - first;
+    if (!(time >= 0 && time <= span)) continue;
+    if (type.startsWith("LOST")) found.losses.push([time, fields.lost]);
+    if (!KINDS[type] || (type === "COMM" && !(row[at("misc")] & BY_EXEC))) continue;
+    const tid = type === "FORK" ? fields.ptid : fields.tid;
+    if (tids.has(tid)) found.marks.push([time, tid, KINDS[type], type === "FORK" ? `thread ${fields.tid}` : ""]);
+  }
+  return found;
+}
+function compareMarks(what, recording, { data }) {
+  const { marks, losses, threads, strings } = data,
+    wanted = recordedMarks(recording, data),
+    listed = list => JSON.stringify(list.map(row => JSON.stringify(row)).sort());
+  const mine = [...marks.time].map((time, i) => [time, threads.tid[marks.thread[i]], marks.kind[i], strings[marks.text[i]]]);
+  const lost = [...losses.time].map((time, i) => [time, losses.count[i]]);
+  check(`${what}: marks`, listed(mine) === listed(wanted.marks), [listed(mine), listed(wanted.marks)]);
+  check(`${what}: losses`, listed(lost) === listed(wanted.losses), [listed(lost), listed(wanted.losses)]);
+}
+
 for (const recording of recordings)
   for (const limit of [[], ["--page-size", "24K"], ["--page-size", "3K"]]) {
     const html = ask("flame", "--no-inline", "--format", "html", ...limit, recording);
     const page = await decode(html),
       { data } = page;
     compareWaits([recording, ...limit].join(" "), recording, page);
+    if (!limit.length) compareMarks(recording, recording, page);
     for (let event = 0; event < data.events.length; event++) {
       const { name } = data.events[event],
         what = [recording, ...limit, name].join(" ");

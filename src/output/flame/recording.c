@@ -48,7 +48,7 @@ static bool add_to_tree(struct pf_flame_recording *g, struct pf_flame_stacks *st
 static bool add_waiting(struct pf_flame_recording *g)
 {
     g->waiting.stack = g->arriving.entered;
-    if (g->waits && g->times.offcpu && g->stacks[g->waiting.event].is_switch &&
+    if (g->waits && g->times.takes_stacks && g->stacks[g->waiting.event].is_switch &&
         !pf_flame_times_add_stack(&g->times, g->waiting.time, (int32_t)g->bottom.frames[g->waiting.thread].tid,
                                   g->waiting.stack))
         return false;
@@ -194,28 +194,17 @@ size_t pf_flame_page_bytes(const struct perfile_flame_options *options)
     return options->page_bytes && options->page_bytes <= SIZE_MAX ? (size_t)options->page_bytes : PAGE_BYTES;
 }
 
-static bool tells_switches(struct perfile_reader *reader)
-{
-    const struct perfile_event *event;
-    for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
-        if (event->attr->context_switch || strcmp(event->name, "sched:sched_switch") == 0)
-            return true;
-    return false;
-}
-
 /* Of the recording that others are compared with there are samples alone; a page of times off CPU has them as samples. */
 static int watch_times(struct pf_flame_recording *g, struct pf_profile_options *how, struct perfile_error *error)
 {
-    const bool stream = perfile_reader_file(g->reader)->mode == PERFILE_MODE_PIPE;
     const bool compares = g->options->flame->before;
-    const bool with_waits = !compares && !(how->filter && (how->filter->off_cpu || how->filter->cpus)) &&
-                            (stream || tells_switches(g->reader));
+    const bool with_waits = !compares && !(how->filter && (how->filter->off_cpu || how->filter->cpus));
     how->watch = pf_flame_times_take;
     how->watch_context = &g->times;
-    how->watches_all = with_waits;
-    return pf_flame_times_open(&g->times, g->reader, with_waits, g->allocator) == 0
-               ? 0
-               : pf_fail_memory(error, "flame graph");
+    if (pf_flame_times_open(&g->times, g->reader, with_waits, g->allocator) < 0)
+        return pf_fail_memory(error, "flame graph");
+    how->watches_all = g->times.offcpu;
+    return 0;
 }
 
 int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader *reader,

@@ -41,10 +41,22 @@ static void find_wall(struct pf_flame_times *times)
     times->has_wall = clock.wall || (event && event->attr->use_clockid && event->attr->clockid == 0);
 }
 
+static bool tells_switches(struct perfile_reader *reader)
+{
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
+        if (event->attr->context_switch || strcmp(event->name, "sched:sched_switch") == 0)
+            return true;
+    return false;
+}
+
 int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, bool with_waits,
                         const struct perfile_allocator *allocator)
 {
     *times = (struct pf_flame_times){.allocator = allocator, .reader = reader, .mark_stride = 1};
+    times->unsure = with_waits && perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
+    with_waits = times->unsure || (with_waits && tells_switches(reader));
+    times->takes_stacks = with_waits;
     if (with_waits && !(times->offcpu = pf_offcpu_open(reader, PF_OFFCPU_ALL, allocator)))
         return PERFILE_ERROR_MEMORY;
     return 0;
@@ -247,9 +259,21 @@ static bool take_told(struct pf_flame_times *times, const struct perfile_record 
     return take_decoded(times, record, &any, &id);
 }
 
+/* To look for switches that do not come costs a copy of each sample. */
+static void look_at_stream(struct pf_flame_times *times)
+{
+    times->unsure = false;
+    if (tells_switches(times->reader))
+        return;
+    pf_offcpu_close(times->offcpu);
+    times->offcpu = NULL;
+}
+
 bool pf_flame_times_take(void *context, const struct perfile_record *record)
 {
     struct pf_flame_times *times = context;
+    if (times->unsure && record->type == PERFILE_RECORD_SAMPLE)
+        look_at_stream(times);
     if (times->offcpu && !take_wait(times, record))
         return false;
     const size_t bytes = record->damaged ? 0 : decoded_bytes(record);

@@ -48,7 +48,9 @@ struct pf_wait_stack {
 struct pf_flame_times {
     const struct perfile_allocator *allocator;
     struct perfile_reader *reader;
-    struct pf_offcpu *offcpu; /* NULL: the samples are of times off CPU already */
+    bool takes_stacks;        /* of switches; since the opening */
+    struct pf_offcpu *offcpu; /* NULL: nothing tells of switches, or nobody asks */
+    bool unsure;              /* a stream, which tells of its events before its first sample */
     struct pf_wait *waits;
     struct pf_mark *marks;
     struct pf_loss *losses;
@@ -61,7 +63,7 @@ struct pf_flame_times {
     bool has_wall;
 };
 
-/* 0, or MEMORY. Close it after failures, too. */
+/* `with_waits`: times off CPU are wanted. 0, or MEMORY. Close it after failures, too. */
 int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, bool with_waits,
                         const struct perfile_allocator *allocator);
 void pf_flame_times_close(struct pf_flame_times *times);
