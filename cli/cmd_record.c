@@ -211,7 +211,7 @@ struct run {
     int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
     bool stopped;         /* nothing more can be written */
     bool unasked;         /* everything is recorded because nothing was named */
-    bool is_whole; /* the recording was finished */
+    bool is_whole;        /* the recording was finished */
 };
 
 static void note(void *context, const char *sentence)

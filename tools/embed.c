@@ -30,9 +30,7 @@ static void put_byte(FILE *out, int c)
 
 /* ---- pieces of a source, which begin at `at` ---- */
 
-enum {
-    MOST_TEMPLATES = 16
-};
+enum { MOST_TEMPLATES = 16 };
 
 struct source {
     char *text;
@@ -151,7 +149,8 @@ static void end_line(struct source *source, const char **at)
 static void keep_piece(struct source *source, const char **at)
 {
     const size_t comment = comment_length(source, *at);
-    const size_t regexp = source->is_script && **at == '/' && !comment && expects_value(source) ? regexp_length(*at) : 0;
+    const size_t regexp =
+        source->is_script && **at == '/' && !comment && expects_value(source) ? regexp_length(*at) : 0;
     const char *licence = comment ? strstr(*at, "SPDX") : NULL;
     if (comment && !(licence && licence < *at + comment))
         *at += comment;
@@ -187,9 +186,7 @@ static const char *extension(const char *path)
 
 static char *read_all(const char *path)
 {
-    enum {
-        MOST = 1 << 20
-    };
+    enum { MOST = 1 << 20 };
     FILE *in = fopen(path, "rb");
     char *text = malloc(MOST);
     if (!in || !text)

@@ -144,6 +144,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     pf_arena_open(&made->arena, allocator);
     pf_segments_open(&made->modules, sizeof(struct module), allocator);
     pf_map_open(&made->by_key, allocator);
+    pf_map_open(&made->vdsos, allocator);
     if (pf_embedded_open(&made->embedded, reader, allocator, error) < 0) {
         pf_symbols_close(made);
         return PERFILE_ERROR_MEMORY;

@@ -36,7 +36,8 @@ def check(folder, arguments, events, view):
     assert set(events.split()) <= set(names), (arguments, names)
     assert arguments[0] != 'kwork' or not any('workqueue' in name or 'irq_handler' in name for name in names), names
     shown = perfile(*view, path)
-    assert shown.returncode == 0 and 'record with' not in shown.stderr, (arguments, shown.stderr)
+    missing = 'record with' in shown.stderr and 'not of all CPUs' not in shown.stderr  # a kernel may keep switches back
+    assert shown.returncode == 0 and not missing, (arguments, shown.stderr)
     return True
 
 

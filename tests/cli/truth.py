@@ -28,6 +28,19 @@ def run(*command):
     return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
+def is_complete(path):
+    """Not where the kernel keeps switches of a task back, such as those of an idle one that once was stuck in an event."""
+    current = {}
+    for line in run(PERFILE, 'script', '-q', '-G', '-F', 'cpu,trace', path).stdout.splitlines():
+        found = re.search(r'\[(\d+)\].* prev_pid=(\d+) .* next_pid=(\d+)', line)
+        if found and current.setdefault(found[1], found[2]) != found[2]:
+            print(f'skipped: waits: CPU {found[1]} does not tell when task {found[2]} began to run')
+            return False
+        if found:
+            current[found[1]] = found[3]
+    return True
+
+
 def off_cpu(path):
     """By planted function: how often it was blocked, and how long it was off CPU."""
     done = run(PERFILE, 'offcpu', '-q', '--no-inline', '--comms', 'waits', '--format', 'jsonl', '--columns', 'all', path)
@@ -47,7 +60,7 @@ def check_waits(folder, what, how, attempts=3):
     if done.returncode == 3:
         return False
     assert done.returncode == 0, (what, done)
-    found = off_cpu(path)
+    found = off_cpu(path) if is_complete(path) else None
     if not found:  # events that the kernel does not give to this user, or stacks without frame pointers
         return False
     wrong = []

@@ -186,10 +186,8 @@ static void numbers_are_given_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_space_has_its_own),
-        cmocka_unit_test(others_may_look),
-        cmocka_unit_test(old_spaces_are_forgotten),
-        cmocka_unit_test(memory_may_be_short),
+        cmocka_unit_test(each_space_has_its_own),   cmocka_unit_test(others_may_look),
+        cmocka_unit_test(old_spaces_are_forgotten), cmocka_unit_test(memory_may_be_short),
         cmocka_unit_test(numbers_are_given_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
