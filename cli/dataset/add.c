@@ -262,7 +262,7 @@ static int write_table(struct one *one, size_t table)
     struct pf_stream stream;
     int status = path && folder ? PF_STATUS_OK : fail_memory(one->adding), result = 0, closed;
 
-    if (!status && !pf_make_folders(folder))
+    if (!status && !pf_dataset_make_folders(folder))
         status = fail_write(folder);
     if (!status) {
         remove_left(path);

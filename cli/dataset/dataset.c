@@ -80,7 +80,7 @@ static void put_keys(unsigned keys, char text[32])
 
 static const char version_line[] = "perfile dataset 1\n";
 
-bool pf_make_folders(const char *path)
+bool pf_dataset_make_folders(const char *path)
 {
     char *copy = strdup(path);
     bool is_ok = copy != NULL;
@@ -154,7 +154,7 @@ static int make_dataset(const struct pf_dataset *dataset, const char *path)
     snprintf(text, sizeof(text), "%spartition %s\n", version_line, keys);
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && is_ok; i++) {
         char *folder = root_file(dataset, folders[i]);
-        is_ok = folder && pf_make_folders(folder);
+        is_ok = folder && pf_dataset_make_folders(folder);
         free(folder);
     }
     if (is_ok && pf_write_small(path, text))

@@ -69,7 +69,7 @@ char *pf_read_small(const char *path);
 bool pf_is_digest(const char *name);
 int pf_compare_digests(const void *a, const void *b);
 /* mkdir -p; errno says why not. */
-bool pf_make_folders(const char *path);
+bool pf_dataset_make_folders(const char *path);
 
 /* 1: it is in, 0: it is not, below 0: errno says why it cannot be known (EBADMSG: it is not as it should be). */
 int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_added *added);

@@ -66,7 +66,7 @@ bool pf_joined_write(const struct pf_dataset *dataset, size_t table, const struc
     bool is_ok = file && fclose(file) == 0;
     if (is_ok) { /* datasets are made without this folder */
         *slash = 0;
-        is_ok = pf_make_folders(path);
+        is_ok = pf_dataset_make_folders(path);
         *slash = '/';
     }
     is_ok = is_ok && pf_write_small(path, text);

@@ -11,7 +11,7 @@ import argparse, collections, concurrent.futures, json, os, pathlib, shutil, sub
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-RECORDINGS = 2  # of each test, see fewer(): some compare two
+RECORDINGS = 3  # of each test, see fewer(): some compare them
 ODD_NAME = 'pfäd mit spaces ☃'
 NOBODY = 65534
 SKIP, SLOWER = 77, 8
