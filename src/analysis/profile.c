@@ -317,6 +317,7 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
         profile->blocks ? pf_blocks_next(profile->blocks, sample, &profile->totals, error) : next_alone(profile, error);
     if (PF_LIKELY(result > 0))
         return result;
+    (void)pf_memory_heed(profile->allocator, result);
     end_reading(profile);
     pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
     if (pf_delivery_offcpu(profile->delivery) && !profile->tells_off)
