@@ -2,65 +2,42 @@
 /* The build ids of the files of a recording, of ELF files, and of the running kernel, in perf's words. */
 #include "build_ids.h"
 #include "reading.h"
+#include "rows.h"
 #include "sandbox.h"
-
-#include <perfile/table.h>
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum { BUILD_ID, PATH, COLUMNS };
-#define COLUMN(what, text)                                                                                             \
-    &(const struct perfile_column)                                                                                     \
-    {                                                                                                                  \
-        .size = sizeof(struct perfile_column), .name = what, .type = PERFILE_COLUMN_TEXT, .doc = text                  \
-    }
 static const struct perfile_column *const columns[COLUMNS] = {
-    [BUILD_ID] = COLUMN("build_id", "As hexadecimal digits."),
-    [PATH] = COLUMN("path", "The file, as the recording names it."),
+    [BUILD_ID] = PF_COLUMN("build_id", PERFILE_COLUMN_TEXT, "As hexadecimal digits."),
+    [PATH] = PF_COLUMN("path", PERFILE_COLUMN_TEXT, "The file, as the recording names it."),
 };
 
 /* The rows of a table. */
-struct cursor {
+struct printed {
     const struct pf_build_ids *ids;
-    size_t next; /* behind the current one */
     char hex[PF_BUILD_ID_TEXT];
 };
 
-static int next_row(void *context, struct perfile_error *error)
+static void put_cell(void *context, size_t row, size_t column, struct perfile_value *value)
 {
-    struct cursor *cursor = context;
+    struct printed *printed = context;
+    const struct pf_build_id *id = &printed->ids->list[row];
+    const char *text = column == PATH ? id->path : pf_build_id_text(id->bytes, id->count, printed->hex);
 
-    (void)error;
-    return cursor->next < cursor->ids->count && ++cursor->next;
-}
-
-static void put_cell(void *context, size_t column, struct perfile_value *value)
-{
-    struct cursor *cursor = context;
-    const struct pf_build_id *id = &cursor->ids->list[cursor->next - 1];
-    const char *text = column == PATH ? id->path : pf_build_id_text(id->bytes, id->count, cursor->hex);
-
-    if (*text)
-        *value =
-            (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+    *value = pf_text_value(*text ? text : NULL);
 }
 
 static void put_ids(struct pf_input *input, struct pf_stream *out, const struct pf_build_ids *ids)
 {
     const char *format = input->settings->format;
-    struct cursor cursor = {.ids = ids};
-    const struct perfile_rows rows = {.size = sizeof(rows),
-                                      .view = "build-ids",
-                                      .columns = columns,
-                                      .column_count = COLUMNS,
-                                      .next = next_row,
-                                      .value = put_cell,
-                                      .context = &cursor};
+    struct printed printed = {.ids = ids};
+    const struct pf_rows rows = {"build-ids", columns, COLUMNS, ids->count, put_cell, &printed};
 
     if (format && strcmp(format, "text") != 0)
-        (void)pf_stream_put_rows(out, input->command->name, &rows, format);
+        (void)pf_rows_put(&rows, out, input->command->name, format);
     else
         pf_build_ids_print(ids, out);
 }

@@ -14,14 +14,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .first = true,
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     .offset = offsetof(struct pf_settings, output),
-     .doc = "The recording to write, - for standard output. FILE appears when it is complete; an existing file stays "
-            "until then."},
+    PF_OPTION_RECORDING_OUTPUT,
     {.name = "code",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, print.code),

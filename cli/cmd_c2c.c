@@ -90,6 +90,6 @@ const struct pf_command pf_command_c2c = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
-    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -183,6 +183,6 @@ const struct pf_command pf_command_export = {
                 "export --format firefox --open perf.data",
     .operand = "[FILE...]",
     .operand_max = SIZE_MAX,
-    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -270,7 +270,6 @@ const struct pf_command pf_command_flame = {
                 "flame --before old.data -o diff.svg new.data",
     .operand = "[FILE]",
     .operand_max = 1,
-    .groups = {&group, &compare_group, &svg_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
-               &pf_common_group},
+    .groups = {&group, &compare_group, &svg_group, PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 #include "message.h"
-#include "stream.h"
+#include "rows.h"
 
 #include <perfile/recorder.h>
-#include <perfile/table.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@ struct event {
 struct list {
     struct event *events;
     size_t count, room;
-    size_t next;      /* the event behind the current one, as a row */
     const char *kind; /* the only one that is taken, or NULL */
 };
 
@@ -78,50 +76,28 @@ static void print_text(struct pf_stream *out, const struct list *list)
 }
 
 enum { NAME, KIND, DESCRIPTION, WORKS, COLUMNS };
-#define COLUMN(what, as, text)                                                                                         \
-    &(const struct perfile_column)                                                                                     \
-    {                                                                                                                  \
-        .size = sizeof(struct perfile_column), .name = what, .type = as, .doc = text                                   \
-    }
 static const struct perfile_column *const columns[COLUMNS] = {
-    [NAME] = COLUMN("name", PERFILE_COLUMN_TEXT, "As -e takes it."),
-    [KIND] = COLUMN("kind", PERFILE_COLUMN_TEXT, "hardware, software, cache, tracepoint, pmu, breakpoint, raw."),
-    [DESCRIPTION] = COLUMN("description", PERFILE_COLUMN_TEXT, "What it counts."),
-    [WORKS] = COLUMN("works", PERFILE_COLUMN_BOOL,
-                     "It can be counted here and now; always true for tracepoints and terms of PMUs."),
+    [NAME] = PF_COLUMN("name", PERFILE_COLUMN_TEXT, "As -e takes it."),
+    [KIND] = PF_COLUMN("kind", PERFILE_COLUMN_TEXT, "hardware, software, cache, tracepoint, pmu, breakpoint, raw."),
+    [DESCRIPTION] = PF_COLUMN("description", PERFILE_COLUMN_TEXT, "What it counts."),
+    [WORKS] = PF_COLUMN("works", PERFILE_COLUMN_BOOL,
+                        "It can be counted here and now; always true for tracepoints and terms of PMUs."),
 };
 
-static int next_event(void *context, struct perfile_error *error)
-{
-    struct list *list = context;
-
-    (void)error;
-    return list->next < list->count && ++list->next;
-}
-
-static void put_cell(void *context, size_t column, struct perfile_value *value)
+static void put_cell(void *context, size_t row, size_t column, struct perfile_value *value)
 {
     const struct list *list = context;
-    const struct event *event = &list->events[list->next - 1];
+    const struct event *event = &list->events[row];
     const char *texts[] = {[NAME] = event->name, [KIND] = event->kind, [DESCRIPTION] = event->doc};
 
-    if (column == WORKS)
-        *value = (struct perfile_value){.kind = PERFILE_VALUE_BOOL, .number.u = event->works};
-    else if (texts[column])
-        *value = (struct perfile_value){
-            .kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)texts[column], .bytes = strlen(texts[column])};
+    *value = column == WORKS ? pf_bool_value(event->works) : pf_text_value(texts[column]);
 }
 
 static int print_rows(struct pf_stream *out, struct list *list, const struct pf_command *command, const char *format)
 {
-    const struct perfile_rows rows = {.size = sizeof(rows),
-                                      .view = "known-events",
-                                      .columns = columns,
-                                      .column_count = COLUMNS,
-                                      .next = next_event,
-                                      .value = put_cell,
-                                      .context = list};
-    return pf_stream_put_rows(out, command->name, &rows, format);
+    const struct pf_rows rows = {"known-events", columns, COLUMNS, list->count, put_cell, list};
+
+    return pf_rows_put(&rows, out, command->name, format);
 }
 
 /* ---- as perf list -j ------------------------------------------------------------------------------------------- */

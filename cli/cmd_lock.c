@@ -79,7 +79,6 @@ const struct pf_command pf_command_lock = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
-    .groups = {&group, &perf_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
-               &pf_common_group},
+    .groups = {&group, &perf_group, PF_SAMPLE_GROUPS},
     .run = run,
 };

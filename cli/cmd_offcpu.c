@@ -34,6 +34,6 @@ const struct pf_command pf_command_offcpu = {
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,
-    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, PF_SAMPLE_GROUPS},
     .run = run,
 };

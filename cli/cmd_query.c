@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "inputs.h"
 #include "message.h"
+#include "rows.h"
 #include "sandbox.h"
 #include "stdin.h"
-#include "stream.h"
-
-#include <perfile/table.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,60 +40,38 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
 
 /* ---- rows about the tables ----------------------------------------------------------------------------------------- */
 
-#define COLUMN(what, text)                                                                                             \
-    &(const struct perfile_column)                                                                                     \
-    {                                                                                                                  \
-        .size = sizeof(struct perfile_column), .name = what, .type = PERFILE_COLUMN_TEXT, .doc = text                  \
-    }
 enum { COLUMNS_MAX = 6 };
 static const struct perfile_column *const query_columns[] = {
-    COLUMN("query", "The name of a query."), COLUMN("doc", "What its rows are."), COLUMN("sql", "Its statement.")};
-static const struct perfile_column *const table_columns[] = {COLUMN("table", "The name of a table."),
-                                                             COLUMN("doc", "What its rows are.")};
-static const struct perfile_column *const schema_columns[] = {COLUMN("column", "The name of a column."),
-                                                              COLUMN("type", "What its values are."),
-                                                              COLUMN("shown", "SELECT * has it.")};
+    PF_COLUMN("query", PERFILE_COLUMN_TEXT, "The name of a query."),
+    PF_COLUMN("doc", PERFILE_COLUMN_TEXT, "What its rows are."),
+    PF_COLUMN("sql", PERFILE_COLUMN_TEXT, "Its statement.")};
+static const struct perfile_column *const table_columns[] = {
+    PF_COLUMN("table", PERFILE_COLUMN_TEXT, "The name of a table."),
+    PF_COLUMN("doc", PERFILE_COLUMN_TEXT, "What its rows are.")};
+static const struct perfile_column *const schema_columns[] = {
+    PF_COLUMN("column", PERFILE_COLUMN_TEXT, "The name of a column."),
+    PF_COLUMN("type", PERFILE_COLUMN_TEXT, "What its values are."),
+    PF_COLUMN("shown", PERFILE_COLUMN_TEXT, "SELECT * has it.")};
 
 /* Rows of texts, which were made before. */
 struct texts {
     const char *(*rows)[COLUMNS_MAX];
-    size_t count, next;
+    size_t count;
 };
 
-static int next_texts(void *context, struct perfile_error *error)
-{
-    struct texts *texts = context;
-
-    (void)error;
-    return texts->next++ < texts->count;
-}
-
-static void put_text(void *context, size_t column, struct perfile_value *value)
+static void put_text(void *context, size_t row, size_t column, struct perfile_value *value)
 {
     const struct texts *texts = context;
-    const char *text = texts->rows[texts->next - 1][column];
 
-    *value = (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+    *value = pf_text_value(texts->rows[row][column]);
 }
 
 static int print_texts(const struct pf_settings *settings, const char *view,
                        const struct perfile_column *const *columns, size_t column_count, struct texts *texts)
 {
-    struct perfile_rows rows = PERFILE_ROWS_INIT;
-    struct pf_stream out;
-    int status = pf_stream_open(&out, settings->output), written;
+    const struct pf_rows rows = {view, columns, column_count, texts->count, put_text, texts};
 
-    if (status)
-        return status;
-    rows.view = view;
-    rows.columns = columns;
-    rows.column_count = column_count;
-    rows.next = next_texts;
-    rows.value = put_text;
-    rows.context = texts;
-    status = pf_stream_put_rows(&out, "query", &rows, settings->format);
-    written = pf_stream_close(&out, !status);
-    return written ? written : status;
+    return pf_rows_print(&rows, "query", settings->output, settings->format);
 }
 
 /* The statements are for programs, and for who wants to change them. */
@@ -103,7 +79,7 @@ static int list_ready(const struct pf_settings *settings)
 {
     const bool is_text = !settings->format || !strcmp(settings->format, "text");
     const char *rows[READY][COLUMNS_MAX];
-    struct texts texts = {rows, READY, 0};
+    struct texts texts = {rows, READY};
 
     for (size_t i = 0; i < READY; i++) {
         rows[i][0] = ready[i].name;
@@ -118,7 +94,7 @@ static int list_tables(const struct pf_settings *settings)
     enum { TABLES_MAX = 128 };
     const char *rows[TABLES_MAX][COLUMNS_MAX];
     const struct pf_relation *relation;
-    struct texts texts = {rows, 0, 0};
+    struct texts texts = {rows, 0};
 
     for (; texts.count < TABLES_MAX && (relation = pf_relation_at(texts.count)) != NULL; texts.count++) {
         rows[texts.count][0] = relation->name;
@@ -176,7 +152,7 @@ static int print_statement(struct pf_sources *sources, const char *sql)
 static int print_schema(struct pf_sources *sources, const char *name)
 {
     struct pf_fields fields;
-    struct texts texts = {.next = 0};
+    struct texts texts = {NULL, 0};
     int result = pf_fields_find(sources, pf_relation_find(name), &fields), status;
 
     if (result == 0)

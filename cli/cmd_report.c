@@ -206,7 +206,6 @@ const struct pf_command pf_command_report = {
     .operand_max = 1,
     .pages = true,
     .interactive = true,
-    .groups = {&group, &graph_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
-               &pf_common_group},
+    .groups = {&group, &graph_group, PF_SAMPLE_GROUPS},
     .run = report,
 };

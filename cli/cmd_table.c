@@ -1,53 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
-#include "stream.h"
-
-#include <perfile/table.h>
+#include "rows.h"
 
 /* ---- the views, which are rows, too ---- */
 
-#define COLUMN(what, text)                                                                                             \
-    &(const struct perfile_column)                                                                                     \
-    {                                                                                                                  \
-        .size = sizeof(struct perfile_column), .name = what, .type = PERFILE_COLUMN_TEXT, .doc = text                  \
-    }
-static const struct perfile_column *const columns[] = {COLUMN("view", "The name of a view."),
-                                                       COLUMN("doc", "What its rows are.")};
+static const struct perfile_column *const columns[] = {PF_COLUMN("view", PERFILE_COLUMN_TEXT, "The name of a view."),
+                                                       PF_COLUMN("doc", PERFILE_COLUMN_TEXT, "What its rows are.")};
 
-static int next_view(void *context, struct perfile_error *error)
+static void put_cell(void *context, size_t row, size_t column, struct perfile_value *value)
 {
-    size_t *next = context;
+    const struct perfile_view_info *info = perfile_view_at(row);
 
-    (void)error;
-    return perfile_view_at(*next) && ++*next;
-}
-
-static void put_cell(void *context, size_t column, struct perfile_value *value)
-{
-    const struct perfile_view_info *info = perfile_view_at(*(const size_t *)context - 1);
-    const char *text = column ? info->doc : info->name;
-
-    *value = (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+    (void)context;
+    *value = pf_text_value(column ? info->doc : info->name);
 }
 
 static int list_views(const struct pf_command *command, const struct pf_settings *settings)
 {
-    size_t next = 0;
-    struct perfile_rows rows = PERFILE_ROWS_INIT;
-    struct pf_stream out;
-    int status = pf_stream_open(&out, settings->output), written;
+    struct pf_rows rows = {"views", columns, sizeof(columns) / sizeof(columns[0]), 0, put_cell, NULL};
 
-    if (status)
-        return status;
-    rows.view = "views";
-    rows.columns = columns;
-    rows.column_count = sizeof(columns) / sizeof(columns[0]);
-    rows.next = next_view;
-    rows.value = put_cell;
-    rows.context = &next;
-    status = pf_stream_put_rows(&out, command->name, &rows, settings->format);
-    written = pf_stream_close(&out, !status);
-    return written ? written : status;
+    while (perfile_view_at(rows.row_count))
+        rows.row_count++;
+    return pf_rows_print(&rows, command->name, settings->output, settings->format);
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
@@ -118,6 +92,6 @@ const struct pf_command pf_command_table = {
     .operand_max = 2,
     .operand_at = pf_view_at,
     .pages = true,
-    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -87,14 +87,7 @@ const char *pf_report_format_at(const struct pf_command *command, size_t index, 
 }
 
 static const struct pf_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .first = true,
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     .offset = AT(output),
-     .doc = "The recording to write, - for standard output. FILE appears when it is complete; an existing file stays "
-            "until then."},
+    PF_OPTION_RECORDING_OUTPUT,
     {.name = "mode",
      .kind = PF_OPTION_CHOICE,
      .argument = "MODE",

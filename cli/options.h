@@ -333,6 +333,15 @@ extern const struct pf_option_group pf_common_group;    /* for every verb */
                "ends "                                                                                                 \
                "in .gz."                                                                                               \
     }
+#define PF_OPTION_RECORDING_OUTPUT                                                                                     \
+    {                                                                                                                  \
+        .name = "output", .letter = 'o', .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",                    \
+        .offset = offsetof(struct pf_settings, output),                                                                \
+        .doc = "The recording to write, - for standard output. FILE appears when it is complete; an existing file "    \
+               "stays until then."                                                                                     \
+    }
+/* Of verbs that show what samples of a recording say. */
+#define PF_SAMPLE_GROUPS &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group
 pf_value_at pf_format_at;
 pf_value_at pf_unwind_at;
 pf_value_at pf_off_cpu_at;

@@ -3,9 +3,7 @@
 #include "dataset.h"
 
 #include "../message.h"
-#include "../stream.h"
-
-#include <perfile/table.h>
+#include "../rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +25,7 @@ struct check {
     uint8_t *
         seen; /* of each recording, tables that were found; a row of PF_DATASET_TABLES: 1 in a file of its own, 2 in a joined one */
     struct finding *findings;
-    size_t count, room, next;
+    size_t count, room;
     bool is_short; /* of memory */
 };
 
@@ -60,33 +58,21 @@ static void leave(struct check *check, const char *problem, const char *path, co
         made->removed = unlink(path) == 0;
 }
 
-static const struct perfile_column columns[] = {
-    {sizeof(struct perfile_column), "problem", "", "What is wrong.", PERFILE_COLUMN_TEXT, true},
-    {sizeof(struct perfile_column), "path", "", "Of which file.", PERFILE_COLUMN_TEXT, true},
-    {sizeof(struct perfile_column), "detail", "", "More of it.", PERFILE_COLUMN_TEXT, true},
-    {sizeof(struct perfile_column), "removed", "", "The file was removed.", PERFILE_COLUMN_BOOL, true},
+static const struct perfile_column *const columns[] = {
+    PF_COLUMN("problem", PERFILE_COLUMN_TEXT, "What is wrong."),
+    PF_COLUMN("path", PERFILE_COLUMN_TEXT, "Of which file."),
+    PF_COLUMN("detail", PERFILE_COLUMN_TEXT, "More of it."),
+    PF_COLUMN("removed", PERFILE_COLUMN_BOOL, "The file was removed."),
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
-static int next_finding(void *context, struct perfile_error *error)
-{
-    struct check *check = context;
-
-    (void)error;
-    return check->next++ < check->count;
-}
-
-static void put_value(void *context, size_t column, struct perfile_value *value)
+static void put_value(void *context, size_t row, size_t column, struct perfile_value *value)
 {
     const struct check *check = context;
-    const struct finding *one = &check->findings[check->next - 1];
+    const struct finding *one = &check->findings[row];
     const char *texts[] = {one->problem, one->path, one->detail};
 
-    if (column < sizeof(texts) / sizeof(texts[0]))
-        *value = (struct perfile_value){
-            .kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)texts[column], .bytes = strlen(texts[column])};
-    else
-        *value = (struct perfile_value){.kind = PERFILE_VALUE_BOOL, .number.u = one->removed};
+    *value = column < sizeof(texts) / sizeof(texts[0]) ? pf_text_value(texts[column]) : pf_bool_value(one->removed);
 }
 
 /* ---- files --------------------------------------------------------------------------------------------------------- */
@@ -230,25 +216,17 @@ static void tell_complete(const struct check *check, struct pf_stream *out)
 
 static int print(struct check *check, const struct pf_command *command, const struct pf_settings *settings)
 {
-    const struct perfile_column *pointers[COLUMNS];
-    struct perfile_rows rows = PERFILE_ROWS_INIT;
+    const struct pf_rows rows = {"findings",   columns,   check->removes ? COLUMNS : COLUMNS - 1,
+                                 check->count, put_value, check};
     struct pf_stream out;
     int status = pf_stream_open(&out, NULL), written;
 
     if (status)
         return status;
-    for (size_t i = 0; i < COLUMNS; i++)
-        pointers[i] = &columns[i];
-    rows.view = "findings";
-    rows.columns = pointers;
-    rows.column_count = check->removes ? COLUMNS : COLUMNS - 1;
-    rows.next = next_finding;
-    rows.value = put_value;
-    rows.context = check;
     if (!check->count && (!settings->format || !strcmp(settings->format, "text")))
         tell_complete(check, &out);
     else
-        status = pf_stream_put_rows(&out, command->name, &rows, settings->format);
+        status = pf_rows_put(&rows, &out, command->name, settings->format);
     written = pf_stream_close(&out, !status);
     status = status ? status : written;
     return status ? status : check->count ? PF_STATUS_FINDINGS : PF_STATUS_OK;

@@ -3,9 +3,7 @@
 #include "dataset.h"
 
 #include "../message.h"
-#include "../stream.h"
-
-#include <perfile/table.h>
+#include "../rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,43 +17,34 @@ enum { LINES = 2 * PF_DATASET_TABLES }; /* damaged ones behind the others */
 
 struct stats {
     struct line lines[LINES];
-    size_t order[LINES], count, next; /* those that have something */
+    size_t order[LINES]; /* those that have something */
 };
 
-static const struct perfile_column columns[] = {
-    {sizeof(struct perfile_column), "table", "", "The folder.", PERFILE_COLUMN_TEXT, true},
-    {sizeof(struct perfile_column), "recordings", "", "Recordings that have a part in it.", PERFILE_COLUMN_U64, true},
-    {sizeof(struct perfile_column), "hosts", "", "Machines that recorded them.", PERFILE_COLUMN_U64, true},
-    {sizeof(struct perfile_column), "files", "", "Its files.", PERFILE_COLUMN_U64, true},
-    {sizeof(struct perfile_column), "rows", "", "Rows in them.", PERFILE_COLUMN_U64, true},
-    {sizeof(struct perfile_column), "bytes", "bytes", "Their size.", PERFILE_COLUMN_U64, true},
-    {sizeof(struct perfile_column), "bytes_per_sample", "bytes", "Of each row of samples.", PERFILE_COLUMN_F64, true},
+static const struct perfile_column *const columns[] = {
+    PF_COLUMN("table", PERFILE_COLUMN_TEXT, "The folder."),
+    PF_COLUMN("recordings", PERFILE_COLUMN_U64, "Recordings that have a part in it."),
+    PF_COLUMN("hosts", PERFILE_COLUMN_U64, "Machines that recorded them."),
+    PF_COLUMN("files", PERFILE_COLUMN_U64, "Its files."),
+    PF_COLUMN("rows", PERFILE_COLUMN_U64, "Rows in them."),
+    PF_COLUMN_IN("bytes", "bytes", PERFILE_COLUMN_U64, "Their size."),
+    PF_COLUMN_IN("bytes_per_sample", "bytes", PERFILE_COLUMN_F64, "Of each row of samples."),
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
-static int next_line(void *context, struct perfile_error *error)
-{
-    struct stats *stats = context;
-
-    (void)error;
-    return stats->next++ < stats->count;
-}
-
-static void put_value(void *context, size_t column, struct perfile_value *value)
+static void put_value(void *context, size_t row, size_t column, struct perfile_value *value)
 {
     static char text[64];
     const struct stats *stats = context;
-    const size_t at = stats->order[stats->next - 1], damaged = at / PF_DATASET_TABLES;
+    const size_t at = stats->order[row], damaged = at / PF_DATASET_TABLES;
     const struct line *line = &stats->lines[at];
     const uint64_t samples = stats->lines[damaged * PF_DATASET_TABLES + PF_TABLE_SAMPLES].rows;
     const uint64_t numbers[] = {0, line->recordings, line->hosts, line->files, line->rows, line->bytes};
 
     if (column == 0) {
         snprintf(text, sizeof(text), "%s%s", damaged ? "damaged/" : "", pf_dataset_tables[at % PF_DATASET_TABLES].view);
-        *value =
-            (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+        *value = pf_text_value(text);
     } else if (column < sizeof(numbers) / sizeof(numbers[0])) {
-        *value = (struct perfile_value){.kind = PERFILE_VALUE_UNSIGNED, .number.u = numbers[column]};
+        *value = pf_number_value(numbers[column]);
     } else if (samples) {
         *value = (struct perfile_value){.kind = PERFILE_VALUE_DOUBLE,
                                         .number.d = (double)(line->bytes * 100 / samples) / 100};
@@ -113,34 +102,19 @@ static int count_files(struct stats *stats, const struct pf_dataset_files *files
 
 static int print(struct stats *stats, const struct pf_command *command, const struct pf_settings *settings)
 {
-    const struct perfile_column *pointers[COLUMNS];
-    struct perfile_rows rows = PERFILE_ROWS_INIT;
-    struct pf_stream out;
-    int status = pf_stream_open(&out, NULL), written;
+    struct pf_rows rows = {"stats", columns, COLUMNS, 0, put_value, stats};
 
-    if (status)
-        return status;
-    for (size_t i = 0; i < COLUMNS; i++)
-        pointers[i] = &columns[i];
     for (size_t i = LINES; i--;) { /* samples come first */
         const size_t at = i < PF_DATASET_TABLES ? i + PF_DATASET_TABLES : i - PF_DATASET_TABLES;
         if (stats->lines[at].files)
-            stats->order[stats->count++] = at;
+            stats->order[rows.row_count++] = at;
     }
-    rows.view = "stats";
-    rows.columns = pointers;
-    rows.column_count = COLUMNS;
-    rows.next = next_line;
-    rows.value = put_value;
-    rows.context = stats;
-    status = pf_stream_put_rows(&out, command->name, &rows, settings->format);
-    written = pf_stream_close(&out, !status);
-    return status ? status : written;
+    return pf_rows_print(&rows, command->name, NULL, settings->format);
 }
 
 int pf_dataset_stats(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
 {
-    struct stats stats = {.count = 0};
+    struct stats stats = {.order = {0}};
     struct pf_dataset_files files = {0};
     struct pf_all_added all = {0};
     int status, printed;

@@ -44,6 +44,21 @@ bool pf_write_all(int fd, const void *data, size_t bytes)
     return true;
 }
 
+size_t pf_read_from(int fd, uint64_t offset, void *to, size_t bytes)
+{
+    uint8_t *at = to;
+    size_t done = 0;
+    while (done < bytes && offset + done <= INT64_MAX) {
+        const ssize_t got = pread(fd, at + done, bytes - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
+
 bool pf_make_folders(const char *path)
 {
     char part[PATH_ROOM];

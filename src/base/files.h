@@ -28,6 +28,8 @@ struct pf_file_identity pf_file_identity_at(const char *path);
 
 /* All of it, however many pieces the kernel takes it in. */
 bool pf_write_all(int fd, const void *data, size_t bytes);
+/* How many bytes there were from an offset on, up to `bytes`; what cannot be read is not there. */
+size_t pf_read_from(int fd, uint64_t offset, void *to, size_t bytes);
 /* The folders above the last part of a path, for their owner alone; those that are there stay as they are. */
 bool pf_make_folders(const char *path);
 /* ".../jit-PID.dump": what a JIT compiler tells of its code. It maps the file only to be found in recordings. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/files.h"
 #include "symbol/table_elf.h"
 
 /* Where some code is in a file. */
@@ -57,19 +58,12 @@ static bool find_in_segments(const struct pf_elf *elf, uint64_t address, struct 
 /* How many bytes there were. */
 static size_t read_extent(const struct pf_elf *elf, const struct extent *extent, uint8_t *to, size_t count)
 {
-    size_t done = 0;
     count = (size_t)pf_min(extent->bytes, count);
     if (elf->fd < 0) {
         memcpy(to, elf->image.data + extent->offset, count);
         return count;
     }
-    while (done < count) {
-        const ssize_t got = pread(elf->fd, to + done, count - done, (off_t)(extent->offset + done));
-        if (got <= 0 && !(got < 0 && errno == EINTR))
-            break;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return done;
+    return pf_read_from(elf->fd, extent->offset, to, count);
 }
 
 static bool read_elf(const struct perfile_allocator *allocator, const char *path, uint64_t address, size_t count,

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/locale.h"
 #include "symbol/table_elf.h"
 
@@ -41,11 +42,9 @@ static int open_file(struct pf_elf *elf, const char *path, struct perfile_error 
 static uint8_t *read_file(const struct pf_elf *elf)
 {
     enum { PACKED_BYTES_MAX = 64 << 20 };
-    size_t bytes = elf->file_bytes <= PACKED_BYTES_MAX ? (size_t)elf->file_bytes : 0, done = 0;
+    size_t bytes = elf->file_bytes <= PACKED_BYTES_MAX ? (size_t)elf->file_bytes : 0;
     uint8_t *data = bytes ? pf_resize(elf->allocator, NULL, 0, bytes) : NULL;
-    for (ssize_t got; data && done < bytes && (got = pread(elf->fd, data + done, bytes - done, (off_t)done)) > 0;)
-        done += (size_t)got;
-    if (done == bytes)
+    if (data && pf_read_from(elf->fd, 0, data, bytes) == bytes)
         return data;
     pf_free(elf->allocator, data, bytes);
     return NULL;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/locale.h"
 
 enum { MOST_FOOTER = 1 << 28, MOST_LEAVES = 4096, TAIL = 8 };
@@ -22,18 +23,7 @@ struct element {
 
 bool pf_parquet_file_read(const struct pf_parquet_file *file, uint64_t offset, void *to, size_t bytes)
 {
-    uint8_t *at = to;
-    while (bytes) {
-        const ssize_t got = pread(file->fd, at, bytes, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        at += got;
-        offset += (uint64_t)got;
-        bytes -= (size_t)got;
-    }
-    return true;
+    return pf_read_from(file->fd, offset, to, bytes) == bytes;
 }
 
 static int fail(struct perfile_error *error, int code, const char *path, const char *why)

@@ -44,28 +44,13 @@ static uint32_t little16(const uint8_t *at)
     return pf_load16(at, PF_NATIVE_BIG_ENDIAN);
 }
 
-static bool read_all(int fd, void *to, size_t bytes, uint64_t offset)
-{
-    uint8_t *at = to;
-    while (bytes) {
-        const ssize_t got = pread(fd, at, bytes, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        at += got;
-        offset += (uint64_t)got;
-        bytes -= (size_t)got;
-    }
-    return true;
-}
-
 /* ---- the footer ---- */
 
 static const char *read_footer(int fd, uint64_t file_bytes, uint8_t *footer, struct pf_bundle *bundle)
 {
     if (file_bytes <= PF_BUNDLE_FOOTER_BYTES ||
-        !read_all(fd, footer, PF_BUNDLE_FOOTER_BYTES, file_bytes - PF_BUNDLE_FOOTER_BYTES) ||
+        pf_read_from(fd, file_bytes - PF_BUNDLE_FOOTER_BYTES, footer, PF_BUNDLE_FOOTER_BYTES) <
+            PF_BUNDLE_FOOTER_BYTES ||
         memcmp(footer + PF_BUNDLE_FOOTER_BYTES - PF_BUNDLE_MAGIC_BYTES, pf_bundle_magic, PF_BUNDLE_MAGIC_BYTES) != 0)
         return NULL;
     const struct pf_bundle said = {.bytes = little64(footer),
@@ -151,7 +136,7 @@ struct progress {
 static const char *take_block(struct unpacking *u, const struct member *m, struct progress *p, int fd, size_t *left)
 {
     const size_t count = (size_t)pf_min(p->left, (uint64_t)BLOCK_BYTES);
-    if (!read_all(u->fd, u->in, count, u->bundle.start + m->start + m->bytes - p->left))
+    if (pf_read_from(u->fd, u->bundle.start + m->start + m->bytes - p->left, u->in, count) < count)
         return "it cannot be read";
     p->left -= count;
     ZSTD_inBuffer in = {u->in, count, 0};
@@ -257,8 +242,10 @@ static const char *unpack(struct unpacking *u, const char *folder)
     const char *wrong = NULL;
     if (!index || !u->in || !u->out || !u->zstd)
         wrong = no_memory;
-    else if (!read_all(u->fd, index, u->bundle.index_bytes, at) ||
-             !read_all(u->fd, u->footer, PF_BUNDLE_FOOTER_BYTES, at + u->bundle.index_bytes) || !is_sound(u, index))
+    else if (pf_read_from(u->fd, at, index, u->bundle.index_bytes) < u->bundle.index_bytes ||
+             pf_read_from(u->fd, at + u->bundle.index_bytes, u->footer, PF_BUNDLE_FOOTER_BYTES) <
+                 PF_BUNDLE_FOOTER_BYTES ||
+             !is_sound(u, index))
         wrong = "its index is damaged";
     else if (ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
         wrong = "zstd is too old";

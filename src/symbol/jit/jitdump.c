@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/files.h"
 #include "base/locale.h"
 
 enum {
@@ -26,27 +27,13 @@ enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDI
 
 /* ---- bytes ---- */
 
-static size_t read_at(int fd, uint64_t offset, uint8_t *to, size_t bytes)
-{
-    size_t done = 0;
-    while (done < bytes) {
-        ssize_t got = pread(fd, to + done, bytes - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
-
 /* `bytes` bytes, at most BUFFER_BYTES, at an offset of the file; a cursor that is empty when they are not all there. */
 static struct pf_cursor bytes_at(struct pf_jitdump *dump, uint64_t offset, size_t bytes)
 {
     if (offset < dump->buffer_at || offset - dump->buffer_at > dump->buffered ||
         dump->buffered - (offset - dump->buffer_at) < bytes) {
         dump->buffer_at = offset;
-        dump->buffered = read_at(dump->fd, offset, dump->buffer, BUFFER_BYTES);
+        dump->buffered = pf_read_from(dump->fd, offset, dump->buffer, BUFFER_BYTES);
     }
     uint64_t skipped = offset - dump->buffer_at;
     size_t there = dump->buffered - skipped >= bytes ? bytes : 0;
@@ -210,7 +197,7 @@ int pf_jitdump_next(struct pf_jitdump *dump, struct pf_jitdump_code *code)
 
 bool pf_jitdump_read(const struct pf_jitdump *dump, uint64_t offset, void *to, size_t bytes)
 {
-    return read_at(dump->fd, offset, to, bytes) == bytes;
+    return pf_read_from(dump->fd, offset, to, bytes) == bytes;
 }
 
 /* ---- lines ---- */
@@ -251,7 +238,7 @@ size_t pf_jitdump_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *c
         code->lines_bytes && code->lines_bytes <= LINES_BYTES_MAX ? malloc((size_t)code->lines_bytes) : NULL;
     if (!bytes && code->lines_bytes && code->lines_bytes <= LINES_BYTES_MAX)
         pf_memory_note_short(arena->allocator);
-    size_t got = bytes ? read_at(dump->fd, code->lines_offset, bytes, (size_t)code->lines_bytes) : 0;
+    size_t got = bytes ? pf_read_from(dump->fd, code->lines_offset, bytes, (size_t)code->lines_bytes) : 0;
     size_t most = (size_t)pf_min(code->lines_count, got / ROW_BYTES), count = 0;
     struct pf_jitdump_line row = {0};
     *lines = most ? pf_arena_new(arena, most * sizeof(**lines)) : NULL;
