@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """rebuilt.py PERFILE COMPILER...: a program is compared with what it became: its binary has another name, it was compiled
-anew, one function is inlined, one split, one renamed, and a thread has its process id in its name. All is matched, and
-said. Exit 77 where events cannot be opened."""
+anew, one function is inlined, one split, one renamed, and a thread, which has its process id in its name, has given work to
+another. All is matched, and said. Exit 77 where events cannot be opened."""
 import json, pathlib, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -64,7 +64,10 @@ def check(before, after):
         expect(note in notes, note, notes)
     rows, notes = compare(before, after, '--sort', 'thread')
     row = row_of(rows, thread='work-N')
-    expect(row['before'] > 0 and row['after'] > 0, 'a thread with a process id in its name', row)
+    expect(0 < row['after'] < 0.6 * row['before'], 'a thread with a process id in its name, with less to do', row)
+    row = row_of(rows, thread='rebuilt-new')
+    expect(row['before'] < row['after'], 'the thread that does it now', row)
+    expect('work may have moved between these threads' in notes, 'work that moved is said', notes)
     rows, notes = compare(before, after, '--no-guess')
     expect(any(row['function'] == 'divide' and row['state'] == 'gone' for row in rows), 'without guesses', rows)
 
