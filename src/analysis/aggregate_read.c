@@ -444,6 +444,7 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
         .find = pf_find_options_of(symbols),
         .unwind = symbols->unwind,
         .frames = pf_describe_options(r->options->flags, symbols),
+        .in_blocks = true,
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
     how.frames.by_place = how.frames.by_address;
     how.find.allocator = r->aggregate->allocator;
