@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """top.py PERFILE: what runs now, as text and, where tmux is, in the interactive view. Exit 77 where events cannot be opened."""
-import pathlib, re, shlex, shutil, signal, subprocess, sys, time
+import os, pathlib, re, shlex, shutil, signal, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -50,6 +50,21 @@ def check_children(busy):
         assert abs(sum(one[-1] for one in shares) - 100) < 0.01 * len(shares) and shares == sorted(shares, key=lambda one: -one[0]), table
 
 
+def wait_for_events(process):
+    """Until it has opened them, however long a busy machine takes for that."""
+    folder, end = pathlib.Path(f'/proc/{process.pid}/fd'), time.monotonic() + 60
+
+    def is_there():
+        try:
+            return any('perf_event' in os.readlink(one) for one in folder.iterdir())
+        except OSError:  # closed meanwhile
+            return False
+
+    while process.poll() is None and not is_there():
+        assert time.monotonic() < end, 'no events are open'
+        time.sleep(0.01)
+
+
 def check_end(busy):
     """Ctrl-C ends the interval, which is printed; and it is over when the process is."""
     with subprocess.Popen([PERFILE, 'top', *EVENT, '-p', busy, '-d', '1'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -58,9 +73,12 @@ def check_end(busy):
         process.send_signal(signal.SIGINT)
         text += process.communicate(timeout=30)[0]
     assert process.returncode == 0 and len(heads(text)) >= 2 and text.endswith('\n\n'), (process.returncode, text)
-    with subprocess.Popen(['sleep', '0.5']) as short:
-        done = top('-p', str(short.pid), '-d', '60')
-    assert done.returncode == 0 and re.match(r'# 0.0 s to .* samples', done.stdout), done
+    with subprocess.Popen(['sleep', '60']) as short:
+        with subprocess.Popen([PERFILE, 'top', *EVENT, '-p', str(short.pid), '-d', '60'], stdout=subprocess.PIPE, text=True) as process:
+            wait_for_events(process)
+            short.kill()
+            text = process.communicate(timeout=30)[0]
+    assert process.returncode == 0 and re.match(r'# 0.0 s to .* samples', text), (process.returncode, text)
 
 
 def check_usage(busy):
