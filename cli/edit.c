@@ -12,6 +12,8 @@
 
 #define AT(member) offsetof(struct pf_settings, member)
 
+enum { FRAME_BYTES = 1 << 20 };
+
 /* ---- options ---- */
 
 struct choice {
@@ -112,6 +114,11 @@ static const struct pf_option options[] = {
      .argument = "N",
      .offset = AT(write_level),
      .doc = "The compression level, from 1 (fast) to 22 (small) [1]; implies --compress zstd."},
+    {.name = "seekable",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(write_seekable),
+     .doc = "Compress so that *perfile index* can begin in the middle: anew about every MiB of records, which makes the "
+            "output a few per cent larger; implies --compress zstd."},
     {.name = "no-sync",
      .kind = PF_OPTION_FLAG,
      .offset = AT(write_no_sync),
@@ -193,6 +200,10 @@ struct perfile_writer_options pf_writing_options(const struct pf_input *input, c
     if (made.byte_order == PERFILE_ORDER_NATIVE)
         made.byte_order = file->big_endian ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
     made.compression = settings->write_level ? (int)(settings->write_level < 99 ? settings->write_level : 99) : named;
+    if (settings->write_seekable) {
+        made.compression = made.compression ? made.compression : 1;
+        made.frame_bytes = FRAME_BYTES;
+    }
     made.compressed_v1 = value_of(compressions, settings->write_compression);
     made.no_sync = settings->write_no_sync;
     made.diagnostic = pf_log_diagnostic;

@@ -41,12 +41,18 @@ static int file_for_stream(const char *path)
     return fd < 0 ? 0 : fd;
 }
 
+/* Of some, by what an index knows of them. */
+static bool asks_for_samples(const struct perfile_filter *filter)
+{
+    return filter->time || filter->cpus || filter->pids || filter->tids || filter->events;
+}
+
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path)
 {
     *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true, .index = -1};
     input->log.input = strcmp(path, "-") ? path : "standard input";
-    if (settings->filter.time)
+    if (asks_for_samples(&settings->filter))
         input->index = pf_index_find(path);
     if (!settings->no_sandbox)
         input->temporary = file_for_stream(path);

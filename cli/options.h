@@ -168,6 +168,7 @@ struct pf_settings {
     const char *write_mode; /* of verbs that write recordings; NULL: not given */
     const char *write_order;
     const char *write_compression;
+    bool write_seekable;
     uint64_t write_level;
     bool write_no_sync;
     struct pf_record_settings record;

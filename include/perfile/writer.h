@@ -57,6 +57,11 @@ struct perfile_writer_options {
     /* Called for what cannot be written as it was given, such as a feature too large for pipe mode. May be NULL. */
     void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic);
     void *diagnostic_context;
+    /*
+     * Compression starts anew about every so many bytes of records, if it can at the end of a round: readers can begin there
+     * with an index (perfile/index.h). 0: never, what comes first is the smallest.
+     */
+    uint64_t frame_bytes;
 };
 #define PERFILE_WRITER_OPTIONS_INIT PERFILE_SIZED(struct perfile_writer_options)
 

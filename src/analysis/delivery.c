@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/delivery.h"
 
+#include <perfile/index.h>
+
 #include "analysis/counters.h"
 #include "base/error.h"
 
@@ -93,14 +95,36 @@ static int open_offcpu(struct pf_delivery *delivery, const char *what, struct pe
  * What is synthesized has times of its own, times off CPU are of when they end, counters are differences from sample to
  * sample, and the user part of a callchain comes later.
  */
-static bool is_by_time_alone(const struct pf_delivery *delivery)
+static bool looks_at_each_alone(const struct pf_delivery *delivery)
 {
     const struct perfile_event *event;
-    bool alone = delivery->filter.has_times && !delivery->options.reads_all && !delivery->offcpu &&
-                 !delivery->options.synthesizer_count;
+    bool alone = !delivery->options.reads_all && !delivery->offcpu && !delivery->options.synthesizer_count;
     for (size_t i = 0; alone && (event = perfile_event_get(delivery->reader, i)); i++)
         alone = !event->attr->defer_callchain && !(event->attr->sample_type & PERFILE_SAMPLE_READ);
     return alone;
+}
+
+/* Nobody else looks at samples that the filter leaves out. */
+static bool is_unwanted(void *context, const struct perfile_block *block)
+{
+    struct pf_delivery *delivery = context;
+    const struct pf_filter_block asked = {.block = block,
+                                          .times = perfile_block_times,
+                                          .may_have = perfile_block_may_have,
+                                          .event_at = perfile_event_get,
+                                          .reader = delivery->reader};
+    return pf_filter_leaves_out(&delivery->filter, &asked, true);
+}
+
+static void limit_session(struct pf_delivery *delivery)
+{
+    const struct pf_delivery_options *options = &delivery->options;
+    if (!delivery->filter.active || !looks_at_each_alone(delivery))
+        return;
+    if (delivery->filter.has_times)
+        perfile_session_limit(delivery->session, options->reads_before ? 0 : pf_filter_first_time(&delivery->filter),
+                              options->reads_behind ? UINT64_MAX : pf_filter_last_time(&delivery->filter));
+    perfile_session_skip(delivery->session, is_unwanted, delivery);
 }
 
 static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
@@ -119,9 +143,8 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
         result = pf_jit_open(delivery->reader, delivery->session, options->find, &delivery->jit, error);
     if (result == 0 && delivery->follows_maps)
         perfile_session_follow_maps(delivery->session);
-    if (result == 0 && is_by_time_alone(delivery))
-        perfile_session_limit(delivery->session, options->reads_before ? 0 : pf_filter_first_time(&delivery->filter),
-                              options->reads_behind ? UINT64_MAX : pf_filter_last_time(&delivery->filter));
+    if (result == 0)
+        limit_session(delivery);
     if (result == 0 && options->keeps_comms)
         perfile_session_keep_comms(delivery->session);
     return result;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <perfile/index.h>
+
 #include "base/error.h"
 #include "base/function_name.h"
 
@@ -427,6 +429,87 @@ void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, 
         snprintf(text, sizeof(text), "samples without %s: %" PRIu64, sentences[i], filter->silent[i]);
         tell(context, text);
     }
+}
+
+/* ---- many samples at once ---------------------------------------------------------------------------------------- */
+
+static bool may_hold(const struct pf_filter_block *block, int part, const struct pf_ranges *ranges)
+{
+    enum { MOST_NUMBERS = 64 }; /* so many processors are told from each other */
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct pf_range *range = &ranges->items[i];
+        const uint64_t count = pf_min(range->last - range->first, MOST_NUMBERS - 1) + 1;
+        for (uint64_t n = 0; n < count; n++)
+            if (block->may_have(block->block, part, range->first + n))
+                return true;
+    }
+    return false;
+}
+
+static bool may_be_of_events(const struct pf_filter *filter, const struct pf_filter_block *block)
+{
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = block->event_at(block->reader, i)) != NULL; i++)
+        if (block->may_have(block->block, PERFILE_BLOCK_EVENT, i) && pf_filter_event(filter, event))
+            return true;
+    return false;
+}
+
+static bool touches_times(const struct pf_filter *filter, const struct pf_filter_block *block, bool *inside)
+{
+    uint64_t first, last;
+    bool touches = false;
+    block->times(block->block, &first, &last);
+    *inside = false;
+    for (size_t i = 0; i < filter->times.count; i++) {
+        const struct pf_range *range = &filter->times.items[i];
+        touches |= range->first <= last && first <= range->last;
+        *inside |= range->first <= first && last <= range->last;
+    }
+    return touches;
+}
+
+/* Which of the parts that are asked for some sample may match; of names of threads a block says nothing. */
+static unsigned may_match(const struct pf_filter *filter, const struct pf_filter_block *block, bool *inside)
+{
+    unsigned may = filter->has_comms ? PF_FILTER_COMMS : 0;
+    *inside = true;
+    if (filter->has_times && touches_times(filter, block, inside))
+        may |= PF_FILTER_TIMES;
+    if (filter->has_cpus && may_hold(block, PERFILE_BLOCK_CPU, &filter->cpus))
+        may |= PF_FILTER_CPUS;
+    if (filter->has_pids && may_hold(block, PERFILE_BLOCK_PID, &filter->pids))
+        may |= PF_FILTER_PIDS;
+    if (filter->has_tids && may_hold(block, PERFILE_BLOCK_TID, &filter->tids))
+        may |= PF_FILTER_TIDS;
+    if (filter->has_events && may_be_of_events(filter, block))
+        may |= PF_FILTER_EVENTS;
+    return may;
+}
+
+static unsigned parts_asked(const struct pf_filter *filter)
+{
+    unsigned asked = 0;
+    for (size_t i = 0; i < PF_FILTER_PARTS; i++)
+        asked |= pf_filter_text(&filter->wanted, &pf_filter_parts[i]) ? pf_filter_parts[i].bit : 0;
+    return asked;
+}
+
+bool pf_filter_leaves_out(struct pf_filter *filter, const struct pf_filter_block *block, bool by_time_first)
+{
+    bool inside;
+    const unsigned may = may_match(filter, block, &inside);
+    if (may == parts_asked(filter))
+        return false;
+    if (by_time_first && filter->has_times && !(may & PF_FILTER_TIMES)) {
+        filter->timed_out = true;
+        return true;
+    }
+    /* who has to remember a match, or which of the samples were looked at, has to see them */
+    if (filter->unmatched & may || (filter->unmatched && by_time_first && !inside))
+        return false;
+    filter->noted |= filter->unmatched != 0;
+    return true;
 }
 
 /* ---- what is asked for in vain ----------------------------------------------------------------------------------- */

@@ -144,10 +144,25 @@ static inline bool pf_filter_cpu(const struct pf_filter *filter, int32_t cpu)
     return pf_filter_number(filter->has_cpus, &filter->cpus, cpu);
 }
 
+/* Samples near each other, as an index describes them; all functions are those of perfile/index.h and perfile/perfile.h. */
+typedef const struct perfile_event *pf_event_at(const struct perfile_reader *reader, size_t index);
+struct perfile_block;
+struct pf_filter_block {
+    const struct perfile_block *block;
+    void (*times)(const struct perfile_block *block, uint64_t *first, uint64_t *last);
+    bool (*may_have)(const struct perfile_block *block, int part, uint64_t number);
+    pf_event_at *event_at;
+    const struct perfile_reader *reader;
+};
+/*
+ * None of the samples passes, and what is known of the filter afterwards is the same as if it had been asked for each.
+ * `by_time_first`: it would not be asked for those at other times.
+ */
+bool pf_filter_leaves_out(struct pf_filter *filter, const struct pf_filter_block *block, bool by_time_first);
+
 /* Remembers what the sample matches, each part for itself; only while something is unmatched. */
 void pf_filter_note(struct pf_filter *filter, const struct pf_filter_subject *subject);
 /* Tells of what no sample matched; nothing when there were none. `reader` goes to `event_at` only; both may be NULL. */
-typedef const struct perfile_event *pf_event_at(const struct perfile_reader *reader, size_t index);
 void pf_filter_tell_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
                               pf_event_at *event_at, perfile_unmatched_told *told, void *context);
 /* The list of events has one that the recording has; else ARGUMENT, with the names of those that there are. */

@@ -445,6 +445,18 @@ static void add_counts(struct perfile_edit_report *report, const struct output *
     report->records_damaged += output->report.records_damaged;
 }
 
+static void count_passed_over(void *context, uint64_t samples)
+{
+    struct pf_cut *cut = context;
+    cut->passed_over += samples;
+}
+
+static void add_passed_over(const struct pf_cut *cut, struct perfile_edit_report *report)
+{
+    report->records_dropped += cut->passed_over;
+    report->samples_dropped += cut->passed_over;
+}
+
 static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct perfile_edit_report *report,
                      struct perfile_error *error)
 {
@@ -454,8 +466,10 @@ static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct p
         return pf_fail_memory(error, "cut");
     int result = begin_output(output, cut, cut->parts, writer, error);
     pf_cut_end_early(cut, &output->edit);
+    pf_cut_pass_over(cut, &output->edit, count_passed_over);
     if (result == 0)
         result = pf_edit_walk(&output->edit, cut->by_time, write_record, &writing, error);
+    add_passed_over(cut, report);
     warn_of_counters(cut, writer);
     tell_silent(cut, writer);
     if (output->open)
@@ -520,6 +534,7 @@ static int write_group(struct writing *writing, struct perfile_error *error)
     if (result == 0 && !writing->first)
         warn_of_counters(cut, writing->outputs[0].edit.writer);
     pf_cut_end_early(cut, &writing->outputs[0].edit);
+    pf_cut_pass_over(cut, &writing->outputs[0].edit, writing->first ? NULL : count_passed_over);
     if (result == 0)
         result =
             pf_edit_walk(&writing->outputs[0].edit, cut->by_time || needs_order(writing), write_record, writing, error);
@@ -547,6 +562,7 @@ static int write_parts(struct pf_cut *cut, struct perfile_edit_report *report, s
             result = write_group(&writing, error);
         cut->pass++;
     }
+    add_passed_over(cut, report);
     pf_free(cut->allocator, outputs, room * sizeof(*outputs) + 1);
     return result;
 }

@@ -123,6 +123,7 @@ struct pf_cut {
     size_t thinning_count, thinning_room;
     uint64_t bytes;  /* of samples in this pass, for splits by size */
     uint64_t moment; /* of this record, for names */
+    uint64_t passed_over; /* samples of the last pass that were not read, for they do not pass */
     uint32_t pass, pass_count;
     struct perfile_edit_options told;         /* the caller's */
     struct perfile_edit_options edit_options; /* ours, with the progress over all passes */
@@ -140,6 +141,8 @@ int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error);
 int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error);
 /* A pass need not read what lies behind the last time that passes. */
 void pf_cut_end_early(const struct pf_cut *cut, struct pf_edit *edit);
+/* Nor samples that do not pass, where an index says where they are; `passed_over` is told the cut. */
+void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit, void (*passed_over)(void *context, uint64_t samples));
 /* A pass begins. */
 void pf_cut_select_rewind(struct pf_cut *cut);
 /* The sample passes the filters. */

@@ -43,6 +43,27 @@ void pf_cut_end_early(const struct pf_cut *cut, struct pf_edit *edit)
     edit->has_last_time = cut->last_time != UINT64_MAX && !pf_edit_defers_callchains(cut->reader);
 }
 
+static bool is_unwanted(void *context, const struct perfile_block *block)
+{
+    struct pf_cut *cut = context;
+    const struct pf_filter_block asked = {.block = block,
+                                          .times = perfile_block_times,
+                                          .may_have = perfile_block_may_have,
+                                          .event_at = perfile_event_get,
+                                          .reader = cut->reader};
+    return pf_filter_leaves_out(&cut->filter, &asked, false);
+}
+
+/* Of control groups blocks say nothing, and names may go by the number of the record. */
+void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit, void (*passed_over)(void *context, uint64_t samples))
+{
+    if (!cut->filter.active || cut->options.cgroups || cut->line_known)
+        return;
+    edit->unwanted = is_unwanted;
+    edit->passed_over = passed_over;
+    edit->unwanted_context = cut;
+}
+
 void pf_cut_select_rewind(struct pf_cut *cut)
 {
     memset(cut->filter.silent, 0, sizeof(cut->filter.silent));

@@ -350,6 +350,7 @@ int pf_cut_count(struct pf_cut *cut, struct perfile_error *error)
     struct pf_edit edit = {.reader = cut->reader, .options = cut->edit_options};
     pf_cut_select_rewind(cut);
     pf_cut_end_early(cut, &edit);
+    pf_cut_pass_over(cut, &edit, NULL);
     int result = pf_edit_walk(&edit, cut->by_time, count_record, cut, error);
     if (result < 0)
         return result;

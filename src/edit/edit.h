@@ -11,6 +11,7 @@
 #include "format/layout.h"
 #include "format/reader.h"
 #include "format/writer.h"
+#include "model/skips.h"
 
 /* What the functions of a step return besides errors. */
 enum pf_edit_verdict { PF_EDIT_KEEP = 0, PF_EDIT_DROP = 1 };
@@ -52,6 +53,10 @@ struct pf_edit {
     bool has_last_time;
     uint64_t last_time;              /* with has_last_time: later records are not wanted */
     struct perfile_session *session; /* NULL: records come in the order of the file */
+    /* Of these steps nobody wants what is in such a block, or NULL; asked in the order of the file only. */
+    bool (*unwanted)(void *context, const struct perfile_block *block);
+    void *unwanted_context;
+    void (*passed_over)(void *context, uint64_t samples); /* that much of it was not read; or NULL */
     struct perfile_edit_options options;
     struct perfile_edit_report *report;
     bool no_kernel_copy;  /* kcore_dir is left out, also of a directory */

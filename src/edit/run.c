@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "edit/edit.h"
+#include "model/index.h"
 
 int pf_edit_open(struct pf_edit *edit, struct perfile_reader *reader, struct perfile_writer *writer,
                  const struct perfile_edit_options *options, struct perfile_error *error)
@@ -185,6 +186,16 @@ static bool is_behind(const struct pf_edit *edit, struct rounds *rounds, const s
     return rounds->settled > edit->last_time && !rounds->broken && pf_reader_leave_rest(edit->reader);
 }
 
+static void pass_over(const struct pf_edit *edit, struct pf_skips *skips, struct rounds *rounds)
+{
+    struct pf_index_gap gap;
+    while (pf_skips_take(skips, &gap)) {
+        rounds->most = pf_max(rounds->most, gap.last_time);
+        if (edit->passed_over)
+            edit->passed_over(edit->unwanted_context, gap.samples);
+    }
+}
+
 int pf_edit_walk(struct pf_edit *edit, bool by_time,
                  int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,
                  struct perfile_error *error)
@@ -194,6 +205,7 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
     if (!item)
         return pf_fail_memory(error, "edit");
     struct rounds rounds = {0};
+    struct pf_skips skips = {.at = UINT64_MAX};
     bool ended = false;
     edit->session = NULL;
     int result = by_time ? perfile_session_open(edit->reader, &edit->session, error) : 0;
@@ -201,7 +213,11 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
         perfile_session_follow_maps(edit->session);
     if (result == 0 && edit->session && edit->has_last_time)
         perfile_session_limit(edit->session, 0, edit->last_time);
+    if (!edit->session && edit->unwanted)
+        pf_skips_open(&skips, edit->reader, edit->unwanted, edit->unwanted_context);
     for (uint64_t n = 0; result == 0 && !ended; n++) {
+        if (PF_UNLIKELY(pf_skips_due(&skips, edit->reader)))
+            pass_over(edit, &skips, &rounds);
         int more = edit->session ? perfile_session_next(edit->session, &record, error)
                                  : perfile_reader_next(edit->reader, &record, error);
         if (more <= 0) {

@@ -282,12 +282,37 @@ static void rewind_part(struct pf_part *part)
     }
 }
 
-void pf_reader_go_to(struct perfile_reader *reader, uint64_t offset, const struct perfile_counts *counts)
+bool pf_reader_entry(const struct perfile_reader *reader, struct pf_entry *entry)
+{
+    const struct pf_part *part = &reader->parts[0];
+    const struct pf_window *window = &part->inflated;
+    *entry = (struct pf_entry){.offset = part->frame.at};
+    if (!part->inflate)
+        return true;
+    entry->inflated = part->inflated_frame.at;
+    return !part->inflating && !part->broken && pf_inflate_is_between(part->inflate) &&
+           entry->inflated == window->offset + window->bytes;
+}
+
+void pf_reader_go_to(struct perfile_reader *reader, const struct pf_entry *entry, const struct perfile_counts *counts)
 {
     struct pf_part *part = &reader->parts[0];
     rewind_part(part);
-    part->frame.at = offset;
+    part->frame.at = entry->offset;
+    if (part->inflate)
+        part->inflated.offset = part->inflated_frame.at = entry->inflated;
     reader->counts = *counts;
+}
+
+void pf_reader_pass_over(struct perfile_reader *reader, uint64_t offset, uint64_t samples, uint64_t time)
+{
+    struct pf_frame *frame = &reader->parts[0].frame;
+    reader->counts.records += samples;
+    reader->counts.samples += samples;
+    reader->counts.data_bytes += offset - frame->at;
+    frame->at = offset;
+    frame->previous_inexact = false;
+    frame->last_time = time;
 }
 
 static uint64_t bytes_left(const struct perfile_reader *reader)

@@ -120,8 +120,17 @@ int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **
  * for the last MiB it is not worth it that losses and damage there are not counted.
  */
 bool pf_reader_leave_rest(struct perfile_reader *reader);
-/* The only part of a file is read from `offset` on, where a record begins; all before it counts as `counts` say. */
-void pf_reader_go_to(struct perfile_reader *reader, uint64_t offset, const struct perfile_counts *counts);
+/* Where reading can begin: the next record is there, and what is inflated from there on counts from `inflated` on. */
+struct pf_entry {
+    uint64_t offset;
+    uint64_t inflated;
+};
+/* Where the only part of a file stands. False: reading cannot begin there, for something is being inflated. */
+bool pf_reader_entry(const struct perfile_reader *reader, struct pf_entry *entry);
+/* The only part of a file is read from there on; all before it counts as `counts` say. */
+void pf_reader_go_to(struct perfile_reader *reader, const struct pf_entry *entry, const struct perfile_counts *counts);
+/* Some of it is passed over: `samples` samples and nothing else, up to `offset`, the last ones about as old as `time`. */
+void pf_reader_pass_over(struct perfile_reader *reader, uint64_t offset, uint64_t samples, uint64_t time);
 /* STOPPED after perfile_reader_stop, else 0. */
 int pf_reader_check_stopped(const struct perfile_reader *reader, struct perfile_error *error);
 /* Gives the reader to a session, which sets `stops` back when it ends. ARGUMENT: not at its start, or another has it. */

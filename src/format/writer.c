@@ -452,7 +452,7 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
                          "%llu bytes of its payload are missing", (unsigned long long)writer->payload_left);
     for (size_t i = 0; i < writer->stream_count && result == 0; i++)
-        result = pf_writer_flush(&writer->streams[i], writer, error);
+        result = pf_writer_flush_frame(&writer->streams[i], writer, error);
     /* a live file that cannot be finished stays the stream that it is */
     if (result == 0)
         result = pf_sink_flush(&writer->streams[0].sink, error);

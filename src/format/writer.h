@@ -23,6 +23,8 @@ struct pf_writer_stream {
     struct pf_deflate *deflate;
     uint8_t *batch; /* records that wait for their compression */
     size_t batch_bytes;
+    uint64_t framed_bytes; /* of records in the frame so far, */
+    bool framed_in_round;  /* which is not the first of its round */
     bool open;
 };
 
@@ -149,6 +151,8 @@ int pf_writer_put_bytes(struct perfile_writer *writer, const void *data, size_t 
 int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *error);
 /* What waits for compression goes out. */
 int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error);
+/* The same, and a frame of compression ends with it, where they do. */
+int pf_writer_flush_frame(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error);
 
 /* ---- writer_copy.c ---- */
 

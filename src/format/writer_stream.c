@@ -86,14 +86,16 @@ static int put_container(struct perfile_writer *writer, struct pf_writer_stream 
     return pf_sink_put(&stream->sink, record, whole, error);
 }
 
-int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error)
+static int put_batch(struct pf_writer_stream *stream, struct perfile_writer *writer, bool ends,
+                     struct perfile_error *error)
 {
     uint8_t record[PF_RECORD_ROOM];
     size_t header = writer->options.compressed_v1 ? COMPRESSED_HEADER : COMPRESSED2_HEADER;
     size_t room = (writer->options.compressed_v1 ? PF_RECORD_ROOM - 1 : COMPRESSED2_ROOM) - header, got;
-    if (!stream->batch_bytes)
-        return 0;
     pf_deflate_push(stream->deflate, stream->batch, stream->batch_bytes);
+    if (ends)
+        pf_deflate_end(stream->deflate);
+    stream->framed_bytes = ends ? 0 : stream->framed_bytes + stream->batch_bytes;
     stream->batch_bytes = 0;
     for (;;) {
         int result = pf_deflate_pull(stream->deflate, record + header, room, &got, error);
@@ -103,6 +105,34 @@ int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writ
         if (result < 0)
             return result;
     }
+}
+
+int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error)
+{
+    const uint64_t most = writer->options.frame_bytes;
+    const bool ends = most && stream->framed_bytes + stream->batch_bytes >= most;
+    if (!stream->batch_bytes)
+        return 0;
+    stream->framed_in_round |= ends;
+    return put_batch(stream, writer, ends, error);
+}
+
+int pf_writer_flush_frame(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error)
+{
+    const bool any = stream->batch_bytes || stream->framed_bytes;
+    if (!writer->options.frame_bytes || !any)
+        return pf_writer_flush(stream, writer, error);
+    return put_batch(stream, writer, true, error);
+}
+
+/* Whoever begins with a round needs a frame that begins there. */
+static int end_round(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct pf_writer_stream *stream = pf_writer_stream(writer);
+    const uint64_t enough = writer->options.frame_bytes / 2;
+    const bool ends = stream->framed_in_round || stream->framed_bytes + stream->batch_bytes >= enough;
+    stream->framed_in_round = false;
+    return ends ? pf_writer_flush_frame(stream, writer, error) : 0;
 }
 
 static int put_compressed(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
@@ -238,9 +268,11 @@ int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_
         return pf_writer_put_bytes(writer, data, bytes, error);
     for (size_t at = 0, size; at < bytes && result == 0; at += size) {
         size = pf_load16(data + at + 6, writer->swap);
-        result = pf_load32(data + at, writer->swap) < PERFILE_RECORD_HEADER_ATTR
-                     ? put_compressed(writer, data + at, size, error)
-                     : pf_writer_put_bytes(writer, data + at, size, error);
+        const uint32_t type = pf_load32(data + at, writer->swap);
+        result = type == PERFILE_RECORD_FINISHED_ROUND ? end_round(writer, error) : 0;
+        if (result == 0)
+            result = type < PERFILE_RECORD_HEADER_ATTR ? put_compressed(writer, data + at, size, error)
+                                                       : pf_writer_put_bytes(writer, data + at, size, error);
     }
     return result;
 }
@@ -262,6 +294,10 @@ int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes,
     writer->counts.samples += type == PERFILE_RECORD_SAMPLE;
     if (PF_UNLIKELY(writer->options.compression) && type < PERFILE_RECORD_HEADER_ATTR)
         return put_compressed(writer, data, bytes, error);
+    if (PF_UNLIKELY(writer->options.frame_bytes) && type == PERFILE_RECORD_FINISHED_ROUND)
+        result = end_round(writer, error);
+    if (result < 0)
+        return result;
     if (PF_UNLIKELY(pf_writer_stream(writer)->batch_bytes))
         return pf_writer_put_bytes(writer, data, bytes, error);
     return pf_sink_put(&pf_writer_stream(writer)->sink, data, bytes, error);

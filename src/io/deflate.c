@@ -10,6 +10,7 @@ struct pf_deflate {
     ZSTD_CCtx *context;
     ZSTD_inBuffer input;
     bool done; /* all of the input is flushed */
+    bool ends; /* and the frame is to be over */
 };
 
 int pf_deflate_open(struct pf_deflate **deflate, const struct perfile_allocator *allocator, int level,
@@ -43,17 +44,25 @@ void pf_deflate_push(struct pf_deflate *deflate, const void *data, size_t bytes)
     deflate->done = bytes == 0;
 }
 
+void pf_deflate_end(struct pf_deflate *deflate)
+{
+    deflate->ends = true;
+    deflate->done = false;
+}
+
 int pf_deflate_pull(struct pf_deflate *deflate, void *to, size_t room, size_t *got, struct perfile_error *error)
 {
     *got = 0;
     if (deflate->done)
         return 0;
     ZSTD_outBuffer out = {to, room, 0};
-    size_t left = ZSTD_compressStream2(deflate->context, &out, &deflate->input, ZSTD_e_flush);
+    const ZSTD_EndDirective how = deflate->ends ? ZSTD_e_end : ZSTD_e_flush;
+    size_t left = ZSTD_compressStream2(deflate->context, &out, &deflate->input, how);
     if (ZSTD_isError(left))
         return pf_fail(error, PERFILE_ERROR_COMPRESSION, PERFILE_NO_OFFSET, "zstd stream", "%s",
                        ZSTD_getErrorName(left));
     deflate->done = left == 0;
+    deflate->ends &= left != 0;
     *got = out.pos;
     return 0;
 }

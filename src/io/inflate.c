@@ -14,6 +14,8 @@ struct pf_inflate {
     size_t bytes;
     size_t used;
     bool more; /* zstd holds back output that did not fit */
+    bool inside; /* a frame has begun and not ended */
+    uint64_t ended; /* frames */
 };
 
 int pf_inflate_open(struct pf_inflate **inflate, const struct perfile_allocator *allocator, struct perfile_error *error)
@@ -43,7 +45,7 @@ void pf_inflate_restart(struct pf_inflate *inflate)
 {
     ZSTD_DCtx_reset(inflate->context, ZSTD_reset_session_only);
     inflate->bytes = inflate->used = 0;
-    inflate->more = false;
+    inflate->more = inflate->inside = false;
 }
 
 int pf_inflate_push(struct pf_inflate *inflate, const void *data, size_t bytes, struct perfile_error *error)
@@ -71,8 +73,20 @@ int pf_inflate_pull(struct pf_inflate *inflate, void *to, size_t bytes, size_t *
         inflate->used = in.pos;
         inflate->more = out.pos == out.size;
         *got = out.pos;
+        inflate->inside = result != 0;
+        inflate->ended += result == 0;
         if (stuck)
             break;
     }
     return 0;
+}
+
+bool pf_inflate_is_between(const struct pf_inflate *inflate)
+{
+    return !inflate->inside && inflate->used == inflate->bytes;
+}
+
+uint64_t pf_inflate_ended(const struct pf_inflate *inflate)
+{
+    return inflate->ended;
 }

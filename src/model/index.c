@@ -57,6 +57,24 @@ static int fail_absent(struct perfile_error *error, const char *why)
     return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "index", "%s", why);
 }
 
+static bool is_piece(const uint8_t *data, size_t bytes, const struct pf_index_piece *piece)
+{
+    return piece->at <= bytes && piece->bytes <= bytes - piece->at &&
+           pf_crc32(0, data + piece->at, (size_t)piece->bytes) == piece->crc;
+}
+
+const uint8_t *pf_index_piece_at(const struct perfile_reader *reader, const struct pf_index_piece *piece)
+{
+    return is_piece(reader->index.data, reader->index.bytes, piece) ? reader->index.data + piece->at : NULL;
+}
+
+struct pf_index_tail pf_index_tail_of(const struct perfile_reader *reader)
+{
+    struct pf_index_tail tail;
+    memcpy(&tail, reader->index.data + reader->index.bytes - sizeof(tail), sizeof(tail));
+    return tail;
+}
+
 int perfile_index_use(struct perfile_reader *reader, const void *data, size_t bytes, struct perfile_error *error)
 {
     struct pf_index_tail tail, recording;
@@ -73,10 +91,56 @@ int perfile_index_use(struct perfile_reader *reader, const void *data, size_t by
     const struct pf_index_piece *marks = &tail.marks;
     uint64_t wanted;
     if (!pf_multiply(marks->count, sizeof(struct pf_index_mark), &wanted) || marks->bytes != wanted ||
-        marks->at > bytes || marks->bytes > bytes - marks->at ||
-        pf_crc32(0, at + marks->at, (size_t)marks->bytes) != marks->crc)
+        !is_piece(at, bytes, marks))
         return fail_absent(error, "it is damaged");
     reader->index.data = at;
     reader->index.bytes = bytes;
     return 0;
+}
+
+/* ---- sets of numbers ---- */
+
+/* Two bits of each. */
+static void bits_of(uint32_t number, unsigned bits[2])
+{
+    const uint64_t hash = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    bits[0] = (unsigned)(hash >> 56);
+    bits[1] = (unsigned)(hash >> 48 & 0xff);
+}
+
+void pf_index_set_add(struct pf_index_set *set, uint32_t number)
+{
+    unsigned bits[2];
+    bits_of(number, bits);
+    set->words[bits[0] / 64] |= UINT64_C(1) << bits[0] % 64;
+    set->words[bits[1] / 64] |= UINT64_C(1) << bits[1] % 64;
+}
+
+bool pf_index_set_has(const struct pf_index_set *set, uint32_t number)
+{
+    unsigned bits[2];
+    bits_of(number, bits);
+    return set->words[bits[0] / 64] >> bits[0] % 64 & set->words[bits[1] / 64] >> bits[1] % 64 & 1;
+}
+
+bool perfile_block_may_have(const struct perfile_block *block, int part, uint64_t number)
+{
+    switch (part) {
+    case PERFILE_BLOCK_CPU:
+        return block->lacks & PF_INDEX_NO_CPU || block->cpus >> number % 64 & 1;
+    case PERFILE_BLOCK_EVENT:
+        return block->events >> number % 64 & 1;
+    case PERFILE_BLOCK_PID:
+        return block->lacks & PF_INDEX_NO_THREAD || pf_index_set_has(&block->pids, (uint32_t)number);
+    case PERFILE_BLOCK_TID:
+        return block->lacks & PF_INDEX_NO_THREAD || pf_index_set_has(&block->tids, (uint32_t)number);
+    default:
+        return true;
+    }
+}
+
+void perfile_block_times(const struct perfile_block *block, uint64_t *first, uint64_t *last)
+{
+    *first = block->first_time;
+    *last = block->last_time;
 }

@@ -7,7 +7,10 @@
  * names of threads, mappings, control groups. So who takes the state over and reads from `resume` on, and passes over what
  * was delivered, goes on as if it had come all the way.
  *
- *     pieces of texts, of names that ended, and of states, as they come     marks     the tail
+ *     pieces of texts, of names that ended, of states, and of gaps, as they come     marks     blocks     the tail
+ *
+ * A block is some samples that stand near each other, in gaps between other records: who wants none of them passes over
+ * the gaps, and reads what is between them, for all that is no sample may matter to other samples.
  *
  * In the order of bytes and the sizes of this machine: another one's is not used. Each piece has a checksum.
  */
@@ -16,7 +19,7 @@
 
 #include "model/session.h"
 
-enum { PF_INDEX_VERSION = 1 };
+enum { PF_INDEX_VERSION = 2 };
 
 struct pf_index_piece {
     uint64_t at, bytes;
@@ -26,15 +29,47 @@ struct pf_index_piece {
 
 struct pf_index_mark {
     uint64_t settled;
-    uint64_t resume, end;        /* the round */
+    struct pf_entry resume; /* of the round, */
+    uint64_t end;           /* and its end */
     struct pf_index_piece texts; /* that are new, each with its NUL: their numbers count on from mark to mark */
     struct pf_index_piece gone;  /* names of threads that ended since the mark before: struct pf_index_name */
     struct pf_index_piece state;
     struct perfile_counts counts; /* when the reader stood at `resume` */
 };
 
+/* All of it is SAMPLE records that wait for their turn. */
+struct pf_index_gap {
+    uint64_t at;
+    uint32_t bytes;
+    uint32_t samples;
+    uint64_t last_time;
+};
+
+/* Sets of numbers: of those that say "no" the number is not in it. */
+enum { PF_INDEX_SET_WORDS = 4 };
+struct pf_index_set {
+    uint64_t words[PF_INDEX_SET_WORDS];
+};
+
+enum {
+    PF_INDEX_NO_CPU = 1 << 0,    /* some sample does not say where it was, */
+    PF_INDEX_NO_THREAD = 1 << 1, /* or of whom it is */
+    PF_INDEX_NEEDED = 1 << 2,    /* threads without a name are in it, which matters to others with their numbers */
+};
+
+struct perfile_block {
+    uint64_t at, end;
+    uint64_t first_time, last_time;
+    struct pf_index_piece gaps;
+    uint64_t lacks;          /* PF_INDEX_NO_... */
+    uint64_t cpus, events;   /* a bit for each; 64 is 0 again */
+    struct pf_index_set pids, tids;
+};
+
 struct pf_index_tail {
     struct pf_index_piece marks;
+    struct pf_index_piece blocks;
+    uint64_t queue_bytes; /* the most that waited for its turn */
     uint64_t file_bytes;
     int64_t modified_s, modified_ns;
     uint64_t ends_crc; /* of how the recording begins and ends */
@@ -84,9 +119,21 @@ struct pf_index_life {
     uint64_t value; /* how many of its threads are alive, or when it ended */
 };
 
-/* As perfile_index_write, with marks as near as tests want them. */
-int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, uint64_t mark_bytes,
+/* As perfile_index_write, with marks as near, and blocks and gaps as small, as tests want them. */
+struct pf_index_sizes {
+    uint64_t mark_bytes;  /* of the recording between two marks */
+    uint64_t block_bytes; /* of it in a block, about */
+    uint64_t gap_bytes;   /* in a gap, at least */
+};
+int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, const struct pf_index_sizes *sizes,
                    struct perfile_error *error);
+/* Of a reader that has an index. */
+struct pf_index_tail pf_index_tail_of(const struct perfile_reader *reader);
+/* The piece is in the index, and is what it was: where it is; else NULL. */
+const uint8_t *pf_index_piece_at(const struct perfile_reader *reader, const struct pf_index_piece *piece);
+/* Where a number is in a set; false when it is not. */
+bool pf_index_set_has(const struct pf_index_set *set, uint32_t number);
+void pf_index_set_add(struct pf_index_set *set, uint32_t number);
 /* What the tail says of the recording that the reader has. False: it is no file. */
 bool pf_index_describe(struct perfile_reader *reader, struct pf_index_tail *tail);
 /* The reader stands behind the first round: it goes to the last mark before the times that are wanted. MEMORY. */

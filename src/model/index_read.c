@@ -39,19 +39,9 @@ static bool take(struct input *input, void *to, size_t bytes)
 /* The bytes of a piece, if it is what it was. */
 static bool open_piece(const struct perfile_reader *reader, const struct pf_index_piece *piece, struct input *input)
 {
-    const size_t bytes = reader->index.bytes;
-    if (piece->at > bytes || piece->bytes > bytes - piece->at ||
-        pf_crc32(0, reader->index.data + piece->at, (size_t)piece->bytes) != piece->crc)
-        return false;
-    *input = (struct input){reader->index.data + piece->at, (size_t)piece->bytes};
-    return true;
-}
-
-static struct pf_index_tail tail_of(const struct perfile_reader *reader)
-{
-    struct pf_index_tail tail;
-    memcpy(&tail, reader->index.data + reader->index.bytes - sizeof(tail), sizeof(tail));
-    return tail;
+    const uint8_t *at = pf_index_piece_at(reader, piece);
+    *input = (struct input){at, at ? (size_t)piece->bytes : 0};
+    return at;
 }
 
 static struct pf_index_mark mark_at(const struct perfile_reader *reader, const struct pf_index_tail *tail, uint64_t i)
@@ -236,10 +226,9 @@ static bool choose(const struct perfile_session *session, const struct pf_index_
     bool found = false;
     for (uint64_t i = 0; i < tail->marks.count; i++) {
         const struct pf_index_mark mark = mark_at(session->reader, tail, i);
-        if (mark.settled >= session->first_wanted || mark.resume % 8 || mark.resume >= mark.end ||
-            mark.end > frame->end)
+        if (mark.settled >= session->first_wanted || mark.resume.offset >= mark.end || mark.end > frame->end)
             break;
-        found |= mark.resume > frame->at;
+        found |= mark.resume.offset > frame->at;
         *chosen = i;
     }
     return found;
@@ -266,7 +255,7 @@ static void take_over(struct loading *l)
     session->exit_pending = false;
     session->left_out = l->mark.counts.samples;
     session->resumed_until = l->mark.end;
-    pf_reader_go_to(session->reader, l->mark.resume, &l->mark.counts);
+    pf_reader_go_to(session->reader, &l->mark.resume, &l->mark.counts);
 }
 
 static int finish(struct loading *l, struct perfile_error *error)
@@ -283,7 +272,7 @@ static int finish(struct loading *l, struct perfile_error *error)
 int pf_index_resume(struct perfile_session *session, struct perfile_error *error)
 {
     struct loading l = {.session = session, .allocator = session->reader->allocator};
-    const struct pf_index_tail tail = tail_of(session->reader);
+    const struct pf_index_tail tail = pf_index_tail_of(session->reader);
     uint64_t chosen = 0;
     if (session->unordered || session->relieved || !choose(session, &tail, &chosen))
         return 0;
@@ -299,7 +288,7 @@ int pf_index_resume(struct perfile_session *session, struct perfile_error *error
 void pf_index_count_rest(struct perfile_session *session)
 {
     struct perfile_reader *reader = session->reader;
-    const struct pf_index_tail tail = tail_of(reader);
+    const struct pf_index_tail tail = pf_index_tail_of(reader);
     session->left_out = tail.counts.samples - pf_min(session->given, tail.counts.samples);
     reader->counts = tail.counts;
 }

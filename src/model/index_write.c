@@ -9,6 +9,7 @@
 
 /* How far marks are apart at least, in bytes of the recording, or in bytes of a state. */
 enum { MARK_BYTES = 64 << 20, MARK_STATES = 32 };
+enum { BLOCK_BYTES = 1 << 20, GAP_BYTES = 4096, GAP_MOST_BYTES = 1 << 30 };
 
 struct builder {
     const struct perfile_allocator *allocator;
@@ -27,8 +28,16 @@ struct builder {
     struct pf_index_counts has;
     struct pf_map map_numbers; /* of this state, by their addresses */
     struct pf_map space_numbers;
-    uint64_t mark_bytes;
-    uint64_t next_mark;  /* not before this offset */
+    struct pf_index_sizes sizes;
+    uint64_t next_mark;          /* not before this offset */
+    struct perfile_block block;  /* that grows; its gaps begin at gaps.at of ... */
+    struct pf_text gaps;         /* struct pf_index_gap */
+    struct pf_text ready, blocks; /* struct perfile_block: that have ended, and of them those whose gaps are written */
+    struct pf_index_gap gap;     /* that grows; no samples: none does */
+    uint64_t queue_bytes;        /* the most that waited */
+    int32_t last_pid, last_tid;  /* the last ones that went into the sets of the block, */
+    bool last_known;             /* if any did */
+    bool compressed;     /* a compressed record was there */
     uint32_t of_space;   /* maps */
     const char *refused; /* why there can be none */
     bool failed;         /* out of memory */
@@ -212,7 +221,7 @@ static int write_mark(struct builder *b, struct perfile_error *error)
     const struct perfile_session *session = b->session;
     struct pf_index_mark mark = {.settled = session->settled,
                                  .resume = session->round_before,
-                                 .end = session->round_at,
+                                 .end = session->round_at.offset,
                                  .counts = session->counts_before};
     pf_map_open(&b->map_numbers, b->allocator);
     pf_map_open(&b->space_numbers, b->allocator);
@@ -229,17 +238,160 @@ static int write_mark(struct builder *b, struct perfile_error *error)
     b->text_count += b->new_texts;
     b->new_texts = 0;
     pf_put(&b->marks, &mark, sizeof(mark));
-    b->next_mark = mark.end + pf_max(b->mark_bytes, b->mark_bytes < MARK_BYTES ? 0 : MARK_STATES * mark.state.bytes);
+    const uint64_t states = b->sizes.mark_bytes < MARK_BYTES ? 0 : MARK_STATES * mark.state.bytes;
+    b->next_mark = mark.end + pf_max(b->sizes.mark_bytes, states);
     return result;
 }
 
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+/* A gap that is too small to be worth it is none. */
+static void end_gap(struct builder *b)
+{
+    const size_t of_block = b->gaps.used - (size_t)b->block.gaps.at;
+    if (b->gap.samples && b->gap.bytes >= b->sizes.gap_bytes) {
+        b->block.at = of_block ? b->block.at : b->gap.at;
+        b->block.end = b->gap.at + b->gap.bytes;
+        b->block.gaps.count++;
+        pf_put(&b->gaps, &b->gap, sizeof(b->gap));
+    }
+    b->gap = (struct pf_index_gap){0};
+}
+
+static void begin_block(struct builder *b)
+{
+    b->block = (struct perfile_block){.first_time = UINT64_MAX, .gaps = {.at = b->gaps.used}};
+    b->last_known = false;
+}
+
+static void end_block(struct builder *b)
+{
+    end_gap(b);
+    if (!b->block.gaps.count)
+        return; /* it goes on */
+    pf_put(&b->ready, &b->block, sizeof(b->block));
+    begin_block(b);
+}
+
+/* The gaps of blocks that have ended; those of the block that grows stay. */
+static int write_ready(struct builder *b, struct perfile_error *error)
+{
+    struct perfile_block block;
+    int result = b->gaps.failed || b->ready.failed ? pf_fail_memory(error, "index") : 0;
+    for (size_t at = 0; at < b->ready.used && result == 0; at += sizeof(block)) {
+        memcpy(&block, b->ready.data + at, sizeof(block));
+        const char *gaps = b->gaps.data + block.gaps.at;
+        block.gaps = piece_here(b, block.gaps.count);
+        result = write_bytes(b, gaps, (size_t)block.gaps.count * sizeof(struct pf_index_gap), &block.gaps, error);
+        pf_put(&b->blocks, &block, sizeof(block));
+    }
+    if (result < 0)
+        return result;
+    b->ready.used = 0;
+    b->gaps.used -= (size_t)b->block.gaps.at;
+    memmove(b->gaps.data, b->gaps.data + b->block.gaps.at, b->gaps.used);
+    b->block.gaps.at = 0;
+    return 0;
+}
+
+static void note_thread(struct builder *b, const struct pf_plan *plan, const uint8_t *data)
+{
+    if (!plan->tid_at) {
+        b->block.lacks |= PF_INDEX_NO_THREAD;
+        return;
+    }
+    const int32_t pid = (int32_t)pf_load32(data + plan->tid_at, plan->swap);
+    const int32_t tid = (int32_t)pf_load32(data + plan->tid_at + 4, plan->swap);
+    if (b->last_known && pid == b->last_pid && tid == b->last_tid)
+        return;
+    b->last_pid = pid;
+    b->last_tid = tid;
+    b->last_known = true;
+    pf_index_set_add(&b->block.pids, (uint32_t)pid);
+    pf_index_set_add(&b->block.tids, (uint32_t)tid);
+}
+
+static void note_sample(struct builder *b, const struct perfile_record *record)
+{
+    const struct pf_plan *plan = &((const struct pf_event *)(const void *)record->event)->plan;
+    struct perfile_block *block = &b->block;
+    uint32_t cpu;
+    block->first_time = pf_min(block->first_time, record->time);
+    block->last_time = pf_max(block->last_time, record->time);
+    block->events |= UINT64_C(1) << record->event->index % 64;
+    if (pf_plan_cpu(plan, record, &cpu))
+        block->cpus |= UINT64_C(1) << cpu % 64;
+    else
+        block->lacks |= PF_INDEX_NO_CPU;
+    note_thread(b, plan, record->data);
+    if (!b->gap.samples)
+        b->gap.at = record->offset;
+    b->gap.bytes += record->bytes;
+    b->gap.samples++;
+    b->gap.last_time = pf_max(b->gap.last_time, record->time);
+}
+
+/* A sample of which no more need be known than the block says. */
+static bool is_usual(const struct perfile_session *session, const struct perfile_record *record)
+{
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    return record->type == PERFILE_RECORD_SAMPLE && !record->damaged && !record->compressed && event &&
+           event->plan.known && event->plan.time_at && pf_session_must_wait(session, record) &&
+           record->time >= session->settled && record->bytes == record->stated_bytes;
+}
+
+/* Records come as they stand in the file. */
+static void note(void *context, const struct perfile_record *record)
+{
+    struct builder *b = context;
+    const bool usual = is_usual(b->session, record);
+    b->queue_bytes = pf_max(b->queue_bytes, b->session->order.bytes);
+    b->compressed |= record->compressed;
+    if (b->gap.samples && (!usual || record->offset != b->gap.at + b->gap.bytes || b->gap.bytes >= GAP_MOST_BYTES))
+        end_gap(b);
+    if (usual)
+        note_sample(b, record);
+    if (b->gap.samples && b->gap.at + b->gap.bytes - (b->block.gaps.count ? b->block.at : b->gap.at) >= b->sizes.block_bytes)
+        end_block(b);
+}
+
+/*
+ * A thread without a name that gets one later gives it to its samples, but not to those of another one with its number
+ * (pf_threads_name): so these must be asked for all the same.
+ */
+static void mark_needed(struct builder *b)
+{
+    const struct pf_map *asked = &b->session->threads.asked;
+    struct perfile_block block;
+    for (size_t i = 0; i < asked->size; i++) {
+        if (asked->slots[i].value != 1) /* itself stored plus one: it has got its name */
+            continue;
+        for (size_t at = 0; at < b->blocks.used && !b->blocks.failed; at += sizeof(block)) {
+            memcpy(&block, b->blocks.data + at, sizeof(block));
+            block.lacks |= pf_index_set_has(&block.tids, (uint32_t)asked->slots[i].key) ? PF_INDEX_NEEDED : 0;
+            memcpy(b->blocks.data + at, &block, sizeof(block));
+        }
+    }
+}
+
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
+
+static const char one_stream[] = "its records are compressed as one stream, which can be read from its beginning only";
+
+static bool is_one_stream(const struct builder *b)
+{
+    const struct pf_inflate *inflate = b->session->reader->parts[0].inflate;
+    return b->compressed && inflate && !pf_inflate_ended(inflate);
+}
 
 static int take_mark(void *context, struct perfile_error *error)
 {
     struct builder *b = context;
     const struct perfile_session *session = b->session;
-    const bool due = session->round_before && session->settled && session->round_at >= b->next_mark;
+    const bool due = session->can_enter_before && session->round_before.offset && session->settled &&
+                     session->round_at.offset >= b->next_mark;
+    if (session->round_at.offset >= b->next_mark && is_one_stream(b))
+        b->refused = one_stream;
     const int result = due ? write_mark(b, error) : 0;
     perfile_session_trim(b->session);
     return result;
@@ -276,13 +428,24 @@ static void take_map(struct builder *b, const struct perfile_record *record)
         b->refused = "it has code of JITs, whose files are read from their beginning";
 }
 
+/* Who reads it asks for the name of each thread. */
+static void take_sample(struct builder *b, const struct perfile_record *record)
+{
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    if (event && event->plan.tid_at && !record->damaged)
+        pf_threads_name(&b->session->threads,
+                        (int32_t)pf_load32(record->data + event->plan.tid_at + 4, event->plan.swap));
+}
+
 /* What describes the recording comes at its start, where everybody reads it. */
 static void take_other(struct builder *b, const struct perfile_record *record)
 {
     const bool harmless = record->type == PERFILE_RECORD_FINISHED_ROUND || record->type == PERFILE_RECORD_FINISHED_INIT;
     if (record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2)
-        b->refused = "its records are compressed as one stream: convert it to one that is not";
-    else if (record->type >= PERFILE_RECORD_HEADER_ATTR && !harmless && b->session->round_at)
+        b->compressed = true;
+    else if (record->type == PERFILE_RECORD_FINISHED_ROUND && record->compressed)
+        b->refused = "its rounds are compressed";
+    else if (record->type >= PERFILE_RECORD_HEADER_ATTR && !harmless && b->session->round_at.offset)
         b->refused = "records in the middle of it describe the recording";
 }
 
@@ -290,6 +453,7 @@ static void take_record(struct builder *b, const struct perfile_record *record)
 {
     switch (record->type) {
     case PERFILE_RECORD_SAMPLE:
+        take_sample(b, record);
         return;
     case PERFILE_RECORD_FORK:
     case PERFILE_RECORD_EXIT:
@@ -316,6 +480,8 @@ static const char *why_not(const struct builder *b)
     const struct perfile_session *session = b->session;
     if (b->refused)
         return b->refused;
+    if (is_one_stream(b))
+        return one_stream;
     if (session->reader->counts.aux_type || session->reader->counts.aux_bytes)
         return "it has AUX data";
     if (has_damage(session->reader))
@@ -332,8 +498,17 @@ static int refuse(struct perfile_error *error, const char *why)
 static int finish(struct builder *b, struct pf_index_tail *tail, struct perfile_error *error)
 {
     tail->counts = b->session->reader->counts;
+    tail->queue_bytes = b->queue_bytes;
+    end_block(b);
+    int result = write_ready(b, error);
+    if (result < 0)
+        return result;
+    mark_needed(b);
     tail->marks = piece_here(b, b->marks.used / sizeof(struct pf_index_mark));
-    int result = write_text(b, &b->marks, &tail->marks, error);
+    result = write_text(b, &b->marks, &tail->marks, error);
+    tail->blocks = piece_here(b, b->blocks.used / sizeof(struct perfile_block));
+    if (result == 0)
+        result = write_text(b, &b->blocks, &tail->blocks, error);
     struct pf_index_piece unused = {0};
     tail->crc = pf_crc32(0, tail, offsetof(struct pf_index_tail, crc));
     return result < 0 ? result : write_bytes(b, tail, sizeof(*tail), &unused, error);
@@ -345,10 +520,15 @@ static int run(struct builder *b, struct pf_index_tail *tail, struct perfile_err
     int result;
     perfile_session_follow_maps(b->session);
     b->session->mark = take_mark;
+    b->session->note = note;
     b->session->mark_context = b;
-    b->next_mark = b->session->reader->parts[0].start + b->mark_bytes;
-    while ((result = perfile_session_next(b->session, &record, error)) > 0 && !b->refused)
+    b->next_mark = b->session->reader->parts[0].start + b->sizes.mark_bytes;
+    begin_block(b);
+    while ((result = perfile_session_next(b->session, &record, error)) > 0 && !b->refused) {
         take_record(b, record);
+        if (PF_UNLIKELY(b->ready.used) && (result = write_ready(b, error)) < 0)
+            return result;
+    }
     if (result < 0)
         return result;
     const char *why = why_not(b);
@@ -357,8 +537,10 @@ static int run(struct builder *b, struct pf_index_tail *tail, struct perfile_err
 
 static int open_builder(struct builder *b)
 {
-    int result = pf_text_open(&b->marks, b->allocator, NULL, NULL) | pf_text_open(&b->texts, b->allocator, NULL, NULL) |
-                 pf_text_open(&b->gone, b->allocator, NULL, NULL);
+    struct pf_text *const texts[] = {&b->marks, &b->texts, &b->gone, &b->gaps, &b->ready, &b->blocks};
+    int result = 0;
+    for (size_t i = 0; i < PF_COUNT(texts); i++)
+        result |= pf_text_open(texts[i], b->allocator, NULL, NULL);
     for (size_t i = 0; i < PF_COUNT(b->parts); i++)
         result |= pf_text_open(&b->parts[i], b->allocator, NULL, NULL);
     pf_map_open(&b->numbers, b->allocator);
@@ -372,6 +554,9 @@ static void close_builder(struct builder *b)
     pf_text_close(&b->marks);
     pf_text_close(&b->texts);
     pf_text_close(&b->gone);
+    pf_text_close(&b->gaps);
+    pf_text_close(&b->ready);
+    pf_text_close(&b->blocks);
     for (size_t i = 0; i < PF_COUNT(b->parts); i++)
         pf_text_close(&b->parts[i]);
     pf_map_close(&b->numbers);
@@ -397,7 +582,7 @@ static int write_quietly(struct builder *b, struct perfile_reader *reader, struc
     return result;
 }
 
-int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, uint64_t mark_bytes,
+int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, const struct pf_index_sizes *sizes,
                    struct perfile_error *error)
 {
     struct pf_index_tail tail;
@@ -406,7 +591,7 @@ int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sin
         return pf_fail_memory(error, "index");
     b->allocator = reader->allocator;
     b->sink = sink;
-    b->mark_bytes = mark_bytes;
+    b->sizes = *sizes;
     int result = pf_index_describe(reader, &tail) ? write_quietly(b, reader, &tail, error)
                                                   : refuse(error, "it is no file, or a stream in one");
     pf_free(reader->allocator, b, sizeof(*b));
@@ -416,5 +601,6 @@ int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sin
 
 int perfile_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, struct perfile_error *error)
 {
-    return pf_index_write(reader, sink, MARK_BYTES, error);
+    static const struct pf_index_sizes usual = {MARK_BYTES, BLOCK_BYTES, GAP_BYTES};
+    return pf_index_write(reader, sink, &usual, error);
 }

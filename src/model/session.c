@@ -20,6 +20,7 @@ int perfile_session_open(struct perfile_reader *reader, struct perfile_session *
     }
     made->reader = reader;
     made->last_wanted = UINT64_MAX;
+    made->skips.at = UINT64_MAX;
     pf_order_open(&made->order, allocator);
     pf_threads_open(&made->threads, allocator);
     pf_maps_open(&made->maps, allocator);
@@ -97,7 +98,7 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
  * Only what the kernel wrote with a time waits for its turn; and nothing does when only samples have times, because what
  * happened between them could not be told any more.
  */
-static bool must_wait(const struct perfile_session *session, const struct perfile_record *record)
+bool pf_session_must_wait(const struct perfile_session *session, const struct perfile_record *record)
 {
     const struct perfile_reader *reader = session->reader;
     return record->type < PERFILE_RECORD_HEADER_ATTR && reader->event_count && reader->events[0]->plan.sample_id_all &&
@@ -117,11 +118,12 @@ static bool leave_out(struct perfile_session *session, const struct perfile_reco
 
 /* ---- one stream: rounds of ring buffers ---- */
 
-static void end_round(struct perfile_session *session, const struct perfile_record *mark)
+static void end_round(struct perfile_session *session)
 {
     session->round_before = session->round_at;
+    session->can_enter_before = session->can_enter;
     session->counts_before = session->counts_at;
-    session->round_at = session->round_end = mark->offset + mark->bytes;
+    session->can_enter = pf_reader_entry(session->reader, &session->round_at);
     session->counts_at = session->reader->counts;
     session->round_over = true;
     pf_order_flush(&session->order, session->round_limit);
@@ -152,15 +154,25 @@ static int settle(struct perfile_session *session, struct perfile_error *error)
 /* In the round that the session has begun with: the record belongs to what it took over. */
 static bool was_delivered(struct perfile_session *session, const struct perfile_record *record)
 {
-    if (record->offset >= session->resumed_until) {
+    if ((record->compressed ? record->container : record->offset) >= session->resumed_until) {
         session->resumed_until = 0;
         return false;
     }
     if (record->type == PERFILE_RECORD_FINISHED_ROUND ||
-        (must_wait(session, record) && record->time > session->settled))
+        (pf_session_must_wait(session, record) && record->time > session->settled))
         return false;
     session->left_out += record->type == PERFILE_RECORD_SAMPLE;
     return true;
+}
+
+/* What nobody wants counts as if it had been read, and as what is left out. */
+static void pass_over(struct perfile_session *session)
+{
+    struct pf_index_gap gap;
+    while (pf_skips_take(&session->skips, &gap)) {
+        session->order.max_time = pf_max(session->order.max_time, gap.last_time);
+        session->left_out += gap.samples;
+    }
 }
 
 static int next_of_stream(struct perfile_session *session, const struct perfile_record **record,
@@ -175,6 +187,8 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             return 0;
         }
         int result = PF_UNLIKELY(session->round_over) ? settle(session, error) : 0;
+        if (PF_UNLIKELY(pf_skips_due(&session->skips, session->reader)))
+            pass_over(session);
         if (result == 0)
             result = pf_reader_next(session->reader, &read, error);
         if (result < 0)
@@ -184,9 +198,11 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             pf_order_flush(&session->order, UINT64_MAX);
             continue;
         }
+        if (PF_UNLIKELY(session->note != NULL))
+            session->note(session->mark_context, read);
         if (PF_UNLIKELY(session->resumed_until) && was_delivered(session, read))
             continue;
-        if (PF_LIKELY(must_wait(session, read))) {
+        if (PF_LIKELY(pf_session_must_wait(session, read))) {
             if (PF_UNLIKELY(read->time < session->first_wanted) && leave_out(session, read))
                 continue;
             if (!pf_order_push(&session->order, read))
@@ -196,7 +212,7 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             continue;
         }
         if (read->type == PERFILE_RECORD_FINISHED_ROUND)
-            end_round(session, read);
+            end_round(session);
         return deliver(session, read, record, error);
     }
 }
@@ -234,7 +250,7 @@ static int oldest_head(struct perfile_session *session, uint32_t *chosen, struct
     for (uint32_t i = 0; i < count; i++) {
         if (!session->has_head[i])
             continue;
-        if (!must_wait(session, &session->heads[i])) {
+        if (!pf_session_must_wait(session, &session->heads[i])) {
             best = i;
             break;
         }
@@ -267,7 +283,7 @@ static int next_of_parts(struct perfile_session *session, const struct perfile_r
             continue;
         }
         head = &session->heads[part];
-        if (!must_wait(session, head))
+        if (!pf_session_must_wait(session, head))
             return deliver(session, head, record, error);
         if (PF_UNLIKELY(head->time < session->first_wanted) && leave_out(session, head))
             continue;
@@ -293,6 +309,31 @@ static bool have_times(const struct perfile_reader *reader)
     return have;
 }
 
+/* Whether it is worth it to read on behind the times that are wanted is up to end_early, which sees the records there. */
+static bool is_unwanted(void *context, const struct perfile_block *block)
+{
+    struct perfile_session *session = context;
+    const bool waits_for_name = session->keeps_comms && session->threads.nameless_count;
+    if (block->last_time < session->first_wanted)
+        return true;
+    if (block->first_time > session->last_wanted && !waits_for_name)
+        return false;
+    if (session->unwanted && session->unwanted(session->unwanted_context, block))
+        return true;
+    const struct pf_filter_block asked = {.block = block,
+                                          .times = perfile_block_times,
+                                          .may_have = perfile_block_may_have,
+                                          .event_at = perfile_event_get,
+                                          .reader = session->reader};
+    return session->has_filter && pf_filter_leaves_out(&session->filter, &asked, false);
+}
+
+static void skip(struct perfile_session *session)
+{
+    if (!session->skips.blocks)
+        pf_skips_open(&session->skips, session->reader, is_unwanted, session);
+}
+
 void perfile_session_limit(struct perfile_session *session, uint64_t first, uint64_t last)
 {
     if (session->record || perfile_reader_file(session->reader)->mode == PERFILE_MODE_PIPE ||
@@ -300,6 +341,17 @@ void perfile_session_limit(struct perfile_session *session, uint64_t first, uint
         return;
     session->first_wanted = first;
     session->last_wanted = last;
+    skip(session);
+}
+
+void perfile_session_skip(struct perfile_session *session,
+                          bool (*unwanted)(void *context, const struct perfile_block *block), void *context)
+{
+    if (session->record)
+        return;
+    session->unwanted = unwanted;
+    session->unwanted_context = context;
+    skip(session);
 }
 
 uint64_t perfile_session_left_out(const struct perfile_session *session)
@@ -360,6 +412,8 @@ int perfile_session_filter(struct perfile_session *session, const struct perfile
     if (result < 0)
         pf_filter_close(&session->filter);
     session->has_filter = result == 0;
+    if (session->has_filter)
+        skip(session);
     return result;
 }
 

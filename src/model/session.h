@@ -9,6 +9,7 @@
 #include "model/cgroups.h"
 #include "model/maps.h"
 #include "model/order.h"
+#include "model/skips.h"
 #include "model/threads.h"
 
 struct perfile_session {
@@ -30,13 +31,18 @@ struct perfile_session {
     uint64_t left_out; /* samples before first_wanted */
     uint64_t given;    /* samples that were delivered */
     /* of a reader that has an index, and of who makes one: */
-    uint64_t round_at, round_before;                /* where the round that is read begins, and the one before it */
+    struct pf_skips skips;
+    bool (*unwanted)(void *context, const struct perfile_block *block); /* NULL: all samples are wanted */
+    void *unwanted_context;
+    struct pf_entry round_at, round_before; /* where the round that is read begins, and the one before it; offset 0: */
+    bool can_enter, can_enter_before;       /* one cannot begin there */
     struct perfile_counts counts_at, counts_before; /* of the reader there */
     uint64_t round_end;                             /* where the last one ended */
     uint64_t resumed_until; /* what lies before here and is not later than `settled` was delivered: */
     bool resumed;
     bool round_over;                                         /* and all that is settled was delivered */
     int (*mark)(void *context, struct perfile_error *error); /* called then; NULL: nobody wants to know */
+    void (*note)(void *context, const struct perfile_record *record); /* with each record as it is read; or NULL */
     void *mark_context;
     bool relieved; /* records were delivered before the order was sure */
     bool at_end;
@@ -48,5 +54,8 @@ struct perfile_session {
     bool has_filter;
     struct pf_filter filter;
 };
+
+/* The record has its turn by its time; else it comes where it stands. */
+bool pf_session_must_wait(const struct perfile_session *session, const struct perfile_record *record);
 
 #endif

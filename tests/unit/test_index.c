@@ -5,12 +5,14 @@
 #include "model/index.h"
 
 #include "base/text.h"
+#include "edited.h"
 #include "recording.h"
 
 #include <perfile/index.h>
 
 enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
-enum { ROUNDS = 1500, STEP = 1000000, MARKS_APART = 64 * 1024 };
+enum { ROUNDS = 1500, STEP = 1000000 };
+static const struct pf_index_sizes sizes = {.mark_bytes = 64 * 1024, .block_bytes = 16 * 1024, .gap_bytes = 128};
 
 /* ---- a recording in which processes begin and end all the time ---- */
 
@@ -57,6 +59,7 @@ static void make(struct recording *r)
 struct slice {
     uint64_t first, last;
     bool keeps_comms;
+    const struct perfile_filter *filter;
 };
 
 struct seen {
@@ -109,10 +112,13 @@ static struct seen read_slice(struct perfile_reader *reader, const struct slice 
     perfile_session_follow_maps(session);
     if (slice->keeps_comms)
         perfile_session_keep_comms(session);
-    perfile_session_limit(session, slice->first, slice->last);
+    if (slice->last)
+        perfile_session_limit(session, slice->first, slice->last);
+    if (slice->filter)
+        assert_int_equal(perfile_session_filter(session, slice->filter, NULL), 0);
     while ((result = perfile_session_next(session, &record, NULL)) > 0) {
         seen.records++;
-        if (record->type != PERFILE_RECORD_SAMPLE || record->time < slice->first || record->time > slice->last)
+        if (record->type != PERFILE_RECORD_SAMPLE || record->time < slice->first || (slice->last && record->time > slice->last))
             continue;
         seen.samples++;
         seen.hash = add_sample(seen.hash, session, record);
@@ -133,6 +139,7 @@ struct indexed {
     struct perfile_reader *reader;
     uint8_t *index;
     size_t bytes, room;
+    int fd; /* of one that is compressed */
 };
 
 static int keep(void *context, const void *data, size_t bytes)
@@ -152,7 +159,7 @@ static int make_all(void **state)
     made->reader = recording_read(&made->recording, &made->block);
     const struct perfile_sink sink = {made, keep};
     struct perfile_error error;
-    if (pf_index_write(made->reader, &sink, MARKS_APART, &error) < 0)
+    if (pf_index_write(made->reader, &sink, &sizes, &error) < 0)
         fail_msg("%s", error.message);
     *state = made;
     return 0;
@@ -205,6 +212,36 @@ static void test_same_slices(void **state)
     assert_true(fewer >= 4);
 }
 
+/* Samples that a filter leaves out are passed over, and all else is as if they were not. */
+static void test_same_filtered(void **state)
+{
+    static const struct {
+        struct perfile_filter filter;
+        bool passes_over;
+    } filters[] = {
+        {{.size = sizeof(struct perfile_filter), .pids = "300"}, true},
+        {{.size = sizeof(struct perfile_filter), .tids = "301,555"}, true},
+        {{.size = sizeof(struct perfile_filter), .pids = "99999"}, true},
+        {{.size = sizeof(struct perfile_filter), .pids = "50"}, false}, /* it is everywhere */
+        {{.size = sizeof(struct perfile_filter), .cpus = "3"}, false},  /* samples that do not say pass */
+        {{.size = sizeof(struct perfile_filter), .time = "0.3,0.4"}, true},
+        {{.size = sizeof(struct perfile_filter), .time = "0.3,0.4 1.2,1.21", .pids = "400,50"}, true},
+    };
+    struct indexed *made = *state;
+    for (size_t i = 0; i < PF_COUNT(filters); i++) {
+        const struct slice all = {.filter = &filters[i].filter};
+        forget_index(made);
+        const struct seen without = read_slice(made->reader, &all);
+        assert_int_equal(without.left_out, 0);
+        assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
+        const struct seen with = read_slice(made->reader, &all);
+        assert_true(with.hash == without.hash);
+        assert_int_equal(with.samples, without.samples);
+        assert_int_equal(with.records, without.records);
+        assert_int_equal(with.left_out > ROUNDS, filters[i].passes_over);
+    }
+}
+
 /* What was passed over counts: the counts are those of the whole recording. */
 static void test_counts(void **state)
 {
@@ -235,14 +272,17 @@ static void test_counts(void **state)
 static void test_damaged(void **state)
 {
     struct indexed *made = *state;
-    const struct slice *slice = &slices[3];
+    static const struct perfile_filter filter = {.size = sizeof(filter), .pids = "300"};
+    const struct slice *slice = &slices[3], all = {.filter = &filter};
     unsigned refused = 0, random = 1;
+    struct pf_index_tail tail;
+    memcpy(&tail, made->index + made->bytes - sizeof(tail), sizeof(tail));
     forget_index(made);
-    const struct seen without = read_slice(made->reader, slice);
+    const struct seen without = read_slice(made->reader, slice), filtered = read_slice(made->reader, &all);
     for (size_t i = 0; i < 300; i++) {
         random = random * 1103515245 + 12345;
-        /* half of them in the tail and the marks */
-        const size_t span = i % 2 ? made->bytes : 4096, at = made->bytes - 1 - (random >> 4) % span;
+        /* half of them in the tail, the blocks and the marks */
+        const size_t span = i % 2 ? made->bytes : made->bytes - (size_t)tail.marks.at, at = made->bytes - 1 - (random >> 4) % span;
         const uint8_t was = made->index[at];
         made->index[at] ^= (uint8_t)(1u << i % 8);
         forget_index(made);
@@ -252,10 +292,55 @@ static void test_damaged(void **state)
         if (i % 10 == 0 || (used == 0 && i % 3 == 0)) {
             const struct seen with = read_slice(made->reader, slice);
             assert_true(with.hash == without.hash && with.samples == without.samples);
+            const struct seen same = read_slice(made->reader, &all);
+            assert_true(same.hash == filtered.hash && same.samples == filtered.samples);
         }
         made->index[at] = was;
     }
-    assert_in_range(refused, 100, 299);
+    assert_in_range(refused, 20, 299);
+}
+
+static void seal(struct indexed *made, struct pf_index_tail *tail)
+{
+    tail->marks.crc = pf_crc32(0, made->index + tail->marks.at, (size_t)tail->marks.bytes);
+    tail->blocks.crc = pf_crc32(0, made->index + tail->blocks.at, (size_t)tail->blocks.bytes);
+    tail->crc = pf_crc32(0, tail, offsetof(struct pf_index_tail, crc));
+    memcpy(made->index + made->bytes - sizeof(*tail), tail, sizeof(*tail));
+}
+
+/* The same of blocks and gaps: what is read then may be anything. */
+static void test_hostile_blocks(void **state)
+{
+    static const struct perfile_filter filter = {.size = sizeof(filter), .pids = "300"};
+    const struct slice all = {.filter = &filter};
+    struct indexed *made = *state;
+    struct pf_index_tail tail;
+    struct perfile_block block;
+    unsigned random = 3;
+    memcpy(&tail, made->index + made->bytes - sizeof(tail), sizeof(tail));
+    const struct pf_index_tail good_tail = tail;
+    for (unsigned i = 0; i < 100; i++) {
+        random = random * 1103515245 + 12345;
+        uint8_t *blocks = made->index + tail.blocks.at + (random >> 8) % tail.blocks.count * sizeof(block);
+        memcpy(&block, blocks, sizeof(block));
+        const struct perfile_block good = block;
+        const size_t bytes = i % 2 ? sizeof(block) : (size_t)block.gaps.bytes;
+        uint8_t *at = i % 2 ? (uint8_t *)&block : made->index + block.gaps.at;
+        const size_t inside = (random >> 4) % bytes;
+        at[inside] ^= (uint8_t)(1u << i % 8);
+        if (i % 2 == 0)
+            block.gaps.crc = pf_crc32(0, at, bytes);
+        memcpy(blocks, &block, sizeof(block));
+        seal(made, &tail);
+        forget_index(made);
+        assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
+        (void)read_slice(made->reader, &all);
+        if (i % 2 == 0)
+            at[inside] ^= (uint8_t)(1u << i % 8);
+        memcpy(blocks, &good, sizeof(good));
+    }
+    tail = good_tail;
+    seal(made, &tail);
 }
 
 /* Who makes one by hand gets the checksums right: whatever is in a state then, it does no harm. */
@@ -278,18 +363,14 @@ static void test_hostile(void **state)
         mark = good;
         mark.state.crc = pf_crc32(0, made->index + mark.state.at, (size_t)mark.state.bytes);
         memcpy(last, &mark, sizeof(mark));
-        tail.marks.crc = pf_crc32(0, made->index + tail.marks.at, (size_t)tail.marks.bytes);
-        tail.crc = pf_crc32(0, &tail, offsetof(struct pf_index_tail, crc));
-        memcpy(made->index + made->bytes - sizeof(tail), &tail, sizeof(tail));
+        seal(made, &tail);
         forget_index(made);
         assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
         (void)read_slice(made->reader, &slices[5]);
         *at = was;
     }
     memcpy(last, &good, sizeof(good));
-    tail.marks.crc = pf_crc32(0, made->index + tail.marks.at, (size_t)tail.marks.bytes);
-    tail.crc = pf_crc32(0, &tail, offsetof(struct pf_index_tail, crc));
-    memcpy(made->index + made->bytes - sizeof(tail), &tail, sizeof(tail));
+    seal(made, &tail);
 }
 
 static void test_foreign(void **state)
@@ -311,6 +392,67 @@ static void test_foreign(void **state)
     free(r.data);
 }
 
+/* ---- compressed ---- */
+
+/* The recording with records that are compressed, anew every so many bytes; its reader takes the place of the other. */
+static void compress(struct indexed *made, const struct indexed *from, uint64_t frame_bytes, bool v1)
+{
+    struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_edit_report report = PERFILE_EDIT_REPORT_INIT;
+    struct perfile_writer *writer;
+    const int fd = edited_file();
+    how.compression = 1;
+    how.compressed_v1 = v1;
+    how.frame_bytes = frame_bytes;
+    assert_int_equal(perfile_writer_open_fd(fd, &how, &writer, NULL), 0);
+    assert_int_equal(perfile_convert(from->reader, writer, NULL, &report, NULL), 0);
+    assert_int_equal(perfile_writer_finish(writer, NULL), 0);
+    perfile_writer_close(writer);
+    assert_int_equal(perfile_reader_rewind(from->reader, NULL), 0);
+    lseek(fd, 0, SEEK_SET);
+    *made = (struct indexed){.fd = fd};
+    assert_int_equal(perfile_open_fd(fd, NULL, &made->reader, NULL), 0);
+}
+
+static void forget_compressed(struct indexed *made)
+{
+    perfile_close(made->reader);
+    close(made->fd);
+    pf_free(pf_allocator_or_default(NULL), made->index, made->room);
+}
+
+static void test_compressed(void **state)
+{
+    const struct pf_index_sizes near = {.mark_bytes = 4 * 1024, .block_bytes = 16 * 1024, .gap_bytes = 128};
+    struct indexed *plain = *state, made;
+    struct perfile_error error;
+    forget_index(plain);
+    compress(&made, plain, 0, false);
+    assert_int_equal(pf_index_write(made.reader, &(struct perfile_sink){&made, keep}, &near, &error),
+                     PERFILE_ERROR_UNSUPPORTED);
+    if (!strstr(error.message, "one stream"))
+        fail_msg("%s", error.message);
+    forget_compressed(&made);
+    for (int v1 = 0; v1 < 2; v1++) {
+        compress(&made, plain, 32 * 1024, v1);
+        if (pf_index_write(made.reader, &(struct perfile_sink){&made, keep}, &near, &error) < 0)
+            fail_msg("%s", error.message);
+        uint64_t fewer = 0;
+        for (size_t i = 0; i < PF_COUNT(slices); i++) {
+            const struct seen same = read_slice(plain->reader, &slices[i]);
+            forget_index(&made);
+            const struct seen without = read_slice(made.reader, &slices[i]);
+            assert_int_equal(perfile_index_use(made.reader, made.index, made.bytes, NULL), 0);
+            const struct seen with = read_slice(made.reader, &slices[i]);
+            assert_true(with.hash == without.hash && without.hash == same.hash);
+            assert_int_equal(with.samples, without.samples);
+            fewer += with.records < without.records;
+        }
+        assert_true(fewer >= 4);
+        forget_compressed(&made);
+    }
+}
+
 /* Out of order, compressed ...: the message says why there is none. */
 static void test_refused(void **state)
 {
@@ -326,7 +468,7 @@ static void test_refused(void **state)
     }
     recording_finish(&r);
     struct perfile_reader *reader = recording_read(&r, &block);
-    assert_int_equal(pf_index_write(reader, &(struct perfile_sink){made, keep}, 1, &error), PERFILE_ERROR_UNSUPPORTED);
+    assert_int_equal(pf_index_write(reader, &(struct perfile_sink){made, keep}, &sizes, &error), PERFILE_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "out of order"));
     assert_true(perfile_reader_is_at_start(reader));
     perfile_close(reader);
@@ -339,8 +481,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_slices), cmocka_unit_test(test_counts),  cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_hostile),     cmocka_unit_test(test_foreign), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_same_slices), cmocka_unit_test(test_same_filtered), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_damaged), cmocka_unit_test(test_hostile), cmocka_unit_test(test_hostile_blocks),
+        cmocka_unit_test(test_foreign), cmocka_unit_test(test_refused), cmocka_unit_test(test_compressed),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* What the index says is looked at before it is believed, as in index_read.c. */
+#include "model/skips.h"
+
+#include "model/index.h"
+
+/* Who lets less wait than the index was made with has records before their order is sure, which gaps would change. */
+enum { QUEUE_SLACK = 256 * 1024 };
+
+void pf_skips_open(struct pf_skips *skips, struct perfile_reader *reader,
+                   bool (*unwanted)(void *context, const struct perfile_block *block), void *context)
+{
+    *skips = (struct pf_skips){.reader = reader, .at = UINT64_MAX, .unwanted = unwanted, .context = context};
+    if (!reader->index.data)
+        return;
+    const struct pf_index_tail tail = pf_index_tail_of(reader);
+    uint64_t bytes, least;
+    if (!pf_multiply(tail.blocks.count, sizeof(struct perfile_block), &bytes) || bytes != tail.blocks.bytes ||
+        !pf_add(tail.queue_bytes, QUEUE_SLACK, &least) || least > reader->options.limit_queue_bytes)
+        return;
+    skips->blocks = pf_index_piece_at(reader, &tail.blocks);
+    skips->block_count = skips->blocks ? tail.blocks.count : 0;
+    skips->at = skips->block_count ? 0 : UINT64_MAX;
+}
+
+static struct perfile_block block_at(const struct pf_skips *skips, uint64_t number)
+{
+    struct perfile_block block;
+    memcpy(&block, skips->blocks + number * sizeof(block), sizeof(block));
+    return block;
+}
+
+/* The next block that ends behind `at`, and is sound. False: there is none. */
+static bool next_block(struct pf_skips *skips, uint64_t at)
+{
+    uint64_t bytes;
+    while (skips->next_block < skips->block_count) {
+        const struct perfile_block block = block_at(skips, skips->next_block++);
+        if (block.end <= at || block.lacks & PF_INDEX_NEEDED ||
+            !pf_multiply(block.gaps.count, sizeof(struct pf_index_gap), &bytes) || bytes != block.gaps.bytes)
+            continue;
+        skips->gaps = pf_index_piece_at(skips->reader, &block.gaps);
+        skips->gap_count = skips->gaps ? block.gaps.count : 0;
+        skips->next_gap = 0;
+        if (skips->gap_count)
+            return true;
+    }
+    return false;
+}
+
+/* The first gap that is not behind `at`. */
+static bool find_gap(struct pf_skips *skips, uint64_t at, struct pf_index_gap *gap)
+{
+    for (;;) {
+        while (skips->next_gap < skips->gap_count) {
+            memcpy(gap, skips->gaps + skips->next_gap * sizeof(*gap), sizeof(*gap));
+            if (gap->at >= at)
+                return true;
+            skips->next_gap++;
+        }
+        if (!next_block(skips, at))
+            return false;
+    }
+}
+
+static bool is_possible(const struct pf_skips *skips, const struct pf_index_gap *gap)
+{
+    const uint64_t end = skips->reader->parts[0].frame.end;
+    return gap->at < end && gap->bytes <= end - gap->at && gap->samples && gap->samples <= gap->bytes / 8;
+}
+
+bool pf_skips_take(struct pf_skips *skips, struct pf_index_gap *gap)
+{
+    const struct pf_frame *frame = &skips->reader->parts[0].frame;
+    while (find_gap(skips, frame->at, gap)) {
+        const struct perfile_block block = block_at(skips, skips->next_block - 1);
+        skips->at = gap->at;
+        if (gap->at > frame->at)
+            return false;
+        skips->next_gap++;
+        if (is_possible(skips, gap) && skips->unwanted(skips->context, &block)) {
+            pf_reader_pass_over(skips->reader, gap->at + gap->bytes, gap->samples, gap->last_time);
+            return true;
+        }
+    }
+    skips->at = UINT64_MAX;
+    return false;
+}
