@@ -313,6 +313,7 @@ void pf_reader_pass_over(struct perfile_reader *reader, uint64_t offset, uint64_
     frame->at = offset;
     frame->previous_inexact = false;
     frame->last_time = time;
+    pf_window_skip_to(frame->window, offset);
 }
 
 static uint64_t bytes_left(const struct perfile_reader *reader)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 enum { WINDOW_BYTES = 256 * 1024 }; /* fits a second-level cache, and four of the largest records */
+enum { RAMP_BYTES = 4096 };
 
 int pf_window_open(struct pf_window *window, const struct perfile_allocator *allocator, pf_window_fill *fill,
                    void *context, bool can_skip)
@@ -38,11 +39,22 @@ void pf_window_reset(struct pf_window *window)
     window->bytes = 0;
 }
 
+void pf_window_skip_to(struct pf_window *window, uint64_t offset)
+{
+    if (offset - window->offset > window->bytes)
+        window->ramp = RAMP_BYTES;
+}
+
 /* Appends once; *got 0 means that there is no more. */
 static int append(struct pf_window *window, size_t *got, struct perfile_error *error)
 {
-    int result = window->fill(window->context, window->offset + window->bytes, window->buffer + window->bytes,
-                              window->room - window->bytes, got, error);
+    size_t bytes = window->room - window->bytes;
+    if (PF_UNLIKELY(window->ramp)) {
+        bytes = pf_min(bytes, window->ramp);
+        window->ramp = window->ramp < WINDOW_BYTES ? window->ramp * 4 : 0;
+    }
+    int result = window->fill(window->context, window->offset + window->bytes, window->buffer + window->bytes, bytes,
+                              got, error);
     if (result == 0)
         window->bytes += *got;
     window->waits |= result == PERFILE_ERROR_AGAIN;

@@ -25,6 +25,7 @@ struct pf_window {
     uint64_t offset; /* of data[0] */
     size_t bytes;    /* how much is in the window */
     bool waits;      /* set when `fill` said AGAIN: what a look ahead did not find may still come */
+    size_t ramp;     /* how much the next fill asks for, 0: all that there is room for */
     uint64_t keep;   /* bytes from here on stay in the window while pieces ahead of them are looked at */
 };
 
@@ -35,6 +36,9 @@ void pf_window_open_memory(struct pf_window *window, const void *data, size_t by
 void pf_window_close(struct pf_window *window);
 /* Forgets everything; the next piece may be anywhere. Only for windows that can skip. */
 void pf_window_reset(struct pf_window *window);
+
+/* Goes on at `offset`, where maybe not much will be asked for: little is read at first, and more if it goes on. */
+void pf_window_skip_to(struct pf_window *window, uint64_t offset);
 
 /* Slow path of pf_window_get. */
 int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, const uint8_t **piece, size_t *got,

@@ -100,27 +100,29 @@ int perfile_index_use(struct perfile_reader *reader, const void *data, size_t by
 
 /* ---- sets of numbers ---- */
 
-/* Two bits of each. */
-static void bits_of(uint32_t number, unsigned bits[2])
+/* The n-th of the bits that a number has. */
+static unsigned bit_of(uint32_t number, unsigned n)
 {
-    const uint64_t hash = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    bits[0] = (unsigned)(hash >> 56);
-    bits[1] = (unsigned)(hash >> 48 & 0xff);
+    const uint64_t hash = ((uint64_t)number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    return (unsigned)(hash >> (64 - 9 * (n + 1))) % (PF_INDEX_SET_WORDS * 64);
 }
 
 void pf_index_set_add(struct pf_index_set *set, uint32_t number)
 {
-    unsigned bits[2];
-    bits_of(number, bits);
-    set->words[bits[0] / 64] |= UINT64_C(1) << bits[0] % 64;
-    set->words[bits[1] / 64] |= UINT64_C(1) << bits[1] % 64;
+    for (unsigned n = 0; n < PF_INDEX_SET_MARKS; n++) {
+        const unsigned bit = bit_of(number, n);
+        set->words[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
 }
 
 bool pf_index_set_has(const struct pf_index_set *set, uint32_t number)
 {
-    unsigned bits[2];
-    bits_of(number, bits);
-    return set->words[bits[0] / 64] >> bits[0] % 64 & set->words[bits[1] / 64] >> bits[1] % 64 & 1;
+    bool has = true;
+    for (unsigned n = 0; n < PF_INDEX_SET_MARKS; n++) {
+        const unsigned bit = bit_of(number, n);
+        has &= set->words[bit / 64] >> bit % 64 & 1;
+    }
+    return has;
 }
 
 bool perfile_block_may_have(const struct perfile_block *block, int part, uint64_t number)

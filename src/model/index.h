@@ -46,7 +46,7 @@ struct pf_index_gap {
 };
 
 /* Sets of numbers: of those that say "no" the number is not in it. */
-enum { PF_INDEX_SET_WORDS = 4 };
+enum { PF_INDEX_SET_WORDS = 8, PF_INDEX_SET_MARKS = 3 };
 struct pf_index_set {
     uint64_t words[PF_INDEX_SET_WORDS];
 };
