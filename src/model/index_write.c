@@ -9,6 +9,7 @@
 
 /* How far marks are apart at least, in bytes of the recording, or in bytes of a state. */
 enum { MARK_BYTES = 64 << 20, MARK_STATES = 32 };
+enum { INFLATING = 4 }; /* as many times as dear it is to read what is compressed */
 enum { BLOCK_BYTES = 1 << 20, GAP_BYTES = 4096, GAP_MOST_BYTES = 1 << 30 };
 
 struct builder {
@@ -29,7 +30,7 @@ struct builder {
     struct pf_map map_numbers; /* of this state, by their addresses */
     struct pf_map space_numbers;
     struct pf_index_sizes sizes;
-    uint64_t next_mark;          /* not before this offset */
+    uint64_t next_mark;          /* not before so long a way */
     struct perfile_block block;  /* that grows; its gaps begin at gaps.at of ... */
     struct pf_text gaps;         /* struct pf_index_gap */
     struct pf_text ready, blocks; /* struct perfile_block: that have ended, and of them those whose gaps are written */
@@ -216,6 +217,12 @@ static int write_state(struct builder *b, struct pf_index_piece *piece, struct p
     return result;
 }
 
+/* How far it is to there, in bytes that are looked at. */
+static uint64_t way_of(const struct pf_entry *entry)
+{
+    return entry->offset + entry->inflated;
+}
+
 static int write_mark(struct builder *b, struct perfile_error *error)
 {
     const struct perfile_session *session = b->session;
@@ -239,7 +246,8 @@ static int write_mark(struct builder *b, struct perfile_error *error)
     b->new_texts = 0;
     pf_put(&b->marks, &mark, sizeof(mark));
     const uint64_t states = b->sizes.mark_bytes < MARK_BYTES ? 0 : MARK_STATES * mark.state.bytes;
-    b->next_mark = mark.end + pf_max(b->sizes.mark_bytes, states);
+    const uint64_t apart = b->compressed ? b->sizes.mark_bytes / INFLATING : b->sizes.mark_bytes;
+    b->next_mark = way_of(&session->round_at) + pf_max(apart, states);
     return result;
 }
 
@@ -389,8 +397,8 @@ static int take_mark(void *context, struct perfile_error *error)
     struct builder *b = context;
     const struct perfile_session *session = b->session;
     const bool due = session->can_enter_before && session->round_before.offset && session->settled &&
-                     session->round_at.offset >= b->next_mark;
-    if (session->round_at.offset >= b->next_mark && is_one_stream(b))
+                     way_of(&session->round_at) >= b->next_mark;
+    if (session->round_at.inflated > MARK_BYTES && is_one_stream(b))
         b->refused = one_stream;
     const int result = due ? write_mark(b, error) : 0;
     perfile_session_trim(b->session);
