@@ -151,7 +151,7 @@ int pf_writer_put_bytes(struct perfile_writer *writer, const void *data, size_t 
 int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *error);
 /* What waits for compression goes out. */
 int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error);
-/* The same, and a frame of compression ends with it, where they do. */
+/* The same, and a frame of compression ends with it, where they do and anything goes out. */
 int pf_writer_flush_frame(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error);
 
 /* ---- writer_copy.c ---- */

@@ -119,8 +119,8 @@ int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writ
 
 int pf_writer_flush_frame(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error)
 {
-    const bool any = stream->batch_bytes || stream->framed_bytes;
-    if (!writer->options.frame_bytes || !any)
+    /* perf takes it for damage when nothing comes out of a compressed record: the end of a frame has no record of its own */
+    if (!writer->options.frame_bytes || !stream->batch_bytes)
         return pf_writer_flush(stream, writer, error);
     return put_batch(stream, writer, true, error);
 }
@@ -131,7 +131,7 @@ static int end_round(struct perfile_writer *writer, struct perfile_error *error)
     struct pf_writer_stream *stream = pf_writer_stream(writer);
     const uint64_t enough = writer->options.frame_bytes / 2;
     const bool ends = stream->framed_in_round || stream->framed_bytes + stream->batch_bytes >= enough;
-    stream->framed_in_round = false;
+    stream->framed_in_round &= !stream->batch_bytes;
     return ends ? pf_writer_flush_frame(stream, writer, error) : 0;
 }
 
