@@ -33,6 +33,9 @@ static int write_index(struct pf_input *input)
         return status;
     result = perfile_index_write(input->reader, &(struct perfile_sink){&out, pf_stream_write}, &input->error);
     status = result < 0 ? pf_input_failure(input, result) : PF_STATUS_OK;
+    if (result == PERFILE_ERROR_UNSUPPORTED && !strcmp(input->error.what, "compression"))
+        pf_message("%s: `perfile convert --seekable -o OUT %s` makes a recording that can have one",
+                   input->command->name, input->name);
     written = pf_stream_close(&out, status == PF_STATUS_OK);
     return status ? status : written;
 }
@@ -62,17 +65,18 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_index = {
     .name = "index",
-    .summary = "make an index, with which reading begins in the middle of a recording",
+    .summary = "make an index, with which parts of a recording are read without the rest",
     .doc =
-        "Reads the whole recording once and notes where in it one has to begin for each time, and who ran with which "
-        "mappings then. Verbs with --time use the index by themselves: what they print is the same, and costs as much "
-        "as "
-        "these times. The index is kept in ~/.cache/perfile, by what the recording is and when it was changed; one of "
-        "a recording that has changed is not used. Streams, directories, compressed recordings and those with AUX "
-        "data, "
-        "damage or code of JITs cannot have one: the message says why.",
+        "Reads the whole recording once and notes where in it one has to begin for each time, who ran with which "
+        "mappings then, and which processes, threads, CPUs and events each MiB has samples of. Verbs with --time, "
+        "--pid, --tid, --cpu or --events use the index by themselves: what they print is the same, and costs as much as "
+        "the samples asked for. The index is kept in ~/.cache/perfile, by what the recording is and when it was "
+        "changed; one of a recording that has changed is not used, but made anew. Streams, directories and recordings "
+        "with AUX data, damage or code of JITs cannot have one: the message says why. Compressed ones can when "
+        "perfile convert --seekable wrote them.",
     .examples = "index perf.data\n"
-                "index -o perf.data.pfi perf.data",
+                "index -o perf.data.pfi perf.data\n"
+                "convert --seekable -o small.data perf.data && perfile index small.data",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},

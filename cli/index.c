@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -32,30 +33,59 @@ bool pf_index_cached(const char *recording, char *path, size_t room, bool make)
                     (unsigned long long)status.st_ino) < (int)room;
 }
 
-int pf_index_find(const char *recording)
+int pf_index_find(const char *recording, enum pf_index_place place)
 {
     char path[4096];
-    int fd = -1;
+    const bool known = place == PF_INDEX_BESIDE
+                           ? snprintf(path, sizeof(path), "%s.pfi", recording) < (int)sizeof(path)
+                           : pf_index_cached(recording, path, sizeof(path), false);
 
-    if (snprintf(path, sizeof(path), "%s.pfi", recording) < (int)sizeof(path))
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && pf_index_cached(recording, path, sizeof(path), false))
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return fd;
+    return known ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 }
 
 /* The memory is the process's to its end. */
-void pf_index_use(struct perfile_reader *reader, int fd)
+bool pf_index_use(struct perfile_reader *reader, int fd)
 {
     struct perfile_error error;
     struct stat status;
+    bool used = false;
 
     if (fd < 0)
-        return;
+        return false;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data != MAP_FAILED && perfile_index_use(reader, data, (size_t)status.st_size, &error) < 0)
+        used = data != MAP_FAILED && perfile_index_use(reader, data, (size_t)status.st_size, &error) == 0;
+        if (data != MAP_FAILED && !used)
             munmap(data, (size_t)status.st_size);
     }
     close(fd);
+    return used;
+}
+
+static int write_all(void *context, const void *data, size_t bytes)
+{
+    return fwrite(data, 1, bytes, context) == bytes ? 0 : -1;
+}
+
+/* Who has the old one open goes on with that. */
+bool pf_index_renew(struct perfile_reader *reader, const char *recording)
+{
+    char path[4096], made[4096 + 8];
+    struct perfile_error error;
+
+    if (!pf_index_cached(recording, path, sizeof(path), false))
+        return false;
+    snprintf(made, sizeof(made), "%s.XXXXXX", path);
+    const int fd = mkostemp(made, O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    bool fine = perfile_index_write(reader, &(struct perfile_sink){file, write_all}, &error) == 0;
+    fine = fclose(file) == 0 && fine && rename(made, path) == 0;
+    if (!fine)
+        (void)unlink(made);
+    return fine && pf_index_use(reader, open(path, O_RDONLY | O_CLOEXEC));
 }

@@ -10,9 +10,13 @@
 
 /* The path in the cache; `make`: its folder is made. False: there is no cache, or no such file. */
 bool pf_index_cached(const char *recording, char *path, size_t room, bool make);
-/* A descriptor of the index beside the recording, or in the cache; below 0: there is none. Before the sandbox. */
-int pf_index_find(const char *recording);
-/* Gives it to the reader, if it is its; `fd` may be below 0. */
-void pf_index_use(struct perfile_reader *reader, int fd);
+/* Where an index is looked for, in this order. */
+enum pf_index_place { PF_INDEX_BESIDE, PF_INDEX_CACHED, PF_INDEX_PLACES };
+/* A descriptor of the index there; below 0: there is none. Before the sandbox. */
+int pf_index_find(const char *recording, enum pf_index_place place);
+/* Gives it to the reader, if it is its; `fd` may be below 0, and is closed. */
+bool pf_index_use(struct perfile_reader *reader, int fd);
+/* The one in the cache is of no use: makes it anew, in silence, and uses it. False: it cannot be made. */
+bool pf_index_renew(struct perfile_reader *reader, const char *recording);
 
 #endif

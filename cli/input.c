@@ -50,10 +50,10 @@ static bool asks_for_samples(const struct perfile_filter *filter)
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path)
 {
-    *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true, .index = -1};
+    *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true, .index = {-1, -1}};
     input->log.input = strcmp(path, "-") ? path : "standard input";
-    if (asks_for_samples(&settings->filter))
-        input->index = pf_index_find(path);
+    for (int i = 0; i < PF_INDEX_PLACES && asks_for_samples(&settings->filter); i++)
+        input->index[i] = pf_index_find(path, (enum pf_index_place)i);
     if (!settings->no_sandbox)
         input->temporary = file_for_stream(path);
 }
@@ -88,6 +88,18 @@ static const char *sentence(const struct pf_input *input)
     return message + bytes + 2;
 }
 
+/* One that was made and does not fit any more is made anew, where verbs may write to the cache. */
+static void use_index(struct pf_input *input)
+{
+    const bool had = input->index[PF_INDEX_CACHED] >= 0;
+    bool used = false;
+
+    for (int i = 0; i < PF_INDEX_PLACES; i++)
+        used = pf_index_use(input->reader, input->index[i]) || used;
+    if (had && !used)
+        (void)pf_index_renew(input->reader, input->name);
+}
+
 int pf_input_open(struct pf_input *input)
 {
     struct perfile_open_options *options = &input->settings->open;
@@ -100,7 +112,7 @@ int pf_input_open(struct pf_input *input)
     const int result = input->source ? perfile_open_source(input->source, options, &input->reader, &input->error)
                                      : perfile_open_path(input->name, options, &input->reader, &input->error);
     if (result == 0) {
-        pf_index_use(input->reader, input->index);
+        use_index(input);
         return PF_STATUS_OK;
     }
     pf_message("%s: %s%s", input->log.input, sentence(input),

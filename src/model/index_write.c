@@ -499,7 +499,8 @@ static const char *why_not(const struct builder *b)
 
 static int refuse(struct perfile_error *error, const char *why)
 {
-    return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "index",
+    const char *what = why == one_stream ? "compression" : "index";
+    return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, what,
                    "reading cannot begin in the middle of this recording: %s", why);
 }
 
