@@ -1,58 +1,167 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""indexes.py PERFILE GENERATE RECORDING...: with an index the same is printed and cut, and less is read for it."""
-import os, pathlib, subprocess, sys, tempfile
+"""indexes.py [--all] PERFILE GENERATE RECORDING...: with an index the same is printed and cut as without one.
+
+Of recordings that are generated, and with --all of more and larger ones, and of those that are given.
+"""
+import os, pathlib, random, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
+ALL = '--all' in sys.argv
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
-PERFILE = [*WRAPPER, sys.argv[1]]
-FILTERS = (['--time', '10%-12%'], ['--time', '97%-'], ['--pid', '2010'], ['--pid', '3051,3050'], ['--pid', '77777'], ['--tid', '3040'],
-           ['--cpu', '1'], ['--cpu', '1', '--pid', '3040,2'], ['--time', '40%-60%', '--pid', '3030,77777'], ['--comm', 'lua', '--pid', '3051'],
-           ['--time', '50%-51%', '--cpu', '99'])
-VERBS = (['script', '-F', 'comm,pid,tid,cpu,time,event,ip,sym'], ['report', '--sort', 'comm,pid,sym'], ['flame', '--format', 'folded'],
-         ['table', '--format', 'csv', 'functions'])
+PERFILE, GENERATE, *RECORDINGS = [argument for argument in sys.argv[1:] if argument != '--all']
+TIMES = (['--time', '10%-12%'], ['--time', '97%-100%'], ['--time', '0%-1%'], ['--time', '40%-60%'], ['--time', '50%-51%', '--cpu', '99'])
+THREADS = (['--pid', '1000'], ['--pid', '2072,2063'], ['--pid', '77777'], ['--tid', '2040'], ['--cpu', '1'], ['--cpu', '99'],
+           ['--cpu', '1', '--pid', '2041,2'], ['--time', '40%-60%', '--pid', '2034,77777'], ['--comm', 'lua', '--pid', '2033'])
+EVENTS = (['--events', 'cycles'], ['--events', 'cpu-clock', '--pid', '2046'], ['--events', 'cycles', '--time', '5%-6%'])
+SCRIPT = ['script', '-F', 'comm,pid,tid,cpu,time,event,ip,sym']
+VERBS = ([*SCRIPT], ['report', '--sort', 'comm,pid,sym'], ['flame', '--format', 'folded'], ['table', '--format', 'csv', 'functions'])
 
 
 def run(cache, *arguments):
-    done = subprocess.run([*PERFILE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+    done = subprocess.run([*WRAPPER, PERFILE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                           env={**os.environ, 'XDG_CACHE_HOME': str(cache)})
-    # how much of it was not read is of no index
+    # what was not read is known with an index
     said = [line for line in done.stderr.splitlines() if b'bytes lie behind the times asked for' not in line]
     return done.returncode, done.stdout, said
 
 
-def compare(folder, path, filters, verbs=VERBS):
-    with_index, without = folder / 'with', folder / 'without'
-    for one in filters:
-        for verb in verbs:
-            arguments = [verb[0], '--no-inline', *verb[1:], *one, str(path)]
-            a, b = run(without, *arguments), run(with_index, *arguments)
-            assert a == b, (arguments, a[0], b[0], len(a[1]), len(b[1]), a[2], b[2])
-        for split in ([], ['--every', '7']):
-            made = [folder / 'a.data', folder / 'b.data']
-            said = [run(cache, 'cut', '--no-sync', *one, *split, '-o', str(out), str(path)) for cache, out in zip((without, with_index), made)]
-            assert said[0][0] == said[1][0], (one, said)
-            for line, other in zip(said[0][2], said[1][2]):
-                assert line.replace(b'a.data', b'') == other.replace(b'b.data', b''), (line, other)
-            if made[0].exists():
-                assert made[0].read_bytes() == made[1].read_bytes(), (one, split)
-            for out in made:
-                out.unlink(missing_ok=True)
+class Pair:
+    """A folder with two caches, one of which has the index."""
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.caches = [self.folder / 'without', self.folder / 'with']
+        for cache in self.caches:
+            cache.mkdir()
+
+    def index(self, path):
+        return run(self.caches[1], 'index', str(path))
+
+    def files(self):
+        return sorted((self.caches[1] / 'perfile').glob('*.index'))
+
+    def compare(self, path, filters, verbs, cuts=((),)):
+        for one in filters:
+            for verb in verbs:
+                arguments = [verb[0], '--no-inline', *verb[1:], *one, str(path)]
+                without, with_index = (run(cache, *arguments) for cache in self.caches)
+                assert without == with_index, (arguments, without[0], with_index[0], without[2], with_index[2])
+            for cut in cuts:
+                self.compare_cuts(path, [*one, *cut])
+
+    def compare_cuts(self, path, options):
+        made, said = self.folder / 'cut.data', []
+        for cache in self.caches:
+            done = run(cache, 'cut', '--no-sync', *options, '-o', str(made), str(path))
+            said.append((*done, made.read_bytes() if made.exists() else None))
+            made.unlink(missing_ok=True)
+        assert said[0] == said[1], (path, options, [one[:3] for one in said])
+
+
+def generate(folder, name, *options):
+    path = folder / name
+    subprocess.run([*WRAPPER, GENERATE, *options, '--attr-size', '128', '-o', str(path)], check=True, capture_output=True)
+    return path
+
+
+def convert(path, name, *options):
+    made = path.parent / name
+    subprocess.run([*WRAPPER, PERFILE, *options, '--no-sync', '-q', '-o', str(made), str(path)], check=True, capture_output=True)
+    return made
+
+
+def is_used(pair, path, options):
+    """Bytes of the recording that nobody asks for are not even looked at: nothing is said of what they are now."""
+    times = path.stat()
+    data = bytearray(path.read_bytes())
+    before = run(pair.caches[1], *SCRIPT, *options, str(path))
+    whole = bytes(data)
+    middle = len(data) // 2
+    data[middle:middle + 4096] = bytes(4096)
+    path.write_bytes(data)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    after = run(pair.caches[1], *SCRIPT, *options, str(path))
+    path.write_bytes(whole)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return before == after
+
+
+def try_damage(pair, path, count):
+    """Whatever is in an index that is not what it was, the output is what it is without it."""
+    index, = pair.files()
+    good, rng = index.read_bytes(), random.Random(1)
+    options = ['--pid', '2072']
+    wanted = run(pair.caches[0], *SCRIPT, *options, str(path))
+    for i in range(count):
+        bad = bytearray(good)
+        at = rng.randrange(len(bad)) if i % 2 else len(bad) - 1 - rng.randrange(min(len(bad), 2000))
+        bad[at] ^= 1 << rng.randrange(8)
+        index.write_bytes(bad if i % 10 else bad[:at])
+        assert run(pair.caches[1], *SCRIPT, *options, str(path)) == wanted, at
+    index.write_bytes(good[:-9])
+    assert run(pair.caches[1], *SCRIPT, *options, str(path)) == wanted
+    assert index.read_bytes() == good  # it was made anew
+
+
+def try_stale(pair, path):
+    index, = pair.files()
+    before = index.read_bytes()
+    data = path.read_bytes()
+    path.write_bytes(data[:len(data) // 2])  # as of a recorder that was killed
+    pair.compare(path, (['--pid', '2072'], ['--time', '1.2,1.3']), [SCRIPT])
+    path.write_bytes(data)
+    pair.compare(path, (['--pid', '2072'],), [SCRIPT])
+    assert index.read_bytes() != before and len(index.read_bytes()) == len(before)
+
+
+def try_generated():
+    with tempfile.TemporaryDirectory() as name:
+        pair = Pair(name)
+        large = generate(pair.folder, 'large.data', 'flat', '6M')
+        assert pair.index(large)[0] == 0
+        assert is_used(pair, large, ['--pid', '77777']) and not is_used(pair, large, ['--cpu', '1'])
+        pair.compare(large, THREADS if ALL else THREADS[:3], [SCRIPT])
+        pair.compare(large, [*THREADS[1:3], TIMES[0]], VERBS[1:] if ALL else VERBS[1:2], cuts=((), ('--every', '7')))
+        try_damage(pair, large, 60 if ALL else 6)
+        try_stale(pair, large)
+
+
+def try_more():
+    with tempfile.TemporaryDirectory() as name:
+        pair = Pair(name)
+        flat = generate(pair.folder, 'flat.data', 'flat', '24M', '--churn')
+        chains = generate(pair.folder, 'chains.data', 'callchain', '4M', '--no-cpu')
+        both = convert(flat, 'both.data', 'merge', str(chains))
+        for path in (flat, both, convert(both, 'v1.data', 'convert', '--seekable', '--compress', 'zstd-v1'),
+                     convert(flat, 'seekable.data', 'convert', '--seekable')):
+            done = pair.index(path)
+            assert done[0] == 0, (path, done)
+            pair.compare(path, [*TIMES, *THREADS, *EVENTS], [SCRIPT], cuts=((), ('--samples', '500')))
+            pair.compare(path, [TIMES[0], THREADS[0], THREADS[5], EVENTS[1]], VERBS[1:])
+        for path, why in ((convert(flat, 'stream.data', 'convert', '--mode', 'pipe'), b'no file'),
+                          (convert(flat, 'one.data', 'convert', '-z', '1'), b'convert --seekable')):
+            done = pair.index(path)
+            assert done[0] == 2 and why in b' '.join(done[2]), (path, done)
+            pair.compare(path, [TIMES[0], THREADS[1]], [SCRIPT])
+
+
+def try_given():
+    with tempfile.TemporaryDirectory() as name:
+        pair = Pair(name)
+        for path in RECORDINGS:
+            pair.index(path)
+            pair.compare(path, (['--cpu', '0'], ['--time', '50%-60%'], ['--tid', '1']), [SCRIPT], cuts=())
+        assert pair.files()
 
 
 def main():
     hermetic.settle()
-    generate = [*WRAPPER, sys.argv[2]]
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for sub in ('with', 'without'):
-            (folder / sub).mkdir()
-        large = folder / 'large.data'
-        subprocess.run([*generate, 'flat', sys.argv[3], '--attr-size', '128', '-o', str(large)], check=True, capture_output=True)
-        assert run(folder / 'with', 'index', str(large))[0] == 0
-        compare(folder, large, FILTERS)
+    try_generated()
+    if ALL:
+        try_more()
+        try_given()
 
 
 main()

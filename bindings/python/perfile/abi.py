@@ -1680,6 +1680,7 @@ class perfile_writer_options(Sized):
     allocator: Any
     diagnostic: Any
     diagnostic_context: Any
+    frame_bytes: int
 
 
 class perfile_event_spec(Sized):
@@ -3033,7 +3034,8 @@ perfile_writer_options._fields_ = [
     ('live', c_bool),
     ('allocator', POINTER(perfile_allocator)),
     ('diagnostic', CFUNCTYPE(None, c_void_p, POINTER(perfile_diagnostic))),
-    ('diagnostic_context', c_void_p)]
+    ('diagnostic_context', c_void_p),
+    ('frame_bytes', c_uint64)]
 perfile_event_spec._fields_ = [
     ('size', c_size_t),
     ('attr', POINTER(perfile_attr)),
@@ -3111,6 +3113,9 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_anonymize_word': ('libperfile', c_char_p, [c_size_t]),
     'perfile_index_write': ('libperfile', c_int, [c_void_p, POINTER(perfile_sink), POINTER(perfile_error)]),
     'perfile_index_use': ('libperfile', c_int, [c_void_p, c_void_p, c_size_t, POINTER(perfile_error)]),
+    'perfile_block_may_have': ('libperfile', c_bool, [c_void_p, c_int, c_uint64]),
+    'perfile_block_times': ('libperfile', None, [c_void_p, POINTER(c_uint64), POINTER(c_uint64)]),
+    'perfile_session_skip': ('libperfile', None, [c_void_p, CFUNCTYPE(c_bool, c_void_p, c_void_p), c_void_p]),
     'perfile_version': ('libperfile', c_char_p, []),
     'perfile_version_number': ('libperfile', c_uint32, []),
     'perfile_text_escape': ('libperfile-analysis', c_size_t, [c_void_p, c_size_t, c_void_p, c_size_t]),
