@@ -69,7 +69,8 @@ const struct pf_command pf_command_index = {
     .doc =
         "Reads the whole recording once and notes where in it one has to begin for each time, who ran with which "
         "mappings then, and which processes, threads, CPUs and events each MiB has samples of. Verbs with --time, "
-        "--pid, --tid, --cpu or --events use the index by themselves: what they print is the same, and costs as much as "
+        "--pid, --tid, --cpu or --events use the index by themselves: what they print is the same, and costs as much "
+        "as "
         "the samples asked for. The index is kept in ~/.cache/perfile, by what the recording is and when it was "
         "changed; one of a recording that has changed is not used, but made anew. Streams, directories and recordings "
         "with AUX data, damage or code of JITs cannot have one: the message says why. Compressed ones can when "

@@ -36,9 +36,8 @@ bool pf_index_cached(const char *recording, char *path, size_t room, bool make)
 int pf_index_find(const char *recording, enum pf_index_place place)
 {
     char path[4096];
-    const bool known = place == PF_INDEX_BESIDE
-                           ? snprintf(path, sizeof(path), "%s.pfi", recording) < (int)sizeof(path)
-                           : pf_index_cached(recording, path, sizeof(path), false);
+    const bool known = place == PF_INDEX_BESIDE ? snprintf(path, sizeof(path), "%s.pfi", recording) < (int)sizeof(path)
+                                                : pf_index_cached(recording, path, sizeof(path), false);
 
     return known ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 }

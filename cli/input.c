@@ -50,7 +50,8 @@ static bool asks_for_samples(const struct perfile_filter *filter)
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path)
 {
-    *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true, .index = {-1, -1}};
+    *input =
+        (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true, .index = {-1, -1}};
     input->log.input = strcmp(path, "-") ? path : "standard input";
     for (int i = 0; i < PF_INDEX_PLACES && asks_for_samples(&settings->filter); i++)
         input->index[i] = pf_index_find(path, (enum pf_index_place)i);

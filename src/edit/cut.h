@@ -121,8 +121,8 @@ struct pf_cut {
     struct pf_map cookies;             /* of deferred callchains to the part plus 1; 0: several */
     struct pf_cut_thinning *thinnings; /* of each event */
     size_t thinning_count, thinning_room;
-    uint64_t bytes;  /* of samples in this pass, for splits by size */
-    uint64_t moment; /* of this record, for names */
+    uint64_t bytes;       /* of samples in this pass, for splits by size */
+    uint64_t moment;      /* of this record, for names */
     uint64_t passed_over; /* samples of the last pass that were not read, for they do not pass */
     uint32_t pass, pass_count;
     struct perfile_edit_options told;         /* the caller's */

@@ -29,8 +29,8 @@ struct pf_index_piece {
 
 struct pf_index_mark {
     uint64_t settled;
-    struct pf_entry resume; /* of the round, */
-    uint64_t end;           /* and its end */
+    struct pf_entry resume;      /* of the round, */
+    uint64_t end;                /* and its end */
     struct pf_index_piece texts; /* that are new, each with its NUL: their numbers count on from mark to mark */
     struct pf_index_piece gone;  /* names of threads that ended since the mark before: struct pf_index_name */
     struct pf_index_piece state;
@@ -61,8 +61,8 @@ struct perfile_block {
     uint64_t at, end;
     uint64_t first_time, last_time;
     struct pf_index_piece gaps;
-    uint64_t lacks;          /* PF_INDEX_NO_... */
-    uint64_t cpus, events;   /* a bit for each; 64 is 0 again */
+    uint64_t lacks;        /* PF_INDEX_NO_... */
+    uint64_t cpus, events; /* a bit for each; 64 is 0 again */
     struct pf_index_set pids, tids;
 };
 

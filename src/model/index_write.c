@@ -30,18 +30,18 @@ struct builder {
     struct pf_map map_numbers; /* of this state, by their addresses */
     struct pf_map space_numbers;
     struct pf_index_sizes sizes;
-    uint64_t next_mark;          /* not before so long a way */
-    struct perfile_block block;  /* that grows; its gaps begin at gaps.at of ... */
-    struct pf_text gaps;         /* struct pf_index_gap */
+    uint64_t next_mark;           /* not before so long a way */
+    struct perfile_block block;   /* that grows; its gaps begin at gaps.at of ... */
+    struct pf_text gaps;          /* struct pf_index_gap */
     struct pf_text ready, blocks; /* struct perfile_block: that have ended, and of them those whose gaps are written */
-    struct pf_index_gap gap;     /* that grows; no samples: none does */
-    uint64_t queue_bytes;        /* the most that waited */
-    int32_t last_pid, last_tid;  /* the last ones that went into the sets of the block, */
-    bool last_known;             /* if any did */
-    bool compressed;     /* a compressed record was there */
-    uint32_t of_space;   /* maps */
-    const char *refused; /* why there can be none */
-    bool failed;         /* out of memory */
+    struct pf_index_gap gap;      /* that grows; no samples: none does */
+    uint64_t queue_bytes;         /* the most that waited */
+    int32_t last_pid, last_tid;   /* the last ones that went into the sets of the block, */
+    bool last_known;              /* if any did */
+    bool compressed;              /* a compressed record was there */
+    uint32_t of_space;            /* maps */
+    const char *refused;          /* why there can be none */
+    bool failed;                  /* out of memory */
 };
 
 enum { NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED };
@@ -359,7 +359,8 @@ static void note(void *context, const struct perfile_record *record)
         end_gap(b);
     if (usual)
         note_sample(b, record);
-    if (b->gap.samples && b->gap.at + b->gap.bytes - (b->block.gaps.count ? b->block.at : b->gap.at) >= b->sizes.block_bytes)
+    if (b->gap.samples &&
+        b->gap.at + b->gap.bytes - (b->block.gaps.count ? b->block.at : b->gap.at) >= b->sizes.block_bytes)
         end_block(b);
 }
 

@@ -40,8 +40,8 @@ struct perfile_session {
     uint64_t round_end;                             /* where the last one ended */
     uint64_t resumed_until; /* what lies before here and is not later than `settled` was delivered: */
     bool resumed;
-    bool round_over;                                         /* and all that is settled was delivered */
-    int (*mark)(void *context, struct perfile_error *error); /* called then; NULL: nobody wants to know */
+    bool round_over;                                                  /* and all that is settled was delivered */
+    int (*mark)(void *context, struct perfile_error *error);          /* called then; NULL: nobody wants to know */
     void (*note)(void *context, const struct perfile_record *record); /* with each record as it is read; or NULL */
     void *mark_context;
     bool relieved; /* records were delivered before the order was sure */

@@ -118,7 +118,8 @@ static struct seen read_slice(struct perfile_reader *reader, const struct slice 
         assert_int_equal(perfile_session_filter(session, slice->filter, NULL), 0);
     while ((result = perfile_session_next(session, &record, NULL)) > 0) {
         seen.records++;
-        if (record->type != PERFILE_RECORD_SAMPLE || record->time < slice->first || (slice->last && record->time > slice->last))
+        if (record->type != PERFILE_RECORD_SAMPLE || record->time < slice->first ||
+            (slice->last && record->time > slice->last))
             continue;
         seen.samples++;
         seen.hash = add_sample(seen.hash, session, record);
@@ -282,7 +283,8 @@ static void test_damaged(void **state)
     for (size_t i = 0; i < 300; i++) {
         random = random * 1103515245 + 12345;
         /* half of them in the tail, the blocks and the marks */
-        const size_t span = i % 2 ? made->bytes : made->bytes - (size_t)tail.marks.at, at = made->bytes - 1 - (random >> 4) % span;
+        const size_t span = i % 2 ? made->bytes : made->bytes - (size_t)tail.marks.at,
+                     at = made->bytes - 1 - (random >> 4) % span;
         const uint8_t was = made->index[at];
         made->index[at] ^= (uint8_t)(1u << i % 8);
         forget_index(made);
@@ -468,7 +470,8 @@ static void test_refused(void **state)
     }
     recording_finish(&r);
     struct perfile_reader *reader = recording_read(&r, &block);
-    assert_int_equal(pf_index_write(reader, &(struct perfile_sink){made, keep}, &sizes, &error), PERFILE_ERROR_UNSUPPORTED);
+    assert_int_equal(pf_index_write(reader, &(struct perfile_sink){made, keep}, &sizes, &error),
+                     PERFILE_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "out of order"));
     assert_true(perfile_reader_is_at_start(reader));
     perfile_close(reader);
@@ -482,8 +485,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_slices), cmocka_unit_test(test_same_filtered), cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_damaged), cmocka_unit_test(test_hostile), cmocka_unit_test(test_hostile_blocks),
-        cmocka_unit_test(test_foreign), cmocka_unit_test(test_refused), cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_damaged),     cmocka_unit_test(test_hostile),       cmocka_unit_test(test_hostile_blocks),
+        cmocka_unit_test(test_foreign),     cmocka_unit_test(test_refused),       cmocka_unit_test(test_compressed),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);
 }
