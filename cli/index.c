@@ -82,9 +82,11 @@ bool pf_index_renew(struct perfile_reader *reader, const char *recording)
             close(fd);
         return false;
     }
-    bool fine = perfile_index_write(reader, &(struct perfile_sink){file, write_all}, &error) == 0;
-    fine = fclose(file) == 0 && fine && rename(made, path) == 0;
+    const int result = perfile_index_write(reader, &(struct perfile_sink){file, write_all}, &error);
+    const bool fine = fclose(file) == 0 && result == 0 && rename(made, path) == 0;
     if (!fine)
         (void)unlink(made);
+    if (result == PERFILE_ERROR_UNSUPPORTED) /* it is another recording now: nobody need try again */
+        (void)unlink(path);
     return fine && pf_index_use(reader, open(path, O_RDONLY | O_CLOEXEC));
 }

@@ -106,14 +106,19 @@ def try_damage(pair, path, count):
 
 
 def try_stale(pair, path):
+    """The recording is another one: the index is made anew, or goes where there can be none."""
     index, = pair.files()
-    before = index.read_bytes()
-    data = path.read_bytes()
-    path.write_bytes(data[:len(data) // 2])  # as of a recorder that was killed
-    pair.compare(path, (['--pid', '2072'], ['--time', '1.2,1.3']), [SCRIPT])
-    path.write_bytes(data)
+    before, data = index.read_bytes(), path.read_bytes()
+    path.write_bytes(data + bytes(8))
     pair.compare(path, (['--pid', '2072'],), [SCRIPT])
     assert index.read_bytes() != before and len(index.read_bytes()) == len(before)
+    compressed = convert(path, 'compressed.data', 'convert', '-z', '1')
+    for other in (data[:len(data) // 2 + 1], compressed.read_bytes()):  # as of a recorder that was killed, and one stream
+        path.write_bytes(data)
+        assert pair.index(path)[0] == 0
+        path.write_bytes(other)
+        pair.compare(path, (['--pid', '2072'], ['--time', '1.2,1.3']), [SCRIPT])
+        assert not pair.files()
 
 
 def try_generated():

@@ -291,7 +291,7 @@ static void test_damaged(void **state)
         const int used = perfile_index_use(made->reader, made->index, made->bytes, NULL);
         assert_true(used == 0 || used == PERFILE_ERROR_ABSENT);
         refused += used != 0;
-        if (i % 10 == 0 || (used == 0 && i % 3 == 0)) {
+        if (i % 30 == 0 || (used == 0 && i % 7 == 0)) {
             const struct seen with = read_slice(made->reader, slice);
             assert_true(with.hash == without.hash && with.samples == without.samples);
             const struct seen same = read_slice(made->reader, &all);
@@ -321,7 +321,7 @@ static void test_hostile_blocks(void **state)
     unsigned random = 3;
     memcpy(&tail, made->index + made->bytes - sizeof(tail), sizeof(tail));
     const struct pf_index_tail good_tail = tail;
-    for (unsigned i = 0; i < 100; i++) {
+    for (unsigned i = 0; i < 40; i++) {
         random = random * 1103515245 + 12345;
         uint8_t *blocks = made->index + tail.blocks.at + (random >> 8) % tail.blocks.count * sizeof(block);
         memcpy(&block, blocks, sizeof(block));
@@ -356,7 +356,7 @@ static void test_hostile(void **state)
     uint8_t *last = made->index + tail.marks.at + (tail.marks.count - 1) * sizeof(mark);
     memcpy(&mark, last, sizeof(mark));
     const struct pf_index_mark good = mark;
-    for (unsigned i = 0; i < 200; i++) {
+    for (unsigned i = 0; i < 100; i++) {
         random = random * 1103515245 + 12345;
         const size_t inside = i % 2 ? (random >> 4) % sizeof(struct pf_index_counts) : (random >> 4) % mark.state.bytes;
         uint8_t *at = made->index + mark.state.at + inside;
@@ -423,6 +423,25 @@ static void forget_compressed(struct indexed *made)
     pf_free(pf_allocator_or_default(NULL), made->index, made->room);
 }
 
+/* perf gives up at a compressed record that nothing comes out of. */
+static void look_at_containers(struct perfile_reader *reader)
+{
+    const struct perfile_record *record;
+    uint64_t known = 0;
+    bool contained = false;
+    while (perfile_reader_next(reader, &record, NULL) > 0) {
+        const uint64_t inflated = perfile_reader_counts(reader)->inflated_bytes;
+        if (record->compressed)
+            continue;
+        if (contained)
+            assert_true(inflated > known);
+        contained = record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2;
+        known = inflated;
+    }
+    assert_true(known > 0);
+    assert_int_equal(perfile_reader_rewind(reader, NULL), 0);
+}
+
 static void test_compressed(void **state)
 {
     const struct pf_index_sizes near = {.mark_bytes = 4 * 1024, .block_bytes = 16 * 1024, .gap_bytes = 128};
@@ -437,6 +456,7 @@ static void test_compressed(void **state)
     forget_compressed(&made);
     for (int v1 = 0; v1 < 2; v1++) {
         compress(&made, plain, 32 * 1024, v1);
+        look_at_containers(made.reader);
         if (pf_index_write(made.reader, &(struct perfile_sink){&made, keep}, &near, &error) < 0)
             fail_msg("%s", error.message);
         uint64_t fewer = 0;
