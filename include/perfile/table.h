@@ -153,7 +153,7 @@ struct perfile_table_options {
      */
     const char *keys;
     uint64_t batch_rows; /* at most; 0: 65,536 */
-    unsigned threads;    /* as in perfile_output_options */
+    unsigned threads;    /* as in perfile_output_options; perfile_table_write uses them for views of any size, too */
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -297,7 +297,7 @@ PERFILE_API bool perfile_table_format_is_binary(const char *format);
  * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns, rows, losses,
  * notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. Two are binary:
  *
- *     "parquet"   row groups of about 2^20 rows (or 64 MiB) with the range of each column, pages compressed with zstd. Types are those
+ *     "parquet"   row groups of about 2^20 rows (or 128 MiB) with the range of each column, pages compressed with zstd. Types are those
  *                 that all SQL engines have: BOOLEAN, INT32 (i32), INT64 (all other integers, by their bits: what is above 2^63 is
  *                 negative), DOUBLE, STRING, LIST. Memory is that of a compressed row group.
  *     "arrow"     an Arrow IPC file with the types of perfile_table_schema, not compressed; the dictionaries stand behind the

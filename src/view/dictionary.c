@@ -18,10 +18,28 @@ void pf_dictionary_open(struct pf_dictionary *dictionary, const struct perfile_a
     dictionary->key[1] = (uintptr_t)allocator ^ (uintptr_t)&dictionary->key;
 }
 
+/* Memory that was outgrown. */
+struct pf_dictionary_block {
+    struct pf_dictionary_block *next;
+    void *data;
+    size_t bytes;
+};
+
+static void free_replaced(struct pf_dictionary *dictionary)
+{
+    while (dictionary->replaced) {
+        struct pf_dictionary_block *block = dictionary->replaced;
+        dictionary->replaced = block->next;
+        pf_free(dictionary->allocator, block->data, block->bytes);
+        pf_free(dictionary->allocator, block, sizeof(*block));
+    }
+}
+
 void pf_dictionary_close(struct pf_dictionary *dictionary)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(dictionary->allocator);
     pf_dictionary_drop(dictionary->copy);
+    free_replaced(dictionary);
     pf_free(allocator, dictionary->slots, dictionary->size * sizeof(*dictionary->slots));
     pf_free(allocator, dictionary->text, dictionary->text_room);
     pf_free(allocator, dictionary->offsets, dictionary->offset_room * sizeof(*dictionary->offsets));
@@ -31,10 +49,12 @@ void pf_dictionary_close(struct pf_dictionary *dictionary)
 void pf_dictionary_clear(struct pf_dictionary *dictionary)
 {
     const struct perfile_allocator *allocator = dictionary->allocator, *lasting = dictionary->lasting;
+    const bool stays = dictionary->stays;
     if (!dictionary->count)
         return;
     pf_dictionary_close(dictionary);
     pf_dictionary_open(dictionary, allocator, lasting);
+    dictionary->stays = stays;
 }
 
 /* ---- finding and adding ------------------------------------------------------------------------------------------ */
@@ -73,17 +93,38 @@ static bool make_slots(struct pf_dictionary *dictionary)
     return true;
 }
 
-static uint32_t add(struct pf_dictionary *dictionary, size_t slot, const char *text, size_t bytes)
+/* pf_grow, but the old memory stays where others may look at it. `pointer` is one to a pointer. */
+static bool grow(struct pf_dictionary *dictionary, void *pointer, size_t *room, size_t count, size_t bytes)
 {
     const struct perfile_allocator *allocator = dictionary->allocator;
+    size_t new_room = 0;
+    void *old, *made = NULL;
+    memcpy(&old, pointer, sizeof(old));
+    if (!dictionary->stays || !old || count <= *room)
+        return pf_grow(allocator, pointer, room, count, bytes);
+    struct pf_dictionary_block *block = pf_new(allocator, sizeof(*block));
+    if (!block || !pf_grow(allocator, &made, &new_room, pf_max(count, 2 * *room), bytes)) {
+        pf_free(allocator, block, sizeof(*block));
+        return false;
+    }
+    memcpy(made, old, *room * bytes);
+    *block = (struct pf_dictionary_block){dictionary->replaced, old, *room * bytes};
+    dictionary->replaced = block;
+    memcpy(pointer, &made, sizeof(made));
+    *room = new_room;
+    return true;
+}
+
+static uint32_t add(struct pf_dictionary *dictionary, size_t slot, const char *text, size_t bytes)
+{
     if (bytes > INT32_MAX - dictionary->text_used) {
         dictionary->full = true;
         return 0;
     }
     /* also for the empty text there is a place */
-    if (!pf_grow(allocator, &dictionary->text, &dictionary->text_room, dictionary->text_used + bytes + 1, 1) ||
-        !pf_grow(allocator, &dictionary->offsets, &dictionary->offset_room, dictionary->count + 2,
-                 sizeof(*dictionary->offsets)))
+    if (!grow(dictionary, &dictionary->text, &dictionary->text_room, dictionary->text_used + bytes + 1, 1) ||
+        !grow(dictionary, &dictionary->offsets, &dictionary->offset_room, dictionary->count + 2,
+              sizeof(*dictionary->offsets)))
         return 0;
     if (bytes)
         memcpy(dictionary->text + dictionary->text_used, text, bytes);

@@ -374,6 +374,8 @@ int pf_table_make(const struct perfile_table_options *options, struct perfile_ta
     made->lasting = lasting;
     made->allocator = &made->watch.allocator;
     made->pending = 1;
+    made->most_rows = (size_t)made->options.batch_rows;
+    made->most_items = BATCH_ITEMS;
     pf_watch_open(&made->watch, lasting);
     return result;
 }
@@ -462,6 +464,65 @@ void pf_table_drop_rows(struct perfile_table *table)
     table->rows = 0;
 }
 
+void pf_table_limit(struct perfile_table *table, size_t rows, size_t items)
+{
+    table->most_rows = pf_min_size(table->most_rows, rows);
+    table->most_items = pf_min_size(table->most_items, items);
+}
+
+void pf_table_keep_texts(struct perfile_table *table)
+{
+    for (size_t i = 0; i < table->shown; i++)
+        table->columns[i].dictionary.stays = true;
+}
+
+/* What `to` has then is its own, but for texts that the table goes on with. */
+static void take_rows(struct pf_vector *to, struct pf_vector *from)
+{
+    *to = *from;
+    from->valid = NULL;
+    from->values = NULL;
+    from->offsets = NULL;
+    pf_vector_end(from);
+    if (!from->column.fresh)
+        return;
+    pf_dictionary_open(&from->dictionary, to->dictionary.allocator, to->dictionary.lasting);
+    from->dictionary.stays = true;
+}
+
+bool pf_table_take(struct perfile_table *table, struct pf_batch *batch)
+{
+    if (!batch->columns) {
+        batch->columns = pf_new(table->allocator, table->shown * sizeof(*batch->columns));
+        batch->column_count = batch->columns ? table->shown : 0;
+    }
+    for (size_t i = 0; i < batch->column_count; i++)
+        take_rows(&batch->columns[i], &table->columns[i]);
+    batch->rows = batch->columns ? table->rows : 0;
+    return batch->columns;
+}
+
+void pf_batch_end(struct pf_batch *batch)
+{
+    for (size_t i = 0; i < batch->column_count; i++) {
+        struct pf_vector *vector = &batch->columns[i];
+        if (!vector->allocator)
+            continue;
+        pf_vector_end(vector);
+        if (vector->column.fresh)
+            pf_dictionary_close(&vector->dictionary);
+        vector->allocator = NULL;
+    }
+    batch->rows = 0;
+}
+
+void pf_batch_close(struct pf_batch *batch, const struct perfile_allocator *allocator)
+{
+    pf_batch_end(batch);
+    pf_free(allocator, batch->columns, batch->column_count * sizeof(*batch->columns));
+    *batch = (struct pf_batch){.rows = 0};
+}
+
 /* Lists of all rows together are bounded, too. */
 static bool is_full(const struct perfile_table *table)
 {
@@ -469,7 +530,7 @@ static bool is_full(const struct perfile_table *table)
         return true;
     for (size_t i = 0; i < table->shown; i++) {
         const struct pf_vector *one = &table->columns[i];
-        if (one->item_count >= BATCH_ITEMS || (one->column.fresh && one->dictionary.text_used >= BATCH_TEXT))
+        if (one->item_count >= table->most_items || (one->column.fresh && one->dictionary.text_used >= BATCH_TEXT))
             return true;
     }
     return false;
@@ -504,7 +565,7 @@ static void tell_unmatched(struct perfile_table *table)
 int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
 {
     table->rows = 0;
-    table->room = pf_min(table->room ? table->options.batch_rows : FIRST_ROWS, table->options.batch_rows);
+    table->room = pf_min_size(table->room ? table->most_rows : FIRST_ROWS, table->most_rows);
     for (size_t i = 0; i < table->shown; i++) {
         if (table->columns[i].column.fresh)
             pf_dictionary_clear(&table->columns[i].dictionary);

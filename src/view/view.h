@@ -81,6 +81,7 @@ struct perfile_table {
     const struct perfile_allocator *lasting; /* of what outlives the table */
     struct pf_vector *columns;               /* those that are shown first */
     size_t column_count, column_room, shown;
+    size_t most_rows, most_items; /* of a batch */
     size_t room; /* rows of the batch that is filled: the first one is small, as most tables are */
     size_t rows; /* of the batch that is filled */
     int pending; /* what ended the rows: 1 nothing yet, 0 the end, or an error that is said after the rows before it */
@@ -118,6 +119,23 @@ bool pf_table_may_show(const struct perfile_table *table, const char *name);
 int pf_table_fill(struct perfile_table *table, struct perfile_error *error);
 /* The rows are not needed any more. */
 void pf_table_drop_rows(struct perfile_table *table);
+/* Batches from now on have about as many rows and items of lists at most, where that is less. */
+void pf_table_limit(struct perfile_table *table, size_t rows, size_t items);
+
+/* The rows of a table that were taken, in vectors of their own: any thread may look at them while the table is filled again. */
+struct pf_batch {
+    struct pf_vector *columns; /* as many as are shown */
+    size_t column_count;
+    size_t rows;
+};
+/* From now on batches may be taken: texts stay where they are until the table is closed. */
+void pf_table_keep_texts(struct perfile_table *table);
+/* The batch is empty: zeroes, or what pf_batch_end left. False when out of memory. */
+bool pf_table_take(struct perfile_table *table, struct pf_batch *batch);
+/* Gives back the rows. */
+void pf_batch_end(struct pf_batch *batch);
+/* The same, and all else; zeroes are taken. */
+void pf_batch_close(struct pf_batch *batch, const struct perfile_allocator *allocator);
 /* "u64". */
 const char *pf_column_type_name(unsigned type);
 

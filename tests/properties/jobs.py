@@ -24,10 +24,15 @@ TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal
          ['script', '-F', 'ip,sym,brstackinsn,srccode'],
          ['script', '-F', 'comm,event,data_src,addr,insn,disasm'], ['script', '--strict', '--time', '20%-70%'],
          ['script', '-F', 'comm,event,cgroup', '--comms', 'sh,perf,sleep,stress'],
-         ['script', '--full-source-path', '-F', '+srcline']]
+         ['script', '--full-source-path', '-F', '+srcline'], ['script', '--format', 'json'],
+         ['table', '--columns', 'all', 'samples'], ['table', '--format', 'csv', 'records'],
+         ['table', '--format', 'parquet', '--columns', '+stack_id', 'samples']]
 SAMPLES = [['report', '--format', 'json'], ['report', '--sort', 'cpu,tid,sym', '--percent-limit', '0.1'],
            ['flame', '--format', 'folded'], ['flame', '--format', 'html'], ['flame', '--format', 'svg'],
-           ['flame', '--format', 'folded', '--by', 'cpu,pid'], ['script', '-F', 'comm,time,ip,sym']]
+           ['flame', '--format', 'folded', '--by', 'cpu,pid'], ['flame', '--format', 'folded', '--by', 'cpu,tid'],
+           ['flame', '--format', 'svg', '--reverse'], ['script', '-F', 'comm,time,ip,sym'],
+           ['table', '--format', 'jsonl', '--columns', 'all', 'samples'],
+           ['table', '--format', 'parquet', '--columns', '+stack_id', 'samples'], ['table', '--format', 'arrow', 'samples']]
 JOBS = ['2', '3', '8']
 TIMEOUT_SECONDS = 60
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()

@@ -27,6 +27,7 @@ struct buffer {
 /* A column in the batch at hand. */
 struct column {
     const struct pf_field *field;
+    const struct pf_vector *vector;
     struct pf_block numbers, texts; /* what the vector has not as it is needed */
     struct buffer buffers[BUFFERS];
     size_t buffer_count;
@@ -90,7 +91,7 @@ static size_t put_float(struct pf_flat *flat)
 /* The type of values; of lists, of the items. */
 static size_t put_type(struct pf_flat *flat, const struct pf_field *field, unsigned *type)
 {
-    const struct pf_column *column = &field->vector->column;
+    const struct pf_column *column = field->column;
     if (field->is_wall) {
         *type = TIMESTAMP;
         return put_timestamp(flat);
@@ -115,7 +116,7 @@ static size_t put_type(struct pf_flat *flat, const struct pf_field *field, unsig
 
 static bool has_dictionary(const struct pf_field *field)
 {
-    return pf_column_is_text(&field->vector->column) && !field->vector->column.fresh;
+    return pf_column_is_text(field->column) && !field->column->fresh;
 }
 
 static size_t put_dictionary_type(struct pf_flat *flat, uint64_t id)
@@ -175,7 +176,7 @@ static size_t put_field(struct pf_flat *flat, const struct pf_field *field, uint
     if (has_dictionary(field))
         parts.dictionary = put_dictionary_type(flat, id);
     parts.type = put_type(flat, field, &parts.type_of);
-    if (pf_column_is_list(&field->vector->column)) {
+    if (pf_column_is_list(field->column)) {
         struct field_parts list = {.name = field->name, .nullable = parts.nullable, .type_of = LIST};
         parts.name = "item";
         parts.nullable = false;
@@ -300,7 +301,7 @@ static bool is_valid(const struct pf_vector *vector, size_t row)
 
 static void add_validity(struct column *column, const struct rows *rows)
 {
-    const struct pf_vector *vector = column->field->vector;
+    const struct pf_vector *vector = column->vector;
     size_t nulls = 0;
     for (size_t i = 0; vector->nulls && i < rows->count; i++)
         nulls += !is_valid(vector, rows->from + i);
@@ -310,7 +311,7 @@ static void add_validity(struct column *column, const struct rows *rows)
 
 static void add_wall_times(const struct arrow *arrow, struct column *column, const struct rows *rows)
 {
-    const uint64_t *times = column->field->vector->values;
+    const uint64_t *times = column->vector->values;
     for (size_t i = 0; i < rows->count; i++) {
         const int64_t time = pf_fields_wall_time(&arrow->fields, times[rows->from + i]);
         pf_block_put(&column->numbers, &time, sizeof(time));
@@ -329,7 +330,7 @@ static size_t text_bytes(const struct pf_vector *vector, size_t row)
 /* Without a dictionary. */
 static void add_texts(struct column *column, const struct rows *rows)
 {
-    const struct pf_vector *vector = column->field->vector;
+    const struct pf_vector *vector = column->vector;
     const uint32_t *codes = vector->values;
     int32_t end = 0;
     pf_block_put(&column->numbers, &end, sizeof(end));
@@ -346,7 +347,7 @@ static void add_texts(struct column *column, const struct rows *rows)
 
 static void add_lists(struct column *column, const struct rows *rows)
 {
-    const struct pf_vector *vector = column->field->vector;
+    const struct pf_vector *vector = column->vector;
     const int32_t *offsets = vector->offsets + rows->from, first = offsets[0];
     const size_t width = pf_column_width(&vector->column), count = (size_t)(offsets[rows->count] - first);
     for (size_t i = 0; i <= rows->count; i++) {
@@ -361,7 +362,7 @@ static void add_lists(struct column *column, const struct rows *rows)
 
 static void add_column(const struct arrow *arrow, struct column *column, const struct rows *rows)
 {
-    const struct pf_vector *vector = column->field->vector;
+    const struct pf_vector *vector = column->vector;
     const size_t width = pf_column_width(&vector->column);
     const uint8_t *values = vector->values;
     column->numbers.used = column->texts.used = 0;
@@ -421,8 +422,10 @@ static void put_rows(struct pf_sheet *sheet, const struct rows *rows)
     struct arrow *arrow = sheet->state;
     const uint64_t start = arrow->offset;
     uint64_t sizes[2];
-    for (size_t i = 0; i < arrow->fields.count; i++)
+    for (size_t i = 0; i < arrow->fields.count; i++) {
+        arrow->columns[i].vector = &sheet->columns[arrow->fields.list[i].index];
         add_column(arrow, &arrow->columns[i], rows);
+    }
     const size_t header = put_record_batch(arrow, arrow->columns, arrow->fields.count, rows->count, &sizes[1]);
     if (pf_memory_was_short(arrow->allocator))
         return;
@@ -432,15 +435,16 @@ static void put_rows(struct pf_sheet *sheet, const struct rows *rows)
 }
 
 /* Texts that have no dictionary are bounded, too. */
-static size_t rows_that_fit(const struct arrow *arrow, size_t from, size_t rows)
+static size_t rows_that_fit(const struct pf_sheet *sheet, size_t from)
 {
+    const struct arrow *arrow = sheet->state;
     size_t bytes = 0, row = from;
-    while (row < rows && bytes < BATCH_TEXT) {
-        for (size_t end = row + 8; row < rows && row < end; row++)
+    while (row < sheet->row_count && bytes < BATCH_TEXT) {
+        for (size_t end = row + 8; row < sheet->row_count && row < end; row++)
             for (size_t i = 0; i < arrow->fields.count; i++) {
                 const struct pf_field *field = &arrow->fields.list[i];
-                if (field->vector->column.fresh && pf_column_is_text(&field->vector->column))
-                    bytes += text_bytes(field->vector, row);
+                if (field->column->fresh && pf_column_is_text(field->column))
+                    bytes += text_bytes(&sheet->columns[field->index], row);
             }
     }
     return row - from;
@@ -449,8 +453,8 @@ static size_t rows_that_fit(const struct arrow *arrow, size_t from, size_t rows)
 static void put_batch(struct pf_sheet *sheet)
 {
     const struct arrow *arrow = sheet->state;
-    for (struct rows rows = {0, 0}; arrow && rows.from < sheet->table->rows; rows.from += rows.count) {
-        rows.count = rows_that_fit(arrow, rows.from, sheet->table->rows);
+    for (struct rows rows = {0, 0}; arrow && rows.from < sheet->row_count; rows.from += rows.count) {
+        rows.count = rows_that_fit(sheet, rows.from);
         put_rows(sheet, &rows);
         if (pf_memory_was_short(arrow->allocator))
             return;
@@ -463,7 +467,7 @@ static void put_dictionary(struct pf_sheet *sheet, size_t id)
 {
     static const int32_t no_offset = 0;
     struct arrow *arrow = sheet->state;
-    const struct pf_dictionary *dictionary = &arrow->fields.list[id].vector->dictionary;
+    const struct pf_dictionary *dictionary = &sheet->table->columns[arrow->fields.list[id].index].dictionary;
     struct column texts = {.buffer_count = 0};
     const uint64_t start = arrow->offset;
     uint64_t sizes[2];

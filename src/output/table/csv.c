@@ -29,7 +29,7 @@ static void put_field(const struct pf_sheet *sheet, const char *text, size_t byt
 static void begin(struct pf_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->table->shown; i++) {
-        const char *name = sheet->table->columns[i].column.name;
+        const char *name = sheet->columns[i].column.name;
         pf_put_string(sheet->out, i ? separator_of(sheet) : "");
         put_field(sheet, name, strlen(name));
     }
@@ -40,7 +40,7 @@ static void put_row(struct pf_sheet *sheet, size_t row)
 {
     for (size_t i = 0; i < sheet->table->shown; i++) {
         sheet->cell.used = 0;
-        pf_table_put_plain(&sheet->cell, &sheet->table->columns[i], row, false);
+        pf_table_put_plain(&sheet->cell, &sheet->columns[i], row, false);
         pf_put_string(sheet->out, i ? separator_of(sheet) : "");
         put_field(sheet, sheet->cell.data, sheet->cell.used);
     }

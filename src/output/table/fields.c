@@ -77,11 +77,13 @@ static const char *wall_end(const char *name)
     return bytes >= 4 && strcmp(name + bytes - 4, "time") == 0 ? "stamp" : "_timestamp";
 }
 
-static bool add(struct pf_fields *fields, const struct pf_vector *vector, bool is_wall)
+static bool add(struct pf_fields *fields, const struct perfile_table *table, size_t index, bool is_wall)
 {
-    const char *name = vector->column.name;
-    struct pf_field field = {
-        .vector = vector, .name = make_name(fields, name, is_wall ? wall_end(name) : ""), .is_wall = is_wall};
+    const struct pf_column *column = &table->columns[index].column;
+    struct pf_field field = {.index = index,
+                             .column = column,
+                             .name = make_name(fields, column->name, is_wall ? wall_end(column->name) : ""),
+                             .is_wall = is_wall};
     if (field.name)
         fields->list[fields->count++] = field;
     return field.name;
@@ -97,12 +99,11 @@ bool pf_fields_open(struct pf_fields *fields, struct perfile_table *table)
     const bool has_wall = find_clock(fields, table) || table->options.wall_times;
     fields->list = pf_arena_new(&fields->arena, 2 * table->shown * sizeof(*fields->list));
     for (size_t i = 0; fields->list && enough && i < table->shown; i++) {
-        const struct pf_vector *vector = &table->columns[i];
-        const bool is_wall = has_wall && vector->column.type == PERFILE_COLUMN_TIME;
+        const bool is_wall = has_wall && table->columns[i].column.type == PERFILE_COLUMN_TIME;
         if (!is_wall || !table->options.wall_times)
-            enough = add(fields, vector, false);
+            enough = add(fields, table, i, false);
         if (enough && is_wall)
-            enough = add(fields, vector, true);
+            enough = add(fields, table, i, true);
     }
     return fields->list && enough;
 }
@@ -115,12 +116,12 @@ void pf_fields_close(struct pf_fields *fields)
 
 bool pf_field_is_required(const struct pf_field *field)
 {
-    return field->vector->column.required;
+    return field->column->required;
 }
 
 void pf_field_facts(const struct pf_field *field, struct pf_field_fact facts[PF_FIELD_FACTS])
 {
-    const struct pf_column *column = &field->vector->column;
+    const struct pf_column *column = field->column;
     facts[0] = (struct pf_field_fact){"type", field->is_wall ? "timestamp" : pf_column_type_name(column->type)};
     facts[1] = (struct pf_field_fact){"unit", field->is_wall ? "us" : column->unit};
     facts[2] = (struct pf_field_fact){"doc", field->is_wall ? wall_doc : column->doc};

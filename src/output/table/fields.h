@@ -10,7 +10,8 @@
 #include "output/table/format.h"
 
 struct pf_field {
-    const struct pf_vector *vector;
+    size_t index; /* of the vector, in pf_sheet.columns */
+    const struct pf_column *column;
     char *name;   /* of no other field; UTF-8 */
     bool is_wall; /* of the vector's times: us since 1970 */
 };

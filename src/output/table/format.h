@@ -22,20 +22,35 @@ struct pf_sheet {
     struct pf_text cell; /* without a sink */
     size_t *widths;      /* of text; one for each shown column */
     uint64_t rows;       /* written so far */
+    const struct pf_vector *columns; /* those that are shown, with the rows in hand */
+    size_t row_count;
     void *state;         /* the format's own */
+};
+
+/*
+ * `batch` in steps, for several threads: batches become parts and parts are written in the order of the rows, by one thread each;
+ * between that any thread takes the part.
+ */
+struct pf_table_steps {
+    void *(*open)(struct pf_sheet *sheet); /* a part; NULL when out of memory */
+    void (*encode)(struct pf_sheet *sheet, void *part);
+    void (*compress)(struct pf_sheet *sheet, void *part, unsigned worker);
+    void (*put)(struct pf_sheet *sheet, void *part);
+    void (*close)(struct pf_sheet *sheet, void *part); /* NULL is taken */
 };
 
 struct pf_table_format {
     const char *name, *doc;
     bool escapes;                          /* names may not have control characters */
-    void (*begin)(struct pf_sheet *sheet); /* the vectors have the first rows, if there are any */
+    void (*begin)(struct pf_sheet *sheet); /* the first rows are in hand, if there are any */
     void (*row)(struct pf_sheet *sheet, size_t row);
     void (*end)(struct pf_sheet *sheet);
     /*
-     * Of files of columns, which are binary: all rows that the vectors have, instead of `row`; else NULL. Memory that is
-     * short is left to the table's allocator to tell.
+     * Of files of columns, which are binary: all rows in hand, instead of `row`; else NULL. Memory that is short is left to
+     * the table's allocator to tell.
      */
     void (*batch)(struct pf_sheet *sheet);
+    const struct pf_table_steps *steps;    /* NULL: it has none */
     void (*close)(struct pf_sheet *sheet); /* releases the state, which may be NULL; NULL: there is none */
 };
 
@@ -49,6 +64,10 @@ void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, siz
 /* All rows that are left: perfile_table_write into a text. */
 int pf_table_write(struct perfile_table *table, const char *format, const struct pf_sheet_style *style,
                    struct pf_text *out, struct perfile_error *error);
+/* Those in hand. */
+void pf_table_put_rows(struct pf_sheet *sheet, const struct pf_table_format *format);
+/* team.c: writes the rows that are left, with the threads of the table's options. As pf_table_fill, which says 0 or an error. */
+int pf_table_team_write(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error);
 /* 0, or ARGUMENT: the format is not for gzip files. */
 int pf_table_check_gzip(bool gzip, const char *format, struct perfile_error *error);
 /* An output of a verb that is a table. */

@@ -63,7 +63,7 @@ static void begin_page(struct pf_sheet *sheet)
     pf_table_put_recording(&json, "recording", sheet->table);
     pf_json_begin(&json, "columns", true);
     for (size_t i = 0; i < sheet->table->shown; i++) {
-        const struct pf_column *column = &sheet->table->columns[i].column;
+        const struct pf_column *column = &sheet->columns[i].column;
         pf_json_begin(&json, NULL, false);
         pf_json_string(&json, "name", column->name);
         pf_json_string(&json, "type", pf_column_type_name(column->type));
@@ -80,7 +80,7 @@ static void put_page_row(struct pf_sheet *sheet, size_t row)
     pf_put_string(sheet->out, sheet->rows ? ",\n[" : "\n[");
     for (size_t i = 0; i < sheet->table->shown; i++) {
         pf_put_string(sheet->out, i ? "," : "");
-        put_value(sheet->out, &sheet->table->columns[i], row);
+        put_value(sheet->out, &sheet->columns[i], row);
     }
     pf_put_char(sheet->out, ']');
 }
@@ -146,7 +146,7 @@ const struct pf_table_format pf_table_format_json = {.name = "json",
 static void put_line(struct pf_sheet *sheet, size_t row)
 {
     for (size_t i = 0; i < sheet->table->shown; i++) {
-        const struct pf_vector *vector = &sheet->table->columns[i];
+        const struct pf_vector *vector = &sheet->columns[i];
         pf_put_char(sheet->out, i ? ',' : '{');
         pf_put_json_string(sheet->out, vector->column.name, strlen(vector->column.name));
         pf_put_char(sheet->out, ':');

@@ -8,9 +8,18 @@
 
 #include <stdio.h>
 
+#include "base/stages.h"
+
 enum {
     GROUP_ROWS = 1 << 20,  /* queries of many small ones take longer, and so do the files */
-    GROUP_BYTES = 1 << 26, /* compressed */
+    GROUP_BYTES = 1 << 27, /* before they are compressed */
+};
+
+/* What a batch becomes. */
+struct part {
+    struct pf_parquet_pages pages;
+    uint64_t group_rows; /* of the row group that ends with it; 0: none does */
+    struct pf_parquet_facts *chunks; /* of its columns */
 };
 
 struct parquet {
@@ -18,11 +27,18 @@ struct parquet {
     struct pf_fields fields;
     struct pf_parquet_column *columns;
     size_t column_count; /* that are open */
+    ZSTD_CCtx *zstd[PF_THREADS_MOST]; /* of each thread, as far as it had something to compress */
+
+    /* for who encodes */
     struct pf_parquet_press press;
-    struct pf_block groups;     /* what the footer says of the row groups */
-    struct pf_block dictionary; /* of the column that is written */
+    uint64_t group_rows;
+
+    /* for who writes */
+    struct part part;       /* without other threads */
+    struct pf_block groups; /* what the footer says of the row groups */
+    struct pf_block footer;
     size_t group_count;
-    uint64_t group_rows, rows;
+    uint64_t rows;
     uint64_t offset; /* in the file */
 };
 
@@ -36,49 +52,131 @@ static void put(struct pf_sheet *sheet, const struct pf_block *block)
 
 /* ---- row groups -------------------------------------------------------------------------------------------------- */
 
-static void end_group(struct pf_sheet *sheet)
+static ZSTD_CCtx *zstd_of(struct parquet *parquet, unsigned worker)
+{
+    if (!parquet->zstd[worker] && !(parquet->zstd[worker] = ZSTD_createCCtx()))
+        pf_memory_note_short(parquet->allocator);
+    return parquet->zstd[worker];
+}
+
+static void end_group(const struct pf_sheet *sheet, struct part *part)
+{
+    struct parquet *parquet = sheet->state;
+    for (size_t i = 0; i < parquet->column_count; i++) {
+        struct pf_parquet_column *column = &parquet->columns[i];
+        pf_parquet_column_end(column, &sheet->columns[column->field->index], &parquet->press, &part->chunks[i]);
+    }
+    part->group_rows = parquet->group_rows;
+    parquet->group_rows = 0;
+    parquet->press.raw_bytes = 0;
+}
+
+static void encode(struct pf_sheet *sheet, void *state)
+{
+    struct parquet *parquet = sheet->state;
+    struct part *part = state;
+    part->group_rows = 0;
+    for (size_t i = 0; i < parquet->column_count; i++) {
+        struct pf_parquet_column *column = &parquet->columns[i];
+        pf_parquet_column_add(column, &sheet->columns[column->field->index], &parquet->press, sheet->row_count);
+    }
+    parquet->group_rows += sheet->row_count;
+    if (parquet->group_rows >= GROUP_ROWS || parquet->press.raw_bytes >= GROUP_BYTES)
+        end_group(sheet, part);
+}
+
+static void write_group(struct pf_sheet *sheet, const struct part *part)
 {
     struct parquet *parquet = sheet->state;
     struct pf_thrift thrift = {.to = &parquet->groups};
     const uint64_t start = parquet->offset;
     uint64_t raw = 0;
-    if (!parquet->group_rows)
-        return;
     pf_thrift_begin(&thrift, 0);
     pf_thrift_list(&thrift, 1, PF_THRIFT_STRUCT, parquet->column_count);
     for (size_t i = 0; i < parquet->column_count; i++) {
         struct pf_parquet_column *column = &parquet->columns[i];
-        pf_parquet_column_dictionary(column, &parquet->press, &parquet->dictionary);
-        pf_parquet_column_describe(column, &thrift, parquet->offset, parquet->dictionary.used);
-        put(sheet, &parquet->dictionary);
+        pf_parquet_column_describe(column, &part->chunks[i], &thrift, parquet->offset);
+        put(sheet, &column->dictionary_page);
         put(sheet, &column->pages);
         raw += column->raw_bytes;
-        pf_parquet_column_clear(column);
+        pf_parquet_column_drop(column);
     }
     pf_thrift_number(&thrift, 2, PF_THRIFT_I64, (int64_t)raw);
-    pf_thrift_number(&thrift, 3, PF_THRIFT_I64, (int64_t)parquet->group_rows);
+    pf_thrift_number(&thrift, 3, PF_THRIFT_I64, (int64_t)part->group_rows);
     pf_thrift_number(&thrift, 5, PF_THRIFT_I64, (int64_t)start);
     pf_thrift_number(&thrift, 6, PF_THRIFT_I64, (int64_t)(parquet->offset - start));
     pf_thrift_end(&thrift);
     parquet->group_count++;
-    parquet->rows += parquet->group_rows;
-    parquet->group_rows = 0;
+    parquet->rows += part->group_rows;
+}
+
+/* Nothing is written of what memory was short for. */
+static void put_part(struct pf_sheet *sheet, void *state)
+{
+    struct parquet *parquet = sheet->state;
+    struct part *part = state;
+    pf_parquet_pages_collect(&part->pages);
+    if (part->group_rows && !pf_memory_was_short(parquet->allocator))
+        write_group(sheet, part);
 }
 
 static void put_batch(struct pf_sheet *sheet)
 {
     struct parquet *parquet = sheet->state;
-    size_t bytes = 0;
     if (!parquet || pf_memory_was_short(parquet->allocator))
         return;
-    for (size_t i = 0; i < parquet->column_count; i++) {
-        pf_parquet_column_add(&parquet->columns[i], &parquet->press, sheet->table->rows);
-        bytes += parquet->columns[i].pages.used;
-    }
-    parquet->group_rows += sheet->table->rows;
-    if (parquet->group_rows >= GROUP_ROWS || bytes >= GROUP_BYTES)
-        end_group(sheet);
+    encode(sheet, &parquet->part);
+    put_part(sheet, &parquet->part);
 }
+
+/* ---- with other threads ------------------------------------------------------------------------------------------ */
+
+static void close_part(struct parquet *parquet, struct part *part)
+{
+    pf_parquet_pages_close(&part->pages, parquet->allocator);
+    pf_free(parquet->allocator, part->chunks, parquet->fields.count * sizeof(*part->chunks));
+}
+
+static void close_step(struct pf_sheet *sheet, void *part)
+{
+    struct parquet *parquet = sheet->state;
+    if (part)
+        close_part(parquet, part);
+    pf_free(parquet->allocator, part, sizeof(struct part));
+}
+
+static void *open_step(struct pf_sheet *sheet)
+{
+    struct parquet *parquet = sheet->state;
+    struct part *part = parquet ? pf_new(parquet->allocator, sizeof(*part)) : NULL;
+    if (part && !(part->chunks = pf_new(parquet->allocator, parquet->fields.count * sizeof(*part->chunks)))) {
+        close_step(sheet, part);
+        part = NULL;
+    }
+    return part;
+}
+
+static void encode_step(struct pf_sheet *sheet, void *state)
+{
+    struct parquet *parquet = sheet->state;
+    struct part *part = state;
+    parquet->press.later = &part->pages;
+    if (!pf_memory_was_short(parquet->allocator))
+        encode(sheet, part);
+    parquet->press.later = NULL;
+}
+
+static void compress_step(struct pf_sheet *sheet, void *state, unsigned worker)
+{
+    struct parquet *parquet = sheet->state;
+    struct part *part = state;
+    ZSTD_CCtx *zstd = zstd_of(parquet, worker);
+    if (zstd)
+        pf_parquet_pages_compress(&part->pages, zstd);
+}
+
+static const struct pf_table_steps steps = {
+    .open = open_step, .encode = encode_step, .compress = compress_step, .put = put_part, .close = close_step};
 
 /* ---- the footer -------------------------------------------------------------------------------------------------- */
 
@@ -200,10 +298,9 @@ static void put_orders(const struct parquet *parquet, struct pf_thrift *thrift)
 static void put_footer(struct pf_sheet *sheet)
 {
     struct parquet *parquet = sheet->state;
-    struct pf_block *footer = &parquet->press.page;
+    struct pf_block *footer = &parquet->footer;
     struct pf_thrift thrift = {.to = footer};
     char writer[64];
-    footer->used = 0;
     snprintf(writer, sizeof(writer), "perfile version %s", perfile_version());
     pf_thrift_begin(&thrift, 0);
     pf_thrift_number(&thrift, 1, PF_THRIFT_I32, 2);
@@ -226,11 +323,14 @@ static bool open_parts(struct parquet *parquet, struct perfile_table *table)
 {
     const struct perfile_allocator *allocator = table->allocator;
     parquet->allocator = allocator;
-    parquet->groups = parquet->dictionary = pf_block_make(allocator);
-    if (!pf_fields_open(&parquet->fields, table) || !pf_parquet_press_open(&parquet->press, allocator))
+    parquet->groups = parquet->footer = pf_block_make(allocator);
+    pf_parquet_press_open(&parquet->press, allocator);
+    if (!pf_fields_open(&parquet->fields, table))
         return false;
     parquet->columns = pf_new(allocator, parquet->fields.count * sizeof(*parquet->columns));
-    if (!parquet->columns)
+    parquet->part.chunks = pf_new(allocator, parquet->fields.count * sizeof(*parquet->part.chunks));
+    parquet->press.zstd = zstd_of(parquet, 0);
+    if (!parquet->columns || !parquet->part.chunks || !parquet->press.zstd)
         return false;
     for (size_t i = 0; i < parquet->fields.count; i++)
         pf_parquet_column_open(&parquet->columns[parquet->column_count++], &parquet->fields, &parquet->fields.list[i]);
@@ -244,11 +344,13 @@ static void close_file(struct pf_sheet *sheet)
         return;
     for (size_t i = 0; i < parquet->column_count; i++)
         pf_parquet_column_close(&parquet->columns[i]);
+    for (size_t i = 0; i < PF_COUNT(parquet->zstd); i++)
+        ZSTD_freeCCtx(parquet->zstd[i]);
+    close_part(parquet, &parquet->part);
     pf_free(parquet->allocator, parquet->columns, parquet->fields.count * sizeof(*parquet->columns));
-    if (parquet->press.allocator)
-        pf_parquet_press_close(&parquet->press);
+    pf_parquet_press_close(&parquet->press);
     pf_block_close(&parquet->groups);
-    pf_block_close(&parquet->dictionary);
+    pf_block_close(&parquet->footer);
     pf_fields_close(&parquet->fields);
     pf_free(parquet->allocator, parquet, sizeof(*parquet));
     sheet->state = NULL;
@@ -269,9 +371,14 @@ static void begin(struct pf_sheet *sheet)
 
 static void end(struct pf_sheet *sheet)
 {
-    if (!sheet->state || pf_memory_was_short(sheet->table->allocator))
+    struct parquet *parquet = sheet->state;
+    if (!parquet || pf_memory_was_short(parquet->allocator))
         return;
-    end_group(sheet);
+    sheet->columns = sheet->table->columns;
+    if (parquet->group_rows) {
+        end_group(sheet, &parquet->part);
+        put_part(sheet, &parquet->part);
+    }
     put_footer(sheet);
 }
 
@@ -279,5 +386,6 @@ const struct pf_table_format pf_table_format_parquet = {.name = "parquet",
                                                         .doc = "Apache Parquet: columns, compressed with zstd",
                                                         .begin = begin,
                                                         .batch = put_batch,
+                                                        .steps = &steps,
                                                         .end = end,
                                                         .close = close_file};

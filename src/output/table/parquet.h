@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A column of a Parquet file. Values come batch by batch and become pages that are compressed at once; when the row group
- * is full, they go out behind their dictionary.
+ * A column of a Parquet file. Values come batch by batch and become pages, which are compressed and collected; when the row
+ * group is full, they go out behind their dictionary. Three threads may be at work on columns at a time: one encodes, in the
+ * order of the batches, others compress, and one collects.
  */
 #ifndef PF_OUTPUT_TABLE_PARQUET_H
 #define PF_OUTPUT_TABLE_PARQUET_H
@@ -29,13 +30,29 @@ enum pf_parquet_encoding {
 };
 enum { PF_PARQUET_ZSTD = 6 };
 
-/* What pages are made in; of all columns that one thread makes. */
+struct pf_parquet_column;
+
+/* A page that is encoded. */
+struct pf_parquet_page {
+    struct pf_parquet_column *column;
+    int kind;
+    int64_t facts[2];
+    struct pf_block raw, small; /* as it is, and compressed */
+};
+
+struct pf_parquet_pages {
+    struct pf_parquet_page *list;
+    size_t count, room;
+};
+
+/* What pages are encoded in. */
 struct pf_parquet_press {
     const struct perfile_allocator *allocator;
-    ZSTD_CCtx *zstd;
-    struct pf_block page;  /* before it is compressed */
-    struct pf_block small; /* compressed */
-    struct pf_block other; /* another encoding of the same values */
+    ZSTD_CCtx *zstd;                /* with which pages are compressed and collected at once; NULL: ... */
+    struct pf_parquet_pages *later; /* ... they are left here */
+    struct pf_block page, small;    /* before and after it */
+    struct pf_block other;          /* another encoding of the same values */
+    uint64_t raw_bytes;             /* of all pages so far, without their headers */
     int64_t *numbers;      /* of the values that are not null */
     size_t number_room;
     uint32_t *codes;
@@ -55,6 +72,14 @@ struct pf_parquet_range {
     struct pf_parquet_text least_text, most_text;
 };
 
+/* What the footer says of a column in a row group. */
+struct pf_parquet_facts {
+    unsigned encodings; /* a bit for each */
+    bool has_dictionary;
+    uint64_t value_count, null_count;
+    struct pf_parquet_range range;
+};
+
 struct pf_parquet_column {
     const struct perfile_allocator *allocator;
     const struct pf_fields *fields;
@@ -63,8 +88,9 @@ struct pf_parquet_column {
     unsigned most_defined; /* definition level of a value */
     bool is_list;
 
-    /* of the row group */
-    bool has_dictionary;   /* still */
+    /* of the row group, for who encodes */
+    const struct pf_vector *vector; /* with the rows in hand */
+    bool has_dictionary;            /* still */
     struct pf_map numbers; /* value to number in the dictionary */
     int64_t *values;       /* the dictionary, of numbers */
     uint32_t *texts;       /* the dictionary, of texts: numbers in the vector's */
@@ -72,29 +98,34 @@ struct pf_parquet_column {
     uint64_t dictionary_bytes; /* of texts */
     uint32_t *number_of;       /* of a text of the vector's dictionary its number in this one, plus one */
     size_t number_of_room;
-    struct pf_block pages;
-    unsigned encodings; /* a bit for each */
-    uint64_t value_count, null_count;
-    uint64_t raw_bytes; /* of the pages before they were compressed, with their headers */
-    struct pf_parquet_range range;
+    struct pf_parquet_facts chunk;
+
+    /* of the row group, for who collects */
+    struct pf_block pages, dictionary_page; /* as they stand in the file */
+    uint64_t raw_bytes;                     /* before they were compressed, with their headers */
 };
 
-/* False when out of memory; to be closed then, too. */
-bool pf_parquet_press_open(struct pf_parquet_press *press, const struct perfile_allocator *allocator);
+void pf_parquet_press_open(struct pf_parquet_press *press, const struct perfile_allocator *allocator);
 void pf_parquet_press_close(struct pf_parquet_press *press);
+
+void pf_parquet_pages_close(struct pf_parquet_pages *pages, const struct perfile_allocator *allocator);
+/* In any thread. */
+void pf_parquet_pages_compress(struct pf_parquet_pages *pages, ZSTD_CCtx *zstd);
+void pf_parquet_pages_collect(struct pf_parquet_pages *pages);
 
 void pf_parquet_column_open(struct pf_parquet_column *column, const struct pf_fields *fields,
                             const struct pf_field *field);
 void pf_parquet_column_close(struct pf_parquet_column *column);
-/* Adds the rows that the vector has. */
-void pf_parquet_column_add(struct pf_parquet_column *column, struct pf_parquet_press *press, size_t rows);
-/* The page of its dictionary as it stands in the file; empty when there is none. */
-void pf_parquet_column_dictionary(struct pf_parquet_column *column, struct pf_parquet_press *press,
-                                  struct pf_block *to);
-/* What the footer says of it; it begins at `offset`, with `dictionary` bytes of that page. */
-void pf_parquet_column_describe(struct pf_parquet_column *column, struct pf_thrift *thrift, uint64_t offset,
-                                size_t dictionary);
-/* Begins the next row group. */
-void pf_parquet_column_clear(struct pf_parquet_column *column);
+/* Encodes the rows that the vector has, which is that of the column. */
+void pf_parquet_column_add(struct pf_parquet_column *column, const struct pf_vector *vector,
+                           struct pf_parquet_press *press, size_t rows);
+/* Encodes the dictionary behind the last rows of the row group, and begins the next one; the vector has all texts. */
+void pf_parquet_column_end(struct pf_parquet_column *column, const struct pf_vector *vector,
+                           struct pf_parquet_press *press, struct pf_parquet_facts *chunk);
+/* What the footer says of what was collected; it begins at `offset`. */
+void pf_parquet_column_describe(const struct pf_parquet_column *column, const struct pf_parquet_facts *chunk,
+                                struct pf_thrift *thrift, uint64_t offset);
+/* It is written. */
+void pf_parquet_column_drop(struct pf_parquet_column *column);
 
 #endif

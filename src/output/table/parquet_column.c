@@ -14,21 +14,16 @@ enum {
 
 /* ---- what pages are made in -------------------------------------------------------------------------------------- */
 
-bool pf_parquet_press_open(struct pf_parquet_press *press, const struct perfile_allocator *allocator)
+void pf_parquet_press_open(struct pf_parquet_press *press, const struct perfile_allocator *allocator)
 {
     *press = (struct pf_parquet_press){.allocator = allocator,
-                                       .zstd = ZSTD_createCCtx(),
                                        .page = pf_block_make(allocator),
                                        .small = pf_block_make(allocator),
                                        .other = pf_block_make(allocator)};
-    if (!press->zstd)
-        pf_memory_note_short(allocator);
-    return press->zstd;
 }
 
 void pf_parquet_press_close(struct pf_parquet_press *press)
 {
-    ZSTD_freeCCtx(press->zstd);
     pf_block_close(&press->page);
     pf_block_close(&press->small);
     pf_block_close(&press->other);
@@ -36,28 +31,107 @@ void pf_parquet_press_close(struct pf_parquet_press *press)
     pf_free(press->allocator, press->codes, press->code_room * sizeof(*press->codes));
 }
 
-/* Compresses the page; false when out of memory. */
-static bool squeeze(struct pf_parquet_press *press)
+/* False when out of memory. */
+static bool squeeze(ZSTD_CCtx *zstd, const struct pf_block *page, struct pf_block *small)
 {
-    press->small.used = 0;
-    uint8_t *to = pf_block_reserve(&press->small, ZSTD_compressBound(press->page.used));
-    if (!to)
+    small->used = 0;
+    uint8_t *to = pf_block_reserve(small, ZSTD_compressBound(page->used));
+    if (!to || page->failed)
         return false;
-    const size_t bytes =
-        ZSTD_compressCCtx(press->zstd, to, press->small.room, press->page.data, press->page.used, LEVEL);
+    const size_t bytes = ZSTD_compressCCtx(zstd, to, small->room, page->data, page->used, LEVEL);
     if (ZSTD_isError(bytes)) {
-        pf_memory_note_short(press->allocator); /* there is room, so that nothing else can be wrong */
+        pf_memory_note_short(small->allocator); /* there is room, so that nothing else can be wrong */
         return false;
     }
-    press->small.used = bytes;
+    small->used = bytes;
     return true;
+}
+
+/* Its header, which `kind` and what follows it are members of, and the compressed page. */
+static void collect(struct pf_parquet_column *column, const struct pf_block *page, const struct pf_block *small,
+                    int kind, const int64_t facts[2])
+{
+    struct pf_block *to = kind == DATA_PAGE ? &column->pages : &column->dictionary_page;
+    const size_t start = to->used;
+    struct pf_thrift thrift = {.to = to};
+    pf_thrift_begin(&thrift, 0);
+    pf_thrift_number(&thrift, 1, PF_THRIFT_I32, kind);
+    pf_thrift_number(&thrift, 2, PF_THRIFT_I32, (int64_t)page->used);
+    pf_thrift_number(&thrift, 3, PF_THRIFT_I32, (int64_t)small->used);
+    pf_thrift_begin(&thrift, kind == DATA_PAGE ? 5 : 7);
+    for (int i = 0; i < (kind == DATA_PAGE ? 4 : 2);
+         i++) /* how many values, and how they and their levels are encoded */
+        pf_thrift_number(&thrift, i + 1, PF_THRIFT_I32, i < 2 ? facts[i] : PF_PARQUET_RLE);
+    pf_thrift_end(&thrift);
+    pf_thrift_end(&thrift);
+    column->raw_bytes += to->used - start + page->used;
+    pf_block_put(to, small->data, small->used);
+}
+
+/* ---- pages that are compressed later ----------------------------------------------------------------------------- */
+
+/* The next page, with the memory of one that was collected; NULL when out of memory. */
+static struct pf_parquet_page *add_later(struct pf_parquet_pages *pages, const struct perfile_allocator *allocator)
+{
+    const size_t old = pages->room;
+    if (!pf_grow(allocator, &pages->list, &pages->room, pages->count + 1, sizeof(*pages->list)))
+        return NULL;
+    for (size_t i = old; i < pages->room; i++)
+        pages->list[i] = (struct pf_parquet_page){.raw = pf_block_make(allocator), .small = pf_block_make(allocator)};
+    return &pages->list[pages->count++];
+}
+
+/* The page that the press has is complete. */
+static void end_page(struct pf_parquet_press *press, struct pf_parquet_column *column, int kind, const int64_t facts[2])
+{
+    press->raw_bytes += press->page.used;
+    if (!press->later) {
+        if (squeeze(press->zstd, &press->page, &press->small))
+            collect(column, &press->page, &press->small, kind, facts);
+        return;
+    }
+    struct pf_parquet_page *page = add_later(press->later, press->allocator);
+    if (!page)
+        return;
+    const struct pf_block spare = page->raw;
+    page->raw = press->page;
+    press->page = spare;
+    page->column = column;
+    page->kind = kind;
+    memcpy(page->facts, facts, sizeof(page->facts));
+}
+
+void pf_parquet_pages_compress(struct pf_parquet_pages *pages, ZSTD_CCtx *zstd)
+{
+    for (size_t i = 0; i < pages->count; i++)
+        if (!squeeze(zstd, &pages->list[i].raw, &pages->list[i].small))
+            return;
+}
+
+void pf_parquet_pages_collect(struct pf_parquet_pages *pages)
+{
+    for (size_t i = 0; i < pages->count; i++) {
+        const struct pf_parquet_page *page = &pages->list[i];
+        collect(page->column, &page->raw, &page->small, page->kind, page->facts);
+    }
+    pages->count = 0;
+}
+
+void pf_parquet_pages_close(struct pf_parquet_pages *pages, const struct perfile_allocator *allocator)
+{
+    for (size_t i = 0; i < pages->room; i++) {
+        pf_block_close(&pages->list[i].raw);
+        pf_block_close(&pages->list[i].small);
+    }
+    pf_free(allocator, pages->list, pages->room * sizeof(*pages->list));
+    *pages = (struct pf_parquet_pages){.count = 0};
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 static enum pf_parquet_type type_of(const struct pf_field *field)
 {
-    switch (field->vector->column.type) {
+    switch (field->column->type) {
     case PERFILE_COLUMN_BOOL:
         return PF_PARQUET_BOOLEAN;
     case PERFILE_COLUMN_I32:
@@ -74,7 +148,7 @@ static enum pf_parquet_type type_of(const struct pf_field *field)
 
 static bool wants_dictionary(const struct pf_parquet_column *column)
 {
-    const struct pf_column *of = &column->field->vector->column;
+    const struct pf_column *of = column->field->column;
     if (column->type == PF_PARQUET_BYTE_ARRAY)
         return !of->fresh;
     return column->type != PF_PARQUET_BOOLEAN && column->type != PF_PARQUET_DOUBLE && of->type != PERFILE_COLUMN_TIME;
@@ -87,8 +161,9 @@ void pf_parquet_column_open(struct pf_parquet_column *column, const struct pf_fi
                                          .fields = fields,
                                          .field = field,
                                          .type = type_of(field),
-                                         .is_list = pf_column_is_list(&field->vector->column),
-                                         .pages = pf_block_make(fields->allocator)};
+                                         .is_list = pf_column_is_list(field->column),
+                                         .pages = pf_block_make(fields->allocator),
+                                         .dictionary_page = pf_block_make(fields->allocator)};
     column->most_defined = !pf_field_is_required(field) + column->is_list;
     pf_map_open(&column->numbers, column->allocator);
     column->has_dictionary = wants_dictionary(column);
@@ -106,9 +181,16 @@ void pf_parquet_column_close(struct pf_parquet_column *column)
             column->dictionary_room * dictionary_width(column));
     pf_free(column->allocator, column->number_of, column->number_of_room * sizeof(*column->number_of));
     pf_block_close(&column->pages);
+    pf_block_close(&column->dictionary_page);
 }
 
-void pf_parquet_column_clear(struct pf_parquet_column *column)
+void pf_parquet_column_drop(struct pf_parquet_column *column)
+{
+    column->pages.used = column->dictionary_page.used = 0;
+    column->raw_bytes = 0;
+}
+
+static void clear(struct pf_parquet_column *column)
 {
     for (size_t i = 0; i < column->dictionary_count && column->texts; i++)
         column->number_of[column->texts[i]] = 0;
@@ -117,10 +199,7 @@ void pf_parquet_column_clear(struct pf_parquet_column *column)
     column->has_dictionary = wants_dictionary(column);
     column->dictionary_count = 0;
     column->dictionary_bytes = 0;
-    column->pages.used = 0;
-    column->encodings = 0;
-    column->value_count = column->null_count = column->raw_bytes = 0;
-    column->range = (struct pf_parquet_range){0};
+    column->chunk = (struct pf_parquet_facts){.encodings = 0};
 }
 
 /* ---- least and greatest ------------------------------------------------------------------------------------------ */
@@ -255,8 +334,8 @@ static bool add_text(struct pf_parquet_column *column, uint32_t code)
     size_t bytes;
     if (!grow_dictionary(column))
         return false;
-    const char *text = pf_dictionary_at(&column->field->vector->dictionary, code, &bytes);
-    see_text(&column->range, text, bytes);
+    const char *text = pf_dictionary_at(&column->vector->dictionary, code, &bytes);
+    see_text(&column->chunk.range, text, bytes);
     column->dictionary_bytes += bytes;
     column->texts[column->dictionary_count++] = code;
     column->number_of[code] = (uint32_t)column->dictionary_count;
@@ -266,7 +345,7 @@ static bool add_text(struct pf_parquet_column *column, uint32_t code)
 /* Codes of the vector become those of the row group. */
 static bool number_texts(struct pf_parquet_column *column, struct page *page, uint32_t *codes)
 {
-    const size_t known = column->field->vector->dictionary.count, old = column->number_of_room;
+    const size_t known = column->vector->dictionary.count, old = column->number_of_room;
     if (known > old &&
         !pf_grow(column->allocator, &column->number_of, &column->number_of_room, known, sizeof(*column->number_of)))
         return false;
@@ -322,7 +401,7 @@ static void put_texts(struct pf_parquet_column *column, struct pf_parquet_press 
     for (size_t i = 0; i < page->given; i++) {
         size_t bytes;
         const char *text = pf_dictionary_at(&page->vector->dictionary, page->codes[i], &bytes);
-        see_text(&column->range, text, bytes);
+        see_text(&column->chunk.range, text, bytes);
         pf_block_u32(&press->page, (uint32_t)bytes);
         pf_block_put(&press->page, text, bytes);
     }
@@ -345,7 +424,7 @@ static enum pf_parquet_encoding put_values(struct pf_parquet_column *column, str
                                            struct page *page)
 {
     if (column->type != PF_PARQUET_BYTE_ARRAY && column->type != PF_PARQUET_DOUBLE)
-        see_numbers(&column->range, page->numbers, page->given);
+        see_numbers(&column->chunk.range, page->numbers, page->given);
     if (!page->given)
         return PF_PARQUET_PLAIN;
     if (column->has_dictionary) {
@@ -428,26 +507,6 @@ static size_t put_row_levels(const struct pf_parquet_column *column, struct pf_p
 
 /* ---- pages ------------------------------------------------------------------------------------------------------- */
 
-/* Its header, which `kind` and what follows it are members of, and the compressed page. */
-static void put_page(struct pf_parquet_column *column, const struct pf_parquet_press *press, struct pf_block *to,
-                     int kind, const int64_t facts[3])
-{
-    const size_t start = to->used;
-    struct pf_thrift thrift = {.to = to};
-    pf_thrift_begin(&thrift, 0);
-    pf_thrift_number(&thrift, 1, PF_THRIFT_I32, kind);
-    pf_thrift_number(&thrift, 2, PF_THRIFT_I32, (int64_t)press->page.used);
-    pf_thrift_number(&thrift, 3, PF_THRIFT_I32, (int64_t)press->small.used);
-    pf_thrift_begin(&thrift, kind == DATA_PAGE ? 5 : 7);
-    for (int i = 0; i < (kind == DATA_PAGE ? 4 : 2);
-         i++) /* how many values, and how they and their levels are encoded */
-        pf_thrift_number(&thrift, i + 1, PF_THRIFT_I32, i < 2 ? facts[i] : PF_PARQUET_RLE);
-    pf_thrift_end(&thrift);
-    pf_thrift_end(&thrift);
-    column->raw_bytes += to->used - start + press->page.used;
-    pf_block_put(to, press->small.data, press->small.used);
-}
-
 static void add_page(struct pf_parquet_column *column, struct pf_parquet_press *press, struct page *page)
 {
     press->page.used = 0;
@@ -455,18 +514,16 @@ static void add_page(struct pf_parquet_column *column, struct pf_parquet_press *
     if (!gather(column, press, page))
         return;
     const enum pf_parquet_encoding encoding = put_values(column, press, page);
-    if (!squeeze(press))
-        return;
-    column->encodings |= 1u << encoding;
-    column->value_count += levels;
-    column->null_count += levels - page->given;
-    put_page(column, press, &column->pages, DATA_PAGE, (const int64_t[]){(int64_t)levels, encoding, 0});
+    column->chunk.encodings |= 1u << encoding;
+    column->chunk.value_count += levels;
+    column->chunk.null_count += levels - page->given;
+    end_page(press, column, DATA_PAGE, (const int64_t[]){(int64_t)levels, encoding});
 }
 
 /* Where the page that begins with row `from` ends: it is not too large, but has at least one row. */
 static size_t page_end(const struct pf_parquet_column *column, size_t from, size_t rows)
 {
-    const struct pf_vector *vector = column->field->vector;
+    const struct pf_vector *vector = column->vector;
     const bool long_texts =
         column->type == PF_PARQUET_BYTE_ARRAY && (!column->has_dictionary || vector->dictionary.text_used > MANY_TEXT);
     size_t row = from, text = 0;
@@ -490,9 +547,10 @@ static size_t page_end(const struct pf_parquet_column *column, size_t from, size
     return row;
 }
 
-void pf_parquet_column_add(struct pf_parquet_column *column, struct pf_parquet_press *press, size_t rows)
+void pf_parquet_column_add(struct pf_parquet_column *column, const struct pf_vector *vector,
+                           struct pf_parquet_press *press, size_t rows)
 {
-    const struct pf_vector *vector = column->field->vector;
+    column->vector = vector;
     for (size_t from = 0, to; from < rows; from = to) {
         to = page_end(column, from, rows);
         struct page page = {.vector = vector, .from = from, .to = to, .first = from, .count = to - from};
@@ -504,23 +562,28 @@ void pf_parquet_column_add(struct pf_parquet_column *column, struct pf_parquet_p
     }
 }
 
-void pf_parquet_column_dictionary(struct pf_parquet_column *column, struct pf_parquet_press *press, struct pf_block *to)
+static void add_dictionary(struct pf_parquet_column *column, struct pf_parquet_press *press)
 {
     press->page.used = 0;
-    to->used = 0;
-    if (!column->dictionary_count)
-        return;
     if (column->type == PF_PARQUET_BYTE_ARRAY) {
-        const struct page all = {
-            .vector = column->field->vector, .given = column->dictionary_count, .codes = column->texts};
+        const struct page all = {.vector = column->vector, .given = column->dictionary_count, .codes = column->texts};
         put_texts(column, press, &all);
     } else {
         pf_encode_plain(&press->page, column->values, column->dictionary_count,
                         column->type == PF_PARQUET_INT32 ? sizeof(int32_t) : sizeof(int64_t));
     }
-    if (squeeze(press))
-        put_page(column, press, to, DICTIONARY_PAGE,
-                 (const int64_t[]){(int64_t)column->dictionary_count, PF_PARQUET_PLAIN, 0});
+    end_page(press, column, DICTIONARY_PAGE, (const int64_t[]){(int64_t)column->dictionary_count, PF_PARQUET_PLAIN});
+}
+
+void pf_parquet_column_end(struct pf_parquet_column *column, const struct pf_vector *vector,
+                           struct pf_parquet_press *press, struct pf_parquet_facts *chunk)
+{
+    column->vector = vector;
+    column->chunk.has_dictionary = column->dictionary_count;
+    if (column->dictionary_count)
+        add_dictionary(column, press);
+    *chunk = column->chunk;
+    clear(column);
 }
 
 /* ---- the footer -------------------------------------------------------------------------------------------------- */
@@ -534,12 +597,13 @@ static void describe_number(const struct pf_parquet_column *column, struct pf_th
     pf_thrift_bytes(thrift, field, bytes, width);
 }
 
-static void describe_range(const struct pf_parquet_column *column, struct pf_thrift *thrift)
+static void describe_range(const struct pf_parquet_column *column, const struct pf_parquet_facts *chunk,
+                           struct pf_thrift *thrift)
 {
     enum { STATISTICS = 12, NULLS = 3, MOST = 5, LEAST = 6 };
-    const struct pf_parquet_range *range = &column->range;
+    const struct pf_parquet_range *range = &chunk->range;
     pf_thrift_begin(thrift, STATISTICS);
-    pf_thrift_number(thrift, NULLS, PF_THRIFT_I64, (int64_t)column->null_count);
+    pf_thrift_number(thrift, NULLS, PF_THRIFT_I64, (int64_t)chunk->null_count);
     if (range->known && !range->no_range && column->type == PF_PARQUET_BYTE_ARRAY) {
         pf_thrift_bytes(thrift, MOST, range->most_text.data, range->most_text.bytes);
         pf_thrift_bytes(thrift, LEAST, range->least_text.data, range->least_text.bytes);
@@ -550,38 +614,40 @@ static void describe_range(const struct pf_parquet_column *column, struct pf_thr
     pf_thrift_end(thrift);
 }
 
-static void describe_encodings(const struct pf_parquet_column *column, struct pf_thrift *thrift)
+static void describe_encodings(const struct pf_parquet_column *column, const struct pf_parquet_facts *chunk,
+                               struct pf_thrift *thrift)
 {
     const unsigned levels = column->most_defined ? 1u << PF_PARQUET_RLE : 0;
-    const unsigned dictionary = column->dictionary_count ? 1u << PF_PARQUET_PLAIN : 0;
-    const unsigned all = column->encodings | levels | dictionary;
+    const unsigned dictionary = chunk->has_dictionary ? 1u << PF_PARQUET_PLAIN : 0;
+    const unsigned all = chunk->encodings | levels | dictionary;
     pf_thrift_list(thrift, 2, PF_THRIFT_I32, (size_t)__builtin_popcount(all));
     for (int i = 0; i <= PF_PARQUET_RLE_DICTIONARY; i++)
         if (all >> i & 1)
             pf_thrift_item_number(thrift, i);
 }
 
-void pf_parquet_column_describe(struct pf_parquet_column *column, struct pf_thrift *thrift, uint64_t offset,
-                                size_t dictionary)
+void pf_parquet_column_describe(const struct pf_parquet_column *column, const struct pf_parquet_facts *chunk,
+                                struct pf_thrift *thrift, uint64_t offset)
 {
+    const size_t dictionary = column->dictionary_page.used;
     static const char *const list_path[] = {"list", "element"};
     pf_thrift_begin(thrift, 0);
     pf_thrift_number(thrift, 2, PF_THRIFT_I64, 0); /* nothing stands behind the column */
     pf_thrift_begin(thrift, 3);
     pf_thrift_number(thrift, 1, PF_THRIFT_I32, column->type);
-    describe_encodings(column, thrift);
+    describe_encodings(column, chunk, thrift);
     pf_thrift_list(thrift, 3, PF_THRIFT_BINARY, column->is_list ? 3 : 1);
     pf_thrift_item_text(thrift, column->field->name);
     for (size_t i = 0; i < 2 && column->is_list; i++)
         pf_thrift_item_text(thrift, list_path[i]);
     pf_thrift_number(thrift, 4, PF_THRIFT_I32, PF_PARQUET_ZSTD);
-    pf_thrift_number(thrift, 5, PF_THRIFT_I64, (int64_t)column->value_count);
+    pf_thrift_number(thrift, 5, PF_THRIFT_I64, (int64_t)chunk->value_count);
     pf_thrift_number(thrift, 6, PF_THRIFT_I64, (int64_t)column->raw_bytes);
     pf_thrift_number(thrift, 7, PF_THRIFT_I64, (int64_t)(column->pages.used + dictionary));
     pf_thrift_number(thrift, 9, PF_THRIFT_I64, (int64_t)(offset + dictionary));
     if (dictionary)
         pf_thrift_number(thrift, 11, PF_THRIFT_I64, (int64_t)offset);
-    describe_range(column, thrift);
+    describe_range(column, chunk, thrift);
     pf_thrift_end(thrift);
     pf_thrift_end(thrift);
 }

@@ -22,7 +22,7 @@ static void put_padded(struct pf_sheet *sheet, size_t column, const char *text, 
 {
     const size_t width = width_of(text, bytes), wanted = sheet->widths[column];
     const unsigned pad = wanted > width ? (unsigned)(wanted - width) : 0;
-    const bool left = is_left(&sheet->table->columns[column]), last = column + 1 == sheet->table->shown;
+    const bool left = is_left(&sheet->columns[column]), last = column + 1 == sheet->table->shown;
     pf_put_string(sheet->out, column ? "  " : "");
     if (!left)
         pf_put_format(sheet->out, "%*s", pad, "");
@@ -34,15 +34,14 @@ static void put_padded(struct pf_sheet *sheet, size_t column, const char *text, 
 static void put_value(struct pf_sheet *sheet, size_t column, size_t row)
 {
     sheet->cell.used = 0;
-    pf_table_put_plain(&sheet->cell, &sheet->table->columns[column], row, true);
+    pf_table_put_plain(&sheet->cell, &sheet->columns[column], row, true);
 }
 
 static void measure(struct pf_sheet *sheet, size_t column)
 {
-    const struct perfile_table *table = sheet->table;
-    const char *name = table->columns[column].column.name;
+    const char *name = sheet->columns[column].column.name;
     size_t width = strlen(name);
-    for (size_t row = 0; row < table->rows && row < 1000; row++) {
+    for (size_t row = 0; row < sheet->row_count && row < 1000; row++) {
         put_value(sheet, column, row);
         width = pf_max(width, pf_min(width_of(sheet->cell.data, sheet->cell.used), MOST_WIDTH));
     }
@@ -52,7 +51,7 @@ static void measure(struct pf_sheet *sheet, size_t column)
 static void begin(struct pf_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->table->shown; i++) {
-        const char *name = sheet->table->columns[i].column.name;
+        const char *name = sheet->columns[i].column.name;
         measure(sheet, i);
         put_padded(sheet, i, name, strlen(name));
     }

@@ -115,15 +115,31 @@ void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, siz
 
 /* ---- all rows ---------------------------------------------------------------------------------------------------- */
 
-static void put_rows(struct pf_sheet *sheet, const struct pf_table_format *format)
+void pf_table_put_rows(struct pf_sheet *sheet, const struct pf_table_format *format)
 {
     if (format->batch) {
         format->batch(sheet);
-        sheet->rows += sheet->table->rows;
+        sheet->rows += sheet->row_count;
         return;
     }
-    for (size_t row = 0; row < sheet->table->rows; row++, sheet->rows++)
+    for (size_t row = 0; row < sheet->row_count; row++, sheet->rows++)
         format->row(sheet, row);
+}
+
+/* The next rows are in hand. As pf_table_fill. */
+static int fill(struct pf_sheet *sheet, struct perfile_error *error)
+{
+    const int result = pf_table_fill(sheet->table, error);
+    sheet->columns = sheet->table->columns;
+    sheet->row_count = result == 1 ? sheet->table->rows : 0;
+    return result;
+}
+
+static int put_some(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error)
+{
+    pf_table_put_rows(sheet, format);
+    pf_table_drop_rows(sheet->table);
+    return sheet->table->options.threads > 1 ? pf_table_team_write(sheet, format, error) : fill(sheet, error);
 }
 
 static void tell_notes(const struct perfile_table *table)
@@ -135,15 +151,12 @@ static void tell_notes(const struct perfile_table *table)
 
 static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error)
 {
-    int result = pf_table_fill(sheet->table, error);
+    int result = fill(sheet, error);
     if (result < 0)
         return result;
     format->begin(sheet);
-    while (result == 1 && !sheet->out->failed) {
-        put_rows(sheet, format);
-        pf_table_drop_rows(sheet->table);
-        result = pf_table_fill(sheet->table, error);
-    }
+    while (result == 1 && !sheet->out->failed)
+        result = put_some(sheet, format, error);
     if (result != PERFILE_ERROR_MEMORY) /* what was read until an error is valid, too */
         format->end(sheet);
     tell_notes(sheet->table);
