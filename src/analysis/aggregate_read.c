@@ -325,8 +325,10 @@ static bool enter(struct reading *r)
 static bool add_sample(struct reading *r, const struct pf_profile_sample *sample)
 {
     const uint64_t most = r->options->max_frames ? r->options->max_frames : UINT64_MAX;
-    const struct pf_stack_frames stack = {
-        .frames = sample->frames, .frame_count = (size_t)pf_min(sample->frame_count, most), .leaf = PF_STACK_NO_LEAF};
+    const struct pf_stack_frames stack = {.frames = sample->frames,
+                                          .frame_count = (size_t)pf_min(sample->frame_count, most),
+                                          .leaf = PF_STACK_NO_LEAF,
+                                          .whose = (uint32_t)sample->tid};
     if (!pf_stacks_add(&r->stacks, &r->tree, &stack) || (r->has_last && !enter(r)))
         return false;
     r->last = (struct arriving){

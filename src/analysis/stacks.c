@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 
-enum { FIRST_SLOTS = 4096, LARGE_SLOTS = 1 << 20 };
+enum { FIRST_SLOTS = 4096, LARGE_SLOTS = 1 << 20, LONG_PATH = 1024 };
 
 static uint64_t mix(uint64_t hash, uint32_t frame)
 {
@@ -61,7 +61,7 @@ static uint32_t make_node(struct pf_stacks *stacks, struct pf_tree *tree, const 
     if (!made || (tree->count * 8 > stacks->slot_count * 7 && !grow_slots(stacks, tree->allocator)))
         return 0;
     if (tree->nodes)
-        tree->nodes[made].note = stacks->paths[stacks->last].note & PF_TREE_NOTE;
+        tree->nodes[made].note = stacks->waiting->note & PF_TREE_NOTE;
     struct pf_stack_slot *slot = slot_at(stacks, tag);
     while (slot->node)
         slot = next_slot(stacks, slot);
@@ -97,27 +97,36 @@ static uint32_t frame_at(const struct pf_stack_frames *stack, size_t depth)
     return depth < stack->frame_count ? stack->frames[stack->frame_count - 1 - depth] : stack->leaf;
 }
 
-/* How many frames from the root on are those of the path before. */
-static size_t common_length(const struct pf_stack_path *before, const struct pf_stack_frames *stack, size_t count)
+static size_t stack_length(const struct pf_stack_frames *stack)
 {
-    const size_t most = before->waits ? pf_min(count, before->count) : 0;
+    return stack->bottom_count + stack->frame_count + (stack->leaf != PF_STACK_NO_LEAF);
+}
+
+/* Long ones share one place, as memory is bounded. */
+static struct pf_stack_path *path_of(const struct pf_stacks *stacks, const struct pf_stack_frames *stack)
+{
+    const uint32_t hash = stack->whose * 0x9e3779b9u >> (32 - PF_STACK_PATH_BITS);
+    return &stacks->paths[stack_length(stack) > LONG_PATH ? 0 : hash];
+}
+
+/* How many frames from the root on are those of the path that was here before. */
+static size_t common_length(const struct pf_stack_path *path, const struct pf_stack_frames *stack, size_t count)
+{
+    const size_t most = pf_min_size(count, path->count);
     size_t common = 0;
-    while (common < most && frame_at(stack, common) == before->steps[common].frame)
+    while (common < most && frame_at(stack, common) == path->steps[common].frame)
         common++;
     return common;
 }
 
-/* The path, and its places in the table asked for as far as they are new. */
+/* The path instead of the one that was there, and its places in the table asked for as far as they are new. */
 static bool take_path(const struct pf_stacks *stacks, const struct perfile_allocator *allocator,
                       struct pf_stack_path *path, const struct pf_stack_frames *stack)
 {
-    const struct pf_stack_path *before = &stacks->paths[stacks->last];
-    const size_t count = stack->bottom_count + stack->frame_count + (stack->leaf != PF_STACK_NO_LEAF);
+    const size_t count = stack_length(stack);
     if (!pf_grow(allocator, &path->steps, &path->room, count, sizeof(*path->steps)))
         return false;
-    path->common = common_length(before, stack, count);
-    if (path->common)
-        memcpy(path->steps, before->steps, path->common * sizeof(*path->steps));
+    path->common = common_length(path, stack, count);
     uint64_t hash = path->common ? path->steps[path->common - 1].hash : stacks->seed;
     for (size_t i = path->common; i < count; i++) {
         path->steps[i].frame = frame_at(stack, i);
@@ -133,10 +142,10 @@ static bool take_path(const struct pf_stacks *stacks, const struct perfile_alloc
 /* ---- and goes into the tree ---- */
 
 /* False when out of memory. */
-static bool enter_last(struct pf_stacks *stacks, struct pf_tree *tree)
+static bool enter_waiting(struct pf_stacks *stacks, struct pf_tree *tree)
 {
-    struct pf_stack_path *path = &stacks->paths[stacks->last];
-    if (!path->waits)
+    const struct pf_stack_path *path = stacks->waiting;
+    if (!path)
         return true;
     uint32_t node = path->common ? path->steps[path->common - 1].node : 0;
     for (size_t i = path->common; i < path->count; i++) {
@@ -148,32 +157,37 @@ static bool enter_last(struct pf_stacks *stacks, struct pf_tree *tree)
     if (tree->nodes)
         pf_tree_add(tree, node, path->weight);
     stacks->entered = node;
+    stacks->waiting = NULL;
     return true;
+}
+
+static bool make_places(struct pf_stacks *stacks, const struct perfile_allocator *allocator)
+{
+    if (!stacks->paths)
+        stacks->paths = pf_new(allocator, PF_STACK_PATHS * sizeof(*stacks->paths));
+    return stacks->paths && (stacks->slot_count || grow_slots(stacks, allocator));
 }
 
 bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_frames *stack)
 {
-    const struct pf_stack_path *last = &stacks->paths[stacks->last];
-    struct pf_stack_path *path = &stacks->paths[!stacks->last];
-    if (!stacks->slot_count && !grow_slots(stacks, tree->allocator))
+    if (PF_UNLIKELY(!stacks->slot_count) && !make_places(stacks, tree->allocator))
         return false;
-    if (!take_path(stacks, tree->allocator, path, stack) || !enter_last(stacks, tree))
+    struct pf_stack_path *path = path_of(stacks, stack);
+    if ((path == stacks->waiting && !enter_waiting(stacks, tree)) || !take_path(stacks, tree->allocator, path, stack) ||
+        !enter_waiting(stacks, tree))
         return false;
-    for (size_t i = 0; i < path->common; i++)
-        path->steps[i].node = last->steps[i].node;
-    path->waits = true;
-    stacks->last = !stacks->last;
+    stacks->waiting = path;
     return true;
 }
 
 bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree)
 {
-    const bool enough = enter_last(stacks, tree);
+    const bool enough = enter_waiting(stacks, tree);
     pf_free(tree->allocator, stacks->slots, stacks->slot_count * sizeof(*stacks->slots));
-    for (size_t i = 0; i < PF_COUNT(stacks->paths); i++) {
+    for (size_t i = 0; stacks->paths && i < PF_STACK_PATHS; i++)
         pf_free(tree->allocator, stacks->paths[i].steps, stacks->paths[i].room * sizeof(*stacks->paths[i].steps));
-        stacks->paths[i] = (struct pf_stack_path){.steps = NULL};
-    }
+    pf_free(tree->allocator, stacks->paths, PF_STACK_PATHS * sizeof(*stacks->paths));
+    stacks->paths = stacks->waiting = NULL;
     stacks->slots = NULL;
     stacks->slot_count = 0;
     return enough;

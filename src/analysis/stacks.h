@@ -3,7 +3,7 @@
  * Stacks on their way into a tree. Memory is what this costs: each frame is a place in a big table, and a tree that is
  * walked by (parent, frame) has to wait for each before it can ask for the next. So nodes are found here by a hash of
  * their whole path, which needs no memory: all places of a stack are asked for at once, and looked at when the next
- * stack comes.
+ * stack comes. And as far as a stack is the one that its thread had before, nothing has to be found at all.
  */
 #ifndef PF_ANALYSIS_STACKS_H
 #define PF_ANALYSIS_STACKS_H
@@ -20,6 +20,7 @@ struct pf_stack_frames {
     size_t frame_count;
     uint32_t leaf; /* or PF_STACK_NO_LEAF */
     uint32_t note; /* of the nodes that it makes */
+    uint32_t whose; /* thread: those with the same number tend to have the same frames near the root */
     uint64_t weight;
 };
 
@@ -32,11 +33,12 @@ struct pf_stack_step {
 struct pf_stack_path {
     struct pf_stack_step *steps; /* root first */
     size_t count, room;
-    size_t common; /* with the stack before: the nodes are known up to here */
+    size_t common; /* with the stack that was here before: the nodes are known up to here */
     uint64_t weight;
     uint32_t note;
-    bool waits; /* its places in the table are on their way */
 };
+
+enum { PF_STACK_PATH_BITS = 8, PF_STACK_PATHS = 1 << PF_STACK_PATH_BITS };
 
 /* Where a node is, by the hash of its path. */
 struct pf_stack_slot {
@@ -47,9 +49,9 @@ struct pf_stack_slot {
 struct pf_stacks {
     struct pf_stack_slot *slots; /* those of the tree stay empty */
     size_t slot_count;
-    uint64_t seed;                 /* not known to who makes a file: paths that all collide cannot be made */
-    struct pf_stack_path paths[2]; /* the last one waits, the other is the next one's */
-    unsigned last;
+    uint64_t seed;                   /* not known to who makes a file: paths that all collide cannot be made */
+    struct pf_stack_path *paths;     /* PF_STACK_PATHS of them: the last stacks of threads */
+    struct pf_stack_path *waiting;   /* its places in the table are on their way; NULL: none */
     uint32_t entered; /* the node where the stack before the last one ended; 0: there was none, or it is empty */
 };
 

@@ -302,7 +302,8 @@ static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_pr
                                           .frame_count = count,
                                           .leaf = apart ? sample->leaf | mark : PF_STACK_NO_LEAF,
                                           .weight = sample->period,
-                                          .note = pf_report_maker(sample)};
+                                          .note = pf_report_maker(sample),
+                                          .whose = (uint32_t)sample->tid};
     return pf_stacks_add(&report->arriving, &report->tree, &stack);
 }
 

@@ -78,6 +78,7 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
     struct pf_stack_frames stack = {.frames = sample->frames,
                                     .frame_count = sample->frame_count,
                                     .leaf = PF_STACK_NO_LEAF,
+                                    .whose = (uint32_t)sample->tid,
                                     .weight = g->options->flame->count_samples ? 1 : sample->period};
     if (!stacks ||
         !(g->page.allocator ? add_to_page(g, stacks, sample, &stack) : add_to_tree(g, stacks, sample, &stack)))
