@@ -47,7 +47,7 @@ struct pf_flame_frame {
 
 struct pf_flame_event {
     const char *name;
-    const struct pf_tree *tree; /* node 0 is the root; pf_tree_sum was called; frames index pf_flame_set.frames.
+    const struct pf_tree *tree; /* node 0 is the root; frames index pf_flame_set.frames; pf_tree_sum was called for html.
                                    NULL: for the page */
     uint64_t total;             /* what is 100 %; less than the tree's total (0): the tree's */
     const char *unit;           /* NULL: the set's */
@@ -59,6 +59,9 @@ struct pf_flame_fact {
     const char *value;
 };
 
+/* A tree may have other numbers of frames: those with this bit stand behind pf_flame_set.plain_count others. */
+#define PF_FLAME_BOTTOM ((uint32_t)1 << 31)
+
 struct pf_flame_set {
     const char *title;
     const char *subtitle; /* or NULL */
@@ -67,7 +70,7 @@ struct pf_flame_set {
     uint32_t first_event; /* which the page shows when it opens */
     const struct pf_flame_event *events;
     const struct pf_flame_frame *frames;
-    size_t frame_count;
+    size_t frame_count, plain_count;
     /* The page has these instead of trees: threads by which the rows of `page` are told apart are no frames of its. */
     struct pf_page *page;
     const struct pf_flame_frame *threads;
@@ -154,7 +157,7 @@ int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *
 struct pf_flame_view {
     const struct perfile_allocator *allocator;
     struct pf_arena arena;
-    struct pf_tree tree; /* frame: an index of names and kinds */
+    struct pf_tree tree; /* frame: an index of names and kinds; with totals if they were asked for */
     const char **names;
     uint8_t *kinds;
     bool *shared; /* by several frames */
@@ -175,6 +178,7 @@ struct pf_flame_view_options {
     bool one_line; /* names hold no ';' and no control bytes, even raw ones */
     bool by_kind;  /* the same name of another kind is another frame */
     bool reverse;
+    bool sums; /* the totals of nodes are needed */
     struct pf_flame_before before;
     struct pf_flame_means means;
 };
@@ -182,8 +186,13 @@ struct pf_flame_view_options {
 int pf_flame_view_open(struct pf_flame_view *view, const struct perfile_allocator *allocator,
                        const struct pf_flame_set *set, uint32_t event, const struct pf_flame_view_options *options);
 void pf_flame_view_close(struct pf_flame_view *view);
-/* The children of all nodes by ranks[2 * name + which]; goes with view->first. NULL when out of memory. */
-uint32_t *pf_flame_view_sort(const struct pf_flame_view *view, unsigned which);
+/* Work that has nothing to do with the other's, and is done meanwhile. */
+struct pf_flame_beside {
+    void (*work)(void *context);
+    void *context;
+};
+/* The children of all nodes by ranks[2 * name]; goes with view->first. NULL when out of memory. */
+uint32_t *pf_flame_view_leaves(const struct pf_flame_view *view, const struct pf_flame_beside *beside);
 /* What the weights of `before` are multiplied with before they are compared. */
 double pf_flame_view_scale(const struct pf_flame_view *view, const struct pf_flame_before *before);
 

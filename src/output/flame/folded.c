@@ -284,24 +284,12 @@ static void close_jobs(struct jobs *all)
     close_walk(&all->top);
 }
 
-static uint32_t *make_sizes(const struct pf_flame_view *view)
-{
-    const size_t count = view->tree.count;
-    uint32_t *sizes = pf_new(view->allocator, count * sizeof(*sizes));
-    for (size_t i = count; sizes && i-- > 1;)
-        sizes[view->tree.nodes[i].parent] += ++sizes[i];
-    return sizes;
-}
-
-static int put_together(const struct pf_flame_view *view, const uint32_t *leaves, double before_scale,
-                        struct pf_text *text)
+static int put_together(const struct walk *walk, const uint32_t *sizes, struct pf_text *text)
 {
     static const struct pf_stage stages[] = {{.work = choose_pieces}, {.work = put_pieces, .parallel = true}};
-    uint32_t *sizes = make_sizes(view);
+    const struct pf_flame_view *view = walk->view;
     struct jobs all = {.sizes = sizes};
-    if (!sizes)
-        return PERFILE_ERROR_MEMORY;
-    int result = open_walk(&all.top, view, leaves, before_scale);
+    int result = open_walk(&all.top, view, walk->leaves, walk->before_scale);
     if (result == 0 && !open_jobs(&all))
         result = PERFILE_ERROR_MEMORY;
     if (result == 0) {
@@ -316,7 +304,6 @@ static int put_together(const struct pf_flame_view *view, const uint32_t *leaves
         result = put_jobs(&all, &plan, text);
     }
     close_jobs(&all);
-    pf_free(view->allocator, sizes, view->tree.count * sizeof(*sizes));
     return result;
 }
 
@@ -328,18 +315,36 @@ static int put_alone(struct walk *walk)
     return walk->text->failed ? walk->text->failed : has_failed(walk) ? PERFILE_ERROR_MEMORY : 0;
 }
 
+/* Of nodes: how many there are with all below. */
+struct sizes {
+    const struct pf_tree *tree;
+    uint32_t *all; /* zeroes */
+};
+
+static void make_sizes(void *context)
+{
+    const struct sizes *sizes = context;
+    for (size_t i = sizes->tree->count; i-- > 1;)
+        sizes->all[sizes->tree->nodes[i].parent] += ++sizes->all[i];
+}
+
 static int put_all(const struct pf_flame_view *view, double before_scale, struct pf_text *text)
 {
-    uint32_t *leaves = pf_flame_view_sort(view, 0);
+    const bool together = view->threads > 1;
+    const size_t bytes = view->tree.count * sizeof(uint32_t);
+    struct sizes sizes = {&view->tree, together ? pf_new(view->allocator, bytes) : NULL};
+    const struct pf_flame_beside beside = {make_sizes, &sizes};
+    uint32_t *leaves = together && !sizes.all ? NULL : pf_flame_view_leaves(view, sizes.all ? &beside : NULL);
     struct walk walk = {.view = NULL};
     int result = leaves ? open_walk(&walk, view, leaves, before_scale) : PERFILE_ERROR_MEMORY;
     walk.text = text;
     if (result == 0 && has_line(&walk, 0)) /* stacks of nothing */
         put_line(&walk, "[unknown]", 0);
     if (result == 0)
-        result = view->threads > 1 ? put_together(view, leaves, before_scale, text) : put_alone(&walk);
+        result = together ? put_together(&walk, sizes.all, text) : put_alone(&walk);
     close_walk(&walk);
-    pf_free(view->allocator, leaves, view->tree.count * sizeof(*leaves));
+    pf_free(view->allocator, leaves, bytes);
+    pf_free(view->allocator, sizes.all, bytes);
     return result;
 }
 

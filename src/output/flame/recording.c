@@ -11,9 +11,6 @@
 
 enum { PAGE_BYTES = 16000000 };
 
-/* Frames of the profile and of the bottom share the trees' numbers while both still grow: these are of the bottom. */
-#define BOTTOM ((uint32_t)1 << 31)
-
 static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
     for (size_t i = 0; i < g->stacks_count; i++)
@@ -37,7 +34,7 @@ static bool add_to_tree(struct pf_flame_recording *g, struct pf_flame_stacks *st
         const uint32_t frame = pf_bottom_frame(&g->bottom, level, sample);
         if (frame == UINT32_MAX)
             return false;
-        bottom[level] = frame | BOTTOM;
+        bottom[level] = frame | PF_FLAME_BOTTOM; /* both kinds of frames still grow */
     }
     stack->bottom = bottom;
     stack->bottom_count = g->bottom.level_count;
@@ -84,6 +81,7 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
         !(g->page.allocator ? add_to_page(g, stacks, sample, &stack) : add_to_tree(g, stacks, sample, &stack)))
         return false;
     stacks->samples++;
+    stacks->weight += stack.weight;
     return true;
 }
 
@@ -132,18 +130,13 @@ static const char *unit_of(struct pf_flame_recording *g, const struct perfile_ev
     return pf_arena_text(&g->bottom.arena, unit, strlen(unit));
 }
 
-static bool make_events(struct pf_flame_recording *g, uint32_t plain)
+static bool make_events(struct pf_flame_recording *g)
 {
     g->events = pf_new(g->allocator, (g->stacks_count + 1) * sizeof(*g->events));
     for (size_t i = 0; g->events && i < g->stacks_count; i++) {
-        struct pf_tree *tree = &g->stacks[i].tree;
-        for (size_t n = 1; n < tree->count; n++)
-            tree->nodes[n].frame = (tree->nodes[n].frame & ~BOTTOM) + (tree->nodes[n].frame & BOTTOM ? plain : 0);
-        if (!g->page.allocator && !pf_tree_sum(tree))
-            return false;
         g->events[i] = (struct pf_flame_event){.name = g->stacks[i].event->name,
-                                               .tree = g->page.allocator ? NULL : tree,
-                                               .total = g->page.allocator ? g->page.totals[i] : 0,
+                                               .tree = g->page.allocator ? NULL : &g->stacks[i].tree,
+                                               .total = g->page.allocator ? g->page.totals[i] : g->stacks[i].weight,
                                                .unit = unit_of(g, g->stacks[i].event)};
         if (!g->events[i].unit)
             return false;
@@ -168,7 +161,7 @@ static bool make_set(struct pf_flame_recording *g)
 {
     const size_t plain = pf_profile_frame_count(g->profile);
     const char *host = NULL;
-    if (!make_frames(g, plain) || !make_events(g, (uint32_t)plain))
+    if (!make_frames(g, plain) || !make_events(g))
         return false;
     if (pf_memory_heed(g->allocator, perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL)) <
             0 ||
@@ -181,6 +174,7 @@ static bool make_set(struct pf_flame_recording *g)
                                    .events = g->events,
                                    .frames = g->frames,
                                    .frame_count = g->frame_count,
+                                   .plain_count = plain,
                                    .page = g->page.allocator ? &g->page : NULL,
                                    .threads = g->bottom.frames,
                                    .thread_count = g->bottom.frame_count,

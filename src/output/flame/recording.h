@@ -14,7 +14,7 @@ struct pf_flame_stacks {
     const struct perfile_event *event;
     struct pf_tree tree;
     struct pf_stacks arriving;
-    uint64_t samples;
+    uint64_t samples, weight;
     bool is_switch; /* with the stacks of times off CPU */
 };
 

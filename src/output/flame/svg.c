@@ -563,6 +563,7 @@ static int open_drawing(struct drawing *drawing, uint32_t event)
     const struct pf_flame_view_options view_options = {.names = options->names,
                                                        .by_kind = !options->palette && !options->before.set,
                                                        .reverse = options->reverse,
+                                                       .sums = true,
                                                        .before = options->before,
                                                        .means = options->means};
     int result = pf_flame_view_open(&drawing->view, allocator, drawing->set, event, &view_options);

@@ -146,6 +146,17 @@ static int make_names(struct pf_flame_view *view, const struct pf_flame_set *set
     return fine ? make_ranks(view) : PERFILE_ERROR_MEMORY;
 }
 
+/* The names of a tree's frames. */
+struct naming {
+    const uint32_t *name_of; /* of frames of its set */
+    size_t plain_count;
+};
+
+static uint32_t name_at(const struct naming *naming, uint32_t frame)
+{
+    return naming->name_of[frame & PF_FLAME_BOTTOM ? (frame & ~PF_FLAME_BOTTOM) + naming->plain_count : frame];
+}
+
 /*
  * The node of the view that a child becomes; 0 when out of memory. Most names belong to one frame: below those, as far
  * as that goes from the root, every child is a new node, and none has to be searched for. Notes mark the others.
@@ -160,13 +171,13 @@ static uint32_t map_child(struct pf_flame_view *view, uint32_t parent, uint32_t 
 }
 
 /* Which node of the view a node of the tree becomes; the weight goes into `add`, if any. */
-static int map_nodes(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of, bool add,
+static int map_nodes(struct pf_flame_view *view, const struct pf_tree *tree, const struct naming *naming, bool add,
                      uint32_t *place_of)
 {
     place_of[0] = 0;
     for (size_t i = 1; i < tree->count; i++) {
         const struct pf_tree_node *node = &tree->nodes[i];
-        place_of[i] = map_child(view, place_of[node->parent], name_of[node->frame]);
+        place_of[i] = map_child(view, place_of[node->parent], name_at(naming, node->frame));
         if (!place_of[i])
             return PERFILE_ERROR_MEMORY;
     }
@@ -178,13 +189,13 @@ static int map_nodes(struct pf_flame_view *view, const struct pf_tree *tree, con
 }
 
 /* The same with each stack turned round. Nodes without weight of their own end nowhere: they become the root. */
-static int map_reversed(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of, bool add,
+static int map_reversed(struct pf_flame_view *view, const struct pf_tree *tree, const struct naming *naming, bool add,
                         uint32_t *place_of)
 {
     for (size_t i = 0; i < tree->count; i++) {
         uint32_t place = 0;
         for (size_t at = i; at && tree->nodes[i].self; at = tree->nodes[at].parent) {
-            place = pf_tree_child(&view->tree, place, name_of[tree->nodes[at].frame]);
+            place = pf_tree_child(&view->tree, place, name_at(naming, tree->nodes[at].frame));
             if (!place)
                 return PERFILE_ERROR_MEMORY;
         }
@@ -198,36 +209,72 @@ static int map_reversed(struct pf_flame_view *view, const struct pf_tree *tree, 
 }
 
 /* The tree becomes the view's, node by node where they stand: none gets behind its place. */
-static int take_nodes(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of,
-                      uint32_t *place_of)
+static int take_nodes(struct pf_flame_view *view, const struct naming *naming, uint32_t *place_of)
 {
-    const size_t count = tree->count;
-    struct pf_tree_node *nodes = tree->nodes;
-    pf_tree_close(&view->tree);
-    view->tree = *tree;
+    const size_t count = view->tree.count;
+    struct pf_tree_node *nodes = view->tree.nodes;
+    memset(view->tree.slots, 0, view->tree.slot_count * sizeof(*view->tree.slots)); /* they are of frames */
     view->tree.count = 1;
     place_of[0] = 0;
     for (size_t i = 1; i < count; i++) {
         const struct pf_tree_node node = nodes[i];
-        place_of[i] = map_child(view, place_of[node.parent], name_of[node.frame]);
+        place_of[i] = map_child(view, place_of[node.parent], name_at(naming, node.frame));
         if (!place_of[i])
             return PERFILE_ERROR_MEMORY;
         nodes[place_of[i]].self += node.self;
         nodes[place_of[i]].samples += node.samples;
     }
-    if (view->tree.count == count)
-        return 0; /* with its totals */
-    return pf_tree_sum(&view->tree) ? 0 : PERFILE_ERROR_MEMORY;
+    return 0;
 }
 
-static int take_tree(struct pf_flame_view *view, struct pf_tree *tree, const uint32_t *name_of)
+/* Each name is that of one frame: nodes stay what they are. */
+struct renaming {
+    struct pf_tree *tree;
+    const struct naming *naming;
+};
+
+enum { PART_NODES = 65536 };
+
+static void rename_part(void *context, size_t part)
+{
+    const struct renaming *renaming = context;
+    const size_t end = pf_min_size((part + 1) * PART_NODES, renaming->tree->count);
+    for (size_t i = pf_max(part * PART_NODES, 1); i < end; i++) {
+        struct pf_tree_node *node = &renaming->tree->nodes[i];
+        node->frame = name_at(renaming->naming, node->frame);
+    }
+}
+
+static void rename_nodes(struct pf_flame_view *view, const struct naming *naming)
+{
+    struct renaming renaming = {&view->tree, naming};
+    const struct pf_parts parts = {rename_part, &renaming, (view->tree.count + PART_NODES - 1) / PART_NODES,
+                                   view->threads};
+    pf_parts_do(&parts, view->allocator);
+}
+
+static bool shares_names(const struct pf_flame_view *view)
+{
+    for (size_t i = 0; i < view->name_count; i++)
+        if (view->shared[i])
+            return true;
+    return false;
+}
+
+static int take_tree(struct pf_flame_view *view, struct pf_tree *tree, const struct naming *naming)
 {
     const size_t bytes = (tree->count + 1) * sizeof(uint32_t);
+    pf_tree_close(&view->tree);
+    view->tree = *tree;
+    *tree = (struct pf_tree){.allocator = tree->allocator};
+    if (!shares_names(view)) {
+        rename_nodes(view, naming);
+        return 0;
+    }
     uint32_t *place_of = pf_new(view->allocator, bytes);
     if (!place_of)
         return PERFILE_ERROR_MEMORY;
-    const int result = take_nodes(view, tree, name_of, place_of);
-    *tree = (struct pf_tree){.allocator = tree->allocator};
+    const int result = take_nodes(view, naming, place_of);
     pf_free(view->allocator, place_of, bytes);
     return result;
 }
@@ -247,14 +294,14 @@ static int weigh_before(struct pf_flame_view *view, const struct pf_tree *tree, 
     return 0;
 }
 
-static int map_tree(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of,
+static int map_tree(struct pf_flame_view *view, const struct pf_tree *tree, const struct naming *naming,
                     const struct pf_flame_view_options *options, bool differs)
 {
     size_t bytes = (tree->count + 1) * sizeof(uint32_t);
     uint32_t *place_of = pf_new(view->allocator, bytes);
     if (!place_of)
         return PERFILE_ERROR_MEMORY;
-    int result = (options->reverse ? map_reversed : map_nodes)(view, tree, name_of, !differs, place_of);
+    int result = (options->reverse ? map_reversed : map_nodes)(view, tree, naming, !differs, place_of);
     if (result == 0 && differs)
         result = weigh_before(view, tree, place_of);
     pf_free(view->allocator, place_of, bytes);
@@ -281,6 +328,7 @@ struct sorting {
     const struct pf_flame_view *view;
     unsigned which;
     uint32_t *children;
+    const struct pf_flame_beside *beside; /* NULL: none */
 };
 
 enum { SORTED_PARENTS = 16384 }; /* in a part */
@@ -313,9 +361,8 @@ static void sort_children(const struct sorting *sorting, uint32_t *children, siz
     }
 }
 
-static void sort_part(void *context, size_t part)
+static void sort_part(const struct sorting *sorting, size_t part)
 {
-    const struct sorting *sorting = context;
     const uint32_t *first = sorting->view->first;
     const size_t start = part * SORTED_PARENTS, end = pf_min(start + SORTED_PARENTS, sorting->view->tree.count);
     for (size_t i = start; i < end; i++)
@@ -332,21 +379,47 @@ static void list_children(const struct pf_flame_view *view, uint32_t *next, uint
         children[next[view->tree.nodes[i].parent]++] = (uint32_t)i;
 }
 
-uint32_t *pf_flame_view_sort(const struct pf_flame_view *view, unsigned which)
+static void sort_or_work(void *context, size_t part)
 {
-    const size_t count = view->tree.count, bytes = count * sizeof(uint32_t);
-    uint32_t *next = pf_new(view->allocator, bytes), *children = pf_new(view->allocator, bytes);
-    struct sorting sorting = {view, which, children};
-    const struct pf_parts parts = {sort_part, &sorting, (count + SORTED_PARENTS - 1) / SORTED_PARENTS, view->threads};
-    if (next && children) {
-        list_children(view, next, children);
-        pf_parts_do(&parts, view->allocator);
-    } else {
-        pf_free(view->allocator, children, bytes);
-        children = NULL;
+    const struct sorting *sorting = context;
+    if (sorting->beside && part-- == 0)
+        sorting->beside->work(sorting->beside->context);
+    else
+        sort_part(sorting, part);
+}
+
+static void sort_all(struct sorting *sorting)
+{
+    const struct pf_flame_view *view = sorting->view;
+    const struct pf_parts parts = {sort_or_work, sorting,
+                                   (view->tree.count + SORTED_PARENTS - 1) / SORTED_PARENTS + (sorting->beside != NULL),
+                                   view->threads};
+    pf_parts_do(&parts, view->allocator);
+}
+
+static bool make_children(struct pf_flame_view *view)
+{
+    const size_t bytes = view->tree.count * sizeof(uint32_t);
+    uint32_t *next = pf_new(view->allocator, bytes);
+    view->children = pf_new(view->allocator, bytes);
+    if (next && view->children) {
+        struct sorting sorting = {.view = view, .which = 1, .children = view->children};
+        list_children(view, next, view->children);
+        sort_all(&sorting);
     }
     pf_free(view->allocator, next, bytes);
-    return children;
+    return next && view->children;
+}
+
+uint32_t *pf_flame_view_leaves(const struct pf_flame_view *view, const struct pf_flame_beside *beside)
+{
+    const size_t bytes = view->tree.count * sizeof(uint32_t);
+    struct sorting sorting = {.view = view, .which = 0, .children = pf_new(view->allocator, bytes), .beside = beside};
+    if (!sorting.children)
+        return NULL;
+    memcpy(sorting.children, view->children, bytes);
+    sort_all(&sorting);
+    return sorting.children;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -356,27 +429,39 @@ static bool takes_tree(const struct pf_flame_view_options *options)
     return options->means.tree && !options->reverse && !options->before.set;
 }
 
+static int make_nodes(struct pf_flame_view *view, const struct pf_flame_set *set, uint32_t event,
+                      const struct pf_flame_view_options *options, const uint32_t *name_of)
+{
+    const struct pf_flame_event *now = &set->events[event];
+    const struct naming naming = {name_of, set->plain_count};
+    return takes_tree(options) ? take_tree(view, options->means.tree, &naming)
+                               : map_tree(view, now->tree, &naming, options, false);
+}
+
+static int make_before(struct pf_flame_view *view, const struct pf_flame_before *with,
+                       const struct pf_flame_view_options *options, const uint32_t *name_of)
+{
+    const struct pf_flame_event *before = &with->set->events[with->event];
+    const struct naming naming = {name_of, with->set->plain_count};
+    const int result = map_tree(view, before->tree, &naming, options, true);
+    view->before_total = result == 0 ? pf_max(before->total, view->before[0]) : 0;
+    return result;
+}
+
 static int make_tree(struct pf_flame_view *view, const struct pf_flame_set *set, uint32_t event,
                      const struct pf_flame_view_options *options, const uint32_t *name_of)
 {
-    const struct pf_flame_event *now = &set->events[event];
-    int result = takes_tree(options) ? take_tree(view, options->means.tree, name_of)
-                                     : map_tree(view, now->tree, name_of, options, false);
-    if (result == 0 && options->before.set) {
-        const struct pf_flame_event *before = &options->before.set->events[options->before.event];
-        result = map_tree(view, before->tree, name_of + set->frame_count, options, true);
-        view->before_total = result == 0 ? pf_max(before->total, view->before[0]) : 0;
-    }
-    if (result == 0 && !takes_tree(options) && !pf_tree_sum(&view->tree))
+    const bool sums = options->sums || options->before.set;
+    view->threads = set->events[event].tree->count < PF_FLAME_THREAD_NODES ? 1 : options->means.threads;
+    int result = make_nodes(view, set, event, options, name_of);
+    if (result == 0 && options->before.set)
+        result = make_before(view, &options->before, options, name_of + set->frame_count);
+    if (result == 0 && sums && !pf_tree_sum(&view->tree))
         result = PERFILE_ERROR_MEMORY;
-    view->threads = view->tree.count < PF_FLAME_THREAD_NODES ? 1 : options->means.threads;
-    if (result == 0)
-        view->total = pf_max(now->total, view->tree.totals[0]);
+    view->total = result == 0 && sums ? pf_max(set->events[event].total, view->tree.totals[0]) : 0;
     if (result == 0)
         result = make_first(view);
-    if (result == 0 && !(view->children = pf_flame_view_sort(view, 1)))
-        result = PERFILE_ERROR_MEMORY;
-    return result;
+    return result == 0 && !make_children(view) ? PERFILE_ERROR_MEMORY : result;
 }
 
 int pf_flame_view_open(struct pf_flame_view *view, const struct perfile_allocator *allocator,
