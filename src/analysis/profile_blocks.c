@@ -10,7 +10,7 @@
  * What a block holds at most: what is read by one thread has to be in its cache, and handing over a block costs as much as
  * a few hundred addresses. The first blocks are read by the caller alone: others cost some time to start.
  */
-enum { BLOCK_SAMPLES = 2048, BLOCK_ADDRESSES = 32 * 1024, BLOCK_BYTES = 256 * 1024, BLOCKS_ALONE = 4 };
+enum { BLOCK_SAMPLES = 2048, BLOCK_ADDRESSES = 32 * 1024, BLOCK_BYTES = 256 * 1024, BLOCKS_ALONE = 2 };
 
 enum flags {
     AGAIN = 1 << 0,    /* the stack of the sample before */
@@ -698,12 +698,21 @@ static int next_block(struct pf_blocks *blocks, struct pf_profile_totals *totals
 int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sample, struct pf_profile_totals *totals,
                    struct perfile_error *error)
 {
+    enum { SAMPLE_AHEAD = 4 };
     if (PF_UNLIKELY(!blocks->given || blocks->given->given == blocks->given->count)) {
         const int result = next_block(blocks, totals, error);
         if (result <= 0)
             return result;
     }
-    *sample = &blocks->given->samples[blocks->given->given++].sample;
+    const struct block *given = blocks->given;
+    const struct block_sample *next = &given->samples[blocks->given->given++];
+    if (next + SAMPLE_AHEAD < given->samples + given->count) { /* they may be in another processor's cache */
+        __builtin_prefetch(&next[SAMPLE_AHEAD]);
+        __builtin_prefetch((const char *)&next[SAMPLE_AHEAD] + 64);
+        __builtin_prefetch(next[SAMPLE_AHEAD / 2].sample.frames);
+        __builtin_prefetch(next[SAMPLE_AHEAD / 2].sample.frames + 16);
+    }
+    *sample = &next->sample;
     return 1;
 }
 
