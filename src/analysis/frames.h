@@ -82,6 +82,8 @@ void pf_frames_end(struct pf_frames *frames);
 uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
 /* The same for who has the space's number in `places`, where it was asked for. */
 uint32_t pf_frames_place_in(struct pf_frames *frames, uint32_t space, uint64_t ip, bool returns);
+/* The place will be asked for soon: memory is slow. */
+void pf_frames_expect(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
 
 /* The frames of a place, innermost first. How many there are, at least 1. */
 static inline size_t pf_frames_of(const struct pf_frames *frames, const uint32_t *place, const uint32_t **list)

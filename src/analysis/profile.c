@@ -163,9 +163,20 @@ uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
     return frame_in(profile, PERFILE_MISC_KERNEL, ip);
 }
 
+static bool expect(struct pf_profile *profile, struct pf_stack_walk *ahead)
+{
+    struct pf_stack_address address;
+    if (!pf_stack_next(ahead, &address))
+        return false;
+    const struct perfile_space *space = pf_delivered_space(&profile->item, address.mode);
+    pf_frames_expect(&profile->frames, space, address.ip, address.returns);
+    return true;
+}
+
 /* Appends what is at the addresses of the stack, leaf first. False: out of memory. */
 static bool append_stack(struct pf_profile *profile)
 {
+    enum { AHEAD = 16 };
     const struct pf_stack_options options = {
         .symbols = profile->symbols, .arch = pf_delivery_arch(profile->delivery), .policy = profile->policy};
     struct pf_stack stack;
@@ -173,8 +184,13 @@ static bool append_stack(struct pf_profile *profile)
     pf_stack_gather(&stack, &profile->item, &options);
     profile->totals.truncated += stack.truncated;
     profile->totals.guessed += stack.guessed;
+    struct pf_stack_walk ahead = pf_stack_start(&stack);
+    bool more = true;
+    for (unsigned i = 0; i < AHEAD && more; i++)
+        more = expect(profile, &ahead);
     for (struct pf_stack_walk walk = pf_stack_start(&stack); pf_stack_next(&walk, &address);) {
         const struct perfile_space *space = pf_delivered_space(&profile->item, address.mode);
+        more = more && expect(profile, &ahead);
         if (!append(profile, pf_frames_place(&profile->frames, space, address.ip, address.returns)))
             return false;
     }

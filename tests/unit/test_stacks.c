@@ -70,7 +70,8 @@ static void many_stacks_make_the_same_tree(void **state)
     assert_int_equal(pf_tree_open(&expected, pf_allocator_or_default(NULL)), 0);
     for (uint32_t i = 0; i < STACKS; i++) {
         const uint32_t bottom = i % 3;
-        const struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
+        struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
+        stack.whose = i / 3 % 700; /* more than there are paths for */
         assert_true(pf_stacks_add(&stacks, &tree, &stack));
         if (i)
             node_of[i - 1] = stacks.entered;
@@ -100,6 +101,27 @@ static void many_stacks_make_the_same_tree(void **state)
     pf_tree_close(&expected);
 }
 
+/* One that is too long for its thread's path, beside those of other threads. */
+static void long_stacks_share_a_path(void **state)
+{
+    enum { LONG = 3000 };
+    (void)state;
+    struct pf_tree tree;
+    struct pf_stacks stacks = {0};
+    static uint32_t frames[LONG];
+    const uint32_t bottom = 1;
+    assert_int_equal(pf_tree_open(&tree, pf_allocator_or_default(NULL)), 0);
+    for (uint32_t i = 0; i < 8; i++) {
+        struct pf_stack_frames stack = stack_of(&bottom, frames, i % 4 == 3 ? 5 : LONG, 1);
+        frames[0] = i / 4;
+        stack.whose = i;
+        assert_true(pf_stacks_add(&stacks, &tree, &stack));
+    }
+    assert_true(pf_stacks_end(&stacks, &tree));
+    assert_int_equal(tree.count, 1 + 1 + LONG + 2); /* leaves are one of two */
+    pf_tree_close(&tree);
+}
+
 static void memory_may_be_short(void **state)
 {
     (void)state;
@@ -114,7 +136,8 @@ static void memory_may_be_short(void **state)
             enough = true;
             for (uint32_t i = 0; i < 3000 && enough; i++) {
                 const uint32_t bottom = i % 3;
-                const struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
+                struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
+                stack.whose = i % 4;
                 enough = pf_stacks_add(&stacks, &tree, &stack);
             }
             enough = pf_stacks_end(&stacks, &tree) && enough;
@@ -130,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_is_in_the_tree_when_the_next_one_comes),
         cmocka_unit_test(many_stacks_make_the_same_tree),
+        cmocka_unit_test(long_stacks_share_a_path),
         cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
