@@ -218,8 +218,7 @@ uint32_t pf_frames_place_in(struct pf_frames *frames, uint32_t space, uint64_t i
 void pf_frames_expect(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
 {
     const uint32_t number = pf_address_cache_number_of(&frames->places, perfile_space_id(space), space);
-    const struct pf_address_slots *slots =
-        number == UINT32_MAX ? NULL : pf_address_cache_look(&frames->places, number);
+    const struct pf_address_slots *slots = number == UINT32_MAX ? NULL : pf_address_cache_look(&frames->places, number);
     if (slots)
         __builtin_prefetch(&slots->at[pf_address_slots_first(&frames->places, slots, ip - returns)]);
 }

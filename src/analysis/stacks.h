@@ -18,8 +18,8 @@ struct pf_stack_frames {
     size_t bottom_count;
     const uint32_t *frames; /* leaf first */
     size_t frame_count;
-    uint32_t leaf; /* or PF_STACK_NO_LEAF */
-    uint32_t note; /* of the nodes that it makes */
+    uint32_t leaf;  /* or PF_STACK_NO_LEAF */
+    uint32_t note;  /* of the nodes that it makes */
     uint32_t whose; /* thread: those with the same number tend to have the same frames near the root */
     uint64_t weight;
 };
@@ -49,9 +49,9 @@ struct pf_stack_slot {
 struct pf_stacks {
     struct pf_stack_slot *slots; /* those of the tree stay empty */
     size_t slot_count;
-    uint64_t seed;                   /* not known to who makes a file: paths that all collide cannot be made */
-    struct pf_stack_path *paths;     /* PF_STACK_PATHS of them: the last stacks of threads */
-    struct pf_stack_path *waiting;   /* its places in the table are on their way; NULL: none */
+    uint64_t seed;                 /* not known to who makes a file: paths that all collide cannot be made */
+    struct pf_stack_path *paths;   /* PF_STACK_PATHS of them: the last stacks of threads */
+    struct pf_stack_path *waiting; /* its places in the table are on their way; NULL: none */
     uint32_t entered; /* the node where the stack before the last one ended; 0: there was none, or it is empty */
 };
 

@@ -128,7 +128,8 @@ static uint32_t add(struct pf_dictionary *dictionary, size_t slot, const char *t
         return 0;
     if (bytes)
         memcpy(dictionary->text + dictionary->text_used, text, bytes);
-    dictionary->offsets[dictionary->count] = (int32_t)dictionary->text_used;
+    if (!dictionary->count)
+        dictionary->offsets[0] = 0; /* else it is the end of the last one, which others may look at */
     dictionary->text_used += bytes;
     dictionary->offsets[++dictionary->count] = (int32_t)dictionary->text_used;
     dictionary->slots[slot] = (uint32_t)dictionary->count;

@@ -25,10 +25,10 @@ struct pf_dictionary {
     size_t text_used, text_room;
     int32_t *offsets; /* count + 1 of them */
     size_t count, offset_room;
-    bool full;                       /* texts were left out: 2 GiB are the most */
+    bool full;  /* texts were left out: 2 GiB are the most */
     bool stays; /* others may look at texts that they know of, in a copy of this struct, while more come */
     struct pf_dictionary_block *replaced; /* what they look at then */
-    struct pf_dictionary_copy *copy; /* the last one, or NULL */
+    struct pf_dictionary_copy *copy;      /* the last one, or NULL */
     struct pf_recent_text {
         const char *text;
         uint32_t number;

@@ -82,8 +82,8 @@ struct perfile_table {
     struct pf_vector *columns;               /* those that are shown first */
     size_t column_count, column_room, shown;
     size_t most_rows, most_items; /* of a batch */
-    size_t room; /* rows of the batch that is filled: the first one is small, as most tables are */
-    size_t rows; /* of the batch that is filled */
+    size_t room;                  /* rows of the batch that is filled: the first one is small, as most tables are */
+    size_t rows;                  /* of the batch that is filled */
     int pending; /* what ended the rows: 1 nothing yet, 0 the end, or an error that is said after the rows before it */
     struct perfile_error error;
     bool told; /* what the filter asked for in vain */

@@ -47,10 +47,11 @@ struct pf_flame_frame {
 
 struct pf_flame_event {
     const char *name;
-    const struct pf_tree *tree; /* node 0 is the root; frames index pf_flame_set.frames; pf_tree_sum was called for html.
+    const struct pf_tree
+        *tree;        /* node 0 is the root; frames index pf_flame_set.frames; pf_tree_sum was called for html.
                                    NULL: for the page */
-    uint64_t total;             /* what is 100 %; less than the tree's total (0): the tree's */
-    const char *unit;           /* NULL: the set's */
+    uint64_t total;   /* what is 100 %; less than the tree's total (0): the tree's */
+    const char *unit; /* NULL: the set's */
 };
 
 /* What the picture shows, in words. */

@@ -19,12 +19,12 @@ struct pf_sheet {
     struct perfile_table *table;
     struct pf_text *out;
     const struct pf_sheet_style *style;
-    struct pf_text cell; /* without a sink */
-    size_t *widths;      /* of text; one for each shown column */
-    uint64_t rows;       /* written so far */
+    struct pf_text cell;             /* without a sink */
+    size_t *widths;                  /* of text; one for each shown column */
+    uint64_t rows;                   /* written so far */
     const struct pf_vector *columns; /* those that are shown, with the rows in hand */
     size_t row_count;
-    void *state;         /* the format's own */
+    void *state; /* the format's own */
 };
 
 /*

@@ -18,7 +18,7 @@ enum {
 /* What a batch becomes. */
 struct part {
     struct pf_parquet_pages pages;
-    uint64_t group_rows; /* of the row group that ends with it; 0: none does */
+    uint64_t group_rows;             /* of the row group that ends with it; 0: none does */
     struct pf_parquet_facts *chunks; /* of its columns */
 };
 
@@ -26,7 +26,7 @@ struct parquet {
     const struct perfile_allocator *allocator;
     struct pf_fields fields;
     struct pf_parquet_column *columns;
-    size_t column_count; /* that are open */
+    size_t column_count;              /* that are open */
     ZSTD_CCtx *zstd[PF_THREADS_MOST]; /* of each thread, as far as it had something to compress */
 
     /* for who encodes */

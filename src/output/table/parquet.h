@@ -53,7 +53,7 @@ struct pf_parquet_press {
     struct pf_block page, small;    /* before and after it */
     struct pf_block other;          /* another encoding of the same values */
     uint64_t raw_bytes;             /* of all pages so far, without their headers */
-    int64_t *numbers;      /* of the values that are not null */
+    int64_t *numbers;               /* of the values that are not null */
     size_t number_room;
     uint32_t *codes;
     size_t code_room;
@@ -91,9 +91,9 @@ struct pf_parquet_column {
     /* of the row group, for who encodes */
     const struct pf_vector *vector; /* with the rows in hand */
     bool has_dictionary;            /* still */
-    struct pf_map numbers; /* value to number in the dictionary */
-    int64_t *values;       /* the dictionary, of numbers */
-    uint32_t *texts;       /* the dictionary, of texts: numbers in the vector's */
+    struct pf_map numbers;          /* value to number in the dictionary */
+    int64_t *values;                /* the dictionary, of numbers */
+    uint32_t *texts;                /* the dictionary, of texts: numbers in the vector's */
     size_t dictionary_count, dictionary_room;
     uint64_t dictionary_bytes; /* of texts */
     uint32_t *number_of;       /* of a text of the vector's dictionary its number in this one, plus one */

@@ -153,7 +153,7 @@ static struct pf_stages *start(struct team *team)
     const struct perfile_table *table = team->sheet->table;
     const bool is_text = !team->format->batch;
     const struct pf_stages_plan plan = {.stages = is_text ? texts : steps,
-                                        .stage_count = is_text                ? PF_COUNT(texts)
+                                        .stage_count = is_text               ? PF_COUNT(texts)
                                                        : team->format->steps ? PF_COUNT(steps)
                                                                              : 1,
                                         .threads = table->options.threads,
