@@ -197,6 +197,12 @@ struct perfile_report_options {
     uint64_t top; /* rows of each event, or entries of the outermost level, that are shown; 0: all */
     /* Regular expression: samples below a function whose name matches it, the outermost one, are as if in that function. */
     const char *ignore_callees;
+    /*
+     * Places in call graphs (a function below its callers) that are kept, 50 bytes each: when there are so many, samples
+     * whose callers are new are counted without them, and a note says how many. Rows of functions themselves stay exact. 0:
+     * all.
+     */
+    uint64_t max_nodes;
 };
 #define PERFILE_REPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_report_options)
 

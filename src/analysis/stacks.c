@@ -76,15 +76,23 @@ static bool is_child(const struct pf_tree *tree, uint32_t node, uint32_t parent,
     return tree->nodes[node].parent == parent && tree->nodes[node].frame == frame;
 }
 
-static uint32_t child_of(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_step *step,
-                         uint32_t parent)
+/* 0: there is none. */
+static uint32_t known_child(const struct pf_stacks *stacks, const struct pf_tree *tree,
+                            const struct pf_stack_step *step, uint32_t parent)
 {
     const uint32_t tag = tag_of(step->hash);
     struct pf_stack_slot *slot = slot_at(stacks, tag);
     for (; slot->node; slot = next_slot(stacks, slot))
         if (slot->tag == tag && is_child(tree, slot->node, parent, step->frame))
             return slot->node;
-    return make_node(stacks, tree, step, parent);
+    return 0;
+}
+
+static uint32_t child_of(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_step *step,
+                         uint32_t parent)
+{
+    const uint32_t known = known_child(stacks, tree, step, parent);
+    return PF_LIKELY(known) ? known : make_node(stacks, tree, step, parent);
 }
 
 /* ---- a stack comes ---- */
@@ -126,7 +134,7 @@ static bool take_path(const struct pf_stacks *stacks, const struct perfile_alloc
     const size_t count = stack_length(stack);
     if (!pf_grow(allocator, &path->steps, &path->room, count, sizeof(*path->steps)))
         return false;
-    path->common = common_length(path, stack, count);
+    path->common = pf_min_size(common_length(path, stack, count), path->known);
     uint64_t hash = path->common ? path->steps[path->common - 1].hash : stacks->seed;
     for (size_t i = path->common; i < count; i++) {
         path->steps[i].frame = frame_at(stack, i);
@@ -134,6 +142,8 @@ static bool take_path(const struct pf_stacks *stacks, const struct perfile_alloc
         __builtin_prefetch(slot_at(stacks, tag_of(hash)));
     }
     path->count = count;
+    path->bottom_count = stack->bottom_count;
+    path->alone = stack->alone;
     path->weight = stack->weight;
     path->note = stack->note;
     return true;
@@ -141,19 +151,54 @@ static bool take_path(const struct pf_stacks *stacks, const struct perfile_alloc
 
 /* ---- and goes into the tree ---- */
 
+static bool is_full(const struct pf_stacks *stacks, const struct pf_tree *tree)
+{
+    return stacks->limit && tree->count >= stacks->limit;
+}
+
+/* The node of a stack of which no more than its bottom and its leaf are kept; 0 when out of memory. */
+static uint32_t enter_alone(struct pf_stacks *stacks, struct pf_tree *tree, struct pf_stack_path *path)
+{
+    struct pf_stack_step leaf = {.hash = stacks->seed, .frame = path->alone};
+    uint32_t node = 0;
+    for (path->known = 0; path->known < path->bottom_count; path->known++) {
+        struct pf_stack_step *step = &path->steps[path->known];
+        step->node = node = child_of(stacks, tree, step, node);
+        if (!node)
+            return 0;
+        leaf.hash = step->hash;
+    }
+    leaf.hash = mix(leaf.hash, leaf.frame);
+    stacks->cut += path->count != path->known + 1 || path->steps[path->known].frame != leaf.frame;
+    return child_of(stacks, tree, &leaf, node);
+}
+
+/* The node of a stack; 0 when out of memory. */
+static uint32_t enter_path(struct pf_stacks *stacks, struct pf_tree *tree, struct pf_stack_path *path)
+{
+    uint32_t node = path->common ? path->steps[path->common - 1].node : 0;
+    for (size_t i = path->common; i < path->count; i++) {
+        const uint32_t known = known_child(stacks, tree, &path->steps[i], node);
+        if (PF_UNLIKELY(!known && is_full(stacks, tree)))
+            return enter_alone(stacks, tree, path);
+        node = known ? known : make_node(stacks, tree, &path->steps[i], node);
+        if (!node)
+            return 0;
+        path->steps[i].node = node;
+    }
+    path->known = path->count;
+    return node;
+}
+
 /* False when out of memory. */
 static bool enter_waiting(struct pf_stacks *stacks, struct pf_tree *tree)
 {
-    const struct pf_stack_path *path = stacks->waiting;
+    struct pf_stack_path *path = stacks->waiting;
     if (!path)
         return true;
-    uint32_t node = path->common ? path->steps[path->common - 1].node : 0;
-    for (size_t i = path->common; i < path->count; i++) {
-        node = child_of(stacks, tree, &path->steps[i], node);
-        if (!node)
-            return false;
-        path->steps[i].node = node;
-    }
+    const uint32_t node = enter_path(stacks, tree, path);
+    if (!node && path->count)
+        return false;
     if (tree->nodes)
         pf_tree_add(tree, node, path->weight);
     stacks->entered = node;

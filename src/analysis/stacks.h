@@ -19,6 +19,7 @@ struct pf_stack_frames {
     const uint32_t *frames; /* leaf first */
     size_t frame_count;
     uint32_t leaf;  /* or PF_STACK_NO_LEAF */
+    uint32_t alone; /* with pf_stacks.limit: the leaf of a stack of which no more is kept */
     uint32_t note;  /* of the nodes that it makes */
     uint32_t whose; /* thread: those with the same number tend to have the same frames near the root */
     uint64_t weight;
@@ -34,8 +35,10 @@ struct pf_stack_path {
     struct pf_stack_step *steps; /* root first */
     size_t count, room;
     size_t common; /* with the stack that was here before: the nodes are known up to here */
+    size_t known;  /* when it is in the tree: nodes up to here are its */
+    size_t bottom_count;
     uint64_t weight;
-    uint32_t note;
+    uint32_t alone, note;
 };
 
 enum { PF_STACK_PATH_BITS = 8, PF_STACK_PATHS = 1 << PF_STACK_PATH_BITS };
@@ -52,6 +55,8 @@ struct pf_stacks {
     uint64_t seed;                 /* not known to who makes a file: paths that all collide cannot be made */
     struct pf_stack_path *paths;   /* PF_STACK_PATHS of them: the last stacks of threads */
     struct pf_stack_path *waiting; /* its places in the table are on their way; NULL: none */
+    size_t limit; /* with so many nodes a stack that is not in the tree keeps its bottom and its leaf alone; 0: none */
+    uint64_t cut; /* stacks of which no more was kept */
     uint32_t entered; /* the node where the stack before the last one ended; 0: there was none, or it is empty */
 };
 

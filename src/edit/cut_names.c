@@ -52,8 +52,10 @@ bool pf_name_line_follow(struct pf_name_line *line, const struct perfile_reader 
          record->type != PERFILE_RECORD_EXIT) ||
         record->damaged || perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
-    if (record->type == PERFILE_RECORD_EXIT) /* its samples of the same moment still have the name */
-        return pf_threads_forget(&line->threads, r.exit.tid) && note(line, r.exit.tid, line->now + 1);
+    if (record->type == PERFILE_RECORD_EXIT) { /* its samples of the same moment still have the name */
+        pf_threads_forget(&line->threads, r.exit.tid);
+        return note(line, r.exit.tid, line->now + 1);
+    }
     return pf_threads_follow(&line->threads, reader, record) &&
            note(line, record->type == PERFILE_RECORD_COMM ? r.comm.tid : r.fork.tid, line->now);
 }

@@ -65,18 +65,12 @@ static uint32_t number_of(struct builder *b, const char *text)
 
 /* ---- a state ----------------------------------------------------------------------------------------------------- */
 
-static void put_names(struct builder *b)
+static void put_name(void *context, uint32_t tid, const char *text)
 {
-    const struct pf_map *names = &b->session->threads.names;
-    for (size_t i = 0; i < names->size; i++) {
-        const struct pf_map_slot *slot = &names->slots[i];
-        if (slot->value <= 1) /* none, or a name that was forgotten */
-            continue;
-        const struct pf_index_name name = {(uint32_t)slot->key,
-                                           number_of(b, (const char *)(uintptr_t)(slot->value - 1))};
-        pf_put(&b->parts[NAMES], &name, sizeof(name));
-        b->has.names++;
-    }
+    struct builder *b = context;
+    const struct pf_index_name name = {tid, number_of(b, text)};
+    pf_put(&b->parts[NAMES], &name, sizeof(name));
+    b->has.names++;
 }
 
 static void put_groups(struct builder *b)
@@ -173,7 +167,7 @@ static void gather(struct builder *b)
 {
     const struct pf_maps *maps = &b->session->maps;
     b->has = (struct pf_index_counts){.next_map = maps->count};
-    put_names(b);
+    pf_threads_walk(&b->session->threads, put_name, b);
     put_groups(b);
     put_spaces(b);
     b->has.alive = put_lives(maps, &b->parts[ALIVE], &maps->alive);

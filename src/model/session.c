@@ -448,8 +448,7 @@ static int next_record(struct perfile_session *session, const struct perfile_rec
     }
     if (session->exit_pending) {
         session->exit_pending = false;
-        if (!pf_threads_forget(&session->threads, session->exit_tid))
-            return pf_fail_memory(error, "threads");
+        pf_threads_forget(&session->threads, session->exit_tid);
     }
     const int result = session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
     if (PF_UNLIKELY(result > 0 && (*record)->time > session->last_wanted && (*record)->time != UINT64_MAX))

@@ -8,9 +8,9 @@
 
 void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator *allocator)
 {
-    *threads = (struct pf_threads){.last_tid = 0};
+    *threads = (struct pf_threads){.name_count = 1};
     pf_arena_open(&threads->arena, allocator);
-    pf_map_open(&threads->names, allocator);
+    pf_map_open(&threads->pages, allocator);
     pf_map_open(&threads->texts, allocator);
     pf_map_open(&threads->asked, allocator);
     pf_map_open(&threads->later, allocator);
@@ -18,45 +18,85 @@ void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator 
 
 void pf_threads_close(struct pf_threads *threads)
 {
+    pf_free(threads->arena.allocator, threads->names, threads->name_room * sizeof(*threads->names));
+    threads->names = NULL;
+    threads->name_room = 0;
+    threads->name_count = 1;
     pf_arena_close(&threads->arena);
-    pf_map_close(&threads->names);
+    pf_map_close(&threads->pages);
     pf_map_close(&threads->texts);
     pf_map_close(&threads->asked);
     pf_map_close(&threads->later);
 }
 
-static const char *known_text(const struct pf_threads *threads, const char *text)
+/* ---- texts ---- */
+
+/* The number of a text; 0: it has none. */
+static uint32_t known_text(const struct pf_threads *threads, const char *text)
 {
     uint64_t found;
     const bool known =
-        pf_map_get(&threads->texts, pf_hash_text(text), &found) && strcmp((const char *)(uintptr_t)found, text) == 0;
-    return known ? (const char *)(uintptr_t)found : NULL;
+        pf_map_get(&threads->texts, pf_hash_text(text), &found) && strcmp(threads->names[found], text) == 0;
+    return known ? (uint32_t)found : 0;
 }
 
-/* The one copy of a text; NULL when out of memory. */
-static const char *intern(struct pf_threads *threads, const char *text)
+/* That of the one copy of a text; 0 when out of memory. */
+static uint32_t intern(struct pf_threads *threads, const char *text)
 {
-    const uint64_t hash = pf_hash_text(text);
-    const char *known = known_text(threads, text);
-    if (known)
+    const uint32_t known = known_text(threads, text);
+    const size_t number = threads->name_count;
+    if (known || number >= UINT32_MAX ||
+        !pf_grow(threads->arena.allocator, &threads->names, &threads->name_room, number + 1, sizeof(*threads->names)))
         return known;
-    const char *copy = pf_arena_text(&threads->arena, text, strlen(text));
-    return copy && pf_map_put(&threads->texts, hash, (uintptr_t)copy) ? copy : NULL;
+    threads->names[number] = pf_arena_text(&threads->arena, text, strlen(text));
+    if (!threads->names[number] || !pf_map_put(&threads->texts, pf_hash_text(text), number))
+        return 0;
+    threads->name_count++;
+    return (uint32_t)number;
+}
+
+/* ---- names ---- */
+
+/* The number of its name; NULL: no thread of its page has one. */
+static uint32_t *place_of(const struct pf_threads *threads, int32_t tid)
+{
+    uint64_t page;
+    if (!pf_map_get(&threads->pages, (uint32_t)tid / PF_THREADS_OF_PAGE, &page))
+        return NULL;
+    return (uint32_t *)(uintptr_t)page + (uint32_t)tid % PF_THREADS_OF_PAGE;
 }
 
 static const char *known_name(const struct pf_threads *threads, int32_t tid)
 {
-    uint64_t name;
-    if (pf_map_get(&threads->names, (uint32_t)tid, &name) && name)
-        return (const char *)(uintptr_t)name;
+    const uint32_t *place = place_of(threads, tid);
+    if (place && *place)
+        return threads->names[*place];
     return tid == 0 ? "swapper" : NULL; /* the idle thread of each CPU */
 }
 
-static bool set_name(struct pf_threads *threads, int32_t tid, const char *name)
+static bool set_name(struct pf_threads *threads, int32_t tid, uint32_t number)
 {
+    uint32_t *place = place_of(threads, tid);
     if (tid == threads->last_tid)
         threads->last_name = NULL;
-    return pf_map_put(&threads->names, (uint32_t)tid, (uintptr_t)name);
+    if (!place && number) {
+        uint32_t *page = pf_arena_new(&threads->arena, PF_THREADS_OF_PAGE * sizeof(*page));
+        if (!page || !pf_map_put(&threads->pages, (uint32_t)tid / PF_THREADS_OF_PAGE, (uintptr_t)page))
+            return false;
+        place = page + (uint32_t)tid % PF_THREADS_OF_PAGE;
+    }
+    if (place)
+        *place = number;
+    return true;
+}
+
+/* A new thread has the name of who made it. */
+static bool take_name(struct pf_threads *threads, int32_t tid, int32_t parent)
+{
+    const uint32_t *place = place_of(threads, parent);
+    const char *name = place && *place ? NULL : known_name(threads, parent);
+    const uint32_t number = name ? intern(threads, name) : place ? *place : 0;
+    return (number || !name) && set_name(threads, tid, number);
 }
 
 /*
@@ -84,11 +124,11 @@ bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *
     if (record->damaged || perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
     if (record->type == PERFILE_RECORD_COMM) {
-        const char *name = intern(threads, r.comm.comm);
-        return name && settle(threads, r.comm.tid, name) && set_name(threads, r.comm.tid, name);
+        const uint32_t name = intern(threads, r.comm.comm);
+        return name && settle(threads, r.comm.tid, threads->names[name]) && set_name(threads, r.comm.tid, name);
     }
     return r.fork.tid == r.fork.ptid ||
-           (settle(threads, r.fork.tid, NULL) && set_name(threads, r.fork.tid, known_name(threads, r.fork.ptid)));
+           (settle(threads, r.fork.tid, NULL) && take_name(threads, r.fork.tid, r.fork.ptid));
 }
 
 const char *pf_threads_known_name(const struct pf_threads *threads, int32_t tid)
@@ -96,15 +136,27 @@ const char *pf_threads_known_name(const struct pf_threads *threads, int32_t tid)
     return known_name(threads, tid);
 }
 
-bool pf_threads_set_name(struct pf_threads *threads, int32_t tid, const char *name)
+void pf_threads_walk(const struct pf_threads *threads, void (*take)(void *context, uint32_t tid, const char *name),
+                     void *context)
 {
-    const char *text = name ? intern(threads, name) : NULL;
-    return (text || !name) && set_name(threads, tid, text);
+    for (size_t i = 0; i < threads->pages.size; i++) {
+        const struct pf_map_slot *slot = &threads->pages.slots[i];
+        const uint32_t *page = slot->value ? (const uint32_t *)(uintptr_t)(slot->value - 1) : NULL;
+        for (uint32_t k = 0; page && k < PF_THREADS_OF_PAGE; k++)
+            if (page[k])
+                take(context, (uint32_t)slot->key * PF_THREADS_OF_PAGE + k, threads->names[page[k]]);
+    }
 }
 
-bool pf_threads_forget(struct pf_threads *threads, int32_t tid)
+bool pf_threads_set_name(struct pf_threads *threads, int32_t tid, const char *name)
 {
-    return set_name(threads, tid, NULL);
+    const uint32_t number = name ? intern(threads, name) : 0;
+    return (number || !name) && set_name(threads, tid, number);
+}
+
+void pf_threads_forget(struct pf_threads *threads, int32_t tid)
+{
+    (void)set_name(threads, tid, 0); /* which needs no memory */
 }
 
 const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
@@ -117,7 +169,8 @@ const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
         uint64_t asked;
         const bool waits = pf_map_get(&threads->asked, (uint32_t)tid, &asked) && asked;
         snprintf(text, sizeof(text), ":%" PRId32, tid);
-        name = intern(threads, text);
+        const uint32_t number = intern(threads, text);
+        name = number ? threads->names[number] : NULL;
         if (!name || !pf_map_put(&threads->asked, (uint32_t)tid, (uintptr_t)name))
             return ":?";
         threads->nameless_count += !waits && tid > 0;
@@ -130,6 +183,8 @@ const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
 const char *pf_threads_later_name(const struct pf_threads *threads, const char *name)
 {
     uint64_t later;
-    const char *known = name[0] == ':' ? known_text(threads, name) : NULL;
-    return known && pf_map_get(&threads->later, (uintptr_t)known, &later) ? (const char *)(uintptr_t)later : name;
+    const uint32_t known = name[0] == ':' ? known_text(threads, name) : 0;
+    return known && pf_map_get(&threads->later, (uintptr_t)threads->names[known], &later)
+               ? (const char *)(uintptr_t)later
+               : name;
 }

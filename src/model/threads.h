@@ -5,10 +5,15 @@
 
 #include "base/map.h"
 
+/* Names are numbers here, as all threads that ever were have one: a few bytes for each, and no more than there are tids. */
+enum { PF_THREADS_OF_PAGE = 64 };
+
 struct pf_threads {
     struct pf_arena arena;
-    struct pf_map names;   /* tid to its name, a pointer; 0: it has none */
-    struct pf_map texts;   /* hash of a name to the name */
+    struct pf_map pages; /* tid / PF_THREADS_OF_PAGE to the numbers of the names of these threads, a pointer */
+    const char **names;  /* by number; 0: there is none */
+    size_t name_count, name_room;
+    struct pf_map texts;   /* hash of a name to its number */
     struct pf_map asked;   /* tid to ":TID", that was given instead of a name; 0: not since it has one */
     struct pf_map later;   /* such a ":TID" to the name that came later */
     size_t nameless_count; /* of asked: threads that have no name yet, and may get one */
@@ -23,10 +28,13 @@ bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *
                        const struct perfile_record *record);
 /* NULL when there is none; nobody has asked. */
 const char *pf_threads_known_name(const struct pf_threads *threads, int32_t tid);
+/* All threads that have a name. */
+void pf_threads_walk(const struct pf_threads *threads, void (*take)(void *context, uint32_t tid, const char *name),
+                     void *context);
 /* The thread has this name now. False when out of memory. */
 bool pf_threads_set_name(struct pf_threads *threads, int32_t tid, const char *name);
-/* The thread has ended: it has no name any more. False when out of memory. */
-bool pf_threads_forget(struct pf_threads *threads, int32_t tid);
+/* The thread has ended: it has no name any more. */
+void pf_threads_forget(struct pf_threads *threads, int32_t tid);
 /* ":TID" when there is none. */
 const char *pf_threads_name(struct pf_threads *threads, int32_t tid);
 /* The first name that a thread got after its ":TID" was asked for; `name` itself for all that is no such text. */

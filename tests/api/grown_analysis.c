@@ -83,7 +83,8 @@ static void write_outputs(void)
     const struct perfile_output_info *info;
     for (size_t i = 0; (info = perfile_output_at(i)); i++) {
         uint64_t hash = 0xcbf29ce484222325ull;
-        if (strcmp(info->kind, "bundle") == 0) /* has what is found on the machine, and wants the path of the recording */
+        if (strcmp(info->kind, "bundle") ==
+            0) /* has what is found on the machine, and wants the path of the recording */
             continue;
         expect(write_output(info->kind, info->format, PARTS, &hash) == 0, "perfile_output_write");
         printf("%s %s %" PRIx64 "\n", info->kind, info->format, hash);

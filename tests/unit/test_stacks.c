@@ -122,6 +122,39 @@ static void long_stacks_share_a_path(void **state)
     pf_tree_close(&tree);
 }
 
+/* What was in the tree before it was full is found on; of all else the bottom and the leaf stay. */
+static void a_full_tree_keeps_bottoms_and_leaves(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_tree tree;
+    struct pf_stacks stacks = {.limit = 5};
+    const uint32_t bottom = 7, known[] = {3, 2, 1}, new[] = {5, 4, 2, 1}, *all[] = {known, new, known, new, new};
+    uint32_t entered[5];
+    counting_open(&c, -1);
+    assert_int_equal(pf_tree_open(&tree, &c.allocator), 0);
+    for (size_t i = 0; i < 5; i++) {
+        struct pf_stack_frames stack = stack_of(&bottom, all[i], all[i] == known ? 3 : 4, 10);
+        stack.alone = all[i][0];
+        assert_true(pf_stacks_add(&stacks, &tree, &stack));
+        if (i)
+            entered[i - 1] = stacks.entered;
+    }
+    assert_true(pf_stacks_end(&stacks, &tree));
+    entered[4] = stacks.entered;
+    assert_int_equal(stacks.cut, 3);
+    assert_int_equal(tree.count, 6); /* root, 7, 1, 2, 3; 5 */
+    assert_int_equal(tree.nodes[entered[1]].frame, 5);
+    assert_int_equal(tree.nodes[entered[1]].parent, 1);
+    assert_int_equal(tree.nodes[entered[1]].samples, 3);
+    assert_int_equal(entered[3], entered[4]);
+    assert_int_equal(tree.nodes[entered[0]].frame, 3);
+    assert_int_equal(tree.nodes[entered[0]].samples, 2);
+    assert_int_equal(entered[0], entered[2]);
+    pf_tree_close(&tree);
+    counting_close(&c);
+}
+
 static void memory_may_be_short(void **state)
 {
     (void)state;
@@ -154,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_stack_is_in_the_tree_when_the_next_one_comes),
         cmocka_unit_test(many_stacks_make_the_same_tree),
         cmocka_unit_test(long_stacks_share_a_path),
+        cmocka_unit_test(a_full_tree_keeps_bottoms_and_leaves),
         cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

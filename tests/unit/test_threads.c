@@ -154,12 +154,44 @@ static void test_many(void **state)
     close_threads(&threads, &c);
 }
 
+static void count_name(void *context, uint32_t tid, const char *name)
+{
+    uint32_t *count = context;
+    assert_string_equal(name, tid % 2 ? "cc1" : "as");
+    ++*count;
+}
+
+/* All that ever ran have names in some reports: not much for each, however many there are. */
+static void test_memory_of_those_that_ended(void **state)
+{
+    enum { THREADS = 200000, BYTES_OF_EACH = 8 };
+    (void)state;
+    struct pf_threads threads;
+    struct counting c;
+    uint32_t count = 0;
+    open_threads(&threads, &c);
+    for (int tid = 1; tid <= THREADS; tid++)
+        assert_true(pf_threads_set_name(&threads, tid, tid % 2 ? "cc1" : "as"));
+    assert_in_range(c.live_bytes, THREADS, THREADS * BYTES_OF_EACH);
+    pf_threads_forget(&threads, 7);
+    pf_threads_forget(&threads, INT32_MAX);
+    assert_null(pf_threads_known_name(&threads, 7));
+    assert_string_equal(pf_threads_known_name(&threads, 9), "cc1");
+    pf_threads_walk(&threads, count_name, &count);
+    assert_int_equal(count, THREADS - 1);
+    close_threads(&threads, &c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nobody_said),           cmocka_unit_test(test_comm_and_fork),
-        cmocka_unit_test(test_renamed_after_a_look),  cmocka_unit_test(test_numbers_are_used_again),
-        cmocka_unit_test(test_names_that_come_later), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_nobody_said),
+        cmocka_unit_test(test_comm_and_fork),
+        cmocka_unit_test(test_renamed_after_a_look),
+        cmocka_unit_test(test_numbers_are_used_again),
+        cmocka_unit_test(test_names_that_come_later),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_memory_of_those_that_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,7 @@ class perfile_report_options(Sized):
     columns: int
     top: int
     ignore_callees: Optional[Bytes]
+    max_nodes: int
 
 
 class perfile_event_options(Sized):
@@ -1772,7 +1773,8 @@ perfile_report_options._fields_ = [
     ('parent', c_char_p),
     ('columns', c_uint64),
     ('top', c_uint64),
-    ('ignore_callees', c_char_p)]
+    ('ignore_callees', c_char_p),
+    ('max_nodes', c_uint64)]
 perfile_event_options._fields_ = [
     ('size', c_size_t),
     ('flags', c_uint),

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/report.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/events/advice.h"
@@ -119,6 +121,7 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
         report->order = PF_GRAPH_NONE;
     }
     report->stacks = report->children || report->order != PF_GRAPH_NONE;
+    report->arriving.limit = report->stacks ? (size_t)pf_min(options->max_nodes, SIZE_MAX) : 0;
     return result;
 }
 
@@ -301,6 +304,7 @@ static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_pr
                                           .frames = sample->frames,
                                           .frame_count = count,
                                           .leaf = apart ? sample->leaf | mark : PF_STACK_NO_LEAF,
+                                          .alone = sample->leaf | mark,
                                           .weight = sample->period,
                                           .note = pf_report_maker(sample),
                                           .whose = (uint32_t)sample->tid};
@@ -363,6 +367,20 @@ static bool take_sample(struct pf_report *report, const struct pf_profile_sample
         return !sample->event || add_sample(report, sample);
     cut = *sample;
     return pf_report_ignore_callees(report, &cut) && add_sample(report, &cut);
+}
+
+/* Where exactness ended. */
+static void tell_cut(const struct pf_report *report)
+{
+    const struct perfile_symbol_options *symbols = report->options->symbols;
+    char text[256];
+    if (!report->arriving.cut || !symbols->note)
+        return;
+    snprintf(text, sizeof(text),
+             "%" PRIu64 " of %" PRIu64 " samples are counted without their callers: there are more than %zu places in "
+             "call graphs, which is the limit. What functions cost themselves is exact, children and graphs are not",
+             report->arriving.cut, report->passed, report->arriving.limit);
+    symbols->note(symbols->note_context, text);
 }
 
 static int read_samples(struct pf_report *report, struct perfile_error *error)
@@ -844,6 +862,7 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
 {
     if (!pf_stacks_end(&report->arriving, &report->tree))
         return pf_fail_memory(error, "report");
+    tell_cut(report);
     if (!pf_report_join_names(report))
         return pf_fail_memory(error, "report");
     if (!has_callchains(report)) {
