@@ -79,6 +79,7 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     pf_map_open(&cut->cookies, cut->allocator);
     pf_map_open(&cut->lives, cut->allocator);
     pf_map_open(&cut->processes, cut->allocator);
+    pf_map_open(&cut->execs, cut->allocator);
     pf_pairs_open(&cut->linked, cut->allocator);
     pf_pairs_open(&cut->forked, cut->allocator);
     pf_name_line_open(&cut->line, cut->allocator);
@@ -98,6 +99,7 @@ static void close_cut(struct pf_cut *cut)
     pf_map_close(&cut->cookies);
     pf_map_close(&cut->lives);
     pf_map_close(&cut->processes);
+    pf_map_close(&cut->execs);
     pf_pairs_close(&cut->linked);
     pf_pairs_close(&cut->forked);
     pf_arena_close(&cut->arena);

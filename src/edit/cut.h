@@ -65,6 +65,7 @@ struct pf_cut_link {
 
 struct pf_cut_fork {
     int32_t child, parent;
+    uint64_t time;
 };
 
 /* Samples of one event that stand for others. */
@@ -117,6 +118,10 @@ struct pf_cut {
     uint64_t first_time;               /* that passes */
     struct pf_map lives;               /* with drops_ended: tid to twice the time when it began, plus 1, or ended */
     struct pf_map processes;           /* tid to its pid */
+    struct pf_map execs;               /* pid to when it began another program last; needs no maps of its parent then */
+    uint64_t seen_time, round_time;    /* the last one in the data, and up to the round before */
+    uint64_t over_time;                /* nothing older comes any more */
+    size_t forget_at;                  /* with so many lives those that are over are looked for */
     bool has_cookies;                  /* callchains come later */
     struct pf_map cookies;             /* of deferred callchains to the part plus 1; 0: several */
     struct pf_cut_thinning *thinnings; /* of each event */
@@ -163,10 +168,22 @@ bool pf_cut_process_of(struct pf_item *item, int32_t pids[2]);
 /* The cookie of a sample's callchain that comes later. */
 bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie);
 
+/* ---- cut_lives.c: who is related, and who lives at the first time that passes ---- */
+
+bool pf_cut_add_fork(struct pf_cut *cut, const struct perfile_record *record, const struct perfile_fork *fork);
+/* Who has a link needs its parents. */
+bool pf_cut_link_parents(struct pf_cut *cut);
+/* A record of a process, with drops_ended. */
+bool pf_cut_note_process(struct pf_cut *cut, const struct pf_item *item, const int32_t pids[2]);
+/* Each record, with drops_ended: those that ended so long ago that nothing can follow are forgotten now and then. */
+bool pf_cut_note_round(struct pf_cut *cut, const struct perfile_record *record);
+bool pf_cut_link_living(struct pf_cut *cut);
+
 /* ---- cut_survey.c: the passes before the last ---- */
 
 /* Names, cgroups, span. */
 int pf_cut_survey(struct pf_cut *cut, struct perfile_error *error);
+bool pf_cut_add_link(struct pf_cut *cut, int32_t pid, uint64_t part);
 /* Parts, links, cookies, counts for thinning. */
 int pf_cut_count(struct pf_cut *cut, struct perfile_error *error);
 

@@ -50,7 +50,7 @@ static bool add_part(struct pf_cut *cut, uint64_t key, const char *name, uint64_
     return true;
 }
 
-static bool add_link(struct pf_cut *cut, int32_t pid, uint64_t part)
+bool pf_cut_add_link(struct pf_cut *cut, int32_t pid, uint64_t part)
 {
     struct pf_cut_link *last = &cut->last_link;
     uint32_t found;
@@ -63,46 +63,6 @@ static bool add_link(struct pf_cut *cut, int32_t pid, uint64_t part)
         !pf_pairs_put(&cut->linked, (uint32_t)pid, part, 0))
         return false;
     cut->links[cut->link_count++] = (struct pf_cut_link){.pid = pid, .part = (uint32_t)part};
-    return true;
-}
-
-static bool add_fork(struct pf_cut *cut, const struct perfile_fork *fork)
-{
-    uint32_t found;
-    if (fork->pid == fork->ppid || pf_pairs_get(&cut->forked, (uint32_t)fork->pid, (uint32_t)fork->ppid, &found))
-        return true;
-    if (!pf_grow(cut->allocator, &cut->forks, &cut->fork_room, cut->fork_count + 1, sizeof(*cut->forks)) ||
-        !pf_pairs_put(&cut->forked, (uint32_t)fork->pid, (uint32_t)fork->ppid, 0))
-        return false;
-    cut->forks[cut->fork_count++] = (struct pf_cut_fork){.child = fork->pid, .parent = fork->ppid};
-    return true;
-}
-
-static int compare_forks(const void *left, const void *right)
-{
-    const struct pf_cut_fork *a = left, *b = right;
-    return a->child < b->child ? -1 : a->child > b->child;
-}
-
-/* A process begins with the maps of its parent: who has the one needs the other. New links are looked at in turn. */
-static bool link_parents(struct pf_cut *cut)
-{
-    if (cut->fork_count)
-        qsort(cut->forks, cut->fork_count, sizeof(*cut->forks), compare_forks);
-    for (size_t i = 0; i < cut->link_count && cut->fork_count; i++) {
-        const struct pf_cut_link link = cut->links[i];
-        size_t low = 0, high = cut->fork_count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (cut->forks[middle].child < link.pid)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        for (; low < cut->fork_count && cut->forks[low].child == link.pid; low++)
-            if (!add_link(cut, cut->forks[low].parent, link.part))
-                return false;
-    }
     return true;
 }
 
@@ -149,49 +109,9 @@ static bool count_sample(struct pf_cut *cut, struct pf_item *item)
         to->last_time = pf_max(to->last_time, record->time);
     }
     int32_t pid, tid;
-    if (cut->prunes && pf_cut_thread(record, &pid, &tid) && pid > 0 && !add_link(cut, pid, part))
+    if (cut->prunes && pf_cut_thread(record, &pid, &tid) && pid > 0 && !pf_cut_add_link(cut, pid, part))
         return false;
     return note_cookie(cut, item, part) && note_thinning(cut, record->event);
-}
-
-/* In the file a thread may end before it begins: the later one holds. */
-static bool note_life(struct pf_cut *cut, const struct pf_item *item)
-{
-    const struct perfile_record *record = item->record;
-    const uint32_t type = record->type,
-                   tid = (uint32_t)item->body.mmap.tid; /* all of them have it there, but FORK and EXIT */
-    const bool task = type == PERFILE_RECORD_FORK || type == PERFILE_RECORD_EXIT;
-    const uint32_t of = task ? (uint32_t)item->body.fork.tid : tid;
-    const uint64_t when = record->time < UINT64_MAX / 4 ? 2 * record->time : 0;
-    const uint64_t life = when + (type != PERFILE_RECORD_EXIT);
-    uint64_t known;
-    const bool knows = pf_map_get(&cut->lives, of, &known);
-    if (knows && (known / 2 > when / 2 || (!task && type != PERFILE_RECORD_COMM)))
-        return true;
-    return pf_map_put(&cut->lives, of, life) && pf_map_put(&cut->processes, of, (uint32_t)item->body.fork.pid);
-}
-
-/* Who is there from the first time on that passes, or begins later. */
-static bool note_process(struct pf_cut *cut, const struct pf_item *item, const int32_t pids[2])
-{
-    if (item->record->time >= cut->first_time)
-        return (pids[0] <= 0 || add_link(cut, pids[0], 0)) && (pids[1] <= 0 || add_link(cut, pids[1], 0));
-    const uint32_t type = item->record->type;
-    const bool running =
-        type == PERFILE_RECORD_READ || type == PERFILE_RECORD_SWITCH || type == PERFILE_RECORD_SWITCH_CPU_WIDE;
-    return running || note_life(cut, item);
-}
-
-static bool link_living(struct pf_cut *cut)
-{
-    for (size_t i = 0; i < cut->lives.size; i++) {
-        const struct pf_map_slot *slot = &cut->lives.slots[i];
-        uint64_t pid;
-        if (slot->value && (slot->value - 1) & 1 && pf_map_get(&cut->processes, slot->key, &pid) && (int32_t)pid > 0 &&
-            !add_link(cut, (int32_t)pid, 0))
-            return false;
-    }
-    return true;
 }
 
 /* Processes that are asked for by their number are wanted even without samples. */
@@ -201,15 +121,15 @@ static bool count_process(struct pf_cut *cut, struct pf_item *item)
     int32_t pids[2];
     if (!cut->prunes || !pf_cut_process_of(item, pids))
         return true;
-    if (item->record->type == PERFILE_RECORD_FORK && !add_fork(cut, &item->body.fork))
+    if (item->record->type == PERFILE_RECORD_FORK && !pf_cut_add_fork(cut, item->record, &item->body.fork))
         return false;
     if (cut->drops_ended)
-        return note_process(cut, item, pids);
+        return pf_cut_note_process(cut, item, pids);
     if (cut->splits || item->record->type >= PERFILE_RECORD_SAMPLE)
         return true;
     const bool wanted = (filter->has_pids && pids[0] >= 0 && pf_ranges_hold(&filter->pids, (uint32_t)pids[0])) ||
                         (filter->has_tids && pf_ranges_hold(&filter->tids, (uint32_t)item->body.mmap.tid));
-    return !wanted || add_link(cut, pids[0], 0);
+    return !wanted || pf_cut_add_link(cut, pids[0], 0);
 }
 
 /* Recordings that are all AUX data have no samples to tell which parts there are. */
@@ -235,7 +155,7 @@ static int count_record(void *context, struct pf_item *item, struct perfile_erro
         return 0;
     const bool fits = record->type == PERFILE_RECORD_SAMPLE ? count_sample(cut, item)
                                                             : count_process(cut, item) && count_aux_data(cut, item);
-    if (!fits)
+    if (!fits || (cut->drops_ended && !pf_cut_note_round(cut, record)))
         return pf_fail_memory(error, "cut");
     if (cut->part_count > cut->split.limit_parts)
         return pf_fail(error, PERFILE_ERROR_LIMIT, record->offset, "split", "more than %llu parts (limit_parts)",
@@ -356,8 +276,8 @@ int pf_cut_count(struct pf_cut *cut, struct perfile_error *error)
         return result;
     uint64_t only;
     /* without samples all goes to one part */
-    if (!link_living(cut) || (cut->splits && !cut->part_count && !add_part(cut, PF_CUT_NO_KEY, NULL, &only)) ||
-        !link_parents(cut))
+    if (!pf_cut_link_living(cut) || (cut->splits && !cut->part_count && !add_part(cut, PF_CUT_NO_KEY, NULL, &only)) ||
+        !pf_cut_link_parents(cut))
         return pf_fail_memory(error, "cut");
     for (size_t i = 0; i < cut->part_count; i++)
         cut->parts[i].public.index = i;

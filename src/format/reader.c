@@ -294,6 +294,12 @@ bool pf_reader_entry(const struct perfile_reader *reader, struct pf_entry *entry
            entry->inflated == window->offset + window->bytes;
 }
 
+void pf_reader_rest(struct perfile_reader *reader)
+{
+    for (uint32_t i = 0; i < reader->part_count; i++)
+        pf_window_rest(&reader->parts[i].window);
+}
+
 void pf_reader_go_to(struct perfile_reader *reader, const struct pf_entry *entry, const struct perfile_counts *counts)
 {
     struct pf_part *part = &reader->parts[0];

@@ -120,6 +120,8 @@ int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **
  * for the last MiB it is not worth it that losses and damage there are not counted.
  */
 bool pf_reader_leave_rest(struct perfile_reader *reader);
+/* All was read: what only reading needs is given back, as far as it can be had again. */
+void pf_reader_rest(struct perfile_reader *reader);
 /* Where reading can begin: the next record is there, and what is inflated from there on counts from `inflated` on. */
 struct pf_entry {
     uint64_t offset;

@@ -3,7 +3,11 @@
 
 #include "base/error.h"
 
-enum { WINDOW_BYTES = 256 * 1024 }; /* fits a second-level cache, and four of the largest records */
+/*
+ * The largest fits a second-level cache, and four of the largest records. At the start of a source a window is small:
+ * thousands of recordings may be open whose turn has not come.
+ */
+enum { FIRST_BYTES = 16 * 1024, WINDOW_BYTES = 256 * 1024 };
 enum { RAMP_BYTES = 4096 };
 
 int pf_window_open(struct pf_window *window, const struct perfile_allocator *allocator, pf_window_fill *fill,
@@ -11,10 +15,10 @@ int pf_window_open(struct pf_window *window, const struct perfile_allocator *all
 {
     *window = (struct pf_window){
         .allocator = allocator, .fill = fill, .context = context, .can_skip = can_skip, .keep = UINT64_MAX};
-    window->buffer = pf_resize(allocator, NULL, 0, WINDOW_BYTES);
+    window->buffer = pf_resize(allocator, NULL, 0, FIRST_BYTES);
     if (!window->buffer)
         return PERFILE_ERROR_MEMORY;
-    window->room = WINDOW_BYTES;
+    window->room = FIRST_BYTES;
     window->data = window->buffer;
     return 0;
 }
@@ -43,6 +47,18 @@ void pf_window_skip_to(struct pf_window *window, uint64_t offset)
 {
     if (offset - window->offset > window->bytes)
         window->ramp = RAMP_BYTES;
+}
+
+void pf_window_rest(struct pf_window *window)
+{
+    uint8_t *smaller = window->fill && window->can_skip && window->room > FIRST_BYTES
+                           ? pf_resize(window->allocator, window->buffer, window->room, FIRST_BYTES)
+                           : NULL;
+    if (!smaller)
+        return;
+    window->data = window->buffer = smaller;
+    window->room = FIRST_BYTES;
+    window->bytes = 0;
 }
 
 /* Appends once; *got 0 means that there is no more. */
@@ -108,6 +124,9 @@ int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, cons
     if (result < 0 || !reached)
         return result;
     size_t skip = (size_t)(offset - from);
+    if (window->room < WINDOW_BYTES && from >= window->room &&
+        !pf_grow(window->allocator, &window->buffer, &window->room, 4 * window->room, 1))
+        return pf_fail_memory(error, "window");
     while (window->bytes < skip + bytes) {
         /* a piece larger than the window: grow with what is really there, not with what was asked for */
         if (window->bytes == window->room &&

@@ -3,7 +3,8 @@
 
 #include "base/bytes.h"
 
-enum { CHUNK_BYTES = 256 * 1024 };
+/* Each chunk is larger than the one before, up to the largest: small recordings need little. */
+enum { FIRST_BYTES = 16 * 1024, CHUNK_BYTES = 256 * 1024 };
 
 struct pf_order_chunk {
     struct pf_order_chunk *next;
@@ -41,19 +42,28 @@ static uint32_t entry_bytes(uint32_t record_bytes)
     return (uint32_t)(sizeof(struct perfile_record) + ((record_bytes + 7u) & ~7u));
 }
 
-/* A chunk with room for `bytes`. */
+static struct pf_order_chunk *new_chunk(struct pf_order *order, uint32_t bytes)
+{
+    const uint32_t twice = order->last && order->last->room < CHUNK_BYTES / 2 ? 2 * order->last->room : CHUNK_BYTES;
+    const uint32_t least = order->last ? twice : FIRST_BYTES, room = bytes > least ? bytes : least;
+    struct pf_order_chunk *chunk = pf_resize(order->allocator, NULL, 0, sizeof(*chunk) + room);
+    if (chunk)
+        chunk->room = room;
+    return chunk;
+}
+
+/* A chunk with room for `bytes`. Spare ones that are too small are of when there was little. */
 static struct pf_order_chunk *add_chunk(struct pf_order *order, uint32_t bytes)
 {
-    struct pf_order_chunk *chunk = order->spare;
-    if (chunk && chunk->room >= bytes) {
+    struct pf_order_chunk *chunk;
+    while ((chunk = order->spare) && chunk->room < bytes) {
         order->spare = chunk->next;
-    } else {
-        uint32_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        chunk = pf_resize(order->allocator, NULL, 0, sizeof(*chunk) + room);
-        if (!chunk)
-            return NULL;
-        chunk->room = room;
+        pf_free(order->allocator, chunk, sizeof(*chunk) + chunk->room);
     }
+    if (chunk)
+        order->spare = chunk->next;
+    else if (!(chunk = new_chunk(order, bytes)))
+        return NULL;
     chunk->next = NULL;
     chunk->used = 0;
     if (order->last)

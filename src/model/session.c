@@ -195,6 +195,7 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             return result;
         if (result == 0) {
             session->at_end = true;
+            pf_reader_rest(session->reader);
             pf_order_flush(&session->order, UINT64_MAX);
             continue;
         }

@@ -169,6 +169,27 @@ static void test_memory(void **state)
     pf_window_close(&window);
 }
 
+/* Recordings whose turn has not come, or is over, take little. */
+static void test_rest(void **state)
+{
+    enum { LITTLE = 16 * 1024, LARGEST = 256 * 1024 };
+    (void)state;
+    struct source source = {.piece = SIZE_MAX, .bytes = SOURCE_BYTES};
+    struct pf_window window;
+    struct counting c;
+    open_window(&window, &c, &source);
+    get(&window, 0, 8, 8);
+    assert_int_equal(c.live_bytes, LITTLE);
+    for (uint64_t at = 0; at < SOURCE_BYTES; at += 1024)
+        get(&window, at, 1024, 1024);
+    assert_int_equal(c.live_bytes, LARGEST);
+    pf_window_rest(&window);
+    assert_int_equal(c.live_bytes, LITTLE);
+    get(&window, SOURCE_BYTES - 50000, 50000, 50000);
+    pf_window_close(&window);
+    counting_close(&c);
+}
+
 static void test_failures(void **state)
 {
     (void)state;
@@ -179,7 +200,7 @@ static void test_failures(void **state)
     size_t got;
     open_window(&window, &c, &source);
     get(&window, 0, 8, 8);
-    assert_int_equal(pf_window_get(&window, 900000, 8, &piece, &got, NULL), PERFILE_ERROR_READ);
+    assert_int_equal(pf_window_get(&window, 990000, 8, &piece, &got, NULL), PERFILE_ERROR_READ);
     assert_int_equal(got, 0);
     source.fail_at = 0;
     c.left = 0;
@@ -199,6 +220,7 @@ int main(void)
         cmocka_unit_test(test_keep),
         cmocka_unit_test(test_large_piece),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rest),
         cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
