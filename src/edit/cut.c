@@ -80,6 +80,8 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     pf_map_open(&cut->lives, cut->allocator);
     pf_map_open(&cut->processes, cut->allocator);
     pf_map_open(&cut->execs, cut->allocator);
+    pf_map_open(&cut->namers, cut->allocator);
+    pf_map_open(&cut->named, cut->allocator);
     pf_pairs_open(&cut->linked, cut->allocator);
     pf_pairs_open(&cut->forked, cut->allocator);
     pf_name_line_open(&cut->line, cut->allocator);
@@ -100,6 +102,8 @@ static void close_cut(struct pf_cut *cut)
     pf_map_close(&cut->lives);
     pf_map_close(&cut->processes);
     pf_map_close(&cut->execs);
+    pf_map_close(&cut->namers);
+    pf_map_close(&cut->named);
     pf_pairs_close(&cut->linked);
     pf_pairs_close(&cut->forked);
     pf_arena_close(&cut->arena);

@@ -118,6 +118,9 @@ struct pf_cut {
     uint64_t first_time;               /* that passes */
     struct pf_map lives;               /* with drops_ended: tid to twice the time when it began, plus 1, or ended */
     struct pf_map processes;           /* tid to its pid */
+    struct pf_map namers;              /* tid to that of the thread whose name it has, plus 1; 0: it has its own */
+    struct pf_map named;               /* tids of those who live, and of those whose names they have */
+    int32_t last_named;                /* a cache in front of it; 0: none */
     struct pf_map execs;               /* pid to when it began another program last; needs no maps of its parent then */
     uint64_t seen_time, round_time;    /* the last one in the data, and up to the round before */
     uint64_t over_time;                /* nothing older comes any more */
@@ -178,6 +181,10 @@ bool pf_cut_note_process(struct pf_cut *cut, const struct pf_item *item, const i
 /* Each record, with drops_ended: those that ended so long ago that nothing can follow are forgotten now and then. */
 bool pf_cut_note_round(struct pf_cut *cut, const struct perfile_record *record);
 bool pf_cut_link_living(struct pf_cut *cut);
+/* With drops_ended: a sample of this thread passes, which may have ended before. */
+bool pf_cut_note_thread(struct pf_cut *cut, int32_t pid, int32_t tid);
+/* When all is counted, with drops_ended: the record is of a thread that is over, and nobody has its name. */
+bool pf_cut_is_over(const struct pf_cut *cut, const struct pf_item *item);
 
 /* ---- cut_survey.c: the passes before the last ---- */
 

@@ -82,6 +82,27 @@ bool pf_cut_link_parents(struct pf_cut *cut)
 
 /* ---- who lives ---- */
 
+/* A thread has the name of who made it until it gets one. */
+static bool note_namer(struct pf_cut *cut, const struct pf_item *item, uint32_t tid)
+{
+    const bool named = item->record->type != PERFILE_RECORD_FORK;
+    return pf_map_put(&cut->namers, tid, named ? 0 : (uint64_t)(uint32_t)item->body.fork.ptid + 1);
+}
+
+/* The tid, and those of whom its name is, into `named`. */
+static bool name(const struct pf_cut *cut, struct pf_map *named, uint32_t tid)
+{
+    uint64_t known, namer;
+    while (!pf_map_get(named, tid, &known)) {
+        if (!pf_map_put(named, tid, 0))
+            return false;
+        if (!pf_map_get(&cut->namers, tid, &namer) || !namer)
+            break;
+        tid = (uint32_t)(namer - 1);
+    }
+    return true;
+}
+
 /* In the file a thread may end before it begins: the later one holds. */
 static bool note_life(struct pf_cut *cut, const struct pf_item *item)
 {
@@ -96,7 +117,8 @@ static bool note_life(struct pf_cut *cut, const struct pf_item *item)
     const bool knows = pf_map_get(&cut->lives, of, &known);
     if (knows && (known / 2 > when / 2 || (!task && type != PERFILE_RECORD_COMM)))
         return true;
-    return pf_map_put(&cut->lives, of, life) && pf_map_put(&cut->processes, of, (uint32_t)item->body.fork.pid);
+    return pf_map_put(&cut->lives, of, life) && pf_map_put(&cut->processes, of, (uint32_t)item->body.fork.pid) &&
+           (type == PERFILE_RECORD_EXIT || note_namer(cut, item, of));
 }
 
 static bool note_exec(struct pf_cut *cut, const struct pf_item *item)
@@ -126,18 +148,40 @@ bool pf_cut_link_living(struct pf_cut *cut)
     for (size_t i = 0; i < cut->lives.size; i++) {
         const struct pf_map_slot *slot = &cut->lives.slots[i];
         uint64_t pid;
-        if (slot->value && (slot->value - 1) & 1 && pf_map_get(&cut->processes, slot->key, &pid) && (int32_t)pid > 0 &&
-            !pf_cut_add_link(cut, (int32_t)pid, 0))
+        if (!slot->value || !((slot->value - 1) & 1))
+            continue;
+        if (!name(cut, &cut->named, (uint32_t)slot->key) ||
+            (pf_map_get(&cut->processes, slot->key, &pid) && (int32_t)pid > 0 &&
+             !pf_cut_add_link(cut, (int32_t)pid, 0)))
             return false;
     }
     return true;
+}
+
+bool pf_cut_note_thread(struct pf_cut *cut, int32_t pid, int32_t tid)
+{
+    if (!cut->drops_ended || tid == pid || tid == cut->last_named)
+        return true;
+    cut->last_named = tid;
+    return name(cut, &cut->named, (uint32_t)tid);
+}
+
+bool pf_cut_is_over(const struct pf_cut *cut, const struct pf_item *item)
+{
+    const struct perfile_record *record = item->record;
+    const bool task = record->type == PERFILE_RECORD_FORK || record->type == PERFILE_RECORD_EXIT;
+    const int32_t tid = task ? item->body.fork.tid : item->body.mmap.tid;
+    uint64_t known;
+    return cut->drops_ended && (task || record->type == PERFILE_RECORD_COMM) && record->time < cut->first_time &&
+           tid != item->body.fork.pid && !pf_map_get(&cut->named, (uint32_t)tid, &known);
 }
 
 /* ---- who is over ---- */
 
 /* What stays of all that is known. */
 struct kept {
-    struct pf_map lives, processes, execs;
+    struct pf_map lives, processes, execs, namers;
+    struct pf_map named;  /* tids of these, and of those whose names they have */
     struct pf_map wanted; /* pids of these, and of their parents */
     int32_t *pids;        /* the same */
     size_t pid_count, pid_room;
@@ -169,7 +213,19 @@ static bool keep_lives(const struct pf_cut *cut, struct kept *kept)
         if (!slot->value || is_over(cut, slot->value - 1) || !pf_map_get(&cut->processes, slot->key, &pid))
             continue;
         if (!pf_map_put(&kept->lives, slot->key, slot->value - 1) || !pf_map_put(&kept->processes, slot->key, pid) ||
-            !want(kept, (int32_t)pid))
+            !want(kept, (int32_t)pid) || !name(cut, &kept->named, (uint32_t)slot->key))
+            return false;
+    }
+    return true;
+}
+
+static bool keep_namers(const struct pf_cut *cut, struct kept *kept)
+{
+    uint64_t namer;
+    for (size_t i = 0; i < kept->named.size; i++) {
+        const struct pf_map_slot *slot = &kept->named.slots[i];
+        if (slot->value && pf_map_get(&cut->namers, slot->key, &namer) &&
+            !pf_map_put(&kept->namers, slot->key, namer))
             return false;
     }
     return true;
@@ -217,20 +273,22 @@ static void take_over(struct pf_map *map, struct pf_map *kept)
 static bool forget(struct pf_cut *cut)
 {
     struct kept kept = {.pids = NULL};
-    struct pf_map *const maps[] = {&kept.lives, &kept.processes, &kept.execs, &kept.wanted};
+    struct pf_map *const maps[] = {&kept.lives, &kept.processes, &kept.execs, &kept.namers, &kept.named, &kept.wanted};
     for (size_t i = 0; i < PF_COUNT(maps); i++)
         pf_map_open(maps[i], cut->allocator);
     sort_forks(cut);
-    const bool enough = keep_lives(cut, &kept) && keep_parents(cut, &kept) && keep_forks(cut, &kept);
+    const bool enough =
+        keep_lives(cut, &kept) && keep_namers(cut, &kept) && keep_parents(cut, &kept) && keep_forks(cut, &kept);
     if (enough) {
         take_over(&cut->lives, &kept.lives);
         take_over(&cut->processes, &kept.processes);
         take_over(&cut->execs, &kept.execs);
+        take_over(&cut->namers, &kept.namers);
     }
     for (size_t i = 0; i < PF_COUNT(maps); i++)
         pf_map_close(maps[i]);
     pf_free(cut->allocator, kept.pids, kept.pid_room * sizeof(*kept.pids));
-    cut->forget_at = 2 * cut->lives.used;
+    cut->forget_at = 2 * pf_max(cut->lives.used, cut->namers.used);
     return enough;
 }
 
@@ -243,5 +301,5 @@ bool pf_cut_note_round(struct pf_cut *cut, const struct perfile_record *record)
     }
     cut->over_time = cut->round_time;
     cut->round_time = cut->seen_time;
-    return cut->lives.used < pf_max(cut->forget_at, LIVES_LEAST) || forget(cut);
+    return pf_max(cut->lives.used, cut->namers.used) < pf_max(cut->forget_at, LIVES_LEAST) || forget(cut);
 }

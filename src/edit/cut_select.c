@@ -403,6 +403,8 @@ static struct pf_cut_target narrow_to_process(struct pf_cut *cut, struct pf_item
     if (!target.count || !cut->prunes || !cut->counted || !pf_cut_process_of(item, pids) || pids[0] <= 0 ||
         pids[1] <= 0)
         return target; /* 0 and -1 are the kernel's */
+    if (pf_cut_is_over(cut, item))
+        return no_part();
     struct pf_cut_target parts = parts_of_process(cut, pids[0]);
     if (!parts.count && pids[1] != pids[0])
         parts = parts_of_process(cut, pids[1]);

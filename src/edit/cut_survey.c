@@ -109,7 +109,8 @@ static bool count_sample(struct pf_cut *cut, struct pf_item *item)
         to->last_time = pf_max(to->last_time, record->time);
     }
     int32_t pid, tid;
-    if (cut->prunes && pf_cut_thread(record, &pid, &tid) && pid > 0 && !pf_cut_add_link(cut, pid, part))
+    if (cut->prunes && pf_cut_thread(record, &pid, &tid) && pid > 0 &&
+        (!pf_cut_add_link(cut, pid, part) || !pf_cut_note_thread(cut, pid, tid)))
         return false;
     return note_cookie(cut, item, part) && note_thinning(cut, record->event);
 }

@@ -160,6 +160,78 @@ static void test_samples_that_do_not_say_stay(void **state)
     }
 }
 
+/* ---- who is over ---- */
+
+static void put_task(struct edited *made, uint32_t type, const int32_t ids[4], uint64_t time)
+{
+    const struct perfile_fork task = {.pid = ids[0], .ppid = ids[1], .tid = ids[2], .ptid = ids[3], .time = time};
+    const struct perfile_sample_id id = {.size = sizeof(id), .pid = ids[0], .tid = ids[2], .time = time};
+    assert_int_equal(perfile_writer_record(made->writer, type, 0, &task, sizeof(task), &id, NULL), 0);
+}
+
+static void put_comm(struct edited *made, int32_t pid, int32_t tid, uint16_t misc, uint64_t time)
+{
+    const struct perfile_comm comm = {.pid = pid, .tid = tid, .comm = misc ? "program" : "thread"};
+    const struct perfile_sample_id id = {.size = sizeof(id), .pid = pid, .tid = tid, .time = time};
+    assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_COMM, misc, &comm, sizeof(comm), &id, NULL), 0);
+}
+
+/*
+ * A build server: processes and threads that end at once, and between them thread 3, which has the name that thread 2 got,
+ * and process 5, a program of its own since its parent 4 has begun it. 2 and 4 are over when the cut begins.
+ */
+static struct edited start_build(int32_t others)
+{
+    struct edited made = edited_start();
+    uint64_t time = 1;
+    edited_event(&made, &usual, 1, NULL);
+    put_comm(&made, 1, 1, 0, time++);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){1, 1, 2, 1}, time++);
+    put_comm(&made, 1, 2, 0, time++);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){1, 1, 3, 2}, time++);
+    put_task(&made, PERFILE_RECORD_EXIT, (int32_t[4]){1, 1, 2, 1}, time++);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){4, 1, 4, 1}, time++);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){5, 4, 5, 4}, time++);
+    put_comm(&made, 5, 5, PERFILE_MISC_COMM_EXEC, time++);
+    put_task(&made, PERFILE_RECORD_EXIT, (int32_t[4]){4, 1, 4, 1}, time++);
+    for (int32_t i = 10; i < 10 + others; i++) {
+        const int32_t pid = i % 2 ? i : 1;
+        put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){pid, 1, i, 1}, time++);
+        put_task(&made, PERFILE_RECORD_EXIT, (int32_t[4]){pid, 1, i, 1}, time++);
+        if (i % 100 == 0)
+            assert_int_equal(perfile_writer_record(made.writer, PERFILE_RECORD_FINISHED_ROUND, 0, NULL, 0, NULL, NULL), 0);
+    }
+    put_sample(&made, 1000000);
+    return made;
+}
+
+/* With so many others that those who are over are forgotten meanwhile, and with none. */
+static void test_who_is_over_is_left_out(void **state)
+{
+    static const int32_t kept[] = {1, 2, 2, 3, 2, 5, 5}; /* tids; all of 2, whose name 3 has */
+    const struct perfile_filter filter = {sizeof(filter), .time = "0.0009,"};
+    (void)state;
+    for (int32_t others = 0; others <= 20000; others += 20000) {
+        struct perfile_cut_options how = PERFILE_CUT_OPTIONS_INIT;
+        const struct perfile_record *record;
+        struct edited made = start_build(others);
+        size_t count = 0;
+        how.filter = &filter;
+        assert_int_equal(edited_run(&made, NULL, call_cut, &how), 0);
+        while (perfile_reader_next(made.reader, &record, NULL) > 0) {
+            struct perfile_sample_id id = {.size = sizeof(id)};
+            if (record->type == PERFILE_RECORD_SAMPLE || record->type >= PERFILE_RECORD_HEADER_ATTR)
+                continue;
+            assert_in_range(count, 0, PF_COUNT(kept) - 1);
+            assert_int_equal(perfile_sample_id_decode(made.reader, record, &id, NULL), 0);
+            assert_int_equal(id.tid, kept[count++]);
+        }
+        assert_int_equal(count, PF_COUNT(kept));
+        assert_int_equal(made.report.samples_kept, 1);
+        edited_end(&made);
+    }
+}
+
 /* ---- what is counted ---- */
 
 /* Parts of samples that nobody knows cannot be turned: such a sample is not among those that were kept. */
@@ -249,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_directory_is_ordered),         cmocka_unit_test(test_split_directory_is_ordered),
         cmocka_unit_test(test_samples_that_do_not_say_stay), cmocka_unit_test(test_unwritten_sample_is_not_kept),
         cmocka_unit_test(test_invalid_feature_number),       cmocka_unit_test(test_told_feature_is_copied_once),
+        cmocka_unit_test(test_who_is_over_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
