@@ -224,8 +224,7 @@ static bool keep_namers(const struct pf_cut *cut, struct kept *kept)
     uint64_t namer;
     for (size_t i = 0; i < kept->named.size; i++) {
         const struct pf_map_slot *slot = &kept->named.slots[i];
-        if (slot->value && pf_map_get(&cut->namers, slot->key, &namer) &&
-            !pf_map_put(&kept->namers, slot->key, namer))
+        if (slot->value && pf_map_get(&cut->namers, slot->key, &namer) && !pf_map_put(&kept->namers, slot->key, namer))
             return false;
     }
     return true;

@@ -199,7 +199,8 @@ static struct edited start_build(int32_t others)
         put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){pid, 1, i, 1}, time++);
         put_task(&made, PERFILE_RECORD_EXIT, (int32_t[4]){pid, 1, i, 1}, time++);
         if (i % 100 == 0)
-            assert_int_equal(perfile_writer_record(made.writer, PERFILE_RECORD_FINISHED_ROUND, 0, NULL, 0, NULL, NULL), 0);
+            assert_int_equal(perfile_writer_record(made.writer, PERFILE_RECORD_FINISHED_ROUND, 0, NULL, 0, NULL, NULL),
+                             0);
     }
     put_sample(&made, 1000000);
     return made;
