@@ -562,16 +562,26 @@ static void tell_unmatched(struct perfile_table *table)
     table->told = true;
 }
 
-int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
+/* When it is known that there are no more rows, they need no room. */
+static bool begin_rows(struct perfile_table *table)
 {
     table->rows = 0;
+    if (table->pending != 1)
+        return true;
     table->room = pf_min_size(table->room ? table->most_rows : FIRST_ROWS, table->most_rows);
     for (size_t i = 0; i < table->shown; i++) {
         if (table->columns[i].column.fresh)
             pf_dictionary_clear(&table->columns[i].dictionary);
         if (!pf_vector_begin(&table->columns[i], table->room))
-            return pf_fail_memory(error, "table");
+            return false;
     }
+    return true;
+}
+
+int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
+{
+    if (!begin_rows(table))
+        return pf_fail_memory(error, "table");
     while (table->pending == 1 && !is_full(table)) {
         table->pending = table->view->next(table->state, &table->error);
         if (table->pending == 1)
