@@ -4,16 +4,22 @@
  * descriptors. A line "NUMBER ALL BYTES" that can be read from the first is one attempt: the allocation of that number fails
  * (0: none), with ALL 1 also all behind it, and the address space may grow by at most so many bytes (0: no limit). What
  * comes of it is a line of the second: the exit status (negative: the signal), how many allocations there were and by how
- * many bytes the address space grew (0 without an end), '=' if it printed the same as the first attempt, '<' if the
- * beginning of that and '!' otherwise, and what it said.
+ * many bytes the address space grew (0 without an end), a hash of where they were asked for, '=' if it printed the same as
+ * the first attempt, '<' if the beginning of that and '!' otherwise, and what it said.
  *
- * Each attempt is a child that was forked before main() begins: it takes much longer to load a program than to run it.
+ * Each attempt is a child that was forked before main() begins: it takes much longer to load a program than to run it. An
+ * attempt that would be a run that was there already is answered with what came of that: one allocation that is spared, which
+ * is the first attempt, and one that fails with all behind it, when it failed alone and none was asked for behind it.
+ *
+ * It also takes longer to load a library that the command opens than all the rest: SHORT_LOADED names one that is there before.
+ * Without that variable only allocations of libraries that the command opens itself fail; to others the answer is a line with '-'.
  */
 #include <errno.h>
 
 #ifdef __GLIBC__
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +33,8 @@
 
 #define TIMEOUT_SECONDS 60
 #define KNOWN 256
+#define NUMBERS (1 << 20)
+#define LIBRARIES 64
 
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
@@ -39,17 +47,28 @@ struct attempt {
 
 struct need {
     long allocations, bytes;
+    unsigned long places;
 };
 
 static atomic_long allocations;
+static atomic_ulong places;
+/* By the numbers of the first attempt, which writes it; shared with the children. */
+static struct asked {
+    bool spared_alone, opened;
+} * asked;
+static const void *libraries[LIBRARIES]; /* that are there before main() */
+static size_t library_count;
 static struct attempt attempt;
 static struct need *need; /* shared with the child */
 static int status_file;
 static long bytes_before;
 static _Thread_local struct known {
     const void *caller;
+    unsigned long place; /* in its library: where that lies changes */
     bool spared;
+    struct asked asked;
 } known[KNOWN];
+static struct known *found; /* by the first attempt */
 
 static void require(bool fine)
 {
@@ -70,7 +89,9 @@ static long bytes_of(const char *name)
 __attribute__((destructor)) static void tell(void)
 {
     if (need)
-        *need = (struct need){allocations, bytes_of("VmPeak:") - bytes_before};
+        *need = (struct need){allocations, bytes_of("VmPeak:") - bytes_before, places};
+    if (found && !attempt.first && !attempt.room)
+        memcpy(found, known, sizeof(known));
 }
 
 /* What a child printed, from the beginning. */
@@ -100,8 +121,8 @@ static void become(struct attempt what, int out, int err, int to)
     alarm(TIMEOUT_SECONDS);
     require(!what.room || setrlimit(RLIMIT_AS, &limit) == 0);
     allocations = 0;
+    places = 0;
     attempt = what;
-    memset(known, 0, sizeof(known));
 }
 
 static char compare(struct text printed, struct text right)
@@ -111,8 +132,16 @@ static char compare(struct text printed, struct text right)
     return printed.bytes == right.bytes ? '=' : '<';
 }
 
+/* What came of an attempt, as a line. */
+static void put(char **line, int status, char compared, const char *said)
+{
+    free(*line);
+    require(asprintf(line, "%d %ld %ld %lx %c %.*s\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+                     need->allocations, need->bytes, need->places, compared, (int)strcspn(said, "\n"), said) > 0);
+}
+
 /* Returns false in the child, which goes on to main(). */
-static bool try_once(struct attempt what, int to, struct text *right)
+static bool try_once(struct attempt what, int to, struct text *right, char **line)
 {
     const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
     int status = 0;
@@ -127,14 +156,61 @@ static bool try_once(struct attempt what, int to, struct text *right)
     struct text printed = read_all(out), said = read_all(err);
     if (!right->data)
         *right = printed;
-    dprintf(to, "%d %ld %ld %c %.*s\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), need->allocations,
-            need->bytes, compare(printed, *right), (int)strcspn(said.data, "\n"), said.data);
+    put(line, status, compare(printed, *right), said.data);
     if (printed.data != right->data)
         free(printed.data);
     free(said.data);
     close(out);
     close(err);
     return true;
+}
+
+/* The line of a run that is this one, or NULL. */
+static const char *known_line(struct attempt what, struct attempt before, const char *first, const char *last)
+{
+    if (!what.first)
+        return NULL;
+    require(what.first < NUMBERS);
+    if (!found && !asked[what.first].opened)
+        return "0 0 0 0 - \n";
+    if (!what.from_then_on)
+        return asked[what.first].spared_alone ? first : NULL;
+    const bool was_last = before.first == what.first && !before.from_then_on && need->allocations == what.first;
+    return was_last && !asked[what.first].spared_alone ? last : NULL;
+}
+
+static void *share(size_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    require(room != MAP_FAILED);
+    return room;
+}
+
+static int add_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+    Dl_info found_there;
+    (void)size;
+    (void)context;
+    for (int i = 0; i < info->dlpi_phnum && library_count < LIBRARIES; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC &&
+            dladdr((void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), &found_there)) {
+            libraries[library_count++] = found_there.dli_fbase;
+            break;
+        }
+    return 0;
+}
+
+/* What the children need not do again. */
+static void prepare(void)
+{
+    const char *library = getenv("SHORT_LOADED");
+    need = share(sizeof(*need));
+    asked = share(NUMBERS * sizeof(*asked));
+    dl_iterate_phdr(add_library, NULL);
+    if (library) {
+        dlopen(library, RTLD_NOW);
+        found = share(sizeof(known));
+    }
 }
 
 __attribute__((constructor)) static void try_all(void)
@@ -144,14 +220,23 @@ __attribute__((constructor)) static void try_all(void)
     if (!text || sscanf(text, "%d,%d", &from, &to) != 2)
         return;
     struct text lines = read_all(from), right = {0};
+    struct attempt before = {0};
+    char *first = NULL, *last = NULL;
     close(from);
-    need = mmap(NULL, sizeof(*need), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    require(need != MAP_FAILED);
+    prepare();
     for (char *line = strtok(lines.data, "\n"); line; line = strtok(NULL, "\n")) {
         struct attempt what;
         require(sscanf(line, "%ld %ld %ld", &what.first, &what.from_then_on, &what.room) == 3);
-        if (!try_once(what, to, &right))
+        const char *same = known_line(what, before, first, last);
+        if (!same && !try_once(what, to, &right, &last))
             return;
+        if (!first) {
+            first = strdup(last);
+            if (found)
+                memcpy(known, found, sizeof(known));
+        }
+        before = what;
+        dprintf(to, "%s", same ? same : last);
     }
     _exit(0);
 }
@@ -161,34 +246,45 @@ __attribute__((constructor)) static void try_all(void)
  * tables of units, where only a look at what is left comes before (has_reserve in inlines_read.c): one allocation alone does
  * not fail there.
  */
-static bool look_up(const void *caller)
+static struct known look_up(const void *caller)
 {
     Dl_info info;
-    return dladdr(caller, &info) && info.dli_fname &&
-           (strstr(info.dli_fname, "/ld-") || strstr(info.dli_fname, "/libcapstone") ||
-            (!attempt.from_then_on && strstr(info.dli_fname, "/libdw")));
+    if (!dladdr(caller, &info) || !info.dli_fname)
+        return (struct known){.caller = caller};
+    bool opened = true;
+    for (size_t i = 0; i < library_count; i++)
+        opened = opened && libraries[i] != info.dli_fbase;
+    return (struct known){caller,
+                          (uintptr_t)caller - (uintptr_t)info.dli_fbase,
+                          strstr(info.dli_fname, "/ld-") || strstr(info.dli_fname, "/libcapstone"),
+                          {strstr(info.dli_fname, "/libdw"), opened}};
 }
 
-/* A look takes long, and the callers are few. */
-static bool is_spared(const void *caller)
+/* A look takes long, and the callers are few. NULL: the look itself. */
+static const struct known *know(const void *caller)
 {
     static _Thread_local bool looking;
     struct known *slot = &known[((uintptr_t)caller >> 2) % KNOWN];
     if (looking)
-        return true;
+        return NULL;
     looking = true;
     if (slot->caller != caller)
-        *slot = (struct known){caller, look_up(caller)};
+        *slot = look_up(caller);
     looking = false;
-    return slot->spared;
+    return slot;
 }
 
 static bool fails(const void *caller)
 {
-    if (attempt.room || is_spared(caller))
+    const struct known *from = attempt.room ? NULL : know(caller);
+    if (!from || from->spared)
         return false;
     const long number = atomic_fetch_add(&allocations, 1) + 1;
-    const bool failing = attempt.first && (attempt.from_then_on ? number >= attempt.first : number == attempt.first);
+    atomic_fetch_add(&places, (from->place + 1) * (2 * (unsigned long)number + 1));
+    if (asked && !attempt.first && number < NUMBERS)
+        asked[number] = from->asked;
+    const bool failing = attempt.first && (attempt.from_then_on ? number >= attempt.first
+                                                                : number == attempt.first && !from->asked.spared_alone);
     if (failing)
         errno = ENOMEM;
     return failing;

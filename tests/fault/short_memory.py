@@ -75,16 +75,17 @@ def make_recording(folder, assemble, compiler):
     return recording
 
 
-Result = collections.namedtuple('Result', 'status allocations bytes text said')
+Result = collections.namedtuple('Result', 'status allocations bytes places text said')
 
 
 class Command:
-    """One command line: what it does with enough memory, and without."""
+    """One command line: what it does with enough memory, and without. `library`: one that is there before it begins."""
 
-    def __init__(self, perfile, shim, arguments, home):
-        self.arguments = [perfile, *arguments]
-        self.environment = {'PATH': os.environ.get('PATH', ''), 'HOME': home, 'LC_ALL': 'C', 'LD_PRELOAD': shim}
-        self.right, = self.run([]) or [Result(0, 0, 0, '=', '')]
+    def __init__(self, perfile, shim, arguments, home, **library):
+        self.arguments, self.library = [perfile, *arguments], library
+        self.environment = {'PATH': os.environ.get('PATH', ''), 'HOME': home, 'LC_ALL': 'C', 'LD_PRELOAD': shim, **library}
+        self.run([])  # what it caches is there
+        self.right, = self.run([]) or [Result(0, 0, 0, '', '=', '')]
 
     def run(self, attempts):
         """The results: that with enough memory, then that of each attempt: see short_memory.c."""
@@ -95,19 +96,19 @@ class Command:
             subprocess.run(self.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=files,
                            env={**self.environment, 'SHORT_MEMORY': ','.join(map(str, files))})
             told.seek(0)
-            lines = [line.split(' ', 4) for line in told.read().split('\n')[:-1]]
+            lines = [line.split(' ', 5) for line in told.read().split('\n')[:-1]]
         return [Result(*map(int, line[:3]), *line[3:]) for line in lines]
 
     def attempts(self, every, index):
         """Numbers of allocations, with those behind them and without, and limits of the address space."""
         count, room = self.right.allocations, self.right.bytes
         step = 1 if every else max(1, count // POINTS)
-        numbers = [(number, behind, 0) for behind in (0, 1) for number in range(1 + index % step, count + 1, step)]
-        return numbers + [(0, 0, limit) for limit in range(PAGE, room, max(PAGE, room // (LIMITS if every else SOME_LIMITS)))]
+        numbers = [(number, behind, 0) for number in range(1 + index % step, count + 1, step) for behind in (0, 1)]
+        return numbers if self.library else numbers + [(0, 0, limit) for limit in range(PAGE, room, max(PAGE, room // (LIMITS if every else SOME_LIMITS)))]
 
     def wrong(self, result):
         """None, or what is wrong."""
-        if result.status == self.right.status and result.text == '=':
+        if result.status == self.right.status and result.text == '=' or result.text == '-':
             return None
         if result.status == NO_MEMORY and result.text in '=<' and result.said:
             return None
@@ -116,7 +117,7 @@ class Command:
 
 
 def try_all(name, command, attempts):
-    """Runs the command for each attempt; how often what was wrong."""
+    """Runs the command for each attempt; how many there were, and how often what was wrong."""
     found = collections.defaultdict(list)
     results = command.run(attempts)[1:]
     for attempt, result in zip(attempts, results):
@@ -127,7 +128,7 @@ def try_all(name, command, attempts):
         found['the attempts ended early'].append(attempts[len(results)])
     for wrong, where in found.items():
         print(f'{name}: {wrong} ({len(where)} times, such as {where[0]})')
-    return sum(len(where) for where in found.values())
+    return sum(result.text != '-' for result in results), sum(len(where) for where in found.values())
 
 
 def main():
@@ -135,7 +136,6 @@ def main():
     every = sys.argv[1] == '--all'
     perfile, assemble, shim, data = (os.path.abspath(word) for word in sys.argv[1 + every:5 + every])
     compiler = sys.argv[5 + every:]
-    wrong = tried = 0
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(2) as pool:
         folder, pending = pathlib.Path(name), []
         program = make_recording(folder, assemble, compiler)
@@ -144,19 +144,21 @@ def main():
         lines += [['diff', '--noise', '5%', program, program]] if program else []
         lines += [['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
         for index, line in enumerate(lines):
-            # a cache has what was read before: then other code runs
+            commands = []
             (folder / str(index)).mkdir()
             line = [str(word) for word in line]
-            warm = Command(perfile, shim, line, str(folder / str(index)))
-            cold = Command(perfile, shim, line, '/nonexistent')
-            for kind, command in (('', cold), ('cached, ', warm)):
-                if not command.right.allocations:
+            for library in {}, {'SHORT_LOADED': 'libstdc++.so.6'}:
+                cold = Command(perfile, shim, line, '/nonexistent', **library)
+                warm = Command(perfile, shim, line, str(folder / str(index)), **library)
+                if not cold.right.allocations:
                     print('allocations cannot be made to fail here')
                     sys.exit(SKIPPED)
+                # a cache has what was read before: then other code runs, or the same if nothing was put into it
+                commands += [('', cold), ('cached, ', warm)][:1 + (warm.right.places != cold.right.places)]
+            for kind, command in commands:
                 attempts = command.attempts(every, index)
-                tried += len(attempts)
                 pending.append(pool.submit(try_all, kind + ' '.join(line[:-1] + [os.path.basename(line[-1])]), command, attempts))
-        wrong = sum(one.result() for one in pending)
+        tried, wrong = map(sum, zip(*(one.result() for one in pending)))
     print(f'{tried} runs with too little memory, {wrong} of them wrong')
     sys.exit(wrong != 0)
 
