@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """top.py PERFILE: what runs now, as text and, where tmux is, in the interactive view. Exit 77 where events cannot be opened."""
-import os, pathlib, re, shlex, shutil, signal, subprocess, sys, time
+import os, pathlib, re, shlex, shutil, signal, subprocess, sys, threading, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import tmux
 
 PERFILE = str(pathlib.Path(sys.argv[1]).resolve())
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
@@ -89,43 +90,49 @@ def check_usage(busy):
 
 
 def check_view(busy, folder):
-    def tmux(*args):
-        return subprocess.run(['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null', *args], capture_output=True, text=True,
-                              check=True, env=hermetic.environment(TERM='screen-256color', HOME=str(folder), SHELL='/bin/sh', **hermetic.NO_LEAKS)).stdout
-
     def wait(pattern):
         end = time.monotonic() + 60
-        while not re.search(pattern, screen := tmux('capture-pane', '-p'), re.M):
+        while not re.search(pattern, screen := window.tmux('capture-pane', '-p'), re.M):
             assert time.monotonic() < end, f'{pattern} is not on the screen:\n{screen}'
             time.sleep(0.05)
         return screen
 
     command = shlex.join([PERFILE, 'top', *EVENT, '-d', '1', '-p', busy])
-    tmux('new-session', '-d', '-x', '90', '-y', '20', f'{command}; echo status=$?; exec sleep 60')
+    window = tmux.Window(folder, 90, 20, f'{command}; echo status=$?; exec sleep 60')
     try:
         screen = wait(r'^top .* samples .*live')
         first = int(re.search(r'([\d,]+) samples', screen)[1].replace(',', ''))
         wait(r'^ +\d+\.\d\d% ')
         end = time.monotonic() + 60
-        while int(re.search(r'([\d,]+) samples', tmux('capture-pane', '-p'))[1].replace(',', '')) <= first:
+        while int(re.search(r'([\d,]+) samples', window.tmux('capture-pane', '-p'))[1].replace(',', '')) <= first:
             assert time.monotonic() < end, 'the numbers stay as they are'
             time.sleep(0.05)
-        tmux('send-keys', 'z')
+        window.tmux('send-keys', 'z')
         wait('sums begin again')
-        tmux('send-keys', 'Enter')
+        window.tmux('send-keys', 'Enter')
         wait('Esc back|No sample|no symbol')
-        tmux('send-keys', 'Escape')
+        window.tmux('send-keys', 'Escape')
         wait('q quit')
-        tmux('send-keys', 'q')
+        window.tmux('send-keys', 'q')
         wait('^status=0')
     finally:
-        tmux('kill-server')
+        window.close()
+
+
+def slow_down(process):
+    """It has a tenth of the time, which is enough to be seen."""
+    while process.poll() is None:
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.09)
 
 
 def main():
     hermetic.settle()
     with subprocess.Popen(['sh', '-c', 'while :; do :; done']) as spin, hermetic.plain_folder() as name:
         try:
+            threading.Thread(target=slow_down, args=[spin], daemon=True).start()
             busy = str(spin.pid)
             probe = subprocess.run([PERFILE, 'record', *EVENT, '-o', '/dev/null', 'true'], capture_output=True, text=True)
             if probe.returncode:

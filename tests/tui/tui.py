@@ -24,6 +24,7 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import tmux
 
 SECONDS = 60
 CODE, METHODS, SAMPLES = 0x10000, 60, 600
@@ -134,15 +135,13 @@ class Tmux:
         self.perfile, self.folder, self.keys = perfile, folder, keys
         self.tested = set()
         self.view = 'R'
-        self.command = ['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null']
-        self.environment = hermetic.environment(TERM='screen-256color', PS1='READY> ', ENV='', HOME=str(folder), SHELL='/bin/sh', **hermetic.NO_LEAKS)
+        self.window = None
 
-    def tmux(self, *arguments):
-        return subprocess.run([*self.command, *map(str, arguments)], env=self.environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, check=True, text=True).stdout
+    def tmux(self, *words):
+        return self.window.tmux(*words)
 
     def open(self, columns, rows):
-        self.tmux('new-session', '-d', '-x', columns, '-y', rows, 'exec sh')
+        self.window = tmux.Window(self.folder, columns, rows, 'exec sh', PS1='READY> ', ENV='')
         self.tmux('set', '-g', 'status', 'off')
         self.tmux('set', '-g', 'escape-time', '0')
         self.tmux('set', '-g', 'default-terminal', 'screen-256color')
@@ -169,14 +168,15 @@ class Tmux:
         return self.tmux('capture-pane', '-p', '-e')
 
     def wait(self, wanted, name=None):
-        """Until the screen has the text, fits the pattern, or the function says so."""
+        """Until the screen has the text, fits the pattern, or the function says so, and has come to rest."""
         check = wanted if callable(wanted) else wanted.search if hasattr(wanted, 'search') else lambda screen: wanted in screen
-        end = time.monotonic() + SECONDS
+        end, before = time.monotonic() + SECONDS, None
         while time.monotonic() < end:
             screen = self.screen()
-            if check(screen):
+            if screen == before and check(screen):
                 return screen
-            time.sleep(0.01)
+            before = screen
+            time.sleep(0.02)
         expect(name or f'the screen has {getattr(wanted, "pattern", wanted)!r}', False, screen)
         raise SystemExit('no use to go on')
 
@@ -185,6 +185,7 @@ class Tmux:
         for key in keys:
             self.tested.add((self.view, key))
             self.tmux('send-keys', *(['-l', key] if len(key) == 1 else [key]))
+            time.sleep(0.005)
 
     def try_key(self, key, wanted):
         """The key, and what the screen has then (and not before)."""
@@ -354,8 +355,8 @@ def test_filters(t):
     t.tmux('send-keys', 'Down', 'Down', 'Enter')
     t.wait('Only threads of one name')
     t.tmux('send-keys', 'Down', 'Enter')
-    screen = t.wait('only command printer')
-    expect('one thread remains', re.search(r'25\.\d\d% .*print_bills', screen), screen)
+    t.wait('only command printer')
+    t.wait(re.compile(r'25\.\d\d% .*print_bills'), 'one thread remains')
     t.press('R')
 
 
@@ -634,7 +635,7 @@ def test_in_tmux(perfile, assemble, folder, keys):
         test_first_screens(t)
         t.resize(80, 24)
         t.report('made')
-        t.wait(lambda screen: '? help' in screen and 'loading' not in screen)
+        t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'main' in screen)
         for test in test_lists, test_search_and_order, test_filters, test_times, test_windows, test_code, test_flame, test_resize, \
                 test_suspend:
             test(t)
@@ -658,7 +659,7 @@ def test_in_tmux(perfile, assemble, folder, keys):
         test_colors(t)
         test_loading(t, assemble)
     finally:
-        t.tmux('kill-server')
+        t.window.close()
 
 
 # ---- byte by byte ----------------------------------------------------------------------------------------------------

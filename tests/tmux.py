@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""A terminal that is not ours: a window of tmux, whose screen can be read and whose keys can be pressed."""
+import subprocess
+
+import hermetic
+
+
+def quoted(word):
+    return "'" + str(word).replace("'", r"'\''") + "'"
+
+
+class Window:
+    """The only one of a server of its own. A client in control mode stays and is asked: to start one takes longer than to answer."""
+
+    def __init__(self, folder, columns, rows, command, **environment):
+        words = ['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null']
+        settings = hermetic.environment(TERM='screen-256color', HOME=str(folder), SHELL='/bin/sh', **hermetic.NO_LEAKS, **environment)
+        subprocess.run([*words, 'new-session', '-d', '-x', str(columns), '-y', str(rows), command], env=settings, check=True)
+        self.client = subprocess.Popen([*words, '-C', 'attach'], env=settings, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       encoding='utf-8')
+        self.answer()
+
+    def answer(self):
+        """What the last command printed. Lines before it say what happens in the window."""
+        begin, lines = '', []
+        while not begin.startswith('%begin '):
+            begin = self.line()
+        mark = begin.split()[1:]
+        while True:
+            line = self.line()
+            if line.startswith(('%end ', '%error ')) and line.split()[1:] == mark:
+                if line.startswith('%error '):
+                    raise RuntimeError(''.join(lines))
+                return ''.join(lines)
+            lines.append(line)
+
+    def line(self):
+        line = self.client.stdout.readline()
+        if not line:
+            raise RuntimeError(f'tmux ended with {self.client.wait()}')
+        return line
+
+    def tmux(self, *words):
+        self.client.stdin.write(' '.join(map(quoted, words)) + '\n')
+        self.client.stdin.flush()
+        return self.answer()
+
+    def close(self):
+        """Ends the server, and what runs in the window."""
+        self.client.stdin.write('kill-server\n')
+        self.client.communicate(timeout=60)
