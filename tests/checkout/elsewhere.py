@@ -24,6 +24,7 @@ OUT_OF_REACH = {
                     'what fails is planted in the process, and the outcome is compared with that of the same process without it'),
     **dict.fromkeys(['salvage', 'jobs', 'jobs of many samples', 'streams', 'hierarchy', 'profiles'],
                     'what perfile prints is compared with what it prints of a part, or by other threads: on both sides alike'),
+    **dict.fromkeys(['columns', 'slices'], 'what perfile prints is compared with what it prints in another format, or of parts'),
     'api-locale': 'it makes and chooses its locales itself',
     'python-tables': 'rows are compared with those that the command prints; the binding elsewhere is what python-reading tries',
     'ids': 'ids of one table are looked for in another of the same process',

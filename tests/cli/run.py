@@ -67,6 +67,9 @@ def make_command(folder, perfile):
     """`perfile` on the PATH; on foreign machines by way of the emulator that Meson names."""
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '')
     path = folder / 'perfile'
+    if not wrapper:
+        path.symlink_to(perfile)
+        return
     path.write_text(f'#!/bin/sh\nexec {wrapper} "{perfile}" "$@"\n')
     path.chmod(0o755)
 
