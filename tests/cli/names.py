@@ -22,6 +22,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'exports'))
 import hermetic
 import protobuf
+import served
 
 # ESC, BEL, CR, LF, TAB, DEL, C1 as UTF-8 and as a bare byte, bytes that are not UTF-8, U+2028, U+202E, U+2066
 RAW = b'\x1b[2J\x1b]0;t\x07\r\nFORGED\t\x7f\xc2\x9b31m\x9b\xff\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6'
@@ -107,12 +108,14 @@ class Runner:
                             'XDG_CACHE_HOME': str(folder)}
 
     def piped(self, *arguments):
-        run = subprocess.run([*self.command, *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                             capture_output=True, timeout=60, check=False)
+        run = served.run([*self.command, *arguments], cwd=self.folder, env=self.environment)
         return run.stdout, run.stderr
 
     def on_terminal(self, *arguments):
         """What stands there: the terminal itself makes CR LF of LF."""
+        server = served.server_of(self.command[0], environment=self.environment, folder=self.folder, kind='terminal')
+        if server:
+            return server.run(arguments)[2].replace(b'\r\n', b'\n')
         control, slave = pty.openpty()
         run = subprocess.Popen([*self.command, *arguments], cwd=self.folder, env=self.environment,
                                stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """slices.py PERFILE: intervals are cut at both ends of --time, so what slices of time add up to is the whole."""
-import json, os, pathlib, subprocess, sys
+import json, os, pathlib, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 PERFILE = [*WRAPPER, sys.argv[1]]
@@ -18,15 +19,14 @@ CUTS = {'sched-tiny1': 7, 'sched-tiny2': 11, 'offcpu-cs': 5}
 
 def sums(view, path, *options):
     """Of each sum over all rows."""
-    done = subprocess.run([*PERFILE, 'table', '-q', '--no-inline', '--format', 'jsonl', '--columns', 'all', *options, view, path],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = served.run([*PERFILE, 'table', '-q', '--no-inline', '--format', 'jsonl', '--columns', 'all', *options, view, path], text=True)
     assert done.returncode == 0, (view, path, options, done.stderr)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     return [sum(row.get(name) or 0 for row in rows) for name in SUMS[view]]
 
 
 def span(path):
-    done = subprocess.run([*PERFILE, 'table', '--format', 'jsonl', '--columns', 'time,type', 'records', path], capture_output=True, text=True)
+    done = served.run([*PERFILE, 'table', '--format', 'jsonl', '--columns', 'time,type', 'records', path], text=True)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     times = [row['time'] for row in rows if row['type'] == 'SAMPLE']
     return min(times), max(times)

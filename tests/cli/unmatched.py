@@ -9,6 +9,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 FUNCTION = 'double geometry::Shape<int>::compute<int (*)(int)>(double) const'
 RECORDING = f'''attr type=1 config=0 sample_type=IP|TID|TIME|CPU|PERIOD sample_id_all=1 ids=1 name="cpu-clock:u"
@@ -66,7 +67,7 @@ def main():
             (pathlib.Path(name) / file).write_bytes(made)
 
         def run(*arguments):
-            done = subprocess.run([*perfile, *arguments], cwd=name, capture_output=True, text=True, check=False)
+            done = served.run([*perfile, *arguments], cwd=name, text=True)
             return done.returncode, done.stdout, done.stderr
 
         for file in 'file', 'pipe':

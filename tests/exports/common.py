@@ -22,6 +22,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 SKIPPED = 77
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -365,8 +366,7 @@ class Workshop:
 
     def run(self, *arguments, statuses=(0, 1)):
         """Its output as bytes, and what it said besides."""
-        done = subprocess.run([*self.command, *map(str, arguments)], env=self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, check=False)
+        done = served.run([*self.command, *map(str, arguments)], env=self.environment)
         if done.returncode not in statuses:
             raise Wrong(f'{arguments}: exit status {done.returncode}: {done.stderr.decode("utf-8", "replace")}')
         return done.stdout, done.stderr.decode('utf-8', 'replace')

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Runs every verb over damaged copies of recordings: no signal, no sanitizer report, no hang, no runaway memory.
 
-    mutants.py PERFILE [--corpus DIR] [--count N] [--first N] [--timeout S] [--keep DIR] [--rss] [--served SHIM] [RECORDING ...]
+    mutants.py PERFILE [--corpus DIR] [--count N] [--first N] [--timeout S] [--keep DIR] [--rss] [RECORDING ...]
 
 Mutant number n is the same for the same recordings everywhere, so `--first n --count 1` brings one back. --rss holds
 the memory of each run against 32 MiB + 4 times its input; leave it away for builds with sanitizers, which need more.
-With --served the command is loaded once by each job, with that library (served.c): most of the time it takes to load it.
 """
 import argparse
 import concurrent.futures
@@ -19,11 +18,11 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import hermetic
+import served
 
 MAGICS = (b'PERFILE2', b'2ELIFREP', b'PERFFILE')
 ALL_FIELDS = ('comm,tid,pid,cpu,time,period,event,trace,ip,sym,symoff,dso,addr,iregs,uregs,brstack,brstackinsn,'
@@ -164,31 +163,6 @@ def run(command, stdin, options):
     return None if late else child.returncode, used.ru_maxrss << 10, said.decode('utf-8', 'replace')
 
 
-class Served:
-    """The command, loaded and waiting: see served.c."""
-
-    def __init__(self, options):
-        asked, self.requests = os.pipe()
-        self.answers, told = os.pipe()
-        environment = hermetic.environment(LD_PRELOAD=os.path.abspath(options.served), SERVED='%d,%d,%d' % (asked, told, options.timeout + 1))
-        self.process = subprocess.Popen([options.perfile], pass_fds=[asked, told], env=environment)
-        os.close(asked)
-        os.close(told)
-        self.answers = os.fdopen(self.answers, 'rb')
-
-    def run(self, command):
-        """As run()."""
-        os.write(self.requests, '\t'.join(command[1:]).encode() + b'\n')
-        status, peak, size = map(int, self.answers.readline().split())
-        said = self.answers.read(size).decode('utf-8', 'replace')
-        return None if status == -signal.SIGALRM else status, peak << 10, said
-
-    def close(self):
-        os.close(self.requests)
-        self.answers.close()
-        self.process.wait()
-
-
 def judge(status, peak, size, options):
     if status is None:
         return 'took more than %g seconds' % options.timeout
@@ -213,11 +187,10 @@ def try_mutant(number, sources, options):
             command = [options.perfile, *[{None: options.fields, SOUND: sources[0][0]}.get(a, a) for a in arguments]]
             from_pipe = arguments[-1] == '-'
             cat = subprocess.Popen(['cat', file.name], stdout=subprocess.PIPE) if from_pipe else None
-            if options.served and not from_pipe:
-                if not hasattr(options.own, 'server'):
-                    options.own.server = Served(options)
-                    options.servers.append(options.own.server)
-                status, peak, said = options.own.server.run(command + [file.name])
+            server = None if from_pipe else served.server_of(options.perfile, seconds=options.timeout + 1, kind='silent')
+            if server:
+                status, peak, said = server.run(command[1:] + [file.name])
+                status, said = None if status == -signal.SIGALRM else status, said[:2048].decode('utf-8', 'replace')
             else:
                 status, peak, said = run(command if from_pipe else command + [file.name],
                                          cat.stdout if cat else subprocess.DEVNULL, options)
@@ -251,12 +224,10 @@ def main():
     parser.add_argument('--timeout', type=float, default=30, help='seconds for one run')
     parser.add_argument('--keep', help='where mutants with findings go')
     parser.add_argument('--rss', action='store_true', help='hold memory against its bound')
-    parser.add_argument('--served', help='the library that serves the command')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     options = parser.parse_args()
     options.fields = known_fields(options.perfile)
     options.runs, options.mutate, options.scratch = RUNS, mutate, None
-    options.own, options.servers = threading.local(), []
     return judge_all(options)
 
 
@@ -271,8 +242,6 @@ def judge_all(options):
             for command, finding, said in findings:
                 print('mutant %d of %s: perfile %s %s\n%s' % (number, path, command, finding, said), flush=True)
             bad += bool(findings)
-    for server in options.servers:
-        server.close()
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     if options.rss and own > limit_of(0):
         print('memory cannot be held against its bound: this process has a peak of %.1f MiB itself' % (own / 2**20))

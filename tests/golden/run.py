@@ -22,6 +22,7 @@ import argparse, concurrent.futures, difflib, json, os, pathlib, re, subprocess,
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 FLAVOURS = {
     'little': [],
@@ -123,8 +124,7 @@ def run(perfile, command, flavour, recording):
     environment = {**os.environ, 'HOME': str(recording.parent)}
     environment.pop('DEBUGINFOD_URLS', None)
     try:
-        done = subprocess.run([*perfile, *arguments, str(recording)], env=environment, capture_output=True,
-                              timeout=TIMEOUT_SECONDS)
+        done = served.run([*perfile, *arguments, str(recording)], env=environment, timeout=TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         return [f'? no end within {TIMEOUT_SECONDS} seconds']
     out = done.stdout.decode('utf-8', 'backslashreplace').split('\n')

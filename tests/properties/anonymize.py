@@ -16,6 +16,7 @@ import argparse, collections, json, os, pathlib, re, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 TIMEOUT_SECONDS = 300
 SECRET = 'Zq7secretXy'
@@ -30,8 +31,9 @@ class Failure(Exception):
 
 
 def run(arguments, stdin=None, allowed=(0, 1)):
-    done = subprocess.run([*WRAPPER, *(str(a) for a in arguments)], input=stdin, capture_output=True,
-                          timeout=TIMEOUT_SECONDS)
+    command = [*WRAPPER, *(str(a) for a in arguments)]
+    done = served.run(command, timeout=TIMEOUT_SECONDS) if stdin is None else \
+        subprocess.run(command, input=stdin, capture_output=True, timeout=TIMEOUT_SECONDS)
     if done.returncode not in allowed:
         raise Failure(f'{arguments}: exit status {done.returncode}: {done.stderr.decode(errors="replace")[-300:]}')
     return done.stdout
@@ -412,8 +414,7 @@ def check_words(perfile, source, target, vocabulary, folder, name):
 # ---- everything ------------------------------------------------------------------------------------------------------
 
 def opens(perfile, path):
-    return subprocess.run([perfile, 'info', '--format', 'json', path], capture_output=True,
-                          timeout=TIMEOUT_SECONDS).returncode in (0, 1)
+    return served.run([perfile, 'info', '--format', 'json', path], timeout=TIMEOUT_SECONDS).returncode in (0, 1)
 
 
 def check_recording(perfile, source, vocabulary, folder, whole):

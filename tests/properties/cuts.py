@@ -11,12 +11,12 @@ import collections
 import glob
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import hermetic
+import served
 
 SPLITS = ["pid", "tid", "cpu", "event", "comm", "time", "size"]
 WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
@@ -24,7 +24,7 @@ WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 
 def lines_of(perfile, path, *filters):
     """The samples of a recording as blocks of text, in order; None when script refuses."""
-    run = subprocess.run([*WRAPPER, perfile, "script", "--ns", *filters, path], capture_output=True)
+    run = served.run([*WRAPPER, perfile, "script", "--ns", *filters, path])
     if run.returncode > 1:
         return None
     blocks, block = [], []
@@ -39,20 +39,20 @@ def lines_of(perfile, path, *filters):
 
 def has_counters(perfile, path):
     """Weights are then made from one sample to the next, and a cut has another first one: parts.c looks at these."""
-    dump = subprocess.run([*WRAPPER, perfile, "dump", "--format", "json", path], capture_output=True).stdout
+    dump = served.run([*WRAPPER, perfile, "dump", "--format", "json", path]).stdout
     return any(int(t) & 16 for t in re.findall(rb'"sample_type":(\d+)', dump.split(b'"record"', 1)[0]))
 
 
 def one_of(perfile, path, fields, which):
     """What the most frequent sample says."""
-    run = subprocess.run([*WRAPPER, perfile, "script", "-F", fields, path], capture_output=True)
+    run = served.run([*WRAPPER, perfile, "script", "-F", fields, path])
     words = collections.Counter(line.strip() for line in run.stdout.split(b"\n")
                                 if line and not line.startswith(b"\t")).most_common()
     return os.fsdecode(words[min(which, len(words) - 1)][0]) if run.returncode < 2 and words else None
 
 
 def filters_for(perfile, path):
-    times = subprocess.run([*WRAPPER, perfile, "script", "--ns", "-F", "time", path], capture_output=True).stdout.split()
+    times = served.run([*WRAPPER, perfile, "script", "--ns", "-F", "time", path]).stdout.split()
     times = sorted(float(t.rstrip(b":")) for t in times if t.rstrip(b":").replace(b".", b"").isdigit())
     if times and times[0] < times[-1]:
         third = (times[-1] - times[0]) / 3
@@ -85,7 +85,7 @@ class Test:
             print("wrong:", *what)
 
     def cut(self, *arguments):
-        return subprocess.run([*WRAPPER, self.perfile, "cut", "--no-sync", "-q", *arguments], capture_output=True).returncode
+        return served.run([*WRAPPER, self.perfile, "cut", "--no-sync", "-q", *arguments]).returncode
 
     def same(self, got, wanted, *what):
         self.expect(got == wanted, *what, "has %d, wanted %d" % (len(got or []), len(wanted)))

@@ -7,10 +7,11 @@ numbers of samples; entries stand below what they belong to, heaviest first; tex
 
 --corpus: also every file below $PERFILE_CORPUS; 77 without it.
 """
-import argparse, csv, io, json, os, pathlib, subprocess, sys
+import argparse, csv, io, json, os, pathlib, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 TIMEOUT_SECONDS = 300
 SORTS = ('comm,dso,symbol', 'symbol,tid', 'dso,{cpu,comm},symbol')
@@ -18,7 +19,7 @@ WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 
 def run(*arguments):
-    done = subprocess.run([*WRAPPER, *(str(a) for a in arguments)], capture_output=True, timeout=TIMEOUT_SECONDS)
+    done = served.run([*WRAPPER, *(str(a) for a in arguments)], timeout=TIMEOUT_SECONDS)
     return done.returncode, done.stdout.decode(errors='surrogateescape')
 
 

@@ -6,10 +6,11 @@ Output, messages and exit status of `-j1` are compared with those of other numbe
 or folders; without any, those in the folder that PERFILE_CORPUS names. With --samples only what resolves samples is
 tried: enough for recordings that have many of them.
 """
-import os, pathlib, subprocess, sys, tempfile
+import os, pathlib, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal,0', '--format', 'json'],
          ['report', '--sort', 'dso', '--symbols', 'main', '--format', 'csv'],
@@ -39,8 +40,7 @@ WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 
 def run(words, recording, environment):
-    done = subprocess.run([*WRAPPER, *words, recording], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env=environment, timeout=TIMEOUT_SECONDS)
+    done = served.run([*WRAPPER, *words, recording], env=environment, timeout=TIMEOUT_SECONDS)
     return done.returncode, done.stdout, done.stderr
 
 

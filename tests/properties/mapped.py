@@ -11,6 +11,7 @@ import argparse, os, pathlib, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 TIMEOUT_SECONDS = 300
 FIELDS = 'tid,pid,time,event,ip,dso,dsoff,brstack,addr'
@@ -18,7 +19,7 @@ WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 
 def run(*arguments):
-    done = subprocess.run([*WRAPPER, *(str(a) for a in arguments)], capture_output=True, timeout=TIMEOUT_SECONDS)
+    done = served.run([*WRAPPER, *(str(a) for a in arguments)], timeout=TIMEOUT_SECONDS)
     return done.returncode, done.stdout
 
 

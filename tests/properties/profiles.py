@@ -9,10 +9,11 @@ PROFILES prints profiles, see profiles.c. For each recording: its stacks are tho
 for byte; the sums of its functions are the rows of `perfile report`; the number of threads makes no difference; the
 profiles of its parts by `perfile cut --split` are that of the whole when they are merged; and the rules of merging hold.
 """
-import collections, json, os, pathlib, re, subprocess, sys, tempfile
+import collections, json, os, pathlib, re, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 COLUMNS = 'overhead_children,sample,period,dso,symbol'
 TIME_PARTS = 4
@@ -29,7 +30,7 @@ WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 def run(*args):
     """What is printed; None when that failed."""
-    done = subprocess.run([*WRAPPER, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    done = served.run([*WRAPPER, *args])
     if done.returncode < 0 or done.returncode == 1 and 'profiles' in args[0]:
         raise AssertionError(f'{" ".join(map(str, args))}: {done.returncode}')
     return done.stdout if done.returncode == 0 else None
@@ -132,7 +133,7 @@ def check_parts(perfile, profiles, path):
 def check_rules(profiles, first, second):
     if None in (run(profiles, 'content', first, first), run(profiles, 'content', second, second)):
         return 0
-    done = subprocess.run([*WRAPPER, profiles, 'rules', first, second], stdout=subprocess.PIPE, text=True)
+    done = served.run([*WRAPPER, profiles, 'rules', first, second], text=True)
     if done.returncode:
         raise AssertionError(f'{first} and {second}: {done.stdout}')
     return 1

@@ -17,6 +17,7 @@ import sys, tempfile, threading
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 IDENTIFIER, IP, TID, TIME = 1 << 16, 1, 2, 4
 SAMPLE, HEADER_ATTR, TRACING_DATA, ID_INDEX, AUXTRACE_INFO, AUXTRACE, HEADER_FEATURE = 9, 64, 66, 69, 70, 71, 80
@@ -89,7 +90,7 @@ class Command:
 
     def run(self, *words):
         try:
-            done = subprocess.run([*self.perfile, *map(str, words)], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
+            done = served.run([*self.perfile, *map(str, words)], text=True, timeout=TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             return 'no end in time', '', ''
         return done.returncode, done.stdout, done.stderr

@@ -17,6 +17,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 WAYS = ["time=3ms", "time=250ms", "size=30K", "pid", "cpu", "event", "comm"]
 PARTS_MAX = 100
@@ -29,7 +30,7 @@ WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 
 
 def run(*args):
-    return subprocess.run([*WRAPPER, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return served.run([*WRAPPER, *args])
 
 
 def records(perfile, path):

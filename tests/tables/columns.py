@@ -9,13 +9,13 @@ group has rows, the numbers in Parquet are those of csv."""
 import json, pathlib, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-import arrowfile, hermetic, parquet
+import arrowfile, hermetic, parquet, served
 
 WIDE = {'u64', 'time', 'duration', 'bytes', 'address', 'addresses'}
 
 
 def output(*command):
-    done = subprocess.run(command, capture_output=True)
+    done = served.run(command)
     if done.returncode not in (0, 1):
         raise AssertionError(f'{" ".join(command)}: {done.stderr.decode(errors="replace").strip()}')
     return done.stdout

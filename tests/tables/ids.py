@@ -4,10 +4,11 @@
 
 Each sample's stack_id is one of `stacks --by stack`, whose functions are those of `frames --by function`, where each id
 stands once. Other threads, the other byte order, a compressed or a merged recording change no id."""
-import collections, json, pathlib, subprocess, sys, tempfile
+import collections, json, pathlib, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import served
 
 wrong = []
 
@@ -23,7 +24,7 @@ class Recording:
         self.perfile, self.path, self.options = perfile, path, options
 
     def rows(self, *view):
-        done = subprocess.run([self.perfile, 'table', *view, *self.options, '--format', 'jsonl', self.path], capture_output=True)
+        done = served.run([self.perfile, 'table', *view, *self.options, '--format', 'jsonl', self.path])
         assert done.returncode in (0, 1), done.stderr.decode()
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -60,7 +61,7 @@ def check_copies(perfile, path, known):
         folder = pathlib.Path(name)
         for verb, *options in (['convert', '--byte-order', 'big'], ['convert', '--compress', 'zstd'], ['merge', path]):
             out = folder / 'copy'
-            done = subprocess.run([perfile, verb, *options, path, '-o', out], capture_output=True)
+            done = served.run([perfile, verb, *options, path, '-o', out])
             assert done.returncode in (0, 1), done.stderr.decode()
             copy = Recording(perfile, out)
             expect(path, f'{verb} {" ".join(options)}: other functions', copy.functions() == known[1])

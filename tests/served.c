@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be preloaded into the command, which then runs with other arguments again and again: SERVED is "FROM,TO,SECONDS", two
- * descriptors and how long a run may take before SIGALRM ends it. A line of words with tabs between them that can be read from
- * the first is the arguments of one run, whose standard input and output are /dev/null. What comes of it is a line of the
- * second: the exit status (negative: the signal), the peak of its memory in KiB, and how many bytes follow: the beginning of
- * what it said.
+ * To be preloaded into the command, which then runs with other arguments again and again (served.py): SERVED is
+ * "FROM,TO,SECONDS", two descriptors and how long a run may take before SIGALRM ends it. The arguments of one run are read from
+ * the first: how many bytes they are in decimal digits, a line end, and the words, each with a 0 behind it. What comes of it is
+ * a line of the second: the exit status (negative: the signal), and the peak of its memory in KiB.
  *
  * Each run is a child that was forked before main() begins: it takes much longer to load a program than to run it.
  */
@@ -12,16 +11,14 @@
 
 #ifdef __GLIBC__
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_MOST = 64, SAID_MOST = 2048 };
+enum { WORDS_MOST = 256, BYTES_MOST = 1 << 20 };
 
 typedef int main_function(int count, char **words, char **environment);
 typedef int start_function(main_function *program, int count, char **words, void (*begin)(void), void (*end)(void),
@@ -30,6 +27,7 @@ typedef int start_function(main_function *program, int count, char **words, void
 start_function __libc_start_main;
 static main_function *served;
 static unsigned seconds_most;
+static char request[BYTES_MOST];
 
 static void require(bool fine)
 {
@@ -37,10 +35,26 @@ static void require(bool fine)
         abort();
 }
 
-static int split(char *line, char **words)
+/* How many bytes the words are; 0 at the end. */
+static size_t read_size(int from)
+{
+    size_t bytes = 0;
+    char digit;
+    while (read(from, &digit, 1) == 1 && digit != '\n')
+        bytes = bytes * 10 + (size_t)(digit - '0');
+    return bytes;
+}
+
+static int read_words(int from, size_t bytes, char **words)
 {
     int count = 1; /* the first is the program's name, which stays */
-    for (char *word = strtok(line, "\t\n"); word; word = strtok(NULL, "\t\n")) {
+    require(bytes < BYTES_MOST);
+    for (size_t at = 0; at < bytes;) {
+        const ssize_t more = read(from, request + at, bytes - at);
+        require(more > 0);
+        at += (size_t)more;
+    }
+    for (char *word = request; word < request + bytes; word += strlen(word) + 1) {
         require(count < WORDS_MOST);
         words[count++] = word;
     }
@@ -48,45 +62,26 @@ static int split(char *line, char **words)
     return count;
 }
 
-static void become(int err)
+static int serve(int from, int to, char **environment, char *name)
 {
-    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    require(dup2(nothing, 0) == 0 && dup2(nothing, 1) == 1 && dup2(err, 2) == 2);
-    close(nothing);
-    close(err);
-    alarm(seconds_most);
-}
-
-static void answer(int to, int status, const struct rusage *used, int err)
-{
-    char said[SAID_MOST];
-    const ssize_t bytes = pread(err, said, sizeof(said), 0);
-    require(bytes >= 0);
-    dprintf(to, "%d %ld %zd\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), used->ru_maxrss, bytes);
-    require(write(to, said, (size_t)bytes) == bytes);
-}
-
-static int serve(FILE *from, int to, char **environment, char *name)
-{
-    char *line = NULL, *words[WORDS_MOST + 1] = {name};
-    size_t room = 0;
-    while (getline(&line, &room, from) > 0) {
-        const int count = split(line, words), err = memfd_create("err", MFD_CLOEXEC);
+    char *words[WORDS_MOST + 1] = {name};
+    size_t bytes;
+    unsetenv("SERVED");
+    unsetenv("LD_PRELOAD");
+    while ((bytes = read_size(from)) > 0) {
+        const int count = read_words(from, bytes, words);
         struct rusage used;
         int status;
-        require(err >= 0);
         const pid_t child = fork();
         if (child == 0) {
-            become(err);
-            close(fileno(from)); /* the stream stays: it would read on in the file that both have */
+            alarm(seconds_most);
+            close(from);
             close(to);
             return served(count, words, environment);
         }
         require(child > 0 && wait4(child, &status, 0, &used) == child);
-        answer(to, status, &used, err);
-        close(err);
+        dprintf(to, "%d %ld\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), used.ru_maxrss);
     }
-    free(line);
     _exit(0);
 }
 
@@ -96,7 +91,7 @@ static int serve_or_run(int count, char **words, char **environment)
     int from, to;
     if (!text || sscanf(text, "%d,%d,%u", &from, &to, &seconds_most) != 3)
         return served(count, words, environment);
-    return serve(fdopen(from, "r"), to, environment, words[0]);
+    return serve(from, to, environment, words[0]);
 }
 
 int __libc_start_main(main_function *program, int count, char **words, void (*begin)(void), void (*end)(void),
