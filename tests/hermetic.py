@@ -58,6 +58,11 @@ def no_corpus():
     return 77
 
 
+def in_memory():
+    """A place for thousands of files that are read once, where there is one in memory; None: that of other temporary files."""
+    return '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
+
+
 def plain_folder():
     """A temporary folder in whose path nothing needs quotes for sh."""
     place = tempfile.gettempdir()

@@ -227,7 +227,7 @@ def main():
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     options = parser.parse_args()
     options.fields = known_fields(options.perfile)
-    options.runs, options.mutate, options.scratch = RUNS, mutate, None
+    options.runs, options.mutate, options.scratch = RUNS, mutate, hermetic.in_memory()
     return judge_all(options)
 
 

@@ -179,7 +179,7 @@ class Salvage:
 
     def check(self, damage):
         """What is wrong with one damaged recording and its copies; '' when nothing is."""
-        with tempfile.TemporaryDirectory(prefix='perfile-salvage-') as folder:
+        with tempfile.TemporaryDirectory(prefix='perfile-salvage-', dir=hermetic.in_memory()) as folder:
             copy = self.make(damage, pathlib.Path(folder) / self.path.name)
             status, shown, errors = self.script(copy)
             missing = damage.expected - set(shown)
