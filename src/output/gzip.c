@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-enum { LEVEL = 6, GZIP_HEADER = 16, ROOM = 64 << 10 };
+enum { LEVEL = 6, NUMBERS_LEVEL = 4, GZIP_HEADER = 16, ROOM = 64 << 10 };
 
 struct pf_gzip {
     const struct perfile_allocator *allocator;
@@ -94,6 +94,19 @@ int pf_gzip_write(void *context, const void *data, size_t bytes)
         bytes -= piece;
     }
     return result;
+}
+
+/* Before the level changes, what came with the old one has to be out. */
+int pf_gzip_expect_numbers(struct pf_gzip *gzip)
+{
+    gzip->stream.avail_in = 0;
+    const int result = run(gzip, Z_BLOCK);
+    gzip->stream.next_out = gzip->out;
+    gzip->stream.avail_out = ROOM;
+    if (result != 0 || deflateParams(&gzip->stream, NUMBERS_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+        return -1;
+    const size_t got = ROOM - gzip->stream.avail_out;
+    return got ? gzip->sink.write(gzip->sink.context, gzip->out, got) : 0;
 }
 
 int pf_gzip_finish(struct pf_gzip *gzip)

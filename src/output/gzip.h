@@ -14,6 +14,8 @@ int pf_gzip_open(struct pf_gzip **gzip, const struct perfile_allocator *allocato
 void pf_gzip_close(struct pf_gzip *gzip);
 /* For pf_text_open; the context is the gzip. 0, or the sink has failed. */
 int pf_gzip_write(void *gzip, const void *data, size_t bytes);
+/* What comes next are numbers, of which more work would not make much less. 0, or the sink has failed. */
+int pf_gzip_expect_numbers(struct pf_gzip *gzip);
 /* Nothing more comes. 0, or the sink has failed. */
 int pf_gzip_finish(struct pf_gzip *gzip);
 

@@ -363,6 +363,43 @@ static void test_page(void **state)
     close_flames(&f);
 }
 
+/* The n-th number: of all lengths, in runs of one to four. */
+static uint64_t number_at(uint64_t n)
+{
+    static const uint8_t runs[] = {0, 1, 1, 2, 2, 2, 3, 3, 3, 3};
+    const uint64_t run = n / PF_COUNT(runs) * 4 + runs[n % PF_COUNT(runs)];
+    return run * 0x9e3779b97f4a7c15ull >> run % 64;
+}
+
+/* Numbers are read as they were put, over many blocks, while more of them come and what was read is forgotten. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    enum { MOST = 60000, STEP = 4999 };
+    const struct perfile_allocator *memory = pf_allocator_or_default(NULL);
+    struct pf_numbers numbers = {0};
+    size_t bytes = 0;
+    for (uint64_t i = 0; i < MOST; i++) {
+        uint8_t leb[PF_LEB128_BYTES];
+        assert_true(pf_numbers_put(&numbers, memory, number_at(i)));
+        bytes += (size_t)(pf_leb128_put(leb, number_at(i)) - leb);
+        if (i % STEP)
+            continue;
+        struct pf_numbers_reading reading = {0};
+        for (uint64_t k = 0; k <= i; k++)
+            assert_int_equal(pf_numbers_get(&numbers, &reading), number_at(k));
+    }
+    assert_int_equal(numbers.count, MOST);
+    assert_int_equal(numbers.bytes, bytes);
+    struct pf_numbers_reading reading = {0};
+    for (uint64_t k = 0; k < MOST; k++) {
+        assert_int_equal(pf_numbers_get(&numbers, &reading), number_at(k));
+        pf_numbers_forget(&numbers, &reading, memory);
+        assert_ptr_equal(numbers.first, reading.block);
+    }
+    pf_numbers_close(&numbers, memory);
+}
+
 /* Whatever allocation fails, all the others are given back. */
 static void test_memory_short(void **state)
 {
@@ -413,7 +450,7 @@ int main(void)
         cmocka_unit_test(test_folded_differential),
         cmocka_unit_test(test_svg_small),
         cmocka_unit_test(test_html),
-        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_page), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_memory_short),
     };
     out.allocator = pf_allocator_or_default(NULL);

@@ -62,7 +62,7 @@ struct pack {
     struct pf_text parts;
     struct pf_text bytes; /* what gzip wrote */
     uint64_t part;        /* where the part at work begins */
-    uint64_t stack_bytes, sample_bytes, wait_bytes;
+    uint64_t stack_bytes, wait_bytes;
     const char *prefix; /* of names of parts: "", "before." */
 };
 
@@ -148,11 +148,15 @@ static void end_part(struct pack *pack, const char *name, uint64_t count)
 
 static void put_number(struct pack *pack, uint64_t value)
 {
-    char *at = pf_text_reserve(&pack->text, 10);
-    for (; value > 127; value >>= 7)
-        *at++ = (char)(value | 128);
-    *at++ = (char)value;
-    pf_text_commit(&pack->text, at);
+    char *at = pf_text_reserve(&pack->text, PF_LEB128_BYTES);
+    pf_text_commit(&pack->text, (char *)pf_leb128_put((uint8_t *)at, value));
+}
+
+static void put_numbers(struct pack *pack, const struct pf_numbers *numbers)
+{
+    struct pf_numbers_reading reading = {0};
+    for (size_t i = 0; i < numbers->count; i++)
+        put_number(pack, pf_numbers_get(numbers, &reading));
 }
 
 /* ---- strings ---- */
@@ -354,9 +358,8 @@ static void put_samples(struct writer *w, const struct pf_flame_set *set)
     };
     const struct pf_page_rows *rows = &set->page->rows;
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++) {
-        pf_put_through(&w->pack.text, rows->columns[i].data, rows->columns[i].used);
-        end_part(&w->pack, names[i], rows->columns[i].used ? rows->count : 0);
-        w->pack.sample_bytes += rows->columns[i].used;
+        put_numbers(&w->pack, &rows->columns[i]);
+        end_part(&w->pack, names[i], rows->columns[i].count);
     }
 }
 
@@ -614,6 +617,9 @@ static int pack_all(struct writer *w)
         return result;
     put_strings(w);
     put_shorts(w);
+    pf_text_flush(&w->pack.text);
+    if (w->pack.text.failed || pf_gzip_expect_numbers(w->pack.gzip) != 0)
+        return PERFILE_ERROR_MEMORY;
     put_functions(w);
     put_recording(w, w->set);
     put_over_time(w);

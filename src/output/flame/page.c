@@ -5,7 +5,7 @@
 
 enum {
     PIECES = 2000, /* of time, when there are too many samples */
-    LEB128_BYTES = 10,
+    FORGET_ROWS = 8192,
     COARSER = 4 /* times fewer pieces, when there are still too many */
 };
 
@@ -13,25 +13,7 @@ enum {
 
 static bool put_number(struct pf_page *page, enum pf_page_column column, uint64_t value)
 {
-    struct pf_page_numbers *to = &page->rows.columns[column];
-    if (PF_UNLIKELY(to->room - to->used < LEB128_BYTES) &&
-        !pf_grow(page->allocator, &to->data, &to->room, to->used + LEB128_BYTES, 1))
-        return false;
-    for (; value > 127; value >>= 7)
-        to->data[to->used++] = (uint8_t)(value | 128);
-    to->data[to->used++] = (uint8_t)value;
-    return true;
-}
-
-static uint64_t get_number(const struct pf_page_numbers *from, size_t *at)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        const uint8_t byte = from->data[(*at)++];
-        value |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128)
-            return value;
-    }
+    return pf_numbers_put(&page->rows.columns[column], page->allocator, value);
 }
 
 static uint64_t zigzag(uint64_t step)
@@ -74,7 +56,7 @@ bool pf_page_next(const struct pf_page *page, struct pf_page_reading *reading, s
     if (reading->row++ == 0)
         reading->time = page->base_ns;
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
-        values[i] = rows->columns[i].used ? get_number(&rows->columns[i], &reading->at[i]) : 1;
+        values[i] = rows->columns[i].count ? pf_numbers_get(&rows->columns[i], &reading->columns[i]) : 1;
     if (values[PF_PAGE_TIME])
         reading->time += from_zigzag(values[PF_PAGE_TIME] - 1);
     reading->stack += from_zigzag(values[PF_PAGE_STACK]);
@@ -91,7 +73,7 @@ bool pf_page_next(const struct pf_page *page, struct pf_page_reading *reading, s
 static void free_rows(struct pf_page *page, struct pf_page_rows *rows)
 {
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
-        pf_free(page->allocator, rows->columns[i].data, rows->columns[i].room);
+        pf_numbers_close(&rows->columns[i], page->allocator);
     *rows = (struct pf_page_rows){0};
 }
 
@@ -99,7 +81,7 @@ size_t pf_page_bytes(const struct pf_page *page)
 {
     size_t bytes = 0;
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
-        bytes += page->rows.columns[i].used;
+        bytes += page->rows.columns[i].bytes;
     return bytes;
 }
 
@@ -118,23 +100,34 @@ static bool end_piece(struct pf_page *page)
     return fine;
 }
 
+static bool is_in_piece(const struct pf_page_fold *fold, uint64_t time)
+{
+    return time == PF_PAGE_NO_TIME ? !fold->piece : fold->piece && time - fold->piece_ns < fold->width_ns;
+}
+
+static bool begin_piece(struct pf_page *page, uint64_t time)
+{
+    struct pf_page_fold *fold = &page->fold;
+    const uint64_t piece = time == PF_PAGE_NO_TIME ? 0 : (time - page->first) / fold->width_ns;
+    if (!end_piece(page))
+        return false;
+    fold->piece = time == PF_PAGE_NO_TIME ? 0 : piece + 1;
+    fold->piece_ns = page->first + piece * fold->width_ns;
+    return true;
+}
+
 /* Each is in the middle of its piece. */
 static bool join(struct pf_page *page, struct pf_page_row *row)
 {
     struct pf_page_fold *fold = &page->fold;
-    uint64_t piece = 0;
     uint32_t place;
     if (page->timeless)
         row->time = PF_PAGE_NO_TIME;
-    if (row->time != PF_PAGE_NO_TIME) {
-        piece = (row->time - page->first) / fold->width_ns;
-        row->time = pf_min(page->first + piece * fold->width_ns + fold->width_ns / 2, page->last);
-        piece++;
-    }
-    row->cpu = PF_PAGE_NONE;
-    if (piece != fold->piece && !end_piece(page))
+    if (!is_in_piece(fold, row->time) && !begin_piece(page, row->time))
         return false;
-    fold->piece = piece;
+    if (row->time != PF_PAGE_NO_TIME)
+        row->time = pf_min(fold->piece_ns + fold->width_ns / 2, page->last);
+    row->cpu = PF_PAGE_NONE;
     const uint64_t who = (uint64_t)row->event << 32 | row->thread;
     if (pf_pairs_get(&fold->places, who, row->stack, &place)) {
         fold->rows[place].weight += row->weight;
@@ -146,6 +139,13 @@ static bool join(struct pf_page *page, struct pf_page_row *row)
         return false;
     fold->rows[fold->count++] = *row;
     return true;
+}
+
+/* What was read is not needed any more. */
+static void forget_rows(struct pf_page *page, const struct pf_page_reading *reading)
+{
+    for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
+        pf_numbers_forget(&page->rows.columns[i], &reading->columns[i], page->allocator);
 }
 
 bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of)
@@ -160,11 +160,14 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
     bool fine = true;
     page->rows = (struct pf_page_rows){0};
     page->timeless |= !pieces;
+    page->fold.piece = 0;
     page->fold.width_ns = pf_max(width, page->fold.width_ns);
     while (fine && pf_page_next(&old, &reading, &row)) {
         if (node_of)
             row.stack = node_of[row.stack];
         fine = join(page, &row);
+        if (reading.row % FORGET_ROWS == 0)
+            forget_rows(&old, &reading);
     }
     fine = fine && end_piece(page);
     free_rows(page, &old.rows);
@@ -228,8 +231,11 @@ static bool keep_small(struct pf_page *page)
     if (fold->width_ns && !page->timeless && span / fold->width_ns >= 2 * PIECES)
         return pf_page_join(page, PIECES, NULL);
     if (page->most_bytes && pf_page_bytes(page) > page->most_bytes) {
-        page->most_bytes = fold->width_ns ? 2 * page->most_bytes : page->most_bytes;
-        return pf_page_join(page, fold->width_ns ? pf_max(span / fold->width_ns / COARSER, 1) : PIECES, NULL);
+        const bool again = fold->width_ns;
+        if (!pf_page_join(page, again ? pf_max(span / fold->width_ns / COARSER, 1) : PIECES, NULL))
+            return false;
+        if (again) /* what pieces of time do not help against needs the room */
+            page->most_bytes = pf_max(page->most_bytes, 2 * pf_page_bytes(page));
     }
     return true;
 }

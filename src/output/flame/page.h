@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the page is made of: one tree with the stacks of all events, without threads, and the samples in columns of LEB128
+ * What the page is made of: one tree with the stacks of all events, without threads, and the samples in columns of
  * numbers. Samples that take more room than allowed are joined to those of the same piece of time, thread, event and
  * stack; the pieces grow as long as there are too many of them.
  */
@@ -9,6 +9,7 @@
 
 #include "analysis/tree.h"
 #include "base/pairs.h"
+#include "output/flame/numbers.h"
 
 enum pf_page_column {
     PF_PAGE_TIME,   /* 0: not known; else zigzag of what was added to the time before, + 1 */
@@ -33,13 +34,8 @@ struct pf_page_row {
     uint32_t thread, cpu, event;
 };
 
-struct pf_page_numbers {
-    uint8_t *data;
-    size_t used, room;
-};
-
 struct pf_page_rows {
-    struct pf_page_numbers columns[PF_PAGE_COLUMNS];
+    struct pf_numbers columns[PF_PAGE_COLUMNS];
     size_t count;
     uint64_t last_time, last_stack;
     bool timed; /* one of them has a time */
@@ -48,7 +44,8 @@ struct pf_page_rows {
 /* Samples of the piece of time at work, joined. */
 struct pf_page_fold {
     uint64_t width_ns; /* of a piece; 0: samples are as they were */
-    uint64_t piece;
+    uint64_t piece;    /* + 1; 0: that of samples without a time */
+    uint64_t piece_ns; /* when it begins */
     struct pf_pairs places;
     struct pf_page_row *rows;
     size_t count, room;
@@ -61,7 +58,7 @@ struct pf_page {
     struct pf_page_fold fold;
     uint64_t base_ns;     /* time of the first sample that has one */
     uint64_t first, last; /* from the earliest to the latest time; first > last: there is none */
-    size_t most_bytes;    /* of the columns, before samples are joined */
+    size_t most_bytes;    /* of the columns in LEB128, before samples are joined */
     bool timeless;        /* times do not matter */
     uint64_t *totals;     /* by event: weight of all samples */
     size_t event_room;
@@ -79,11 +76,12 @@ bool pf_page_end(struct pf_page *page);
  * samples get; NULL: they keep it. False when out of memory.
  */
 bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of);
+/* Of all columns in LEB128. */
 size_t pf_page_bytes(const struct pf_page *page);
 
 /* Reads the samples; zeros are at the start. False: there are no more. */
 struct pf_page_reading {
-    size_t at[PF_PAGE_COLUMNS];
+    struct pf_numbers_reading columns[PF_PAGE_COLUMNS];
     size_t row;
     uint64_t time, stack;
 };

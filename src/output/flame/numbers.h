@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A column of numbers in little memory: LEB128, in blocks, so that none is copied when it grows. The same number again costs
+ * nothing: behind two equal ones stands how many more of them follow.
+ */
+#ifndef PF_OUTPUT_FLAME_NUMBERS_H
+#define PF_OUTPUT_FLAME_NUMBERS_H
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+enum {
+    PF_LEB128_BYTES = 10,
+    PF_NUMBERS_BLOCK_BYTES = 16 << 10,
+    PF_NUMBERS_MOST_BYTES = 3 * PF_LEB128_BYTES /* that one number adds: those before it, too */
+};
+
+struct pf_numbers_block {
+    struct pf_numbers_block *next;
+    size_t used;
+    uint8_t data[PF_NUMBERS_BLOCK_BYTES - sizeof(void *) - sizeof(size_t)];
+};
+
+/* Zeroes are an empty one. */
+struct pf_numbers {
+    struct pf_numbers_block *first, *last;
+    uint64_t value;   /* the last number */
+    uint64_t repeats; /* of it, which are not written yet */
+    unsigned value_bytes;
+    size_t count;
+    size_t bytes; /* of all numbers, each in LEB128 */
+};
+
+static inline uint8_t *pf_leb128_put(uint8_t *at, uint64_t value)
+{
+    for (; value > 127; value >>= 7)
+        *at++ = (uint8_t)(value | 128);
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+/* Of another number than the last one. False when out of memory. */
+bool pf_numbers_put_other(struct pf_numbers *numbers, const struct perfile_allocator *allocator, uint64_t value);
+
+static inline bool pf_numbers_put(struct pf_numbers *numbers, const struct perfile_allocator *allocator, uint64_t value)
+{
+    if (numbers->value != value || !numbers->count)
+        return pf_numbers_put_other(numbers, allocator, value);
+    numbers->repeats++;
+    numbers->bytes += numbers->value_bytes;
+    numbers->count++;
+    return true;
+}
+
+void pf_numbers_close(struct pf_numbers *numbers, const struct perfile_allocator *allocator);
+
+/* Zeroes are at the start. Good until the next number is put. */
+struct pf_numbers_reading {
+    const struct pf_numbers_block *block;
+    size_t at;
+    uint64_t value;
+    uint64_t repeats; /* of it, that come next */
+};
+
+/* One that is not a repetition of a known length. There must be one. */
+uint64_t pf_numbers_get_other(const struct pf_numbers *numbers, struct pf_numbers_reading *reading);
+
+/* There must be one more. */
+static inline uint64_t pf_numbers_get(const struct pf_numbers *numbers, struct pf_numbers_reading *reading)
+{
+    if (!reading->repeats)
+        return pf_numbers_get_other(numbers, reading);
+    reading->repeats--;
+    return reading->value;
+}
+
+/* Frees what lies before the reading; there must not be another. */
+void pf_numbers_forget(struct pf_numbers *numbers, const struct pf_numbers_reading *reading,
+                       const struct perfile_allocator *allocator);
+
+#endif
