@@ -42,7 +42,8 @@ enum {
     COARSER = 4,
     SMALLEST = 1000, /* nodes that a cut leaves */
     MOST_CUTS = 4,   /* each is a better guess */
-    WAIT_SHARE = 4   /* of the page */
+    WAIT_SHARE = 4,  /* of the page */
+    PIECE_BYTES = 3 << 14 /* digits of base64 stand for three */
 };
 
 /* Frame of a node that stands for what was cut, and what all samples of an event weigh together. */
@@ -54,14 +55,23 @@ struct string {
     size_t place; /* 3 * frame + 0 name, 1 module, 2 file; behind all frames the threads */
 };
 
+/* Of what is packed. But for the last one they are full. */
+struct piece {
+    struct piece *next;
+    size_t used;
+    uint8_t data[PIECE_BYTES];
+};
+
 /* What is packed; where a part of it ends is seen before it is deflated. */
 struct pack {
+    const struct perfile_allocator *allocator;
     struct pf_gzip *gzip;
     struct pf_text text; /* on its way to gzip */
     uint64_t given;      /* to gzip */
     struct pf_text parts;
-    struct pf_text bytes; /* what gzip wrote */
-    uint64_t part;        /* where the part at work begins */
+    struct piece *first, *last; /* what gzip wrote */
+    size_t bytes;
+    uint64_t part; /* where the part at work begins */
     uint64_t stack_bytes, wait_bytes;
     const char *prefix; /* of names of parts: "", "before." */
 };
@@ -100,36 +110,63 @@ static int give(void *context, const void *data, size_t bytes)
     return pf_gzip_write(pack->gzip, data, bytes);
 }
 
+/* Many small pieces: one that grows is copied, and leaves holes behind. */
+static struct piece *piece_with_room(struct pack *pack)
+{
+    struct piece *last = pack->last;
+    if (last && last->used < PIECE_BYTES)
+        return last;
+    struct piece *piece = pf_resize(pack->allocator, NULL, 0, sizeof(*piece));
+    if (!piece)
+        return NULL;
+    piece->next = NULL;
+    piece->used = 0;
+    *(last ? &last->next : &pack->first) = piece;
+    return pack->last = piece;
+}
+
 static int keep(void *context, const void *data, size_t bytes)
 {
     struct pack *pack = context;
-    pf_put(&pack->bytes, data, bytes);
-    return pack->bytes.failed;
+    const uint8_t *from = data;
+    while (bytes) {
+        struct piece *piece = piece_with_room(pack);
+        if (!piece)
+            return -1;
+        const size_t now = pf_min(bytes, PIECE_BYTES - piece->used);
+        memcpy(piece->data + piece->used, from, now);
+        piece->used += now;
+        pack->bytes += now;
+        from += now;
+        bytes -= now;
+    }
+    return 0;
 }
 
 static void close_pack(struct pack *pack)
 {
     pf_gzip_close(pack->gzip);
+    while (pack->first) {
+        struct piece *piece = pack->first;
+        pack->first = piece->next;
+        pf_free(pack->allocator, piece, sizeof(*piece));
+    }
     if (pack->text.allocator)
         pf_text_close(&pack->text);
     if (pack->parts.allocator)
         pf_text_close(&pack->parts);
-    if (pack->bytes.allocator)
-        pf_text_close(&pack->bytes);
     *pack = (struct pack){0};
 }
 
 static int open_pack(struct pack *pack, const struct perfile_allocator *allocator)
 {
     const struct perfile_sink sink = {pack, keep};
-    *pack = (struct pack){.prefix = ""};
+    *pack = (struct pack){.allocator = allocator, .prefix = ""};
     int result = pf_gzip_open(&pack->gzip, allocator, &sink, NULL);
     if (result == 0)
         result = pf_text_open(&pack->text, allocator, give, pack);
     if (result == 0)
         result = pf_text_open(&pack->parts, allocator, NULL, NULL);
-    if (result == 0)
-        result = pf_text_open(&pack->bytes, allocator, NULL, NULL);
     return result;
 }
 
@@ -629,21 +666,21 @@ static int pack_all(struct writer *w)
         put_recording(w, w->before);
     }
     pf_text_flush(&w->pack.text);
-    if (w->pack.text.failed || w->pack.parts.failed || pf_gzip_finish(w->pack.gzip) != 0 || w->pack.bytes.failed)
+    if (w->pack.text.failed || w->pack.parts.failed || pf_gzip_finish(w->pack.gzip) != 0)
         return PERFILE_ERROR_MEMORY;
     return 0;
 }
 
 static bool is_too_large(const struct writer *w)
 {
-    return w->options->page_bytes && w->pack.bytes.used / 3 * 4 > w->options->page_bytes;
+    return w->options->page_bytes && w->pack.bytes / 3 * 4 > w->options->page_bytes;
 }
 
 /* Nodes that fit into half of the page, as far as the last attempt tells. */
 static size_t fitting_nodes(const struct writer *w)
 {
     const double share = (double)w->pack.stack_bytes / (double)pf_max(packed_so_far(&w->pack), 1);
-    const double bytes = (double)w->pack.bytes.used * 4 / 3 * share;
+    const double bytes = (double)w->pack.bytes * 4 / 3 * share;
     const double half = (double)w->options->page_bytes / 2;
     return bytes > half ? (size_t)((double)w->set->page->tree.count * half / bytes) + SMALLEST : SIZE_MAX;
 }
@@ -796,7 +833,8 @@ static int put_data(struct writer *w)
     pf_put_format(w->text, ",\n\"parts\":[");
     pf_put(w->text, w->pack.parts.data, w->pack.parts.used);
     pf_put_string(w->text, "],\n\"packed\":\"");
-    put_base64(w->text, (const uint8_t *)w->pack.bytes.data, w->pack.bytes.used);
+    for (const struct piece *piece = w->pack.first; piece; piece = piece->next)
+        put_base64(w->text, piece->data, piece->used);
     pf_put_string(w->text, "\"}");
     return w->text->failed;
 }

@@ -6,6 +6,7 @@
 enum {
     PIECES = 2000, /* of time, when there are too many samples */
     FORGET_ROWS = 8192,
+    MOST_ROW_BYTES = PF_PAGE_COLUMNS * PF_LEB128_BYTES,
     COARSER = 4 /* times fewer pieces, when there are still too many */
 };
 
@@ -87,13 +88,16 @@ size_t pf_page_bytes(const struct pf_page *page)
 
 /* ---- joining ---- */
 
-/* The piece at work is over. */
+/* The piece at work is over. Each row is in its middle. */
 static bool end_piece(struct pf_page *page)
 {
     struct pf_page_fold *fold = &page->fold;
+    const uint64_t middle = pf_min(fold->piece_ns + fold->width_ns / 2, page->last);
     bool fine = true;
-    for (size_t i = 0; fine && i < fold->count; i++)
+    for (size_t i = 0; fine && i < fold->count; i++) {
+        fold->rows[i].time = fold->piece ? middle : PF_PAGE_NO_TIME;
         fine = put_row(page, &fold->rows[i]);
+    }
     fold->count = 0;
     pf_pairs_close(&fold->places);
     pf_pairs_open(&fold->places, page->allocator);
@@ -116,18 +120,13 @@ static bool begin_piece(struct pf_page *page, uint64_t time)
     return true;
 }
 
-/* Each is in the middle of its piece. */
-static bool join(struct pf_page *page, struct pf_page_row *row)
+static bool join(struct pf_page *page, const struct pf_page_row *row)
 {
     struct pf_page_fold *fold = &page->fold;
+    const uint64_t time = page->timeless ? PF_PAGE_NO_TIME : row->time;
     uint32_t place;
-    if (page->timeless)
-        row->time = PF_PAGE_NO_TIME;
-    if (!is_in_piece(fold, row->time) && !begin_piece(page, row->time))
+    if (!is_in_piece(fold, time) && !begin_piece(page, time))
         return false;
-    if (row->time != PF_PAGE_NO_TIME)
-        row->time = pf_min(fold->piece_ns + fold->width_ns / 2, page->last);
-    row->cpu = PF_PAGE_NONE;
     const uint64_t who = (uint64_t)row->event << 32 | row->thread;
     if (pf_pairs_get(&fold->places, who, row->stack, &place)) {
         fold->rows[place].weight += row->weight;
@@ -137,7 +136,8 @@ static bool join(struct pf_page *page, struct pf_page_row *row)
     if (!pf_grow(page->allocator, &fold->rows, &fold->room, fold->count + 1, sizeof(*fold->rows)) ||
         !pf_pairs_put(&fold->places, who, row->stack, (uint32_t)fold->count))
         return false;
-    fold->rows[fold->count++] = *row;
+    fold->rows[fold->count] = *row;
+    fold->rows[fold->count++].cpu = PF_PAGE_NONE;
     return true;
 }
 
@@ -162,6 +162,7 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
     page->timeless |= !pieces;
     page->fold.piece = 0;
     page->fold.width_ns = pf_max(width, page->fold.width_ns);
+    page->fold.most_ns = pf_min(page->fold.width_ns, UINT64_MAX / (2 * PIECES)) * (2 * PIECES);
     while (fine && pf_page_next(&old, &reading, &row)) {
         if (node_of)
             row.stack = node_of[row.stack];
@@ -171,6 +172,7 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
     }
     fine = fine && end_piece(page);
     free_rows(page, &old.rows);
+    pf_give_back(page->allocator);
     return fine;
 }
 
@@ -223,21 +225,27 @@ static bool note_weight(struct pf_page *page, const struct pf_page_row *row)
     return true;
 }
 
+static bool join_coarser(struct pf_page *page, uint64_t span)
+{
+    const uint64_t width = page->fold.width_ns;
+    if (!pf_page_join(page, width ? pf_max(span / width / COARSER, 1) : PIECES, NULL))
+        return false;
+    if (width) /* what pieces of time do not help against needs the room */
+        page->most_bytes = pf_max(page->most_bytes, 2 * pf_page_bytes(page));
+    return true;
+}
+
 /* Too many bytes, or too many pieces of time. */
 static bool keep_small(struct pf_page *page)
 {
-    const struct pf_page_fold *fold = &page->fold;
     const uint64_t span = page->last > page->first ? page->last - page->first : 0;
-    if (fold->width_ns && !page->timeless && span / fold->width_ns >= 2 * PIECES)
+    if (page->fold.width_ns && !page->timeless && span >= page->fold.most_ns)
         return pf_page_join(page, PIECES, NULL);
-    if (page->most_bytes && pf_page_bytes(page) > page->most_bytes) {
-        const bool again = fold->width_ns;
-        if (!pf_page_join(page, again ? pf_max(span / fold->width_ns / COARSER, 1) : PIECES, NULL))
-            return false;
-        if (again) /* what pieces of time do not help against needs the room */
-            page->most_bytes = pf_max(page->most_bytes, 2 * pf_page_bytes(page));
-    }
-    return true;
+    if (!page->most_bytes || page->rows.count < page->rows.look_at)
+        return true;
+    const size_t bytes = pf_page_bytes(page);
+    page->rows.look_at = page->rows.count + 1 + (page->most_bytes - pf_min(bytes, page->most_bytes)) / MOST_ROW_BYTES;
+    return bytes <= page->most_bytes || join_coarser(page, span);
 }
 
 bool pf_page_add(struct pf_page *page, const struct pf_page_row *row)

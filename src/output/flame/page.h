@@ -37,6 +37,7 @@ struct pf_page_row {
 struct pf_page_rows {
     struct pf_numbers columns[PF_PAGE_COLUMNS];
     size_t count;
+    size_t look_at; /* the count at which it is looked at how many bytes there are */
     uint64_t last_time, last_stack;
     bool timed; /* one of them has a time */
 };
@@ -46,6 +47,7 @@ struct pf_page_fold {
     uint64_t width_ns; /* of a piece; 0: samples are as they were */
     uint64_t piece;    /* + 1; 0: that of samples without a time */
     uint64_t piece_ns; /* when it begins */
+    uint64_t most_ns;  /* then there are too many pieces */
     struct pf_pairs places;
     struct pf_page_row *rows;
     size_t count, room;
