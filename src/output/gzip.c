@@ -6,12 +6,13 @@
 
 #include "base/error.h"
 
-enum { LEVEL = 6, NUMBERS_LEVEL = 4, GZIP_HEADER = 16, ROOM = 64 << 10 };
+enum { LEVEL = 6, GZIP_HEADER = 16, ROOM = 64 << 10 };
 
 struct pf_gzip {
     const struct perfile_allocator *allocator;
     struct perfile_sink sink;
     z_stream stream;
+    enum pf_gzip_kind kind;
     uint8_t out[ROOM];
 };
 
@@ -97,13 +98,21 @@ int pf_gzip_write(void *context, const void *data, size_t bytes)
 }
 
 /* Before the level changes, what came with the old one has to be out. */
-int pf_gzip_expect_numbers(struct pf_gzip *gzip)
+int pf_gzip_expect(struct pf_gzip *gzip, enum pf_gzip_kind kind)
 {
+    static const struct {
+        int level, strategy;
+    } ways[] = {[PF_GZIP_TEXT] = {LEVEL, Z_DEFAULT_STRATEGY},
+                [PF_GZIP_NUMBERS] = {2, Z_DEFAULT_STRATEGY},
+                [PF_GZIP_NOISE] = {2, Z_RLE}};
+    if (kind == gzip->kind)
+        return 0;
+    gzip->kind = kind;
     gzip->stream.avail_in = 0;
     const int result = run(gzip, Z_BLOCK);
     gzip->stream.next_out = gzip->out;
     gzip->stream.avail_out = ROOM;
-    if (result != 0 || deflateParams(&gzip->stream, NUMBERS_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (result != 0 || deflateParams(&gzip->stream, ways[kind].level, ways[kind].strategy) != Z_OK)
         return -1;
     const size_t got = ROOM - gzip->stream.avail_out;
     return got ? gzip->sink.write(gzip->sink.context, gzip->out, got) : 0;

@@ -189,6 +189,13 @@ static void put_number(struct pack *pack, uint64_t value)
     pf_text_commit(&pack->text, (char *)pf_leb128_put((uint8_t *)at, value));
 }
 
+/* What comes next. */
+static void expect(struct pack *pack, enum pf_gzip_kind kind)
+{
+    if (pf_text_flush(&pack->text) == 0 && pf_gzip_expect(pack->gzip, kind) != 0)
+        pack->text.failed = PERFILE_ERROR_MEMORY;
+}
+
 static void put_numbers(struct pack *pack, const struct pf_numbers *numbers)
 {
     struct pf_numbers_reading reading = {0};
@@ -393,11 +400,15 @@ static void put_samples(struct writer *w, const struct pf_flame_set *set)
         [PF_PAGE_CPU] = "samples.cpu",     [PF_PAGE_EVENT] = "samples.event", [PF_PAGE_WEIGHT] = "samples.weight",
         [PF_PAGE_COUNT] = "samples.count",
     };
+    /* Joined rows of a piece of time are in no order. */
     const struct pf_page_rows *rows = &set->page->rows;
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++) {
+        const bool noise = set->page->fold.width_ns && (i == PF_PAGE_STACK || i == PF_PAGE_COUNT);
+        expect(&w->pack, noise ? PF_GZIP_NOISE : PF_GZIP_NUMBERS);
         put_numbers(&w->pack, &rows->columns[i]);
         end_part(&w->pack, names[i], rows->columns[i].count);
     }
+    expect(&w->pack, PF_GZIP_NUMBERS);
 }
 
 /* Times are steps from the one before, from the begin of the page on. */
@@ -654,9 +665,7 @@ static int pack_all(struct writer *w)
         return result;
     put_strings(w);
     put_shorts(w);
-    pf_text_flush(&w->pack.text);
-    if (w->pack.text.failed || pf_gzip_expect_numbers(w->pack.gzip) != 0)
-        return PERFILE_ERROR_MEMORY;
+    expect(&w->pack, PF_GZIP_NUMBERS);
     put_functions(w);
     put_recording(w, w->set);
     put_over_time(w);

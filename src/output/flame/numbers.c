@@ -60,9 +60,16 @@ void pf_numbers_close(struct pf_numbers *numbers, const struct perfile_allocator
 static uint64_t get_leb128(struct pf_numbers_reading *reading)
 {
     const uint8_t *from = reading->block->data + reading->at;
-    uint64_t value = *from & 127;
-    for (unsigned shift = 7; *from++ > 127; shift += 7)
-        value |= (uint64_t)(*from & 127) << shift;
+    const unsigned more = from[0] >> 7;
+    uint64_t value = (from[0] & 127u) | (from[1] & (127u & -more)) << 7;
+    from += 1 + more;
+    if (PF_UNLIKELY(more && from[-1] > 127)) {
+        unsigned shift = 14;
+        do {
+            value |= (uint64_t)(*from & 127) << shift;
+            shift += 7;
+        } while (*from++ > 127);
+    }
     reading->at = (size_t)(from - reading->block->data);
     return value;
 }

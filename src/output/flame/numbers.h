@@ -12,7 +12,7 @@
 enum {
     PF_LEB128_BYTES = 10,
     PF_NUMBERS_BLOCK_BYTES = 16 << 10,
-    PF_NUMBERS_MOST_BYTES = 3 * PF_LEB128_BYTES /* that one number adds: those before it, too */
+    PF_NUMBERS_MOST_BYTES = 3 * PF_LEB128_BYTES + 1 /* that one number adds: those before it, too, and one that is read */
 };
 
 struct pf_numbers_block {
@@ -31,8 +31,15 @@ struct pf_numbers {
     size_t bytes; /* of all numbers, each in LEB128 */
 };
 
+/* At most LEB128_BYTES. Small ones are written without a branch: how many bytes they have is not foreseen. */
 static inline uint8_t *pf_leb128_put(uint8_t *at, uint64_t value)
 {
+    if (PF_LIKELY(value < 1 << 14)) {
+        const unsigned more = value > 127;
+        at[0] = (uint8_t)((value & 127) | more << 7);
+        at[1] = (uint8_t)(value >> 7);
+        return at + 1 + more;
+    }
     for (; value > 127; value >>= 7)
         *at++ = (uint8_t)(value | 128);
     *at++ = (uint8_t)value;

@@ -29,19 +29,20 @@ static uint64_t from_zigzag(uint64_t value)
 
 /* ---- rows ---- */
 
-static bool put_row(struct pf_page *page, const struct pf_page_row *row)
+/* The time that counts stands beside the row: to copy what has just been written waits for it to be there. */
+static bool put_row(struct pf_page *page, const struct pf_page_row *row, uint64_t time)
 {
     struct pf_page_rows *rows = &page->rows;
-    const bool timed = row->time != PF_PAGE_NO_TIME;
+    const bool timed = time != PF_PAGE_NO_TIME;
     const uint64_t before = rows->timed ? rows->last_time : page->base_ns;
-    const bool fine = put_number(page, PF_PAGE_TIME, timed ? zigzag(row->time - before) + 1 : 0) &&
+    const bool fine = put_number(page, PF_PAGE_TIME, timed ? zigzag(time - before) + 1 : 0) &&
                       put_number(page, PF_PAGE_STACK, zigzag(row->stack - rows->last_stack)) &&
                       put_number(page, PF_PAGE_THREAD, row->thread) &&
                       put_number(page, PF_PAGE_CPU, row->cpu == PF_PAGE_NONE ? 0 : row->cpu + 1ull) &&
                       put_number(page, PF_PAGE_EVENT, row->event) && put_number(page, PF_PAGE_WEIGHT, row->weight) &&
                       (!page->fold.width_ns || put_number(page, PF_PAGE_COUNT, row->count));
     if (timed)
-        rows->last_time = row->time;
+        rows->last_time = time;
     rows->timed |= timed;
     rows->last_stack = row->stack;
     rows->count += fine;
@@ -94,10 +95,8 @@ static bool end_piece(struct pf_page *page)
     struct pf_page_fold *fold = &page->fold;
     const uint64_t middle = pf_min(fold->piece_ns + fold->width_ns / 2, page->last);
     bool fine = true;
-    for (size_t i = 0; fine && i < fold->count; i++) {
-        fold->rows[i].time = fold->piece ? middle : PF_PAGE_NO_TIME;
-        fine = put_row(page, &fold->rows[i]);
-    }
+    for (size_t i = 0; fine && i < fold->count; i++)
+        fine = put_row(page, &fold->rows[i], fold->piece ? middle : PF_PAGE_NO_TIME);
     fold->count = 0;
     pf_pairs_close(&fold->places);
     pf_pairs_open(&fold->places, page->allocator);
@@ -120,24 +119,44 @@ static bool begin_piece(struct pf_page *page, uint64_t time)
     return true;
 }
 
-static bool join(struct pf_page *page, const struct pf_page_row *row)
+static bool is_same(const struct pf_page_row *a, const struct pf_page_row *b)
+{
+    return a->stack == b->stack && a->thread == b->thread && a->event == b->event;
+}
+
+/* The row that such samples are joined to, made when there is none; NULL: out of memory. */
+static struct pf_page_row *find_row(struct pf_page *page, const struct pf_page_row *row)
 {
     struct pf_page_fold *fold = &page->fold;
-    const uint64_t time = page->timeless ? PF_PAGE_NO_TIME : row->time;
-    uint32_t place;
-    if (!is_in_piece(fold, time) && !begin_piece(page, time))
-        return false;
     const uint64_t who = (uint64_t)row->event << 32 | row->thread;
-    if (pf_pairs_get(&fold->places, who, row->stack, &place)) {
-        fold->rows[place].weight += row->weight;
-        fold->rows[place].count += row->count;
-        return true;
-    }
+    uint32_t place;
+    if (pf_pairs_get(&fold->places, who, row->stack, &place))
+        return &fold->rows[place];
     if (!pf_grow(page->allocator, &fold->rows, &fold->room, fold->count + 1, sizeof(*fold->rows)) ||
         !pf_pairs_put(&fold->places, who, row->stack, (uint32_t)fold->count))
+        return NULL;
+    struct pf_page_row *made = &fold->rows[fold->count++];
+    *made = *row;
+    made->cpu = PF_PAGE_NONE;
+    made->weight = made->count = 0;
+    return made;
+}
+
+static bool join(struct pf_page *page, const struct pf_page_row *row, uint64_t time)
+{
+    struct pf_page_fold *fold = &page->fold;
+    time = page->timeless ? PF_PAGE_NO_TIME : time;
+    if (!is_in_piece(fold, time) && !begin_piece(page, time))
         return false;
-    fold->rows[fold->count] = *row;
-    fold->rows[fold->count++].cpu = PF_PAGE_NONE;
+    uint32_t *hint = &fold->hints[(row->thread * 0x9e3779b1u ^ row->stack * 0x85ebca6bu) >> 20];
+    if (*hint >= fold->count || !is_same(&fold->rows[*hint], row)) {
+        const struct pf_page_row *found = find_row(page, row);
+        if (!found)
+            return false;
+        *hint = (uint32_t)(found - fold->rows);
+    }
+    fold->rows[*hint].weight += row->weight;
+    fold->rows[*hint].count += row->count;
     return true;
 }
 
@@ -166,7 +185,7 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
     while (fine && pf_page_next(&old, &reading, &row)) {
         if (node_of)
             row.stack = node_of[row.stack];
-        fine = join(page, &row);
+        fine = join(page, &row, row.time);
         if (reading.row % FORGET_ROWS == 0)
             forget_rows(&old, &reading);
     }
@@ -196,21 +215,21 @@ void pf_page_close(struct pf_page *page)
     pf_tree_close(&page->tree);
 }
 
-static void note_time(struct pf_page *page, struct pf_page_row *row)
+/* What counts as the time. */
+static uint64_t note_time(struct pf_page *page, uint64_t time)
 {
-    if (row->time == PF_PAGE_NO_TIME)
-        return;
+    if (time == PF_PAGE_NO_TIME)
+        return time;
     if (page->first > page->last)
-        page->base_ns = row->time;
-    if ((row->time > page->base_ns ? row->time - page->base_ns : page->base_ns - row->time) > PF_PAGE_FAR_NS) {
-        row->time = PF_PAGE_NO_TIME;
-        return;
-    }
-    page->last = pf_max(page->last, row->time);
+        page->base_ns = time;
+    if ((time > page->base_ns ? time - page->base_ns : page->base_ns - time) > PF_PAGE_FAR_NS)
+        return PF_PAGE_NO_TIME;
+    page->last = pf_max(page->last, time);
     /* Pieces are counted from the first time: an earlier one would move them. */
-    if (page->fold.width_ns && row->time < page->first)
-        row->time = page->first;
-    page->first = pf_min(page->first, row->time);
+    if (page->fold.width_ns && time < page->first)
+        time = page->first;
+    page->first = pf_min(page->first, time);
+    return time;
 }
 
 static bool note_weight(struct pf_page *page, const struct pf_page_row *row)
@@ -250,9 +269,8 @@ static bool keep_small(struct pf_page *page)
 
 bool pf_page_add(struct pf_page *page, const struct pf_page_row *row)
 {
-    struct pf_page_row mine = *row;
-    note_time(page, &mine);
-    return note_weight(page, &mine) && (page->fold.width_ns ? join(page, &mine) : put_row(page, &mine)) &&
+    const uint64_t time = note_time(page, row->time);
+    return note_weight(page, row) && (page->fold.width_ns ? join(page, row, time) : put_row(page, row, time)) &&
            keep_small(page);
 }
 

@@ -42,6 +42,8 @@ struct pf_page_rows {
     bool timed; /* one of them has a time */
 };
 
+enum { PF_PAGE_HINTS = 4096 };
+
 /* Samples of the piece of time at work, joined. */
 struct pf_page_fold {
     uint64_t width_ns; /* of a piece; 0: samples are as they were */
@@ -51,6 +53,7 @@ struct pf_page_fold {
     struct pf_pairs places;
     struct pf_page_row *rows;
     size_t count, room;
+    uint32_t hints[PF_PAGE_HINTS]; /* places where such a row was */
 };
 
 struct pf_page {

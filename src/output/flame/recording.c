@@ -60,12 +60,13 @@ static bool add_to_page(struct pf_flame_recording *g, struct pf_flame_stacks *st
     if (thread == UINT32_MAX || !pf_stacks_add(&g->arriving, &g->page.tree, stack) || !add_waiting(g))
         return false;
     g->waits = true;
-    g->waiting = (struct pf_page_row){.time = timed ? sample->time : PF_PAGE_NO_TIME,
-                                      .weight = stack->weight,
-                                      .count = 1,
-                                      .thread = thread,
-                                      .cpu = sample->has_cpu ? sample->cpu : PF_PAGE_NONE,
-                                      .event = (uint32_t)(stacks - g->stacks)};
+    struct pf_page_row *row = &g->waiting;
+    row->time = timed ? sample->time : PF_PAGE_NO_TIME;
+    row->weight = stack->weight;
+    row->count = 1;
+    row->thread = thread;
+    row->cpu = sample->has_cpu ? sample->cpu : PF_PAGE_NONE;
+    row->event = (uint32_t)(stacks - g->stacks);
     return true;
 }
 
