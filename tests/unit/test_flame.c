@@ -450,7 +450,8 @@ int main(void)
         cmocka_unit_test(test_folded_differential),
         cmocka_unit_test(test_svg_small),
         cmocka_unit_test(test_html),
-        cmocka_unit_test(test_page), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_memory_short),
     };
     out.allocator = pf_allocator_or_default(NULL);

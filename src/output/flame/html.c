@@ -40,9 +40,9 @@ enum {
     MAX_NODES = 4000000, /* what a browser takes in some seconds */
     PIECES = 2000,       /* of time, when samples are joined */
     COARSER = 4,
-    SMALLEST = 1000, /* nodes that a cut leaves */
-    MOST_CUTS = 4,   /* each is a better guess */
-    WAIT_SHARE = 4,  /* of the page */
+    SMALLEST = 1000,      /* nodes that a cut leaves */
+    MOST_CUTS = 4,        /* each is a better guess */
+    WAIT_SHARE = 4,       /* of the page */
     PIECE_BYTES = 3 << 14 /* digits of base64 stand for three */
 };
 

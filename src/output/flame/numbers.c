@@ -3,45 +3,30 @@
 
 /* ---- writing ---- */
 
-/* Room for what one number adds; NULL when out of memory. */
-static struct pf_numbers_block *block_with_room(struct pf_numbers *numbers, const struct perfile_allocator *allocator)
+static bool add_block(struct pf_numbers *numbers, const struct perfile_allocator *allocator)
 {
-    struct pf_numbers_block *last = numbers->last;
-    if (PF_LIKELY(last && last->used <= sizeof(last->data) - PF_NUMBERS_MOST_BYTES))
-        return last;
-    struct pf_numbers_block *block = pf_resize(allocator, NULL, 0, sizeof(*block));
-    if (!block)
-        return NULL;
-    block->next = NULL;
-    block->used = 0;
-    if (last)
-        last->next = block;
-    else
-        numbers->first = block;
-    return numbers->last = block;
-}
-
-static void put_repeats(struct pf_numbers *numbers, struct pf_numbers_block *block)
-{
-    uint8_t *at = pf_leb128_put(block->data + block->used, numbers->value);
-    at = pf_leb128_put(at, numbers->repeats - 1);
-    block->used = (size_t)(at - block->data);
-    numbers->repeats = 0;
-}
-
-bool pf_numbers_put_other(struct pf_numbers *numbers, const struct perfile_allocator *allocator, uint64_t value)
-{
-    struct pf_numbers_block *block = block_with_room(numbers, allocator);
+    struct pf_numbers_block *last = numbers->last, *block = pf_resize(allocator, NULL, 0, sizeof(*block));
     if (!block)
         return false;
-    if (numbers->repeats)
-        put_repeats(numbers, block);
-    uint8_t *from = block->data + block->used, *end = pf_leb128_put(from, value);
-    numbers->value = value;
-    numbers->value_bytes = (unsigned)(end - from);
-    numbers->bytes += numbers->value_bytes;
-    numbers->count++;
-    block->used = (size_t)(end - block->data);
+    block->next = NULL;
+    if (last)
+        last->end = numbers->at;
+    *(last ? &last->next : &numbers->first) = block;
+    numbers->last = block;
+    numbers->at = block->data;
+    numbers->end = block->data + sizeof(block->data);
+    return true;
+}
+
+bool pf_numbers_settle(struct pf_numbers *numbers, const struct perfile_allocator *allocator)
+{
+    if (numbers->end - numbers->at < PF_NUMBERS_MOST_BYTES && !add_block(numbers, allocator))
+        return false;
+    if (numbers->repeats) {
+        numbers->at = pf_leb128_put(numbers->at, numbers->value);
+        numbers->at = pf_leb128_put(numbers->at, numbers->repeats - 1);
+        numbers->repeats = 0;
+    }
     return true;
 }
 
@@ -59,7 +44,7 @@ void pf_numbers_close(struct pf_numbers *numbers, const struct perfile_allocator
 
 static uint64_t get_leb128(struct pf_numbers_reading *reading)
 {
-    const uint8_t *from = reading->block->data + reading->at;
+    const uint8_t *from = reading->at;
     const unsigned more = from[0] >> 7;
     uint64_t value = (from[0] & 127u) | (from[1] & (127u & -more)) << 7;
     from += 1 + more;
@@ -70,21 +55,28 @@ static uint64_t get_leb128(struct pf_numbers_reading *reading)
             shift += 7;
         } while (*from++ > 127);
     }
-    reading->at = (size_t)(from - reading->block->data);
+    reading->at = from;
     return value;
+}
+
+/* False: what is left are the repeats that are not written. */
+static bool next_block(const struct pf_numbers *numbers, struct pf_numbers_reading *reading)
+{
+    const struct pf_numbers_block *next = reading->block ? reading->block->next : numbers->first;
+    if (!next)
+        return false;
+    reading->block = next;
+    reading->at = next->data;
+    reading->end = next->next ? next->end : numbers->at;
+    return true;
 }
 
 uint64_t pf_numbers_get_other(const struct pf_numbers *numbers, struct pf_numbers_reading *reading)
 {
-    const struct pf_numbers_block *block = reading->block, *next = block ? block->next : numbers->first;
-    const bool begins = !block;
-    if (begins || reading->at == block->used) {
-        if (!next) {
-            reading->repeats = numbers->repeats - 1;
-            return reading->value;
-        }
-        reading->block = next;
-        reading->at = 0;
+    const bool begins = !reading->block;
+    if (reading->at == reading->end && !next_block(numbers, reading)) {
+        reading->repeats = numbers->repeats - 1;
+        return reading->value;
     }
     const uint64_t value = get_leb128(reading);
     if (!begins && value == reading->value)

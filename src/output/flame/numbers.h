@@ -12,20 +12,22 @@
 enum {
     PF_LEB128_BYTES = 10,
     PF_NUMBERS_BLOCK_BYTES = 16 << 10,
-    PF_NUMBERS_MOST_BYTES = 3 * PF_LEB128_BYTES + 1 /* that one number adds: those before it, too, and one that is read */
+    PF_NUMBERS_MOST_BYTES =
+        3 * PF_LEB128_BYTES + 1 /* that one number adds: those before it, too, and one that is read */
 };
 
 struct pf_numbers_block {
     struct pf_numbers_block *next;
-    size_t used;
-    uint8_t data[PF_NUMBERS_BLOCK_BYTES - sizeof(void *) - sizeof(size_t)];
+    const uint8_t *end; /* of what is in it; of the last one pf_numbers has it */
+    uint8_t data[PF_NUMBERS_BLOCK_BYTES - 2 * sizeof(void *)];
 };
 
 /* Zeroes are an empty one. */
 struct pf_numbers {
     struct pf_numbers_block *first, *last;
-    uint64_t value;   /* the last number */
-    uint64_t repeats; /* of it, which are not written yet */
+    uint8_t *at, *end; /* where there is room in the last one */
+    uint64_t value;    /* the last number */
+    uint64_t repeats;  /* of it, which are not written yet */
     unsigned value_bytes;
     size_t count;
     size_t bytes; /* of all numbers, each in LEB128 */
@@ -46,14 +48,23 @@ static inline uint8_t *pf_leb128_put(uint8_t *at, uint64_t value)
     return at;
 }
 
-/* Of another number than the last one. False when out of memory. */
-bool pf_numbers_put_other(struct pf_numbers *numbers, const struct perfile_allocator *allocator, uint64_t value);
+/* Writes the repeats, and makes room for what one number adds. False when out of memory. */
+bool pf_numbers_settle(struct pf_numbers *numbers, const struct perfile_allocator *allocator);
 
+/* False when out of memory. */
 static inline bool pf_numbers_put(struct pf_numbers *numbers, const struct perfile_allocator *allocator, uint64_t value)
 {
-    if (numbers->value != value || !numbers->count)
-        return pf_numbers_put_other(numbers, allocator, value);
-    numbers->repeats++;
+    if (numbers->value != value || !numbers->count) {
+        if ((numbers->repeats || numbers->end - numbers->at < PF_NUMBERS_MOST_BYTES) &&
+            !pf_numbers_settle(numbers, allocator))
+            return false;
+        const uint8_t *from = numbers->at;
+        numbers->at = pf_leb128_put(numbers->at, value);
+        numbers->value_bytes = (unsigned)(numbers->at - from);
+        numbers->value = value;
+    } else {
+        numbers->repeats++;
+    }
     numbers->bytes += numbers->value_bytes;
     numbers->count++;
     return true;
@@ -64,7 +75,7 @@ void pf_numbers_close(struct pf_numbers *numbers, const struct perfile_allocator
 /* Zeroes are at the start. Good until the next number is put. */
 struct pf_numbers_reading {
     const struct pf_numbers_block *block;
-    size_t at;
+    const uint8_t *at, *end;
     uint64_t value;
     uint64_t repeats; /* of it, that come next */
 };

@@ -177,6 +177,7 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
     const uint64_t span = page->last > page->first ? page->last - page->first : 0;
     const uint64_t width = span / pf_max(pieces, 1) + 1;
     bool fine = true;
+    pf_numbers_close(&old.rows.columns[PF_PAGE_CPU], page->allocator); /* rows that are joined have none */
     page->rows = (struct pf_page_rows){0};
     page->timeless |= !pieces;
     page->fold.piece = 0;
