@@ -363,6 +363,25 @@ static void test_page(void **state)
     close_flames(&f);
 }
 
+/* What comes after joining began is in the middle of its piece, too, though the recording was not that long yet. */
+static void test_page_middle(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    add_row(&f, 1000, 0, 1);
+    add_row(&f, 2999, 0, 1);
+    assert_true(pf_page_join(&f.page, 2, NULL));
+    add_row(&f, 5000, 0, 1);
+    add_row(&f, 5900, 1, 1);
+    assert_true(pf_page_end(&f.page));
+    const uint64_t times[] = {1500, 2500, 5500, 5500};
+    struct pf_page_reading reading = {0};
+    for (uint32_t i = 0; i < PF_COUNT(times); i++)
+        expect_row(&f.page, &reading, (struct pf_page_row){times[i], 1, 1, i == 3, 0, PF_PAGE_NONE, 0});
+    close_flames(&f);
+}
+
 /* The n-th number: of all lengths, in runs of one to four. */
 static uint64_t number_at(uint64_t n)
 {
@@ -451,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_svg_small),
         cmocka_unit_test(test_html),
         cmocka_unit_test(test_page),
+        cmocka_unit_test(test_page_middle),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_memory_short),
     };
