@@ -11,9 +11,10 @@
 
 struct ready {
     const char *name, *doc, *sql;
+    const char *duckdb; /* NULL: the same */
 };
 static const struct ready ready[] = {
-#define PF_QUERY(name, doc, sql) {name, doc, sql},
+#define PF_QUERY(name, doc, ...) {name, doc, __VA_ARGS__},
 #include "query/queries.def"
 #undef PF_QUERY
 };
@@ -370,14 +371,14 @@ static void skip_operand(struct pf_settings *settings)
 }
 
 /* The statement of this name; NULL: a message was printed. */
-static const char *find_ready(const char *name)
+static const char *find_ready(const char *name, bool is_for_duckdb)
 {
     struct pf_guess guess = pf_guess_start(name);
     char suggestion[80];
 
     for (size_t i = 0; i < READY; i++) {
         if (!strcmp(ready[i].name, name))
-            return ready[i].sql;
+            return is_for_duckdb && ready[i].duckdb ? ready[i].duckdb : ready[i].sql;
         pf_guess_offer(&guess, ready[i].name);
     }
     pf_message("query: unknown query %s%s (perfile query --list shows them; a statement begins with SELECT)", name,
@@ -432,7 +433,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return run_file(command, settings, first);
     if (*first == '.')
         return describe(command, settings, first);
-    sql = strpbrk(first, " \t\n(") ? first : find_ready(first);
+    sql = strpbrk(first, " \t\n(") ? first : find_ready(first, is_duckdb(settings));
     return sql ? run_on(command, settings, &(struct question){print_statement, sql, false}) : PF_STATUS_USAGE;
 }
 

@@ -49,6 +49,18 @@ if [ -e /usr/bin/gcc ] || [ -e /usr/bin/python3 ]; then
     exit 1
 fi
 
+# The programs of the recording are not on this machine.
+if [ -e bundle/there ]; then
+    sh smoke-bundle.sh perfile bundle here
+    for name in report flat script lines folded annotate; do
+        cmp bundle/there/$name bundle/here/$name
+        printf 'perfile %s of a bundle: the same %s lines\n' "$name" "$(wc -l <bundle/here/$name)"
+    done
+    for word in 'find_slot' 'hash_word (inlined)' 'workload.c:'; do
+        grep -qF "$word" bundle/here/lines
+    done
+fi
+
 install ./python3-perfile_*.deb
 expect '^/usr/lib/python3/dist-packages/perfile/' python3 -c 'import perfile; print(perfile.__file__)'
 expect "^$version\$" python3 -c 'import importlib.metadata; print(importlib.metadata.version("perfile"))'

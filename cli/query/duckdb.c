@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "duckdb.h"
+#include "pushed.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -75,6 +76,16 @@ typedef void called_with(handle info, handle chunk);
     F(void, vector_ensure_validity_writable, (handle vector))                                                          \
     F(void, validity_set_row_invalid, (uint64_t * validity, uint64_t row))                                             \
     F(void, vector_assign_string_element_len, (handle vector, uint64_t row, const char *text, uint64_t bytes))         \
+    F(handle, create_vector, (handle type, uint64_t rows))                                                             \
+    F(void, destroy_vector, (handle * vector))                                                                         \
+    F(void, vector_reference_vector, (handle vector, handle from))                                                     \
+    F(void, vector_reference_value, (handle vector, handle value))                                                     \
+    F(void, slice_vector, (handle vector, handle selection, uint64_t rows))                                            \
+    F(handle, create_selection_vector, (uint64_t rows))                                                                \
+    F(void, destroy_selection_vector, (handle selection))                                                              \
+    F(uint32_t *, selection_vector_get_data_ptr, (handle selection))                                                   \
+    F(handle, create_varchar_length, (const char *text, uint64_t bytes))                                               \
+    F(void, destroy_value, (handle * value))                                                                           \
     F(handle, create_logical_type, (int type))                                                                         \
     F(void, destroy_logical_type, (handle * type))                                                                     \
     F(handle, create_table_function, (void))                                                                           \
@@ -157,6 +168,15 @@ struct relation {
     const struct pf_relation *of;
     struct pf_sources *sources;
     struct pf_fields fields;
+    int *types; /* of the fields; owned */
+    struct pf_pushed pushed;
+};
+
+/* A dictionary of texts as a vector, which columns of chunks are slices of; behind the texts it has a NULL. */
+struct words {
+    handle vector; /* NULL: none */
+    const void *offsets, *texts;
+    int64_t count;
 };
 
 /* One time that a relation is read. */
@@ -165,6 +185,7 @@ struct reading {
     struct pf_request request;
     bool *wanted;
     uint64_t *columns; /* of the chunk: of the function */
+    struct words *words;
     uint64_t column_count;
     struct pf_scan scan;
     struct pf_batch batch;
@@ -194,6 +215,20 @@ static int type_of(uint32_t type)
     }
 }
 
+/* Fields of one name may be of several types in several recordings: texts then. */
+static int type_of_field(const struct relation *relation, size_t field)
+{
+    const struct pf_fields *fields = &relation->fields;
+    const int type = type_of(fields->all[field].type);
+
+    for (size_t i = 0; i < relation->sources->count; i++) {
+        const uint8_t other = fields->types[i * fields->count + field];
+        if (other != PF_NO_FIELD && type_of(other) != type)
+            return VARCHAR;
+    }
+    return type;
+}
+
 static void add_column(handle info, const char *name, int type)
 {
     handle made = duck.create_logical_type(type);
@@ -209,7 +244,7 @@ static void bind(handle info)
     add_column(info, "recording", VARCHAR);
     add_column(info, "host", VARCHAR);
     for (size_t i = 0; i < relation->fields.count; i++)
-        add_column(info, relation->fields.all[i].name, type_of(relation->fields.all[i].type));
+        add_column(info, relation->fields.all[i].name, relation->types[i]);
     duck.bind_set_bind_data(info, relation, NULL);
 }
 
@@ -223,8 +258,12 @@ static void end_reading(void *data)
         pf_batch_free(&reading->batch);
     if (reading->has_scan)
         pf_scan_end(&reading->scan);
+    for (uint64_t i = 0; reading->words && i < reading->column_count; i++)
+        if (reading->words[i].vector)
+            duck.destroy_vector(&reading->words[i].vector);
     free(reading->wanted);
     free(reading->columns);
+    free(reading->words);
     free(reading);
 }
 
@@ -237,9 +276,10 @@ static void init(handle info)
         reading->relation = relation;
         reading->column_count = duck.init_get_column_count(info);
         reading->columns = calloc(reading->column_count + 1, sizeof(*reading->columns));
+        reading->words = calloc(reading->column_count + 1, sizeof(*reading->words));
         reading->wanted = calloc(relation->fields.count + 1, sizeof(*reading->wanted));
     }
-    if (!reading || !reading->columns || !reading->wanted) {
+    if (!reading || !reading->columns || !reading->words || !reading->wanted) {
         end_reading(reading);
         duck.init_set_error(info, "out of memory");
         return;
@@ -249,10 +289,9 @@ static void init(handle info)
         if (reading->columns[i] >= OURS && reading->columns[i] - OURS < relation->fields.count)
             reading->wanted[reading->columns[i] - OURS] = true;
     }
-    reading->request = (struct pf_request){.relation = relation->of,
-                                           .fields = &relation->fields,
-                                           .wanted = reading->wanted,
-                                           .filter = relation->sources->settings->filter};
+    reading->request =
+        (struct pf_request){.relation = relation->of, .fields = &relation->fields, .wanted = reading->wanted};
+    pf_pushed_set(&relation->pushed, relation->sources, &reading->request);
     duck.init_set_max_threads(info, 1);
     duck.init_set_init_data(info, reading, end_reading);
 }
@@ -299,36 +338,142 @@ static void put_null(handle vector, uint64_t at)
     duck.validity_set_row_invalid(duck.vector_get_validity(vector), at);
 }
 
-static void put_field(const struct reading *reading, size_t field, int64_t row, handle vector, uint64_t at)
+static void put_text_of(const struct pf_cell *cell, handle vector, uint64_t at)
 {
-    const int type = type_of(reading->relation->fields.all[field].type);
+    char text[32];
+
+    if (cell->kind == PF_CELL_TEXT)
+        duck.vector_assign_string_element_len(vector, at, cell->text, cell->bytes);
+    else
+        duck.vector_assign_string_element_len(vector, at, text,
+                                              (uint64_t)(cell->kind == PF_CELL_REAL
+                                                             ? snprintf(text, sizeof(text), "%.17g", cell->real)
+                                                             : snprintf(text, sizeof(text), "%lld",
+                                                                        (long long)cell->integer)));
+}
+
+static void put_cell(const struct reading *reading, size_t field, int64_t row, handle vector, uint64_t at)
+{
+    const int type = reading->relation->types[field];
     void *data = duck.vector_get_data(vector);
     struct pf_cell cell;
 
     pf_batch_cell(&reading->batch, field, row, &cell);
-    if (cell.kind == PF_CELL_TEXT)
-        duck.vector_assign_string_element_len(vector, at, cell.text, cell.bytes);
+    if (cell.kind == PF_CELL_NULL)
+        put_null(vector, at);
     else if (cell.kind == PF_CELL_LIST)
         put_list(reading, field, row, vector, at);
-    else if (cell.kind == PF_CELL_NULL || type == VARCHAR)
-        put_null(vector, at);
-    else if (type == BOOLEAN)
-        ((bool *)data)[at] = cell.integer != 0;
-    else if (type == INTEGER || type == UINTEGER)
-        ((int32_t *)data)[at] = (int32_t)cell.integer;
-    else if (type == DOUBLE)
-        ((double *)data)[at] = cell.kind == PF_CELL_REAL ? cell.real : (double)cell.integer;
+    else if (type == VARCHAR)
+        put_text_of(&cell, vector, at);
     else
-        ((int64_t *)data)[at] = cell.integer;
+        ((bool *)data)[at] = cell.integer != 0;
 }
 
-static void put_name(const char *name, handle vector, uint64_t rows)
+/* ---- columns of a chunk -------------------------------------------------------------------------------------------- */
+
+static void put_nulls(handle vector, uint64_t rows)
 {
     for (uint64_t i = 0; i < rows; i++)
-        if (name)
-            duck.vector_assign_string_element_len(vector, i, name, strlen(name));
-        else
+        put_null(vector, i);
+}
+
+/* The same in all rows. */
+static void put_name(const char *name, handle vector, uint64_t rows)
+{
+    handle value = name ? duck.create_varchar_length(name, strlen(name)) : NULL;
+
+    if (!value) {
+        put_nulls(vector, rows);
+        return;
+    }
+    duck.vector_reference_value(vector, value);
+    duck.destroy_value(&value);
+}
+
+/* Whose values stand in memory as DuckDB has them; 0: no. */
+static size_t width_of(int type)
+{
+    return type == INTEGER || type == UINTEGER                    ? sizeof(int32_t)
+           : type == BIGINT || type == UBIGINT || type == DOUBLE ? sizeof(int64_t)
+                                                                  : 0;
+}
+
+static void put_numbers(const struct ArrowArray *array, int64_t from, size_t width, handle vector, uint64_t rows)
+{
+    const uint8_t *valid = array->null_count ? array->buffers[0] : NULL;
+
+    memcpy(duck.vector_get_data(vector), (const char *)array->buffers[1] + (size_t)from * width, rows * width);
+    for (uint64_t i = 0; valid && i < rows; i++)
+        if (!(valid[((uint64_t)from + i) / 8] >> ((uint64_t)from + i) % 8 & 1))
             put_null(vector, i);
+}
+
+/* Where many rows share few texts, these are given once for all batches that have the same ones. */
+static bool has_words(const struct ArrowArray *array)
+{
+    return array->dictionary && array->dictionary->length <= array->length;
+}
+
+static handle make_words(const struct ArrowArray *texts)
+{
+    const int32_t *offsets = (const int32_t *)texts->buffers[1] + texts->offset;
+    const char *text = texts->buffers[2];
+    handle type = duck.create_logical_type(VARCHAR), vector = duck.create_vector(type, (uint64_t)texts->length + 1);
+
+    duck.destroy_logical_type(&type);
+    for (int64_t i = 0; vector && i < texts->length; i++)
+        duck.vector_assign_string_element_len(vector, (uint64_t)i, text + offsets[i],
+                                              (uint64_t)(offsets[i + 1] - offsets[i]));
+    if (vector)
+        put_null(vector, (uint64_t)texts->length);
+    return vector;
+}
+
+/* What has the same place as that of the batch before, which is there still, is the same. */
+static void find_words(struct words *words, const struct ArrowArray *array)
+{
+    const struct ArrowArray *texts = array->dictionary;
+
+    if (words->vector && words->count == texts->length && words->offsets == texts->buffers[1] &&
+        words->texts == texts->buffers[2])
+        return;
+    if (words->vector)
+        duck.destroy_vector(&words->vector);
+    *words = (struct words){make_words(texts), texts->buffers[1], texts->buffers[2], texts->length};
+}
+
+static void put_words(const struct words *words, const struct ArrowArray *array, int64_t from, handle vector,
+                      uint64_t rows)
+{
+    handle selection = duck.create_selection_vector(rows);
+    uint32_t *to = duck.selection_vector_get_data_ptr(selection);
+    const int32_t *codes = (const int32_t *)array->buffers[1] + from;
+    const uint8_t *valid = array->null_count ? array->buffers[0] : NULL;
+
+    for (uint64_t i = 0; i < rows; i++) {
+        const uint64_t at = (uint64_t)from + i;
+        to[i] = valid && !(valid[at / 8] >> at % 8 & 1) ? (uint32_t)words->count : (uint32_t)codes[i];
+    }
+    duck.vector_reference_vector(vector, words->vector);
+    duck.slice_vector(vector, selection, rows);
+    duck.destroy_selection_vector(selection);
+}
+
+static void put_field(const struct reading *reading, uint64_t column, handle vector, uint64_t rows)
+{
+    const size_t field = reading->columns[column] - OURS;
+    const struct ArrowArray *array = reading->batch.columns[field];
+    const size_t width = width_of(reading->relation->types[field]);
+
+    if (!array)
+        put_nulls(vector, rows);
+    else if (reading->words[column].vector)
+        put_words(&reading->words[column], array, array->offset + reading->row, vector, rows);
+    else if (width)
+        put_numbers(array, array->offset + reading->row, width, vector, rows);
+    else
+        for (uint64_t row = 0; row < rows; row++)
+            put_cell(reading, field, reading->row + (int64_t)row, vector, row);
 }
 
 static void put_rows(const struct reading *reading, handle chunk, uint64_t rows)
@@ -340,9 +485,37 @@ static void put_rows(const struct reading *reading, handle chunk, uint64_t rows)
         handle vector = duck.data_chunk_get_vector(chunk, i);
         if (column < OURS)
             put_name(column ? reading->batch.source->host : reading->batch.source->name, vector, rows);
-        for (uint64_t row = 0; column >= OURS && row < rows; row++)
-            put_field(reading, column - OURS, reading->row + (int64_t)row, vector, row);
+        else
+            put_field(reading, i, vector, rows);
     }
+}
+
+static void find_all_words(struct reading *reading)
+{
+    for (uint64_t i = 0; i < reading->column_count; i++) {
+        const uint64_t field = reading->columns[i] - OURS;
+        const bool is_field = reading->columns[i] >= OURS && field < reading->relation->fields.count;
+        const struct ArrowArray *array = is_field ? reading->batch.columns[field] : NULL;
+        if (array && has_words(array))
+            find_words(&reading->words[i], array);
+        else if (reading->words[i].vector)
+            duck.destroy_vector(&reading->words[i].vector);
+    }
+}
+
+/* 1, 0 at the end, or an error. */
+static int next_batch(struct reading *reading)
+{
+    struct pf_batch before = reading->batch;
+    const int result = pf_scan_next(&reading->scan, &reading->batch);
+
+    reading->row = 0;
+    if (result > 0)
+        find_all_words(reading);
+    if (reading->has_batch)
+        pf_batch_free(&before);
+    reading->has_batch = result > 0;
+    return result;
 }
 
 static void give_rows(handle info, handle chunk)
@@ -354,13 +527,8 @@ static void give_rows(handle info, handle chunk)
     if (!reading->has_scan)
         pf_scan_start(&reading->scan, sources, &reading->request);
     reading->has_scan = true;
-    while (result > 0 && (!reading->has_batch || reading->row == reading->batch.array.length)) {
-        if (reading->has_batch)
-            pf_batch_free(&reading->batch);
-        reading->row = 0;
-        result = pf_scan_next(&reading->scan, &reading->batch);
-        reading->has_batch = result > 0;
-    }
+    while (result > 0 && (!reading->has_batch || reading->row == reading->batch.array.length))
+        result = next_batch(reading);
     if (result < 0)
         duck.function_set_error(info, sources->error.message);
     const int64_t left = reading->has_batch ? reading->batch.array.length - reading->row : 0;
@@ -439,6 +607,11 @@ static bool add_relation(struct engine *engine, const struct pf_relation *of, co
     if (pf_fields_find(engine->sources, of, &relation->fields) < 0)
         return false;
     engine->relation_count++;
+    if (!(relation->types = calloc(relation->fields.count + 1, sizeof(*relation->types))))
+        return false;
+    for (size_t i = 0; i < relation->fields.count; i++)
+        relation->types[i] = type_of_field(relation, i);
+    pf_pushed_parse(&relation->pushed, engine->sources, of, &relation->fields, sql);
     snprintf(name, sizeof(name), "perfile_%s", of->name);
     handle function = duck.create_table_function();
     duck.table_function_set_name(function, name);
@@ -897,8 +1070,11 @@ static void close_engine(struct engine *engine)
         duck.disconnect(&engine->connection);
     if (engine->db)
         duck.close(&engine->db);
-    for (size_t i = 0; i < engine->relation_count; i++)
+    for (size_t i = 0; i < engine->relation_count; i++) {
         pf_fields_free(&engine->relations[i].fields);
+        pf_pushed_free(&engine->relations[i].pushed);
+        free(engine->relations[i].types);
+    }
     free(engine->relations);
 }
 

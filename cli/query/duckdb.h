@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DuckDB as the engine of statements: its library is loaded when it is wanted, by its C interface, which all versions since 1.1 have.
+ * DuckDB as the engine of statements: its library is loaded when it is wanted, by its C interface, which all versions since 1.3 have.
  * Views of recordings are table functions that give batches as they are read; Parquet files are DuckDB's own business.
  */
 #ifndef PERFILE_CLI_QUERY_DUCKDB_H

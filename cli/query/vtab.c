@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vtab.h"
+#include "pushed.h"
 #include "store.h"
 
 #include <stdlib.h>
@@ -149,32 +150,34 @@ static int connect_table(sqlite3 *db, void *context, int argument_count, const c
 
 /* ---- plans --------------------------------------------------------------------------------------------------------- */
 
-/* What a condition on a column may be left to, by letter: of the view samples, whose filter means these columns. */
-static const struct {
-    const char *column;
-    unsigned char operation;
-    char letter;
-} pushed[] = {
-    {"pid", SQLITE_INDEX_CONSTRAINT_EQ, 'p'},   {"tid", SQLITE_INDEX_CONSTRAINT_EQ, 't'},
-    {"cpu", SQLITE_INDEX_CONSTRAINT_EQ, 'c'},   {"comm", SQLITE_INDEX_CONSTRAINT_EQ, 'm'},
-    {"event", SQLITE_INDEX_CONSTRAINT_EQ, 'e'}, {"time", SQLITE_INDEX_CONSTRAINT_EQ, '='},
-    {"time", SQLITE_INDEX_CONSTRAINT_GE, '>'},  {"time", SQLITE_INDEX_CONSTRAINT_GT, '>'},
-    {"time", SQLITE_INDEX_CONSTRAINT_LE, '<'},  {"time", SQLITE_INDEX_CONSTRAINT_LT, '<'},
-};
+/* -1: none that rows are left out for. */
+static int comparison_of(unsigned char operation)
+{
+    switch (operation) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+        return PF_EQUAL;
+    case SQLITE_INDEX_CONSTRAINT_GE:
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        return PF_AT_LEAST;
+    case SQLITE_INDEX_CONSTRAINT_LE:
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        return PF_AT_MOST;
+    default:
+        return -1;
+    }
+}
+
 enum { LETTERS_MAX = 16 };
 
 static char letter_of(const struct table *table, const struct sqlite3_index_constraint *condition)
 {
     const size_t field = (size_t)condition->iColumn - OURS;
+    const int comparison = comparison_of(condition->op);
+    const char *name = !condition->iColumn ? "recording" : "";
 
-    if (condition->iColumn == 0)
-        return condition->op == SQLITE_INDEX_CONSTRAINT_EQ ? 'r' : 0;
-    if (condition->iColumn < OURS || strcmp(table->module->relation->name, "samples") != 0)
-        return 0;
-    for (size_t i = 0; i < sizeof(pushed) / sizeof(pushed[0]); i++)
-        if (pushed[i].operation == condition->op && !strcmp(pushed[i].column, table->fields.all[field].name))
-            return pushed[i].letter;
-    return 0;
+    if (condition->iColumn >= OURS && field < table->fields.count)
+        name = table->fields.all[field].name;
+    return comparison < 0 ? 0 : pf_pushed_letter(table->module->relation, name, (enum pf_comparison)comparison);
 }
 
 /* Equal values of SQL are the same value of the field: of one type in all recordings, an integer or a text. */
@@ -272,17 +275,10 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 /* ---- cursors ------------------------------------------------------------------------------------------------------- */
 
-/* The texts of a filter. */
-struct filter_texts {
-    char pids[24], tids[24], cpus[24], time[64];
-    char *comms, *events, *recording; /* owned */
-    uint64_t first_ns, last_ns;
-};
-
 struct cursor {
     sqlite3_vtab_cursor base;
     struct pf_request request;
-    struct filter_texts texts;
+    struct pf_pushed pushed;
     bool *wanted;
     /* scan */
     struct pf_scan scan;
@@ -322,9 +318,7 @@ static void reset(struct cursor *cursor)
     }
     if (cursor->is_own)
         pf_store_free(cursor->store);
-    free(cursor->texts.comms);
-    free(cursor->texts.events);
-    free(cursor->texts.recording);
+    pf_pushed_free(&cursor->pushed);
     *cursor = (struct cursor){.base = cursor->base, .wanted = cursor->wanted};
 }
 
@@ -404,116 +398,18 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 
 /* ---- filters ------------------------------------------------------------------------------------------------------- */
 
-static void take_number(char *text, size_t room, sqlite3_value *value)
+static struct pf_cell cell_of(sqlite3_value *value)
 {
-    const sqlite3_int64 number = sqlite3_value_int64(value);
-
-    if (sqlite3_value_type(value) == SQLITE_INTEGER && number >= 0 && number < INT32_MAX)
-        snprintf(text, room, "%lld", (long long)number);
-}
-
-/* One word of a list; NULL: a text that means more than itself there, or out of memory, which lets all pass. */
-static char *take_word(sqlite3_value *value)
-{
-    const char *text = sqlite3_value_type(value) == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
-
-    if (!text || !*text || (size_t)sqlite3_value_bytes(value) != strlen(text))
-        return NULL;
-    for (const char *at = text; *at; at++)
-        if (*at <= ' ' || *at > '~' || strchr(",\\*?[]!", *at))
-            return NULL;
-    return strdup(text);
-}
-
-static bool has_event(const struct pf_sources *sources, const char *name)
-{
-    for (size_t i = 0; i < sources->inputs.count; i++) {
-        const struct perfile_event *event;
-        size_t j = 0;
-        while ((event = perfile_event_get(sources->inputs.readers[i], j)) != NULL && strcmp(event->name, name) != 0)
-            j++;
-        if (!event)
-            return false;
-    }
-    return true;
-}
-
-static void take_time(struct filter_texts *texts, char letter, sqlite3_value *value)
-{
-    const sqlite3_int64 time = sqlite3_value_int64(value);
-
-    if (sqlite3_value_type(value) != SQLITE_INTEGER || time < 0)
-        return;
-    if (letter != '<')
-        texts->first_ns = (uint64_t)time;
-    if (letter != '>')
-        texts->last_ns = (uint64_t)time + 1;
-}
-
-static void take(struct cursor *cursor, const struct pf_sources *sources, char letter, sqlite3_value *value)
-{
-    struct filter_texts *texts = &cursor->texts;
-
-    switch (letter) {
-    case 'p':
-        take_number(texts->pids, sizeof(texts->pids), value);
-        return;
-    case 't':
-        take_number(texts->tids, sizeof(texts->tids), value);
-        return;
-    case 'c':
-        take_number(texts->cpus, sizeof(texts->cpus), value);
-        return;
-    case 'm':
-        texts->comms = take_word(value);
-        return;
-    case 'e':
-        texts->events = take_word(value);
-        if (texts->events && !has_event(sources, texts->events)) {
-            free(texts->events);
-            texts->events = NULL;
-        }
-        return;
-    case 'r':
-        if (sqlite3_value_type(value) == SQLITE_TEXT)
-            texts->recording = strdup((const char *)sqlite3_value_text(value));
-        return;
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        return (struct pf_cell){.kind = PF_CELL_INTEGER, .integer = sqlite3_value_int64(value)};
+    case SQLITE_TEXT:
+        return (struct pf_cell){.kind = PF_CELL_TEXT,
+                                .text = (const char *)sqlite3_value_text(value),
+                                .bytes = (size_t)sqlite3_value_bytes(value)};
     default:
-        take_time(texts, letter, value);
+        return (struct pf_cell){.kind = PF_CELL_NULL};
     }
-}
-
-static void put_time(struct filter_texts *texts)
-{
-    const unsigned long long giga = 1000000000, first = texts->first_ns, last = texts->last_ns;
-    size_t used = 0;
-
-    if (!first && !last)
-        return;
-    if (first)
-        used = (size_t)snprintf(texts->time, sizeof(texts->time), "%llu.%09llu", first / giga, first % giga);
-    texts->time[used++] = ',';
-    if (last)
-        snprintf(texts->time + used, sizeof(texts->time) - used, "%llu.%09llu", last / giga, last % giga);
-}
-
-/* Those that the options of the command give hold, too, and are not replaced. */
-static void set_filter(struct cursor *cursor, const struct pf_sources *sources)
-{
-    struct perfile_filter *filter = &cursor->request.filter;
-    struct filter_texts *texts = &cursor->texts;
-    const struct {
-        const char **member;
-        const char *text;
-    } parts[] = {{&filter->pids, texts->pids}, {&filter->tids, texts->tids},   {&filter->cpus, texts->cpus},
-                 {&filter->time, texts->time}, {&filter->comms, texts->comms}, {&filter->events, texts->events}};
-
-    put_time(texts);
-    *filter = sources->settings->filter;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (!*parts[i].member && parts[i].text && *parts[i].text)
-            *parts[i].member = parts[i].text;
-    cursor->request.recording = texts->recording;
 }
 
 /* ---- ways ---------------------------------------------------------------------------------------------------------- */
@@ -545,17 +441,11 @@ static struct pf_store *kept_rows(struct table *table, const struct pf_request *
 
 static void find_value(struct cursor *cursor, sqlite3_value *value)
 {
-    struct pf_cell cell = {.kind = PF_CELL_INTEGER, .integer = sqlite3_value_int64(value)};
+    const struct pf_cell cell = cell_of(value);
     size_t group;
 
-    if (sqlite3_value_type(value) == SQLITE_TEXT) {
-        cell.kind = PF_CELL_TEXT;
-        cell.text = (const char *)sqlite3_value_text(value);
-        cell.bytes = (size_t)sqlite3_value_bytes(value);
-    } else if (sqlite3_value_type(value) == SQLITE_NULL) { /* equals nothing */
-        cursor->end = 0;
-        return;
-    } else if (sqlite3_value_type(value) != SQLITE_INTEGER) { /* 1.0 = 1: SQLite compares all */
+    if (cell.kind == PF_CELL_NULL) { /* NULL equals nothing; 1.0 = 1: SQLite compares all */
+        cursor->end = sqlite3_value_type(value) == SQLITE_NULL ? 0 : cursor->end;
         return;
     }
     group = pf_groups_find(cursor->groups, &cell);
@@ -566,8 +456,7 @@ static void find_value(struct cursor *cursor, sqlite3_value *value)
 static int start_kept(struct cursor *cursor, enum way way, int column, sqlite3_value *value)
 {
     struct table *table = (struct table *)cursor->base.pVtab;
-    const bool is_part = cursor->texts.comms || cursor->texts.events || cursor->texts.recording ||
-                         *cursor->texts.pids || *cursor->texts.tids || *cursor->texts.cpus || *cursor->texts.time;
+    const bool is_part = pf_pushed_any(&cursor->pushed);
 
     cursor->is_own = is_part;
     cursor->store =
@@ -606,12 +495,14 @@ static int filter(sqlite3_vtab_cursor *base, int way, const char *plan, int coun
     const int column = (int)strtol(end, &end, 10);
     cursor->is_reversed = strtol(end, &end, 10) != 0;
     want(cursor, table, used, column);
-    for (int i = 0; way != LOOKUP && (way == GROUP || !table->was_read) && i < count; i++)
-        take(cursor, sources, end[1 + i], values[i]);
+    for (int i = 0; way != LOOKUP && (way == GROUP || !table->was_read) && i < count; i++) {
+        const struct pf_cell cell = cell_of(values[i]);
+        pf_pushed_take(&cursor->pushed, sources, end[1 + i], &cell);
+    }
     cursor->request.relation = table->module->relation;
     cursor->request.fields = &table->fields;
     cursor->request.wanted = cursor->wanted;
-    set_filter(cursor, sources);
+    pf_pushed_set(&cursor->pushed, sources, &cursor->request);
     if (way != SCAN || table->was_read)
         return start_kept(cursor, (enum way)way, column, count ? values[0] : NULL);
     table->was_read = true;

@@ -57,6 +57,33 @@ def check_statements(engines):
     engines.both("WITH x AS (SELECT dso AS d, period * 1.5 AS p FROM samples) SELECT d, sum(p) AS q FROM x GROUP BY d -- the end")
 
 
+def check_ready(engines):
+    names = [row['query'] for row in map(json.loads, engines.run('--list', '--format', 'jsonl').stdout.splitlines())]
+    full = sum(len(engines.both(name, True)) > 0 for name in names)
+    expect(f'{full} of {len(names)} ready queries have rows', full >= len(names) - 2)
+
+
+def check_filters(engines):
+    """Conditions that leave out rows while recordings are read, and what must not be taken for one."""
+    one = engines.rows('sqlite', 'SELECT * FROM samples WHERE time IS NOT NULL ORDER BY time LIMIT 1 OFFSET 100')[0]
+    time, pid, comm = one['time'], one['pid'], one['comm']
+    for condition in (f'time >= {time}', f'time < {time}', f'{time} >= time', f'time BETWEEN {time} AND {time + 100000000}', f'time = {time}',
+                      f"pid = {pid} AND comm = '{comm}'", f's.pid = {pid} AND NOT s.tid = {pid}', f'"pid" = {pid} AND time > {time}',
+                      f'pid = {pid} OR time > {time}', f'(pid = {pid} AND cpu = 0) OR cpu = 1', f'pid = {pid} AND (cpu = 0 OR cpu = 1)',
+                      f'CASE WHEN cpu = 0 AND pid = {pid} AND true THEN 0 ELSE 1 END = 1', f'cpu BETWEEN 0 AND pid = {pid}', f'NOT pid = {pid}',
+                      f"recording = '{engines.recordings[0]}' AND tid = {one['tid']}", f"event = '{one['event']}'", "event = 'none'", 'pid = 3000000000', "comm = ''",
+                      f"comm = '{comm}' -- AND pid = 1\n", f"comm = '{comm}' /* OR */ AND comm <> 'AND pid = 1'", f'pid = {pid} AND tid IN (SELECT tid FROM threads)'):
+        engines.both(f'SELECT s.time, s.pid, s.comm, s.event FROM samples AS s WHERE {condition}')
+        engines.both(f'SELECT n FROM (SELECT comm, count(*) AS n FROM samples s WHERE {condition} GROUP BY comm HAVING count(*) > 1 ORDER BY n) AS x')
+    for sql in (f'SELECT count(*) AS n FROM samples AS s WHERE s.pid = {pid} UNION ALL SELECT count(*) FROM samples',
+                f'SELECT count(*) AS n FROM samples AS a, samples AS b WHERE a.pid = {pid} AND b.time = {time}',
+                f'SELECT count(*) AS n FROM (SELECT tid AS pid, cpu AS time FROM samples) AS x WHERE x.pid = {pid} AND x.time = 0',
+                f'WITH x AS (SELECT tid AS pid FROM samples WHERE time > {time}) SELECT count(*) AS n FROM x WHERE pid = {pid}',
+                f'SELECT count(*) AS n FROM threads AS t WHERE EXISTS (SELECT 1 FROM samples WHERE samples.tid = t.tid AND pid = {pid})',
+                f"SELECT 'FROM samples WHERE pid = 1' AS text, count(*) AS n FROM samples WHERE pid = {pid}"):
+        engines.both(sql)
+
+
 def check_refusals(engines, folder):
     before = sorted(os.listdir(folder))
     for sql in ('CREATE TABLE x (i INT)', f"COPY (SELECT 1) TO '{folder}/x'", "ATTACH 'x.db'", 'SELECT 1; SELECT 2', 'INSERT INTO samples SELECT * FROM samples',
@@ -91,6 +118,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_tables(engines)
         check_statements(engines)
+        check_ready(engines)
+        check_filters(engines)
         check_refusals(engines, folder)
         check_parquet(engines, folder)
     print(f'{len(wrong)} facts are wrong')

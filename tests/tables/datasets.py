@@ -147,6 +147,29 @@ def check_killed(perfile, unzstd, folder, recordings):
     expect(f'left behind: {dataset.hidden()}', not dataset.hidden())
 
 
+def check_resumed(perfile, unzstd, folder, recordings):
+    """What was in when the command was interrupted is not added again."""
+    dataset = Dataset(perfile, unzstd, folder / 'resumed')
+    copies = [shutil.copy(path, folder / f'resumed-{number}.data') for number, path in enumerate(recordings)]
+    for number, path in enumerate(copies):
+        with open(path, 'ab') as file:
+            file.write(b'%d' % number)
+    for signal_of, count in ((signal.SIGINT, 1), (signal.SIGTERM, 2)):
+        writer = subprocess.Popen(dataset.command(*copies), stderr=subprocess.DEVNULL)
+        while writer.poll() is None and not ((dataset.folder / '_perfile/recordings').exists() and len(dataset.markers()) >= count):
+            pass
+        writer.send_signal(signal_of)
+        writer.wait()
+    known = dataset.markers()
+    before = {path: time for path, time in dataset.state().items() if any(id in path for id in known)}
+    text = dataset.add(*copies)
+    expect(f'{len(known)} were in: {text}', f'{len(copies) - len(known)} recordings added' in text.replace('1 recording added', '1 recordings added'))
+    expect(f'{len(known)} were in: {text}', not known or f'{len(known)} were there already' in text)
+    state = dataset.state()
+    expect('what was in is written again', all(state.get(path) == time for path, time in before.items()))
+    check_content(dataset, copies)
+
+
 def check_damage(perfile, unzstd, folder, recordings):
     cut, junk = folder / 'cut.data', folder / 'junk.data'
     whole = pathlib.Path(recordings[0]).read_bytes()
@@ -242,6 +265,7 @@ def main():
         if all:
             check_writers(perfile, unzstd, folder / 'writers', recordings)
             check_killed(perfile, unzstd, folder / 'killed', recordings)
+            check_resumed(perfile, unzstd, folder, [*recordings[:3]] * 3)
             check_refusals(dataset, folder, recordings)
         check_damage(perfile, unzstd, folder, recordings)
         check_stats(dataset, recordings)
