@@ -171,7 +171,8 @@ int pf_stream_put_table(struct pf_stream *stream, const char *verb, struct perfi
     perfile_table_close(table);
     if (result >= 0 || result == PERFILE_ERROR_WRITE)
         return PF_STATUS_OK;
-    pf_message("%s: %s", verb, error.message);
+    if (*error.message) /* else a signal says it */
+        pf_message("%s: %s", verb, error.message);
     return pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 

@@ -215,16 +215,25 @@ static int type_of(uint32_t type)
     }
 }
 
-/* Fields of one name may be of several types in several recordings: texts then. */
+/* For values of both; integers are those of SQLite then. */
+static int wider_type(int one, int other)
+{
+    return one == other                            ? one
+           : one == VARCHAR || other == VARCHAR ? VARCHAR
+           : one == DOUBLE || other == DOUBLE   ? DOUBLE
+                                                : BIGINT;
+}
+
+/* Fields of one name may be of several types in several recordings. */
 static int type_of_field(const struct relation *relation, size_t field)
 {
     const struct pf_fields *fields = &relation->fields;
-    const int type = type_of(fields->all[field].type);
+    int type = type_of(fields->all[field].type);
 
     for (size_t i = 0; i < relation->sources->count; i++) {
         const uint8_t other = fields->types[i * fields->count + field];
-        if (other != PF_NO_FIELD && type_of(other) != type)
-            return VARCHAR;
+        if (other != PF_NO_FIELD)
+            type = wider_type(type, type_of(other));
     }
     return type;
 }
@@ -365,8 +374,12 @@ static void put_cell(const struct reading *reading, size_t field, int64_t row, h
         put_list(reading, field, row, vector, at);
     else if (type == VARCHAR)
         put_text_of(&cell, vector, at);
-    else
+    else if (type == BOOLEAN)
         ((bool *)data)[at] = cell.integer != 0;
+    else if (type == DOUBLE)
+        ((double *)data)[at] = cell.kind == PF_CELL_REAL ? cell.real : (double)cell.integer;
+    else
+        ((int64_t *)data)[at] = cell.integer;
 }
 
 /* ---- columns of a chunk -------------------------------------------------------------------------------------------- */
@@ -390,12 +403,16 @@ static void put_name(const char *name, handle vector, uint64_t rows)
     duck.destroy_value(&value);
 }
 
-/* Whose values stand in memory as DuckDB has them; 0: no. */
-static size_t width_of(int type)
+/* Of values that stand in memory as DuckDB has them; 0: they do not. */
+static size_t width_of(int type, uint8_t from)
 {
-    return type == INTEGER || type == UINTEGER                    ? sizeof(int32_t)
+    const int other = type_of(from);
+
+    if (type != other && !(type == BIGINT && other == UBIGINT))
+        return 0;
+    return type == INTEGER || type == UINTEGER                   ? sizeof(int32_t)
            : type == BIGINT || type == UBIGINT || type == DOUBLE ? sizeof(int64_t)
-                                                                  : 0;
+                                                                 : 0;
 }
 
 static void put_numbers(const struct ArrowArray *array, int64_t from, size_t width, handle vector, uint64_t rows)
@@ -463,7 +480,7 @@ static void put_field(const struct reading *reading, uint64_t column, handle vec
 {
     const size_t field = reading->columns[column] - OURS;
     const struct ArrowArray *array = reading->batch.columns[field];
-    const size_t width = width_of(reading->relation->types[field]);
+    const size_t width = width_of(reading->relation->types[field], reading->batch.types[field]);
 
     if (!array)
         put_nulls(vector, rows);
@@ -551,14 +568,20 @@ struct engine {
     char error[512];
 };
 
+/* What it shows of the statement is left out. */
+static void take_error(struct engine *engine, const char *why)
+{
+    snprintf(engine->error, sizeof(engine->error), "%s", why && *why ? why : "DuckDB fails");
+    engine->error[strcspn(engine->error, "\r\n")] = 0;
+}
+
 static bool run(struct engine *engine, const char *sql)
 {
     struct result result = {0};
     const bool is_ok = duck.query(engine->connection, sql, &result) == 0;
-    const char *why = is_ok ? NULL : duck.result_error(&result);
 
     if (!is_ok)
-        snprintf(engine->error, sizeof(engine->error), "%s", why ? why : "DuckDB fails");
+        take_error(engine, duck.result_error(&result));
     duck.destroy_result(&result);
     return is_ok;
 }
@@ -800,8 +823,11 @@ static int next_row(void *context, struct perfile_error *error)
 {
     struct rows *rows = context;
 
-    (void)error;
     while (rows->row == rows->size) {
+        if (*rows->engine->sources->stopped) {
+            *error->message = 0;
+            return PERFILE_ERROR_STOPPED;
+        }
         if (rows->chunk)
             duck.destroy_data_chunk(&rows->chunk);
         rows->chunk = duck.fetch_chunk(rows->engine->result);
@@ -876,8 +902,7 @@ static bool prepare(struct engine *engine, const char *sql)
         duck.destroy_prepare(&engine->statement);
     engine->has_result = false;
     if (duck.prepare(engine->connection, sql, &engine->statement) != 0) {
-        const char *why = duck.prepare_error(engine->statement);
-        snprintf(engine->error, sizeof(engine->error), "%s", why ? why : "DuckDB fails");
+        take_error(engine, duck.prepare_error(engine->statement));
         return false;
     }
     if (duck.prepared_statement_type(engine->statement) == STATEMENT_SELECT)
@@ -893,7 +918,7 @@ static bool execute(struct engine *engine, const char *sql)
     engine->has_result = true;
     if (duck.execute_prepared(engine->statement, &engine->result) == 0)
         return true;
-    snprintf(engine->error, sizeof(engine->error), "%s", duck.result_error(&engine->result));
+    take_error(engine, duck.result_error(&engine->result));
     return false;
 }
 
@@ -1052,7 +1077,7 @@ static bool open_engine(struct engine *engine, bool reads_files)
         (void)duck.set_config(config, settings[i][0], settings[i][1]);
     is_ok = is_ok && duck.open_ext(":memory:", &engine->db, config, &error) == 0;
     if (error) {
-        snprintf(engine->error, sizeof(engine->error), "%s", error);
+        take_error(engine, error);
         duck.free(error);
     }
     duck.destroy_config(&config);

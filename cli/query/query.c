@@ -18,6 +18,7 @@ struct field {
 };
 
 struct result {
+    const struct pf_sources *sources;
     sqlite3 *db;
     sqlite3_stmt *statement;
     struct field *fields;
@@ -299,7 +300,8 @@ static int next_row(void *context, struct perfile_error *error)
         return check_row(result, error);
     if (result->code == SQLITE_DONE)
         return 0;
-    snprintf(error->message, sizeof(error->message), "%s", sqlite3_errmsg(result->db));
+    snprintf(error->message, sizeof(error->message), "%s",
+             *result->sources->stopped ? "" : sqlite3_errmsg(result->db));
     return PERFILE_ERROR_STOPPED;
 }
 
@@ -384,7 +386,7 @@ static int run(struct pf_sources *sources, struct result *result, const char *sq
 
 int pf_query_run(struct pf_sources *sources, const char *sql, struct pf_stream *out)
 {
-    struct result result = {0};
+    struct result result = {.sources = sources};
     const int status = run(sources, &result, sql, out);
 
     pf_progress_clear();
