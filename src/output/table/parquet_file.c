@@ -125,6 +125,7 @@ static bool take_group(struct pf_parquet_file *file, struct pf_bytes *from, size
 {
     struct pf_thrift_reader reader = pf_thrift_open(from);
     size_t count = 0;
+    uint64_t left = file->bytes; /* the columns of a group are in memory together: they share no bytes */
     bool is_good = true;
     while (is_good && pf_thrift_next(&reader)) {
         if (reader.field == 1) {
@@ -133,7 +134,8 @@ static bool take_group(struct pf_parquet_file *file, struct pf_bytes *from, size
             for (size_t i = 0; is_good && i < count; i++) {
                 struct pf_parquet_chunk *chunk = &file->chunks[group * count + i];
                 is_good = take_chunk(from, &file->leaves[i], chunk) && chunk->offset <= file->bytes &&
-                          chunk->bytes <= file->bytes - chunk->offset;
+                          chunk->bytes <= file->bytes - chunk->offset && chunk->bytes <= left;
+                left -= is_good ? chunk->bytes : 0;
             }
         } else if (reader.field == 3) {
             file->group_rows[group] = (uint64_t)pf_thrift_take_number(&reader);
