@@ -218,7 +218,7 @@ static int type_of(uint32_t type)
 /* For values of both; integers are those of SQLite then. */
 static int wider_type(int one, int other)
 {
-    return one == other                            ? one
+    return one == other                         ? one
            : one == VARCHAR || other == VARCHAR ? VARCHAR
            : one == DOUBLE || other == DOUBLE   ? DOUBLE
                                                 : BIGINT;
@@ -349,16 +349,15 @@ static void put_null(handle vector, uint64_t at)
 
 static void put_text_of(const struct pf_cell *cell, handle vector, uint64_t at)
 {
-    char text[32];
+    char number[32];
+    const char *text = cell->kind == PF_CELL_TEXT ? cell->text : number;
+    size_t bytes = cell->bytes;
 
-    if (cell->kind == PF_CELL_TEXT)
-        duck.vector_assign_string_element_len(vector, at, cell->text, cell->bytes);
-    else
-        duck.vector_assign_string_element_len(vector, at, text,
-                                              (uint64_t)(cell->kind == PF_CELL_REAL
-                                                             ? snprintf(text, sizeof(text), "%.17g", cell->real)
-                                                             : snprintf(text, sizeof(text), "%lld",
-                                                                        (long long)cell->integer)));
+    if (cell->kind == PF_CELL_REAL)
+        bytes = (size_t)snprintf(number, sizeof(number), "%.17g", cell->real);
+    else if (cell->kind == PF_CELL_INTEGER)
+        bytes = (size_t)snprintf(number, sizeof(number), "%lld", (long long)cell->integer);
+    duck.vector_assign_string_element_len(vector, at, text, bytes);
 }
 
 static void put_cell(const struct reading *reading, size_t field, int64_t row, handle vector, uint64_t at)

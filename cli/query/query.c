@@ -300,8 +300,7 @@ static int next_row(void *context, struct perfile_error *error)
         return check_row(result, error);
     if (result->code == SQLITE_DONE)
         return 0;
-    snprintf(error->message, sizeof(error->message), "%s",
-             *result->sources->stopped ? "" : sqlite3_errmsg(result->db));
+    snprintf(error->message, sizeof(error->message), "%s", *result->sources->stopped ? "" : sqlite3_errmsg(result->db));
     return PERFILE_ERROR_STOPPED;
 }
 
