@@ -78,7 +78,7 @@ static struct token take_token(const char *at)
         return take_run(WORD, at);
     if (*at == '$' || *at == '\\')
         return (struct token){OTHER, at, 1};
-    return (struct token){SIGN, at, 1 + (strchr("<>!=", *at) && at[1] && strchr("=>", at[1]))};
+    return (struct token){SIGN, at, strchr("<>!=", *at) && at[1] && strchr("=>", at[1]) ? 2 : 1};
 }
 
 /* With an END behind them. NULL: they are too many, or of forms that are not known here, or out of memory. */
