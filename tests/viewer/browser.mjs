@@ -174,8 +174,29 @@ export async function openBrowser(program) {
         evaluate(`(() => { const b = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
         return { x: b.x, y: b.y, width: b.width, height: b.height }; })()`),
       text: selector => evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`),
+      /* Until all of it is drawn, what large pages compute beside it, too. */
       settle: () =>
-        evaluate("new Promise(r => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(r)), 30))"),
+        evaluate(`new Promise(r => setTimeout(function look() {
+          if ("busy" in document.documentElement.dataset) setTimeout(look, 10);
+          else requestAnimationFrame(() => requestAnimationFrame(r)); }, 30))`),
+      /* What the threads did meanwhile, as trace events. */
+      async trace(act) {
+        const events = [];
+        let ended;
+        const done = new Promise(resolve => { ended = resolve; });
+        const listen = ({ method, params }) => {
+          if (method === "Tracing.dataCollected") events.push(...params.value);
+          if (method === "Tracing.tracingComplete") ended();
+        };
+        listeners.push(listen);
+        await tell("Tracing.start", { transferMode: "ReportEvents",
+          traceConfig: { includedCategories: ["disabled-by-default-devtools.timeline", "__metadata"] } });
+        await act();
+        await tell("Tracing.end");
+        await done;
+        listeners.splice(listeners.indexOf(listen), 1);
+        return events;
+      },
       async picture(path) {
         const { data } = await tell("Page.captureScreenshot", { format: "png" });
         writeFileSync(path, Buffer.from(data, "base64"));

@@ -132,9 +132,11 @@ async function testTable(page) {
 async function testTree(page) {
   await page.key("3");
   await page.settle();
-  const rows = () => page.evaluate("document.querySelectorAll('#tree tbody tr').length");
+  const rows = () => page.evaluate("document.querySelector('#tree').ariaRowCount - 1");
   const before = await rows();
   check("the tree has rows", before > 0, before);
+  await page.evaluate("document.querySelector('#view-tree').scrollTop = 1e6");
+  await page.settle();
   await page.evaluate("[...document.querySelectorAll('#tree tbody tr')].find(r => r.ariaExpanded === 'false').focus()");
   await page.key("ArrowRight");
   check("arrow right opens", (await rows()) > before, await rows());
@@ -565,6 +567,19 @@ async function testFacts(browser) {
   if (pictures) await page.picture(join(pictures, "facts.png"));
 }
 
+/* Those that are elements only while they are in view. */
+const everyRow = (page, table, box, of) => page.evaluate(`(async () => {
+  const found = new Map(), box = document.querySelector("${box}"), next = () => new Promise(requestAnimationFrame);
+  for (box.scrollTop = 0; ; box.scrollTop += box.clientHeight / 2) {
+    await next();
+    await next();
+    for (const row of document.querySelectorAll("${table} tbody tr:not(.gap)")) found.set(+row.ariaRowIndex, (${of})(row));
+    if (box.scrollTop + box.clientHeight >= box.scrollHeight - 1) break;
+  }
+  box.scrollTop = 0;
+  return [...found].sort((a, b) => a[0] - b[0]).map(one => one[1]);
+})()`);
+
 /* A page with few of the nodes has the totals of all, and says what it lacks. */
 async function testCut(browser) {
   const page = await browser.page();
@@ -592,9 +607,9 @@ async function testCut(browser) {
   await page.key("2");
   await page.settle();
   check("and beside the functions", (await page.box("#cut")).height > 10, await page.box("#cut"));
-  await page.evaluate("while (!document.querySelector('#more').hidden) document.querySelector('#more').click()");
-  const rows = await page.evaluate(`[...document.querySelectorAll("#functions tbody tr")].map(r =>
-    [r.cells[2].title.split("\\n")[0].replace("(int, char const*)", ""), r.cells[0].title, r.cells[1].title])`);
+  const rows = await everyRow(page, "#functions", ".tablebox",
+    `r => [r.cells[2].title.split("\\n")[0].replace("(int, char const*)", ""), r.cells[0].title, r.cells[1].title]`);
+  equal("all rows are counted", await page.evaluate("+document.querySelector('#functions').ariaRowCount"), rows.length + 1);
   check("more functions than nodes are listed", rows.length > 1000, rows.length);
   /* Folded stacks say what has no symbol in other words. */
   const wrong = rows.filter(([name, self, total]) => {
@@ -670,12 +685,28 @@ async function testReach(browser) {
     if (row.ariaExpanded === "false") row.click(); })()`);
   await open(0);
   await open(1);
-  const before = await rows();
-  await page.evaluate("[...document.querySelectorAll('#tree tbody tr')].at(-1).focus()");
-  like("what is not listed is said", await page.evaluate("document.activeElement.textContent"), /^601 lighter ones/);
-  await page.key("Enter");
-  equal("enter lists more", await rows(), before + 400);
-  like("and goes on there", await page.evaluate("document.activeElement.textContent"), /callee/);
+  const focused = what => page.evaluate(`document.activeElement.${what}`);
+  check("few of many rows are elements", (await rows()) < 80, await rows());
+  equal("all are counted", await page.evaluate("+document.querySelector('#tree').ariaRowCount"), 705);
+  await page.evaluate("document.querySelector('#tree tbody tr').focus()");
+  await page.key("End");
+  await page.settle();
+  equal("End goes to the last one", await focused("ariaRowIndex"), "705");
+  like("which is a callee", await focused("textContent"), /callee/);
+  equal("the last of its siblings", await focused("ariaPosInSet + ' of ' + document.activeElement.ariaSetSize + ', ' + document.activeElement.ariaLevel"), "701 of 701, 3");
+  const isSeen = () => page.evaluate(`(() => { const r = document.activeElement.getBoundingClientRect(), b = document.querySelector("#view-tree").getBoundingClientRect();
+    return r.top >= b.top && r.bottom <= b.bottom + 1; })()`);
+  check("and is seen", await isSeen());
+  await page.key("PageUp");
+  check("a page up", +(await focused("ariaRowIndex")) < 705, await focused("ariaRowIndex"));
+  await page.evaluate("document.querySelector('#view-tree').scrollTop = 0");
+  await page.settle();
+  equal("what has the focus keeps it out of view", await focused("role"), "row");
+  await page.key("ArrowDown");
+  check("and keys go on from there", await isSeen());
+  const all = await everyRow(page, "#tree", "#view-tree", "r => r.ariaPosInSet + '/' + r.ariaSetSize + '/' + r.ariaLevel");
+  equal("every row is within reach", all.length, 704);
+  equal("each once", all.filter(row => /701.3$/.test(row)).join(), Array.from({ length: 701 }, (x, i) => `${i + 1}/701/3`).join());
   await page.key("2");
   await page.settle();
   const cell = await page.box("#functions tbody td:nth-child(3)");

@@ -17,8 +17,8 @@
  *     totals.*          of a cut tree, for each event and function: function, self, total
  * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and with
  * callees: u, s, m, l, or - for none.
- * Of what is compared with there is before.stacks, before.threads and before.samples, too; its functions stand behind the
- * others.
+ * Of what is compared with there is before.stacks, before.threads, before.samples, before.marks and before.losses, too, and
+ * "beforeTimes": its functions stand behind the others, its times are its own.
  */
 #include "output/flame/flame.h"
 
@@ -419,7 +419,7 @@ static void put_step(struct pack *pack, uint64_t *last, uint64_t now)
     *last = now;
 }
 
-static void put_waits(struct writer *w, const struct pf_flame_times *times)
+static void put_waits(struct writer *w, const struct pf_flame_times *times, uint64_t first)
 {
     enum { THREAD, TO, LENGTH, STATE, WAKER, STACK, COLUMNS };
     static const char *const names[] = {
@@ -427,7 +427,7 @@ static void put_waits(struct writer *w, const struct pf_flame_times *times)
         [STATE] = "intervals.state",   [WAKER] = "intervals.waker", [STACK] = "intervals.stack"};
     const uint64_t begin = packed_so_far(&w->pack);
     for (unsigned k = 0; times->wait_count && k < COLUMNS; k++) {
-        uint64_t time = w->set->page->first, stack = 0;
+        uint64_t time = first, stack = 0;
         for (size_t i = 0; i < times->wait_count; i++) {
             const struct pf_wait *wait = &times->waits[i];
             const uint64_t values[] = {[THREAD] = wait->thread,
@@ -446,11 +446,11 @@ static void put_waits(struct writer *w, const struct pf_flame_times *times)
     w->pack.wait_bytes = packed_so_far(&w->pack) - begin;
 }
 
-static void put_marks(struct writer *w, const struct pf_flame_times *times)
+static void put_marks(struct writer *w, const struct pf_flame_times *times, uint64_t first)
 {
     static const char *const names[] = {"marks.time", "marks.thread", "marks.kind", "marks.value"};
     for (unsigned k = 0; times->mark_count && k < PF_COUNT(names); k++) {
-        uint64_t time = w->set->page->first;
+        uint64_t time = first;
         for (size_t i = 0; i < times->mark_count; i++) {
             const struct pf_mark *mark = &times->marks[i];
             const uint64_t values[] = {0, mark->thread, mark->kind, mark->value};
@@ -463,9 +463,9 @@ static void put_marks(struct writer *w, const struct pf_flame_times *times)
     }
 }
 
-static void put_losses(struct writer *w, const struct pf_flame_times *times)
+static void put_losses(struct writer *w, const struct pf_flame_times *times, uint64_t first)
 {
-    uint64_t time = w->set->page->first;
+    uint64_t time = first;
     if (!times->loss_count)
         return;
     for (size_t i = 0; i < times->loss_count; i++)
@@ -476,14 +476,13 @@ static void put_losses(struct writer *w, const struct pf_flame_times *times)
     end_part(&w->pack, "losses.count", times->loss_count);
 }
 
-static void put_over_time(struct writer *w)
+static void put_over_time(struct writer *w, const struct pf_flame_set *set)
 {
-    const struct pf_flame_times *times = w->set->times;
-    if (!times || w->set->page->timeless)
+    if (!set->times || set->page->timeless)
         return;
-    put_waits(w, times);
-    put_marks(w, times);
-    put_losses(w, times);
+    put_waits(w, set->times, set->page->first);
+    put_marks(w, set->times, set->page->first);
+    put_losses(w, set->times, set->page->first);
 }
 
 static void put_recording(struct writer *w, const struct pf_flame_set *set)
@@ -652,7 +651,7 @@ static bool cut_all(struct writer *w, size_t most)
 static bool join_all(struct writer *w)
 {
     w->joined = true;
-    return pf_page_join(w->set->page, w->pieces, NULL) && (!w->before || pf_page_join(w->before->page, 0, NULL));
+    return pf_page_join(w->set->page, w->pieces, NULL) && (!w->before || pf_page_join(w->before->page, w->pieces, NULL));
 }
 
 /* ---- all parts ---- */
@@ -668,11 +667,12 @@ static int pack_all(struct writer *w)
     expect(&w->pack, PF_GZIP_NUMBERS);
     put_functions(w);
     put_recording(w, w->set);
-    put_over_time(w);
+    put_over_time(w, w->set);
     put_sums(w);
     if (w->before) {
         w->pack.prefix = "before.";
         put_recording(w, w->before);
+        put_over_time(w, w->before);
     }
     pf_text_flush(&w->pack.text);
     if (w->pack.text.failed || w->pack.parts.failed || pf_gzip_finish(w->pack.gzip) != 0)
@@ -791,25 +791,40 @@ static void put_verdicts(struct writer *w)
     pf_put_string(w->text, "\"]");
 }
 
-static void put_times(struct writer *w)
+static bool is_timed(const struct pf_page *page)
 {
-    const struct pf_page *page = w->set->page;
-    const bool timed = page->first <= page->last && !page->timeless;
+    return page->first <= page->last && !page->timeless;
+}
+
+static void put_times(struct writer *w, const struct pf_flame_set *set)
+{
+    const struct pf_page *page = set->page;
+    const bool timed = is_timed(page);
     pf_put_format(
-        w->text, ",\n\"first\":%llu,\"span\":%llu,\"origin\":%llu,\"piece\":%llu",
+        w->text, "\"first\":%llu,\"span\":%llu,\"origin\":%llu,\"piece\":%llu",
         (unsigned long long)(timed ? page->first : 0), (unsigned long long)(timed ? page->last - page->first : 0),
         (unsigned long long)(timed ? page->base_ns - page->first : 0), (unsigned long long)page->fold.width_ns);
+    if (set->times && set->times->has_wall && timed)
+        pf_put_format(w->text, ",\"wall\":%" PRIu64, page->first + set->times->wall_ahead_ns);
+}
+
+static void put_all_times(struct writer *w)
+{
+    pf_put_string(w->text, ",\n");
+    put_times(w, w->set);
+    if (!w->before)
+        return;
+    pf_put_string(w->text, ",\n\"beforeTimes\":{");
+    put_times(w, w->before);
+    pf_put_char(w->text, '}');
 }
 
 /* What the shortest ones were is said. */
 static void put_left(struct writer *w)
 {
     const struct pf_flame_times *times = w->set->times;
-    const struct pf_page *page = w->set->page;
     if (!times)
         return;
-    if (times->has_wall && page->first <= page->last && !page->timeless)
-        pf_put_format(w->text, ",\n\"wall\":%" PRIu64, page->first + times->wall_ahead_ns);
     if (times->waits_left)
         pf_put_format(w->text, ",\n\"waitsLeft\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", times->waits_left,
                       times->waits_left_ns, times->least_ns);
@@ -833,7 +848,7 @@ static int put_data(struct writer *w)
                   options->before.normalized ? "true" : "false");
     put_member(w, "by", options->by ? options->by : "");
     pf_put_format(w->text, ",\"quantum\":%llu", (unsigned long long)options->quantum_ns);
-    put_times(w);
+    put_all_times(w);
     put_left(w);
     pf_put_format(w->text, ",\n\"cutNodes\":%llu,\"cutPermille\":%u", (unsigned long long)w->cut_count,
                   (unsigned)(w->cut_share * 1000 + 0.5));

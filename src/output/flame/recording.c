@@ -190,7 +190,7 @@ size_t pf_flame_page_bytes(const struct perfile_flame_options *options)
     return options->page_bytes && options->page_bytes <= SIZE_MAX ? (size_t)options->page_bytes : PAGE_BYTES;
 }
 
-/* Of the recording that others are compared with there are samples alone; a page of times off CPU has them as samples. */
+/* Of two recordings there are no waits; a page of times off CPU has them as samples. */
 static int watch_times(struct pf_flame_recording *g, struct pf_profile_options *how, struct perfile_error *error)
 {
     const bool compares = g->options->flame->before;
@@ -223,9 +223,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
         pf_bottom_set_threads(&g->bottom); /* the page puts them together by itself */
     if (result == 0 && page)
         result = pf_page_open(&g->page, allocator, pf_flame_page_bytes(options->flame));
-    if (result == 0 && page && reader == options->flame->before && !pf_page_join(&g->page, 0, NULL))
-        result = pf_fail_memory(error, "flame graph");
-    if (result == 0 && page && reader != options->flame->before)
+    if (result == 0 && page)
         result = watch_times(g, &how, error);
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);

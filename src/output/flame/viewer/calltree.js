@@ -1,101 +1,106 @@
 /* SPDX-License-Identifier: MIT */
-const opened = new Set(), LISTED = 100, MORE = 400, MOST_ROWS = 5000;
-const listed = new Map(); /* by caller: how many callees */
-function showTree() {
-  const body = $("tree").tBodies[0], made = [], tree = shownTree;
-  let full = false;
-  const words = text => {
-    const row = element("tr", { role: "row", class: "quiet", tabindex: -1 }, element("td", {
-      colspan: data.compares ? 5 : 4, role: "gridcell" }, text));
-    made.push(row);
-    return row;
-  };
-  const add = (parent, level) => {
-    const kids = [...tree.kids.subarray(tree.first[parent], tree.first[parent + 1])]
-      .filter(n => tree.total[n] || tree.otherTotal && tree.otherTotal[n])
-      .sort((a, b) => isOrdered(tree.group[a]) && isOrdered(tree.group[b]) ? 0 : tree.total[b] - tree.total[a]);
-    const most = listed.get(parent) || LISTED;
-    kids.slice(0, most).forEach((node, i) => {
-      if (made.length >= MOST_ROWS) {
-        full = true;
-        return;
-      }
-      const leaf = tree.first[node] === tree.first[node + 1], isOpen = opened.has(node);
-      const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` },
-        leaf ? "" : isOpen ? "▾" : "▸");
-      const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": i + 1,
-        "aria-setsize": kids.length }, weightCell(tree.total[node]), weightCell(tree.self[node]),
-        ...(data.compares ? changeCells(tree.group[node], tree.change(node, false), tree.change(node, true)) : []),
-        nameCell(tree.group[node], twist), moduleCell(tree.group[node]));
-      for (const cell of row.cells) cell.setAttribute("role", "gridcell");
-      if (!leaf) row.setAttribute("aria-expanded", isOpen);
-      row.node = node;
-      made.push(row);
-      if (isOpen && !leaf) add(node, level + 1);
-    });
-    if (kids.length > most && !full)
-      words(`${grouped.format(kids.length - most)} lighter ones: Enter or a click lists more`).more = parent;
-  };
-  add(0, 1);
-  if (full) words(`Only ${grouped.format(MOST_ROWS)} rows are listed: close some`);
-  const hadFocus = body.contains(document.activeElement);
-  body.replaceChildren(...made);
-  if (made[0]) made[0].tabIndex = 0;
-  if (hadFocus) (made[0] || $("tab-tree")).focus();
+const opened = new Set();
+/* The rows in order: node, which of how many children. Children that come later have one word for them. */
+let treeRows = new Int32Array(0), treeCount = 0;
+const treeList = new RowList($("tree"), $("view-tree"), () => {});
+
+/* Always by weight, whatever the order of the graph. */
+function kidsOf(tree, node) {
+  let last = tree.first[node];
+  while (last < tree.first[node + 1] && tree.isThere(tree.kids[last])) last++;
+  const kids = tree.kids.subarray(tree.first[node], last);
+  if (state.order === "weight" && !tree.otherTotal) return kids;
+  const { total, group } = tree;
+  return kids.slice().sort((a, b) => isOrdered(group[a]) && isOrdered(group[b]) ? inName(group[a], group[b]) : total[b] - total[a] ||
+    inName(group[a], group[b]));
+}
+const isLeaf = (tree, node) => !tree.waits(node) && (tree.first[node] === tree.first[node + 1] || !tree.isThere(tree.kids[tree.first[node]]));
+/* Triples of node, place and number of siblings. */
+function listRows(tree) {
+  let made = new Int32Array(3 * 1024), count = 0;
+  const lists = [[kidsOf(tree, 0), 0]];
+  while (lists.length && count < MOST_ROWS) {
+    const top = lists.at(-1), [kids, at] = top;
+    if (at === kids.length) {
+      lists.pop();
+      continue;
+    }
+    if (3 * count + 3 > made.length) {
+      const larger = new Int32Array(made.length * 2);
+      larger.set(made);
+      made = larger;
+    }
+    made.set([kids[at], at + 1, kids.length], 3 * count++);
+    top[1]++;
+    if (opened.has(kids[at]) && !tree.waits(kids[at])) lists.push([kidsOf(tree, kids[at]), 0]);
+  }
+  treeRows = made;
+  treeCount = count;
+}
+function treeRow(i) {
+  const tree = shownTree, [node, place, siblings] = treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];
+  const leaf = isLeaf(tree, node), isOpen = opened.has(node);
+  const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` },
+    leaf ? "" : isOpen ? "▾" : "▸");
+  const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": place,
+    "aria-setsize": siblings }, weightCell(tree.total[node]), weightCell(tree.self[node]),
+    ...(data.compares ? changeCells(tree.group[node], tree.change(node, false), tree.change(node, true)) : []),
+    nameCell(tree.group[node], twist), moduleCell(tree.group[node]));
+  for (const cell of row.cells) cell.setAttribute("role", "gridcell");
+  if (!leaf) row.setAttribute("aria-expanded", isOpen);
+  row.node = node;
+  return row;
+}
+const placeOfNode = node => {
+  for (let i = 0; i < treeCount; i++) if (treeRows[3 * i] === node) return i;
+  return -1;
+};
+function showTree(node = 0) {
+  listRows(shownTree);
+  const at = node ? placeOfNode(node) : -1;
+  $("treefull").hidden = treeCount < MOST_ROWS;
+  treeList.fill(treeCount, treeRow, at < 0 ? undefined : at);
 }
 function openHotPath() {
   opened.clear();
-  listed.clear();
+  treeList.at = 0;
   const { total } = shownTree;
   for (let node = 0, next; (next = shownTree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next)
     opened.add(next);
 }
 function focusNode(node) {
-  for (const row of $("tree").tBodies[0].rows) {
-    row.tabIndex = row.node === node ? 0 : -1;
-    if (row.node === node) row.focus();
-  }
+  const at = placeOfNode(node);
+  if (at < 0) return;
+  treeList.go(at);
+  treeList.focus();
 }
 function turn(node, open) {
-  if (open) opened.add(node); else opened.delete(node);
-  showTree();
-  focusNode(node);
-}
-/* The first of those that come is focused. */
-function listMore(row) {
-  const at = row.rowIndex;
-  listed.set(row.more, (listed.get(row.more) || LISTED) + MORE);
-  showTree();
-  const next = $("tree").rows[at];
-  if (next.node) focusNode(next.node); else next.focus();
+  const show = () => {
+    if (open) opened.add(node); else opened.delete(node);
+    const had = $("tree").contains(document.activeElement);
+    showTree(node);
+    if (had) treeList.focus();
+  };
+  if (open) withKids(shownTree, node, show); else show();
 }
 $("tree").addEventListener("focusin", e => { if (e.target.node) describe(shownTree, e.target.node); });
 $("tree").addEventListener("click", e => {
   const row = e.target.closest("tr");
-  if (row && row.more !== undefined) listMore(row);
-  else if (row && row.node) turn(row.node, !opened.has(row.node));
-});
-function moveRow(e) {
-  const row = e.target.closest("tbody tr");
-  const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[e.key];
-  if (!row || e.ctrlKey || e.altKey || e.metaKey) return null;
-  if (step && row[step]) {
-    row.tabIndex = -1;
-    row[step].tabIndex = 0;
-    row[step].focus();
-  }
-  if (step) e.preventDefault();
-  return step ? null : row;
-}
-$("tree").addEventListener("keydown", e => {
-  const row = moveRow(e);
-  if (row && row.more !== undefined && e.key === "Enter") listMore(row);
   if (!row || !row.node) return;
-  if (e.key === "ArrowRight" && row.getAttribute("aria-expanded") === "false") turn(row.node, true);
-  else if (e.key === "ArrowLeft" && row.getAttribute("aria-expanded") === "true") turn(row.node, false);
-  else if (e.key === "ArrowLeft") focusNode(shownTree.parent[row.node]);
-  else if (e.key === "Enter" || e.key === " ") turn(row.node, !opened.has(row.node));
-  else if (e.key === "s") showFunction(shownTree.group[row.node]);
+  treeList.go(row.at);
+  row.focus();
+  turn(row.node, !opened.has(row.node));
+});
+$("tree").addEventListener("keydown", e => {
+  if (treeList.key(e)) return;
+  const row = e.target.closest("tbody tr"), { node } = row || {};
+  if (!node || e.ctrlKey || e.altKey || e.metaKey) return;
+  if (e.key === "ArrowRight" && row.getAttribute("aria-expanded") === "false") turn(node, true);
+  else if (e.key === "ArrowRight" && opened.has(node)) focusNode(treeRows[3 * (row.at + 1)]);
+  else if (e.key === "ArrowLeft" && row.getAttribute("aria-expanded") === "true") turn(node, false);
+  else if (e.key === "ArrowLeft") focusNode(shownTree.parent[node]);
+  else if (e.key === "Enter" || e.key === " ") turn(node, !opened.has(node));
+  else if (e.key === "s") showFunction(shownTree.group[node]);
   else return;
   e.preventDefault();
 });

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-let dark = false, fills = [], css = {};
+let dark = false, css = {};
+const fills = new Map();
 function hash(text) {
   let h = 2166136261;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
@@ -21,8 +22,18 @@ function changeColour(at) {
   return `hsl(${at > 0 ? 4 : 218},${(dark ? 10 + 60 * strength : 95 * strength).toFixed(0)}%,${
     (dark ? 62 - 4 * strength : 90 - 22 * strength).toFixed(0)}%)`;
 }
+function fillOfGroup(group) {
+  let fill = fills.get(group);
+  if (fill) return fill;
+  const { kind, label, module } = about(group);
+  fill = state.colour !== "module" ? colour(kind, hash(label))
+    : kind >= THREAD ? colour(kind, 0)
+    : `hsl(${(360 * hash(module)).toFixed(0)},${dark ? 42 : 62}%,${(dark ? 60 : 70) + 6 * hash(label)}%)`;
+  fills.set(group, fill);
+  return fill;
+}
 function fillOf(tree, node) {
-  if (!comparesColours()) return fills[tree.group[node]];
+  if (!comparesColours()) return fillOfGroup(tree.group[node]);
   const most = tree.turned || state.colour === "whole" ? tree.mostWhole : tree.mostOwn;
   const noise = isNoise(tree.group[node], tree.turned || state.colour === "whole");
   return changeColour(most && !noise ? tree.shownChange(node) / most : 0);
@@ -30,16 +41,13 @@ function fillOf(tree, node) {
 function keys() {
   if (comparesColours())
     return [[1, "more than before"], [0, data.verdicts ? "same, or unsure" : "as before"], [-1, "less"]].map(([at, text]) => [changeColour(at), text]);
-  const kinds = new Set(state.colour === "kind" ? groups.map(g => g.kind) : []);
-  return [...kinds].sort().map(k => [colour(k, .5), KINDS[k]]);
+  return state.colour === "kind" ? kinds.map(k => [colour(k, .5), KINDS[k]]) : [];
 }
 function paint() {
   const style = getComputedStyle(document.documentElement);
   for (const name of ["back", "text", "quiet", "accent", "hitfill", "tiny", "frame", "line", "bar", "row"])
     css[name] = style.getPropertyValue("--" + name).trim();
-  fills = groups.map(g => state.colour !== "module" ? colour(g.kind, hash(g.label))
-    : g.kind >= THREAD ? colour(g.kind, 0)
-    : `hsl(${(360 * hash(g.module)).toFixed(0)},${dark ? 42 : 62}%,${(dark ? 60 : 70) + 6 * hash(g.label)}%)`);
+  fills.clear();
   $("key").replaceChildren(...keys().map(([fill, text]) =>
     element("span", {}, element("i", { style: "background:" + fill }), text)));
 }

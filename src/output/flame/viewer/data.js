@@ -7,10 +7,11 @@
  *     cpu (-1), event, weight, count}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
  *     stack}, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
  */
-const $ = id => document.getElementById(id);
+const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
+const ownText = !inWorker && document.currentScript ? document.currentScript.textContent : "";
 const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter", "module"];
 const ROW = 18, THREAD = 5, CPU = 6, TIME = 7, LIGHTER = 8, MODULE = 9, UNKNOWN = 4, BUCKETS = 200, MOST_CPUS = 65536;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const calm = inWorker ? null : matchMedia("(prefers-reduced-motion: reduce)");
 
 /* What would change the direction of text, or cannot be seen, is made visible. */
 const clean = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
@@ -71,16 +72,17 @@ function stepsOf(column, now = 0) {
   for (let i = 0; i < column.length; i++) column[i] = now += fromZigzag(column[i]);
   return column;
 }
-function readIntervals(from) {
-  const column = (name, Type) => from.has("intervals." + name) ? from.column("intervals." + name, Type) : new Type(0);
+function readIntervals(from, prefix = "") {
+  const has = name => from.has(prefix + "intervals." + name);
+  const column = (name, Type) => has(name) ? from.column(prefix + "intervals." + name, Type) : new Type(0);
   const to = stepsOf(column("to", Float64Array)), length = column("length", Float64Array);
   return { thread: column("thread", Int32Array), from: to.map((end, i) => end - length[i]), to,
     state: column("state", Uint8Array), waker: column("waker", Int32Array).map(n => n - 1),
     stack: Int32Array.from(stepsOf(column("stack", Float64Array)), n => n - 1) };
 }
 const THROTTLED = 1, FORK = 2;
-function readMarks(from, strings) {
-  const column = (name, Type) => from.has("marks." + name) ? from.column("marks." + name, Type) : new Type(0);
+function readMarks(from, strings, prefix = "") {
+  const column = (name, Type) => from.has(prefix + "marks." + name) ? from.column(prefix + "marks." + name, Type) : new Type(0);
   const value = column("value", Float64Array), kind = column("kind", Uint8Array), known = new Map();
   const wordsOf = i => kind[i] === FORK ? "thread " + value[i] : kind[i] === THROTTLED && value[i] ? "goes on" : "";
   const number = text => {
@@ -90,8 +92,8 @@ function readMarks(from, strings) {
   return { time: stepsOf(column("time", Float64Array)), thread: column("thread", Int32Array), kind,
     text: Int32Array.from(value, (x, i) => number(wordsOf(i))) };
 }
-function readLosses(from) {
-  const column = name => from.has("losses." + name) ? from.column("losses." + name, Float64Array) : new Float64Array(0);
+function readLosses(from, prefix = "") {
+  const column = name => from.has(prefix + "losses." + name) ? from.column(prefix + "losses." + name, Float64Array) : new Float64Array(0);
   return { time: stepsOf(column("time")), count: column("count") };
 }
 
@@ -103,8 +105,11 @@ function joined(a, b, move = 0) {
   return made;
 }
 function addBefore(made, from, events) {
-  const stacks = readStacks(from, "before."), threads = readThreads(from, "before."), samples = readSamples(from, "before.", 0);
-  const moves = { stack: made.stacks.fn.length, thread: made.threads.pid.length, event: events };
+  const { origin = 0, first = 0, wall } = made.beforeTimes || {};
+  const stacks = readStacks(from, "before."), threads = readThreads(from, "before."), samples = readSamples(from, "before.", origin);
+  const moves = { stack: made.stacks.fn.length, thread: made.threads.pid.length, event: events }, marks = readMarks(from, made.strings, "before.");
+  marks.thread = marks.thread.map(thread => thread + moves.thread);
+  made.past = { marks, losses: readLosses(from, "before."), start: { clock: first, wall: wall ? wall / 1e6 : null } };
   made.stacks = { parent: joined(made.stacks.parent, stacks.parent, moves.stack), fn: joined(made.stacks.fn, stacks.fn) };
   for (const name in threads) made.threads[name] = joined(made.threads[name], threads[name]);
   for (const name in samples) made.samples[name] = joined(made.samples[name], samples[name], moves[name]);
@@ -138,9 +143,7 @@ function readTimes({ threads, samples }) {
   }
 }
 
-async function readData() {
-  const header = JSON.parse($("data").textContent);
-  $("data").remove();
+async function unpacked(header) {
   const from = await unpack(header);
   const made = { ...header, packed: null, strings: from.json("strings").map(clean),
     functions: { name: from.column("functions.name", Int32Array), module: from.optional("functions.module", Int32Array),
@@ -157,6 +160,7 @@ async function readData() {
   for (const [name, value] of [["name", made.strings.push("… lighter callees") - 1], ["module", -1], ["file", -1],
     ["line", 0], ["kind", LIGHTER]]) made.functions[name] = joined(made.functions[name], [value]);
   made.lighter = last;
+  made.ownThreads = made.threads.pid.length;
   if (made.compares) addBefore(made, from, made.events.length);
   nameFunctions(made, made.compares);
   readTimes(made);
@@ -168,6 +172,34 @@ async function readData() {
   made.step = Math.floor(made.span / BUCKETS) + 1;
   made.meta = { events: made.events.map(({ name, unit }) => ({ name: clean(name), unit })) };
   return made;
+}
+
+/* --- large pages: a worker made of this text unpacks them and does what takes long, see background.js --- */
+
+const LARGE = 150000; /* stacks and samples */
+let worker = null;
+/* What another thread told first, null if there can be none: some browsers, and pages in other pages, have their rules. */
+function unpackedByWorker(header) {
+  return new Promise(done => {
+    const fail = () => { worker = null; done(null); };
+    try {
+      const url = URL.createObjectURL(new Blob([ownText], { type: "text/javascript" }));
+      worker = new Worker(url);
+      worker.onmessage = ({ data }) => { URL.revokeObjectURL(url); done(data); };
+      worker.onerror = e => { e.preventDefault(); fail(); };
+      worker.postMessage(header);
+    } catch {
+      fail();
+    }
+  });
+}
+const isLarge = ({ parts }) => parts.reduce((sum, [name, , rows]) => sum +
+  (/(stacks\.fn|samples\.stack)$/.test(name) ? rows : 0), 0) >= LARGE;
+async function readData() {
+  if (inWorker) return unpacked(await new Promise(done => { onmessage = ({ data }) => done(data); }));
+  const header = JSON.parse($("data").textContent);
+  $("data").remove();
+  return ownText && isLarge(header) && await unpackedByWorker(header) || unpacked(header);
 }
 
 if (typeof DecompressionStream === "undefined") {

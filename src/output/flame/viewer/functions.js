@@ -1,45 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 let rows = null; /* made when they are looked at */
-let chosen = -1, listedRows = 100;
+let listed = []; /* those that are found, in order */
+let chosen = -1, reveals = false;
 /* The function of the state, or the first of the list: that is no choice of the reader's. */
-const choosesFunction = group => change({ fn: keyOf(group) }, "replace");
+const choosesFunction = group => change({ fn: group }, "replace");
 /* Of a cut page: what functions weigh with what was cut; not known of parts of the recording, and of two of them. */
 const hasTotals = () => !!data.totals && !data.compares && state.measure === "weight" && !isPart() && !state.transforms.length;
-function exactRows(inTree) {
-  const { event, fn, self, total } = data.totals;
-  const made = inTree.filter(row => groups[row.group].type !== "function");
-  for (let i = 0; i < fn.length; i++)
-    if (event[i] === state.event)
-      made.push({ group: groupFor(fn[i]), self: self[i], total: total[i], change: 0, whole: 0 });
-  return made;
+function takeRows({ group, self, total, other, otherTotal }) {
+  rows = Array.from(group, (key, i) => ({ group: key, self: self[i], total: total[i],
+    ...(data.compares ? { change: main.changeOf(self[i], other[i]), whole: main.changeOf(total[i], otherTotal[i]) } : {}) }));
 }
-function makeRows() {
-  if (rows) return;
-  const self = new Float64Array(groups.length), total = new Float64Array(groups.length);
-  const other = new Float64Array(groups.length), otherTotal = new Float64Array(groups.length);
-  const open = new Int32Array(groups.length), stack = [];
-  for (let i = main.first[0]; i < main.first[1]; i++) stack.push(main.kids[i]);
-  while (stack.length) {
-    const node = stack.pop();
-    if (node < 0) {
-      open[main.group[~node]]--;
-      continue;
-    }
-    const group = main.group[node];
-    const outer = open[group]++ === 0;
-    self[group] += main.self[node];
-    if (outer) total[group] += main.total[node];
-    if (data.compares) other[group] += main.other[node];
-    if (data.compares && outer) otherTotal[group] += main.otherTotal[node];
-    stack.push(~node);
-    for (let i = main.first[node]; i < main.first[node + 1]; i++) stack.push(main.kids[i]);
-  }
-  rows = [];
-  for (let g = 0; g < groups.length; g++)
-    if (total[g] || otherTotal[g])
-      rows.push({ group: g, self: self[g], total: total[g], change: changeOf(self[g], other[g]),
-        whole: changeOf(total[g], otherTotal[g]) });
-  if (hasTotals()) rows = exactRows(rows);
+function withRows(then) {
+  if (rows) return then();
+  ask("rows", "rows", { totals: hasTotals() ? state.event : null }, found => {
+    takeRows(found);
+    then();
+  });
+}
+/* The order of modules as the reader's language has it. */
+const moduleRanks = new Map();
+function rankModules() {
+  if (moduleRanks.size) return;
+  const { compare } = new Intl.Collator(), all = new Set(data.strings.length ? [""] : []);
+  for (const i of new Set(data.functions.module)) all.add(text(i));
+  for (let i = 0; i < data.functions.name.length; i++) if (data.functions.module[i] < 0) all.add("");
+  [...all].sort(compare).forEach((name, i, sorted) =>
+    moduleRanks.set(name, i && !compare(sorted[i - 1], name) ? moduleRanks.get(sorted[i - 1]) : i));
 }
 const orders = {
   change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || Math.abs(b.whole) - Math.abs(a.whole) ||
@@ -47,12 +33,12 @@ const orders = {
   self: (a, b) => b.self - a.self || b.total - a.total || ranks[a.group] - ranks[b.group],
   total: (a, b) => b.total - a.total || b.self - a.self || ranks[a.group] - ranks[b.group],
   name: (a, b) => ranks[a.group] - ranks[b.group],
-  module: (a, b) => groups[a.group].module.localeCompare(groups[b.group].module) || orders.self(a, b),
+  module: (a, b) => moduleRanks.get(about(a.group).module) - moduleRanks.get(about(b.group).module) || orders.self(a, b),
 };
 
 function nameCell(group, ...before) {
-  const g = groups[group], cell = element("td", { title: g.label + (g.file ? `\n${g.file}:${g.line}` : "") }, ...before,
-    element("i", { style: "background:" + fills[group], title: KINDS[g.kind] }));
+  const g = about(group), cell = element("td", { title: g.label + (g.file ? `\n${g.file}:${g.line}` : "") }, ...before,
+    element("i", { style: "background:" + fillOfGroup(group), title: KINDS[g.kind] }));
   const found = pattern && g.label.match(pattern), text = found && found[0] ? g.label : lineOf(group);
   const at = found && found[0] ? found.index : text.length, end = at + (found ? found[0].length : 0);
   cell.append(text.slice(0, at));
@@ -71,31 +57,40 @@ function changeCells(group, own, whole) {
     title: `itself ${signed(own)}, with what it calls ${signed(whole)}` + (data.verdicts ? ` · ${verdictText(group)}` : "") },
   signed(own))];
 }
-const moduleCell = group => element("td", { title: groups[group].module }, base(groups[group].module));
+const moduleCell = group => element("td", { title: about(group).module }, base(about(group).module));
 
-function showTable() {
-  makeRows();
-  chosen = groupOf.has(state.fn) ? groupOf.get(state.fn) : chosen < groups.length ? chosen : -1;
-  const list = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
-  if (state.up) list.reverse();
-  if (!list.some(r => r.group === chosen)) chosen = list.length ? list[0].group : -1;
-  const body = $("functions").tBodies[0], hadFocus = body.contains(document.activeElement);
-  body.replaceChildren(...list.slice(0, listedRows).map(r => {
-    const row = element("tr", { tabindex: r.group === chosen ? 0 : -1, "aria-selected": r.group === chosen },
-      weightCell(r.self), weightCell(r.total), ...changeCells(r.group, r.change, r.whole), nameCell(r.group),
-      moduleCell(r.group));
-    row.group = r.group;
-    return row;
-  }));
-  if (!body.querySelector("[tabindex='0']") && body.rows[0]) body.rows[0].tabIndex = 0;
-  if (hadFocus) (body.querySelector("[tabindex='0']") || $("tab-table")).focus();
+const functionList = new RowList($("functions"), document.querySelector(".tablebox"), at => choose(at));
+function functionRow(i) {
+  const r = listed[i], row = element("tr", { tabindex: -1, "aria-selected": r.group === chosen }, weightCell(r.self),
+    weightCell(r.total), ...changeCells(r.group, r.change, r.whole), nameCell(r.group), moduleCell(r.group));
+  row.group = r.group;
+  return row;
+}
+function sortRows() {
+  if (state.sort === "module") rankModules();
+  listed = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
+  if (state.up) listed.reverse();
+}
+const showTable = () => withRows(listFunctions);
+function listFunctions() {
+  sortRows();
+  chosen = isUsed(state.fn) ? state.fn : isUsed(chosen) ? chosen : -1;
+  let at = listed.findIndex(r => r.group === chosen);
+  if (at < 0) {
+    at = 0;
+    chosen = listed.length ? listed[0].group : -1;
+  }
+  functionList.fill(listed.length, functionRow, at);
   for (const head of document.querySelectorAll("#functions th")) {
     const by = head.dataset.by, falling = by !== "name" && by !== "module" !== state.up;
     if (by === state.sort) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
   }
-  $("more").hidden = list.length <= listedRows;
-  $("more").textContent = `Show more (${grouped.format(list.length - listedRows)})`;
+  if (reveals) {
+    functionList.go(at);
+    functionList.focus();
+  }
+  reveals = false;
   showSandwich();
 }
 let sandwichOf = -1;
@@ -105,34 +100,29 @@ function showSandwich() {
   for (const part of [callers, callees]) part.host.hidden = chosen < 0;
   $("callershead").textContent = chosen < 0 ? "No function" : "Callers of " + lineOf(chosen);
   $("calleeshead").textContent = chosen < 0 ? "" : "Callees of " + lineOf(chosen);
+  forget("sandwich");
   if (chosen < 0) return;
-  callers.show(callersOf(chosen));
-  callees.show(calleesOf(chosen));
-  describe(callees.tree, 0);
+  ask("sandwich", "sandwich", { group: chosen }, found => {
+    if (found.id !== treeId) return;
+    found.callees.of = "callees";
+    callers.show(found.callers);
+    callees.show(found.callees);
+    if (state.view === "table") describe(callees.tree, 0);
+  });
 }
-function pickRow(row, focus) {
-  if (!row || row.group === undefined) return;
-  for (const other of $("functions").tBodies[0].rows) {
-    other.setAttribute("aria-selected", other === row);
-    other.tabIndex = other === row ? 0 : -1;
-  }
-  if (focus) row.focus();
-  if (chosen === row.group) return;
-  chosen = row.group;
+function choose(at) {
+  const { group } = listed[at] || {};
+  if (group === undefined) return;
+  for (const [i, row] of functionList.made) row.setAttribute("aria-selected", i === at);
+  if (chosen === group) return;
+  chosen = group;
   choosesFunction(chosen);
   showSandwich();
 }
 function showFunction(group) {
   if (group < 0) return;
-  makeRows();
-  const at = rows.sort(orders[state.sort]).findIndex(r => r.group === group);
-  listedRows = Math.max(listedRows, at + 50);
+  reveals = true;
   const hidden = matched && !matched[group];
-  change({ view: "table", fn: keyOf(group), ...(hidden ? { search: "" } : {}) });
-  const row = $("functions").tBodies[0].querySelector("[aria-selected=true]");
-  if (row) {
-    row.focus();
-    row.scrollIntoView({ block: "center" });
-  }
+  change({ view: "table", fn: group, ...(hidden ? { search: "" } : {}) });
   say(`Callers and callees of ${labelOf(group)}`);
 }

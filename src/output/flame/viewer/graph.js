@@ -87,21 +87,39 @@ class Flame {
     p.font = FONT;
     p.textBaseline = "middle";
     this.drawn = 0;
+    this.lacks = false;
     while (stack.length) {
       const node = stack.pop(), y = this.y(tree.depth[node]);
       if (y > -ROW && y < height) this.frame(node, y, scale);
       if (this.up ? y > -ROW : y < height) this.expand(node, scale, stack);
     }
+    if (this.lacks) this.askMore();
     if (tree.total[0] === 0) {
       p.fillStyle = css.quiet;
       p.fillText(tree.otherTotal && tree.otherTotal[0] ? "only in the other recording: see Widths" :
         "nothing was recorded here", 12, 40);
     }
   }
+  /* Frames that are wide now, and were not when their tree was made. */
+  askMore() {
+    const { tree, from, to } = this;
+    if (this.asksFor === tree) return;
+    this.asksFor = tree;
+    ask("more " + tree.of, "more", { id: treeId, of: tree.of, from, to, least: (to - from) / 4096 }, made => {
+      this.asksFor = null;
+      takeMore(tree, made);
+    });
+  }
+  /* The same tree, and more of it. */
+  grow(tree) {
+    this.tree = tree;
+    this.resize();
+  }
   /* The children that can be seen; what is too narrow becomes one dull strip. */
   expand(node, scale, stack) {
     const { tree, from, to } = this, end = tree.first[node + 1], y = this.y(tree.depth[node] + 1);
     let i = tree.first[node], high = end;
+    if (tree.done && !tree.done[node] && tree.total[node] * scale >= 1) this.lacks = true;
     while (i < high) {
       const middle = i + high >> 1, kid = tree.kids[middle];
       if (tree.start[kid] + tree.total[kid] <= from) i = middle + 1; else high = middle;
@@ -280,6 +298,14 @@ class Flame {
     if (e.ctrlKey || e.altKey || e.metaKey) return;
     const { tree, selected } = this, deeper = this.up ? "ArrowUp" : "ArrowDown";
     let to = -1;
+    if (e.key === deeper && tree.waits(selected)) {
+      withKids(tree, selected, made => {
+        const kid = made.heaviest(selected);
+        if (kid) this.choose(kid, true); else say("nothing there");
+      });
+      e.preventDefault();
+      return;
+    }
     if (e.key === "ArrowUp" || e.key === "ArrowDown")
       to = e.key === deeper ? tree.heaviest(selected) || -1 : selected ? tree.parent[selected] : -1;
     else if (e.key === "ArrowLeft" || e.key === "ArrowRight") to = this.beside(e.key === "ArrowLeft" ? -1 : 1);

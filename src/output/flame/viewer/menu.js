@@ -10,18 +10,18 @@ const actions = [
   { key: "d", text: "Drop samples with it", of: ({ key }) => ({ type: "drop", key }) },
 ];
 const copies = [
-  { key: "", text: "Copy name", of: ({ group }) => labelOf(group) },
-  { key: "", text: "Copy stack", of: ({ tree, node }) => stackNames(tree, node).reverse().join("\n") },
-  { key: "", text: "Copy folded stacks", of: ({ tree, node }) => folded(tree, node) },
-  { key: "", text: "Copy link", of: () => location.href },
+  { key: "", text: "Copy name", act: ({ group }) => copy(labelOf(group)) },
+  { key: "", text: "Copy stack", act: ({ tree, node }) => copy(stackNames(tree, node).reverse().join("\n")) },
+  { key: "", text: "Copy folded stacks", act: ({ tree, node }) => askFolded(tree, node, copy) },
+  { key: "", text: "Copy link", act: () => copy(location.href) },
 ];
 
 const functionKey = (key, type = query.describe(data, key).type) => type === "function" || type === "module";
 function targetOf(tree, node) {
   const group = tree.group[node];
-  if (group < 0 || !functionKey(keyOf(group))) return { tree, node, group };
-  const path = pathOf(tree, node).filter(key => functionKey(key)), { type, index } = groups[group];
-  return { tree, node, group, key: keyOf(group), path, turned: tree.turned,
+  if (group < 0 || !functionKey(group)) return { tree, node, group };
+  const path = pathOf(tree, node).filter(key => functionKey(key)), { type, index } = about(group);
+  return { tree, node, group, key: group, path, turned: tree.turned,
     module: type === "module" ? index : data.functions.module[index] };
 }
 function transform(step) {
@@ -36,7 +36,7 @@ function transformKey(e, tree, node) {
   return true;
 }
 function transformWords({ type, key, module, path }) {
-  const named = key === undefined ? "" : makers[query.describe(data, key).type](query.describe(data, key).index).label;
+  const named = key === undefined ? "" : about(key).label;
   const what = shorten(withoutArguments(shorter.get(named) || named), 50);
   return { focus: `Only ${what}`, drop: `Without ${what}`, collapse: `${what} collapsed`, merge: `${what} merged`,
     recursion: `Recursion of ${what || "all"} collapsed`, modules: module === undefined ? "Modules collapsed" : `${base(text(module))} collapsed`,
@@ -50,21 +50,8 @@ const stackNames = (tree, node) => {
   for (; node > 0; node = tree.parent[node]) names.push(labelOf(tree.group[node]));
   return names.reverse();
 };
-const plainName = name => name.replace(/[;\n]/g, ":");
-/* A line for each stack at and below a node, as other tools read them; root first. */
-function folded(tree, node) {
-  const lines = [], names = stackNames(tree, node).map(plainName);
-  const visit = [[node, names]];
-  while (visit.length) {
-    const [at, above] = visit.pop();
-    if (tree.self[at]) lines.push((tree.turned ? [...above].reverse() : above).join(";") + " " + tree.self[at]);
-    for (let i = tree.first[at + 1]; i-- > tree.first[at];) {
-      const kid = tree.kids[i];
-      if (tree.total[kid]) visit.push([kid, [...above, plainName(labelOf(tree.group[kid]))]]);
-    }
-  }
-  return lines.join("\n") + "\n";
-}
+const askFolded = (tree, node, then) =>
+  ask("folded", "folded", { id: treeId, of: tree.of || "main", node }, lines => lines !== null && then(lines));
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -95,7 +82,7 @@ function openMenu(tree, node, x, y, from) {
   const more = target.key === undefined ? [] : [menuItem({ key: "s", text: "Callers and callees" }, () => showFunction(target.group))];
   openItems("What to do with the frame", [...more,
     ...steps.map(action => menuItem(action, () => transform(action.of(target)))),
-    ...copies.map(action => menuItem(action, () => copy(action.of(target))))], x, y, from);
+    ...copies.map(action => menuItem(action, () => action.act(target)))], x, y, from);
 }
 function openItems(label, items, x, y, from) {
   const menu = $("menu");

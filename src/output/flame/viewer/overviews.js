@@ -3,11 +3,19 @@
 const overViews = { tracks: () => tracks, chart: () => stackChart, heat: () => heatMap }, openViews = {};
 
 const filled = list => list && list.length ? list : null;
-const stateOverTime = () => ({ event: state.event, time: state.time, threads: filled(state.pick), cpus: filled(state.cpus),
+const stateOverTime = () => ({ event: state.event, time: state.time, timeBefore: state.timeBefore, threads: filled(state.pick), cpus: filled(state.cpus),
   processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, pattern,
   ...(state.thread >= 0 ? { thread: state.thread } : {}), ...(state.column ? { column: state.column } : {}) });
-function takeFilter({ time, threads, cpus, processes }) {
-  change({ time: time || null, pick: threads || [], cpus: cpus || [], processes: processes || [] });
+function takeFilter({ time, timeBefore = state.timeBefore, threads, cpus, processes }) {
+  change({ time: time || null, timeBefore: timeBefore || null, pick: threads || [], cpus: cpus || [], processes: processes || [] });
+}
+/* The tracks of both recordings, if they have the event. */
+let past = null;
+function bothSides() {
+  const { before } = data.events[state.event];
+  if (before === undefined) return { data };
+  past ||= { ...data, ...data.past, intervals: null };
+  return { data, other: past, otherEvent: data.events.length + before, titles: ["Now", "Before"] };
 }
 function openOverTime(view) {
   return overViews[view]()($("over-" + view), {
@@ -18,16 +26,12 @@ function openOverTime(view) {
     onColumn: column => change({ column }, "replace"),
     onSelect: fn => change({ fn }, "replace"),
     onHover: text => { if (text) $("details").textContent = text; },
-    names: key => { const group = groupFor(key); return [shortOf(group), briefOf(group)]; },
-    colour: key => fillOfKey(key),
+    names: key => [shortOf(key), briefOf(key)],
+    colour: fillOfGroup,
   });
 }
-const fillOfKey = key => {
-  const group = groupFor(key);
-  return fills[group] || colour(groups[group].kind, hash(groups[group].label));
-};
 function showOverTime(view) {
-  const open = openViews[view] ||= openOverTime(view), input = { data };
+  const open = openViews[view] ||= openOverTime(view), input = view === "tracks" ? bothSides() : { data };
   if (view === "chart")
     Object.assign(input, { transforms: state.transforms, selection: query.filter(data, { event: state.event, ...whoIsWanted() }) });
   open.show(input, stateOverTime());

@@ -12,10 +12,14 @@ function remember(before) {
   return { selected: pathOf(shownTree, flame.tree === shownTree ? flame.selected : 0),
     opened: [...opened].map(node => pathOf(shownTree, node)) };
 }
-function remake(before) {
-  const kept = remember(before);
-  makeMain();
-  shownTree = state.stacks === "callers" ? turnedRound() : main;
+/* The state that the tree is of, and the tree that was asked for last. */
+let treeState = null, askedTag = "";
+function takeTree(found, tag) {
+  const kept = treeState && remember(treeState);
+  ({ main, everything, otherEverything, ranks, used, kinds, id: treeId } = found);
+  shownTree = found.shown || main;
+  treeTag = tag;
+  treeState = state;
   rows = null;
   sandwichOf = -1;
   flame.tree = null;
@@ -28,27 +32,42 @@ function remake(before) {
   }
   showCut();
 }
+/* What is there already is drawn at once, the rest when it comes. */
 function render(before) {
-  const start = !before;
-  before ||= first;
-  const remade = start || !same(before, state, "event", "threads", "time", "measure", "pick", "cpus", "processes", "transforms", "widths", "normalize");
-  if (remade) remake(before);
-  else if (!same(before, state, "stacks", "order")) {
-    if (before.order !== state.order) main.place(state.order);
-    shownTree = state.stacks === "callers" ? turnedRound() : main;
-    flame.tree = null;
-    flame.wanted = 0;
-    if (before.stacks !== state.stacks) openHotPath();
-  }
+  const wish = wishedTree(), tag = JSON.stringify(wish), start = !before;
+  let fresh = false, later = false;
+  /* Also back to the one that is shown: all other questions are about the last one. */
+  if (tag !== askedTag)
+    ask("tree", "tree", wish, found => {
+      takeTree(found, tag);
+      fresh = true;
+      if (later) renderTree();
+    });
+  askedTag = tag;
+  later = true;
   if (data.buckets && (start || !same(before, state, "event", "threads", "pick", "cpus", "processes"))) makeLanes();
-  if (data.buckets && (remade || before.time !== state.time)) showTime();
-  if (remade || before.search !== state.search) findMatches();
-  if (before.colour !== state.colour) paint();
+  if (!main) return showControls();
+  update(before || first, fresh, start);
+}
+/* The first tree of a large page is the start. */
+function renderTree() {
+  update(ready ? state : first, true, !ready);
+  setReady();
+}
+function update(before, fresh, start) {
+  if (data.buckets && (fresh || !same(before, state, "time"))) showTime();
+  if (before.colour !== state.colour || fresh) paint();
+  if (fresh || before.search !== state.search) findMatches();
   if (start || before.flip !== state.flip) showFlip();
   showControls();
   showCrumbs();
   showView(before);
   closeMenu();
+}
+let ready = false;
+function setReady() {
+  ready = true;
+  document.documentElement.dataset.ready = "";
 }
 function showTime() {
   drawTime();
@@ -81,6 +100,7 @@ function showView(before) {
   const needless = !data.buckets || view === "tracks", appears = $("timebox").hidden && !needless;
   $("timebox").hidden = needless;
   if (appears) drawTime();
+  if (!main) return;
   if (view === "flame") showFlame(before);
   else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();
   else if (view === "tree") showTree();
@@ -99,6 +119,7 @@ const focusView = () => (document.querySelector(`#view-${state.view} [tabindex="
 function setDark(on) {
   dark = on;
   document.documentElement.classList.toggle("dark", on);
+  if (!main) return;
   paint();
   drawTime();
   for (const part of [flame, callers, callees]) part.later();
@@ -111,20 +132,24 @@ function setDark(on) {
 function showCrumbs() {
   const crumbs = [];
   const add = (text, without) => crumbs.push(element("li", {}, text + " ", crumbButton(text, without)));
-  if (state.pick.length) add(`Only ${few(state.pick.map(thread => makers.thread(thread).label))}`, { pick: [] });
+  if (state.pick.length) add(`Only ${few(pickedNames())}`, { pick: [] });
   if (state.processes.length) add(`Only ${few(state.processes.map(pid => makers.process(pid).label))}`, { processes: [] });
   if (state.cpus.length) add(`Only ${few(state.cpus.map(cpu => makers.cpu(cpu).label))}`, { cpus: [] });
+  if (state.timeBefore) add(`Before: ${rangeOf(state.timeBefore)}`, { timeBefore: null });
   if (state.time && data.buckets) add(`${seconds(state.time[0])} – ${seconds(state.time[1])} s`, { time: null });
   state.transforms.forEach((step, i) =>
     add(transformWords(step), { transforms: state.transforms.filter((other, k) => k !== i) }));
   const all = element("button", { type: "button", class: "crumb" }, crumbs.length ? "Everything" : "Nothing is left out");
   all.disabled = !crumbs.length;
-  all.addEventListener("click", () => change({ time: null, pick: [], processes: [], cpus: [], transforms: [] }));
+  all.addEventListener("click", () => change({ time: null, timeBefore: null, pick: [], processes: [], cpus: [], transforms: [] }));
   /* A button that was pressed is gone: the next one has its place. */
   const at = [...$("crumbs").children].findIndex(crumb => crumb.contains(document.activeElement));
   $("crumbs").replaceChildren(element("li", {}, all), ...crumbs);
   if (at >= 0) ($("crumbs").children[Math.min(at, crumbs.length)].querySelector("button:enabled") || $("tab-" + state.view)).focus();
 }
+/* A thread of both recordings has one name. */
+const pickedNames = () => [...new Set(state.pick.map(thread => data.compares ? commOf(thread) : makers.thread(thread).label))];
+const rangeOf = ([from, to]) => `${(from / 1e9).toFixed(3)} – ${(to / 1e9).toFixed(3)} s`;
 const few = names => names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 function crumbButton(text, without) {
   const button = element("button", { type: "button", class: "crumb", "aria-label": `Without: ${text}`, title: "Take it back" }, "×");
@@ -135,6 +160,7 @@ function stepBack() {
   if (state.search || $("search").value) change({ search: "" });
   else if (state.view === "flame" && flame.zoomed) flame.goTo(0);
   else if (state.time) setRange(null, true);
+  else if (state.timeBefore) change({ timeBefore: null });
   else if (state.transforms.length) change({ transforms: state.transforms.slice(0, -1) });
   else if (state.pick.length || state.cpus.length || state.processes.length) change({ pick: [], cpus: [], processes: [] });
 }
@@ -172,17 +198,18 @@ $("normalize").addEventListener("click", () => change({ normalize: !state.normal
 const flip = () => change({ flip: !state.flip });
 $("flip").addEventListener("click", flip);
 $("reset").addEventListener("click", () => { flame.goTo(0); flame.canvas.focus(); });
-$("more").addEventListener("click", () => { listedRows += 400; showTable(); });
 for (const head of document.querySelectorAll("#functions th"))
   head.firstChild.addEventListener("click", () =>
     change({ up: state.sort === head.dataset.by && !state.up, sort: head.dataset.by }, "replace"));
-$("functions").tBodies[0].addEventListener("click", e => pickRow(e.target.closest("tr"), true));
-$("functions").addEventListener("keydown", e => {
-  moveRow(e);
-  if (e.key === "ArrowDown" || e.key === "ArrowUp") pickRow(document.activeElement.closest("tbody tr"));
+$("functions").tBodies[0].addEventListener("click", e => {
+  const row = e.target.closest("tr");
+  if (row.at === undefined) return;
+  row.focus();
+  choose(row.at);
 });
+$("functions").addEventListener("keydown", e => functionList.key(e));
 /* Rows of both tables: the menu, and its keys. */
-const nodeOfRow = row => row.node ? [shownTree, row.node] : row.group !== undefined ? [main, outermost(g => g === row.group)[0] || 0] : [main, 0];
+const nodeOfRow = row => row.node ? [shownTree, row.node] : row.group !== undefined ? [main, firstNode(row.group)] : [main, 0];
 for (const table of [$("functions"), $("tree")]) {
   const menuOf = (e, x, y) => {
     const row = e.target.closest("tbody tr"), [tree, node] = row ? nodeOfRow(row) : [null, 0];
@@ -248,4 +275,4 @@ $("eventbox").hidden = data.events.length < 2;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
 if (data.events.length) render(null);
 else $("details").textContent = "No samples.";
-document.documentElement.dataset.ready = "";
+if (main || !data.events.length) setReady();

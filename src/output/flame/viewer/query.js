@@ -1300,5 +1300,5 @@ const scale = made => made.otherTotal[0] ? made.total[0] / made.otherTotal[0] : 
 
 return { filter, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels,
   rows, path, find, expand, expandTo, buckets, heat, chart, compare, changes, scale, span: spanOf, keyOf, describe,
-  nameOf, sameOf, withoutTemplates, lowerBound };
+  nameOf, sameOf, withoutTemplates, lowerBound, outermost: outermostKeys, sizeOf: data => spaceOf(data).size };
 })();

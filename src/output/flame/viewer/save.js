@@ -82,12 +82,11 @@ function viewPicture(view) {
 }
 const quoted = text => /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 function functionsText() {
-  makeRows();
   const list = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
   if (state.up) list.reverse();
   return ["self,total," + (data.compares ? "own change," : "") + "function,module",
     ...list.map(({ group, self, total, change }) => [self, total, ...(data.compares ? [change] : []), quoted(labelOf(group)),
-      quoted(groups[group].module)].join())].join("\n") + "\n";
+      quoted(about(group).module)].join())].join("\n") + "\n";
 }
 
 function saveAs(ending, blob) {
@@ -105,9 +104,11 @@ function saveSvg() {
 }
 const OVER = ["tracks", "chart", "heat"];
 const saves = [
-  { key: "", text: "Folded stacks", act: () => saveText(".folded", "text/plain",
-    folded(shownTree, state.view === "flame" && flame.zoomed > 0 ? flame.zoomed : 0)) },
-  { key: "", text: "Functions as CSV", in: ["table"], act: () => saveText(".csv", "text/csv", functionsText()) },
+  { key: "", text: "Folded stacks", act: () =>
+    askFolded(shownTree, state.view === "flame" && flame.zoomed > 0 ? flame.zoomed : 0,
+      lines => saveText(".folded", "text/plain", lines)) },
+  { key: "", text: "Functions as CSV", in: ["table"], act: () =>
+    withRows(() => saveText(".csv", "text/csv", functionsText())) },
   { key: "", text: "Picture (SVG)", in: ["flame"], act: saveSvg },
   { key: "", text: "Picture (PNG)", in: ["flame", ...OVER], act: () =>
     savePicture(state.view === "flame" ? graphPicture() : viewPicture(state.view)) },

@@ -15,11 +15,25 @@ function readPattern() {
   }
   return true;
 }
+/* What was found is shown when it is known. */
 function findMatches() {
+  forget("search");
   if (!readPattern()) return;
-  matched = pattern ? Uint8Array.from(groups, g => pattern.test(g.label) || pattern.test(g.module) ? 1 : 0) : null;
-  $("matched").textContent = "";
-  if (!matched) return;
-  const sum = outermost(g => matched[g]).reduce((a, n) => a + main.total[n], 0);
-  $("matched").textContent = (data.cutNodes ? "at least " : "") + `${percent(sum)} matched`;
+  if (!pattern) {
+    matched = null;
+    $("matched").textContent = "";
+    return;
+  }
+  let later = false;
+  ask("search", "search", { source: pattern.source, flags: pattern.flags }, ({ hits, weight }) => {
+    matched = hits;
+    $("matched").textContent = (data.cutNodes ? "at least " : "") + `${percent(weight)} matched`;
+    if (later) showMatches();
+  });
+  later = true;
+}
+function showMatches() {
+  for (const part of [flame, callers, callees]) part.later();
+  if (state.view === "table") showTable();
+  if (state.view === "tree") showTree();
 }

@@ -9,7 +9,7 @@ const SAME = { "": "name", none: "one", comm: "name", tid: "apart", pid: "proces
 const first = Object.freeze({ view: "flame", event: data.event, threads: SAME[data.by] || data.by,
   stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
   normalize: data.normalized, flip: false, time: null, measure: "weight", search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
-  pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, column: 0, transforms: [], zoom: [] });
+  timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, column: 0, transforms: [], zoom: [] });
 
 /* How each stands in the URL, and what is read from there: undefined is as if it were not there. */
 const list = { write: values => values.join("."), read: text => {
@@ -41,7 +41,7 @@ const transformList = {
 const fields = { view: word("flame", "table", "tree", "tracks", "chart", "heat"), event: number, threads: { write: String,
   read: text => BY[text] || text.split(",").every(level => LEVELS[level]) ? text : undefined },
   stacks: word("callers", "callees"), order: word("weight", "name"), colour: word("own", "whole", "kind", "module"),
-  widths: word("now", "before"), normalize: flag, flip: flag, time: range, measure: word("weight", "blocked", "both"), search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
+  widths: word("now", "before"), normalize: flag, flip: flag, time: range, timeBefore: range, measure: word("weight", "blocked", "both"), search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
   pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, transforms: transformList, zoom: list };
 
 const written = (name, from) => from[name] === null ? "" : String(fields[name].write(from[name]));
@@ -58,6 +58,7 @@ function fromHash(hash) {
   }
   if (made.event >= data.events.length) made.event = first.event;
   if (made.time && !data.buckets) made.time = null;
+  if (!data.compares) made.timeBefore = null;
   if (!data.intervals.thread.length || data.compares || made.measure === "both" && data.events[made.event].unit !== "ns")
     made.measure = first.measure;
   return Object.freeze(made);

@@ -2,9 +2,16 @@
 const timeCanvas = $("time"), BARS = 46, LANE = 11;
 let lanes = [], barTotals, cursor = 0, pulled = null;
 function makeLanes() {
-  const [by] = levelsOf(state.threads).filter(level => level !== "time"), until = data.buckets * data.step;
-  const selection = query.filter(data, { event: state.event, ...whoIsWanted() });
-  const found = query.buckets(selection, data.buckets, { by: by || null, from: 0, to: until });
+  const [by] = levelsOf(state.threads).filter(level => level !== "time"), { buckets, step } = data;
+  let later = false;
+  ask("lanes", "lanes", { filter: { event: state.event, ...whoIsWanted() }, by: by || null, count: buckets, until: buckets * step },
+    found => {
+      takeLanes(found, by);
+      if (later) showTime();
+    });
+  later = true;
+}
+function takeLanes(found, by) {
   barTotals = new Float64Array(data.buckets);
   for (const row of found.on) row.forEach((weight, bucket) => { barTotals[bucket] += weight; });
   lanes = found.on.map((weights, i) => ({ key: found.key[i], weights, total: weights.reduce((a, b) => a + b, 0) }))
@@ -14,15 +21,12 @@ function makeLanes() {
   if (lanes.length < 2) lanes = [];
   lanes.hidden = rest.length;
 }
-const laneLabel = ({ key }) => {
-  const { type, index } = query.describe(data, key);
-  return makers[type](index).label;
-};
+const laneLabel = ({ key }) => about(key).label;
 /* The first and the last bucket of what is chosen. */
 const chosenBuckets = () => state.time && [Math.floor(state.time[0] / data.step),
   Math.max(Math.floor(state.time[0] / data.step), Math.min(data.buckets, Math.ceil(state.time[1] / data.step)) - 1)];
 function drawTime() {
-  if (!data.buckets) return;
+  if (!data.buckets || !barTotals) return;
   const ratio = devicePixelRatio || 1, width = timeCanvas.clientWidth, height = BARS + 4 + lanes.length * LANE;
   timeCanvas.style.height = height + "px";
   timeCanvas.width = Math.round(width * ratio);
@@ -67,23 +71,23 @@ function drawTime() {
   else if (document.activeElement === timeCanvas) p.strokeRect(cursor * step + .5, .5, step, height - 1);
 }
 const seconds = ns => ((data.first + ns) / 1e9).toFixed(data.step < 1e7 ? 6 : 3);
-const rangeTotal = () => (state.widths === "before" ? main.otherTotal : main.total)[0];
+/* Of the range that is shown; another one may be on its way. */
+const rangeTotal = () => treeTag !== askedTag ? "…" : withUnit((state.widths === "before" ? main.otherTotal : main.total)[0]);
 function rangeWords() {
   const [from, to] = state.time || [0, data.buckets * data.step];
   return `${seconds(from)} – ${seconds(to)} s (${time(to - from)})` +
-    (state.time ? `, ${withUnit(rangeTotal())} of ${weight(data.events[state.event].total)}. Esc: everything`
+    (state.time ? `, ${rangeTotal()} of ${weight(data.events[state.event].total)}. Esc: everything`
       : ". Drag to look at a part of it." +
         (lanes.hidden ? ` The ${lanes.length} heaviest of ${lanes.length + lanes.hidden} threads.` : ""));
 }
-let rangeTimer = 0, spoken = false;
+let spoken = false;
 /* Buckets, the last one included. `how`: as change() has it. */
 function setRange(range, speak, how) {
   const choose = () => {
     spoken = speak;
     change({ time: range && [range[0] * data.step, (range[1] + 1) * data.step] }, how);
   };
-  clearTimeout(rangeTimer);
-  if (how === "quiet" && main.count > 200000) rangeTimer = setTimeout(choose, 150); else choose();
+  choose();
 }
 const bucketAt = e => Math.max(0, Math.min(data.buckets - 1,
   Math.floor((e.clientX - timeCanvas.getBoundingClientRect().left) / timeCanvas.clientWidth * data.buckets)));
@@ -100,7 +104,7 @@ timeCanvas.addEventListener("pointermove", e => {
 });
 /* A click on its lane goes to a thread. */
 function chooseLane(lane) {
-  const group = groupOf.get(lane.key), node = state.stacks === "callees" ? outermost(g => g === group)[0] : 0;
+  const node = state.stacks === "callees" ? firstNode(lane.key) : 0;
   if (!node) return;
   change({ view: "flame", zoom: pathOf(main, node) });
   flame.choose(node, true);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracks: what ran when, a row for each CPU, process and thread. `tracks(host, calls)` makes the view in an element;
- * `show({ data, other, titles }, state)` draws it. Of the state it takes event, time, threads, cpus, processes, window,
- * byDay. It calls onFilter, onWindow, onByDay and onHover. With `other`, a recording made before, each row has both;
- * when it is the same data, its event is `otherEvent`. */
+ * `show({ data, other, otherEvent, titles }, state)` draws it. Of the state it takes event, time, threads, cpus, processes, window,
+ * byDay. It calls onFilter, onWindow, onByDay and onHover. With `other`, a recording made before, each row has both side by
+ * side, each from its own start and all in one scale; its event is `otherEvent`, and what is chosen of its time `timeBefore`:
+ * a time is of one side, what is chosen of the rows of both. */
 "use strict";
 const tracks = (() => {
 const T = overTime;
@@ -13,6 +14,9 @@ const MODES = [["processes", "Processes"], ["threads", "Threads"], ["cpus", "CPU
 const MARKS = [["lost samples", "more", "down"], ["throttled", "wait", "square"], ["fork", "text", "up"],
   ["exec", "accent", "round"], ["exit", "quiet", "cross"], ["event", "quiet", "line"]];
 const LOST = 0, SCALES = [.01, .02, .05, .1, .2, .5, 1];
+
+const AXIS_WORDS = "Time. Left and right move, with shift they select, plus and minus zoom, z zooms to the selection, " +
+  "escape selects everything.";
 
 /* --- rows --- */
 
@@ -175,8 +179,7 @@ class Tracks {
     this.tools = T.element("div", { class: "ot-tools" }, T.element("div", { role: "group", "aria-label": "Tracks of",
       class: "ot-modes" }, ...this.modes), this.box, this.count, this.dayButton, this.into, this.whole, this.key);
     this.axis = T.element("canvas", { class: "ot-axis", tabindex: "0", role: "application",
-      "aria-roledescription": "timeline", "aria-label": "Time. Left and right move, with shift they select, plus and " +
-      "minus zoom, z zooms to the selection, escape selects everything." });
+      "aria-roledescription": "timeline", "aria-label": AXIS_WORDS });
     this.canvas = T.element("canvas", { "aria-hidden": "true" });
     this.tree = T.element("div", { role: "tree", "aria-label": "Tracks", "aria-multiselectable": "true" });
     this.space = T.element("div", { class: "ot-space" }, this.canvas, this.tree);
@@ -220,6 +223,10 @@ class Tracks {
       if (other) this.panes.unshift(makePane(other, otherEvent, titles[1]));
       this.model = makeRows(this.panes);
       this.hasWaits = this.panes.some(pane => pane.intervals);
+      this.side = this.panes.length - 1;
+      /* Numbers of threads are of both. */
+      this.joint = this.panes.length > 1 && this.panes[0].data.threads === this.panes[1].data.threads;
+      this.axis.setAttribute("aria-label", AXIS_WORDS + (this.panes.length > 1 ? " x goes to the other recording." : ""));
       this.list();
     }
     this.window.take(Math.max(...this.panes.map(pane => pane.index.length)), state.window);
@@ -277,7 +284,8 @@ class Tracks {
   }
   /* Buckets are round, at least two pixels wide, and of some periods: below it is chance that is seen. */
   setBuckets() {
-    const { window: { from, to }, panes: [{ index: { period, gap, piece }, clock, width }] } = this;
+    const { window: { from, to }, panes: [{ index: { period, gap }, clock, width }] } = this;
+    const piece = Math.max(...this.panes.map(pane => pane.index.piece));
     const least = Math.max((to - from) * 2 / width, Math.min((clock ? period : gap) * 4, (to - from) / 8));
     this.step = piece ? Math.ceil(least / piece) * piece : T.roundStep(least);
     this.first = Math.floor(from / this.step);
@@ -320,13 +328,23 @@ class Tracks {
     for (const pane of this.panes) {
       T.drawAxis(p, css, pane.data, this.window, pane.x, pane.width, AXIS, this.state.byDay);
       this.drawChoice(p, pane, 0, AXIS);
+      if (this.panes.length > 1) this.drawTitle(p, pane);
     }
     p.fillStyle = css.quiet;
     p.font = "11px " + T.FONT;
     if (this.gutter && this.state.byDay && T.hasDay(this.data)) p.fillText(T.dateOf(this.data), 8, AXIS - 9);
     if (document.activeElement !== this.axis || this.cursor < from || this.cursor > to) return;
     p.fillStyle = css.accent;
-    for (const pane of this.panes) p.fillRect(this.xOf(pane, this.cursor) - 1, 2, 3, AXIS - 4);
+    p.fillRect(this.xOf(this.panes[this.side], this.cursor) - 1, 2, 3, AXIS - 4);
+  }
+  /* Whose time it is, at its end. */
+  drawTitle(p, { x, width, title }) {
+    p.font = "bold 11px " + T.FONT;
+    const wide = p.measureText(title).width + 8;
+    p.fillStyle = this.css.panel;
+    p.fillRect(x + width - wide, 0, wide, AXIS - 8);
+    p.fillStyle = this.css.text;
+    p.fillText(title, x + width - wide + 4, 9);
   }
   /* The buckets of a row, computed once for each zoom. */
   bucketsOf(row, at) {
@@ -460,7 +478,7 @@ class Tracks {
     if (form === "down") p.fillRect(x, y, 1, high);
   }
   drawChoice(p, pane, y, high) {
-    const time = this.pulled && this.pulled.moved ? this.pulledTime() : this.state.time;
+    const time = this.pulled && this.pulled.moved && this.pulled.pane === pane ? this.pulledTime() : this.timeOf(pane);
     T.drawChoice(p, this.css, time, this.window, pane.x, y, pane.width, high);
   }
 
@@ -517,8 +535,11 @@ class Tracks {
   }
   /* How much of the chosen time. */
   shareWords(row) {
-    const at = this.panes.length - 1, pane = this.panes[at], part = row.parts[at], { time } = this.state;
-    if (!part) return "only before";
+    if (this.panes.length === 1) return this.shareIn(row, 0);
+    return `${row.parts[0] ? this.shareIn(row, 0).replace(/ CPUs$/, "") : "–"} → ${row.parts[1] ? this.shareIn(row, 1) : "–"}`;
+  }
+  shareIn(row, at) {
+    const pane = this.panes[at], part = row.parts[at], time = this.timeOf(pane);
     const tag = time ? time.join() : "", span = time ? time[1] - time[0] : pane.index.length;
     if (pane.sums?.tag !== tag) pane.sums = { tag, ...(time ? sumsOf(pane, time) : pane.whole) };
     const { threads, cpus, all } = pane.sums;
@@ -535,17 +556,21 @@ class Tracks {
     this.count.textContent = this.find ? `${shown} of ${this.wholeCount}` : `${this.wholeCount}`;
     this.dayButton.hidden = !T.hasDay(this.data);
     this.dayButton.setAttribute("aria-pressed", !!state.byDay);
-    this.into.disabled = !state.time;
+    const chosen = panes.filter(pane => this.timeOf(pane));
+    this.into.disabled = !chosen.length;
     this.whole.disabled = !this.window.zoomed;
     this.fillKey();
-    const span = state.time || [this.window.from, this.window.to];
-    const fine = T.roundStep((span[1] - span[0]) / 1000), t = at => T.timeWords(this.data, at, fine, state.byDay);
-    const { index: { piece }, clock } = panes[0];
+    const { clock } = panes[0], piece = Math.max(...panes.map(pane => pane.index.piece));
+    const spanWords = (what, pane, span) => {
+      const fine = T.roundStep((span[1] - span[0]) / 1000), t = at => T.timeWords(pane.data, at, fine, state.byDay);
+      return `${what} ${t(span[0])} – ${t(span[1])} (${T.duration(span[1] - span[0])})`;
+    };
     this.range.textContent = panes.every(pane => !pane.index.order.length) ? "The samples have no times." : [
-      panes.length > 1 && panes.map(pane => pane.title).join(" | "),
-      `${state.time ? "Selected" : "Shown"} ${t(span[0])} – ${t(span[1])} (${T.duration(span[1] - span[0])})`,
+      panes.length > 1 && panes.map(pane => pane.title).join(" | ") + ": a time is chosen of that one, a row of both",
+      ...chosen.map(pane => spanWords(panes.length > 1 ? `Selected ${pane.title.toLowerCase()}` : "Selected", pane, this.timeOf(pane))),
+      !chosen.length && spanWords("Shown", panes.at(-1), [this.window.from, this.window.to]),
       `Height: ${clock ? "CPUs busy" : "share of the weight"} in ${T.duration(this.step)}`,
-      state.time ? "Esc: everything" : "drag: a part of the time; Ctrl and wheel: zoom",
+      chosen.length ? "Esc: everything" : "drag: a part of the time; Ctrl and wheel: zoom",
       piece && `samples are joined, in pieces of ${T.duration(piece)}`].filter(words => words).join(" · ");
   }
   fillKey() {
@@ -572,23 +597,36 @@ class Tracks {
     return !!(threads || cpus || processes);
   }
   chosen(row) {
-    const { threads, cpus, processes } = this.state;
+    const { threads, cpus, processes } = this.state, own = this.threadsOf(row);
+    if (this.joint && row.kind !== CPU) return own.length > 0 && own.every(t => threads?.includes(t));
     if (row.kind === THREAD && (threads?.includes(row.thread) || processes?.includes(row.pid))) return true;
     if (row.kind === PROCESS && processes?.includes(row.pid)) return true;
     return row.kind === CPU && !!cpus?.includes(row.cpu);
   }
   filter(change) {
-    const { time = null, threads = null, cpus = null, processes = null } = this.state;
-    this.calls.onFilter?.({ time, threads, cpus, processes, ...change });
+    const { time = null, timeBefore = null, threads = null, cpus = null, processes = null } = this.state;
+    const before = this.panes.length > 1 ? { timeBefore } : {};
+    this.calls.onFilter?.({ time, ...before, threads, cpus, processes, ...change });
+  }
+  /* What is chosen of the time is of one side. */
+  nameOfTime(pane) {
+    return this.panes.length > 1 && pane === this.panes[0] ? "timeBefore" : "time";
+  }
+  timeOf(pane) {
+    return this.state[this.nameOfTime(pane)] || null;
+  }
+  threadsOf(row) {
+    return row.kind === THREAD || row.kind === PROCESS ? row.parts.flatMap(part => part?.threads || []) : [];
   }
   /* A click: only this row, or everything again; with Ctrl or Shift one more or less. */
   pick(row, more) {
-    const name = { thread: "threads", cpu: "cpus", process: "processes" }[row.kind],
-      none = { threads: null, cpus: null, processes: null };
-    if (!name) return this.filter(none);
-    const value = row.kind === PROCESS ? row.pid : row[row.kind], now = this.state[name] || [],
-      has = now.includes(value);
-    const next = more ? (has ? now.filter(x => x !== value) : [...now, value]) : has && now.length === 1 ? [] : [value];
+    const none = { threads: null, cpus: null, processes: null };
+    if (row.kind === ALL) return this.filter(none);
+    const [name, values] = row.kind === CPU ? ["cpus", [row.cpu]] : this.joint ? ["threads", this.threadsOf(row)]
+      : row.kind === PROCESS ? ["processes", [row.pid]] : ["threads", [row.thread]];
+    const now = this.state[name] || [], others = now.filter(x => !values.includes(x));
+    const has = others.length + values.length === now.length;
+    const next = more ? (has ? others : [...others, ...values]) : has && !others.length ? [] : values;
     this.filter({ ...(more ? {} : none), [name]: next.length ? next : null });
   }
   setOpen(row, on) {
@@ -599,7 +637,7 @@ class Tracks {
     if (had) this.items.get(this.active)?.focus({ preventScroll: true });
   }
   zoomIn() {
-    const { time } = this.state;
+    const time = this.timeOf(this.panes[this.side]) || this.panes.map(pane => this.timeOf(pane)).find(part => part);
     if (time) this.window.set(time[0] - (time[1] - time[0]) * .02, time[1] + (time[1] - time[0]) * .02);
   }
 
@@ -621,8 +659,8 @@ class Tracks {
   }
   /* At an end of what is chosen, the other end stays. */
   farEdge({ pane, x, time }) {
-    const { time: chosen } = this.state;
-    if (!pane || !chosen) return time;
+    const chosen = pane && this.timeOf(pane);
+    if (!chosen) return time;
     const [a, b] = chosen.map(end => Math.abs(this.xOf(pane, end) - x));
     return Math.min(a, b) > 5 ? time : a < b ? chosen[1] : chosen[0];
   }
@@ -649,11 +687,12 @@ class Tracks {
     if (pulled.moved) {
       pulled.to = at.time;
       this.cursor = pulled.to;
+      this.side = Math.max(0, this.panes.indexOf(pulled.pane));
       this.pulled = pulled;
       const time = this.pulledTime();
       this.pulled = null;
       if (pulled.row) this.active = pulled.row.key;
-      this.filter({ time });
+      this.filter({ [this.nameOfTime(pulled.pane)]: time });
       this.draw();
       if (e.currentTarget !== this.axis) this.items.get(this.active)?.focus({ preventScroll: true });
     } else if (pulled.row && e.currentTarget !== this.axis) {
@@ -662,8 +701,8 @@ class Tracks {
       this.pick(pulled.row, e.ctrlKey || e.metaKey || e.shiftKey);
       this.draw();
       this.items.get(this.active)?.focus({ preventScroll: true });
-    } else if (this.state.time) {
-      this.filter({ time: null });
+    } else if (pulled.pane && this.timeOf(pulled.pane)) {
+      this.filter({ [this.nameOfTime(pulled.pane)]: null });
     }
     this.later();
   }
@@ -741,24 +780,30 @@ class Tracks {
   /* Keys that axis and rows share. */
   timeKey(e) {
     if (e.key === "Escape") {
-      if (this.state.time) this.filter({ time: null });
+      const at = [this.panes[this.side], ...this.panes].find(pane => this.timeOf(pane));
+      if (at) this.filter({ [this.nameOfTime(at)]: null });
       else if (this.isChosen()) this.filter({ threads: null, cpus: null, processes: null });
       else if (this.window.zoomed) this.window.set(0, this.window.length);
       else return false;
     } else if (e.key === "z") this.zoomIn();
-    else return this.window.key(e);
+    else if (e.key === "x" && this.panes.length > 1) {
+      this.side = 1 - this.side;
+      this.live.textContent = this.panes[this.side].title;
+      this.later();
+    } else return this.window.key(e);
     return true;
   }
   moveCursor(by, selects) {
-    const { step, window: { length }, state } = this, before = this.cursor;
+    const { step, window: { length } } = this, before = this.cursor;
     this.cursor = Math.max(0, Math.min(length, (Math.floor(before / step + 1e-6) + by) * step));
     this.window.reveal(this.cursor);
+    const at = this.side, pane = this.panes[at], chosen = this.timeOf(pane);
     if (selects) {
-      const fixed = state.time ? (Math.abs(state.time[0] - before) < step / 2 ? state.time[1] : state.time[0]) : before;
+      const fixed = chosen ? (Math.abs(chosen[0] - before) < step / 2 ? chosen[1] : chosen[0]) : before;
       const time = [Math.min(fixed, this.cursor), Math.max(fixed, this.cursor)];
-      this.filter({ time: time[0] < time[1] ? time : null });
+      this.filter({ [this.nameOfTime(pane)]: time[0] < time[1] ? time : null });
     } else {
-      const row = this.rows.find(r => r.row.key === this.active).row, at = this.panes.length - 1, pane = this.panes[at];
+      const { row } = this.rows.find(r => r.row.key === this.active);
       this.draw();
       const y = AXIS + Math.max(0, this.rows.findIndex(r => r.row === row) * this.high - this.scroll.scrollTop);
       this.facts({ x: this.xOf(pane, this.cursor + step / 2), y }, this.factsOf(row, at, this.cursor + step / 2));

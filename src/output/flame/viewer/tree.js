@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A tree in typed arrays; parents stand before children. `self` and `total` are what is drawn; of pages that compare,
- * `other` and `otherTotal` are the same of the other recording. */
+ * `other` and `otherTotal` are the same of the other recording. Children of n are kids[first[n]] up to first[n + 1]: those
+ * with a weight in order, then the others. Where there is `done`, nodes without it may have children that are not there
+ * yet; `of` is what the answers know the tree by. */
 class Tree {
   constructor(rootGroup, room = 1024) {
     this.room = room;
@@ -10,9 +12,10 @@ class Tree {
     this.group[0] = rootGroup;
     this.slots = new Int32Array(room * 4);
   }
-  /* What a query found; `groups`: by node. */
-  static of(found, groups) {
-    return Object.assign(Object.create(Tree.prototype), { count: found.count, parent: found.parent, group: groups });
+  /* What a query found. */
+  static of({ count, parent, key, depth, self, total, shape }, compares) {
+    const made = Object.assign(Object.create(Tree.prototype), { count, parent, group: key, depth, self, total });
+    return made.finish(compares, shape);
   }
   slot(parent, group) {
     const mask = this.slots.length - 1;
@@ -41,67 +44,80 @@ class Tree {
     this.slots = new Int32Array(this.room * 4);
     for (let n = 1; n < this.count; n++) this.slots[this.slot(this.parent[n], this.group[n])] = n;
   }
-  /* All nodes are there. */
-  finish() {
-    const { count, parent } = this;
+  /* All nodes are there. What the shape alone tells is made once. */
+  finish(compares, shape) {
+    const { count } = this, listed = shape ? listedKids(shape) : listedKids(this);
     this.slots = null;
-    this.self = new Float64Array(count);
-    this.total = new Float64Array(count);
-    if (data.compares) {
-      this.other = new Float64Array(count);
-      this.otherTotal = new Float64Array(count);
-    }
+    this.parent = this.parent.subarray(0, count);
+    this.group = this.group.subarray(0, count);
+    this.self ||= new Float64Array(count);
+    this.total ||= new Float64Array(count);
+    this.depth ||= new Int32Array(count);
+    this.first = listed.first;
+    this.kids = listed.kids.slice();
+    this.maxDepth = listed.maxDepth;
     this.start = new Float64Array(count);
-    this.depth = new Int32Array(count);
-    this.first = new Int32Array(count + 2);
-    this.kids = new Int32Array(count);
-    this.maxDepth = 0;
-    for (let n = 1; n < count; n++) {
-      this.first[parent[n] + 2]++;
-      this.depth[n] = this.depth[parent[n]] + 1;
-      if (this.depth[n] > this.maxDepth) this.maxDepth = this.depth[n];
+    if (compares) {
+      this.other ||= new Float64Array(count);
+      this.otherTotal ||= new Float64Array(count);
     }
-    for (let n = 0; n < count; n++) this.first[n + 2] += this.first[n + 1];
-    for (let n = 1; n < count; n++) this.kids[this.first[parent[n] + 1]++] = n;
+    if (!shape) for (let n = 1; n < count; n++) this.depth[n] = this.depth[this.parent[n]] + 1;
     return this;
   }
   /* self, and other if there is one, are filled. */
-  weigh(order) {
+  sum() {
     const { count, parent, total, otherTotal } = this;
     total.set(this.self);
     for (let n = count; n-- > 1;) total[parent[n]] += total[n];
-    if (data.compares) {
-      otherTotal.set(this.other);
-      for (let n = count; n-- > 1;) otherTotal[parent[n]] += otherTotal[n];
-      this.measure();
+    if (!this.other) return this;
+    otherTotal.set(this.other);
+    for (let n = count; n-- > 1;) otherTotal[parent[n]] += otherTotal[n];
+    return this;
+  }
+  /* What the weights of the other recording are multiplied with, and whether it is the later one. */
+  comparedBy({ factor, swapped }) {
+    Object.assign(this, { factor, swapped, mostOwn: 0, mostWhole: 0 });
+    for (let n = 1; n < this.count; n++) {
+      this.mostOwn = Math.max(this.mostOwn, Math.abs(this.change(n, false)));
+      this.mostWhole = Math.max(this.mostWhole, Math.abs(this.change(n, true)));
     }
-    return this.place(order);
+    return this;
+  }
+  changeOf(mine, other) {
+    const change = mine - other * this.factor;
+    return this.swapped ? -change : change;
   }
   /* By how much more the frame weighs now than before. */
   change(node, whole) {
-    return whole ? changeOf(this.total[node], this.otherTotal[node]) : changeOf(this.self[node], this.other[node]);
+    return whole ? this.changeOf(this.total[node], this.otherTotal[node]) : this.changeOf(this.self[node], this.other[node]);
   }
   /* Leaf first, what weighs itself are the threads: there a frame's whole weight is compared. */
   shownChange(node) {
     return this.change(node, this.turned || state.colour === "whole");
   }
-  measure() {
-    this.mostOwn = this.mostWhole = 0;
-    for (let n = 1; n < this.count; n++) {
-      this.mostOwn = Math.max(this.mostOwn, Math.abs(this.change(n, false)));
-      this.mostWhole = Math.max(this.mostWhole, Math.abs(this.change(n, true)));
-    }
+  isThere(node) {
+    return this.total[node] > 0 || !!this.otherTotal && this.otherTotal[node] > 0;
   }
-  place(order) {
-    const { count, total, start, first, kids, group } = this;
+  /* 1 when the children of a node are not there yet. */
+  waits(node) {
+    return !!this.done && !this.done[node];
+  }
+  place(order, ranks) {
+    const { count, total, otherTotal, start, first, kids, group } = this;
     const named = (a, b) => ranks[group[a]] - ranks[group[b]];
-    const weighty = (a, b) => isOrdered(group[a]) && isOrdered(group[b]) ? 0 : total[b] - total[a];
-    const heavy = (a, b) => weighty(a, b) || named(a, b);
-    const compare = order === "name" ? named : heavy;
+    const heavy = (a, b) => group[a] >= firstOrdered && group[b] >= firstOrdered ? named(a, b) : total[b] - total[a] || named(a, b);
+    const compare = order === "name" ? named : heavy, light = [];
     for (let n = 0; n < count; n++) {
       const from = first[n], to = first[n + 1];
-      if (to - from > 12) kids.subarray(from, to).sort(compare);
-      else for (let i = from + 1; i < to; i++) {
+      if (from === to) continue;
+      let last = from;
+      for (let i = from; i < to; i++) {
+        const kid = kids[i];
+        if (total[kid] || otherTotal && otherTotal[kid]) kids[last++] = kid; else light.push(kid);
+      }
+      for (let i = last; light.length; i++) kids[i] = light.pop();
+      if (last - from > 12) kids.subarray(from, last).sort(compare);
+      else for (let i = from + 1; i < last; i++) {
         const kid = kids[i];
         let k = i;
         for (; k > from && compare(kids[k - 1], kid) > 0; k--) kids[k] = kids[k - 1];
@@ -123,5 +139,20 @@ class Tree {
   }
 }
 
-/* Processors and pieces of time keep their order. */
-const isOrdered = group => groups[group].kind >= CPU && groups[group].kind < LIGHTER;
+const listedOf = new WeakMap();
+function listedKids(shape) {
+  if (listedOf.has(shape)) return listedOf.get(shape);
+  const { count, parent } = shape, first = new Int32Array(count + 2), kids = new Int32Array(count);
+  const depth = new Int32Array(count);
+  let maxDepth = 0;
+  for (let n = 1; n < count; n++) {
+    first[parent[n] + 2]++;
+    depth[n] = depth[parent[n]] + 1;
+    if (depth[n] > maxDepth) maxDepth = depth[n];
+  }
+  for (let n = 0; n < count; n++) first[n + 2] += first[n + 1];
+  for (let n = 1; n < count; n++) kids[first[parent[n] + 1]++] = n;
+  const made = { first, kids, maxDepth };
+  listedOf.set(shape, made);
+  return made;
+}

@@ -22,8 +22,8 @@ function signed(change) {
   const share = 100 * change / everything, digits = Math.abs(share) < 10 ? 2 : 1;
   return (+share.toFixed(digits) ? (share < 0 ? "−" : "+") : "±") + Math.abs(share).toFixed(digits) + "%";
 }
-const labelOf = group => group < 0 ? "all" : groups[group].label;
-const shortOf = group => group < 0 ? "all" : shorter.get(groups[group].label) || groups[group].label;
+const labelOf = group => group < 0 ? "all" : about(group).label;
+const shortOf = group => group < 0 ? "all" : shorter.get(about(group).label) || about(group).label;
 /* What stands between brackets is left out, from the second level on where the name begins with one, as Rust's do. */
 function withoutArguments(name) {
   const plain = name.replace(/operator(<=>|<<=?|>>=?|->\*?|[<>]=?|\(\))/g, (all, sign) =>
@@ -69,7 +69,7 @@ function lineOf(group) {
 }
 function where(group) {
   if (group < 0) return "";
-  const g = groups[group];
+  const g = about(group);
   return [KINDS[g.kind], g.module, g.file && g.file + (g.line ? ":" + g.line : "")].filter(x => x).join(" · ");
 }
 const say = text => { $("live").textContent = text; };
