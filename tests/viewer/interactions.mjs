@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How long a page lets its reader wait: node interactions.mjs PAGE.html [--runs 5] [--only WORD]
 // Real keys and a real mouse in Chromium. Of each interaction the median of so many runs: CPU time of the longest task of the
-// page's thread, of all of them, and the time until all of the new picture is there. It asserts nothing.
+// page's thread, of all of them, of its worker, and the time until all of the new picture is there. It asserts nothing.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openBrowser } from "./browser.mjs";
@@ -24,9 +24,10 @@ const page = await browser.page(1280, 800);
 const url = "file://" + resolve(file);
 const median = list => list.sort((a, b) => a - b)[list.length >> 1];
 
-/* CPU time of the tasks of the page's thread, in ms. */
-function tasksOf(events) {
-  const mains = new Set(events.filter(e => e.name === "thread_name" && e.args.name === "CrRendererMain").map(e => e.pid + " " + e.tid));
+/* CPU time of the tasks of a thread, in ms. */
+const sum = list => list.reduce((a, b) => a + b, 0);
+function tasksOf(events, thread = "CrRendererMain") {
+  const mains = new Set(events.filter(e => e.name === "thread_name" && e.args.name === thread).map(e => e.pid + " " + e.tid));
   const byThread = new Map();
   for (const e of events) {
     const id = e.pid + " " + e.tid;
@@ -34,26 +35,26 @@ function tasksOf(events) {
     if (!byThread.has(id)) byThread.set(id, []);
     byThread.get(id).push((e.tdur ?? e.dur) / 1000);
   }
-  const sum = list => list.reduce((a, b) => a + b, 0);
   return [...byThread.values()].sort((a, b) => sum(b) - sum(a))[0] || [];
 }
 async function time(name, prepare, act) {
   if (only && !name.includes(only)) return;
-  const longest = [], all = [], shown = [];
+  const longest = [], all = [], other = [], shown = [];
   for (let run = 0; run < runs; run++) {
     await prepare(run);
     await page.settle();
-    const tasks = tasksOf(await page.trace(async () => {
+    const events = await page.trace(async () => {
       const start = performance.now();
       await act(run);
       await page.settle();
       shown.push(performance.now() - start);
-    }));
+    }), tasks = tasksOf(events);
+    other.push(sum(tasksOf(events, "DedicatedWorker thread")));
     longest.push(Math.max(0, ...tasks));
-    all.push(tasks.reduce((a, b) => a + b, 0));
+    all.push(sum(tasks));
   }
   const cell = list => median(list).toFixed(0).padStart(7);
-  console.log(`| ${name.padEnd(44)} |${cell(longest)} |${cell(all)} |${cell(shown)} |`);
+  console.log(`| ${name.padEnd(44)} |${cell(longest)} |${cell(all)} |${cell(other)} |${cell(shown)} |`);
 }
 const choose = (id, value) => page.evaluate(`(() => { const e = document.getElementById("${id}"); e.value = "${value}";
   e.dispatchEvent(new Event("change")); })()`);

@@ -195,7 +195,7 @@ static int write_to_file(void *context, const void *data, size_t bytes)
     return fwrite(data, 1, bytes, context) == bytes ? 0 : -1;
 }
 
-enum { START_NS = 1234500000000 / 1000, STEP_NS = 25000000 };
+enum { START_NS = 1234500000000 / 1000, STEP_NS = 25000000, EARLIER_S = 900 };
 
 /* The stack without its thread. */
 static bool add_row(struct made *made, struct pf_page *page, const struct slice *slice, bool timed)
@@ -209,14 +209,15 @@ static bool add_row(struct made *made, struct pf_page *page, const struct slice 
         thread++;
     for (uint32_t i = depth - 1; i-- > 0;)
         node = pf_tree_child(&page->tree, node, path[i]);
-    const struct pf_page_row row = {.time = timed ? START_NS * 1000ull + slice->bucket * (uint64_t)STEP_NS
-                                                  : PF_PAGE_NO_TIME,
+    const bool earlier = page == &made->pages[1];
+    const uint64_t start = START_NS * 1000ull - (earlier ? EARLIER_S * 1000000000ull : 0);
+    const struct pf_page_row row = {.time = timed ? start + slice->bucket * (uint64_t)STEP_NS : PF_PAGE_NO_TIME,
                                     .weight = slice->weight,
                                     .count = 1,
                                     .stack = node,
                                     .thread = thread,
                                     .cpu = thread % 4,
-                                    .event = page == &made->pages[1] ? 0 : slice->event};
+                                    .event = earlier ? 0 : slice->event};
     return pf_page_add(page, &row);
 }
 
@@ -239,9 +240,11 @@ static bool make_pages(struct made *made)
     qsort(made->slices, made->slice_count, sizeof(*made->slices), compare_slices);
     for (size_t i = 0; fine && i < made->slice_count; i++)
         fine = add_row(made, &made->pages[0], &made->slices[i], true);
+    for (size_t i = 0; fine && i < made->slice_count; i++)
+        fine = made->slices[i].event != 1 || add_row(made, &made->pages[1], &made->slices[i], true);
     if (fine && !made->slice_count)
-        fine = add_nodes(made, &made->pages[0], 0);
-    return fine && add_nodes(made, &made->pages[1], 1) && pf_page_end(&made->pages[0]) && pf_page_end(&made->pages[1]);
+        fine = add_nodes(made, &made->pages[0], 0) && add_nodes(made, &made->pages[1], 1);
+    return fine && pf_page_end(&made->pages[0]) && pf_page_end(&made->pages[1]);
 }
 
 static int write_form(const char *form, const struct pf_flame_set *set, const struct pf_flame_set *before,

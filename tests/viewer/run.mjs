@@ -630,6 +630,157 @@ async function testCut(browser) {
   if (pictures) await page.picture(join(pictures, "cut.png"));
 }
 
+/* The same page three times: as it is, with a worker for what takes long, and with one that fails: they show the same. Trees of
+ * leaves are made as they are looked at in the second one. */
+async function testBackground(browser) {
+  const plain = make("html", 1500),
+    large = join(folder, "large.html");
+  writeFileSync(large, readFileSync(plain, "utf8").replace("LARGE = 150000", "LARGE = 1").replace("SMALL = 20000", "SMALL = 0"));
+  const source = fails => `window.workers = 0;
+    { const Real = Worker; window.Worker = class extends Real {
+      constructor(url) { super(url); window.workers++; this.left = ${fails ? 3 : 1e9}; }
+      postMessage(message) { if (this.left-- > 0) super.postMessage(message); else this.onerror(new ErrorEvent("error", { cancelable: true })); } }; }`;
+  const seen = `JSON.stringify([...["details", "matched", "range", "callershead", "crumbs", "cut"].map(id => document.getElementById(id).textContent),
+    [...document.querySelectorAll("#functions tr, #tree tr")].map(r => [r.ariaLevel, r.ariaPosInSet, r.ariaSetSize, r.ariaExpanded, r.textContent]),
+    [...document.querySelectorAll(".ot-item, .ot-range, select[aria-label=Thread] option")].map(e => e.textContent),
+    ...[...document.querySelectorAll("canvas")].filter(c => c.offsetParent && c.width).map(c => c.toDataURL())])`;
+  /* One page after the other: what is not in front is not drawn. */
+  const walks = [];
+  for (const [url, fails, workers] of [[plain, false, 0], [large, false, 1], [large, true, 1]]) {
+    const page = await browser.page();
+    await page.tell("Page.addScriptToEvaluateOnNewDocument", { source: source(fails) });
+    await page.open("file://" + url);
+    await page.settle();
+    equal(`workers of ${workers ? "large" : "small"} pages`, await page.evaluate("workers"), workers);
+    walks.push(await walk(page, seen));
+    equal("no error", page.errors.join("; "), "");
+    await page.tell("Page.close").catch(() => {});
+  }
+  check("folded stacks are copied", walks[0].get("copied").length > 200 && / \d+$/.test(walks[0].get("copied")), walks[0].get("copied").slice(0, 200));
+  for (const [what, told] of walks[0])
+    for (const [i, name] of [[1, "what a worker says"], [2, "after it failed"]]) {
+      const parts = list => JSON.parse(list.startsWith("[") ? list : JSON.stringify(list.split("\n"))).map(part => JSON.stringify(part));
+      const mine = parts(told), other = parts(walks[i].get(what)), at = mine.findIndex((part, k) => part !== other[k]);
+      check(`${what}: ${name}`, at < 0 && mine.length === other.length, at < 0 ? "" : [mine[at].slice(0, 300), other[at].slice(0, 300)]);
+    }
+}
+async function walk(page, seen) {
+  const told = new Map();
+  const go = async hash => {
+    await page.evaluate(`history.pushState(null, "", ${JSON.stringify(hash || "#")}); dispatchEvent(new PopStateEvent("popstate"))`);
+    await page.settle();
+  };
+  const look = async what => {
+    await page.settle();
+    told.set(what, await page.evaluate(seen));
+  };
+  for (const hash of ["", "#view=table", "#view=tree", "#view=tracks", "#view=chart", "#view=heat", "#threads=apart", "#threads=one&view=tree",
+    "#event=1&view=table", "#search=hash", "#search=hash&view=table&sort=module", "#stacks=callers", "#stacks=callers&view=tree",
+    "#time=1000000000-3000000000", "#time=1000000000-3000000000&view=tree&order=name", "#pick=1.2&view=table&up=1",
+    "#transforms=focus!3&view=tree", "#transforms=merge!3,modules&view=table", "#transforms=drop!3&view=chart", "#cpus=1&view=tracks",
+    "#search=nothing", "#colour=module", "#order=name"]) {
+    await go(hash);
+    await look(hash || "the start");
+  }
+  const box = await page.box("#flame canvas");
+  await go("#stacks=callers");
+  await page.click(box.x + 30, box.y + 18 * 2 + 9, 2);
+  await look("leaf first, zoomed");
+  for (let i = 0; i < 8; i++) {
+    await page.key("ArrowDown");
+    await page.settle();
+  }
+  await look("down to where callers are not there yet");
+  await go("#stacks=callers&view=tree");
+  await page.evaluate("document.querySelector('#tree tbody tr').focus()");
+  for (let i = 0; i < 12; i++) {
+    await page.key("ArrowRight");
+    await page.settle();
+    await page.key("ArrowDown");
+  }
+  await look("leaf first, opened");
+  await go("#view=table");
+  await page.evaluate("document.querySelector('#functions tbody tr:nth-child(5)').click()");
+  await page.settle();
+  await page.key("End");
+  await look("the last function");
+  await page.evaluate("document.execCommand = () => { window.copied = document.activeElement.value; }; Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+  for (const [name, hash] of [["copied", "#"], ["copied, leaf first", "#stacks=callers"]]) {
+    await go(hash);
+    await page.click(box.x + 30, box.y + 18 * 2 + 9);
+    await page.key("F10", SHIFT);
+    await page.evaluate("[...document.querySelectorAll('#menu button')].find(b => /folded/.test(b.textContent)).click()");
+    await page.settle();
+    told.set(name, (await page.evaluate("window.copied")).trim());
+  }
+  return told;
+}
+
+/* Tracks of two recordings: each from its own start; a time is of one, a row of both. */
+async function testTwoTracks(browser) {
+  const page = await browser.page();
+  await page.open("file://" + make("diffhtml", 300) + "#view=tracks");
+  await page.settle();
+  const hash = () => page.evaluate("decodeURIComponent(location.hash)"),
+    total = async () => {
+      await page.key("1");
+      await page.key("Home");
+      await page.settle();
+      const text = await page.text("#details");
+      await page.key("4");
+      await page.settle();
+      return text;
+    };
+  like("both are told", await page.text("#over-tracks .ot-range"), /^Before \| Now: a time is chosen of that one, a row of both · Shown 0\.\d+ s – 4\.\d+ s/);
+  await page.evaluate("[...document.querySelectorAll('.ot-modes button')].find(b => b.textContent === 'Threads').click()");
+  await page.settle();
+  const shares = await page.evaluate("[...document.querySelectorAll('.ot-item .ot-share')].map(e => e.textContent)");
+  check("shares of both", shares.length > 3 && shares.every(text => /^(–|[\d.]+%) → (–|[\d.]+%)$/.test(text)), shares);
+  const axis = await page.box("#over-tracks .ot-axis"),
+    gutter = Math.min(240, Math.round(axis.width * 0.22)),
+    half = (axis.width - gutter) / 2;
+  const at = (side, share) => axis.x + gutter + side * (half + 5) + share * (half - 6);
+  const space = await page.box("#over-tracks .ot-space");
+  await page.move(at(0, 0.3), space.y + 15);
+  like("the pointer tells of before", await page.text("#over-tracks .ot-tip"), /Before: All[\d.]+% of the weight/);
+  await page.move(at(1, 0.3), space.y + 15);
+  like("and of now", await page.text("#over-tracks .ot-tip"), /Now: All[\d.]+% of the weight/);
+  const whole = await total();
+  await page.drag(at(0, 0.2), axis.y + 12, at(0, 0.6), axis.y + 12);
+  await page.settle();
+  like("a drag in the earlier one is its time", await hash(), /timeBefore=\d/);
+  check("and not that of the other", !/&time=/.test(await hash()), await hash());
+  like("which is said", await page.text("#over-tracks .ot-range"), /Selected before [\d.]+ s – [\d.]+ s/);
+  like("and is a crumb", await page.text("#crumbs"), /Before: [\d.]+ – [\d.]+ s/);
+  const part = await total(), numbers = text => text.match(/^all ([\d,]+) samples · before ([\d,]+) samples/).slice(1).map(n => +n.replace(/,/g, ""));
+  equal("now is all there", numbers(part)[0], numbers(whole)[0]);
+  check("before is a part", numbers(part)[1] < numbers(whole)[1] && numbers(part)[1] > 0, part);
+  await page.evaluate("document.querySelector('#over-tracks .ot-axis').focus()");
+  await page.key("Escape");
+  await page.settle();
+  equal("Escape takes it back", /time/.test((await hash()).replace("view=", "")), false);
+  await page.key("x");
+  await page.key("ArrowRight", SHIFT);
+  await page.settle();
+  like("x goes to the other one, for keys, too", await hash(), /&time(Before)?=\d/);
+  const first = await hash();
+  await page.key("Escape");
+  await page.key("x");
+  await page.key("ArrowRight", SHIFT);
+  await page.settle();
+  check("and back", /timeBefore/.test(first) !== /timeBefore/.test(await hash()) && /time/.test(await hash()), [first, await hash()]);
+  await page.key("Escape");
+  await page.evaluate("document.querySelector('#over-tracks [role=treeitem]:nth-child(2)').focus()");
+  await page.key("ArrowDown");
+  await page.key("Enter");
+  await page.settle();
+  like("a row is of both", await hash(), /pick=\d+\.\d+/);
+  const row = numbers(await total());
+  check("both are fewer", row[0] < numbers(whole)[0] && row[1] < numbers(whole)[1] && row[0] > 0 && row[1] > 0, row);
+  equal("no error", page.errors.join("; "), "");
+  if (pictures) await page.picture(join(pictures, "two-tracks.png"));
+}
+
 /* Names of some thousand characters that differ at their ends: told apart, and nothing moves under the pointer. */
 async function testLongNames(browser) {
   const types = "std::pair<std::map<int, ".repeat(100) + "int" + ">, long>".repeat(100),
@@ -860,6 +1011,8 @@ try {
   await testOverTime(browser, "dark");
   await testCompared(browser, "light");
   await testCompared(browser, "dark");
+  await testBackground(browser);
+  await testTwoTracks(browser);
   await testReversed(browser);
   await testFreshKeys(browser);
   await testFacts(browser);

@@ -32,7 +32,7 @@ if (inWorker) {
 }
 
 const questions = new Map(), PATIENCE = 150;
-let asked = null, patience = 0;
+let asked = null, lastTree = null, patience = 0;
 function ask(slot, name, question, done) {
   if (!worker) {
     done(answers[name](question));
@@ -51,9 +51,10 @@ function askNext() {
   const [[slot, next]] = questions;
   questions.delete(slot);
   asked = next;
-  worker.postMessage({ name: next.name, question: next.question });
+  if (next.name === "tree") lastTree = next;
   document.documentElement.dataset.busy = "";
   patience ||= setTimeout(() => { $("busy").textContent = "Working…"; }, PATIENCE);
+  worker.postMessage({ name: next.name, question: next.question });
 }
 function rest() {
   if (asked || questions.size) return;
@@ -70,9 +71,9 @@ if (worker) {
     done(received(answer));
     rest();
   };
-  /* Out of memory, for example: the page does it itself. */
+  /* Out of memory, for example: the page does it itself. Most questions are about the last tree. */
   worker.onerror = e => {
-    const left = [...asked ? [asked] : [], ...questions.values()];
+    const left = new Set([lastTree, asked, ...questions.values()].filter(question => question));
     e.preventDefault();
     worker.terminate();
     worker = asked = null;

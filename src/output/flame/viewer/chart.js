@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The stacks of a thread as they followed each other. `stackChart(host, calls)` makes the view in an element;
- * `show({ data, selection, transforms }, state)` draws it. The selection is that of query.js, of all of the time; without
- * one the view makes it. Of the state it takes event, time, threads, selected (a key), pattern, window, byDay
+ * `show({ data, transforms }, state)` draws it; what takes long it asks for: ask(name, question, done), see timeindex.js: until
+ * there is an answer, the last boxes stay. Of the state it takes event, time, threads, selected (a key), pattern, window, byDay
  * and thread. It calls onSelect(key), onFilter, onWindow, onThread and onHover; names(key) and colour(key) may tell what is
  * written on boxes, shorter ones last, and their colours. */
 "use strict";
 const stackChart = (() => {
 const T = overTime;
 const ROW = 18, AXIS = 26, BLOCKED = 2;
-const NONE = [];
+const NONE = [], NO_BOXES = { count: 0, depth: [], node: [], key: [], from: [], to: [], deepest: 0 };
 const WAITS = ["running", "ready, without a CPU", "blocked"];
 const HUES = [[8, 44], [222, 34], [168, 24], [92, 34], [34, 12]];
 
@@ -23,7 +23,7 @@ function colourOf(data, key, dark) {
 class Chart {
   constructor(host, calls) {
     Object.assign(this, { host, calls, state: {}, thread: -1, spot: null, hover: -1, fills: new Map(),
-      select: T.selected() });
+      ask: calls.ask || ((name, question, done) => done(overAnswers(this.data)[name](question))) });
     this.later = T.later(() => this.draw());
     this.window = new T.Window(this.later, part => calls.onWindow?.(part));
     this.build();
@@ -66,28 +66,34 @@ class Chart {
 
   /* --- what is shown --- */
 
-  show({ data, selection, transforms = NONE }, state) {
-    const { event, threads, cpus, processes } = state, chosen = selection
-      || this.select(data, { event, threads, cpus, processes });
-    const fresh = chosen !== this.selection, given = JSON.stringify(transforms, (key, value) => value ?? null);
-    if (fresh || given !== this.given) this.boxes = null;
+  show({ data, transforms = NONE }, state) {
+    const { event, threads, cpus, processes, pattern } = state, wanted = { event, threads, cpus, processes };
+    const given = JSON.stringify([wanted, transforms], (key, value) => value ?? null), found = JSON.stringify(wanted);
+    const fresh = data !== this.data || found !== this.found;
     if (data !== this.data) this.fills.clear();
-    Object.assign(this, { data, given, transforms, selection: chosen });
-    if (fresh) this.listThreads(event);
-    this.matched = state.pattern ? query.matches(data, state.pattern) : null;
-    this.state = state;
+    if (String(pattern) !== String(this.pattern)) this.matched = pattern ? query.matches(data, pattern) : null;
+    Object.assign(this, { data, given, found, transforms, wanted, pattern, state });
+    if (!fresh) return this.pickThread();
+    this.ask("threads", { filter: wanted, event }, weights => {
+      this.listThreads(weights);
+      this.pickThread();
+    });
+  }
+  /* The thread that is shown, of those that there are. */
+  pickThread() {
+    const { state, data } = this;
+    if (!this.weights) return;
     if (state.thread !== undefined && state.thread !== null) this.thread = state.thread;
     if (state.threads && state.threads.length && !state.threads.includes(this.thread)) this.thread = state.threads[0];
     if (!(this.weights[this.thread] > 0) && this.threads.length) this.thread = this.threads[0];
     this.choice.value = this.thread;
-    this.window.take(T.indexed(data, state.event).length, state.window);
+    this.window.take(T.lengthOf(data), state.window);
     this.later();
   }
   /* All threads with samples, the heaviest first. */
-  listThreads(event) {
-    const { data } = this, { samples, threads } = data, weights = this.weights = new Float64Array(threads.tid.length);
-    for (const i of T.indexed(data, event).order)
-      if (this.selection.picked[i] && samples.thread[i] >= 0) weights[samples.thread[i]] += samples.weight[i];
+  listThreads(weights) {
+    const { data } = this;
+    this.weights = weights;
     this.threads = Array.from(weights, (x, t) => t).filter(t => weights[t] > 0).sort((a, b) => weights[b] - weights[a]);
     const all = weights.reduce((a, b) => a + b, 0) || 1;
     this.choice.replaceChildren(...this.threads.map(t =>
@@ -121,11 +127,21 @@ class Chart {
 
   /* Boxes are made anew for each window and thread. */
   make() {
-    const { from, to } = this.window, tag = [this.thread, from, to, this.width].join();
-    if (this.boxes && this.tag === tag) return;
+    const { from, to } = this.window, tag = [this.thread, from, to, this.width, this.given].join();
+    if (this.tag === tag && this.boxes) return;
     this.tag = tag;
+    this.boxes ||= NO_BOXES;
+    this.waits ||= [];
+    let later = false;
+    this.ask("chart", { filter: this.wanted, transforms: this.transforms, thread: this.thread, from, to, columns: this.width }, boxes => {
+      this.take(boxes, from, to);
+      if (later) this.later();
+    });
+    later = true;
+  }
+  take(boxes, from, to) {
     this.hover = -1;
-    this.boxes = query.chart(this.selection, this.transforms, { thread: this.thread, from, to, columns: this.width });
+    this.boxes = boxes;
     this.waits = this.waitsIn(from, to);
     this.deepest = this.waits.reduce((most, wait) => Math.max(most, wait.path.length), this.boxes.deepest);
   }
@@ -159,7 +175,7 @@ class Chart {
     return (time - this.window.from) / (this.window.to - this.window.from) * this.width;
   }
   draw() {
-    if (!this.data || !this.scroll.clientWidth) return;
+    if (!this.weights || !this.scroll.clientWidth) return;
     this.width = this.scroll.clientWidth;
     this.make();
     this.space.style.height = Math.max(3, this.deepest + 1) * ROW + "px";

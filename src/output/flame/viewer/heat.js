@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A subsecond heat map: a column is a second (or another round time), a row an offset in it, the colour is weight. What
  * repeats in each second is a line, what is once a spot. `heatMap(host, calls)` makes the view in an element;
- * `show({ data }, state)` draws it. Of the state it takes event, time, threads, cpus, processes, byDay and column (ns).
+ * `show({ data }, state)` draws it; what takes long it asks for: ask(name, question, done), see timeindex.js. Of the state it takes event, time, threads, cpus, processes, byDay and column (ns).
  * Two cells are a time filter from the one to the other. It calls onFilter, onColumn and onHover. */
 "use strict";
 const heatMap = (() => {
@@ -36,7 +36,8 @@ function busyThreads({ threads: { pid } }) {
 
 class Heat {
   constructor(host, calls) {
-    Object.assign(this, { host, calls, state: {}, spot: 0, anchor: -1, select: T.selected() });
+    Object.assign(this, { host, calls, state: {}, spot: 0, anchor: -1,
+      ask: calls.ask || ((name, question, done) => done(overAnswers(this.data)[name](question))) });
     this.later = T.later(() => this.draw());
     this.build();
     this.stop = T.redrawOn(this.scroll, () => { this.css = this.colours = null; this.later(); });
@@ -79,22 +80,21 @@ class Heat {
 
   /* --- what is shown --- */
 
-  show({ data, selection }, state) {
+  show({ data }, state) {
     const { event, threads, cpus, processes, column } = state,
       tag = JSON.stringify([event, threads, cpus, processes, column]);
-    const fresh = data !== this.data || selection !== this.given || tag !== this.tag;
-    Object.assign(this, { data, given: selection, tag, state });
+    const fresh = data !== this.data || tag !== this.tag;
+    Object.assign(this, { data, tag, state });
     if (fresh) this.make();
     this.later();
   }
   make() {
-    const { data, state: { event, threads, cpus, processes } } = this, { length, piece, gap } = T.indexed(data, event);
-    /* Seconds, where these are neither few nor too many, and cells have a sample. */
-    const column = this.state.column ||
-      COLUMNS.find(ns => length / ns <= (ns < 1e9 ? FEW : MANY) && ns / ROWS >= Math.max(piece, gap)) || COLUMNS.at(-1);
-    const busy = threads || processes ? null : busyThreads(data);
-    this.selection = this.given || this.select(data, { event, threads: threads || busy, cpus, processes });
-    this.map = query.heat(this.selection, { rows: ROWS, width: column, from: 0, to: length });
+    const { data, state: { event, threads, cpus, processes, column = 0 } } = this;
+    const busy = threads || processes ? null : busyThreads(data), filter = { event, threads: threads || busy, cpus, processes };
+    this.ask("heat", { filter, event, rows: ROWS, column, columns: COLUMNS, few: FEW, many: MANY }, found => this.take(filter, found));
+  }
+  take(filter, { map, column, total }) {
+    Object.assign(this, { map, total, accepts: query.accepts(this.data, filter) });
     this.width.value = column;
     this.spot = Math.min(this.spot, this.map.cells.length - 1);
     this.anchor = -1;
@@ -134,7 +134,7 @@ class Heat {
     return LEFT + column * this.wide - this.scroll.scrollLeft;
   }
   draw() {
-    if (!this.data || !this.scroll.clientWidth || !this.measure()) return;
+    if (!this.map || !this.scroll.clientWidth || !this.measure()) return;
     this.css ||= T.coloursOf(this.host);
     const p = T.cleared(this.canvas, this.seen, this.high * ROWS);
     this.colours ||= T.forced.matches ? forcedRamp(p, this.css)
@@ -252,7 +252,7 @@ class Heat {
   }
   weightWords(weight) {
     if (T.isClock(this.data, this.state.event)) return `${(weight / (this.map.width / ROWS)).toFixed(2)} CPUs`;
-    return `${(100 * weight / (this.selection.total || 1)).toFixed(3)}% of the weight`;
+    return `${(100 * weight / (this.total || 1)).toFixed(3)}% of the weight`;
   }
   words() {
     const { data, state } = this, marked = this.marked(), step = this.map.width / ROWS;
@@ -267,11 +267,11 @@ class Heat {
   /* --- facts --- */
 
   lines(cell) {
-    const { map, data, state, selection } = this, step = map.width / ROWS, from = this.timeOf(cell),
+    const { map, data, state } = this, step = map.width / ROWS, from = this.timeOf(cell),
       to = this.timeOf(cell + 1);
     const t = at => T.timeWords(data, at, step, state.byDay), { order } = T.indexed(data, state.event), picked = [];
     for (let k = T.firstAt(order, data.samples.time, from); k < order.length && data.samples.time[order[k]] < to; k++)
-      if (selection.picked[order[k]]) picked.push(order[k]);
+      if (this.accepts(order[k])) picked.push(order[k]);
     const most = T.heaviest(data, [picked], from, to);
     return [`${t(from)} – ${t(to)}`, most.count
       ? `${most.count} sample${most.count === 1 ? "" : "s"}, ${this.weightWords(map.cells[cell])}`

@@ -61,87 +61,13 @@ function ticksOf(data, from, to, width, byDay) {
   return { step, ticks };
 }
 
-/* --- the samples of an event, by thread and by CPU, in time order --- */
+/* --- the samples of an event, by thread and by CPU, in time order: timeindex.js --- */
 
-const known = new WeakMap(), lengths = new WeakMap();
-function indexed(data, event) {
-  let byEvent = known.get(data);
-  if (!byEvent) known.set(data, byEvent = new Map());
-  if (!byEvent.has(event)) byEvent.set(event, makeIndex(data, event));
-  return byEvent.get(event);
-}
-function makeIndex(data, event) {
-  const { samples, threads } = data, order = inOrder(samples, event);
-  let cpus = 0, total = 0;
-  for (const i of order) {
-    if (samples.cpu[i] >= cpus) cpus = samples.cpu[i] + 1;
-    total += samples.weight[i];
-  }
-  return { order, cpus, total, length: lengthOf(data), period: periodOf(samples, order), ...gapsOf(samples, order),
-    byThread: sorted(order, samples.thread, threads.tid.length), byCpu: sorted(order, samples.cpu, cpus) };
-}
-/* The samples of the event that have a time. */
-function inOrder(samples, event) {
-  const { time } = samples, found = new Int32Array(time.length);
-  let count = 0, last = -Infinity, wrong = false;
-  for (let i = 0; i < time.length; i++) {
-    if (samples.event[i] !== event || !(time[i] === time[i])) continue;
-    wrong ||= time[i] < last;
-    last = time[i];
-    found[count++] = i;
-  }
-  const order = found.slice(0, count);
-  return wrong ? order.sort((a, b) => time[a] - time[b]) : order;
-}
-/* Lists in one array: those of key k are list[first[k]] to list[first[k + 1]]. */
-function sorted(order, keys, count) {
-  const first = new Int32Array(count + 2), list = new Int32Array(order.length);
-  for (const i of order) if (keys[i] >= 0) first[keys[i] + 2]++;
-  for (let k = 2; k < count + 2; k++) first[k] += first[k - 1];
-  for (const i of order) if (keys[i] >= 0) list[first[keys[i] + 1]++] = i;
-  return { first, list };
-}
-const partOf = (lists, key) => key < 0 || key + 1 >= lists.first.length ? new Int32Array(0)
-  : lists.list.subarray(lists.first[key], lists.first[key + 1]);
-function lengthOf(data) {
-  let length = lengths.get(data) || 1;
-  if (length > 1) return length;
-  for (const times of [data.samples.time, data.threads.last, data.intervals?.to, data.marks?.time, data.losses?.time])
-    for (let i = 0; times && i < times.length; i++) if (times[i] > length) length = times[i];
-  lengths.set(data, length);
-  return length;
-}
-function periodOf(samples, order) {
-  const some = Array.from(order.subarray(0, 999), i => samples.weight[i] / (samples.count[i] || 1)).sort((a, b) =>
-    a - b);
-  return some.length ? some[some.length >> 1] : 0;
-}
-/* The usual distance of samples; where many samples were joined to one, how long the pieces of time are. */
-function gapsOf({ time, count }, order) {
-  const gaps = [], some = Math.max(1, Math.floor(order.length / 4000));
-  let least = Infinity, joined = false;
-  for (let k = 1; k < order.length; k++) {
-    const gap = time[order[k]] - time[order[k - 1]];
-    joined ||= count[order[k]] > 1;
-    if (gap > 0 && gap < least) least = gap;
-    if (gap > 0 && k % some === 0) gaps.push(gap);
-  }
-  gaps.sort((a, b) => a - b);
-  return { gap: gaps.length ? gaps[gaps.length >> 1] : 0, piece: joined && least < Infinity ? least : 0 };
-}
+const { indexed, partOf, firstAt, sorted, lengthOf } = timeIndex;
 /* Whether weights are times on a CPU. */
 function isClock(data, event) {
   const about = data.meta?.events?.[event];
   return !!about && (about.unit === "ns" || about.clock === true);
-}
-/* The first of the list that is not before the time. */
-function firstAt(list, times, at) {
-  let low = 0, high = list.length;
-  while (low < high) {
-    const middle = low + high >> 1;
-    if (times[list[middle]] < at) low = middle + 1; else high = middle;
-  }
-  return low;
 }
 /* What ran most between two times. */
 function heaviest(data, lists, from, to) {
@@ -311,16 +237,6 @@ function stripes(p, colour, back) {
   }
   return p.createPattern(tile, "repeat");
 }
-/* The filter of what is wanted is made once. */
-function selected() {
-  let made = null, known = "";
-  return (data, wanted) => {
-    const tag = JSON.stringify(wanted);
-    if (!made || made.data !== data || tag !== known) made = query.filter(data, wanted);
-    known = tag;
-    return made;
-  };
-}
 /* At most once for each picture. */
 function later(act) {
   let waiting = false;
@@ -403,7 +319,7 @@ function placeTip(tip, host, x, y, lines) {
   tip.style.top = Math.max(0, y + 16 + h > clientHeight ? y - 10 - h : y + 16) + "px";
 }
 
-return { FONT, roundStep, timeWords, duration, ticksOf, hasDay, dateOf, indexed, partOf, firstAt, sorted, heaviest,
-  isClock, keyName, briefName, commOf, threadWords, Window, element, button, cleared, coloursOf, forced, stripes, selected,
+return { FONT, roundStep, timeWords, duration, ticksOf, hasDay, dateOf, indexed, lengthOf, partOf, firstAt, sorted, heaviest,
+  isClock, keyName, briefName, commOf, threadWords, Window, element, button, cleared, coloursOf, forced, stripes,
   later, redrawOn, fitted, drawAxis, drawChoice, placeTip };
 })();

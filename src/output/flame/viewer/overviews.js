@@ -19,6 +19,7 @@ function bothSides() {
 }
 function openOverTime(view) {
   return overViews[view]()($("over-" + view), {
+    ask: (name, question, done) => ask(name, name, question, done),
     onFilter: takeFilter,
     onWindow: window => change({ window }, "replace"),
     onByDay: byDay => change({ byDay: !!byDay }, "replace"),
@@ -30,9 +31,20 @@ function openOverTime(view) {
     colour: fillOfGroup,
   });
 }
+/* What of the samples the view reads, for the first time: [data, event, whether it is of the recording before]. */
+const readBy = (view, { other, otherEvent }) => view === "chart" ? []
+  : [[data, state.event, false], ...(other ? [[other, otherEvent, true]] : [])];
 function showOverTime(view) {
   const open = openViews[view] ||= openOverTime(view), input = view === "tracks" ? bothSides() : { data };
-  if (view === "chart")
-    Object.assign(input, { transforms: state.transforms, selection: query.filter(data, { event: state.event, ...whoIsWanted() }) });
+  const missing = readBy(view, input).find(([of, event]) => !timeIndex.isThere(of, event));
+  if (missing) {
+    const [of, event, isPast] = missing;
+    ask("pane", "pane", { event, past: isPast }, made => {
+      timeIndex.give(of, event, made);
+      if (state.view === view) showOverTime(view);
+    });
+    return;
+  }
+  if (view === "chart") input.transforms = state.transforms;
   open.show(input, stateOverTime());
 }

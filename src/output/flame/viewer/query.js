@@ -263,6 +263,14 @@ const weightsOf = memo(selection => {
   }
   return { weights, bare };
 });
+/* Whether a sample is picked by a filter without a measure; for a few of them. */
+function accepts(data, wanted) {
+  const { stack, thread, cpu, event, time } = data.samples, threads = wantedThreads(data, wanted), stacks = wantedStacks(data, wanted);
+  const has = (list, one) => list === undefined || list === null || (typeof list === "number" ? list === one : list.includes(one));
+  const { time: times } = wanted, at = (table, i) => !table || table[i < 0 ? table.length - 1 : i];
+  return i => has(wanted.event, event[i]) && has(wanted.cpus, cpu[i] < 0 ? -1 : cpu[i]) && !!at(threads, thread[i]) && !!at(stacks, stack[i]) &&
+    (!times || time[i] >= times[0] && time[i] < times[1]);
+}
 function pickSamples(selection, tables) {
   const { data, filter: wanted, picked } = selection, { samples } = data, space = spaceOf(data);
   const { time, stack, thread, cpu, event, count } = samples, { threads, stacks } = tables;
@@ -1298,7 +1306,7 @@ function changes(made, { normalized = false } = {}) {
 /* What the second's weights are multiplied by when normalized. */
 const scale = made => made.otherTotal[0] ? made.total[0] / made.otherTotal[0] : 1;
 
-return { filter, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels,
+return { filter, accepts, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels,
   rows, path, find, expand, expandTo, buckets, heat, chart, compare, changes, scale, span: spanOf, keyOf, describe,
   nameOf, sameOf, withoutTemplates, lowerBound, outermost: outermostKeys, sizeOf: data => spaceOf(data).size };
 })();

@@ -21,31 +21,8 @@ const AXIS_WORDS = "Time. Left and right move, with shift they select, plus and 
 /* --- rows --- */
 
 function makePane(data, event, title) {
-  const index = T.indexed(data, event), { threads, samples } = data, idle = new Uint8Array(threads.tid.length + 1);
-  for (let t = 0; t < threads.tid.length; t++) idle[t] = threads.pid[t] === 0 ? 1 : 0;
-  /* A CPU that runs the idle task is not busy. */
-  const busy = idle.includes(1) ? index.order.filter(i => samples.thread[i] < 0 || !idle[samples.thread[i]])
-    : index.order;
-  const pane = { data, index, title, idle, busy, clock: T.isClock(data, event), x: 0, width: 0,
-    byCpu: T.sorted(busy, samples.cpu, index.cpus), drawn: {},
-    intervals: byThread(data, data.intervals), marks: byThread(data, data.marks) };
-  pane.whole = sumsOf(pane, null);
-  return pane;
-}
-/* The weight of each thread (those without one stand last) and of each CPU, of all busy ones. */
-function sumsOf({ data: { samples }, index, idle }, time) {
-  const threads = new Float64Array(idle.length), cpus = new Float64Array(index.cpus), strange = idle.length - 1;
-  const { order } = index, at = (end, all) => time ? T.firstAt(order, samples.time, time[end]) : all;
-  const start = at(0, 0), end = at(1, order.length);
-  let all = 0;
-  for (let k = start; k < end; k++) {
-    const i = order[k], thread = samples.thread[i] < 0 ? strange : samples.thread[i], weight = samples.weight[i];
-    threads[thread] += weight;
-    if (idle[thread]) continue;
-    all += weight;
-    if (samples.cpu[i] >= 0) cpus[samples.cpu[i]] += weight;
-  }
-  return { threads, cpus, all };
+  return { ...timeIndex.busyOf(data, event), data, index: T.indexed(data, event), title, clock: T.isClock(data, event), x: 0, width: 0,
+    drawn: {}, intervals: byThread(data, data.intervals), marks: byThread(data, data.marks) };
 }
 /* The weight in each bucket of every thread or CPU: one pass in the order of time is cheaper than one for each row. */
 function spread({ data: { samples }, index, idle }, byCpu, step, first, count) {
@@ -541,7 +518,7 @@ class Tracks {
   shareIn(row, at) {
     const pane = this.panes[at], part = row.parts[at], time = this.timeOf(pane);
     const tag = time ? time.join() : "", span = time ? time[1] - time[0] : pane.index.length;
-    if (pane.sums?.tag !== tag) pane.sums = { tag, ...(time ? sumsOf(pane, time) : pane.whole) };
+    if (pane.sums?.tag !== tag) pane.sums = { tag, ...(time ? timeIndex.sumsOf(pane, time) : pane.whole) };
     const { threads, cpus, all } = pane.sums;
     const weight = row.kind === ALL ? all : row.kind === CPU ? cpus[row.cpu]
       : part.threads.reduce((sum, t) => sum + threads[t], 0);
