@@ -127,7 +127,7 @@ export async function openBrowser(program) {
       tell,
       evaluate,
       answer: text => tell("Page.handleJavaScriptDialog", { accept: true, promptText: text }),
-      async open(url) {
+      async open(url, patience = 60000) {
         const loaded = new Promise(resolve =>
           listeners.push(m => {
             if (m.sessionId === sessionId && m.method === "Page.loadEventFired") resolve();
@@ -137,7 +137,7 @@ export async function openBrowser(program) {
         await loaded;
         /* The page unpacks its data first. */
         if (/\.html/.test(url))
-          await evaluate(`new Promise((done, fail) => { const until = Date.now() + 60000, look = () =>
+          await evaluate(`new Promise((done, fail) => { const until = Date.now() + ${patience}, look = () =>
             "ready" in document.documentElement.dataset ? done()
             : Date.now() > until ? fail(new Error("the page is not ready")) : setTimeout(look, 5); look(); })`);
       },

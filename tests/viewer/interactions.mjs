@@ -65,7 +65,7 @@ const fresh = (text = "") => async () => {
 };
 const open = (text = "") => async () => {
   await page.open("about:blank");
-  await page.open(url + text);
+  await page.open(url + text, 600000);
 };
 /* In the middle of a box. */
 async function middle(selector, dx = 0.5, dy = 0.5) {
@@ -82,7 +82,7 @@ const select = depth => async () => {
   await page.click(...(await flameAt(depth)));
 };
 
-await time("the page opens", () => page.open("about:blank"), () => page.open(url));
+await time("the page opens", () => page.open("about:blank"), () => page.open(url, 600000));
 await open()();
 await page.settle();
 console.error(await page.evaluate("document.querySelector('#subtitle').textContent"), await page.evaluate("navigator.userAgent.match(/Chrome.[\\d]+/)[0]"));

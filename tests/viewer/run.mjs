@@ -691,6 +691,13 @@ async function walk(page, seen) {
     await page.settle();
   }
   await look("down to where callers are not there yet");
+  await page.key("Enter");
+  await look("zoomed to there");
+  const link = await page.evaluate("location.href");
+  await page.open("about:blank");
+  await page.open(link);
+  await page.settle();
+  told.set("the link to it", await page.evaluate("location.hash + document.querySelector('#reset').disabled + document.querySelector('#flame canvas').toDataURL()"));
   await go("#stacks=callers&view=tree");
   await page.evaluate("document.querySelector('#tree tbody tr').focus()");
   for (let i = 0; i < 12; i++) {

@@ -96,7 +96,6 @@ $("tree").addEventListener("keydown", e => {
   const row = e.target.closest("tbody tr"), { node } = row || {};
   if (!node || e.ctrlKey || e.altKey || e.metaKey) return;
   if (e.key === "ArrowRight" && row.getAttribute("aria-expanded") === "false") turn(node, true);
-  else if (e.key === "ArrowRight" && opened.has(node)) focusNode(treeRows[3 * (row.at + 1)]);
   else if (e.key === "ArrowLeft" && row.getAttribute("aria-expanded") === "true") turn(node, false);
   else if (e.key === "ArrowLeft") focusNode(shownTree.parent[node]);
   else if (e.key === "Enter" || e.key === " ") turn(node, !opened.has(node));

@@ -181,7 +181,8 @@ let worker = null;
 /* What another thread told first, null if there can be none: some browsers, and pages in other pages, have their rules. */
 function unpackedByWorker(header) {
   return new Promise(done => {
-    const fail = () => { worker = null; done(null); };
+    const fail = () => { worker = null; $("busy").textContent = ""; done(null); };
+    $("busy").textContent = "Opening…";
     try {
       const url = URL.createObjectURL(new Blob([ownText], { type: "text/javascript" }));
       worker = new Worker(url);

@@ -52,6 +52,15 @@ function findPath(tree, path) {
   }
   return node;
 }
+/* The same where children may not be there yet: then they are made on the way. */
+function reach(tree, path, then) {
+  for (let n = path.length; n >= 0; n--) {
+    const node = findPath(tree, path.slice(0, n));
+    if (n && !node) continue;
+    if (n === path.length || !tree.waits(node)) return then(n === path.length ? node : 0);
+    return withKids(tree, node, made => reach(made, path, then));
+  }
+}
 /* An outermost node of a group in the tree of roots, or 0. */
 function firstNode(group) {
   for (let n = 1; n < main.count; n++) if (main.group[n] === group && main.isThere(n)) return n;

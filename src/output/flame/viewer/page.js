@@ -112,6 +112,7 @@ function showFlame(before) {
   else if (!same(before, state, "zoom")) flame.zoom(findPath(shownTree, state.zoom));
   else flame.later();
   flame.wanted = 0;
+  if (shownTree.done && state.zoom.length && !flame.zoomed) reach(shownTree, state.zoom, node => node && flame.zoom(node));
   flame.resize();
   describe(shownTree, flame.selected);
 }
