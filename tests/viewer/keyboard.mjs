@@ -158,7 +158,7 @@ async function testRows() {
   equal("Enter sorts", await page.evaluate("document.activeElement.parentNode.ariaSort"), "descending");
   await press("3");
   await tabTo(/^tree row$/);
-  const rows = () => page.evaluate("document.querySelector('#tree').ariaRowCount"),
+  const rows = () => page.evaluate("+document.querySelector('#tree').ariaRowCount"),
     before = await rows();
   await press("Enter");
   check("Enter opens or closes", (await rows()) !== before, [before, await rows()]);
