@@ -176,6 +176,8 @@ await time("undo of a transform", async () => {
 await time("focus, in the call tree", async () => {
   await fresh("#view=tree")();
   await page.settle();
+  await page.evaluate("document.querySelector('#view-tree').scrollTop = 0");
+  await page.settle();
   await page.click(...(await middle("#tree tbody tr:nth-child(2) td:nth-child(3)", .3)));
 }, () => page.key("f"));
 for (const by of ["total", "name", "module", "self"])
@@ -192,6 +194,8 @@ await time("functions: the last one", async () => {
 }, () => page.key("End"));
 await time("call tree: a row opens", async () => {
   await fresh("#view=tree")();
+  await page.settle();
+  await page.evaluate("document.querySelector('#view-tree').scrollTop = 1e6");
   await page.settle();
   await page.evaluate("[...document.querySelectorAll('#tree [aria-expanded=false]')][0].focus()");
 }, () => page.key("ArrowRight"));

@@ -45,7 +45,7 @@ class Flame {
     on("wheel", e => this.wheel(e));
     on("keydown", e => this.key(e));
     on("focus", () => describe(this.tree, this.selected));
-    new ResizeObserver(() => this.resize()).observe(host);
+    new ResizeObserver(() => this.resize(true)).observe(host);
   }
   show(tree, selected = 0) {
     this.tree = tree;
@@ -55,7 +55,8 @@ class Flame {
     this.resize();
     if (this.up) this.host.scrollTop = 1e9;
   }
-  resize() {
+  /* Drawn with the next picture, or at once where that would come too late. */
+  resize(atOnce) {
     const box = this.host.getBoundingClientRect();
     if (!this.tree || !box.width || !box.height) return;
     const ratio = devicePixelRatio || 1, height = (this.tree.maxDepth + 1) * ROW;
@@ -65,10 +66,11 @@ class Flame {
     this.full = Math.max(height, box.height);
     this.canvas.style.width = this.width + "px";
     this.canvas.style.height = this.height + "px";
-    this.canvas.width = Math.round(this.width * ratio);
-    this.canvas.height = Math.round(this.height * ratio);
+    const wide = Math.round(this.width * ratio), high = Math.round(this.height * ratio);
+    if (this.canvas.width !== wide) this.canvas.width = wide;
+    if (this.canvas.height !== high) this.canvas.height = high;
     this.ratio = ratio;
-    this.draw();
+    if (atOnce) this.draw(); else this.later();
   }
   later() {
     if (this.waiting) return;

@@ -126,10 +126,10 @@ addEventListener("beforeprint", () => {
   wasDark = dark;
   if (dark) setDark(false);
   if (flame.tree) flame.host.style.height = Math.min(PICTURE_MOST / 2, (flame.tree.maxDepth + 1) * ROW) + "px";
-  flame.resize();
+  flame.resize(true);
 });
 addEventListener("afterprint", () => {
   flame.host.style.height = "";
   if (wasDark) setDark(true);
-  flame.resize();
+  flame.resize(true);
 });
