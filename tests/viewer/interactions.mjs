@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long a page lets its reader wait: node interactions.mjs PAGE.html [--runs 5] [--only WORD]
+// How long a page lets its reader wait: node interactions.mjs PAGE.html [--runs 5] [--only EXPRESSION]
 // Real keys and a real mouse in Chromium. Of each interaction the median of so many runs: CPU time of the longest task of the
 // page's thread, of all of them, of its worker, and the time until all of the new picture is there. It asserts nothing.
 import { existsSync } from "node:fs";
@@ -38,7 +38,7 @@ function tasksOf(events, thread = "CrRendererMain") {
   return [...byThread.values()].sort((a, b) => sum(b) - sum(a))[0] || [];
 }
 async function time(name, prepare, act) {
-  if (only && !name.includes(only)) return;
+  if (!new RegExp(only).test(name)) return;
   const longest = [], all = [], other = [], shown = [];
   for (let run = 0; run < runs; run++) {
     await prepare(run);
