@@ -164,6 +164,20 @@ function compareMarks(what, recording, { data }) {
   check(`${what}: losses`, listed(lost) === listed(wanted.losses), [listed(lost), listed(wanted.losses)]);
 }
 
+/* In a page that compares, the recording before has the times that it has alone, from its own start. */
+function compareBefore(recording, { data: alone }, { data: both }) {
+  const first = both.beforeTimes.first,
+    at = (times, start) => [...times].map(time => time + start).sort((a, b) => a - b).join();
+  const before = both.samples.time.filter((time, i) => both.samples.event[i] >= both.events.length);
+  check(`${recording}: times of samples of before`, at(before, first) === at(alone.samples.time, alone.first), [first, alone.first]);
+  check(`${recording}: they begin with 0`, before.length === 0 || !(Math.min(...before) < 0), Math.min(...before));
+  const markOf = ({ marks, threads, start }) => [...marks.time].map((time, i) => [time + start, threads.tid[marks.thread[i]], marks.kind[i]].join());
+  const inside = mark => +mark.split(",")[0] >= first && +mark.split(",")[0] <= first + both.beforeTimes.span;
+  const mine = markOf({ ...both.past, threads: both.threads, start: first }),
+    wanted = markOf({ ...alone, start: alone.first }).filter(inside);
+  check(`${recording}: marks of before`, mine.sort().join(" ") === wanted.sort().join(" "), [mine, wanted]);
+}
+
 for (const recording of recordings)
   for (const limit of [[], ["--page-size", "24K"], ["--page-size", "3K"]]) {
     const html = ask("flame", "--no-inline", "--format", "html", ...limit, recording);
@@ -171,6 +185,7 @@ for (const recording of recordings)
       { data } = page;
     compareWaits([recording, ...limit].join(" "), recording, page);
     if (!limit.length) compareMarks(recording, recording, page);
+    if (!limit.length) compareBefore(recording, page, await decode(ask("flame", "--no-inline", "--format", "html", "--before", recording, recording)));
     for (let event = 0; event < data.events.length; event++) {
       const { name } = data.events[event],
         what = [recording, ...limit, name].join(" ");
