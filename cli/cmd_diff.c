@@ -188,6 +188,8 @@ static const struct pf_option print_options[] = {
             "selects every column."},
     FLAG("tree", tree, "Show where in the call tree weights changed, with the callers of each change."),
     FLAG("all-rows", all, "text: also list rows that are the same, or unsure."),
+    PF_OPTION_CODE,
+    PF_OPTION_SOURCE_DIR,
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     PF_OPTION_OUTPUT,
@@ -446,6 +448,15 @@ static unsigned flags_of(const struct diff_run *run)
            (diff->fail_on && !strcmp(diff->fail_on, "total") ? PERFILE_DIFF_GATE_TOTAL : 0u);
 }
 
+/* Of one recording a side it is that of the flame graph, with threads and time, and without verdicts. */
+static bool is_flame_page(const struct diff_run *run)
+{
+    const struct pf_settings *settings = run->settings;
+
+    return is_format(run, "html") && run->count == 2 && !settings->diff.noise && !settings->diff.maps &&
+           !pf_is_profile(run->paths[0]) && !pf_is_profile(run->paths[1]);
+}
+
 static int choose_options(struct diff_run *run)
 {
     struct pf_diff_settings *diff = &run->settings->diff;
@@ -477,6 +488,8 @@ static int choose_options(struct diff_run *run)
         return usage(run->command, "--columns is for the formats of tables, such as csv");
     if (is_format(run, "html") && (diff->fail_above || diff->per || diff->work || diff->sort || diff->inclusive))
         return usage(run->command, "--format html is not for --fail-above, --per, --work, --sort and --children");
+    if (run->settings->print.code && !is_flame_page(run))
+        return usage(run->command, "--code needs --format html, and one recording a side without --noise and --map");
     if (diff->tree && (diff->sort || (run->settings->format && !is_format(run, "text"))))
         return usage(run->command, "--tree is text, and not for --sort");
     return PF_STATUS_OK;
@@ -658,15 +671,6 @@ static int print(struct diff_run *run)
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
 
 extern const struct pf_command pf_command_flame;
-
-/* Of one recording a side it is that of the flame graph, with threads and time, and without verdicts. */
-static bool is_flame_page(const struct diff_run *run)
-{
-    const struct pf_settings *settings = run->settings;
-
-    return is_format(run, "html") && run->count == 2 && !settings->diff.noise && !settings->diff.maps &&
-           !pf_is_profile(run->paths[0]) && !pf_is_profile(run->paths[1]);
-}
 
 static int write_flame_page(struct diff_run *run)
 {

@@ -72,6 +72,8 @@ static const struct pf_option options[] = {
      .doc = "html: how large the recording in the page may be [16M]. Of a larger one samples are joined in pieces of "
             "time, "
             "then the lightest stacks are left out; the page says so."},
+    PF_OPTION_CODE,
+    PF_OPTION_SOURCE_DIR,
     TEXT("title", "TEXT", title, "The title of the picture.", .first = true),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
@@ -141,6 +143,10 @@ static int choose_output(const struct pf_command *command, struct pf_settings *s
     const bool is_html = settings->format && !strcmp(settings->format, "html");
     const bool is_page = is_html || !settings->format || !strcmp(settings->format, "svg");
 
+    if (settings->print.code && (!is_html || settings->from_folded)) {
+        pf_message("%s: --code needs %s", command->name, is_html ? "a recording" : "--format html");
+        return PF_STATUS_USAGE;
+    }
     if (settings->shows && !is_page) {
         pf_message("%s: --open needs --format svg or html", command->name);
         return PF_STATUS_USAGE;

@@ -301,6 +301,19 @@ extern const struct pf_option_group pf_common_group;    /* for every verb */
         .offset = offsetof(struct pf_settings, format), .value_at = (formats), .doc = "The output format."             \
     }
 #define PF_OPTION_FORMAT PF_OPTION_FORMAT_OF(pf_format_at)
+#define PF_OPTION_CODE                                                                                                 \
+    {                                                                                                                  \
+        .name = "code", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, print.code),                    \
+        .doc = "html: put the code of the functions with the most samples into the page, their instructions and "      \
+               "source lines with the share of each: whoever gets the page can read it."                               \
+    }
+#define PF_OPTION_SOURCE_DIR                                                                                           \
+    {                                                                                                                  \
+        .name = "source-dir", .kind = PF_OPTION_TEXT, .argument = "DIR[:DIR...]",                                      \
+        .offset = offsetof(struct pf_settings, symbols.source_dirs),                                                   \
+        .doc = "Look for source files in these folders first: under their whole path, then without its first "         \
+               "folders."                                                                                              \
+    }
 #define PF_OPTION_NO_INLINE                                                                                            \
     {                                                                                                                  \
         .name = "no-inline", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, symbols.no_inline),        \

@@ -15,6 +15,10 @@
 
 int pf_record_page_check(const struct pf_settings *settings, bool one_file)
 {
+    if (settings->print.code && !settings->record.html) {
+        pf_message("record: --code needs --html");
+        return PF_STATUS_USAGE;
+    }
     if (!settings->record.html || one_file)
         return PF_STATUS_OK;
     pf_message(
@@ -23,13 +27,15 @@ int pf_record_page_check(const struct pf_settings *settings, bool one_file)
     return PF_STATUS_USAGE;
 }
 
-static _Noreturn void draw(const char *path, const char *page, bool quiet)
+static _Noreturn void draw(const char *path, const char *page, const struct pf_settings *settings)
 {
-    const char *words[] = {"perfile", "flame", "--format", "html", "--open", "--output", page, NULL, NULL, NULL, NULL};
+    const char *words[] = {"perfile", "flame", "--format", "html", "--open", "--output", page, NULL, NULL, NULL, NULL, NULL};
     size_t count = 7;
     sigset_t none;
 
-    if (quiet)
+    if (settings->print.code)
+        words[count++] = "--code";
+    if (settings->quiet)
         words[count++] = "--quiet";
     words[count++] = "--";
     words[count] = path;
@@ -49,7 +55,7 @@ int pf_record_page_show(const struct pf_settings *settings, const char *path)
         return PF_STATUS_UNREADABLE;
     const pid_t pid = fork();
     if (pid == 0)
-        draw(path, page, settings->quiet);
+        draw(path, page, settings);
     while (pid > 0 && waitpid(pid, &state, 0) < 0 && errno == EINTR)
         ;
     free(page);

@@ -375,7 +375,11 @@ struct perfile_output_options {
      * the seconds that passed. Division by 0 and what was not counted make a metric not available. NULL: none.
      */
     const char *metrics;
-    bool code; /* bundle: with source files and machine code */
+    /*
+     * bundle: with source files and machine code; flame, html: the page has the code of the heaviest functions, which
+     * `symbols->note` is told. The recording is read twice for that.
+     */
+    bool code;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

@@ -445,6 +445,11 @@ perfile_reader_next(struct perfile_reader *reader, const struct perfile_record *
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error);
 /*
+ * Whether the callback `diagnostic` is called: for who reads a recording several times and tells of what is wrong with it once.
+ * Diagnostics are counted and kept as ever.
+ */
+PERFILE_API void perfile_reader_mute(struct perfile_reader *reader, bool mute);
+/*
  * When the samples are, ns on the recording's clock: as the header says (feature SAMPLE_TIME) or, when it does not, by reading
  * the whole recording, without diagnostics. The reader must be at its start, and is there again. 1 and the times; 0: they are
  * not known, for samples have no times, or the input is a stream that cannot be read twice, or a recording that is

@@ -38,7 +38,7 @@ int pf_diagnose(struct perfile_reader *reader, const struct pf_part *part, const
     uint64_t *const counters[] = {&reader->counts.notes, &reader->counts.warnings, &reader->counts.losses};
     (*counters[seen.severity])++;
     keep_diagnostic(reader, &seen);
-    if (reader->options.diagnostic)
+    if (reader->options.diagnostic && !reader->muted)
         reader->options.diagnostic(reader->options.diagnostic_context, &seen);
     if (!reader->options.strict || seen.severity != PERFILE_LOSS)
         return 0;
@@ -263,6 +263,11 @@ int perfile_reader_next(struct perfile_reader *reader, const struct perfile_reco
     if (PF_LIKELY(result != 0))
         return result;
     return reader->stops & PF_READER_DRIVEN ? fail_driven(error) : 0;
+}
+
+void perfile_reader_mute(struct perfile_reader *reader, bool mute)
+{
+    reader->muted = mute;
 }
 
 void perfile_reader_stop(struct perfile_reader *reader)

@@ -100,6 +100,7 @@ struct perfile_reader {
     struct perfile_record record;
     bool following; /* the end of the recording has still to be dealt with */
     unsigned stops; /* enum pf_reader_stop: not 0, and _next has nothing to give */
+    bool muted;
     struct {
         const uint8_t *data; /* NULL: none */
         size_t bytes;

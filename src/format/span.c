@@ -41,10 +41,10 @@ static int span_of_samples(struct perfile_reader *reader, uint64_t *first, uint6
 /* What is wrong with the recording is told by who reads it for its own sake. */
 static int read_quietly(struct perfile_reader *reader, uint64_t *first, uint64_t *last, struct perfile_error *error)
 {
-    void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic) = reader->options.diagnostic;
-    reader->options.diagnostic = NULL;
+    const bool muted = reader->muted;
+    perfile_reader_mute(reader, true);
     const int result = span_of_samples(reader, first, last, error);
-    reader->options.diagnostic = diagnostic;
+    perfile_reader_mute(reader, muted);
     const int rewound = perfile_reader_rewind(reader, result < 0 ? NULL : error);
     return result < 0 ? result : rewound < 0 ? rewound : result;
 }

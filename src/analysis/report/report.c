@@ -327,6 +327,8 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
         !pf_report_key_value(report, key, PF_VALUE_parent))
         return true;
     report->passed++;
+    if (report->taker)
+        return report->taker->take(report->taker->context, sample);
     return (!report->by_cost || pf_report_note_cost(report, key, sample)) && add_stack(report, key, sample);
 }
 
@@ -883,6 +885,7 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
 static int open_profile(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_output_options *options = report->options;
+    const struct pf_report_taker *taker = report->taker;
     const struct perfile_filter filter = {.time = options->filter->time,
                                           .cpus = options->filter->cpus,
                                           .events = options->filter->events,
@@ -897,10 +900,16 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
                                                 report->by_cost,
                                      .unwind = options->symbols->unwind,
                                      .frames = {.by_address = report->by_address,
-                                                .inlines = report->stacks && !options->symbols->no_inline,
-                                                .inlines_by_function = true},
+                                                .joins_unnamed = taker,
+                                                .inlines = (taker || report->stacks) && !options->symbols->no_inline,
+                                                .inlines_by_function = !taker},
                                      .drive = pf_profile_drive_of(options)};
     how.find.allocator = report->allocator;
+    if (taker) {
+        how.watch = taker->watch;
+        how.watch_context = taker->watch_context;
+        how.watches_all = taker->watches_all;
+    }
     int result = pf_profile_open(report->reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);
@@ -909,18 +918,20 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
     return result;
 }
 
-int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
-                   const struct perfile_output_options *options, bool groups, struct perfile_error *error)
+static void start(struct pf_report *report, struct perfile_reader *reader, const struct perfile_output_options *options)
 {
     *report = (struct pf_report){
         .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
-    report->joins_groups = groups && !(options->report->flags & PERFILE_REPORT_NO_GROUP);
     report->hierarchy = options->report->flags & PERFILE_REPORT_HIERARCHY;
     pf_arena_open(&report->texts, report->allocator);
     pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);
     pf_pairs_open(&report->lines, report->allocator);
     pf_pairs_open(&report->cost_index, report->allocator);
+}
+
+static int read_all(struct pf_report *report, struct perfile_error *error)
+{
     int result = open_filters(report, error);
     if (result == 0)
         result = parse_limits(report, error);
@@ -938,10 +949,28 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
         result = read_samples(report, error);
     if (result == 0)
         tell_unmatched(report);
+    return result;
+}
+
+int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
+                   const struct perfile_output_options *options, bool groups, struct perfile_error *error)
+{
+    start(report, reader, options);
+    report->joins_groups = groups && !(options->report->flags & PERFILE_REPORT_NO_GROUP);
+    int result = read_all(report, error);
     if (result < 0 && !report->passed)
         return result;
     int table = make_table(report, error); /* also of what came before an error: the caller tells of both */
     return table < 0 ? table : result;
+}
+
+int pf_report_take(struct pf_report *report, struct perfile_reader *reader,
+                   const struct perfile_output_options *options, const struct pf_report_taker *taker,
+                   struct perfile_error *error)
+{
+    start(report, reader, options);
+    report->taker = taker;
+    return read_all(report, error);
 }
 
 void pf_report_close(struct pf_report *report)

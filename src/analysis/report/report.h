@@ -39,6 +39,16 @@ enum pf_report_value {
     PF_VALUE_COUNT = PF_VALUE_FIELDS + PF_REPORT_FIELDS
 };
 
+/* Who is given the samples that a table would be made of, instead of one. */
+struct pf_report_taker {
+    bool (*take)(void *context, const struct pf_profile_sample *sample); /* false: out of memory */
+    void *context;
+    /* As in pf_profile_options. */
+    bool (*watch)(void *context, const struct perfile_record *record);
+    void *watch_context;
+    bool watches_all;
+};
+
 /* What rows of one key have in common. What no column takes is 0. */
 struct pf_report_key {
     const char *comm;
@@ -314,6 +324,8 @@ struct pf_report {
     struct pf_filter threads;     /* pids, tids and comms */
     struct pf_filter dsos, names; /* their `comms` */
 
+    const struct pf_report_taker *taker; /* NULL: a table is made */
+
     struct pf_report_event *events; /* by index */
     size_t event_count, event_room;
     uint64_t passed; /* samples in rows */
@@ -439,6 +451,10 @@ bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, u
  */
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
                    const struct perfile_output_options *options, bool groups, struct perfile_error *error);
+/* The same, but for the rows: the samples are given to `taker`, which must stay until then. */
+int pf_report_take(struct pf_report *report, struct perfile_reader *reader,
+                   const struct perfile_output_options *options, const struct pf_report_taker *taker,
+                   struct perfile_error *error);
 void pf_report_close(struct pf_report *report);
 
 /* What the percentages and the limit look at: with children their sum, else what was in the function itself. */

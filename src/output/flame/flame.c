@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 #include "output/flame/about.h"
+#include "output/flame/code.h"
 
 struct flame {
     const struct perfile_output_options *options;
@@ -14,6 +15,9 @@ struct flame {
     uint32_t event;
     struct pf_flame_before compared;
     struct pf_flame_about about;
+    struct pf_flame_code code; /* of the page */
+    struct pf_text report;     /* likewise: how a report shows its rows */
+    bool is_report;
     char aux[PF_NOTE_BYTES]; /* what is not drawn, or "" */
     struct pf_svg_options svg;
     struct pf_text *out;
@@ -115,8 +119,12 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
     int result = check_options(options, flame->error);
     if (options->folded)
         return result < 0 ? result : open_given(flame);
+    if (result == 0 && page && flame->options->code)
+        result = pf_flame_code_open(&flame->code, reader, flame->options, flame->error);
     if (result == 0)
-        result = pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
+        result = flame->is_report
+                     ? pf_flame_recording_open_report(&flame->now, reader, flame->options, flame->error)
+                     : pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
     if (result == 0)
         result = pf_flame_recording_event(&flame->now, options->event, &flame->event, flame->error);
     if (result == 0 && options->before)
@@ -137,6 +145,7 @@ static int write_flame(struct flame *flame, struct perfile_reader *reader, bool 
     if (result == 0 && flame->now.unread)
         result = 1;
     pf_flame_about_close(&flame->about);
+    pf_flame_code_close(&flame->code);
     if (flame->before.allocator)
         pf_flame_recording_close(&flame->before);
     if (flame->now.allocator)
@@ -269,12 +278,17 @@ static int write_svg(struct perfile_reader *reader, const struct perfile_output_
 static int html(struct flame *flame)
 {
     struct pf_flame_recording *now = &flame->now;
-    const struct pf_html_options options = {.reverse = flame->options->flame->reverse,
+    const struct pf_html_options options = {.report = flame->report.data,
+                                            .reverse = flame->options->flame->reverse,
                                             .by = flame->options->flame->by,
                                             .quantum_ns = now->bottom.quantum_ns,
                                             .page_bytes = pf_flame_page_bytes(flame->options->flame),
-                                            .before = flame->compared};
+                                            .before = flame->compared,
+                                            .code = flame->code.text.data,
+                                            .code_bytes = flame->code.text.used};
     now->set.subtitle = *flame->aux ? flame->aux : NULL;
+    if (flame->code.text.data)
+        pf_flame_code_tell(&flame->code, flame->options);
     const int result = tell_about(flame);
     return result != 0 ? result : pf_flame_html(&flame->now.set, &options, flame->out);
 }
@@ -285,6 +299,142 @@ static int write_html(struct perfile_reader *reader, const struct perfile_output
     struct flame flame = {.options = options, .out = out, .error = error};
     return write_flame(&flame, reader, true, html);
 }
+
+/* ---- the page of a report ---- */
+
+/*
+ * What the page has rows of and what it shows of them:
+ *     keys      columns, in the order of --sort; children, samples, period: these are shown, too
+ *     limit     percent; top: rows, 0: all; lighter ones are hidden
+ *     resolved  rows without a symbol are hidden
+ *     base      by event, what percentages are of
+ */
+static void put_base(struct flame *flame)
+{
+    const struct pf_flame_recording *now = &flame->now;
+    pf_put_string(&flame->report, ",\"base\":[");
+    for (size_t i = 0; i < now->stacks_count; i++)
+        pf_put_format(&flame->report, "%s%" PRIu64, i ? "," : "",
+                      now->report->events[now->stacks[i].event->index].period);
+    pf_put_string(&flame->report, "]}");
+}
+
+static bool has_callchains(const struct pf_flame_recording *now)
+{
+    for (size_t i = 0; i < now->stacks_count; i++)
+        if (now->stacks[i].event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)
+            return true;
+    return false;
+}
+
+static int refuse_column(const struct pf_report_column *column, struct perfile_error *error)
+{
+    return pf_about(error, column->name, strlen(column->name),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                            "a page has no column '%.40s'; there are comm, tgid, pid, tid, cpu, time, dso, symbol, "
+                            "overhead, overhead_children, sample, period",
+                            column->name));
+}
+
+static bool is_one_of(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+static int put_columns(struct flame *flame)
+{
+    static const char *const keys[] = {"comm", "tgid", "pid", "tid", "cpu", "time", "dso", "symbol"};
+    static const char *const values[] = {"overhead", "overhead_children", "sample", "period"};
+    const struct pf_report *report = flame->now.report;
+    bool shown[PF_COUNT(values)] = {false}, first = true;
+    pf_put_string(&flame->report, "{\"keys\":[");
+    for (size_t i = 0; i < report->key_count_of; i++) {
+        const char *name = report->keys_of[i]->name;
+        if (!is_one_of(name, keys, PF_COUNT(keys)))
+            return refuse_column(report->keys_of[i], flame->error);
+        pf_put_format(&flame->report, "%s\"%s\"", first ? "" : ",", name);
+        first = false;
+    }
+    for (size_t i = 0; i < report->column_count; i++) {
+        const struct pf_report_column *column = report->columns[i];
+        for (size_t k = 0; k < PF_COUNT(values); k++)
+            shown[k] |= strcmp(column->name, values[k]) == 0;
+        if (column->of == PF_COLUMN_OF_VALUE && !is_one_of(column->name, values, PF_COUNT(values)))
+            return refuse_column(column, flame->error);
+    }
+    pf_put_format(&flame->report, "],\"children\":%s,\"samples\":%s,\"period\":%s",
+                  shown[1] && has_callchains(&flame->now) ? "true" : "false", shown[2] ? "true" : "false",
+                  shown[3] ? "true" : "false");
+    return 0;
+}
+
+static int report_html(struct flame *flame)
+{
+    const struct perfile_report_options *options = flame->options->report;
+    if (pf_text_open(&flame->report, flame->now.allocator, NULL, NULL) < 0)
+        return PERFILE_ERROR_MEMORY;
+    int result = put_columns(flame);
+    pf_put_string(&flame->report, ",\"limit\":");
+    pf_put_hundredths(&flame->report, flame->now.report->limit_percent, 0);
+    pf_put_format(&flame->report, ",\"top\":%" PRIu64 ",\"resolved\":%s", options->top,
+                  flame->now.report->hides_unresolved ? "true" : "false");
+    put_base(flame);
+    if (result == 0)
+        result = flame->report.failed ? flame->report.failed : html(flame);
+    pf_text_close(&flame->report);
+    return result;
+}
+
+static int check_report(const struct perfile_report_options *options, struct perfile_error *error)
+{
+    static const struct {
+        unsigned flag;
+        const char *what, *why;
+    } others[] = {{PERFILE_REPORT_BRANCHES, "branch-stack", "a page has rows of samples, not of branches"},
+                  {PERFILE_REPORT_MEMORY, "mem-mode", "a page has no costs of memory accesses"},
+                  {PERFILE_REPORT_HIERARCHY, "hierarchy", "a page has rows, no hierarchy of them"},
+                  {PERFILE_REPORT_TASKS, "tasks", "a page has no list of tasks"},
+                  {PERFILE_REPORT_STATS, "stats", "a page has no statistics of records"}};
+    for (size_t i = 0; i < PF_COUNT(others); i++)
+        if (options->flags & others[i].flag)
+            return refuse(error, others[i].what, others[i].why);
+    return 0;
+}
+
+/* Text of tracepoints is no column of pages. */
+static void choose_columns(const struct perfile_output_options *options, struct perfile_report_options *report,
+                           char *list, size_t bytes)
+{
+    const char *fields = options->fields;
+    if ((fields && *fields != '+' && !strchr(fields, ';')) || (report->sort && *report->sort != '+'))
+        return;
+    snprintf(list, bytes, "comm,dso,symbol%s%s", report->sort ? "," : "", report->sort ? report->sort + 1 : "");
+    report->sort = list;
+}
+
+static int write_report_html(struct perfile_reader *reader, const struct perfile_output_options *options,
+                             struct pf_text *out, struct perfile_error *error)
+{
+    char list[1024];
+    struct perfile_report_options report = *options->report;
+    struct perfile_output_options all = *options;
+    struct flame flame = {.options = &all, .out = out, .error = error, .is_report = true};
+    const int result = check_report(&report, error);
+    report.flags |= PERFILE_REPORT_NO_BRANCHES;
+    report.columns = 0;
+    choose_columns(options, &report, list, sizeof(list));
+    all.report = &report;
+    return result == 0 ? write_flame(&flame, reader, true, report_html) : result;
+}
+
+const struct pf_output pf_output_report_html = {
+    .info = {"report", "html", "one page for offline use, which opens with the rows: flame graph, timeline, search"},
+    .write = write_report_html,
+    .tells = true,
+};
 
 const struct pf_output pf_output_flame_svg = {
     .info = {"flame", "svg", "a flame graph to look at in a browser: searchable and zoomable"},

@@ -15,6 +15,7 @@
  *     marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new thread);
  *                       time, count. Parts without rows are not there
  *     totals.*          of a cut tree, for each event and function: function, self, total
+ *     code              JSON: see code.c
  * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and with
  * callees: u, s, m, l, or - for none.
  * Of what is compared with there is before.stacks, before.threads, before.samples, before.marks and before.losses, too, and
@@ -669,6 +670,10 @@ static int pack_all(struct writer *w)
     put_recording(w, w->set);
     put_over_time(w, w->set);
     put_sums(w);
+    if (w->options->code) {
+        pf_put_through(&w->pack.text, w->options->code, w->options->code_bytes);
+        end_part(&w->pack, "code", 1);
+    }
     if (w->before) {
         w->pack.prefix = "before.";
         put_recording(w, w->before);
@@ -854,6 +859,8 @@ static int put_data(struct writer *w)
                   (unsigned)(w->cut_share * 1000 + 0.5));
     put_events(w);
     put_verdicts(w);
+    if (options->report)
+        pf_put_format(w->text, ",\n\"report\":%s", options->report);
     pf_put_format(w->text, ",\n\"parts\":[");
     pf_put(w->text, w->pack.parts.data, w->pack.parts.used);
     pf_put_string(w->text, "],\n\"packed\":\"");

@@ -168,7 +168,7 @@ static bool make_set(struct pf_flame_recording *g)
             0 ||
         !*host)
         host = NULL;
-    snprintf(g->title, sizeof(g->title), "Flame graph%s%s", host ? " of " : "", host ? host : "");
+    snprintf(g->title, sizeof(g->title), "%s%s%s", g->report ? "Report" : "Flame graph", host ? " of " : "", host ? host : "");
     g->set = (struct pf_flame_set){.title = g->options->flame->title ? g->options->flame->title : g->title,
                                    .unit = "events",
                                    .event_count = (uint32_t)g->stacks_count,
@@ -203,37 +203,124 @@ static int watch_times(struct pf_flame_recording *g, struct pf_profile_options *
     return 0;
 }
 
+static struct pf_profile_options how_to_read(const struct perfile_output_options *options)
+{
+    return (struct pf_profile_options){.filter = options->filter,
+                                       .find = pf_find_options_of(options->symbols),
+                                       .unwind = options->symbols->unwind,
+                                       .frames = {.inlines = !options->symbols->no_inline, .joins_unnamed = true},
+                                       .in_blocks = true,
+                                       .drive = pf_profile_drive_of(options)};
+}
+
+static void start(struct pf_flame_recording *g, struct perfile_reader *reader,
+                  const struct perfile_output_options *options)
+{
+    *g = (struct pf_flame_recording){
+        .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
+}
+
 int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader *reader,
                             const struct perfile_output_options *options, bool page, struct perfile_error *error)
 {
-    const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
-    struct pf_profile_options how = {.filter = options->filter,
-                                     .find = pf_find_options_of(options->symbols),
-                                     .unwind = options->symbols->unwind,
-                                     .frames = {.inlines = !options->symbols->no_inline, .joins_unnamed = true},
-                                     .in_blocks = true,
-                                     .drive = pf_profile_drive_of(options)};
-    const char *by = options->flame->by ? options->flame->by : "comm";
-    how.find.allocator = allocator;
-    if (reader == options->flame->before)
-        how.find.recording = options->flame->before_path;
-    *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};
-    int result = pf_bottom_open(&g->bottom, allocator, by, options->flame->time_quantum, error);
+    const struct perfile_flame_options *flame = options->flame;
+    struct pf_profile_options how = how_to_read(options);
+    start(g, reader, options);
+    how.find.allocator = g->allocator;
+    if (reader == flame->before)
+        how.find.recording = flame->before_path;
+    int result = pf_bottom_open(&g->bottom, g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, error);
     if (result == 0 && page)
         pf_bottom_set_threads(&g->bottom); /* the page puts them together by itself */
     if (result == 0 && page)
-        result = pf_page_open(&g->page, allocator, pf_flame_page_bytes(options->flame));
+        result = pf_page_open(&g->page, g->allocator, pf_flame_page_bytes(flame));
     if (result == 0 && page)
         result = watch_times(g, &how, error);
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);
     if (result == 0)
         result = gather(g, error);
-    if (result == 0 && reader != options->flame->before)
+    if (result == 0 && reader != flame->before)
         pf_profile_tell_unmatched(g->profile, options->unmatched, options->unmatched_context);
     if (result == 0 && !make_set(g))
         result = pf_fail_memory(error, "flame graph");
     return result;
+}
+
+/* ---- the samples of a report ---- */
+
+/* Frames without a symbol are left out. False when out of memory. */
+static bool keep_named(struct pf_flame_recording *g, struct pf_profile_sample *sample)
+{
+    size_t count = 0;
+    if (!pf_grow(g->allocator, &g->named, &g->named_room, sample->frame_count, sizeof(*g->named)))
+        return false;
+    for (size_t i = 0; i < sample->frame_count; i++)
+        if (pf_profile_frame(g->report->profile, sample->frames[i])->name)
+            g->named[count++] = sample->frames[i];
+    sample->frames = g->named;
+    sample->frame_count = count;
+    return true;
+}
+
+static bool take_of_report(void *context, const struct pf_profile_sample *sample)
+{
+    struct pf_flame_recording *g = context;
+    struct pf_profile_sample shown = *sample;
+    shown.frame_count = (size_t)pf_min(shown.frame_count, g->report->max_stack);
+    return (!g->report->hides_unresolved || keep_named(g, &shown)) && add_sample(g, &shown);
+}
+
+/* Times off CPU are of all threads that the filter of times and processors lets pass. */
+static bool chooses_samples(const struct perfile_output_options *options)
+{
+    const struct perfile_filter *filter = options->filter;
+    const struct perfile_report_options *report = options->report;
+    return filter->pids || filter->tids || filter->comms || report->dsos || report->symbols || report->symbol_filter;
+}
+
+static int read_report(struct pf_flame_recording *g, struct perfile_error *error)
+{
+    struct pf_profile_options how = {.filter = g->options->filter};
+    int result = chooses_samples(g->options) ? 0 : watch_times(g, &how, error);
+    const struct pf_report_taker taker = {.take = take_of_report,
+                                          .context = g,
+                                          .watch = how.watch,
+                                          .watch_context = how.watch_context,
+                                          .watches_all = how.watches_all};
+    if (result == 0)
+        result = pf_report_take(g->report, g->reader, g->options, &taker, error);
+    g->profile = g->report->profile;
+    g->bottom.quantum_ns = g->report->quantum_ns ? g->report->quantum_ns : g->bottom.quantum_ns;
+    if (result == 0 && (!end_stacks(g) || !make_set(g)))
+        result = pf_fail_memory(error, "report");
+    return result;
+}
+
+int pf_flame_recording_open_report(struct pf_flame_recording *g, struct perfile_reader *reader,
+                                   const struct perfile_output_options *options, struct perfile_error *error)
+{
+    start(g, reader, options);
+    int result = pf_bottom_open(&g->bottom, g->allocator, "comm", NULL, error);
+    if (result == 0)
+        pf_bottom_set_threads(&g->bottom); /* the page puts them together by itself */
+    if (result == 0 && page)
+        result = pf_page_open(&g->page, g->allocator, pf_flame_page_bytes(flame));
+    if (result == 0 && !(g->report = pf_new(g->allocator, sizeof(*g->report))))
+        result = pf_fail_memory(error, "report");
+    return result == 0 ? read_report(g, error) : result;
+}
+
+static void close_profile(struct pf_flame_recording *g)
+{
+    if (!g->report) {
+        pf_profile_close(g->profile);
+        return;
+    }
+    if (g->report->allocator)
+        pf_report_close(g->report);
+    pf_free(g->allocator, g->report, sizeof(*g->report));
+    pf_free(g->allocator, g->named, g->named_room * sizeof(*g->named));
 }
 
 void pf_flame_recording_close(struct pf_flame_recording *g)
@@ -250,7 +337,7 @@ void pf_flame_recording_close(struct pf_flame_recording *g)
     pf_page_close(&g->page);
     pf_free(g->allocator, g->frames, (g->frame_count + 1) * sizeof(*g->frames));
     pf_bottom_close(&g->bottom);
-    pf_profile_close(g->profile);
+    close_profile(g);
     pf_flame_times_close(&g->times);
 }
 

@@ -3,6 +3,7 @@
 #ifndef PF_OUTPUT_FLAME_RECORDING_H
 #define PF_OUTPUT_FLAME_RECORDING_H
 
+#include "analysis/report/report.h"
 #include "analysis/stacks.h"
 #include "output/flame/bottom.h"
 #include "output/flame/page.h"
@@ -23,6 +24,9 @@ struct pf_flame_recording {
     const struct perfile_output_options *options;
     struct perfile_reader *reader;
     struct pf_profile *profile;
+    struct pf_report *report; /* which samples, and what they are of; NULL: all that the filter lets pass. Has the profile */
+    uint32_t *named;          /* frames of a stack that have a symbol, where others are left out */
+    size_t named_room;
     struct pf_bottom bottom;
     struct pf_flame_stacks *stacks;
     size_t stacks_count, stacks_room;
@@ -41,6 +45,9 @@ struct pf_flame_recording {
 
 /* How large the page's data may be. */
 size_t pf_flame_page_bytes(const struct perfile_flame_options *options);
+/* Of a page: the samples of a report with these options, instead of all. */
+int pf_flame_recording_open_report(struct pf_flame_recording *recording, struct perfile_reader *reader,
+                                   const struct perfile_output_options *options, struct perfile_error *error);
 /* Reads all of it and fills `set`, for the page or for the others. Close it after failures, too. */
 int pf_flame_recording_open(struct pf_flame_recording *recording, struct perfile_reader *reader,
                             const struct perfile_output_options *options, bool page, struct perfile_error *error);

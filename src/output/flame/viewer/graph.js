@@ -366,7 +366,7 @@ function describe(tree, node) {
     $("wholename").textContent = [whole, where(group)].join("\n\n");
     $("names").showModal();
   });
-  box.replaceChildren(element("b", { title: whole }, name), ...more, text + comparison(tree, node), element("br", {}),
+  box.replaceChildren(element("b", { title: whole }, name), ...more, ...codeLink(group), text + comparison(tree, node), element("br", {}),
     element("span", { class: "quiet" }, where(group) || " "));
 }
 /* Before, and by how much it changed. */

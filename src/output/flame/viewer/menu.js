@@ -80,7 +80,7 @@ function openMenu(tree, node, x, y, from) {
   const target = targetOf(tree, node);
   const steps = target.key === undefined ? [] : actions.filter(action => action.of(target));
   const more = target.key === undefined ? [] : [menuItem({ key: "s", text: "Callers and callees" }, () => showFunction(target.group))];
-  openItems("What to do with the frame", [...more,
+  openItems("What to do with the frame", [...more, ...codeItems(target),
     ...steps.map(action => menuItem(action, () => transform(action.of(target)))),
     ...copies.map(action => menuItem(action, () => action.act(target)))], x, y, from);
 }

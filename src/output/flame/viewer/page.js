@@ -100,10 +100,13 @@ function showView(before) {
   const needless = !data.buckets || view === "tracks", appears = $("timebox").hidden && !needless;
   $("timebox").hidden = needless;
   if (appears) drawTime();
+  if (before.view === "report" && view !== "report") leaveReport();
   if (!main) return;
   if (view === "flame") showFlame(before);
+  else if (view === "report") showReport(before);
   else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();
   else if (view === "tree") showTree();
+  else if (view === "code") showCode();
   else showOverTime(view);
 }
 const onlyChosen = before => before.fn !== state.fn && Object.keys(fields).every(name => name === "fn" || same(before, state, name));
@@ -211,7 +214,7 @@ $("functions").tBodies[0].addEventListener("click", e => {
 $("functions").addEventListener("keydown", e => functionList.key(e));
 /* Rows of both tables: the menu, and its keys. */
 const nodeOfRow = row => row.node ? [shownTree, row.node] : row.group !== undefined ? [main, firstNode(row.group)] : [main, 0];
-for (const table of [$("functions"), $("tree")]) {
+for (const table of [$("functions"), $("tree"), $("report")].filter(one => one)) {
   const menuOf = (e, x, y) => {
     const row = e.target.closest("tbody tr"), [tree, node] = row ? nodeOfRow(row) : [null, 0];
     if (!node) return;
@@ -235,7 +238,7 @@ document.addEventListener("keydown", e => {
   else if (e.key === "i" && state.view === "flame") flip();
   else if (VIEWS[e.key - 1]) {
     show(VIEWS[e.key - 1]);
-    if (e.key === "1") flame.canvas.focus();
+    if (state.view === "flame") flame.canvas.focus();
   } else {
     /* All other keys are the browser's. */
     if (e.target === document.body && state.view === "flame") flame.key(e);

@@ -107,6 +107,19 @@ class RowList {
     return true;
   }
 }
+/* The same in tables whose rows are all there: the row that has the focus now, if keys move it. */
+function moveRow(e) {
+  const row = e.target.closest("tbody tr");
+  const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[e.key];
+  if (!row || e.ctrlKey || e.altKey || e.metaKey) return null;
+  if (step && row[step]) {
+    row.tabIndex = -1;
+    row[step].tabIndex = 0;
+    row[step].focus();
+  }
+  if (step) e.preventDefault();
+  return step ? null : row;
+}
 /* Children are what they shall be; those that stay are not touched, so that the focus stays. */
 function put(parent, wanted) {
   const keep = new Set(wanted);

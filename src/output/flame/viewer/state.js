@@ -6,10 +6,11 @@
 const BY = { name: ["comm"], apart: ["thread"], process: ["process"], cpu: ["cpu"], one: [] };
 const LEVELS = { comm: "comm", tid: "thread", pid: "process", cpu: "cpu", time: "time" };
 const SAME = { "": "name", none: "one", comm: "name", tid: "apart", pid: "process", cpu: "cpu" };
-const first = Object.freeze({ view: "flame", event: data.event, threads: SAME[data.by] || data.by,
+const first = Object.freeze({ view: data.report ? "report" : "flame", event: data.event, threads: SAME[data.by] || data.by,
   stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
   normalize: data.normalized, flip: false, time: null, measure: "weight", search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
-  timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, column: 0, transforms: [], zoom: [] });
+  timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, column: 0, keys: "", by: -1, code: -1, line: -1, listing: "instructions",
+  shares: "function", transforms: [], zoom: [] });
 
 /* How each stands in the URL, and what is read from there: undefined is as if it were not there. */
 const list = { write: values => values.join("."), read: text => {
@@ -24,6 +25,7 @@ const range = { write: ([from, to]) => `${+from.toFixed(1)}-${+to.toFixed(1)}`, 
   return +from < +to ? [+from, +to] : undefined;
 } };
 const TRANSFORMS = ["focus", "drop", "collapse", "merge", "recursion", "modules", "templates", "subtree"];
+const REPORT_NAMES = ["comm", "tgid", "pid", "tid", "cpu", "time", "dso", "symbol"];
 const transformList = {
   write: steps => steps.map(({ type, key, module, path, inverted }) => type + (key !== undefined ? "!" + key : "") +
     (module !== undefined ? "~" + module : "") + (path ? (inverted ? "-" : "_") + path.join(".") : "")).join(","),
@@ -38,11 +40,13 @@ const transformList = {
     return steps.every(step => step && (step.type !== "subtree" || step.path)) ? steps : undefined;
   },
 };
-const fields = { view: word("flame", "table", "tree", "tracks", "chart", "heat"), event: number, threads: { write: String,
+const fields = { view: word("report", "flame", "table", "tree", "tracks", "chart", "heat", "code"), event: number, threads: { write: String,
   read: text => BY[text] || text.split(",").every(level => LEVELS[level]) ? text : undefined },
   stacks: word("callers", "callees"), order: word("weight", "name"), colour: word("own", "whole", "kind", "module"),
   widths: word("now", "before"), normalize: flag, flip: flag, time: range, timeBefore: range, measure: word("weight", "blocked", "both"), search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
-  pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, transforms: transformList, zoom: list };
+  pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, 
+  keys: { write: String, read: text => text.split(",").every(name => REPORT_NAMES.includes(name)) ? text : undefined }, by: number,
+  code: number, line: number, listing: word("instructions", "lines"), shares: word("function", "all"), transforms: transformList, zoom: list };
 
 const written = (name, from) => from[name] === null ? "" : String(fields[name].write(from[name]));
 function toHash(from) {
@@ -59,6 +63,7 @@ function fromHash(hash) {
   if (made.event >= data.events.length) made.event = first.event;
   if (made.time && !data.buckets) made.time = null;
   if (!data.compares) made.timeBefore = null;
+  if (made.view === "code" && !data.code || made.view === "report" && !data.report) made.view = first.view;
   if (!data.intervals.thread.length || data.compares || made.measure === "both" && data.events[made.event].unit !== "ns")
     made.measure = first.measure;
   return Object.freeze(made);

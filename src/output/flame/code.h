@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The code of functions, for the page: their instructions and source lines with what was sampled at each, as JSON. It is
+ * read in a pass of its own, before the stacks.
+ */
+#ifndef PF_OUTPUT_FLAME_CODE_H
+#define PF_OUTPUT_FLAME_CODE_H
+
+#include "base/text.h"
+#include "output/output.h"
+
+/* What a page has at most: functions, and bytes of JSON before they are deflated. */
+enum { PF_FLAME_CODE_FUNCTIONS = 200, PF_FLAME_CODE_BYTES = 4000000 };
+
+struct pf_flame_code {
+    struct pf_text text;
+    size_t function_count; /* in the text ... */
+    size_t listed_count;   /* ... and those of them whose instructions are there */
+    size_t left_count;     /* with samples, but too light or too long for the page */
+    char lack[256];        /* why the first one without instructions has none; "" */
+};
+
+/*
+ * The heaviest functions first. The reader is at its start, and is there again. 0; ARGUMENT for times off CPU and for what
+ * cannot be read twice; MEMORY, and those of perfile_annotation_open. Close it after failures, too.
+ */
+int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader,
+                       const struct perfile_output_options *options, struct perfile_error *error);
+void pf_flame_code_close(struct pf_flame_code *code);
+/* Tells the caller that code is in the page, and how much of it. */
+void pf_flame_code_tell(const struct pf_flame_code *code, const struct perfile_output_options *options);
+
+#endif
