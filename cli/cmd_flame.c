@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "options.h"
+#include "picture.h"
 #include "sandbox.h"
 #include "stream.h"
 #include "viewer.h"
@@ -136,34 +137,6 @@ static const struct pf_option svg_options[] = {
 };
 static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 
-/* A picture is nothing for a terminal: it goes to a file there, as it does when it is to be shown. */
-static int choose_output(const struct pf_command *command, struct pf_settings *settings)
-{
-    static const struct pf_viewer browser = {.advice = "open it in a browser"};
-    const bool is_html = settings->format && !strcmp(settings->format, "html");
-    const bool is_page = is_html || !settings->format || !strcmp(settings->format, "svg");
-
-    if (settings->print.code && (!is_html || settings->from_folded)) {
-        pf_message("%s: --code needs %s", command->name, is_html ? "a recording" : "--format html");
-        return PF_STATUS_USAGE;
-    }
-    if (settings->shows && !is_page) {
-        pf_message("%s: --open needs --format svg or html", command->name);
-        return PF_STATUS_USAGE;
-    }
-    if (settings->shows && pf_stream_is_standard(settings->output)) {
-        pf_message("%s: --open needs a file", command->name);
-        return PF_STATUS_USAGE;
-    }
-    if (settings->shows)
-        settings->viewer = &browser;
-    if (!settings->output && is_page && (settings->shows || (isatty(STDOUT_FILENO) && !settings->pager))) {
-        settings->output = is_html ? "flame.html" : "flame.svg";
-        settings->keeps_old = true;
-    }
-    return PF_STATUS_OK;
-}
-
 /* ---- folded stacks ------------------------------------------------------------------------------------------------- */
 
 /* All of it; NULL: a message was printed. */
@@ -258,12 +231,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     if (settings->flame_bits)
         settings->flame.by = settings->flame_bits & BY_TID ? "tid" : "pid";
-    status = choose_output(command, settings);
+    status = pf_picture_choose(command, settings);
     if (!status)
         status = settings->from_folded ? draw_folded(command, settings) : pf_run_output(command, settings);
-    if (settings->keeps_old && status <= PF_STATUS_FINDINGS && !settings->quiet)
-        pf_message("%s is written", settings->output);
-    return status;
+    return pf_picture_tell(settings, status);
 }
 
 const struct pf_command pf_command_flame = {

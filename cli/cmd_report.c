@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "options.h"
+#include "picture.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -131,6 +132,14 @@ static const struct pf_option options[] = {
      .doc = "Only the first N rows of each event; of a hierarchy, the first N entries of the outermost level."},
     TEXT("field-separator", 't', "TEXT", separator, "csv: the field separator [,]."),
     PF_OPTION_OUTPUT,
+    {.name = "open",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, shows),
+     .doc = "html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is report.html in the "
+            "current folder, as it is when standard output is a terminal; a file that is there is renamed to "
+            "report.html.old."},
+    PF_OPTION_CODE,
+    PF_OPTION_SOURCE_DIR,
     {.name = "disassembler-style",
      .letter = 'M',
      .kind = PF_OPTION_IGNORE,
@@ -199,11 +208,15 @@ static uint64_t nodes_that_fit(void)
 
 static int report(const struct pf_command *command, struct pf_settings *settings)
 {
+    const int status = pf_picture_choose(command, settings);
+
+    if (status)
+        return status;
     if (!settings->report.max_nodes)
         settings->report.max_nodes = nodes_that_fit();
     settings->advises_views = !settings->report_dumps;
     if (!settings->report_dumps)
-        return pf_run_output(command, settings);
+        return pf_picture_tell(settings, pf_run_output(command, settings));
     if (settings->format && strcmp(settings->format, "text") != 0) {
         pf_message("report: -D prints text; perfile dump has other formats");
         return PF_STATUS_USAGE;

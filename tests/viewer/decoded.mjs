@@ -30,12 +30,15 @@ function ask(...what) {
 }
 
 /* The page's own code, without a page. */
-const code = ["data.js", "query.js"].map(name => readFileSync(join(viewer, name), "utf8")).join("\n");
+const files = names => names.map(name => readFileSync(join(viewer, name), "utf8")).join("\n");
+const STATE = `const state = { event: 0, transforms: [], keys: "", time: null }, isPart = () => !!state.time, groups = [];
+const text = i => (i < 0 ? "" : data.strings[i]);`;
+const code = `${files(["data.js", "query.js"])}\n${STATE}\n${files(["report.js"])}`;
 async function decode(html) {
   const [, json] = html.match(/<script type="application\/json" id="data">([\s\S]*?)<\/script>/);
   const document = { getElementById: () => ({ textContent: json, remove() {} }) };
   const AsyncFunction = (async () => {}).constructor;
-  return new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query };")(document, () => ({}));
+  return new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query, state, reportRowsOf, reportBase };")(document, () => ({}));
 }
 
 /* By module and name: own weight, and of functions the whole. */
@@ -178,6 +181,63 @@ function compareBefore(recording, { data: alone }, { data: both }) {
   check(`${recording}: marks of before`, mine.sort().join(" ") === wanted.sort().join(" "), [mine, wanted]);
 }
 
+/* Rows of reports by event and keys. What has no symbol is one row in the page, without a sum of its callees. */
+const COLUMNS = "comm,dso,symbol";
+function reportedSums(recording, options) {
+  const { columns, rows, events } = JSON.parse(ask("report", "--format", "json", "-g", "none", "--sort", COLUMNS, ...options, recording)),
+    sums = new Map(),
+    at = name => columns.findIndex(column => column.name === name);
+  for (const row of rows) {
+    const named = row[at("symbol")] !== null,
+      key = [row[at("event")], row[at("comm")], row[at("dso")] ?? "", named ? plain(row[at("symbol")]) : ""].join("\n"),
+      sum = sums.get(key) || [0, 0, 0, 0];
+    for (const [i, name] of ["self", "samples", "total"].entries()) sum[i] += row[at(name)];
+    sum[3] = Math.max(sum[3], row[at("total")]);
+    sums.set(key, sum);
+  }
+  return { sums, events };
+}
+function pageReport({ data, query, state, reportRowsOf, reportBase }) {
+  const sums = new Map(),
+    bases = new Map(),
+    { name, module, kind } = data.functions;
+  for (let event = 0; event < data.events.length; event++) {
+    state.event = event;
+    const selection = query.filter(data, { event });
+    bases.set(data.events[event].name, reportBase(selection));
+    for (const { key, own, self, total, count } of reportRowsOf(selection)) {
+      const id = [data.events[event].name, data.strings[own[0]], module[key] < 0 ? "" : data.strings[module[key]],
+          kind[key] === 4 ? "" : plain(data.strings[name[key]])].join("\n"),
+        sum = sums.get(id) || [0, 0, 0];
+      [self, count, total].forEach((value, i) => { sum[i] += value; });
+      sums.set(id, sum);
+    }
+  }
+  return { sums, bases };
+}
+async function compareReports(recording, options) {
+  const what = ["report", ...options, recording].join(" "),
+    html = ask("report", "--format", "html", ...options, recording),
+    wanted = reportedSums(recording, options);
+  if (!html) return check(`${what}: a page`, wanted.sums.size === 0, wanted.sums.size);
+  const { sums, bases } = pageReport(await decode(html));
+  /* Several rows of one name, of which one is inlined, may be in one stack. */
+  for (const [key, [self, samples, total, least]] of wanted.sums) {
+    const found = sums.get(key) || [0, 0, 0];
+    check(`${what}: ${key} itself`, found[0] === self && found[1] === samples, [found, self, samples]);
+    if (!key.endsWith("\n") && !options.includes("--no-children")) check(`${what}: ${key} in all`, found[2] >= least && found[2] <= total, [found[2], least, total]);
+  }
+  const surplus = [...sums.keys()].filter(key => !wanted.sums.has(key) && sums.get(key)[0]);
+  check(`${what}: no row but those`, surplus.length === 0, surplus);
+  for (const { event, period } of wanted.events) check(`${what}: percentages of ${event}`, bases.get(event) === period || !bases.has(event), [bases.get(event), period]);
+}
+
+for (const recording of recordings) {
+  await compareReports(recording, []);
+  const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
+  const [, comm, dso] = (rows[0]?.[0] ?? "").split("\n");
+  if (rows.length) await compareReports(recording, ["--no-children", "--no-inline", "--comms", comm, ...(dso ? ["--dsos", dso] : [])]);
+}
 for (const recording of recordings)
   for (const limit of [[], ["--page-size", "24K"], ["--page-size", "3K"]]) {
     const html = ask("flame", "--no-inline", "--format", "html", ...limit, recording);

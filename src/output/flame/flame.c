@@ -317,6 +317,7 @@ static void put_base(struct flame *flame)
         pf_put_format(&flame->report, "%s%" PRIu64, i ? "," : "",
                       now->report->events[now->stacks[i].event->index].period);
     pf_put_string(&flame->report, "]}");
+    pf_put_char(&flame->report, '\0');
 }
 
 static bool has_callchains(const struct pf_flame_recording *now)

@@ -5,7 +5,6 @@
  * that it is in.
  */
 const CODE_ROWS = 1000; /* that are listed around the chosen one, and by each step beyond */
-const INLINED = 2;
 const codeState = { index: null, drawn: "", from: 0, to: 0 };
 
 /* --- which function --- */
@@ -345,9 +344,9 @@ function skipSource(e) {
 function startCode() {
   for (const part of document.querySelectorAll("[data-code]")) if (!data.code) part.remove();
   if (!data.code) return;
-  const { functions: { length }, left } = data.code;
-  data.facts.push("", length ? `This page holds code, of ${grouped.format(length)} functions` + (left ? `; ${grouped.format(left)} are left out.` : ".")
-    : "This page was to hold code, but no function with samples has a symbol.");
+  const { left } = data.code;
+  const listed = data.code.functions.filter(one => !one.lack).length;
+  if (listed) data.facts.push("", `This page holds code, of ${grouped.format(listed)} functions` + (left ? `; ${grouped.format(left)} are left out.` : "."));
   $("codefn").append(...codes().list.map((one, i) => element("option", { value: i }, shorten(one.label, 70))));
   $("codefn").addEventListener("change", () => {
     const index = +$("codefn").value;
@@ -371,4 +370,3 @@ function startCode() {
   });
   document.addEventListener("keydown", codeKey);
 }
-startCode();

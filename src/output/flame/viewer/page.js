@@ -2,6 +2,8 @@
 const flame = new Flame($("flame"), "Flame graph", false);
 const callers = new Flame($("callers"), "Callers", true);
 const callees = new Flame($("callees"), "Callees", false);
+startCode();
+startReport();
 const VIEWS = [...document.querySelectorAll("[role=tab]")].map(tab => tab.id.slice(4));
 
 /* --- from one state to the next --- */

@@ -190,4 +190,3 @@ function startReport() {
     else if (row && e.key === "s" && row.group >= 0) showFunction(row.group);
   });
 }
-startReport();

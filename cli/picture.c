@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "picture.h"
+#include "message.h"
+#include "stream.h"
+#include "viewer.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *verb, *format, *file;
+    bool usual; /* without --format */
+} pictures[] = {
+    {"flame", "svg", "flame.svg", true},
+    {"flame", "html", "flame.html", false},
+    {"report", "html", "report.html", false},
+};
+
+/* The file's name; NULL: it is no picture. */
+static const char *find(const struct pf_command *command, const struct pf_settings *settings)
+{
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++)
+        if (!strcmp(pictures[i].verb, command->name) &&
+            (settings->format ? !strcmp(pictures[i].format, settings->format) : pictures[i].usual))
+            return pictures[i].file;
+    return NULL;
+}
+
+static int check(const struct pf_command *command, const struct pf_settings *settings, bool is_picture)
+{
+    const bool is_html = settings->format && !strcmp(settings->format, "html");
+    const bool is_flame = !strcmp(command->name, "flame");
+    const char *why = NULL;
+
+    if (settings->print.code && !is_html)
+        why = "--code needs --format html";
+    else if (settings->print.code && settings->from_folded)
+        why = "--code needs a recording";
+    else if (settings->shows && !is_picture)
+        why = is_flame ? "--open needs --format svg or html" : "--open needs --format html";
+    else if (settings->shows && pf_stream_is_standard(settings->output))
+        why = "--open needs a file";
+    if (!why)
+        return PF_STATUS_OK;
+    pf_message("%s: %s", command->name, why);
+    return PF_STATUS_USAGE;
+}
+
+/* A picture is nothing for a terminal: it goes to a file there, as it does when it is to be shown. */
+int pf_picture_choose(const struct pf_command *command, struct pf_settings *settings)
+{
+    static const struct pf_viewer browser = {.advice = "open it in a browser"};
+    const char *file = find(command, settings);
+    const int status = check(command, settings, file);
+
+    if (status)
+        return status;
+    if (settings->shows)
+        settings->viewer = &browser;
+    if (!settings->output && file && (settings->shows || (isatty(STDOUT_FILENO) && !settings->pager))) {
+        settings->output = file;
+        settings->keeps_old = true;
+    }
+    return PF_STATUS_OK;
+}
+
+int pf_picture_tell(const struct pf_settings *settings, int status)
+{
+    if (settings->keeps_old && status <= PF_STATUS_FINDINGS && !settings->quiet)
+        pf_message("%s is written", settings->output);
+    return status;
+}
