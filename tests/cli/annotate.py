@@ -5,7 +5,9 @@
 Compiles a program, makes a recording with samples at known addresses of it, and compares all forms of the listing with these,
 with report, and with perf where that is installed.
 """
+import base64
 import collections
+import gzip
 import json
 import os
 import pathlib
@@ -212,6 +214,65 @@ def check_branches(case, assemble, here, there, maps):
     expect('branches in text', 'taken 2 (50.0% mispredicted), 6.0 cycles' in text and 'reached 2' in text, True)
 
 
+def code_of(page):
+    """What a page holds of code; None: nothing."""
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+    packed, at = gzip.decompress(base64.b64decode(data['packed'])), 0
+    for name, count, _ in data['parts']:
+        if name == 'code':
+            return json.loads(packed[at:at + count])
+        at += count
+    return None
+
+
+def triples(weights):
+    return [tuple(weights[i:i + 3]) for i in range(0, len(weights), 3)]
+
+
+def lines_of(code, function):
+    """By event and source line, as the page's list of source lines adds them up."""
+    sums = collections.defaultdict(lambda: (0, 0))
+    for _, _, place, _, weights, *_ in function['lines']:
+        frame = function['places'][place] if place >= 0 else [None, None, None, 0]
+        for event, samples, period in triples(weights):
+            key = code['events'][event][0], f'{pathlib.Path(frame[2]).name}:{frame[3]}'
+            sums[key] = sums[key][0] + samples, sums[key][1] + period
+    return dict(sums)
+
+
+def check_page(case, verb):
+    """The code in pages has the numbers, the instructions and the source of annotate; without being asked for there is none."""
+    page = case.run(*verb, '--format', 'html', '--code', case.recording)
+    expect('what is said', 'the page holds code, of 1 functions: whoever gets it can read it' in case.said, True)
+    code = code_of(page)
+    function = next(one for one in code['functions'] if one['name'] == 'outer')
+    rows = case.rows('annotate', 'outer')
+    base, got = int(function['address'], 16), {}
+    for offset, words, _, _, weights, *_ in function['lines']:
+        for event, samples, period in triples(weights):
+            got[code['events'][event][0], base + offset] = words, samples, period
+    expect('instructions in the page', got, {(row['event'], row['address']): (row['instruction'], row['samples'], row['period'])
+                                             for row in rows if row['samples']})
+    expect('all of them', len(function['lines']), len({row['address'] for row in rows}))
+    expect('they add up', [(event, sum(weights[1] for weights in all), sum(weights[2] for weights in all)) for event, all in
+                           ((event, [one for line in function['lines'] for one in triples(line[4]) if one[0] == event]) for event in (0, 1))],
+           triples(function['weights']))
+    lines = {(row['event'], f'{pathlib.Path(row["srcfile"]).name}:{row["srcline"]}'): (row['samples'], row['period'])
+             for row in case.rows('table', 'lines', '--symbols', 'outer')}
+    expect('source lines in the page', lines_of(code, function), lines)
+    source = {f'{pathlib.Path(place[2]).name}:{place[3]}': place[0] for place in function['places'] if len(place) > 3}
+    expect('their text', source[f'prog.c:{THERE}'], PROGRAM.split('\n')[THERE - 1])
+    expect('what is inlined', [place[1::3] for place in function['places'] if 'inner' in place], [['inner', 'outer']] * sum(
+        'inner' in place for place in function['places']))
+    expect('no code', code_of(case.run(*verb, '--format', 'html', case.recording)), None)
+    expect('nothing said of it', 'code' in case.said, False)
+    case.run(*verb, '--format', 'html', '--code', '--quiet', case.recording)
+    expect('nothing said at all', case.said, '')
+    small = code_of(case.run('flame', '--format', 'html', '--code', '--page-size', '400', case.recording))
+    expect('what is left out', ([one['name'] for one in small['functions']], small['left'], small['limits']), ([], 1, [200, 200]))
+    expect('which is said', 'holds no code: no function of those with samples is short enough' in case.said, True)
+
+
 def main():
     hermetic.settle()
     perfile, assemble, *compiler = sys.argv[1:]
@@ -234,6 +295,8 @@ def main():
         compare_text(case, source)
         compare_layout(case, samples)
         check_operands(case)
+        check_page(case, ['flame'])
+        check_page(case, ['report'])
         check_others(case, program)
         maps = re.sub('identifier=1 ', '', ''.join(line + '\n' for line in text.splitlines() if line.startswith('record')))
         check_branches(case, assemble, here, there, maps)

@@ -323,13 +323,15 @@ void pf_flame_code_tell(const struct pf_flame_code *code, const struct perfile_o
     char note[512], left[96] = "";
     if (!options->symbols->note)
         return;
+    const char *lack = *code->lack        ? code->lack
+                       : code->left_count ? "no function of those with samples is short enough"
+                                          : "no function has samples";
     if (code->left_count)
         snprintf(left, sizeof(left), "; %zu lighter or longer ones are left out", code->left_count);
     if (code->listed_count)
         snprintf(note, sizeof(note), "the page holds code, of %zu functions: whoever gets it can read it%s",
                  code->listed_count, left);
     else
-        snprintf(note, sizeof(note), "the page holds no code%s%s", *code->lack ? ": " : ": no function has samples",
-                 code->lack);
+        snprintf(note, sizeof(note), "the page holds no code: %s", lack);
     options->symbols->note(options->symbols->note_context, note);
 }
