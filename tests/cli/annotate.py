@@ -243,7 +243,7 @@ def lines_of(code, function):
 def check_page(case, verb):
     """The code in pages has the numbers, the instructions and the source of annotate; without being asked for there is none."""
     page = case.run(*verb, '--format', 'html', '--code', case.recording)
-    expect('what is said', 'the page holds code, of 1 functions: whoever gets it can read it' in case.said, True)
+    expect('what is said', 'the page holds code, of 1 function: whoever gets it can read it' in case.said, True)
     code = code_of(page)
     function = next(one for one in code['functions'] if one['name'] == 'outer')
     rows = case.rows('annotate', 'outer')

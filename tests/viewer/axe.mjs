@@ -30,7 +30,8 @@ const SCREENS = [
   ["400 %", { width: 320, height: 256, scale: 4 }],
   ["400 %, dark", { width: 320, height: 256, scale: 4, theme: "dark" }],
 ];
-const VIEWS = ["flame", "table", "tree", "tracks", "chart", "heat"];
+const VIEWS = ["flame", "table", "tree", "tracks", "chart", "heat"],
+  MORE = { codehtml: ["code", "code&listing=lines", "code&code=2", "code&fn=9999"], reporthtml: ["report", "report&keys=dso", "report&by=3&up=1"] };
 /* What stands beside or above a view: each is a step that the page is brought to. */
 const ROW = "document.querySelector('#functions tbody tr')";
 const STATES = [
@@ -87,16 +88,16 @@ const go = (page, hash) =>
 
 const browser = await openBrowser(program);
 try {
-  for (const form of ["html", "diffhtml"]) {
+  for (const form of ["html", "diffhtml", "codehtml", "reporthtml"]) {
     const url = makePage(form);
     for (const [name, screen] of SCREENS) {
-      if (form === "diffhtml" && !["light", "dark", "320 px"].includes(name)) continue;
+      if (form !== "html" && !["light", "dark", "320 px"].includes(name)) continue;
       const page = await openPage(browser, url, screen);
-      for (const view of VIEWS) {
+      for (const view of MORE[form] || VIEWS) {
         await go(page, "#view=" + view);
         await look(page, `${form}, ${name}, ${view}`);
       }
-      for (const [state, hash, script] of STATES) {
+      for (const [state, hash, script] of MORE[form] ? [] : STATES) {
         await page.evaluate("document.querySelectorAll('dialog[open]').forEach(d => d.close())");
         await go(page, hash);
         await page.settle();

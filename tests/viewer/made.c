@@ -4,7 +4,8 @@
  *     made FORM STACKS        synthetic stacks, always the same ones
  *     made FORM -             folded stacks from standard input; _[k], _[i] and _[j] make kinds
  *     made FORM hostile       names that try to break out
- * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, reversehtml, cuthtml (of few nodes). What is compared with are other stacks.
+ * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, reversehtml, cuthtml (of few nodes), codehtml (with code), reporthtml (which
+ * opens with the rows of a report, and has code). What is compared with are other stacks.
  */
 #include "output/flame/flame.h"
 #include "output/flame/page.h"
@@ -247,7 +248,126 @@ static bool make_pages(struct made *made)
     return fine && pf_page_end(&made->pages[0]) && pf_page_end(&made->pages[1]);
 }
 
-static int write_form(const char *form, const struct pf_flame_set *set, const struct pf_flame_set *before,
+/* ---- code -------------------------------------------------------------------------------------------------------- */
+
+enum { CODE_FUNCTIONS = 10, LONGEST = 2500, LONG = 24 };
+
+static uint64_t self_of(const struct made *made, uint32_t event, uint32_t frame)
+{
+    uint64_t sum = 0;
+    for (size_t i = 1; i < made->trees[event].count; i++)
+        if (made->trees[event].nodes[i].frame == frame)
+            sum += made->trees[event].nodes[i].self;
+    return sum;
+}
+
+static void put_text(struct pf_text *text, const char *string)
+{
+    pf_put_json_string(text, string, strlen(string));
+}
+
+/* A third is at one instruction, the rest at another one. */
+static void put_weights(struct pf_text *text, const uint64_t self[2], uint32_t line, uint32_t lines)
+{
+    bool first = true;
+    pf_put_char(text, '[');
+    for (unsigned event = 0; event < 2; event++) {
+        const uint64_t third = self[event] / 3;
+        const uint64_t weight = line == UINT32_MAX    ? self[event]
+                                : line == lines / 2   ? self[event] - third
+                                : line == lines / 2 + 3 ? third
+                                                      : 0;
+        if (weight)
+            pf_put_format(text, "%s%u,%llu,%llu", first ? "" : ",", event, (unsigned long long)weight,
+                          (unsigned long long)weight);
+        first = first && !weight;
+    }
+    pf_put_char(text, ']');
+}
+
+static const struct pf_flame_frame *an_inlined(const struct made *made)
+{
+    for (size_t i = 0; i < made->frame_count; i++)
+        if (made->frames[i].kind == PF_FLAME_INLINED && self_of(made, 0, (uint32_t)i))
+            return &made->frames[i];
+    return &made->frames[0];
+}
+
+static void put_code_function(struct made *made, uint32_t frame, uint32_t nth, struct pf_text *text)
+{
+    const struct pf_flame_frame *function = &made->frames[frame];
+    const uint64_t self[2] = {self_of(made, 0, frame), self_of(made, 1, frame)};
+    const uint32_t lines = nth == 1 ? LONGEST : nth == 2 ? 1 : LONG;
+    pf_put_string(text, nth ? ",{\"name\":" : "{\"name\":");
+    put_text(text, function->name);
+    pf_put_string(text, ",\"module\":");
+    put_text(text, function->module);
+    pf_put_string(text, ",\"weights\":");
+    put_weights(text, self, UINT32_MAX, lines);
+    pf_put_format(text, ",\"address\":\"ffffffff8100%x000\",\"lack\":\"%s\",\"places\":[[", nth,
+                  nth == 2 ? "the binary was not found" : "");
+    put_text(text, function->name);
+    pf_put_string(text, ",null,\"src/made/worker.cc\",7],[\"\\tcall(</script>);\",");
+    put_text(text, an_inlined(made)->name);
+    pf_put_string(text, ",\"src/made/tree.h\",12,\"outer\",\"src/made/worker.cc\",9]],\"lines\":[");
+    for (uint32_t i = 0; i < lines; i++) {
+        pf_put_format(text, "%s[%u,", i ? "," : "", 4 * i);
+        if (nth == 2)
+            pf_put_string(text, "null");
+        else if (i % 8 == 5)
+            pf_put_format(text, "\"jne    %x <here>\"", 4 * (lines - i));
+        else
+            put_text(text, function->name);
+        pf_put_format(text, ",%d,%d,", nth == 2 ? -1 : (int)(i / 3 % 2), nth != 2 && i % 8 == 5 ? (int)(lines - i) : -1);
+        put_weights(text, self, i, lines);
+        pf_put_string(text, i % 8 == 5 ? ",[9,2,3,40,4]]" : "]");
+    }
+    pf_put_string(text, "]}");
+}
+
+static bool is_heavier(const struct made *made, uint32_t frame, uint32_t other)
+{
+    return other == UINT32_MAX || self_of(made, 0, frame) > self_of(made, 0, other);
+}
+
+/* The heaviest one that is lighter than the last one, or has its weight and stands behind it. */
+static uint32_t next_heaviest(const struct made *made, uint32_t last)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < made->frame_count; i++) {
+        const uint8_t kind = made->frames[i].kind;
+        const uint64_t self = self_of(made, 0, i);
+        const bool is_behind = last == UINT32_MAX || self < self_of(made, 0, last) || (self == self_of(made, 0, last) && i > last);
+        if ((kind == PF_FLAME_USER || kind == PF_FLAME_KERNEL) && self && is_behind && is_heavier(made, i, best))
+            best = i;
+    }
+    return best;
+}
+
+static void put_code(struct made *made, struct pf_text *text)
+{
+    uint32_t frame = UINT32_MAX;
+    pf_put_string(text, "{\"counts\":false,\"events\":[[\"cycles:u\",1000,1000],[\"cache-misses\",1000,1000]],\"functions\":[");
+    for (uint32_t i = 0; i < CODE_FUNCTIONS && (frame = next_heaviest(made, frame)) != UINT32_MAX; i++)
+        put_code_function(made, frame, i, text);
+    pf_put_string(text, "],\"limits\":[10,4000000],\"left\":3}");
+}
+
+static int write_page(struct made *made, const struct pf_flame_set *set, struct pf_html_options *html,
+                      struct pf_text *text)
+{
+    struct pf_text code;
+    if (pf_text_open(&code, memory, NULL, NULL) != 0)
+        fail("no memory");
+    put_code(made, &code);
+    html->code = code.data;
+    html->code_bytes = code.used;
+    const int result = pf_flame_html(set, html, text);
+    pf_text_close(&code);
+    return result;
+}
+
+static int write_form(struct made *made, const char *form, const struct pf_flame_set *set, const struct pf_flame_set *before,
                       struct pf_text *text)
 {
     struct pf_svg_options svg = {.names = {.annotate = false}};
@@ -266,6 +386,11 @@ static int write_form(const char *form, const struct pf_flame_set *set, const st
         html.reverse = true;
     if (strncmp(form, "cut", 3) == 0)
         html.max_nodes = 500;
+    if (strncmp(form, "report", 6) == 0)
+        html.report = "{\"keys\":[\"comm\",\"dso\",\"symbol\"],\"children\":true,\"samples\":true,\"period\":false,"
+                      "\"limit\":0.00,\"top\":0,\"resolved\":false,\"base\":[600,0]}";
+    if (strncmp(form, "code", 4) == 0 || html.report)
+        return write_page(made, set, &html, text);
     if (strstr(form, "html"))
         return pf_flame_html(set, &html, text);
     return pf_flame_svg(set, 0, &svg, text);
@@ -334,7 +459,7 @@ int main(int count, char **arguments)
                                         .page = &made.pages[1],
                                         .threads = made.threads,
                                         .thread_count = made.thread_count};
-    int result = write_form(arguments[1], &set, &before, &text);
+    int result = write_form(&made, arguments[1], &set, &before, &text);
     if (result == 0)
         result = pf_text_flush(&text);
     pf_text_close(&text);

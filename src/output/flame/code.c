@@ -329,8 +329,8 @@ void pf_flame_code_tell(const struct pf_flame_code *code, const struct perfile_o
     if (code->left_count)
         snprintf(left, sizeof(left), "; %zu lighter or longer ones are left out", code->left_count);
     if (code->listed_count)
-        snprintf(note, sizeof(note), "the page holds code, of %zu functions: whoever gets it can read it%s",
-                 code->listed_count, left);
+        snprintf(note, sizeof(note), "the page holds code, of %zu function%s: whoever gets it can read it%s",
+                 code->listed_count, code->listed_count == 1 ? "" : "s", left);
     else
         snprintf(note, sizeof(note), "the page holds no code: %s", lack);
     options->symbols->note(options->symbols->note_context, note);

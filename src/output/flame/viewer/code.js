@@ -281,7 +281,7 @@ function listMoreCode(step) {
 function openCode(group) {
   if (!data.code || group < 0) return;
   change({ view: "code", fn: keyOf(group), code: -1, line: -1 });
-  ($("code").hidden ? $("codefn") : $("code").querySelector("tbody tr[tabindex='0']") || $("codefn")).focus();
+  (!$("code").hidden && $("code").querySelector("tbody tr[tabindex='0']") || $("codename")).focus();
   say($("code").hidden ? $("codenote").textContent : `Code of ${$("codename").textContent}`);
 }
 const isFunction = group => group >= 0 && groups[group].type === "function";
@@ -346,7 +346,7 @@ function startCode() {
   if (!data.code) return;
   const { left } = data.code;
   const listed = data.code.functions.filter(one => !one.lack).length;
-  if (listed) data.facts.push("", `This page holds code, of ${grouped.format(listed)} functions` + (left ? `; ${grouped.format(left)} are left out.` : "."));
+  if (listed) data.facts.push("", `This page holds code, of ${grouped.format(listed)} function${listed === 1 ? "" : "s"}` + (left ? `; ${grouped.format(left)} are left out.` : "."));
   $("codefn").append(...codes().list.map((one, i) => element("option", { value: i }, shorten(one.label, 70))));
   $("codefn").addEventListener("change", () => {
     const index = +$("codefn").value;
