@@ -263,7 +263,7 @@ function showCode() {
   codeState.drawn = wanted;
   if (anew) fillCodeTable(one);
   const row = markLine(one, line);
-  if (anew && row) row.scrollIntoView({ block: "center" });
+  if (anew && row) $("code").parentNode.scrollTop = row.offsetTop - $("code").parentNode.clientHeight / 2;
   if (anew && hadFocus && row) row.focus();
 }
 const shownCode = () => codes().list[codeIndex()];

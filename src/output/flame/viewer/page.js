@@ -98,8 +98,8 @@ function showView(before) {
   }
   for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
   if (!data.threads.pid.length) $("threadsbox").hidden = true;
-  /* Tracks have all of it, and more. */
-  const needless = !data.buckets || view === "tracks", appears = $("timebox").hidden && !needless;
+  /* Tracks have all of it, and more; code is that of the whole recording. */
+  const needless = !data.buckets || view === "tracks" || view === "code", appears = $("timebox").hidden && !needless;
   $("timebox").hidden = needless;
   if (appears) drawTime();
   if (before.view === "report" && view !== "report") leaveReport();
