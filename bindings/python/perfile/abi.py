@@ -3130,6 +3130,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_reader_file': ('libperfile', POINTER(perfile_file), [c_void_p]),
     'perfile_reader_next': ('libperfile', c_int, [c_void_p, POINTER(POINTER(perfile_record)), POINTER(perfile_error)]),
     'perfile_reader_rewind': ('libperfile', c_int, [c_void_p, POINTER(perfile_error)]),
+    'perfile_reader_mute': ('libperfile', None, [c_void_p, c_bool]),
     'perfile_reader_span': ('libperfile', c_int, [c_void_p, POINTER(c_uint64), POINTER(c_uint64), POINTER(perfile_error)]),
     'perfile_reader_stop': ('libperfile', None, [c_void_p]),
     'perfile_reader_is_at_start': ('libperfile', c_bool, [c_void_p]),

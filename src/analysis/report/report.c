@@ -939,6 +939,8 @@ static int read_all(struct pf_report *report, struct perfile_error *error)
         result = parse_graph_options(report, error);
     if (result == 0)
         result = pf_report_choose_columns(report, error);
+    if (result == 0 && report->taker)
+        result = report->taker->check(report, error);
     if (result == 0)
         result = pf_report_prepare(report, error);
     if (result == 0 && pf_tree_open(&report->tree, report->allocator) < 0)

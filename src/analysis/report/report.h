@@ -43,6 +43,8 @@ enum pf_report_value {
 struct pf_report_taker {
     bool (*take)(void *context, const struct pf_profile_sample *sample); /* false: out of memory */
     void *context;
+    /* Looks at the columns before anything is read. */
+    int (*check)(const struct pf_report *report, struct perfile_error *error);
     /* As in pf_profile_options. */
     bool (*watch)(void *context, const struct perfile_record *record);
     void *watch_context;

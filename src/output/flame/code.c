@@ -325,7 +325,7 @@ void pf_flame_code_tell(const struct pf_flame_code *code, const struct perfile_o
         return;
     const char *lack = *code->lack        ? code->lack
                        : code->left_count ? "no function of those with samples is short enough"
-                                          : "no function has samples";
+                                          : "no function with samples has a symbol";
     if (code->left_count)
         snprintf(left, sizeof(left), "; %zu lighter or longer ones are left out", code->left_count);
     if (code->listed_count)

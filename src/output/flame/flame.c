@@ -328,48 +328,22 @@ static bool has_callchains(const struct pf_flame_recording *now)
     return false;
 }
 
-static int refuse_column(const struct pf_report_column *column, struct perfile_error *error)
+static void put_columns(struct flame *flame)
 {
-    return pf_about(error, column->name, strlen(column->name),
-                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                            "a page has no column '%.40s'; there are comm, tgid, pid, tid, cpu, time, dso, symbol, "
-                            "overhead, overhead_children, sample, period",
-                            column->name));
-}
-
-static bool is_one_of(const char *name, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, list[i]) == 0)
-            return true;
-    return false;
-}
-
-static int put_columns(struct flame *flame)
-{
-    static const char *const keys[] = {"comm", "tgid", "pid", "tid", "cpu", "time", "dso", "symbol"};
-    static const char *const values[] = {"overhead", "overhead_children", "sample", "period"};
     const struct pf_report *report = flame->now.report;
-    bool shown[PF_COUNT(values)] = {false}, first = true;
     pf_put_string(&flame->report, "{\"keys\":[");
-    for (size_t i = 0; i < report->key_count_of; i++) {
-        const char *name = report->keys_of[i]->name;
-        if (!is_one_of(name, keys, PF_COUNT(keys)))
-            return refuse_column(report->keys_of[i], flame->error);
-        pf_put_format(&flame->report, "%s\"%s\"", first ? "" : ",", name);
-        first = false;
-    }
-    for (size_t i = 0; i < report->column_count; i++) {
-        const struct pf_report_column *column = report->columns[i];
-        for (size_t k = 0; k < PF_COUNT(values); k++)
-            shown[k] |= strcmp(column->name, values[k]) == 0;
-        if (column->of == PF_COLUMN_OF_VALUE && !is_one_of(column->name, values, PF_COUNT(values)))
-            return refuse_column(column, flame->error);
-    }
-    pf_put_format(&flame->report, "],\"children\":%s,\"samples\":%s,\"period\":%s",
-                  shown[1] && has_callchains(&flame->now) ? "true" : "false", shown[2] ? "true" : "false",
-                  shown[3] ? "true" : "false");
-    return 0;
+    for (size_t i = 0; i < report->key_count_of; i++)
+        pf_put_format(&flame->report, "%s\"%s\"", i ? "," : "", report->keys_of[i]->name);
+    pf_put_char(&flame->report, ']');
+}
+
+static void put_shown(struct flame *flame, const char *as, enum pf_column_number id, bool also)
+{
+    const struct pf_report *report = flame->now.report;
+    bool shown = false;
+    for (size_t i = 0; i < report->column_count; i++)
+        shown |= report->columns[i] == &pf_report_columns[id];
+    pf_put_format(&flame->report, ",\"%s\":%s", as, shown && also ? "true" : "false");
 }
 
 static int report_html(struct flame *flame)
@@ -377,14 +351,16 @@ static int report_html(struct flame *flame)
     const struct perfile_report_options *options = flame->options->report;
     if (pf_text_open(&flame->report, flame->now.allocator, NULL, NULL) < 0)
         return PERFILE_ERROR_MEMORY;
-    int result = put_columns(flame);
+    put_columns(flame);
+    put_shown(flame, "children", PF_COLUMN_overhead_children, has_callchains(&flame->now));
+    put_shown(flame, "samples", PF_COLUMN_sample, true);
+    put_shown(flame, "period", PF_COLUMN_period, true);
     pf_put_string(&flame->report, ",\"limit\":");
     pf_put_hundredths(&flame->report, flame->now.report->limit_percent, 0);
     pf_put_format(&flame->report, ",\"top\":%" PRIu64 ",\"resolved\":%s", options->top,
                   flame->now.report->hides_unresolved ? "true" : "false");
     put_base(flame);
-    if (result == 0)
-        result = flame->report.failed ? flame->report.failed : html(flame);
+    const int result = flame->report.failed ? flame->report.failed : html(flame);
     pf_text_close(&flame->report);
     return result;
 }

@@ -271,6 +271,30 @@ static bool take_of_report(void *context, const struct pf_profile_sample *sample
     return (!g->report->hides_unresolved || keep_named(g, &shown)) && add_sample(g, &shown);
 }
 
+static bool has_column(const struct pf_report_column *column)
+{
+    static const enum pf_column_number known[] = {
+        PF_COLUMN_comm, PF_COLUMN_tgid,   PF_COLUMN_pid,      PF_COLUMN_tid,               PF_COLUMN_cpu,    PF_COLUMN_time,
+        PF_COLUMN_dso,  PF_COLUMN_symbol, PF_COLUMN_overhead, PF_COLUMN_overhead_children, PF_COLUMN_sample, PF_COLUMN_period};
+    for (size_t i = 0; i < PF_COUNT(known); i++)
+        if (column == &pf_report_columns[known[i]])
+            return true;
+    return false;
+}
+
+/* The page makes rows of what it knows of samples. */
+static int check_columns(const struct pf_report *report, struct perfile_error *error)
+{
+    for (size_t i = 0; i < report->sort_count; i++)
+        if (!has_column(report->sorts[i]))
+            return pf_about(error, report->sorts[i]->name, strlen(report->sorts[i]->name),
+                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                                    "a page has no column '%.40s'; valid: comm, tgid, pid, tid, cpu, time, dso, symbol, "
+                                    "overhead, overhead_children, sample, period",
+                                    report->sorts[i]->name));
+    return 0;
+}
+
 /* Times off CPU are of all threads that the filter of times and processors lets pass. */
 static bool chooses_samples(const struct perfile_output_options *options)
 {
@@ -285,6 +309,7 @@ static int read_report(struct pf_flame_recording *g, struct perfile_error *error
     int result = chooses_samples(g->options) ? 0 : watch_times(g, &how, error);
     const struct pf_report_taker taker = {.take = take_of_report,
                                           .context = g,
+                                          .check = check_columns,
                                           .watch = how.watch,
                                           .watch_context = how.watch_context,
                                           .watches_all = how.watches_all};
@@ -358,12 +383,14 @@ int pf_flame_recording_event(const struct pf_flame_recording *g, const char *nam
 {
     *event = 0;
     char why[PF_NOTE_BYTES] = "";
-    if (g->stacks_count == 0 && !pf_profile_totals(g->profile)->filtered && pf_note_no_samples(g->reader, 0, why))
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph", "there are no samples. %s", why);
+    const struct pf_profile_totals *totals = pf_profile_totals(g->profile);
+    const bool filtered = totals->filtered || totals->samples;
+    const char *what = g->report ? "report" : "flame graph";
+    if (g->stacks_count == 0 && !filtered && pf_note_no_samples(g->reader, 0, why))
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "there are no samples. %s", why);
     if (g->stacks_count == 0)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph",
-                       pf_profile_totals(g->profile)->filtered ? "no sample passes the filters"
-                                                               : "the recording has no samples");
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what,
+                       filtered ? "no sample passes the filters" : "the recording has no samples");
     if (name)
         return pf_flame_event_find(&g->set, name, event) ? 0 : fail_event(g, name, error);
     for (uint32_t i = 0; i < g->stacks_count; i++)
