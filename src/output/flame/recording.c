@@ -168,7 +168,8 @@ static bool make_set(struct pf_flame_recording *g)
             0 ||
         !*host)
         host = NULL;
-    snprintf(g->title, sizeof(g->title), "%s%s%s", g->report ? "Report" : "Flame graph", host ? " of " : "", host ? host : "");
+    snprintf(g->title, sizeof(g->title), "%s%s%s", g->report ? "Report" : "Flame graph", host ? " of " : "",
+             host ? host : "");
     g->set = (struct pf_flame_set){.title = g->options->flame->title ? g->options->flame->title : g->title,
                                    .unit = "events",
                                    .event_count = (uint32_t)g->stacks_count,
@@ -220,6 +221,12 @@ static void start(struct pf_flame_recording *g, struct perfile_reader *reader,
         .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
 }
 
+static int open_page(struct pf_flame_recording *g)
+{
+    pf_bottom_set_threads(&g->bottom); /* the page puts them together by itself */
+    return pf_page_open(&g->page, g->allocator, pf_flame_page_bytes(g->options->flame));
+}
+
 int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader *reader,
                             const struct perfile_output_options *options, bool page, struct perfile_error *error)
 {
@@ -231,9 +238,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
         how.find.recording = flame->before_path;
     int result = pf_bottom_open(&g->bottom, g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, error);
     if (result == 0 && page)
-        pf_bottom_set_threads(&g->bottom); /* the page puts them together by itself */
-    if (result == 0 && page)
-        result = pf_page_open(&g->page, g->allocator, pf_flame_page_bytes(flame));
+        result = open_page(g);
     if (result == 0 && page)
         result = watch_times(g, &how, error);
     if (result == 0)
@@ -274,8 +279,9 @@ static bool take_of_report(void *context, const struct pf_profile_sample *sample
 static bool has_column(const struct pf_report_column *column)
 {
     static const enum pf_column_number known[] = {
-        PF_COLUMN_comm, PF_COLUMN_tgid,   PF_COLUMN_pid,      PF_COLUMN_tid,               PF_COLUMN_cpu,    PF_COLUMN_time,
-        PF_COLUMN_dso,  PF_COLUMN_symbol, PF_COLUMN_overhead, PF_COLUMN_overhead_children, PF_COLUMN_sample, PF_COLUMN_period};
+        PF_COLUMN_comm,   PF_COLUMN_tgid,  PF_COLUMN_pid,    PF_COLUMN_tid,      PF_COLUMN_cpu,
+        PF_COLUMN_time,   PF_COLUMN_dso,   PF_COLUMN_symbol, PF_COLUMN_overhead, PF_COLUMN_overhead_children,
+        PF_COLUMN_sample, PF_COLUMN_period};
     for (size_t i = 0; i < PF_COUNT(known); i++)
         if (column == &pf_report_columns[known[i]])
             return true;
@@ -287,11 +293,12 @@ static int check_columns(const struct pf_report *report, struct perfile_error *e
 {
     for (size_t i = 0; i < report->sort_count; i++)
         if (!has_column(report->sorts[i]))
-            return pf_about(error, report->sorts[i]->name, strlen(report->sorts[i]->name),
-                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                                    "a page has no column '%.40s'; valid: comm, tgid, pid, tid, cpu, time, dso, symbol, "
-                                    "overhead, overhead_children, sample, period",
-                                    report->sorts[i]->name));
+            return pf_about(
+                error, report->sorts[i]->name, strlen(report->sorts[i]->name),
+                pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                        "a page has no column '%.40s'; valid: comm, tgid, pid, tid, cpu, time, dso, symbol, "
+                        "overhead, overhead_children, sample, period",
+                        report->sorts[i]->name));
     return 0;
 }
 
@@ -328,9 +335,7 @@ int pf_flame_recording_open_report(struct pf_flame_recording *g, struct perfile_
     start(g, reader, options);
     int result = pf_bottom_open(&g->bottom, g->allocator, "comm", NULL, error);
     if (result == 0)
-        pf_bottom_set_threads(&g->bottom); /* the page puts them together by itself */
-    if (result == 0 && page)
-        result = pf_page_open(&g->page, g->allocator, pf_flame_page_bytes(flame));
+        result = open_page(g);
     if (result == 0 && !(g->report = pf_new(g->allocator, sizeof(*g->report))))
         result = pf_fail_memory(error, "report");
     return result == 0 ? read_report(g, error) : result;

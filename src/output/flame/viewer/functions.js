@@ -100,6 +100,7 @@ function showSandwich() {
   for (const part of [callers, callees]) part.host.hidden = chosen < 0;
   $("callershead").textContent = chosen < 0 ? "No function" : "Callers of " + lineOf(chosen);
   $("calleeshead").textContent = chosen < 0 ? "" : "Callees of " + lineOf(chosen);
+  $("calleeshead").hidden = chosen < 0;
   forget("sandwich");
   if (chosen < 0) return;
   ask("sandwich", "sandwich", { group: chosen }, found => {
