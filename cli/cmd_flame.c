@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, flame.member)
 #define TEXT(option, value, member, ...)                                                                               \

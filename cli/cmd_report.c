@@ -135,7 +135,8 @@ static const struct pf_option options[] = {
     {.name = "open",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, shows),
-     .doc = "html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is report.html in the "
+     .doc = "html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is report.html in "
+            "the "
             "current folder, as it is when standard output is a terminal; a file that is there is renamed to "
             "report.html.old."},
     PF_OPTION_CODE,

@@ -29,7 +29,8 @@ int pf_record_page_check(const struct pf_settings *settings, bool one_file)
 
 static _Noreturn void draw(const char *path, const char *page, const struct pf_settings *settings)
 {
-    const char *words[] = {"perfile", "flame", "--format", "html", "--open", "--output", page, NULL, NULL, NULL, NULL, NULL};
+    const char *words[] = {"perfile", "flame", "--format", "html", "--open", "--output",
+                           page,      NULL,    NULL,       NULL,   NULL,     NULL};
     size_t count = 7;
     sigset_t none;
 

@@ -273,10 +273,10 @@ static void put_weights(struct pf_text *text, const uint64_t self[2], uint32_t l
     pf_put_char(text, '[');
     for (unsigned event = 0; event < 2; event++) {
         const uint64_t third = self[event] / 3;
-        const uint64_t weight = line == UINT32_MAX    ? self[event]
-                                : line == lines / 2   ? self[event] - third
+        const uint64_t weight = line == UINT32_MAX      ? self[event]
+                                : line == lines / 2     ? self[event] - third
                                 : line == lines / 2 + 3 ? third
-                                                      : 0;
+                                                        : 0;
         if (weight)
             pf_put_format(text, "%s%u,%llu,%llu", first ? "" : ",", event, (unsigned long long)weight,
                           (unsigned long long)weight);
@@ -318,7 +318,8 @@ static void put_code_function(struct made *made, uint32_t frame, uint32_t nth, s
             pf_put_format(text, "\"jne    %x <here>\"", 4 * (lines - i));
         else
             put_text(text, function->name);
-        pf_put_format(text, ",%d,%d,", nth == 2 ? -1 : (int)(i / 3 % 2), nth != 2 && i % 8 == 5 ? (int)(lines - i) : -1);
+        pf_put_format(text, ",%d,%d,", nth == 2 ? -1 : (int)(i / 3 % 2),
+                      nth != 2 && i % 8 == 5 ? (int)(lines - i) : -1);
         put_weights(text, self, i, lines);
         pf_put_string(text, i % 8 == 5 ? ",[9,2,3,40,4]]" : "]");
     }
@@ -337,7 +338,8 @@ static uint32_t next_heaviest(const struct made *made, uint32_t last)
     for (uint32_t i = 0; i < made->frame_count; i++) {
         const uint8_t kind = made->frames[i].kind;
         const uint64_t self = self_of(made, 0, i);
-        const bool is_behind = last == UINT32_MAX || self < self_of(made, 0, last) || (self == self_of(made, 0, last) && i > last);
+        const bool is_behind =
+            last == UINT32_MAX || self < self_of(made, 0, last) || (self == self_of(made, 0, last) && i > last);
         if ((kind == PF_FLAME_USER || kind == PF_FLAME_KERNEL) && self && is_behind && is_heavier(made, i, best))
             best = i;
     }
@@ -347,7 +349,8 @@ static uint32_t next_heaviest(const struct made *made, uint32_t last)
 static void put_code(struct made *made, struct pf_text *text)
 {
     uint32_t frame = UINT32_MAX;
-    pf_put_string(text, "{\"counts\":false,\"events\":[[\"cycles:u\",1000,1000],[\"cache-misses\",1000,1000]],\"functions\":[");
+    pf_put_string(
+        text, "{\"counts\":false,\"events\":[[\"cycles:u\",1000,1000],[\"cache-misses\",1000,1000]],\"functions\":[");
     for (uint32_t i = 0; i < CODE_FUNCTIONS && (frame = next_heaviest(made, frame)) != UINT32_MAX; i++)
         put_code_function(made, frame, i, text);
     pf_put_string(text, "],\"limits\":[10,4000000],\"left\":3}");
@@ -367,8 +370,8 @@ static int write_page(struct made *made, const struct pf_flame_set *set, struct 
     return result;
 }
 
-static int write_form(struct made *made, const char *form, const struct pf_flame_set *set, const struct pf_flame_set *before,
-                      struct pf_text *text)
+static int write_form(struct made *made, const char *form, const struct pf_flame_set *set,
+                      const struct pf_flame_set *before, struct pf_text *text)
 {
     struct pf_svg_options svg = {.names = {.annotate = false}};
     struct pf_html_options html = {.reverse = false};

@@ -32,7 +32,7 @@ struct writer {
     size_t line_count;
     size_t event_count;
     size_t most_bytes;
-    bool counts; /* samples are what the page shows */
+    bool counts;        /* samples are what the page shows */
     uint32_t *place_of; /* by line of the function */
     size_t place_room;
 };
@@ -296,7 +296,8 @@ int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader
                        const struct perfile_output_options *options, struct perfile_error *error)
 {
     const uint64_t page_bytes = options->flame->page_bytes;
-    struct writer w = {.code = code, .text = &code->text, .most_bytes = PF_FLAME_CODE_BYTES, .counts = options->flame->count_samples};
+    struct writer w = {
+        .code = code, .text = &code->text, .most_bytes = PF_FLAME_CODE_BYTES, .counts = options->flame->count_samples};
     *code = (struct pf_flame_code){0};
     if (page_bytes && page_bytes / SHARE_OF_PAGE < w.most_bytes)
         w.most_bytes = (size_t)page_bytes / SHARE_OF_PAGE;

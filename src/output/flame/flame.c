@@ -122,9 +122,8 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
     if (result == 0 && page && flame->options->code)
         result = pf_flame_code_open(&flame->code, reader, flame->options, flame->error);
     if (result == 0)
-        result = flame->is_report
-                     ? pf_flame_recording_open_report(&flame->now, reader, flame->options, flame->error)
-                     : pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
+        result = flame->is_report ? pf_flame_recording_open_report(&flame->now, reader, flame->options, flame->error)
+                                  : pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
     if (result == 0)
         result = pf_flame_recording_event(&flame->now, options->event, &flame->event, flame->error);
     if (result == 0 && options->before)
@@ -355,9 +354,8 @@ static int report_html(struct flame *flame)
     put_shown(flame, "children", PF_COLUMN_overhead_children, has_callchains(&flame->now));
     put_shown(flame, "samples", PF_COLUMN_sample, true);
     put_shown(flame, "period", PF_COLUMN_period, true);
-    pf_put_string(&flame->report, ",\"limit\":");
-    pf_put_hundredths(&flame->report, flame->now.report->limit_percent, 0);
-    pf_put_format(&flame->report, ",\"top\":%" PRIu64 ",\"resolved\":%s", options->top,
+    pf_put_format(&flame->report, ",\"limit\":%" PRIu64 "e-6,\"top\":%" PRIu64 ",\"resolved\":%s",
+                  (uint64_t)(flame->now.report->limit_percent * 1e6 + 0.5), options->top,
                   flame->now.report->hides_unresolved ? "true" : "false");
     put_base(flame);
     const int result = flame->report.failed ? flame->report.failed : html(flame);

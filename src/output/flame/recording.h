@@ -24,8 +24,9 @@ struct pf_flame_recording {
     const struct perfile_output_options *options;
     struct perfile_reader *reader;
     struct pf_profile *profile;
-    struct pf_report *report; /* which samples, and what they are of; NULL: all that the filter lets pass. Has the profile */
-    uint32_t *named;          /* frames of a stack that have a symbol, where others are left out */
+    struct pf_report
+        *report;     /* which samples, and what they are of; NULL: all that the filter lets pass. Has the profile */
+    uint32_t *named; /* frames of a stack that have a symbol, where others are left out */
     size_t named_room;
     struct pf_bottom bottom;
     struct pf_flame_stacks *stacks;
