@@ -105,6 +105,14 @@ static int start_at(struct pf_window *window, uint64_t offset, bool *reached, st
     return offset < window->offset ? 0 : start_at(window, offset, reached, error);
 }
 
+/* Also when what follows fails, the window is where its bytes are now. */
+static bool widen(struct pf_window *window, size_t room)
+{
+    const bool fine = pf_grow(window->allocator, &window->buffer, &window->room, room, 1);
+    window->data = window->buffer;
+    return fine;
+}
+
 int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, const uint8_t **piece, size_t *got,
                    struct perfile_error *error)
 {
@@ -124,13 +132,11 @@ int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, cons
     if (result < 0 || !reached)
         return result;
     size_t skip = (size_t)(offset - from);
-    if (window->room < WINDOW_BYTES && from >= window->room &&
-        !pf_grow(window->allocator, &window->buffer, &window->room, 4 * window->room, 1))
+    if (window->room < WINDOW_BYTES && from >= window->room && !widen(window, 4 * window->room))
         return pf_fail_memory(error, "window");
     while (window->bytes < skip + bytes) {
         /* a piece larger than the window: grow with what is really there, not with what was asked for */
-        if (window->bytes == window->room &&
-            !pf_grow(window->allocator, &window->buffer, &window->room, window->room + 1, 1))
+        if (window->bytes == window->room && !widen(window, window->room + 1))
             return pf_fail_memory(error, "window");
         size_t more;
         result = append(window, &more, error);
@@ -139,7 +145,6 @@ int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, cons
         if (more == 0)
             break;
     }
-    window->data = window->buffer;
     if (window->bytes > skip) {
         *piece = window->buffer + skip;
         *got = window->bytes - skip;
