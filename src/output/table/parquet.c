@@ -140,8 +140,9 @@ static void close_part(struct parquet *parquet, struct part *part)
 static void close_step(struct pf_sheet *sheet, void *part)
 {
     struct parquet *parquet = sheet->state;
-    if (part)
-        close_part(parquet, part);
+    if (!part)
+        return;
+    close_part(parquet, part);
     pf_free(parquet->allocator, part, sizeof(struct part));
 }
 
