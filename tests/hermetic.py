@@ -4,7 +4,7 @@
 Every driver calls settle() first: pagers, colors, locales, time zones, caches, servers for debug information and the
 width of terminals are then the same everywhere. What a test wants to differ it names: environment(TERM='xterm').
 """
-import atexit, os, re, shutil, site, subprocess, sys, tempfile, time
+import atexit, os, re, shutil, signal, site, subprocess, sys, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_SERVED', 'PERFILE_CORPUS',
@@ -33,9 +33,17 @@ def open_standard_files():
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
+def heed_signals():
+    """What nohup and shells ignore for who runs in the background, those that are started here would ignore as well."""
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
 def settle():
     """Goes on in these surroundings, with UTF-8 as the encoding of text. Only Python without FLAGS begins anew."""
     open_standard_files()
+    heed_signals()
     flags = sys.flags
     if not (flags.ignore_environment and flags.no_site and flags.dont_write_bytecode and flags.utf8_mode):
         os.execve(sys.executable, [sys.executable, *FLAGS, *sys.argv], environment())
