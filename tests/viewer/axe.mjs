@@ -6,17 +6,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBrowser } from "./browser.mjs";
+import { findBrowser, skip } from "./checks.mjs";
 
-const SKIPPED = 77;
 const [made] = process.argv.slice(2);
-const program = ["chromium", "chromium-browser", "google-chrome", "chrome"]
-  .flatMap(name => (process.env.PATH || "").split(":").map(folder => join(folder, name)))
-  .find(existsSync);
-function skip(why) {
-  console.log("skipped: " + why);
-  process.exit(SKIPPED);
-}
-if (!program) skip("no Chromium in PATH");
+const program = findBrowser();
 const file = process.env.PERFILE_AXE;
 if (!file || !existsSync(file)) skip("axe-core: PERFILE_AXE does not name its axe.min.js");
 const axe = readFileSync(file, "utf8");

@@ -1,37 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The code of functions, and the rows of reports, in a real browser: node code.mjs PATH_OF_MADE [FOLDER_FOR_PICTURES]
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBrowser } from "./browser.mjs";
+import { check, equal, findBrowser, finish, like } from "./checks.mjs";
 
-const SKIPPED = 77,
-  SHIFT = 8;
+const SHIFT = 8;
 const [made, pictures] = process.argv.slice(2);
-const program = ["chromium", "chromium-browser", "google-chrome", "chrome"]
-  .flatMap(name => (process.env.PATH || "").split(":").map(folder => join(folder, name)))
-  .find(existsSync);
-if (!program) {
-  console.log("skipped: no Chromium in PATH");
-  process.exit(SKIPPED);
-}
+const program = findBrowser();
 const folder = mkdtempSync(join(tmpdir(), "perfile-code-"));
 function make(form, stacks) {
   const path = join(folder, `${form}-${stacks}.html`);
   writeFileSync(path, execFileSync(made, [form, String(stacks)], { maxBuffer: 1 << 28 }));
   return "file://" + path;
 }
-let failed = 0,
-  count = 0;
-function check(what, fine, seen) {
-  count++;
-  if (fine) return;
-  failed++;
-  console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
-}
-const equal = (what, seen, wanted) => check(`${what} is ${JSON.stringify(wanted)}`, seen === wanted, seen);
-const like = (what, seen, pattern) => check(`${what} is like ${pattern}`, pattern.test(seen), seen);
 
 const hash = page => page.evaluate("decodeURIComponent(location.hash)");
 const rowAtFocus = page => page.evaluate("[...(document.activeElement.cells || [])].map(cell => cell.textContent).join(' | ')");
@@ -192,5 +176,4 @@ try {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${count} checks, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+finish();

@@ -4,20 +4,10 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { check, finish, skip } from "./checks.mjs";
 
-const SKIPPED = 77;
 const [viewer, perfile, ...recordings] = process.argv.slice(2);
-if (typeof DecompressionStream === "undefined") {
-  console.log("skipped: this node is older than 18");
-  process.exit(SKIPPED);
-}
-let failed = 0,
-  count = 0;
-function check(what, fine, seen) {
-  count++;
-  if (fine) return;
-  if (++failed < 20) console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
-}
+if (typeof DecompressionStream === "undefined") skip("this node is older than 18");
 
 function ask(...what) {
   const options = { encoding: "utf8", env: { LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 30 };
@@ -258,5 +248,4 @@ for (const recording of recordings)
     }
     if (limit.length) console.log(`${recording} ${limit.join(" ")}: piece ${data.piece} ns, ${data.cutNodes} nodes cut, ${html.length} bytes`);
   }
-console.log(`${count} checks, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+finish();

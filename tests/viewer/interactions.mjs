@@ -2,22 +2,17 @@
 // How long a page lets its reader wait: node interactions.mjs PAGE.html [--runs 5] [--only EXPRESSION]
 // Real keys and a real mouse in Chromium. Of each interaction the median of so many runs: CPU time of the longest task of the
 // page's thread, of all of them, of its worker, and the time until all of the new picture is there. It asserts nothing.
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openBrowser } from "./browser.mjs";
+import { findBrowser, skip } from "./checks.mjs";
 
 const option = (name, otherwise) => {
   const at = process.argv.indexOf(name);
   return at < 0 ? otherwise : process.argv.splice(at, 2)[1];
 };
 const runs = +option("--runs", 5), only = option("--only", ""), file = process.argv[2];
-const program = ["chromium", "chromium-browser", "google-chrome", "chrome"]
-  .flatMap(name => (process.env.PATH || "").split(":").map(folder => join(folder, name)))
-  .find(existsSync);
-if (!program || !file) {
-  console.log(program ? "usage: interactions.mjs PAGE.html" : "skipped: no Chromium in PATH");
-  process.exit(77);
-}
+const program = findBrowser();
+if (!file) skip("usage: interactions.mjs PAGE.html");
 const SHIFT = 8, CTRL = 2;
 const browser = await openBrowser(program);
 const page = await browser.page(1280, 800);

@@ -2,33 +2,17 @@
 // The whole page by keyboard alone, with real keys: node keyboard.mjs PATH_OF_MADE [FOLDER_FOR_PICTURES]
 // Each picture is named after what was reached; nothing here clicks, moves the mouse or sets focus by script.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBrowser } from "./browser.mjs";
+import { check, equal, findBrowser, finish, like } from "./checks.mjs";
 
-const SKIPPED = 77,
-  SHIFT = 8;
+const SHIFT = 8;
 const [made, pictures] = process.argv.slice(2);
-const program = ["chromium", "chromium-browser", "google-chrome", "chrome"]
-  .flatMap(name => (process.env.PATH || "").split(":").map(folder => join(folder, name)))
-  .find(existsSync);
-if (!program) {
-  console.log("skipped: no Chromium in PATH");
-  process.exit(SKIPPED);
-}
+const program = findBrowser();
 
-let failed = 0,
-  count = 0,
-  pictured = 0;
-function check(what, fine, seen) {
-  count++;
-  if (fine) return;
-  failed++;
-  console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
-}
-const equal = (what, seen, wanted) => check(`${what} is ${JSON.stringify(wanted)}`, seen === wanted, seen);
-const like = (what, seen, pattern) => check(`${what} is like ${pattern}`, pattern.test(seen), seen);
+let pictured = 0;
 
 const folder = mkdtempSync(join(tmpdir(), "perfile-keys-"));
 const browser = await openBrowser(program);
@@ -245,5 +229,4 @@ try {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${count} checks, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+finish();

@@ -5,17 +5,11 @@ import { existsSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBrowser } from "./browser.mjs";
+import { check, equal, findBrowser, finish, like } from "./checks.mjs";
 
-const SKIPPED = 77,
-  SHIFT = 8;
+const SHIFT = 8;
 const [made, pictures] = process.argv.slice(2);
-const program = ["chromium", "chromium-browser", "google-chrome", "chrome"]
-  .flatMap(name => (process.env.PATH || "").split(":").map(folder => join(folder, name)))
-  .find(existsSync);
-if (!program) {
-  console.log("skipped: no Chromium in PATH");
-  process.exit(SKIPPED);
-}
+const program = findBrowser();
 
 const folder = mkdtempSync(join(tmpdir(), "perfile-pages-"));
 function make(form, stacks) {
@@ -25,16 +19,6 @@ function make(form, stacks) {
   closeSync(file);
   return path;
 }
-let failed = 0,
-  count = 0;
-function check(what, fine, seen) {
-  count++;
-  if (fine) return;
-  failed++;
-  console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
-}
-const equal = (what, seen, wanted) => check(`${what} is ${JSON.stringify(wanted)}`, seen === wanted, seen);
-const like = (what, seen, pattern) => check(`${what} is like ${pattern}`, pattern.test(seen), seen);
 
 /* The folded stacks are the other way to the same numbers. */
 const folded = execFileSync(made, ["folded", "300"], { encoding: "utf8", maxBuffer: 1 << 28 })
@@ -1035,5 +1019,4 @@ try {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${count} checks, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+finish();

@@ -6,28 +6,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openBrowser } from "./browser.mjs";
+import { check, equal, findBrowser, finish, like } from "./checks.mjs";
 
-const SKIPPED = 77;
 const [viewer, pictures] = process.argv.slice(2).filter(word => word !== "--measure");
-const program = ["chromium", "chromium-browser", "google-chrome", "chrome"]
-  .flatMap(name => (process.env.PATH || "").split(":").map(folder => join(folder, name)))
-  .find(existsSync);
-if (!program) {
-  console.log("skipped: no Chromium in PATH");
-  process.exit(SKIPPED);
-}
+const program = findBrowser();
 
-let failed = 0,
-  count = 0;
-function check(what, fine, seen) {
-  count++;
-  if (fine) return;
-  failed++;
-  console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
-}
-const equal = (what, seen, wanted) =>
-  check(`${what} is ${JSON.stringify(wanted)}`, JSON.stringify(seen) === JSON.stringify(wanted), seen);
-const like = (what, seen, pattern) => check(`${what} is like ${pattern}`, pattern.test(seen), seen);
 
 /* A page with one view, under the rules that the real page has. */
 const folder = mkdtempSync(join(tmpdir(), "perfile-views-"));
@@ -81,7 +64,7 @@ const last = async (page, name) => {
 };
 const near = (what, seen, wanted, within) =>
   check(`${what} is about ${wanted}`, seen && seen.every((n, i) => Math.abs(n - wanted[i]) <= within), seen);
-async function finish(page, name) {
+async function leave(page, name) {
   const { nodes } = await page.tell("Accessibility.getFullAXTree");
   const roles = ["button", "combobox", "searchbox", "application", "tree", "treeitem", "grid"];
   const nameless = nodes.filter(n => !n.ignored && roles.includes(n.role?.value) && !n.name?.value);
@@ -145,7 +128,7 @@ async function testTracks(browser) {
   const further = await spot(page, "writer", 8 * S);
   await page.drag(to.x + 2, to.y, further.x, to.y);
   near("an end can be dragged", (await last(page, "filters")).time, [5 * S, 8 * S], 0.02 * S);
-  await finish(page, "tracks");
+  await leave(page, "tracks");
   await page.key("Escape");
   equal("escape: all of the time", (await last(page, "filters")).time, null);
   await page.key("Escape");
@@ -188,7 +171,7 @@ async function testTracksKeys(browser) {
   await page.settle();
   equal("CPUs, without the idle task", await labels(page),
     ["All, 1.40 CPUs", "CPU 0, 1.00 CPUs", "CPU 1, 0.30 CPUs", "CPU 2, 0.10 CPUs"]);
-  await finish(page, "tracks-dark");
+  await leave(page, "tracks-dark");
 }
 
 /* The wheel, the axis and its words. */
@@ -275,7 +258,7 @@ async function testCompared(browser) {
   like("now", await tip(page), /new: parser .* no samples/);
   await page.move(at.x - (await page.evaluate("shown.view.panes[1].x - shown.view.panes[0].x")), at.y);
   like("before", await tip(page), /old: parser .* 1\.00 CPUs busy/);
-  await finish(page, "tracks-compared");
+  await leave(page, "tracks-compared");
 }
 
 async function testSmall(browser) {
@@ -288,11 +271,11 @@ async function testSmall(browser) {
     await page.move(at.x, at.y);
     like(name + " has facts", await tip(page), /^2\.50? s – 2\.\d+ s · main \(100\), 3 threads · 2\.00 CPUs/);
     check(name + " draws", await page.evaluate(`(c => c.getContext("2d").getImageData(c.width / 2, shown.view.high * 1.5, 1, 20).data.some(x => x))(shown.view.canvas)`));
-    await finish(page, name);
+    await leave(page, name);
   }
   const page = await openView(browser, "open(tracks, { data: planted.large({ samples: 1000, threads: 0 }) })");
   equal("without threads there is one row", (await labels(page)).length, 1);
-  await finish(page, "tracks-empty");
+  await leave(page, "tracks-empty");
 }
 
 /* What was joined to pieces of time is not combed by other buckets; without times it says so. */
@@ -312,7 +295,7 @@ async function testJoined(browser) {
   await page.evaluate("open(stackChart, { data: shown.view.data })");
   await page.settle();
   equal("in the chart no thread", await page.evaluate("shown.view.thread"), -1);
-  await finish(page, "timeless");
+  await leave(page, "timeless");
 }
 
 /* Long names do not fill the page. */
@@ -334,7 +317,7 @@ async function testBare(browser) {
     const page = await openView(browser, `open(${view}, ${bare})`, { width: 600, height: 400 });
     await page.move(300, 150);
     check(view + " of samples alone", (await tip(page)).length > 10, await tip(page));
-    await finish(page, view + "-bare");
+    await leave(page, view + "-bare");
   }
 }
 
@@ -378,7 +361,7 @@ async function testChart(browser) {
   await page.drag(at.x, at.y, at.x + 50, at.y + 1);
   await page.evaluate("shown.show({ data: shown.view.data }, { ...shown.view.state, pattern: /parse/, window: null })");
   await page.settle();
-  await finish(page, "chart");
+  await leave(page, "chart");
 }
 
 async function testChartKeys(browser) {
@@ -409,7 +392,7 @@ async function testChartKeys(browser) {
   check("right is later", (await said()) !== first && /^main/.test(await said()), [first, await said()]);
   await page.key("ArrowLeft");
   equal("left is before", await said(), first);
-  await finish(page, "chart-400");
+  await leave(page, "chart-400");
 }
 
 /* The heat map: cells, a drag, two keys. */
@@ -429,7 +412,7 @@ async function testHeat(browser) {
   equal("a drag is a time", (await last(page, "filters")).time, [6.02 * S, 6.212 * S]);
   like("which is said", await page.text(".ot-range"), /^Selected 6\.020 s – 6\.212 s \(192 ms\)/);
   await page.settle();
-  await finish(page, "heat");
+  await leave(page, "heat");
   await page.key("Escape");
   equal("escape: all of it", (await last(page, "filters")).time, null);
   await page.key("Home");
@@ -451,10 +434,10 @@ async function testHeatSmall(browser) {
     ["heat-dark-320", { width: 320, height: 700, theme: "dark" }],
     ["heat-forced", { width: 700, height: 500, forced: true }],
   ])
-    await finish(await openView(browser, "open(heatMap, { data: planted.small() }, { time: [2e9, 4e9] })", options),
+    await leave(await openView(browser, "open(heatMap, { data: planted.small() }, { time: [2e9, 4e9] })", options),
       name);
   const options = { width: 500, height: 300, forced: true };
-  await finish(await openView(browser, "open(stackChart, { data: planted.small() }, { thread: 2 })", options),
+  await leave(await openView(browser, "open(stackChart, { data: planted.small() }, { thread: 2 })", options),
     "chart-forced");
 }
 
@@ -500,5 +483,4 @@ try {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${count} checks, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+finish();

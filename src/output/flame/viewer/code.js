@@ -176,7 +176,7 @@ function codeHead(events) {
 const sentence = words => words.charAt(0).toUpperCase() + words.slice(1) + ".";
 /* Why there is none of the function. */
 function noCode() {
-  const label = state.fn >= 0 ? labelOf(groupFor(state.fn)) : "", { left } = data.code;
+  const label = state.fn >= 0 ? labelOf(state.fn) : "", { left } = data.code;
   if (!codes().list.length) return "No function with samples has a symbol.";
   if (state.fn >= 0 && query.describe(data, state.fn).type !== "function") return `${label} is no function.`;
   return `The page has no code of ${label}: it was not running when samples were taken, it has no symbol` +
@@ -186,7 +186,7 @@ function codeNotes(one) {
   const words = [], { left, limits } = data.code, { list } = codes();
   if (!one) words.push(noCode());
   else if (one.lack) words.push("No instructions: " + sentence(one.lack));
-  if (one && one.key !== state.fn && state.fn >= 0) words.push(`${labelOf(groupFor(state.fn))} is inlined here.`);
+  if (one && one.key !== state.fn && state.fn >= 0) words.push(`${labelOf(state.fn)} is inlined here.`);
   if (one && (isPart() || state.transforms.length))
     words.push("Shares are those of the whole recording, not of what is chosen: the page does not know the addresses of single samples.");
   else if (one) words.push("Shares are those of the whole recording, with what is inlined.");
@@ -280,11 +280,11 @@ function listMoreCode(step) {
 }
 function openCode(group) {
   if (!data.code || group < 0) return;
-  change({ view: "code", fn: keyOf(group), code: -1, line: -1 });
+  change({ view: "code", fn: group, code: -1, line: -1 });
   (!$("code").hidden && $("code").querySelector("tbody tr[tabindex='0']") || $("codename")).focus();
   say($("code").hidden ? $("codenote").textContent : `Code of ${$("codename").textContent}`);
 }
-const isFunction = group => group >= 0 && groups[group].type === "function";
+const isFunction = group => group >= 0 && about(group).type === "function";
 function codeLink(group) {
   if (!data.code || !isFunction(group)) return [];
   const link = element("button", { type: "button", class: "link" }, "code");
@@ -301,7 +301,8 @@ function functionAtFocus() {
   if (row && row.group !== undefined) return row.group;
   if (row && row.node) return shownTree.group[row.node];
   const graph = part || (state.view === "flame" && at === document.body ? flame : null);
-  return graph ? graph.tree.group[graph.selected] : groupOf.get(state.fn) ?? -1;
+  if (graph && graph.tree) return graph.tree.group[graph.selected];
+  return isUsed(state.fn) ? state.fn : -1;
 }
 function codeKey(e) {
   if (e.ctrlKey || e.altKey || e.metaKey || e.defaultPrevented || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;

@@ -59,7 +59,7 @@ function changeCells(group, own, whole) {
 }
 const moduleCell = group => element("td", { title: about(group).module }, base(about(group).module));
 
-const functionList = new RowList($("functions"), document.querySelector(".tablebox"), at => choose(at));
+const functionList = new RowList($("functions"), $("functions").parentNode, at => choose(at));
 function functionRow(i) {
   const r = listed[i], row = element("tr", { tabindex: -1, "aria-selected": r.group === chosen }, weightCell(r.self),
     weightCell(r.total), ...changeCells(r.group, r.change, r.whole), nameCell(r.group), moduleCell(r.group));
@@ -94,21 +94,30 @@ function listFunctions() {
   showSandwich();
 }
 let sandwichOf = -1;
+/* The report has it, too. What is there already is not moved: it may have the focus. */
+const sandwichBox = document.querySelector(".sandwich"), hasSandwich = () => state.view === "table" || state.view === "report";
+function moveSandwich(view) {
+  if (sandwichBox.parentNode !== $("view-" + view)) $("view-" + view).append(sandwichBox);
+}
 function showSandwich() {
   if (sandwichOf === chosen && sandwichOf >= 0) return;
   sandwichOf = chosen;
-  for (const part of [callers, callees]) part.host.hidden = chosen < 0;
+  for (const part of [callers, callees]) part.host.hidden = chosen < 0 || !part.tree;
   $("callershead").textContent = chosen < 0 ? "No function" : "Callers of " + lineOf(chosen);
   $("calleeshead").textContent = chosen < 0 ? "" : "Callees of " + lineOf(chosen);
   $("calleeshead").hidden = chosen < 0;
   forget("sandwich");
-  if (chosen < 0) return;
+  if (chosen < 0) {
+    if (hasSandwich()) describe(main, 0);
+    return;
+  }
   ask("sandwich", "sandwich", { group: chosen }, found => {
     if (found.id !== treeId) return;
     found.callees.of = "callees";
+    for (const part of [callers, callees]) part.host.hidden = false;
     callers.show(found.callers);
     callees.show(found.callees);
-    if (state.view === "table") describe(callees.tree, 0);
+    if (hasSandwich()) withRows(() => hasSandwich() && describe(callees.tree, 0));
   });
 }
 function choose(at) {

@@ -102,8 +102,8 @@ function showView(before) {
   const needless = !data.buckets || view === "tracks" || view === "code", appears = $("timebox").hidden && !needless;
   $("timebox").hidden = needless;
   if (appears) drawTime();
-  if (before.view === "report" && view !== "report") leaveReport();
   if (!main) return;
+  if (view === "table") moveSandwich("table");
   if (view === "flame") showFlame(before);
   else if (view === "report") showReport(before);
   else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();

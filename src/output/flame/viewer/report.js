@@ -80,7 +80,7 @@ function reportRowsOf(selection) {
 const reportBase = selection => isPart() || state.transforms.length ? selection.total : data.report.base[state.event] || selection.total;
 function cellText(row, name) {
   const { type, index } = query.describe(data, row.key), at = reportKeys().filter(one => REPORT_TYPES[one]).indexOf(name), value = row.own[at];
-  if (name === "symbol") return labelOf(groupFor(row.key));
+  if (name === "symbol") return labelOf(row.key);
   if (name === "dso") return base(type === "module" ? text(index) : text(data.functions.module[index])) || "[unknown]";
   if (name === "tid") return value < 0 ? "" : String(data.threads.tid[value]);
   return makers[REPORT_TYPES[name]](value).label;
@@ -135,10 +135,10 @@ const functionOf = row => hasFunction() && query.describe(data, row.key).type ==
 function reportRow(row) {
   const names = reportKeys(), made = element("tr", { tabindex: -1, "aria-selected": false }, ...valueColumns().map(([name]) => reportCell(row, name)));
   row.cells.forEach((cell, i) => {
-    const shown = names[i] === "symbol" ? lineOf(groupFor(row.key)) : cell;
+    const shown = names[i] === "symbol" ? lineOf(row.key) : cell;
     made.append(element("td", { title: names[i] === "dso" ? text(data.functions.module[row.key]) || cell : cell }, shown));
   });
-  made.group = functionOf(row) < 0 ? -1 : groupFor(row.key);
+  made.group = functionOf(row);
   return made;
 }
 function chooseReportRow(row, focus) {
@@ -149,13 +149,13 @@ function chooseReportRow(row, focus) {
   if (!row) return;
   if (focus) row.focus();
   chosen = row.group;
-  if (row.group >= 0 && state.fn !== keyOf(row.group)) choosesFunction(row.group);
+  if (row.group >= 0 && state.fn !== row.group) choosesFunction(row.group);
   sandwichOf = -1;
   showSandwich();
 }
 function showReport(before) {
   const body = $("report").tBodies[0], hadFocus = body.contains(document.activeElement), at = [...body.rows].indexOf(document.activeElement);
-  $("view-report").append(document.querySelector(".sandwich"));
+  moveSandwich("report");
   if (before && before.view === "report" && onlyChosen(before)) return;
   makeReport();
   const list = sortedReport(), shown = list.slice(0, reportState.listed).map(reportRow);
@@ -167,11 +167,8 @@ function showReport(before) {
   $("reportnote").textContent = [reportState.hidden ? `${grouped.format(reportState.hidden)} lighter rows are left out.` : "",
     data.report.limit ? `Rows below ${data.report.limit}% are left out.` : ""].filter(x => x).join(" ");
   $("reportnote").hidden = !$("reportnote").textContent;
-  const wanted = groupOf.get(state.fn);
-  chooseReportRow(shown[hadFocus && at >= 0 ? Math.min(at, shown.length - 1) : Math.max(0, shown.findIndex(row => wanted !== undefined && row.group === wanted))], hadFocus);
+  chooseReportRow(shown[hadFocus && at >= 0 ? Math.min(at, shown.length - 1) : Math.max(0, shown.findIndex(row => row.group >= 0 && row.group === state.fn))], hadFocus);
 }
-/* Back where it belongs. */
-const leaveReport = () => $("view-table").append(document.querySelector(".sandwich"));
 
 function startReport() {
   if (!data.report) {

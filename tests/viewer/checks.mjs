@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// What the tests of the page count and say, and the browser that they run in.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+const SKIPPED = 77,
+  MOST_TOLD = 100;
+let failed = 0,
+  count = 0;
+export function skip(why) {
+  console.log("skipped: " + why);
+  process.exit(SKIPPED);
+}
+export function check(what, fine, seen) {
+  count++;
+  if (!fine && ++failed <= MOST_TOLD) console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
+}
+export const equal = (what, seen, wanted) =>
+  check(`${what} is ${JSON.stringify(wanted)}`, JSON.stringify(seen) === JSON.stringify(wanted), seen);
+export const like = (what, seen, pattern) => check(`${what} is like ${pattern}`, pattern.test(seen), seen);
+/* The test ends with what came of it. */
+export function finish() {
+  console.log(`${count} checks, ${failed} failed`);
+  process.exit(failed ? 1 : 0);
+}
+export function findBrowser() {
+  const folders = (process.env.PATH || "").split(":"),
+    found = ["chromium", "chromium-browser", "google-chrome", "chrome"].flatMap(name => folders.map(folder => join(folder, name))).find(existsSync);
+  return found || skip("no Chromium in PATH");
+}
