@@ -136,8 +136,8 @@ def try_generated():
 def try_more():
     with tempfile.TemporaryDirectory() as name:
         pair = Pair(name)
-        flat = generate(pair.folder, 'flat.data', 'flat', '24M', '--churn')
-        chains = generate(pair.folder, 'chains.data', 'callchain', '4M', '--no-cpu')
+        flat = generate(pair.folder, 'flat.data', 'flat', '10M', '--churn')
+        chains = generate(pair.folder, 'chains.data', 'callchain', '2M', '--no-cpu')
         both = convert(flat, 'both.data', 'merge', str(chains))
         for path in (flat, both, convert(both, 'v1.data', 'convert', '--seekable', '--compress', 'zstd-v1'),
                      convert(flat, 'seekable.data', 'convert', '--seekable')):
