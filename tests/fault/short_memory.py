@@ -9,6 +9,7 @@ import collections
 import concurrent.futures
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -136,8 +137,9 @@ def main():
     every = sys.argv[1] == '--all'
     perfile, assemble, shim, data = (os.path.abspath(word) for word in sys.argv[1 + every:5 + every])
     compiler = sys.argv[5 + every:]
-    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as name, hermetic.plain_folder() as plain, concurrent.futures.ThreadPoolExecutor(2) as pool:
         folder, pending = pathlib.Path(name), []
+        shim = shutil.copy(shim, plain)  # the path of what is preloaded must have no spaces
         program = make_recording(folder, assemble, compiler)
         tracepoint, jit = (os.path.join(data, file) for file in ('tracepoint.perf.data', 'jit.perf.data'))
         lines = [[*verb, program] for verb in VERBS + EXPORTS * every if program]
