@@ -51,6 +51,7 @@ fi
 
 # The programs of the recording are not on this machine.
 if [ -e bundle/there ]; then
+    install "$(dpkg-query -W -f '${Suggests}' libperfile-analysis0 | grep -o 'libcapstone[0-9a-z]*')" # for annotate
     sh smoke-bundle.sh perfile bundle here
     for name in report flat script lines folded annotate; do
         cmp bundle/there/$name bundle/here/$name

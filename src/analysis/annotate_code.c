@@ -235,6 +235,10 @@ static bool add_given(struct perfile_listing *code, bool *any)
 
 static void lack_machine(struct perfile_listing *code)
 {
+    if (!pf_disassembler_exists(code->allocator)) {
+        lack(code, PERFILE_LISTING_NO_MACHINE, "nothing disassembles here: libcapstone is not installed");
+        return;
+    }
     lack(code, PERFILE_LISTING_NO_MACHINE, "capstone does not know the instructions of this machine (%u in ELF files)",
          code->code.machine.elf_machine);
 }
