@@ -23,7 +23,7 @@ uint32_t pf_tui_function(const struct pf_tui *app)
     if (!app->model.index)
         return PF_TUI_NONE;
     if (app->view == PF_TUI_FLAME)
-        return app->flame.cursor == PF_TUI_NONE ? PF_TUI_NONE : app->model.index->nodes.functions[app->flame.cursor];
+        return pf_tui_flame_function(app);
     const struct pf_tui_item *item = pf_tui_list_at(&app->lists[app->view]);
     return item ? item->function : PF_TUI_NONE;
 }
@@ -42,9 +42,9 @@ void pf_tui_say(struct pf_tui *app, const char *format, ...)
 /* The list that is shown is made of the model as it is; the others when they are. */
 static void make_list(struct pf_tui *app)
 {
-    struct pf_tui_list *list = pf_tui_list(app);
+    struct pf_tui_list *list = &app->lists[app->view];
 
-    if (list && app->model.index && list->made_of != app->model.changed &&
+    if (app->model.index && list->made_of != app->model.changed &&
         !pf_tui_list_recall(list, pf_tui_list_remember(list)))
         app->short_of_memory = true;
 }
@@ -58,19 +58,19 @@ void pf_tui_changed(struct pf_tui *app)
 /* All lists remember their rows by the index that is about to go. */
 static void take_index(struct pf_tui *app, struct pf_tui_index *index)
 {
-    struct pf_tui_memory *memories[PF_TUI_FLAME] = {NULL};
+    struct pf_tui_memory *memories[PF_TUI_VIEWS] = {NULL};
 
-    for (size_t i = 0; i < PF_TUI_FLAME && app->model.index; i++)
+    for (size_t i = 0; i < PF_TUI_VIEWS && app->model.index; i++)
         memories[i] = pf_tui_list_remember(&app->lists[i]);
     if (!pf_tui_model_replace(&app->model, index)) {
         pf_tui_index_free(index);
         app->short_of_memory = true;
         return;
     }
-    for (size_t i = 0; i < PF_TUI_FLAME; i++)
+    for (size_t i = 0; i < PF_TUI_VIEWS; i++)
         if (!pf_tui_list_recall(&app->lists[i], memories[i]))
             app->short_of_memory = true;
-    pf_tui_flame_moved(app);
+    app->flame.box_count = 0; /* they were of the items before */
     pf_tui_model_forget(&app->model);
 }
 
@@ -414,13 +414,13 @@ static void set_up(struct pf_tui *app, const struct pf_input *input)
     const struct perfile_report_options *report = &input->settings->report;
 
     app->name = strcmp(input->name, "-") ? input->name : "standard input";
-    app->flame.root = app->flame.cursor = PF_TUI_NONE;
+    app->flame.at_all = true;
     app->time.mark = -1;
     app->model.relative = report->percentage && !strcmp(report->percentage, "relative");
-    for (size_t i = 0; i < PF_TUI_FLAME; i++) {
+    for (size_t i = 0; i < PF_TUI_VIEWS; i++) {
         app->lists[i].model = &app->model;
-        app->lists[i].view = (enum pf_tui_view)i;
-        app->lists[i].limit = report->percent_limit ? strtod(report->percent_limit, NULL) : 0;
+        app->lists[i].view = i == PF_TUI_FLAME ? PF_TUI_CALLS : (enum pf_tui_view)i;
+        app->lists[i].limit = i < PF_TUI_FLAME && report->percent_limit ? strtod(report->percent_limit, NULL) : 0;
     }
     struct pf_tui_list *functions = &app->lists[PF_TUI_FUNCTIONS];
     functions->no_children = report->flags & PERFILE_REPORT_NO_CHILDREN;
@@ -433,7 +433,7 @@ static void set_up(struct pf_tui *app, const struct pf_input *input)
 
 static void tear_down(struct pf_tui *app)
 {
-    for (size_t i = 0; i < PF_TUI_FLAME; i++)
+    for (size_t i = 0; i < PF_TUI_VIEWS; i++)
         pf_tui_list_close(&app->lists[i]);
     free(app->flame.boxes);
     pf_tui_code_close(app->code);

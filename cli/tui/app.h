@@ -17,13 +17,14 @@ enum pf_tui_mode {
 
 /* One frame of the flame graph, as it was drawn. */
 struct pf_tui_box {
-    uint32_t node; /* NONE: the root of all */
+    struct pf_tui_item *item; /* NULL: the root of all */
     int depth, from, to;
 };
 
 struct pf_tui_flame {
-    uint32_t root, cursor; /* nodes, or NONE: all */
-    int top;               /* the depth of the first line */
+    bool at_all;     /* the cursor is at the root of all, and not where that of the list is */
+    uint32_t zoomed; /* how many levels there are down to the frame that is as wide as the window; 0: none is */
+    int top;         /* the depth of the first line */
     struct pf_tui_box *boxes;
     size_t box_count, box_room;
 };
@@ -44,7 +45,7 @@ struct pf_tui_layout {
 struct pf_tui {
     struct pf_tui_screen screen;
     struct pf_tui_model model;
-    struct pf_tui_list lists[PF_TUI_FLAME];
+    struct pf_tui_list lists[PF_TUI_VIEWS]; /* that of the flame graph is the call tree it is drawn of */
     enum pf_tui_view view;
     struct pf_tui_flame flame;
     struct pf_tui_time time;
@@ -94,8 +95,7 @@ void pf_tui_draw_time(struct pf_tui *app);
 bool pf_tui_time_mouse(struct pf_tui *app);
 void pf_tui_draw_flame(struct pf_tui *app);
 void pf_tui_flame_mouse(struct pf_tui *app);
-/* A new index has taken the place of `previous`. */
-void pf_tui_flame_moved(struct pf_tui *app);
+uint32_t pf_tui_flame_function(const struct pf_tui *app);
 
 /* ---- popup.c ----------------------------------------------------------------------------------------------------- */
 

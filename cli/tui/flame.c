@@ -6,26 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHILDREN = 4096 };
-
-static uint64_t weight_of(const struct pf_tui *app, uint32_t node)
+/* The call tree that it is drawn of; open is what the cursor went through. */
+static struct pf_tui_list *tree_of(struct pf_tui *app)
 {
-    return pf_tui_weight(&app->model, node == PF_TUI_NONE ? app->model.passed : pf_tui_node_total(&app->model, node));
+    return &app->lists[PF_TUI_FLAME];
 }
 
-static uint32_t parent_of(const struct pf_tui *app, uint32_t node)
+/* NULL: all. */
+static struct pf_tui_item *cursor_of(const struct pf_tui *app)
 {
-    return node == PF_TUI_NONE ? PF_TUI_NONE : pf_tui_parent(&app->model.index->nodes, node);
+    return app->flame.at_all ? NULL : pf_tui_list_at(&app->lists[PF_TUI_FLAME]);
 }
 
-static uint32_t first_child(const struct pf_tui *app, uint32_t node)
+/* What is as wide as the window: the cursor or a caller of it, or NULL: all. */
+static struct pf_tui_item *root_of(const struct pf_tui *app)
 {
-    return pf_tui_first_child(&app->model.index->nodes, node);
+    struct pf_tui_item *item = cursor_of(app);
+
+    while (item && item->depth >= app->flame.zoomed)
+        item = item->parent;
+    return item;
+}
+
+static struct pf_tui_value value_of(const struct pf_tui *app, const struct pf_tui_item *item)
+{
+    return item ? item->total : app->model.passed;
+}
+
+static uint64_t weight_of(const struct pf_tui *app, const struct pf_tui_item *item)
+{
+    return pf_tui_weight(&app->model, value_of(app, item));
+}
+
+uint32_t pf_tui_flame_function(const struct pf_tui *app)
+{
+    const struct pf_tui_item *item = cursor_of(app);
+
+    return item ? item->function : PF_TUI_NONE;
 }
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
-static bool add_box(struct pf_tui *app, uint32_t node, int depth, int from, int to)
+static bool add_box(struct pf_tui *app, struct pf_tui_item *item, int depth, int from, int to)
 {
     struct pf_tui_flame *flame = &app->flame;
 
@@ -37,95 +59,70 @@ static bool add_box(struct pf_tui *app, uint32_t node, int depth, int from, int 
         flame->boxes = grown;
         flame->box_room = room;
     }
-    flame->boxes[flame->box_count++] = (struct pf_tui_box){node, depth, from, to};
+    flame->boxes[flame->box_count++] = (struct pf_tui_box){item, depth, from, to};
     return true;
 }
 
-struct child {
-    uint64_t weight;
-    uint32_t node;
-};
-
-static int compare(const void *left, const void *right)
+/* Those that are as wide as half a cell; the heaviest stand first. */
+static bool add_boxes_below(struct pf_tui *app, const struct pf_tui_box box, double cell)
 {
-    const struct child *a = left, *b = right;
+    struct pf_tui_list *tree = tree_of(app);
+    const bool opens = !box.item || pf_tui_item_opens(tree, box.item);
+    struct pf_tui_item *items = box.item ? box.item->items : tree->items;
+    const size_t count = !opens ? 0 : box.item ? box.item->item_count : tree->item_count;
+    double at = box.from;
 
-    return a->weight != b->weight ? (a->weight < b->weight ? 1 : -1) : a->node < b->node ? -1 : a->node > b->node;
-}
-
-/* Those that are as wide as half a cell, the heaviest first. */
-static size_t gather(const struct pf_tui *app, uint32_t node, double cell, struct child *children)
-{
-    size_t count = 0;
-
-    for (uint32_t at = first_child(app, node); at != PF_TUI_NONE && count < MOST_CHILDREN;
-         at = pf_tui_next(&app->model.index->nodes, at))
-        if ((double)weight_of(app, at) >= cell / 2 && weight_of(app, at))
-            children[count++] = (struct child){weight_of(app, at), at};
-    if (count)
-        qsort(children, count, sizeof(*children), compare);
-    return count;
-}
-
-/* The boxes of a level are made of those of the level above, until none is wide enough. */
-static bool add_level(struct pf_tui *app, size_t first, size_t end, double cell, struct child *children)
-{
-    for (size_t i = first; i < end; i++) {
-        const struct pf_tui_box box = app->flame.boxes[i];
-        const size_t count = gather(app, box.node, cell, children);
-        double at = box.from;
-        for (size_t k = 0; k < count; k++) {
-            const int from = (int)(at + 0.5);
-            at += (double)children[k].weight / cell;
-            const int to = (int)(at + 0.5) < box.to ? (int)(at + 0.5) : box.to;
-            if (to > from && !add_box(app, children[k].node, box.depth + 1, from, to))
-                return false;
-        }
+    for (size_t i = 0; i < count && (double)weight_of(app, &items[i]) >= cell / 2; i++) {
+        const int from = (int)(at + 0.5);
+        at += (double)weight_of(app, &items[i]) / cell;
+        const int to = (int)(at + 0.5) < box.to ? (int)(at + 0.5) : box.to;
+        if (to > from && !add_box(app, &items[i], box.depth + 1, from, to))
+            return false;
     }
     return true;
 }
 
+/* The boxes of a level are made of those of the level above, until none is wide enough: those of a level lie side by side. */
 static void make_boxes(struct pf_tui *app)
 {
-    struct child *children = malloc(MOST_CHILDREN * sizeof(*children));
-    const double cell = (double)weight_of(app, app->flame.root) / app->screen.columns;
-    size_t first = 0;
+    struct pf_tui_flame *flame = &app->flame;
+    struct pf_tui_item *const root = root_of(app);
+    const double cell = (double)weight_of(app, root) / app->screen.columns;
 
-    app->flame.box_count = 0;
-    bool fine = children && cell > 0 && add_box(app, app->flame.root, 0, 0, app->screen.columns);
-    while (fine && first < app->flame.box_count) {
-        const size_t end = app->flame.box_count;
-        fine = add_level(app, first, end, cell, children);
-        first = end;
-    }
-    app->short_of_memory |= !fine && (!children || cell > 0);
-    free(children);
+    flame->box_count = 0;
+    if (cell <= 0)
+        return;
+    bool fine = add_box(app, root, 0, 0, app->screen.columns);
+    for (size_t i = 0; fine && i < flame->box_count; i++)
+        fine = add_boxes_below(app, flame->boxes[i], cell);
+    app->short_of_memory |= !fine;
 }
 
 static const struct pf_tui_box *box_at_cursor(const struct pf_tui *app)
 {
+    const struct pf_tui_item *cursor = cursor_of(app);
+
     for (size_t i = 0; i < app->flame.box_count; i++)
-        if (app->flame.boxes[i].node == app->flame.cursor)
+        if (app->flame.boxes[i].item == cursor)
             return &app->flame.boxes[i];
     return NULL;
 }
 
-static const char *name_of(const struct pf_tui *app, uint32_t node)
+static const char *name_of(const struct pf_tui *app, const struct pf_tui_item *item)
 {
-    return node == PF_TUI_NONE ? "all" : app->model.index->functions[app->model.index->nodes.functions[node]].name;
+    return item ? app->model.index->functions[item->function].name : "all";
 }
 
 /* The same function has the same colour everywhere. */
-static unsigned style_of(const struct pf_tui *app, uint32_t node)
+static unsigned style_of(const struct pf_tui *app, const struct pf_tui_item *item)
 {
     uint32_t hash = 2166136261u;
 
-    if (node == PF_TUI_NONE)
+    if (!item)
         return PF_TUI_HEADER;
-    for (const char *c = name_of(app, node); *c; c++)
+    for (const char *c = name_of(app, item); *c; c++)
         hash = (hash ^ (unsigned char)*c) * 16777619u;
-    const bool kernel =
-        app->model.index->functions[app->model.index->nodes.functions[node]].kind == PERFILE_FRAME_KERNEL;
+    const bool kernel = app->model.index->functions[item->function].kind == PERFILE_FRAME_KERNEL;
     return kernel ? PF_TUI_KERNEL_FLAMES + hash % 4 : PF_TUI_FLAMES + hash % 8;
 }
 
@@ -133,33 +130,31 @@ static unsigned style_of(const struct pf_tui *app, uint32_t node)
 static void draw_box(struct pf_tui *app, const struct pf_tui_box *box, int y)
 {
     const int cells = box->to - box->from;
-    const bool chosen = box->node == app->flame.cursor;
-    const unsigned style = chosen ? PF_TUI_SELECTED | PF_TUI_BOLD : style_of(app, box->node);
+    const bool chosen = box->item == cursor_of(app);
+    const unsigned style = chosen ? PF_TUI_SELECTED | PF_TUI_BOLD : style_of(app, box->item);
     int x = box->from;
 
     if (cells > 3)
         x = pf_tui_put(&app->screen, y, x, 1, style, "");
     if (cells > 3)
-        pf_tui_name(&app->screen, y, x, cells - 1, style, name_of(app, box->node));
+        pf_tui_name(&app->screen, y, x, cells - 1, style, name_of(app, box->item));
     else
         pf_tui_put(&app->screen, y, x, cells, style, cells > 1 ? "|" : "");
 }
 
 static void draw_caption(struct pf_tui *app, int y)
 {
-    const uint32_t node = app->flame.cursor;
-    const struct pf_tui_index *index = app->model.index;
-    const struct pf_tui_value value = node == PF_TUI_NONE ? app->model.passed : pf_tui_node_total(&app->model, node);
-    const double share = pf_tui_share(&app->model, value);
+    const struct pf_tui_item *item = cursor_of(app);
+    const double share = pf_tui_share(&app->model, value_of(app, item));
     int x = pf_tui_format(&app->screen, y, 0, 9, PF_TUI_TITLE, "%6.2f%% ", share);
 
-    if (node != PF_TUI_NONE) {
-        const char *dso = pf_tui_dso(index, index->nodes.functions[node]);
+    if (item) {
+        const char *dso = pf_tui_dso(app->model.index, item->function);
         const int cells = (int)pf_tui_cells(&app->screen, dso, 24);
         x = pf_tui_name(&app->screen, y, x, cells, PF_TUI_DIM, dso);
         x = pf_tui_put(&app->screen, y, x, 1, PF_TUI_DIM, "");
     }
-    pf_tui_name(&app->screen, y, x, app->screen.columns - x, PF_TUI_TITLE, name_of(app, node));
+    pf_tui_name(&app->screen, y, x, app->screen.columns - x, PF_TUI_TITLE, name_of(app, item));
 }
 
 void pf_tui_draw_flame(struct pf_tui *app)
@@ -169,7 +164,9 @@ void pf_tui_draw_flame(struct pf_tui *app)
     make_boxes(app);
     const struct pf_tui_box *cursor = box_at_cursor(app);
     if (!cursor) { /* too narrow now, or gone */
-        app->flame.cursor = app->flame.root;
+        app->flame.at_all = true;
+        app->flame.zoomed = 0;
+        make_boxes(app);
         cursor = box_at_cursor(app);
     }
     if (!cursor)
@@ -188,27 +185,42 @@ void pf_tui_draw_flame(struct pf_tui *app)
 
 /* ---- moving ------------------------------------------------------------------------------------------------------ */
 
+static bool open_callers(struct pf_tui *app, struct pf_tui_item *item)
+{
+    return !item->parent || (open_callers(app, item->parent) && pf_tui_item_open(tree_of(app), item->parent));
+}
+
+static void go(struct pf_tui *app, struct pf_tui_item *item)
+{
+    app->flame.at_all = !item;
+    if (item && open_callers(app, item))
+        pf_tui_list_go(tree_of(app), item);
+    else if (item)
+        app->short_of_memory = true;
+}
+
 void pf_tui_do_flame_up(struct pf_tui *app)
 {
-    if (app->flame.cursor != app->flame.root)
-        app->flame.cursor = parent_of(app, app->flame.cursor);
+    struct pf_tui_item *cursor = cursor_of(app);
+
+    if (cursor && cursor != root_of(app))
+        go(app, cursor->parent);
 }
 
 void pf_tui_do_flame_down(struct pf_tui *app)
 {
-    const struct pf_tui_box *best = NULL;
+    const struct pf_tui_item *cursor = cursor_of(app);
 
     for (size_t i = 0; i < app->flame.box_count; i++) {
         const struct pf_tui_box *box = &app->flame.boxes[i];
-        if (box->depth && parent_of(app, box->node) == app->flame.cursor &&
-            (!best || box->to - box->from > best->to - best->from))
-            best = box;
+        if (box->depth && box->item->parent == cursor) {
+            go(app, box->item); /* the widest stands first */
+            return;
+        }
     }
-    if (best)
-        app->flame.cursor = best->node;
 }
 
-/* The nearest of its level; levels lie side by side in the list. */
+/* The nearest of its level. */
 static void step(struct pf_tui *app, int direction)
 {
     const struct pf_tui_box *at = box_at_cursor(app);
@@ -218,7 +230,7 @@ static void step(struct pf_tui *app, int direction)
         return;
     const size_t next = (size_t)(at - boxes) + (size_t)direction; /* of the first and the last no box is there */
     if (next < app->flame.box_count && boxes[next].depth == at->depth)
-        app->flame.cursor = boxes[next].node;
+        go(app, boxes[next].item);
 }
 
 void pf_tui_do_flame_left(struct pf_tui *app)
@@ -233,16 +245,17 @@ void pf_tui_do_flame_right(struct pf_tui *app)
 
 void pf_tui_do_flame_zoom(struct pf_tui *app)
 {
-    if (weight_of(app, app->flame.cursor))
-        app->flame.root = app->flame.cursor;
+    const struct pf_tui_item *cursor = cursor_of(app);
+
+    if (weight_of(app, cursor))
+        app->flame.zoomed = cursor ? cursor->depth + 1 : 0;
 }
 
 void pf_tui_do_flame_out(struct pf_tui *app)
 {
-    if (app->flame.root == PF_TUI_NONE)
+    if (!app->flame.zoomed)
         pf_tui_do_pop(app);
-    else
-        app->flame.root = PF_TUI_NONE;
+    app->flame.zoomed = 0;
 }
 
 void pf_tui_flame_mouse(struct pf_tui *app)
@@ -258,35 +271,11 @@ void pf_tui_flame_mouse(struct pf_tui *app)
         return;
     for (size_t i = 0; i < app->flame.box_count && mouse->y >= app->at.body; i++) {
         const struct pf_tui_box *box = &app->flame.boxes[i];
-        if (box->depth == depth && mouse->x >= box->from && mouse->x < box->to)
-            app->flame.cursor = box->node;
+        if (box->depth == depth && mouse->x >= box->from && mouse->x < box->to) {
+            go(app, box->item);
+            break;
+        }
     }
     if (mouse->press == PF_MOUSE_DOUBLE)
         pf_tui_do_flame_zoom(app);
-}
-
-/* ---- another index ----------------------------------------------------------------------------------------------- */
-
-/* The node of the new index whose path is called like that of the old one, or NONE. */
-static uint32_t moved(const struct pf_tui *app, uint32_t node)
-{
-    const struct pf_tui_index *old = app->model.previous, *index = app->model.index;
-
-    if (node == PF_TUI_NONE || !old)
-        return PF_TUI_NONE;
-    const uint32_t above = pf_tui_parent(&old->nodes, node);
-    const uint32_t parent = moved(app, above), function = old->nodes.functions[node];
-    if (above != PF_TUI_NONE && parent == PF_TUI_NONE)
-        return PF_TUI_NONE;
-    for (uint32_t at = first_child(app, parent); at != PF_TUI_NONE; at = pf_tui_next(&index->nodes, at))
-        if (!strcmp(index->functions[index->nodes.functions[at]].name, old->functions[function].name) &&
-            !strcmp(pf_tui_dso(index, index->nodes.functions[at]), pf_tui_dso(old, function)))
-            return at;
-    return PF_TUI_NONE;
-}
-
-void pf_tui_flame_moved(struct pf_tui *app)
-{
-    app->flame.root = moved(app, app->flame.root);
-    app->flame.cursor = moved(app, app->flame.cursor);
 }

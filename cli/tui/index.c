@@ -128,6 +128,25 @@ static bool take_threads(struct pf_tui_index *index, const struct perfile_profil
     return true;
 }
 
+/* Addresses in nothing that was mapped tell nobody anything, and there are many where stacks are broken: they are one function. */
+static void join_unknown_functions(struct pf_tui_index *index)
+{
+    uint32_t joined[PERFILE_FRAME_UNKNOWN + 1];
+
+    memset(joined, 0xff, sizeof(joined)); /* NONE */
+    for (uint32_t i = 0; i < index->function_count; i++) {
+        struct pf_tui_function *function = &index->functions[i];
+        function->is = i;
+        if (function->named || function->module != PERFILE_NO_ID || function->kind > PERFILE_FRAME_UNKNOWN)
+            continue;
+        if (joined[function->kind] == PF_TUI_NONE)
+            joined[function->kind] = i;
+        function->is = joined[function->kind];
+        function->name = "[unknown]";
+        function->address = 0;
+    }
+}
+
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
 static bool has_callers(const struct pf_tui_nodes *nodes)
@@ -292,6 +311,7 @@ static bool take_row(struct combos *combos, const struct perfile_profile *profil
     if (perfile_profile_sample_at(profile, i, &sample) < 0 ||
         perfile_profile_frame_at(profile, sample.leaf, &frame) < 0)
         return false;
+    const uint32_t leaf = index->functions[frame.function].is;
     const struct pf_tui_combo combo = {sample.event, sample.pid, sample.tid, sample.cpu, sample.comm};
     const uint64_t step =
         sample.time == UINT64_MAX ? UINT64_MAX : (sample.time - index->first_time) / index->quantum_ns;
@@ -300,8 +320,8 @@ static bool take_row(struct combos *combos, const struct perfile_profile *profil
         .samples = sample.values[0] < UINT32_MAX ? (uint32_t)sample.values[0] : UINT32_MAX,
         .combo = number_combo(combos, &combo),
         .node = places->at[sample.stack],
-        .leaf = frame.function,
-        .at = node_of_leaf(index, places->at[sample.stack], frame.function),
+        .leaf = leaf,
+        .at = node_of_leaf(index, places->at[sample.stack], leaf),
         .step = step < index->step_count ? (uint32_t)step : PF_TUI_NONE,
     };
     index->event_samples[sample.event] += sample.values[0];
@@ -399,6 +419,8 @@ static bool take_stacks(struct pf_tui_index *index, const struct perfile_profile
     struct pf_tui_places places;
     bool fine = pf_tui_nodes_make(&index->nodes, &places, profile);
 
+    for (size_t i = 0; i < index->nodes.count && fine; i++)
+        index->nodes.functions[i] = index->functions[index->nodes.functions[i]].is;
     if (fine)
         index->rows = calloc(index->row_count + 1, sizeof(*index->rows));
     fine = fine && index->rows && take_rows(index, profile, &places);
@@ -419,6 +441,7 @@ static bool take_all(struct pf_tui_index *index, const struct perfile_profile *p
         !take_modules(index, profile) || !take_functions(index, profile) || !take_threads(index, profile) ||
         !take_facts(index, profile))
         return false;
+    join_unknown_functions(index);
     choose_steps(index, profile, quantum_ns);
     return take_stacks(index, profile) && list_outer_nodes(index);
 }

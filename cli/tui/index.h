@@ -24,6 +24,7 @@ struct pf_tui_function {
     uint64_t address; /* as perfile_profile_function has it */
     uint32_t first;   /* of outer_nodes ... */
     uint32_t count;   /* ... those of this function */
+    uint32_t is;      /* the function it is counted as: itself but for unknown ones */
     bool named;
 };
 

@@ -9,6 +9,7 @@
 enum {
     LEAST = 8,   /* columns below which there is no sign for what is left out */
     SIGN = 3,    /* "..." */
+    FEW = 24,    /* columns below which names lose where they are from */
     WORTH = 6,   /* columns in brackets that are not worth a sign */
     ROUNDS = 16, /* groups of one level that are chosen one by one */
 };
@@ -193,6 +194,20 @@ static void drop_types(struct fit *fit)
         delete_bytes(fit, 0, name);
 }
 
+/* In few columns the end of a name says more than where it is from: "geometry::Mesh<...>::fill" becomes "fill", as far as it has to. */
+static void drop_scopes(struct fit *fit)
+{
+    struct pf_name_scan scan;
+    enum pf_name_token token;
+    size_t name = 0;
+    pf_name_scan_open(&scan, fit->text, fit->bytes);
+    while ((token = pf_name_scan_next(&scan)) != PF_NAME_END)
+        for (size_t i = scan.from; token == PF_NAME_TEXT && !scan.depth && i + 2 < fit->bytes && i < scan.to; i++)
+            if (memcmp(fit->text + i, "::", 2) == 0 && pf_columns(fit->text + name, fit->bytes - name) > fit->wanted)
+                name = i + 2;
+    delete_bytes(fit, 0, name);
+}
+
 /* ---- cutting ---- */
 
 /* Where the last `columns` columns of a text of `all` begin, with a character that stands on none before it. */
@@ -257,6 +272,8 @@ size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t roo
     empty_brackets(&fit, PF_BRACKET_PARAMETERS);
     if (fit.columns > columns)
         drop_types(&fit);
+    if (fit.columns > columns && columns < FEW)
+        drop_scopes(&fit);
     if (fit.columns > columns)
         cut(&fit);
     return fit.bytes;

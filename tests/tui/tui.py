@@ -91,6 +91,9 @@ def make_files(assemble, folder):
     (folder / 'tmp' / 'perf-7.map').write_text(''.join(lines))
     text = HEAD + TASKS + ''.join(sample(i) for i in range(SAMPLES)) + ''.join(sample(i, 2) for i in range(0, SAMPLES, 10))
     (folder / 'made').write_bytes(make(assemble, text))
+    broken = ''.join(f'sample misc=2 id=1 ip={CODE + 0x310:#x} pid=7 tid=7 time={10**9 + i} cpu=0 period=5 '
+                     f'callchain=3,{USER_CONTEXT:#x},{CODE + 0x310:#x},{0x7000 + 16 * i:#x}\n' for i in range(200))
+    (folder / 'broken').write_bytes(make(assemble, HEAD + TASKS + broken))
     evil = folder / 'evil'
     (evil / 'tmp').mkdir(parents=True)
     with open(evil / 'tmp' / 'perf-7.map', 'wb') as file:
@@ -593,6 +596,21 @@ def test_suspend(t):
         t.wait('Children')
 
 
+def test_broken_stacks(t):
+    """Callers that are in no file are one, in lists and in the flame graph, and so is what they seem to call."""
+    t.report('broken')
+    screen = t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'unknown' in screen)
+    expect('one row of unknown callers', len(re.findall(r'100\.00% .*\[unknown\]', screen)) == 1 and ' 1/2' in screen, screen)
+    t.press('4', 'Down')
+    t.wait(re.compile(r'100\.00% +\[unknown\]'))
+    t.press('Down')
+    t.wait(re.compile(r'100\.00% +\[JIT\].*find_00'))
+    t.press('Enter')
+    t.wait(lambda screen: '[unknown]' not in screen, 'it is as wide as the window')
+    t.press('q')
+    t.wait('READY>')
+
+
 def test_colors(t):
     for before, colored in ('', True), ('NO_COLOR=1', False), ('PERFILE_THEME=mono', False), ('PERFILE_THEME=light', True):
         t.report('made', before=before)
@@ -656,6 +674,7 @@ def test_in_tmux(perfile, assemble, folder, keys):
         missing = sorted(set(keys) - t.tested)
         expect('all keys were tried', not missing, missing)
         test_annotate(t)
+        test_broken_stacks(t)
         test_colors(t)
         test_loading(t, assemble)
     finally:

@@ -652,7 +652,8 @@ static bool cut_all(struct writer *w, size_t most)
 static bool join_all(struct writer *w)
 {
     w->joined = true;
-    return pf_page_join(w->set->page, w->pieces, NULL) && (!w->before || pf_page_join(w->before->page, w->pieces, NULL));
+    return pf_page_join(w->set->page, w->pieces, NULL) &&
+           (!w->before || pf_page_join(w->before->page, w->pieces, NULL));
 }
 
 /* ---- all parts ---- */
