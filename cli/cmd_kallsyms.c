@@ -179,7 +179,7 @@ static bool put_named(struct pf_stream *out, const struct symbols *symbols, cons
             put_symbol(out, symbols, i);
             return true;
         }
-    pf_stream_print(out, "%s: not found\n", name);
+    pf_stream_put_name(out, "", name, ": not found\n");
     return false;
 }
 

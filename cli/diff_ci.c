@@ -126,7 +126,7 @@ void pf_diff_put_folded(const struct pf_diff_output *output)
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;
 
     for (size_t i = 0; perfile_diff_row_at(output->diff, i, &row) == 0; i++) {
-        pf_stream_write(output->stream, row.path, strlen(row.path));
+        pf_stream_put_name(output->stream, "", row.path, "");
         pf_stream_print(output->stream, " %.0f %.0f\n", row.before, row.after);
     }
 }

@@ -186,8 +186,9 @@ static void put_header(const struct pf_diff_output *output)
     const struct perfile_diff_info *info = &output->info;
     const bool relative = output->settings->diff.relative;
 
-    pf_stream_print(output->stream, "%s: %zu recording%s before, %zu after; %s%s%s\n", info->event ? info->event : "?",
-                    info->before_count, info->before_count == 1 ? "" : "s", info->after_count,
+    pf_stream_put_name(output->stream, "", info->event ? info->event : "?", "");
+    pf_stream_print(output->stream, ": %zu recording%s before, %zu after; %s%s%s\n", info->before_count,
+                    info->before_count == 1 ? "" : "s", info->after_count,
                     relative ? "percent of each recording" : "mean weight of a recording",
                     output->settings->diff.inclusive ? ", with callees" : "",
                     info->sampling_only ? "; intervals are of sampling alone" : "");
@@ -378,9 +379,9 @@ void pf_diff_print_tree(const struct pf_diff_output *output)
 
     if (fine) {
         link_tree(&tree);
+        pf_stream_put_name(output->stream, "", output->info.event ? output->info.event : "?", "");
         pf_stream_print(output->stream,
-                        "%s: where in the call tree, with callees; + more, - less, = same, ? unsure: %s\n\n",
-                        output->info.event ? output->info.event : "?",
+                        ": where in the call tree, with callees; + more, - less, = same, ? unsure: %s\n\n",
                         output->info.sampling_only ? "changes that are more than the error of sampling"
                                                    : "significant changes and their callers");
         put_nodes(&tree);

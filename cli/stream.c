@@ -137,11 +137,14 @@ void pf_stream_print(struct pf_stream *stream, const char *format, ...)
 void pf_stream_put_name(struct pf_stream *stream, const char *before, const char *name, const char *behind)
 {
     const size_t bytes = strlen(name), room = 4 * bytes + 1;
-    char *escaped = isatty(stream->fd) ? malloc(room) : NULL;
+    char *escaped = malloc(room);
 
-    if (escaped)
-        (void)perfile_text_escape(name, bytes, escaped, room);
-    pf_stream_print(stream, "%s%s%s", before, escaped ? escaped : isatty(stream->fd) ? "?" : name, behind);
+    if (!escaped) {
+        stream->error = ENOMEM;
+        return;
+    }
+    (void)perfile_text_escape(name, bytes, escaped, room);
+    pf_stream_print(stream, "%s%s%s", before, escaped, behind);
     free(escaped);
 }
 

@@ -29,7 +29,7 @@ int pf_stream_open(struct pf_stream *stream, const char *path);
 int pf_stream_write(void *stream, const void *data, size_t bytes);
 /* Failures show in _close. */
 __attribute__((format(printf, 2, 3))) void pf_stream_print(struct pf_stream *stream, const char *format, ...);
-/* A name of a recording, as it is or, for a terminal, with escapes; between two texts of ours. */
+/* A name of a recording or of the command line, with escapes (perfile_text_escape), between two texts of ours. */
 void pf_stream_put_name(struct pf_stream *stream, const char *before, const char *name, const char *behind);
 /*
  * Rows of the caller's in a format of tables: PF_STATUS_OK, failures of writing show in _close; or another status when a message

@@ -8,6 +8,7 @@ perf's.
 """
 import csv
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -35,6 +36,17 @@ VERBS_AND_OUTPUTS = {'check': 'text json', 'dump': 'text json', 'info': 'text js
 TEXTS = {'pprof': {6: 'text'}, 'otlp': {1: {1: {1: {1: 'text', 2: {1: 'text'}}}}, 2: {5: 'text', 6: {2: {1: 'text'}}}}}
 FIELDS = ('comm,tid,pid,time,cpu,event,trace,ip,sym,symoff,dso,dsoff,addr,cgroup,period', 'comm,ip,srcline,insn,brstack',
           'comm,ip,brstacksym,brstackoff,brstackinsn,uregs,srccode,tod,flags')
+# Verbs whose rows come from certain events: a recording of tests/data, whose threads get other names
+EVENTS = {
+    'sched-tiny1': ['sched timehist', 'sched timehist --stdio -w -n', 'sched timehist --stdio -M', 'sched latency', 'sched map',
+                    'sched map --stdio', 'sched summary', 'sched cpu', 'offcpu', 'offcpu wakers', 'flame --off-cpu --format folded'],
+    'lock': ['lock contention', 'lock contention -t', 'lock contention --stdio -t'],
+    'trace-raw': ['trace', 'trace --stdio', 'trace -s', 'trace summary'],
+    'kwork': ['kwork report', 'kwork timehist', 'kwork timehist --stdio'], 'kmem-slab': ['kmem stat', 'kmem stat --stdio'],
+    'mem-made': ['mem report', 'c2c report', 'c2c report --stdio'], 'stat': ['stat report'],
+}
+TABLES = ['text', 'csv', 'json', 'jsonl']
+DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
 SHOW = [f'--show-{what}-events' for what in 'task mmap namespace lost round bpf cgroup'.split()]
 
 failures = []
@@ -98,6 +110,16 @@ def description():
         lines.append(f'sample event=1 misc=2 ip=0x400010 pid={pid} tid={tid} time={20 + i} cpu=0 period=1 '
                      f'raw=u32:{len(raw)},hex:{raw.hex()}')
     return '\n'.join(lines) + '\n'
+
+
+def renamed(data, names):
+    """The recording with other names of its threads, in records and in what tracepoints kept, which have 8 or 16 bytes."""
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        for room in 16, 8:
+            if len(name) < room:
+                other = (name[:1] + RAW[:4] + b'\nFORGED')[:room - 1].ljust(room, b'\0')
+                data = re.sub(rb'(?<![\w/.:-])' + re.escape(name.ljust(room, b'\0')), lambda _: other, data)
+    return data
 
 
 class Runner:
@@ -169,9 +191,37 @@ def outputs(runner):
             if verb == 'flame':
                 yield [verb, *chosen, '--event', evil('trace'), '--by', 'tid', 'names']
                 yield [verb, *chosen, '--title', RAW, 'names']
+    yield from others(runner)
     for fields in FIELDS:
         yield ['script', '-F', fields, *SHOW, 'names']
         yield ['script', '-j', '1', '-F', 'trace:comm,trace,event', '-F', 'sw:' + fields, *SHOW, 'names']
+
+
+def others(runner):
+    """The verbs that show tables, and those of perf's words."""
+    views = [view['name'] for view in json.loads(runner.piped('help', '--json')[0])['views']]
+    for form in TABLES:
+        for view in views:
+            yield from (['table', view, '--columns', 'all', '--format', form, file] for file in ('names', 'damaged'))
+        yield ['query', '--format', form, 'select comm as "' + os.fsdecode(RAW) + '", * from samples', 'names']
+        yield ['buildid-list', '--format', form, 'names']
+    for form in *TABLES, 'junit', 'github', 'folded', 'html':
+        yield from (['diff', '--format', form, *more, 'names', 'other'] for more in ([], ['--all', '--sort', 'comm,dso,sym']))
+    yield ['diff', '--tree', 'names', 'other']
+    for recording, commands in EVENTS.items():
+        (runner.folder / recording).write_bytes(renamed((DATA / f'{recording}.perf.data').read_bytes(), set(
+            runner.piped('table', 'threads', '--columns', 'comm', '--format', 'csv', DATA / f'{recording}.perf.data')[0].splitlines())))
+        for command in commands:
+            yield [*command.split(), recording]
+            if '--' not in command:
+                yield from ([*command.split(), '--format', form, recording] for form in TABLES)
+    for options in [], ['-v'], ['-F'], ['-g'], ['--trace-fields']:
+        yield ['evlist', *options, 'names']
+    for arguments in (['buildid-list', '-H', 'names'], ['bundle', '-v', '-o', 'bundle', 'names'], ['bundle', '--list', 'bundle'],
+                      ['archive', '-v', '-o', 'archive', 'names'], ['index', '-v', '-o', 'index', 'names'],
+                      ['data', 'convert', '--force', '--to-json', '/dev/stdout', 'names'],
+                      ['export', '--format', 'parquet', '--partition', 'host', '-o', 'dataset', 'names'], ['dataset', 'stats', 'dataset']):
+        yield arguments
 
 
 def edits():
@@ -188,7 +238,9 @@ def mistakes():
     for arguments in ([RAW], ['report', RAW], ['report', b'--' + RAW], ['report', '--format', RAW], ['script', '-F', RAW],
                       ['report', '--sort', RAW], ['script', '-e', RAW, 'names'], ['flame', '--event', RAW, 'names'],
                       ['report', '--time', RAW, 'names'], ['report', '--comms', RAW, 'names'], ['help', RAW],
-                      ['record', '-e', RAW, 'true'], ['list', RAW], ['cut', '--cpu', RAW, 'names', '-o', 'made']):
+                      ['record', '-e', RAW, 'true'], ['list', RAW], ['kallsyms', RAW], ['annotate', '-s', RAW, 'names'],
+                      ['table', RAW, 'names'], ['sched', RAW, 'names'], ['query', RAW, 'names'], ['diff', '--sort', RAW, 'names', 'names'],
+                      ['dataset', RAW, 'x'], ['bundle', RAW], ['completion', RAW], ['cut', '--cpu', RAW, 'names', '-o', 'made']):
         yield arguments
 
 
@@ -234,8 +286,9 @@ def main():
         runner = Runner(perfile, folder)
         check_formats(runner)
         check_script_in_pipe(runner)
-        count = 0
-        for arguments in [*outputs(runner), *edits(), *mistakes()]:
+        (folder / 'other').write_bytes((folder / 'names').read_bytes())
+        count, verbs = 0, set()
+        for arguments in itertools.chain(outputs(runner), edits(), mistakes()):
             out, error = runner.piped(*arguments)
             if arguments[0] == 'export' and arguments[2] in TEXTS:
                 out = b''.join(texts_of(out, TEXTS[arguments[2]]))
@@ -245,6 +298,10 @@ def main():
             check(f'{arguments}: messages', error)
             check(f'{arguments} on a terminal', runner.on_terminal(*arguments))
             count += 1
+            verbs.add(arguments[0])
+        reading = {verb['name'] for verb in json.loads(runner.piped('help', '--json')[0])['verbs']
+                   if any(option['name'] == '--strict' for option in verb['options'])}
+        expect('each verb that reads is tried', reading <= verbs, reading - verbs)
         for verb in 'info', 'check', 'report':
             check(f'{verb} in colour', runner.on_terminal('--color', 'always', verb, 'damaged'),
                   r'\x1b\[(?:[01]|(?:1;)?3\d)?m')

@@ -124,6 +124,19 @@ static void put_ms(struct timehist *timehist, uint64_t ns, bool known, bool lack
     }
 }
 
+static void put_next(struct timehist *timehist, const struct pf_sched_task *next)
+{
+    struct pf_text *text = &timehist->name;
+    char room[16];
+    const char *comm = next->tid ? pf_sched_task_comm(next, room) : "swapper";
+    text->used = 0;
+    pf_put_string(text, "next: ");
+    pf_put_name_bytes(text, comm, strnlen(comm, 30)); /* so perf has it */
+    pf_put_format(text, "[%" PRId32 "]", next->tid);
+    pf_put_char(timehist->out, ' ');
+    pf_put_sched_padded(timehist->out, text->data, text->used, timehist->name_width);
+}
+
 static void put_row(struct timehist *timehist, const struct pf_switch *now)
 {
     struct pf_text *out = timehist->out;
@@ -142,10 +155,7 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
     if (asks(timehist, PERFILE_SCHED_STATE))
         pf_put_format(out, " %5c ", idle ? 'I' : now->state ? now->state : '?');
     if (asks(timehist, PERFILE_SCHED_NEXT)) {
-        char text[64], comm[16];
-        snprintf(text, sizeof(text), "next: %.30s[%" PRId32 "]",
-                 now->next->tid ? pf_sched_task_comm(now->next, comm) : "swapper", now->next->tid);
-        pf_put_format(out, " %-*s", timehist->name_width, text);
+        put_next(timehist, now->next);
     } else if (asks(timehist, PERFILE_SCHED_WAKEUPS)) {
         pf_put_format(out, "  %-*s", timehist->name_width, "");
     }

@@ -37,10 +37,17 @@ static void put_value(struct pf_sheet *sheet, size_t column, size_t row)
     pf_table_put_plain(&sheet->cell, &sheet->columns[column], row, true);
 }
 
+/* A query names its columns itself. */
+static void put_name(struct pf_sheet *sheet, size_t column)
+{
+    sheet->cell.used = 0;
+    pf_put_name(&sheet->cell, sheet->columns[column].column.name);
+}
+
 static void measure(struct pf_sheet *sheet, size_t column)
 {
-    const char *name = sheet->columns[column].column.name;
-    size_t width = strlen(name);
+    put_name(sheet, column);
+    size_t width = width_of(sheet->cell.data, sheet->cell.used);
     for (size_t row = 0; row < sheet->row_count && row < 1000; row++) {
         put_value(sheet, column, row);
         width = pf_max(width, pf_min(width_of(sheet->cell.data, sheet->cell.used), MOST_WIDTH));
@@ -51,9 +58,9 @@ static void measure(struct pf_sheet *sheet, size_t column)
 static void begin(struct pf_sheet *sheet)
 {
     for (size_t i = 0; i < sheet->table->shown; i++) {
-        const char *name = sheet->columns[i].column.name;
         measure(sheet, i);
-        put_padded(sheet, i, name, strlen(name));
+        put_name(sheet, i);
+        put_padded(sheet, i, sheet->cell.data, sheet->cell.used);
     }
     pf_put_string(sheet->out, "\n");
 }
