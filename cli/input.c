@@ -47,16 +47,32 @@ static bool asks_for_samples(const struct perfile_filter *filter)
     return filter->time || filter->cpus || filter->pids || filter->tids || filter->events;
 }
 
+/* They are closed when the recording is open. */
+static void find_indexes(struct pf_input *input)
+{
+    for (int i = 0; i < PF_INDEX_PLACES; i++)
+        input->index[i] =
+            asks_for_samples(&input->settings->filter) ? pf_index_find(input->name, (enum pf_index_place)i) : -1;
+}
+
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path)
 {
     *input =
-        (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true, .index = {-1, -1}};
+        (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true};
     input->log.input = strcmp(path, "-") ? path : "standard input";
-    for (int i = 0; i < PF_INDEX_PLACES && asks_for_samples(&settings->filter); i++)
-        input->index[i] = pf_index_find(path, (enum pf_index_place)i);
+    find_indexes(input);
     if (!settings->no_sandbox)
         input->temporary = file_for_stream(path);
+}
+
+int pf_input_open_again(struct pf_input *input, const struct pf_input *first)
+{
+    *input = *first;
+    input->log.over = true;
+    input->reader = NULL;
+    find_indexes(input);
+    return pf_input_open(input);
 }
 
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings)

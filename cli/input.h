@@ -31,6 +31,8 @@ bool pf_is_same_file(const char *path, const char *other);
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings);
 /* PF_STATUS_UNREADABLE when a message was printed. */
 int pf_input_open(struct pf_input *input);
+/* What was opened before, by another reader; what is odd about it was said by the first one. */
+int pf_input_open_again(struct pf_input *input, const struct pf_input *first);
 /* Prints input->error, which came with `code` while reading or writing; the exit status for it. */
 int pf_input_failure(const struct pf_input *input, int code);
 /* One line that says what is missing from the output, nothing when nothing is or it is not open; PF_STATUS_FINDINGS or PF_STATUS_OK. */

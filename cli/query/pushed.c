@@ -129,6 +129,7 @@ void pf_pushed_set(struct pf_pushed *pushed, const struct pf_sources *sources, s
         if (!*parts[i].member && parts[i].text && *parts[i].text)
             *parts[i].member = parts[i].text;
     request->recording = pushed->recording;
+    request->is_pushed = pf_pushed_any(pushed);
 }
 
 bool pf_pushed_any(const struct pf_pushed *pushed)

@@ -82,17 +82,13 @@ static struct perfile_reader *reader_of(const struct pf_sources *sources, const 
     return lent->input.reader ? lent->input.reader : sources->inputs.readers[source - sources->each];
 }
 
-/* What is odd about the recording was said by its first reader. */
 static struct pf_lent *open_another(struct pf_source *source)
 {
     struct pf_lent *lent = calloc(1, sizeof(*lent));
 
     if (!lent)
         return NULL;
-    lent->input = source->readers->input;
-    lent->input.log.over = true;
-    lent->input.reader = NULL;
-    if (pf_input_open(&lent->input)) {
+    if (pf_input_open_again(&lent->input, &source->readers->input)) {
         free(lent);
         return NULL;
     }
@@ -328,6 +324,15 @@ static char *names_of(const struct pf_request *request, const uint8_t *types)
     return names;
 }
 
+/* The log is over when a recording is read again, and it may be the first time that rows are. */
+static void tell_unmatched(void *context, const struct perfile_unmatched *unmatched)
+{
+    struct pf_log log = *(const struct pf_log *)context;
+
+    log.over = false;
+    pf_log_unmatched(&log, unmatched);
+}
+
 static int open_source(struct pf_scan *scan, size_t at)
 {
     struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
@@ -340,6 +345,10 @@ static int open_source(struct pf_scan *scan, size_t at)
     fill_options(scan->sources, opening.source, scan->request->relation, &options);
     options.columns = names;
     options.filter = &scan->request->filter;
+    if (!scan->request->is_pushed && !opening.source->was_asked) {
+        options.unmatched = tell_unmatched;
+        options.unmatched_context = &scan->sources->inputs.inputs[at].log;
+    }
     result = open_view(scan->sources, scan->request->relation->view, &options, &opening);
     free(names);
     if (result < 0)
@@ -398,6 +407,7 @@ int pf_scan_next(struct pf_scan *scan, struct pf_batch *batch)
         if (result > 0)
             return take(scan, scan->next - 1, batch);
         close_source(scan);
+        sources->each[scan->next - 1].was_asked |= !scan->request->is_pushed;
         if (result < 0)
             return fail(sources, &sources->each[scan->next - 1], result, &error);
     }

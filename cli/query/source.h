@@ -18,7 +18,8 @@ struct pf_lent {
 
 struct pf_source {
     const char *name;
-    char *host; /* owned; NULL: not recorded */
+    char *host;     /* owned; NULL: not recorded */
+    bool was_asked; /* all of it, with nothing but the filter of the command line: what that matches was said */
     struct pf_lent *readers;
 };
 
@@ -91,6 +92,7 @@ struct pf_request {
     const bool *wanted; /* by field */
     struct perfile_filter filter;
     const char *recording; /* this alone; NULL: all */
+    bool is_pushed;        /* the filter has conditions of the statement */
 };
 
 struct pf_scan {

@@ -105,6 +105,13 @@ def try_damage(pair, path, count):
     assert index.read_bytes() == good  # it was made anew
 
 
+def try_two_readers(pair, path):
+    """Of one recording: each opens the index, and closes its own."""
+    words = ['query', '--time', '0,1000', 'SELECT count(*) FROM threads a JOIN threads b', str(path)]
+    without, with_index = (run(cache, *words) for cache in pair.caches)
+    assert without == with_index, (words, without, with_index)
+
+
 def try_stale(pair, path):
     """The recording is another one: the index is made anew, or goes where there can be none."""
     index, = pair.files()
@@ -129,6 +136,7 @@ def try_generated():
         assert is_used(pair, large, ['--pid', '77777']) and not is_used(pair, large, ['--cpu', '1'])
         pair.compare(large, THREADS if ALL else THREADS[:3], [SCRIPT])
         pair.compare(large, [*THREADS[1:3], TIMES[0]], VERBS[1:] if ALL else VERBS[1:2], cuts=((), ('--every', '7')))
+        try_two_readers(pair, large)
         try_damage(pair, large, 60 if ALL else 6)
         try_stale(pair, large)
 
