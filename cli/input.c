@@ -58,8 +58,7 @@ static void find_indexes(struct pf_input *input)
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path)
 {
-    *input =
-        (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true};
+    *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true};
     input->log.input = strcmp(path, "-") ? path : "standard input";
     find_indexes(input);
     if (!settings->no_sandbox)

@@ -592,7 +592,8 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
         delivery->given = true;
         return 1;
     }
-    delivery->filter.timed_out |= perfile_session_left_out(delivery->session) > 0;
+    /* times off CPU are given only as far as they are in the range of time */
+    delivery->filter.timed_out |= perfile_session_left_out(delivery->session) > 0 || delivery->offcpu;
     return result == 0 ? check_events(delivery, true, error) : result;
 }
 

@@ -49,8 +49,7 @@ void pf_sched_view_losses(const void *state, struct perfile_losses *losses)
 void pf_sched_view_unmatched(const void *state, perfile_unmatched_told *told, void *context)
 {
     const struct pf_sched_view *view = state;
-    if (view->sched.filter.active)
-        pf_filter_tell_unmatched(&view->sched.filter, view->table->reader, perfile_event_get, told, context);
+    pf_sched_tell_unmatched(&view->sched, told, context);
 }
 
 void pf_sched_view_notes(void *state, pf_note_told *told, void *context)

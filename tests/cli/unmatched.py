@@ -43,6 +43,26 @@ REPORT = {
     '--symbol-filter nosuch': 'no samples in a function whose name has "nosuch"',
     '--comms nosuch --symbols nosuch': 'no samples of a thread named "nosuch"; there are gzip, sort',
 }
+# of other verbs: what is said of a recording of tests/data, or '' where something is left
+OTHERS = {
+    **{f'sched {view}{stdio} {filters} sched-tiny1': said
+       for view in ('timehist', 'latency', 'map', 'summary', 'cpu')
+       for stdio in (('', ' --stdio') if view in ('timehist', 'latency', 'map') else ('',))
+       for filters, said in {'--time 1,2': 'no samples in the time range "1,2"', '--cpu 9': 'no samples on CPU 9',
+                             '--comms nosuch': 'no samples of a thread named "nosuch"; there are',
+                             '--time 0,1': ''}.items()},
+    'offcpu --time 1,2 offcpu-cs': 'no samples in the time range "1,2"', 'offcpu --time 4236,4238 offcpu-cs': '',
+    'trace -e nosuch trace-raw': 'no system call passes the list "nosuch"', 'trace -e nosuch,read trace-raw': '',
+    'trace -s -e nosuch trace-raw': 'no system call passes the list "nosuch"',
+}
+QUERIES = {
+    ('--comms nosuch', 'SELECT count(*) FROM samples'): 'no samples of a thread named "nosuch"; there are gzip, sort',
+    ('--comms nosuch', 'SELECT count(*) FROM samples a JOIN samples b'): 'no samples of a thread named "nosuch"; there are gzip, sort',
+    ('--cpu 9', 'SELECT count(*) FROM samples'): 'no samples on CPU 9',
+    ('--time 5,6', 'SELECT count(*) FROM samples'): 'no samples in the time range "5,6"',
+    ('--cpu 0', 'SELECT count(*) FROM samples'): '', ('--cpu 0', 'SELECT count(*) FROM samples WHERE pid = 99'): '',
+}
+DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
 SHORT = ['compute', 'compute<int (*)(int)>', 'geometry::Shape<int>::compute', FUNCTION, FUNCTION[len('double '):],
          'geometry::Shape<int>::compute<int (*)(int)>']
 VERBS = ['report', 'report --format csv', 'report --format json', 'script', 'script -j 1', 'flame --format folded',
@@ -91,6 +111,19 @@ def main():
             status, _, error = run('report', *filters.split(), 'file')
             expect(f'report {filters}', status == 0 and error.startswith(f'perfile: file: {said}') and
                    error.count('\n') == 1, (status, error))
+        for words, said in OTHERS.items():
+            *words, recording = words.split()
+            path = str(DATA / f'{recording}.perf.data')
+            status, _, error = run(*words, path)
+            told = [line for line in error.splitlines() if ': no samples ' in line or ': no system call ' in line]
+            expect(f'{words} {recording}', status == 0 and len(told) == bool(said) and
+                   (not said or told[0].startswith(f'perfile: {path}: {said}')), (status, error))
+        for (filters, statement), said in QUERIES.items():
+            status, _, error = run('query', *filters.split(), statement, 'file')
+            if 'has no SQLite' in error:
+                break
+            expect(f'query {filters} {statement}', status == 0 and error == (f'perfile: file: {said}\n' if said else ''),
+                   (status, error))
         for short in SHORT:
             status, text, error = run('report', '--format', 'csv', '--sort', 'comm', '--symbols', short, 'file')
             expect(f'--symbols {short}', status == 0 and error == '' and 'gzip' in text and 'sort' not in text,

@@ -101,6 +101,13 @@ static bool fetch(struct pf_sched *sched)
     return true;
 }
 
+/* Rows are of intervals, which the filter does not know: pf_sched_passes asks it for no times. */
+static void note_time(struct pf_sched *sched)
+{
+    const struct pf_switch *now = &sched->now;
+    sched->timed |= now->kind == PF_SWITCHED ? now->shown : pf_sched_in_time(sched, now->time);
+}
+
 int pf_sched_next(struct pf_sched *sched, struct perfile_error *error)
 {
     while (fetch(sched)) {
@@ -111,8 +118,10 @@ int pf_sched_next(struct pf_sched *sched, struct perfile_error *error)
             return batch->result;
         }
         const int joined = pf_switches_join(&sched->switches, &batch->told[batch->next++], &sched->now);
-        if (joined > 0)
+        if (joined > 0) {
+            note_time(sched);
             return 1;
+        }
         if (joined < 0)
             break;
     }
@@ -143,6 +152,17 @@ bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, u
 bool pf_sched_in_time(const struct pf_sched *sched, uint64_t time)
 {
     return time >= sched->switches.window.first && time <= sched->switches.window.last;
+}
+
+void pf_sched_tell_unmatched(const struct pf_sched *sched, perfile_unmatched_told *told, void *context)
+{
+    struct pf_filter filter = sched->filter;
+    if (!filter.active)
+        return;
+    filter.timed_out = true;
+    filter.unmatched &= ~(unsigned)PF_FILTER_TIMES;
+    filter.unmatched |= filter.has_times && !sched->timed ? PF_FILTER_TIMES : 0;
+    pf_filter_tell_unmatched(&filter, sched->reader, perfile_event_get, told, context);
 }
 
 /* ---- latency ----------------------------------------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ struct pf_sched {
     struct pf_stages *stages; /* that fill them */
     unsigned until_progress;
     uint64_t filtered; /* events of tasks or CPUs that were not asked for */
+    bool timed;        /* something was in the range of time */
 };
 
 /* The reader must be at its start. Close it also after an error. */
@@ -54,6 +55,8 @@ void pf_sched_stop(struct pf_sched *sched);
 bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu);
 /* The same; a time of no interest counts. */
 bool pf_sched_in_time(const struct pf_sched *sched, uint64_t time);
+/* At the end: the parts of the filter that matched nothing. */
+void pf_sched_tell_unmatched(const struct pf_sched *sched, perfile_unmatched_told *told, void *context);
 
 /* ---- how long tasks waited for a CPU ------------------------------------------------------------------------------ */
 

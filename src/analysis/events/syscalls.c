@@ -464,8 +464,10 @@ static int take_event(struct pf_syscalls *syscalls, const struct pf_delivered *i
     call->call = pf_syscall_of(call->abi, number);
     if (!call->call)
         call->call = binding->named;
-    if (!pf_syscall_is_wanted(syscalls->wanted, call->call, pf_syscall_label(call->call, number, label)))
+    if (!pf_syscall_is_wanted(syscalls->wanted, call->call, pf_syscall_label(call->call, number, label))) {
+        syscalls->unwanted++;
         return 0;
+    }
     event->thread = thread_of(syscalls, item->sample.pid, item->sample.tid);
     if (event->thread == UINT32_MAX)
         return PERFILE_ERROR_MEMORY;
@@ -506,6 +508,10 @@ void pf_syscalls_tell(const struct pf_syscalls *syscalls, pf_event_told *told, v
     if (!pf_syscalls_have(syscalls->reader)) {
         told(context, "the recording has no events of system calls; record with: " PF_RECORD_CALLS);
         return;
+    }
+    if (syscalls->unwanted && !syscalls->events) {
+        snprintf(text, sizeof(text), "no system call passes the list \"%.200s\"", syscalls->wanted);
+        told(context, text);
     }
     for (size_t i = 0; i < syscalls->thread_count; i++)
         open += syscalls->threads[i].is_open && !pf_syscall_never_returns(syscalls->threads[i].open.call);

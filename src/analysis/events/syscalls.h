@@ -67,7 +67,8 @@ struct pf_syscalls {
     size_t thread_count, thread_room;
     uint64_t first_time; /* of the first sample */
     bool timed;
-    uint64_t events; /* enters and exits */
+    uint64_t events;   /* enters and exits */
+    uint64_t unwanted; /* the same, not in the list */
     uint64_t enters_alone, exits_alone, uncertain;
 };
 

@@ -17,8 +17,10 @@ int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
 void pf_sched_text_close(struct pf_sched *sched, const struct perfile_output_options *options)
 {
     pf_sched_stop(sched); /* it may not have come to the end */
-    if (sched->session)
+    if (sched->session) {
+        pf_sched_tell_unmatched(sched, options->unmatched, options->unmatched_context);
         pf_switches_tell(&sched->switches, options->symbols->note, options->symbols->note_context);
+    }
     pf_sched_close(sched);
 }
 
