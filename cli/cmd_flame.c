@@ -138,19 +138,20 @@ static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 
 /* ---- folded stacks ------------------------------------------------------------------------------------------------- */
 
-/* All of it; NULL: a message was printed. */
-static char *read_stacks(FILE *file, const char *name, size_t *bytes)
+/* All of it; NULL: a message was printed, and *status is set. */
+static char *read_stacks(FILE *file, const char *name, size_t *bytes, int *status)
 {
+    static const char no_memory[] = "out of memory";
     const size_t most = (size_t)1 << 31;
     size_t room = 1 << 16;
     char *text = malloc(room);
-    const char *why = NULL;
+    const char *why = text ? NULL : no_memory;
 
     *bytes = 0;
-    while (text && !why && !feof(file)) {
+    while (!why && !feof(file)) {
         if (*bytes == room) {
             char *more = room < most ? realloc(text, room * 2) : NULL;
-            why = more ? NULL : room < most ? "out of memory" : "more than 2 GiB of stacks";
+            why = more ? NULL : room < most ? no_memory : "more than 2 GiB of stacks";
             text = more ? more : text;
             room *= more ? 2 : 1;
             continue;
@@ -159,9 +160,10 @@ static char *read_stacks(FILE *file, const char *name, size_t *bytes)
         if (ferror(file))
             why = strerror(errno);
     }
-    if (text && !why)
+    if (!why)
         return text;
-    pf_message("%s: %s", name, why ? why : "out of memory");
+    *status = why == no_memory ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;
+    pf_message("%s: %s", name, why);
     free(text);
     return NULL;
 }
@@ -207,7 +209,7 @@ static int draw_folded(const struct pf_command *command, struct pf_settings *set
     if (!file)
         pf_message("%s: %s", name, strerror(errno));
     else
-        text = read_stacks(file, name, &settings->flame.folded_bytes);
+        text = read_stacks(file, name, &settings->flame.folded_bytes, &status);
     if (text) {
         settings->flame.folded = text;
         status = draw(settings, name);

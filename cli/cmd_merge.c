@@ -291,7 +291,7 @@ static int print_report(const struct run *run)
     else if (!settings->quiet && (to == stdout || settings->verbose || run->note_count))
         print_text(run, to);
     if (fflush(to) == 0)
-        return PF_STATUS_OK;
+        return run->notes_lost ? PF_STATUS_MEMORY : PF_STATUS_OK;
     pf_message("%s: the report cannot be written", run->command->name);
     return PF_STATUS_OUTPUT;
 }

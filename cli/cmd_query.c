@@ -341,27 +341,19 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
 /* ---- which statement ----------------------------------------------------------------------------------------------- */
 
 /* All of a file, or of standard input; NULL: a message was printed. */
-static char *read_statement(const char *path)
+static const char *read_statement(const char *path)
 {
     enum { MOST = 1 << 20 };
+    static char text[MOST + 1];
     FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
-    char *text = file ? malloc(MOST + 1) : NULL;
-    const size_t bytes = text ? fread(text, 1, MOST + 1, file) : 0;
-    const bool is_bad = !text || ferror(file) || bytes > MOST || (text && memchr(text, 0, bytes) != NULL);
+    const size_t bytes = file ? fread(text, 1, sizeof(text), file) : 0;
+    const bool is_unreadable = !file || ferror(file), is_bad = is_unreadable || bytes > MOST || memchr(text, 0, bytes);
 
     if (is_bad)
-        pf_message("query: %s: %s", path,
-                   !file || ferror(file) ? strerror(errno)
-                   : !text               ? "out of memory"
-                                         : "not a statement of SQL");
+        pf_message("query: %s: %s", path, is_unreadable ? strerror(errno) : "not a statement of SQL");
     if (file && file != stdin)
         fclose(file);
-    if (is_bad) {
-        free(text);
-        return NULL;
-    }
-    text[bytes] = 0;
-    return text;
+    return is_bad ? NULL : text;
 }
 
 static void skip_operand(struct pf_settings *settings)
@@ -408,12 +400,10 @@ static int describe(const struct pf_command *command, struct pf_settings *settin
 
 static int run_file(const struct pf_command *command, struct pf_settings *settings, const char *path)
 {
-    char *sql = read_statement(path);
+    const char *sql = read_statement(path);
     const struct question question = {print_statement, sql, !strcmp(path, "-")};
-    const int status = sql ? run_on(command, settings, &question) : PF_STATUS_UNREADABLE;
 
-    free(sql);
-    return status;
+    return sql ? run_on(command, settings, &question) : PF_STATUS_UNREADABLE;
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)

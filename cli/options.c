@@ -533,7 +533,7 @@ static int add_filter(const char *text, struct pf_record_settings *record)
         return join(&filters[count - 1], "", text);
     if (asprintf(&both, "(%s) && (%s)", filters[count - 1], text) < 0) {
         pf_message("out of memory");
-        return PF_STATUS_USAGE;
+        return PF_STATUS_MEMORY;
     }
     free(filters[count - 1]);
     filters[count - 1] = both;

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/function_name.h"
+#include "base/locale.h"
 #include "base/sized.h"
 
 enum { UNIT = 96 };
@@ -536,10 +537,11 @@ static bool note_totals(struct perfile_diff *d, const struct pf_comparison *tota
     char text[256];
     if (cv <= 0.2 || d->options.flags & PERFILE_DIFF_RELATIVE)
         return true;
-    snprintf(text, sizeof(text),
-             "totals of one side differ by %.0f%% (standard deviation): the runs seem not to do the same work; compare "
-             "shares, or weights per unit of work",
-             100 * cv);
+    pf_format(
+        text, sizeof(text),
+        "totals of one side differ by %.0f%% (standard deviation): the runs seem not to do the same work; compare "
+        "shares, or weights per unit of work",
+        100 * cv);
     return put_note(d, text);
 }
 
@@ -569,9 +571,9 @@ static bool note_lost(struct perfile_diff *d)
         const double all = (double)lost[side] + (double)samples[side];
         if (!lost[side] || (double)lost[side] <= 0.01 * all)
             continue;
-        snprintf(text, sizeof(text),
-                 "%.1f%% of the samples %s were lost while recording: weights are too small by that",
-                 100 * (double)lost[side] / all, side ? "after" : "before");
+        pf_format(text, sizeof(text),
+                  "%.1f%% of the samples %s were lost while recording: weights are too small by that",
+                  100 * (double)lost[side] / all, side ? "after" : "before");
         if (!put_note(d, text))
             return false;
     }
@@ -587,7 +589,7 @@ static bool note_unknown(struct perfile_diff *d)
         if (!row->function || strcmp(row->function, PF_DIFF_UNKNOWN) != 0 || row->path ||
             fabs(row->share_after - row->share_before) <= 2)
             continue;
-        snprintf(
+        pf_format(
             text, sizeof(text),
             "functions of %.200s without a symbol have %.1f%% before and %.1f%% after: if its symbols were found on "
             "one side only, changes of its functions are of names",
@@ -648,7 +650,7 @@ static bool note_few(struct perfile_diff *d)
         return put_note(d, "so few recordings do not say how much runs differ: nothing can be concluded, and intervals "
                            "are of sampling alone; record three or more a side, or assume a noise");
     if (isinf(d->total.df)) {
-        snprintf(text, sizeof(text), "a noise of %.3g%% between runs is assumed", 100 * d->options.noise);
+        pf_format(text, sizeof(text), "a noise of %.3g%% between runs is assumed", 100 * d->options.noise);
         return put_note(d, text);
     }
     return true;
