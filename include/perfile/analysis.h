@@ -416,15 +416,17 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_unwinder_open(struct perfile_reader *
 PERFILE_API void perfile_unwinder_close(struct perfile_unwinder *unwinder);
 /*
  * The user frames of a sample with REGS_USER and STACK_USER, innermost first, callers one byte before their return
- * addresses; returns how many, at most `room`, 0 when there is nothing to unwind, or MEMORY, ARGUMENT (sample->size). `unwinder` is a struct
- * perfile_unwinder: this is a function for perfile_convert_options.unwind. The session is at the sample and follows mappings.
+ * addresses; returns how many, at most `room`, 0 when there is nothing to unwind, or MEMORY, ARGUMENT (sample->size).
+ * `unwinder` is a struct perfile_unwinder: this is a function for perfile_convert_options.unwind. The session is at the
+ * sample and follows mappings.
  */
 PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, const struct perfile_sample *sample,
                                uint64_t *addresses, size_t room);
 
 /*
- * The build id of the binary behind a mapping, where it would be looked for to find symbols: how many bytes; 0 when there is none, or MEMORY, ARGUMENT (symbol_options->size). With
- * the context, a struct perfile_symbol_options, it is a function for perfile_inject_options.find_build_id.
+ * The build id of the binary behind a mapping, where it would be looked for to find symbols: how many bytes; 0 when there is
+ * none, or MEMORY, ARGUMENT (symbol_options->size, map->size). With the context, a struct perfile_symbol_options, it is a
+ * function for perfile_inject_options.find_build_id.
  */
 PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20]);
 

@@ -78,15 +78,18 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
 
 int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20])
 {
+    struct perfile_map ours = {.size = sizeof(ours)};
     struct pf_find_options find;
     struct pf_found found;
     struct pf_watch watch;
     int bytes = take_options(&find, symbol_options, NULL);
+    if (bytes == 0)
+        bytes = pf_sized_take(&ours, sizeof(ours), map, "map", NULL);
     if (bytes < 0)
         return bytes;
     pf_watch_open(&watch, NULL);
     find.allocator = &watch.allocator;
-    bytes = pf_find_binary(&find, map->filename, NULL, 0, &found);
+    bytes = pf_find_binary(&find, ours.filename, NULL, 0, &found);
     if (bytes < 0)
         return bytes;
     bytes = found.path ? pf_elf_build_id(found.path, build_id) : 0;

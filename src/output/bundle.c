@@ -268,6 +268,8 @@ int perfile_bundle_look(const char *path, struct perfile_bundle *bundle, struct 
     if (!path || !bundle)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "bundle",
                        "no path, or no place for what it says");
+    if (pf_sized_check(bundle, "bundle", error) < 0)
+        return PERFILE_ERROR_ARGUMENT;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "bundle", "it cannot be opened");

@@ -610,6 +610,8 @@ int perfile_parquet_look(const char *path, struct perfile_parquet_info *info, st
     if (!path || !info)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
                        "no path, or no place for what it says");
+    if (pf_sized_check(info, "Parquet file", error) < 0)
+        return PERFILE_ERROR_ARGUMENT;
     pf_watch_open(&watch, NULL);
     int result = pf_parquet_file_open(&file, &watch.allocator, path, error);
     const struct perfile_parquet_info all = {.rows = file.rows, .groups = file.group_count, .bytes = file.bytes};
