@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* folded_stacks FILE: "comm;main;f;g WEIGHT" for each stack of the event with the most samples, for flamegraph.pl. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <perfile/profile.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct line {
-    uint32_t event;
     uint64_t weight;
     char *stack;
 };
@@ -18,19 +18,11 @@ static int by_stack(const void *a, const void *b)
     return strcmp(((const struct line *)a)->stack, ((const struct line *)b)->stack);
 }
 
-/* "comm;caller;...;leaf"; the caller frees it. */
-static char *fold(struct perfile_stream *stream, const struct perfile_stream_sample *sample)
+static void print(const void *node, VISIT visit, int depth)
 {
-    size_t bytes;
-    char *text = NULL;
-    FILE *out = open_memstream(&text, &bytes);
-
-    for (const char *c = sample->comm; *c; c++)
-        fputc(*c == ' ' ? '_' : *c == ';' ? ':' : *c, out);
-    for (uint32_t i = sample->frame_count; i-- > 0;)
-        fprintf(out, ";%s", perfile_stream_label(stream, sample->frames[i]));
-    fclose(out);
-    return text;
+    const struct line *line = *(struct line *const *)node;
+    if ((visit == postorder || visit == leaf) && line->weight && depth >= 0)
+        printf("%s %" PRIu64 "\n", line->stack, line->weight);
 }
 
 int main(int argc, char **argv)
@@ -40,33 +32,26 @@ int main(int argc, char **argv)
     struct perfile_reader *reader = NULL;
     struct perfile_stream *stream = NULL;
     struct perfile_error error;
-    struct line *lines = NULL;
-    size_t count = 0, room = 0, samples[64] = {0}, most = 0;
-
+    void *lines[64] = {NULL}; /* of each event, in order */
+    size_t samples[64] = {0}, most = 0, bytes;
     int result = perfile_open_path(argc > 1 ? argv[1] : "perf.data", NULL, &reader, &error);
     if (result == 0)
         result = perfile_stream_open(reader, &options, &stream, &error);
     while (result >= 0 && (result = perfile_stream_next(stream, &sample, &error)) > 0) {
-        if (!sample->event || sample->event->index >= 64)
-            continue;
-        if (count == room && !(lines = realloc(lines, (room = 2 * room + 64) * sizeof(*lines))))
-            return 1;
-        samples[sample->event->index]++;
-        lines[count++] = (struct line){sample->event->index, sample->period, fold(stream, sample)};
+        const size_t event = sample->event ? sample->event->index % 64 : 0;
+        struct line *line = calloc(1, sizeof(*line));
+        FILE *out = open_memstream(&line->stack, &bytes);
+        fputs(perfile_stream_comm_label(stream, sample->comm), out);
+        for (uint32_t i = sample->frame_count; i-- > 0;)
+            fprintf(out, ";%s", perfile_stream_label(stream, sample->frames[i]));
+        fclose(out);
+        struct line **found = tsearch(line, &lines[event], by_stack);
+        (*found)->weight += sample->period;
+        if (*found != line)
+            free(line->stack), free(line);
+        most = ++samples[event] > samples[most] ? event : most;
     }
-    for (size_t i = 0; i < 64; i++)
-        most = samples[i] > samples[most] ? i : most;
-    qsort(lines, count, sizeof(*lines), by_stack);
-    uint64_t weight = 0;
-    for (size_t i = 0; i < count; i++) {
-        weight += lines[i].event == most ? lines[i].weight : 0;
-        if ((i + 1 == count || strcmp(lines[i].stack, lines[i + 1].stack) != 0) && weight) {
-            printf("%s %" PRIu64 "\n", lines[i].stack, weight);
-            weight = 0;
-        }
-        free(lines[i].stack);
-    }
-    free(lines);
+    twalk(lines[most], print);
     if (result < 0)
         fprintf(stderr, "folded_stacks: %s\n", error.message);
     perfile_stream_close(stream);

@@ -62,13 +62,14 @@ struct perfile_used_file {
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
-    size_t size;                 /* sizeof(struct perfile_symbol_options) */
-    const char *symfs;           /* a folder that holds the file system of the recording's machine */
-    const char *vmlinux;         /* the kernel with its symbols */
-    const char *kallsyms;        /* a copy of /proc/kallsyms of the recording's machine */
-    const char *buildid_dir;     /* perf's build-id cache; NULL: ~/.debug */
-    const char *archive;         /* a file of `perf archive`, or a folder as it unpacks */
-    const char *recording;       /* its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it */
+    size_t size;             /* sizeof(struct perfile_symbol_options) */
+    const char *symfs;       /* a folder that holds the file system of the recording's machine */
+    const char *vmlinux;     /* the kernel with its symbols */
+    const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
+    const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
+    const char *archive;     /* a file of `perf archive`, or a folder as it unpacks */
+    /* Its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it; NULL: perfile_file.path. */
+    const char *recording;
     uint64_t debuginfod_seconds; /* how long debuginfod may take in all; 0: 90 s. 20 s for one file */
     uint64_t debuginfod_bytes;   /* of the largest file that is downloaded; 0: 2 GiB. Four times that in all */
     bool no_inline;              /* leave out inlined functions, and do not read debug info for them */

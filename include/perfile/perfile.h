@@ -298,6 +298,7 @@ struct perfile_file {
     uint64_t feature_bits[4]; /* bit n of word n/64 = feature n; in native order */
     bool feature_words_32;    /* the bitmap was made of 32-bit big-endian words */
     const char *const *parts; /* names of the further files of a directory: "data.0"; NULL-terminated */
+    const char *path;         /* as perfile_open_path had it; NULL: opened otherwise */
 };
 PERFILE_API const struct perfile_file *perfile_reader_file(const struct perfile_reader *reader);
 

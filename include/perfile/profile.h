@@ -165,6 +165,11 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_stream_frame(const struct perfile_str
  * control characters. Valid as long as the stream. NULL: no such frame, or out of memory.
  */
 PERFILE_API const char *perfile_stream_label(struct perfile_stream *stream, uint32_t id);
+/*
+ * `comm` of a sample as flame graphs name threads: no spaces, ';' or control characters. Valid as long as the stream. NULL:
+ * out of memory.
+ */
+PERFILE_API const char *perfile_stream_comm_label(struct perfile_stream *stream, const char *comm);
 /* The module of a frame of a sample that was given. ARGUMENT. Modules are numbered from 0. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_stream_module(const struct perfile_stream *stream, uint32_t id,
                                                          struct perfile_module *module);

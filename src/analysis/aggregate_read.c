@@ -450,8 +450,6 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
     how.frames.by_place = how.frames.by_address;
     how.find.allocator = r->aggregate->allocator;
-    if (!how.find.recording)
-        how.find.recording = r->options->path;
     return pf_profile_open(reader, &how, &r->profile, error);
 }
 
@@ -493,9 +491,11 @@ int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile
     struct pf_wishes wishes;
     int result = pf_sized_take(&all, sizeof(all), options, "profile options", error);
     if (result == 0)
-        result = pf_wishes_take(&wishes, all.filter, all.symbols, NULL, error);
+        result = pf_wishes_take(&wishes, all.path ? NULL : reader, all.filter, all.symbols, error);
     if (result < 0)
         return result;
+    if (!wishes.symbols.recording)
+        wishes.symbols.recording = all.path;
     all.filter = &wishes.filter;
     all.symbols = &wishes.symbols;
     if (!pf_aggregate_open(&aggregate, all.allocator))

@@ -23,10 +23,10 @@ static int check_syntax(const char *syntax, struct perfile_error *error)
                             "unknown syntax '%s'; there are att, intel", syntax));
 }
 
-static int take_options(struct perfile_annotation *made, const struct perfile_annotation_options *options,
-                        struct perfile_error *error)
+static int take_options(struct perfile_annotation *made, const struct perfile_reader *reader,
+                        const struct perfile_annotation_options *options, struct perfile_error *error)
 {
-    int result = pf_wishes_take(&made->wishes, options->filter, options->symbols, NULL, error);
+    int result = pf_wishes_take(&made->wishes, reader, options->filter, options->symbols, error);
     if (result == 0)
         result = check_syntax(options->syntax, error);
     made->options = *options;
@@ -90,7 +90,7 @@ int perfile_annotation_open(struct perfile_reader *reader, const struct perfile_
     pf_arena_open(&made->arena, made->allocator);
     pf_map_open(&made->short_names, made->allocator);
     pf_map_open(&made->readable, made->allocator);
-    result = take_options(made, &all, error);
+    result = take_options(made, reader, &all, error);
     pf_sources_open(&made->sources, made->wishes.symbols.source_dirs, made->wishes.symbols.symfs, made->allocator);
     made->sources.find = &made->find;
     if (result == 0)

@@ -104,11 +104,13 @@ void pf_labels_open(struct pf_labels *labels, const struct perfile_allocator *al
 {
     pf_arena_open(&labels->arena, allocator);
     pf_map_open(&labels->of, allocator);
+    pf_map_open(&labels->comms, allocator);
 }
 
 void pf_labels_close(struct pf_labels *labels)
 {
     pf_map_close(&labels->of);
+    pf_map_close(&labels->comms);
     pf_arena_close(&labels->arena);
 }
 
@@ -122,4 +124,14 @@ const char *pf_labels_get(struct pf_labels *labels, const struct pf_symbols *sym
     const char *made =
         pf_label_of_frame(&labels->arena, info->name, module ? module->name : NULL, info->kind == PF_FRAME_JIT);
     return made && pf_map_put(&labels->of, id, (uintptr_t)made) ? made : NULL;
+}
+
+const char *pf_labels_get_comm(struct pf_labels *labels, const char *comm)
+{
+    uint64_t label = 0;
+    if (pf_map_get(&labels->comms, (uintptr_t)comm, &label))
+        return (const char *)(uintptr_t)label;
+    char *made = pf_label_make(&labels->arena, comm, NULL, 0);
+    made = made ? pf_label_one_line(&labels->arena, made, 0, true) : NULL;
+    return made && pf_map_put(&labels->comms, (uintptr_t)comm, (uintptr_t)made) ? made : NULL;
 }

@@ -22,15 +22,18 @@ int pf_describe_module(const struct pf_symbols *symbols, uint32_t id, struct per
  */
 void pf_describe_start(struct pf_symbols *symbols, const struct pf_frame_info *info, const char **file, uint32_t *line);
 
-/* Names of frames as flame graphs have them, each made once. */
+/* Names of frames and threads as flame graphs have them, each made once. */
 struct pf_labels {
     struct pf_arena arena;
-    struct pf_map of; /* frames, to pointers */
+    struct pf_map of;    /* frames, to pointers */
+    struct pf_map comms; /* pointers to pointers */
 };
 void pf_labels_open(struct pf_labels *labels, const struct perfile_allocator *allocator);
 void pf_labels_close(struct pf_labels *labels);
 /* `info`, that of frame `id`, may be NULL. NULL then, or when out of memory. */
 const char *pf_labels_get(struct pf_labels *labels, const struct pf_symbols *symbols, uint32_t id,
                           const struct pf_frame_info *info);
+/* Equal names of threads must be equal pointers. NULL: out of memory. */
+const char *pf_labels_get_comm(struct pf_labels *labels, const char *comm);
 
 #endif

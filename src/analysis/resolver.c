@@ -39,7 +39,7 @@ int perfile_resolver_open(struct perfile_reader *reader, struct perfile_session 
     struct pf_wishes wishes;
     int result = pf_sized_take(&all, sizeof(all), options, "resolver options", error);
     if (result == 0)
-        result = pf_wishes_take(&wishes, NULL, all.symbols, NULL, error);
+        result = pf_wishes_take(&wishes, reader, NULL, all.symbols, error);
     if (result == 0)
         result = pf_wishes_check_flags(all.flags, known, error);
     if (result < 0)

@@ -31,7 +31,7 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
     *stream = NULL;
     int result = pf_sized_take(&all, sizeof(all), options, "stream options", error);
     if (result == 0)
-        result = pf_wishes_take(&wishes, all.filter, all.symbols, NULL, error);
+        result = pf_wishes_take(&wishes, reader, all.filter, all.symbols, error);
     if (result == 0)
         result = pf_wishes_check_flags(all.flags, known, error);
     if (result < 0)
@@ -115,6 +115,11 @@ int perfile_stream_frame(const struct perfile_stream *stream, uint32_t id, struc
 const char *perfile_stream_label(struct perfile_stream *stream, uint32_t id)
 {
     return pf_labels_get(&stream->labels, pf_profile_symbols(stream->profile), id, frame_at(stream, id));
+}
+
+const char *perfile_stream_comm_label(struct perfile_stream *stream, const char *comm)
+{
+    return pf_labels_get_comm(&stream->labels, comm);
 }
 
 int perfile_stream_module(const struct perfile_stream *stream, uint32_t id, struct perfile_module *module)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/wishes.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "symbol/dwarf/inlines.h"
@@ -17,11 +18,11 @@ struct perfile_unwinder {
 };
 
 /* Where things are that the caller's options (may be NULL) point at. */
-static int take_options(struct pf_find_options *find, const struct perfile_symbol_options *options,
-                        struct perfile_error *error)
+static int take_options(struct pf_find_options *find, const struct perfile_reader *reader,
+                        const struct perfile_symbol_options *options, struct perfile_error *error)
 {
-    struct perfile_symbol_options all = PERFILE_SYMBOL_OPTIONS_INIT;
-    const int result = pf_sized_take(&all, sizeof(all), options, "symbol options", error);
+    struct perfile_symbol_options all;
+    const int result = pf_wishes_take_symbols(&all, reader, options, error);
     *find = pf_find_options_of(&all);
     return result;
 }
@@ -31,7 +32,7 @@ int perfile_unwinder_open(struct perfile_reader *reader, const struct perfile_sy
 {
     struct pf_find_options find;
     *unwinder = NULL;
-    int result = take_options(&find, options, error);
+    int result = take_options(&find, reader, options, error);
     if (result < 0)
         return result;
     struct perfile_unwinder *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
@@ -82,7 +83,7 @@ int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, u
     struct pf_find_options find;
     struct pf_found found;
     struct pf_watch watch;
-    int bytes = take_options(&find, symbol_options, NULL);
+    int bytes = take_options(&find, NULL, symbol_options, NULL);
     if (bytes == 0)
         bytes = pf_sized_take(&ours, sizeof(ours), map, "map", NULL);
     if (bytes < 0)
@@ -123,7 +124,7 @@ int perfile_jit_open(struct perfile_reader *reader, const struct perfile_symbol_
 {
     struct pf_find_options find;
     *jit = NULL;
-    int result = take_options(&find, options, error);
+    int result = take_options(&find, reader, options, error);
     if (result < 0)
         return result;
     struct perfile_jit *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));

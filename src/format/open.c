@@ -657,6 +657,9 @@ int perfile_open_path(const char *path, const struct perfile_open_options *optio
     int result = make_reader(options, &made, error);
     if (result < 0)
         return result;
+    made->file.path = pf_arena_text(&made->arena, path, strlen(path));
+    if (!made->file.path)
+        return finish_opening(pf_fail_memory(error, "reader"), made, reader);
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) {
         made->directory = directory;

@@ -124,7 +124,8 @@ struct wishes {
     struct pf_wishes more;
 };
 
-static int take_wishes(struct wishes *wishes, const struct perfile_output_options *options, struct perfile_error *error)
+static int take_wishes(struct wishes *wishes, const struct perfile_reader *reader,
+                       const struct perfile_output_options *options, struct perfile_error *error)
 {
     struct perfile_output_options *all = &wishes->all;
     *wishes = (struct wishes){.all = PERFILE_OUTPUT_OPTIONS_INIT,
@@ -133,7 +134,9 @@ static int take_wishes(struct wishes *wishes, const struct perfile_output_option
                               .events = PERFILE_EVENT_OPTIONS_INIT};
     int result = pf_sized_take(all, sizeof(*all), options, "output options", error);
     if (result == 0)
-        result = pf_wishes_take(&wishes->more, all->filter, all->symbols, all->report, error);
+        result = pf_wishes_take(&wishes->more, reader, all->filter, all->symbols, error);
+    if (result == 0)
+        result = pf_sized_take(&wishes->more.report, sizeof(wishes->more.report), all->report, "report options", error);
     if (result == 0)
         result = pf_sized_take(&wishes->flame, sizeof(wishes->flame), all->flame, "flame options", error);
     if (result == 0)
@@ -197,7 +200,7 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     const struct pf_output *output = find(kind, format);
     if (!output)
         return fail_unknown(kind, format, error);
-    result = take_wishes(&wishes, options, error);
+    result = take_wishes(&wishes, reader, options, error);
     if (result == 0)
         result = check_more(output, &wishes.all, error);
     if (result == 0)

@@ -227,7 +227,7 @@ int perfile_table_of_diff(const struct perfile_diff *diff, const struct perfile_
                        diff ? "pointer to the table" : "comparison");
     int result = pf_sized_take(&all, sizeof(all), options, "table options", error);
     if (result == 0)
-        result = pf_table_make(&all, table, error);
+        result = pf_table_make(NULL, &all, table, error);
     if (result == 0)
         result = give_diff(*table, diff, error);
     if (result == 0)

@@ -350,7 +350,10 @@ static int open_view(struct perfile_table *table, struct perfile_error *error)
 static int take_options(struct perfile_table *table, const struct perfile_table_options *options,
                         struct perfile_error *error)
 {
-    int result = pf_wishes_take(&table->wishes, options->filter, options->symbols, options->report, error);
+    int result = pf_wishes_take(&table->wishes, table->reader, options->filter, options->symbols, error);
+    if (result == 0)
+        result = pf_sized_take(&table->wishes.report, sizeof(table->wishes.report), options->report, "report options",
+                               error);
     table->events = (struct perfile_event_options)PERFILE_EVENT_OPTIONS_INIT;
     if (result == 0)
         result = pf_sized_take(&table->events, sizeof(table->events), options->events, "event options", error);
@@ -363,13 +366,14 @@ static int take_options(struct perfile_table *table, const struct perfile_table_
     return result;
 }
 
-int pf_table_make(const struct perfile_table_options *options, struct perfile_table **table,
-                  struct perfile_error *error)
+int pf_table_make(struct perfile_reader *reader, const struct perfile_table_options *options,
+                  struct perfile_table **table, struct perfile_error *error)
 {
     const struct perfile_allocator *lasting = pf_allocator_or_default(options->allocator);
     struct perfile_table *made = *table = pf_new(lasting, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "table");
+    made->reader = reader;
     const int result = take_options(made, options, error);
     made->lasting = lasting;
     made->allocator = &made->watch.allocator;
@@ -400,14 +404,13 @@ static int make_table(struct perfile_reader *reader, const char *view, const str
     if (result < 0 || (result = find_view(view, &found, error)) < 0 ||
         (result = pf_sized_take(&all, sizeof(all), options, "table options", error)) < 0)
         return result;
-    result = pf_table_make(&all, table, error);
+    result = pf_table_make(reader, &all, table, error);
     if (result < 0) {
         perfile_table_close(*table);
         *table = NULL;
         return result;
     }
     (*table)->view = found;
-    (*table)->reader = reader;
     return 0;
 }
 

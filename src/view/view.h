@@ -92,9 +92,9 @@ struct perfile_table {
 /* perfile_table_open for an output of a verb, by what that was asked for, which must live as long. */
 int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_reader *reader, const char *view,
                       struct perfile_table **table, struct perfile_error *error);
-/* A table without a view; *table must be closed also after an error, unless it is NULL. */
-int pf_table_make(const struct perfile_table_options *options, struct perfile_table **table,
-                  struct perfile_error *error);
+/* A table without a view, of a recording or none (NULL); *table must be closed also after an error, unless it is NULL. */
+int pf_table_make(struct perfile_reader *reader, const struct perfile_table_options *options,
+                  struct perfile_table **table, struct perfile_error *error);
 /* Opens the view that it was given; closes the table when that fails. */
 int pf_table_start(struct perfile_table **table, struct perfile_error *error);
 /* A column, whose texts must live as long as the table. False when out of memory. */

@@ -16,6 +16,10 @@ EXAMPLES = {
     'hot_functions': ('perfile-analysis', None),
     'top_modules': ('perfile-analysis', None),
 }
+# with inlined functions, several events, code made at run time, a folder, a stream
+TREE = pathlib.Path(__file__).resolve().parents[2]
+RECORDINGS = [str(TREE / name) for name in ('examples/demo.perf.data', *(f'tests/data/{name}.perf.data' for name in (
+    'block', 'group', 'jit', 'pipe-7.2', 'threads', 'two-events')))]
 LOADED = {'capstone', 'libarchive', 'libdebuginfod'}
 SKIP = 77
 
@@ -72,9 +76,10 @@ def main():
             argument = str(root / 'made.data') if name == 'write_profile' else recording
             twice = [recording] if name == 'top_modules' else []
             printed = run([str(program), argument, *twice], env=environment)
-            if same and printed != run([str(command), *same, recording], env=environment):
-                print(f'{name} and perfile {" ".join(same)} differ')
-                wrong += 1
+            for one in RECORDINGS if same else ():
+                if run([str(program), one], env=environment) != run([str(command), *same, one], env=environment):
+                    print(f'{name} and perfile {" ".join(same)} differ: {one}')
+                    wrong += 1
             if (name == 'hot_functions' and not check_hot(printed)) or (name == 'top_modules' and not check_top(printed)):
                 print(f'{name}:\n{printed}')
                 wrong += 1

@@ -46,6 +46,8 @@ static void samples_frames_and_modules(void **state)
     assert_int_equal(sample->time, 10);
     assert_int_equal(sample->cpu, -1);
     assert_string_equal(sample->comm, "worker");
+    assert_string_equal(perfile_stream_comm_label(stream, sample->comm), "worker");
+    assert_string_equal(perfile_stream_comm_label(stream, "a b;c\n\xff"), "a_b:c_\\xff");
     assert_int_equal(sample->frame_count, 1);
     assert_null(sample->decoded);
     const uint32_t first = sample->frames[0];

@@ -586,6 +586,7 @@ class perfile_file(Struct):
     feature_bits: Any
     feature_words_32: bool
     parts: Any
+    path: Optional[Bytes]
 
 
 class perfile_u64s(Struct):
@@ -2170,7 +2171,8 @@ perfile_file._fields_ = [
     ('event_type_count', c_size_t),
     ('feature_bits', c_uint64 * 4),
     ('feature_words_32', c_bool),
-    ('parts', POINTER(c_char_p))]
+    ('parts', POINTER(c_char_p)),
+    ('path', c_char_p)]
 perfile_u64s._fields_ = [
     ('data', c_void_p),
     ('count', c_uint64),
@@ -3188,6 +3190,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_stream_next': ('libperfile-analysis', c_int, [c_void_p, POINTER(POINTER(perfile_stream_sample)), POINTER(perfile_error)]),
     'perfile_stream_frame': ('libperfile-analysis', c_int, [c_void_p, c_uint32, POINTER(perfile_frame)]),
     'perfile_stream_label': ('libperfile-analysis', c_char_p, [c_void_p, c_uint32]),
+    'perfile_stream_comm_label': ('libperfile-analysis', c_char_p, [c_void_p, c_char_p]),
     'perfile_stream_module': ('libperfile-analysis', c_int, [c_void_p, c_uint32, POINTER(perfile_module)]),
     'perfile_stream_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
     'perfile_event_unit': ('libperfile-analysis', c_char_p, [POINTER(perfile_event), c_void_p, c_size_t]),

@@ -274,6 +274,7 @@ class File(NamedTuple):
     feature_bits: Tuple[int, ...]
     feature_words_32: bool
     parts: Tuple[str, ...]
+    path: Optional[str]
 
 
 class Counts(NamedTuple):

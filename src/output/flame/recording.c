@@ -235,7 +235,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     start(g, reader, options);
     how.find.allocator = g->allocator;
     if (reader == flame->before)
-        how.find.recording = flame->before_path;
+        how.find.recording = flame->before_path ? flame->before_path : perfile_reader_file(reader)->path;
     int result = pf_bottom_open(&g->bottom, g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, error);
     if (result == 0 && page)
         result = open_page(g);

@@ -593,7 +593,7 @@ int perfile_table_of_parquet(const struct perfile_parquet_options *given, struct
     of_table.allocator = options.allocator;
     of_table.columns = options.columns;
     of_table.wall_times = true;
-    result = pf_table_make(&of_table, table, error);
+    result = pf_table_make(NULL, &of_table, table, error);
     if (result == 0)
         result = make_files(*table, &options, error);
     if (result == 0)
