@@ -897,6 +897,14 @@ PERFILE_API void perfile_session_limit(struct perfile_session *session, uint64_t
 /* How many samples were left out so far because of it. */
 PERFILE_API uint64_t perfile_session_left_out(const struct perfile_session *session);
 /*
+ * For who need not see samples in order; to be called before the first _next. `take` is shown each record as it is read,
+ * before its turn by time comes and what it says of threads and mappings holds; the record lives until it returns. True of
+ * a sample that has a time: it was taken, and does not come any more. What directories hold is not shown to it.
+ */
+PERFILE_API void perfile_session_preview(struct perfile_session *session,
+                                         bool (*take)(void *context, const struct perfile_record *record),
+                                         void *context);
+/*
  * Gives back the memory of mappings that nobody can ask for any more: that others have replaced, or of processes that ended
  * a while ago. To be called as often as one likes; it does something when it is worth it. True: it has, and all spaces and
  * maps are new ones. Those that were given out before are valid until it does so again. Without it they live as long as

@@ -116,6 +116,18 @@ static bool leave_out(struct perfile_session *session, const struct perfile_reco
     return true;
 }
 
+/* True: the sample is taken, and is not given any more. */
+static bool is_taken(struct perfile_session *session, const struct perfile_record *record)
+{
+    if (!session->take(session->take_context, record) || record->type != PERFILE_RECORD_SAMPLE ||
+        !pf_session_must_wait(session, record))
+        return false;
+    session->unordered += record->time < session->settled;
+    session->order.max_time = pf_max(session->order.max_time, record->time);
+    session->given++;
+    return true;
+}
+
 /* ---- one stream: rounds of ring buffers ---- */
 
 static void end_round(struct perfile_session *session)
@@ -202,6 +214,8 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
         if (PF_UNLIKELY(session->note != NULL))
             session->note(session->mark_context, read);
         if (PF_UNLIKELY(session->resumed_until) && was_delivered(session, read))
+            continue;
+        if (session->take && is_taken(session, read))
             continue;
         if (PF_LIKELY(pf_session_must_wait(session, read))) {
             if (PF_UNLIKELY(read->time < session->first_wanted) && leave_out(session, read))
@@ -353,6 +367,15 @@ void perfile_session_skip(struct perfile_session *session,
     session->unwanted = unwanted;
     session->unwanted_context = context;
     skip(session);
+}
+
+void perfile_session_preview(struct perfile_session *session,
+                             bool (*take)(void *context, const struct perfile_record *record), void *context)
+{
+    if (session->record)
+        return;
+    session->take = take;
+    session->take_context = context;
 }
 
 uint64_t perfile_session_left_out(const struct perfile_session *session)

@@ -34,6 +34,8 @@ struct perfile_session {
     struct pf_skips skips;
     bool (*unwanted)(void *context, const struct perfile_block *block); /* NULL: all samples are wanted */
     void *unwanted_context;
+    bool (*take)(void *context, const struct perfile_record *record); /* perfile_session_preview; NULL: nobody does */
+    void *take_context;
     struct pf_entry round_at, round_before; /* where the round that is read begins, and the one before it; offset 0: */
     bool can_enter, can_enter_before;       /* one cannot begin there */
     struct perfile_counts counts_at, counts_before; /* of the reader there */

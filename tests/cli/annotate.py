@@ -273,6 +273,26 @@ def check_page(case, verb):
     expect('which is said', 'holds no code: no function of those with samples is short enough' in case.said, True)
 
 
+def check_late(case, assemble):
+    """A mapping that stands behind samples which are later than it: none of them counts where the process was before."""
+    event = next(line for line in RECORDING.splitlines() if line.startswith('attr')) + '\n'
+    mapping = 'record MMAP2 pid=%d tid=%d addr=0x1000 len=0x1000 pgoff=0 prot=5 filename="/nowhere/%s" | identifier=1 pid=7 tid=7 time=%d\n'
+
+    def sample(time, pid):
+        return f'sample misc=2 identifier=1 ip=0x1010 pid={pid} tid={pid} time={time} period=1\n'
+    fork = 'record FORK pid=8 tid=8 ppid=7 ptid=7 time=506 | identifier=1 pid=8 tid=8 time=506\n'
+    late = mapping % (7, 7, 'after', 505)
+    lines = [event, mapping % (7, 7, 'before', 12)]
+    for time in range(100, 300): # so many that the first ones are looked up before the last ones are read
+        lines += [sample(time, 7)] + ['record FINISHED_ROUND\n'] * (time % 20 == 0)
+    last = [sample(510, 7), sample(511, 7), sample(512, 8)]
+    for behind, wanted in ([late, fork], {'before': 200, 'after': 3}), ([fork, late], {'before': 200, 'after': 3}), ([], {'before': 202}):
+        text = ''.join(lines + last + behind)
+        case.recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
+        got = {pathlib.Path(row['dso']).name: row['samples'] for row in case.rows('table', 'instructions') if row['dso']}
+        expect(f'{len(behind)} records too late', got, wanted)
+
+
 def main():
     hermetic.settle()
     perfile, assemble, *compiler = sys.argv[1:]
@@ -300,6 +320,7 @@ def main():
         check_others(case, program)
         maps = re.sub('identifier=1 ', '', ''.join(line + '\n' for line in text.splitlines() if line.startswith('record')))
         check_branches(case, assemble, here, there, maps)
+        check_late(case, assemble)
     print('instructions and source lines are right')
 
 

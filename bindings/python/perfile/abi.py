@@ -3183,6 +3183,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_space_below': ('libperfile', POINTER(perfile_map), [c_void_p, c_uint64]),
     'perfile_session_limit': ('libperfile', None, [c_void_p, c_uint64, c_uint64]),
     'perfile_session_left_out': ('libperfile', c_uint64, [c_void_p]),
+    'perfile_session_preview': ('libperfile', None, [c_void_p, CFUNCTYPE(c_bool, c_void_p, POINTER(perfile_record)), c_void_p]),
     'perfile_session_trim': ('libperfile', c_bool, [c_void_p]),
     'perfile_session_unordered': ('libperfile', c_uint64, [c_void_p]),
     'perfile_stream_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_stream_options), POINTER(c_void_p), POINTER(perfile_error)]),
