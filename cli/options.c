@@ -656,6 +656,53 @@ static int unknown_long(const struct pf_command *command, const char *name, size
                     where_to_read(command, advice));
 }
 
+/* What perf has and we do not; options that the verb has never come here. */
+static const struct perf_option {
+    const char *verbs, *name;
+    char letter;
+    const char *argument, *instead;
+} perf_options[] = {
+#define PF_PERF_OPTION(verbs, name, letter, argument, instead) {verbs, name, letter, argument, instead},
+#include "perf_options.def"
+#undef PF_PERF_OPTION
+};
+
+/* By its name, or by its letter if that is not 0. */
+static const struct perf_option *find_perfs(const struct pf_command *command, const char *name, size_t bytes,
+                                            char letter)
+{
+    char verb[GUESS_BYTES];
+
+    snprintf(verb, sizeof(verb), " %s ", command->name);
+    for (size_t i = 0; i < sizeof(perf_options) / sizeof(perf_options[0]); i++) {
+        const struct perf_option *option = &perf_options[i];
+        const bool is_meant =
+            letter ? option->letter == letter : !strncmp(option->name, name, bytes) && !option->name[bytes];
+        if (is_meant && strstr(option->verbs, verb))
+            return option;
+    }
+    return NULL;
+}
+
+/* `value` is what stands behind the option in the same argument, or NULL. */
+static int take_perfs(struct parse *parse, const struct perf_option *option, const char *spelling, const char *value)
+{
+    static const char nothing[] = "nothing: ";
+    const bool has_way = option->instead && strncmp(option->instead, nothing, sizeof(nothing) - 1) != 0;
+    char advice[80];
+
+    if (option->instead)
+        return complain(parse->command, "unknown option %s%s%s (%s)", spelling, has_way ? "; instead: " : ": ",
+                        option->instead + (has_way ? 0 : sizeof(nothing) - 1), where_to_read(parse->command, advice));
+    if (value && !option->argument)
+        return complain(parse->command, "%s takes no value", spelling);
+    if (!value && option->argument && option->argument[0] != '[' && !*parse->next)
+        return complain(parse->command, "%s needs a value: %s %s", spelling, spelling, option->argument);
+    if (!value && option->argument && option->argument[0] != '[')
+        parse->next++;
+    return PF_STATUS_OK;
+}
+
 /* Behind an option that needs no value: the next option, the recording and the command to be recorded are none. */
 static bool is_value(const struct given *given, const char *argument)
 {
@@ -687,7 +734,12 @@ static int parse_long(struct parse *parse, const char *name)
     const char *value = name[bytes] ? name + bytes + 1 : NULL;
     struct given given = {parse->command, find_option(parse->command, name, bytes, 0), ""};
     char candidates[CANDIDATE_BYTES] = "";
+    const struct perf_option *perfs = given.option ? NULL : find_perfs(parse->command, name, bytes, 0);
 
+    if (perfs) {
+        snprintf(given.spelling, sizeof(given.spelling), "--%s", perfs->name);
+        return take_perfs(parse, perfs, given.spelling, value);
+    }
     if (!given.option)
         given.option = find_beginning(parse->command, name, bytes, candidates);
     if (!given.option && candidates[0])
@@ -707,8 +759,15 @@ static int parse_short(struct parse *parse, const char *letters)
 
     for (; *letters && !status; letters++) {
         struct given given = {parse->command, find_option(parse->command, NULL, 0, *letters), {'-', *letters, 0}};
+        const struct perf_option *perfs = given.option ? NULL : find_perfs(parse->command, NULL, 0, *letters);
         char advice[80];
 
+        if (perfs && perfs->argument)
+            return take_perfs(parse, perfs, given.spelling, letters[1] ? letters + 1 : NULL);
+        if (perfs) {
+            status = take_perfs(parse, perfs, given.spelling, NULL);
+            continue;
+        }
         if (!given.option)
             return complain(parse->command, "unknown option -%c (%s)", *letters, where_to_read(parse->command, advice));
         if (given.option->argument)

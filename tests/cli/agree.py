@@ -41,6 +41,19 @@ def expect(fact, *what):
         print('---', *what)
 
 
+PERFS = re.compile(r'^PF_PERF_OPTION\(" ([a-z0-9 -]+) ", "([\w-]+)", (?:0|\'(.)\'), ', re.MULTILINE)
+
+
+def check_perfs_options(verbs, source):
+    """The options of perf that are not here: the verb has none of that name or letter, and no row stands twice."""
+    rows = [(verb, name, letter) for words, name, letter in PERFS.findall((source / 'cli/perf_options.def').read_text())
+            for verb in words.split()]
+    expect(len(rows) > 100 and len({row[:2] for row in rows}) == len(rows), 'rows of perf_options.def', len(rows))
+    for verb, name, letter in rows:
+        known = {key for option in verbs[verb]['options'] for key in (option['name'], option.get('short'))}
+        expect(not known & {f'--{name}', f'-{letter}'}, 'perf_options.def', verb, name)
+
+
 def check_standard_output(perfile, verbs, source):
     """To every verb, - is standard output; there is no file of that name then."""
     writing = {name for name, verb in verbs.items() if '--output' in {o['name'] for o in verb['options']}} - MACHINE
@@ -99,6 +112,7 @@ def main():
             expect(options <= known, document.name, f'perfile {name}', *(options - known))
             expect(set(re.findall(r'--[\w-]+', before)) <= general, document.name, f'perfile {before}')
     expect(seen > 10, 'commands in documents', seen)
+    check_perfs_options(verbs, source)
     check_standard_output([*wrapper, perfile], verbs, source)
     print(f'{len(verbs)} verbs and {seen} commands in documents')
     sys.exit(len(failures) > 0)
