@@ -58,7 +58,7 @@ void pf_take_dso_daddr(struct pf_report *report, struct pf_report_taken *taken, 
 {
     const uint32_t frame = pf_profile_frame_at(report->profile, pf_field_addr(sample->decoded));
     report->short_of_memory |= frame == UINT32_MAX;
-    report->unnamed_data |= frame != UINT32_MAX && !frame_of(report, frame)->name;
+    report->unmapped_data |= frame != UINT32_MAX && frame_of(report, frame)->module == PF_NO_SYMBOL;
     taken->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
 }
 
@@ -70,7 +70,7 @@ void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_ro
 size_t pf_least_dso_daddr(const struct pf_report *report, const struct pf_report_row *row)
 {
     (void)row;
-    return report->unnamed_data ? ADDRESS_ROOM : 0;
+    return report->unmapped_data ? ADDRESS_ROOM : 0;
 }
 
 /* ---- symbol_daddr, symbol_iaddr ---- */

@@ -347,7 +347,7 @@ struct pf_report {
     struct pf_report_field fields[PF_REPORT_FIELDS];
     size_t field_count;
     struct pf_text scratch;
-    bool unnamed_data;   /* the address of an access has no symbol */
+    bool unmapped_data;  /* the address of an access is in no mapping */
     uint64_t quantum_ns; /* of the column time */
     int32_t *sockets;    /* by processor */
     size_t socket_count, socket_room;
