@@ -53,11 +53,12 @@ static void print_bash_name(struct pf_stream *out, const struct pf_command *comm
 /* One arm of `case $verb:$previous`: what may stand behind an option. */
 static void print_bash_argument(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
+    const char letter = pf_option_letter(command, option);
     if (!option->argument)
         return;
     pf_stream_print(out, "    %s:--%s", command->name, option->name);
-    if (option->letter)
-        pf_stream_print(out, " | %s:-%c", command->name, option->letter);
+    if (letter)
+        pf_stream_print(out, " | %s:-%c", command->name, letter);
     pf_stream_print(out, ")%s%s words='", takes_file(option) ? " files=1" : "",
                     pf_option_is_list(option) ? " list=1" : "");
     if (option->value_at)
@@ -124,13 +125,14 @@ static void print_zsh_values(struct pf_stream *out, const struct pf_command *com
 
 static void print_zsh_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
+    const char letter = pf_option_letter(command, option);
     bool repeats = option->kind == PF_OPTION_FIELDS;
 
     pf_stream_print(out, " \\\n            ");
-    if (option->letter)
-        pf_stream_print(out, repeats ? "'*'" : "'(-%c --%s)'", option->letter, option->name);
-    if (option->letter)
-        pf_stream_print(out, "{-%c%s,--%s%s}'[", option->letter, option->argument ? "+" : "", option->name,
+    if (letter)
+        pf_stream_print(out, repeats ? "'*'" : "'(-%c --%s)'", letter, option->name);
+    if (letter)
+        pf_stream_print(out, "{-%c%s,--%s%s}'[", letter, option->argument ? "+" : "", option->name,
                         option->argument ? "=" : "");
     else
         pf_stream_print(out, "'--%s%s[", option->name, option->argument ? "=" : "");
@@ -199,9 +201,10 @@ static void print_fish_values(struct pf_stream *out, const struct pf_command *co
 
 static void print_fish_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
+    const char letter = pf_option_letter(command, option);
     pf_stream_print(out, "complete -c perfile -n '__perfile_verb %s' -l %s", command->name, option->name);
-    if (option->letter)
-        pf_stream_print(out, " -s %c", option->letter);
+    if (letter)
+        pf_stream_print(out, " -s %c", letter);
     if (option->argument)
         pf_stream_print(out, takes_file(option) ? " -rF" : " -x");
     if (option->value_at) {

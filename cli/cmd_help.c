@@ -60,8 +60,9 @@ static void put_option(struct pf_json_writer *json, const struct pf_command *com
     pf_json_writer_begin(json, NULL, false);
     snprintf(name, sizeof(name), "--%s", option->name);
     pf_json_writer_text(json, "name", name);
-    if (option->letter)
-        pf_json_writer_text(json, "short", (const char[]){'-', option->letter, 0});
+    const char letter = pf_option_letter(command, option);
+    if (letter)
+        pf_json_writer_text(json, "short", (const char[]){'-', letter, 0});
     pf_json_writer_text(json, "kind", kinds[option->kind]);
     if (option->argument)
         pf_json_writer_text(json, "argument", option->argument);
@@ -179,8 +180,9 @@ static void print_scdoc_values(struct pf_stream *out, const struct pf_command *c
 
 static void print_scdoc_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
-    if (option->letter)
-        pf_stream_print(out, "*-%c*, ", option->letter);
+    const char letter = pf_option_letter(command, option);
+    if (letter)
+        pf_stream_print(out, "*-%c*, ", letter);
     pf_stream_print(out, "*--%s*", option->name);
     if (option->argument)
         pf_stream_print(out, " _%s_", option->argument);

@@ -48,14 +48,23 @@ static const struct pf_option options[] = {
      .offset = AT(events.stack_skip),
      .doc = "Callers are behind the first N frames of the stack, and behind the functions of locks [0]; perf skips 4, "
             "which are too many where a lock has fewer."},
+    TEXT("lock-filter", 'L', "LIST", events.locks, "Only locks with these addresses, or names of lockdep."),
+    TEXT("callstack-filter", 'S', "LIST", events.callers,
+         "Only waits with a function of the kernel in their stack that has one of these texts in its name."),
+    {.name = "max-stack",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.stack_depth),
+     .doc = "What stacks differ in is looked for in their first N frames [8]."},
     PF_OPTION_OUTPUT,
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option perf_options[] = {
-    TEXT("field", 'F', "LIST", events.fields, "The columns: contended,wait_total,wait_max,wait_min,avg_wait."),
-    TEXT("key", 0, "COLUMN", events.sort, "Sort by this column [wait_total]."),
+    TEXT("field", 'F', "LIST", events.fields,
+         "The columns, in this order: contended,wait_total,wait_max,wait_min,avg_wait, of report also acquired."),
+    TEXT("key", 'k', "COLUMN", events.sort, "Sort by this column [wait_total, of report: acquired]."),
     {.name = "entries",
      .letter = 'E',
      .kind = PF_OPTION_NUMBER,

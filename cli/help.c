@@ -126,12 +126,13 @@ static void print_values(struct pf_stream *out, const struct pf_command *command
 static void print_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option,
                          size_t most_values)
 {
+    const char letter = pf_option_letter(command, option);
     char left[80];
     size_t column;
 
-    column = (size_t)snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", option->letter ? '-' : ' ',
-                              option->letter ? option->letter : ' ', option->letter ? "," : " ", option->name,
-                              option->argument ? " " : "", option->argument ? option->argument : "");
+    column = (size_t)snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
+                              letter ? "," : " ", option->name, option->argument ? " " : "",
+                              option->argument ? option->argument : "");
     pf_stream_print(out, "%s", left);
     if (column >= DOC_COLUMN - 1) {
         pf_stream_print(out, "\n");

@@ -607,6 +607,11 @@ static const struct pf_option *find_option(const struct pf_command *command, con
     return NULL;
 }
 
+char pf_option_letter(const struct pf_command *command, const struct pf_option *option)
+{
+    return option->letter && find_option(command, NULL, 0, option->letter) == option ? option->letter : 0;
+}
+
 /* As in perf and other programs, a name may be cut off when no other option begins so. `list` names those that do. */
 static const struct pf_option *find_beginning(const struct pf_command *command, const char *name, size_t bytes,
                                               char list[CANDIDATE_BYTES])

@@ -370,6 +370,8 @@ void pf_settings_free(struct pf_settings *settings);
  * the first argument that is no option and all behind it. PF_STATUS_OK, or another status when a message was printed.
  */
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings);
+/* 0: it has none, or one that another option of the command before it has, too. */
+char pf_option_letter(const struct pf_command *command, const struct pf_option *option);
 
 /*
  * After the library refused an argument because of the word `token`: which value of a list may have been meant. "; did you

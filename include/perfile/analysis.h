@@ -255,6 +255,10 @@ struct perfile_event_options {
     uint64_t rows;         /* at most so many in each table of a text; 0: all */
     uint64_t stack_skip;   /* lock_contention: so many frames of the stack are not the caller, whatever they are */
     const char *separator; /* lock_contention: a line of values with this between them; NULL: a table */
+    const char *locks; /* lock_contention: only locks of these addresses or names, "0xffff888100049480,tasklist_lock" */
+    const char
+        *callers; /* lock_contention: only waits with a function in the stack that has one of these in its name */
+    uint64_t stack_depth; /* lock_contention: so many frames of the stack make the caller; 0: 8 */
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)
 

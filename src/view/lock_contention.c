@@ -104,9 +104,7 @@ static int open_contention(struct perfile_table *table, void **state, struct per
     struct contention *contention = pf_table_state(table, state, sizeof(*contention), columns, PF_COUNT(columns));
     if (!contention)
         return pf_fail_memory(error, "locks");
-    pf_locks_open(&contention->locks, table->reader, table->allocator);
-    contention->locks.skip = table->options.events->stack_skip;
-    contention->locks.types = table->options.events->classes;
+    pf_locks_open(&contention->locks, table->reader, table->options.events, table->allocator);
     if (!pf_locks_by_parse(table->options.keys, &contention->locks.by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "waits for locks are added up by caller, lock or thread, not by '%.40s'", table->options.keys);

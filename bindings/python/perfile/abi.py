@@ -125,6 +125,9 @@ class perfile_event_options(Sized):
     rows: int
     stack_skip: int
     separator: Optional[Bytes]
+    locks: Optional[Bytes]
+    callers: Optional[Bytes]
+    stack_depth: int
 
 
 class perfile_machine_code(Sized):
@@ -1786,7 +1789,10 @@ perfile_event_options._fields_ = [
     ('fields', c_char_p),
     ('rows', c_uint64),
     ('stack_skip', c_uint64),
-    ('separator', c_char_p)]
+    ('separator', c_char_p),
+    ('locks', c_char_p),
+    ('callers', c_char_p),
+    ('stack_depth', c_uint64)]
 perfile_machine_code._fields_ = [
     ('size', c_size_t),
     ('bytes', c_void_p),

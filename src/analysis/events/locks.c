@@ -13,6 +13,7 @@ struct pf_lock_wait {
     uint64_t start, order;
     uint32_t cpu, row;
     bool active;
+    bool ignored; /* it began, but was not asked for */
 };
 
 enum wish { BEGIN, END, CONTENDED, ACQUIRED };
@@ -39,9 +40,10 @@ bool pf_locks_by_parse(const char *text, enum pf_locks_by *by)
     return false;
 }
 
-void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_allocator *allocator)
+void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_event_options *options,
+                   const struct perfile_allocator *allocator)
 {
-    *locks = (struct pf_locks){.reader = reader, .allocator = allocator};
+    *locks = (struct pf_locks){.reader = reader, .options = options, .allocator = allocator};
     pf_bound_events_open(&locks->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_event_losses_open(&locks->losses, allocator);
     pf_arena_open(&locks->arena, allocator);
@@ -82,17 +84,28 @@ const char *pf_lock_type(uint32_t flags, bool with_mode)
     return "unknown";
 }
 
-static bool is_wanted(const struct pf_locks *locks, uint32_t flags)
+static bool is_type(const char *text, size_t bytes, const void *state)
 {
-    const char *name = pf_lock_type(flags, false), *with_mode = pf_lock_type(flags, true);
-    for (const char *at = locks->types; at && *at; at += strspn(at, ", ")) {
-        const size_t length = strcspn(at, ", ");
-        if ((strlen(name) == length && strncmp(at, name, length) == 0) ||
-            (strlen(with_mode) == length && strncmp(at, with_mode, length) == 0))
+    const uint32_t flags = *(const uint32_t *)state;
+    const char *names[] = {pf_lock_type(flags, false), pf_lock_type(flags, true)};
+    for (size_t i = 0; i < PF_COUNT(names); i++)
+        if (strlen(names[i]) == bytes && strncmp(text, names[i], bytes) == 0)
             return true;
-        at += length;
+    return false;
+}
+
+/* Whether one of the list is; true of no list. */
+static bool any_of(const char *list, bool (*is)(const char *text, size_t bytes, const void *state), const void *state)
+{
+    if (!list || !*list)
+        return true;
+    for (; *list; list += strspn(list, ", ")) {
+        const size_t length = strcspn(list, ", ");
+        if (length && is(list, length, state))
+            return true;
+        list += length;
     }
-    return !locks->types || !*locks->types;
+    return false;
 }
 
 /* ---- callers ----------------------------------------------------------------------------------------------------- */
@@ -196,11 +209,13 @@ static struct caller find_caller(struct pf_locks *locks, const struct perfile_sa
     if (!(sample->present & PERFILE_SAMPLE_CALLCHAIN))
         return caller;
     locks->has_stacks = true;
-    for (uint64_t i = 0; i < chain->count && frames < PF_LOCK_STACK; i++) {
+    const struct perfile_event_options *options = locks->options;
+    const uint64_t most = options->stack_depth ? options->stack_depth : PF_LOCK_STACK;
+    for (uint64_t i = 0; i < chain->count && frames < most; i++) {
         const uint64_t ip = perfile_u64_at(chain, i);
         if (ip >= PERFILE_CONTEXT_MAX)
             of_kernel = ip != PERFILE_CONTEXT_USER;
-        else if (frames++ >= locks->skip)
+        else if (frames++ >= options->stack_skip)
             take_frame(locks, &caller, ip, of_kernel);
     }
     return caller;
@@ -224,7 +239,7 @@ static bool name_caller(struct pf_locks *locks, struct pf_lock_row *row, const s
     return row->name;
 }
 
-/* ---- waits ------------------------------------------------------------------------------------------------------- */
+/* ---- filters ----------------------------------------------------------------------------------------------------- */
 
 /* What an event says. */
 struct told {
@@ -233,6 +248,50 @@ struct told {
     uint32_t flags;
     char name[96];
 };
+
+static bool is_lock(const char *text, size_t bytes, const void *state)
+{
+    const struct told *told = state;
+    char *end;
+    const uint64_t address = strtoull(text, &end, 0);
+    if (end == text + bytes)
+        return address == told->lock;
+    return strlen(told->name) == bytes && strncmp(text, told->name, bytes) == 0;
+}
+
+static bool is_in_name(const char *text, size_t bytes, const void *state)
+{
+    for (const char *name = state; *name; name++)
+        if (strncmp(name, text, bytes) == 0)
+            return true;
+    return false;
+}
+
+/* Functions of the kernel in the stack are looked for. */
+static bool is_called(struct pf_locks *locks, const struct perfile_sample *sample)
+{
+    const struct perfile_u64s *chain = &sample->callchain;
+    if (!locks->options->callers || !*locks->options->callers)
+        return true;
+    for (uint64_t i = 0; sample->present & PERFILE_SAMPLE_CALLCHAIN && i < chain->count; i++) {
+        const uint64_t ip = perfile_u64_at(chain, i);
+        if (ip == PERFILE_CONTEXT_USER)
+            break;
+        const uint32_t frame = ip < PERFILE_CONTEXT_MAX ? pf_profile_frame_at(locks->profile, ip) : PF_NO_FRAME;
+        const struct pf_frame_info *info = frame == PF_NO_FRAME ? NULL : pf_profile_frame(locks->profile, frame);
+        if (info && info->name && any_of(locks->options->callers, is_in_name, info->name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_wanted(struct pf_locks *locks, const struct told *told)
+{
+    return any_of(locks->options->classes, is_type, &told->flags) && any_of(locks->options->locks, is_lock, told) &&
+           is_called(locks, told->sample->decoded);
+}
+
+/* ---- waits ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t add_row(struct pf_locks *locks, const struct told *told, const struct caller *caller, uint64_t key)
 {
@@ -286,11 +345,12 @@ static struct pf_lock_wait *find_wait(struct pf_locks *locks, const struct told 
 /* A wait that begins again while it lasts, as those of mutexes do after spinning, goes on. */
 static bool begin_wait(struct pf_locks *locks, const struct told *told)
 {
-    if (!is_wanted(locks, told->flags))
-        return true;
     struct pf_lock_wait *wait = find_wait(locks, told);
     if (!wait || wait->active)
         return wait;
+    wait->ignored = !is_wanted(locks, told);
+    if (wait->ignored)
+        return true;
     const uint32_t row = find_row(locks, told);
     if (row == UINT32_MAX)
         return false;
@@ -309,7 +369,7 @@ static bool end_wait(struct pf_locks *locks, const struct told *told)
     if (!wait)
         return false;
     if (!wait->active || told->sample->time < wait->start) {
-        locks->ends_alone++;
+        locks->ends_alone += !wait->ignored;
         return true;
     }
     struct pf_lock_row *row = locks->rows[wait->row];

@@ -38,8 +38,7 @@ struct pf_locks {
     const struct perfile_allocator *allocator;
     struct pf_profile *profile;
     enum pf_locks_by by;
-    uint64_t skip;     /* frames of the stack */
-    const char *types; /* "rwsem,mutex"; NULL: all */
+    const struct perfile_event_options *options;
     struct pf_events events;
     struct pf_event_losses losses;
     struct pf_arena arena;
@@ -57,7 +56,8 @@ struct pf_locks {
 /* "caller", "lock", "thread"; NULL is "caller". False: none of these. */
 bool pf_locks_by_parse(const char *text, enum pf_locks_by *by);
 /* The profile must give decoded samples, and its records to pf_locks_take_record. */
-void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_allocator *allocator);
+void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_event_options *options,
+                   const struct perfile_allocator *allocator);
 void pf_locks_close(struct pf_locks *locks);
 /* False: out of memory. */
 bool pf_locks_take_record(void *locks, const struct perfile_record *record);

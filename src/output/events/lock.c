@@ -19,20 +19,22 @@ struct lock {
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-enum field { CONTENDED, TOTAL, MAXIMUM, MINIMUM, AVERAGE, FIELD_COUNT };
+enum field { ACQUIRED, CONTENDED, AVERAGE, TOTAL, MAXIMUM, MINIMUM, FIELD_COUNT };
 
 static const struct {
     const char *name, *title;
     int width;
 } fields[FIELD_COUNT] = {
-    [CONTENDED] = {"contended", "contended", 10}, [TOTAL] = {"wait_total", "total wait", 12},
-    [MAXIMUM] = {"wait_max", "max wait", 12},     [MINIMUM] = {"wait_min", "min wait", 12},
-    [AVERAGE] = {"avg_wait", "avg wait", 12},
+    [ACQUIRED] = {"acquired", "acquired", 10}, [CONTENDED] = {"contended", "contended", 10},
+    [AVERAGE] = {"avg_wait", "avg wait", 12},  [TOTAL] = {"wait_total", "total wait", 12},
+    [MAXIMUM] = {"wait_max", "max wait", 12},  [MINIMUM] = {"wait_min", "min wait", 12},
 };
 
 static uint64_t value_of(const struct pf_lock_row *row, unsigned field)
 {
     switch (field) {
+    case ACQUIRED:
+        return row->waits.count;
     case CONTENDED:
         return row->contended;
     case TOTAL:
@@ -46,79 +48,127 @@ static uint64_t value_of(const struct pf_lock_row *row, unsigned field)
     }
 }
 
-static unsigned find_field(const char *text, size_t bytes)
-{
-    unsigned i = 0;
-    while (i < FIELD_COUNT && (strlen(fields[i].name) != bytes || strncmp(fields[i].name, text, bytes) != 0))
-        i++;
-    return i;
-}
+/* What one of the two texts shows when it is not asked for anything else. */
+struct usual {
+    unsigned first; /* it has the fields from this one on */
+    const char *fields, *sort, *valid;
+};
+static const struct usual usual_of_contention = {CONTENDED, "contended,wait_total,wait_max,avg_wait", "wait_total",
+                                                 "contended, wait_total, wait_max, wait_min, avg_wait"};
+static const struct usual usual_of_report = {ACQUIRED, "acquired,contended,avg_wait,wait_total,wait_max,wait_min",
+                                             "acquired",
+                                             "acquired, contended, avg_wait, wait_total, wait_max, wait_min"};
 
-static int fail_field(const char *text, size_t bytes, struct perfile_error *error)
+/* In their order. */
+struct columns {
+    unsigned list[FIELD_COUNT];
+    size_t count;
+    unsigned sort;
+};
+
+static int find_field(const struct usual *usual, const char *text, size_t bytes, struct perfile_error *error)
 {
+    for (unsigned i = usual->first; i < FIELD_COUNT; i++)
+        if (strlen(fields[i].name) == bytes && strncmp(fields[i].name, text, bytes) == 0)
+            return (int)i;
     return pf_about(error, text, bytes,
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "lock",
-                            "unknown column '%.*s'; valid: contended, wait_total, wait_max, wait_min, avg_wait",
-                            (int)pf_min(bytes, 40), text));
+                            "unknown column '%.*s'; valid: %s", (int)pf_min(bytes, 40), text, usual->valid));
 }
 
-static int take_fields(const char *text, bool shown[FIELD_COUNT], struct perfile_error *error)
+static void add_column(struct columns *columns, unsigned field)
 {
-    static const bool usual[FIELD_COUNT] = {[CONTENDED] = true, [TOTAL] = true, [MAXIMUM] = true, [AVERAGE] = true};
-    memcpy(shown, usual, sizeof(usual));
-    if (!text || !*text)
-        return 0;
-    memset(shown, 0, sizeof(usual));
-    for (; *text; text += strspn(text, ", ")) {
+    for (size_t i = 0; i < columns->count; i++)
+        if (columns->list[i] == field)
+            return;
+    columns->list[columns->count++] = field;
+}
+
+/* The column that rows are sorted by is shown, too. */
+static int take_columns(const struct perfile_event_options *events, const struct usual *usual, struct columns *columns,
+                        struct perfile_error *error)
+{
+    const char *text = events->fields && *events->fields ? events->fields : usual->fields;
+    const char *sort = events->sort && *events->sort ? events->sort : usual->sort;
+    int field;
+    for (columns->count = 0; *text; text += strspn(text, ", ")) {
         const size_t length = strcspn(text, ", ");
-        const unsigned field = find_field(text, length);
-        if (field == FIELD_COUNT)
-            return fail_field(text, length, error);
-        shown[field] = true;
+        if ((field = find_field(usual, text, length, error)) < 0)
+            return field;
+        add_column(columns, (unsigned)field);
         text += length;
     }
+    if ((field = find_field(usual, sort, strlen(sort), error)) < 0)
+        return field;
+    columns->sort = (unsigned)field;
+    add_column(columns, columns->sort);
     return 0;
 }
 
 static int compare(const void *left, const void *right, void *context)
 {
-    const unsigned field = *(const unsigned *)context;
+    const unsigned order[] = {*(const unsigned *)context, TOTAL};
     const struct pf_lock_row *a = *(struct pf_lock_row *const *)left, *b = *(struct pf_lock_row *const *)right;
-    const uint64_t i = value_of(a, field), k = value_of(b, field);
-    if (i != k)
-        return i < k ? 1 : -1;
+    for (size_t i = 0; i < PF_COUNT(order); i++)
+        if (value_of(a, order[i]) != value_of(b, order[i]))
+            return value_of(a, order[i]) < value_of(b, order[i]) ? 1 : -1;
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* ---- contention -------------------------------------------------------------------------------------------------- */
+static int choose_columns(struct lock *lock, const struct usual *usual, struct columns *columns,
+                          struct perfile_error *error)
+{
+    const int result = take_columns(lock->options->events, usual, columns, error);
+    if (result == 0 && lock->locks.count)
+        qsort_r(lock->locks.rows, lock->locks.count, sizeof(*lock->locks.rows), compare, &columns->sort);
+    return result;
+}
 
+/* perf divides single-precision numbers: 9,725 ns are 9.73 us. */
 static void put_time(struct pf_text *out, uint64_t ns, int width)
 {
     static const struct {
-        double ns;
+        float ns;
         const char *unit;
-    } units[] = {{3600e9, "h "}, {60e9, "m "}, {1e9, "s "}, {1e6, "ms"}, {1e3, "us"}};
+    } units[] = {{3600e9f, "h "}, {60e9f, "m "}, {1e9f, "s "}, {1e6f, "ms"}, {1e3f, "us"}};
     for (size_t i = 0; i < PF_COUNT(units); i++)
-        if ((double)ns >= units[i].ns) {
-            pf_put_format(out, "%*.2f %s", width - 3, (double)ns / units[i].ns, units[i].unit);
+        if ((float)ns >= units[i].ns) {
+            const float value = (float)ns / units[i].ns;
+            pf_put_format(out, "%*.2f %s", width - 3, (double)value, units[i].unit);
             return;
         }
     pf_put_format(out, "%*" PRIu64 " ns", width - 3, ns);
 }
 
-static void put_title(const struct lock *lock, const bool shown[FIELD_COUNT])
+static void put_values(const struct lock *lock, const struct pf_lock_row *row, const struct columns *columns)
 {
-    static const char *const separated[] = {"type, caller", "address, type", "pid, comm"};
+    for (size_t i = 0; i < columns->count; i++) {
+        const unsigned field = columns->list[i];
+        if (lock->separator) {
+            pf_put_format(lock->out, "%" PRIu64 "%s ", value_of(row, field), lock->separator);
+        } else if (field <= CONTENDED) {
+            pf_put_format(lock->out, "%*" PRIu64 " ", fields[field].width, value_of(row, field));
+        } else {
+            put_time(lock->out, value_of(row, field), fields[field].width);
+            pf_put_char(lock->out, ' ');
+        }
+    }
+}
+
+/* ---- contention -------------------------------------------------------------------------------------------------- */
+
+static void put_title(const struct lock *lock, const struct columns *columns)
+{
+    static const char *const separated[] = {"type, caller", "address, symbol, type", "pid, comm"};
     static const char *const titles[] = {"        type   caller", "           address   symbol", "         pid   comm"};
     if (lock->separator)
         pf_put_string(lock->out, "# output: ");
-    for (unsigned i = 0; i < FIELD_COUNT; i++) {
-        if (!shown[i])
-            continue;
+    for (size_t i = 0; i < columns->count; i++) {
+        const unsigned field = columns->list[i];
         if (lock->separator)
-            pf_put_format(lock->out, "%s%s ", fields[i].title, lock->separator);
+            pf_put_format(lock->out, "%s%s ", fields[field].title, lock->separator);
         else
-            pf_put_format(lock->out, "%*s ", fields[i].width, fields[i].title);
+            pf_put_format(lock->out, "%*s ", fields[field].width, fields[field].title);
     }
     if (!lock->separator) {
         pf_put_format(lock->out, "%s\n\n", titles[lock->locks.by]);
@@ -145,7 +195,10 @@ static void put_name(const struct lock *lock, const struct pf_lock_row *row)
         else
             pf_put_format(out, "  %16" PRIx64 "   ", row->lock);
         pf_put_name(out, row->name ? row->name : "");
-        pf_put_format(out, lock->separator ? "%s" : " (%s)", pf_lock_type(row->flags, false));
+        if (lock->separator)
+            pf_put_format(out, "%s %s", lock->separator, pf_lock_type(row->flags, false));
+        else
+            pf_put_format(out, " (%s)", pf_lock_type(row->flags, false));
     } else {
         if (lock->separator)
             pf_put_format(out, "%" PRId32 "%s ", row->tid, lock->separator);
@@ -156,41 +209,19 @@ static void put_name(const struct lock *lock, const struct pf_lock_row *row)
     pf_put_char(out, '\n');
 }
 
-static void put_row(const struct lock *lock, const struct pf_lock_row *row, const bool shown[FIELD_COUNT])
-{
-    for (unsigned i = 0; i < FIELD_COUNT; i++) {
-        if (!shown[i])
-            continue;
-        if (lock->separator) {
-            pf_put_format(lock->out, "%" PRIu64 "%s ", value_of(row, i), lock->separator);
-        } else if (i == CONTENDED) {
-            pf_put_format(lock->out, "%10" PRIu64 " ", row->contended);
-        } else {
-            put_time(lock->out, value_of(row, i), fields[i].width);
-            pf_put_char(lock->out, ' ');
-        }
-    }
-    put_name(lock, row);
-}
-
 static int put_contention(struct lock *lock, struct perfile_error *error)
 {
-    const struct perfile_event_options *events = lock->options->events;
-    bool shown[FIELD_COUNT];
-    unsigned sort = TOTAL;
+    const uint64_t most = lock->options->events->rows;
+    struct columns columns;
     uint64_t rows = 0;
-    int result = take_fields(events->fields, shown, error);
-    if (result == 0 && events->sort && *events->sort &&
-        (sort = find_field(events->sort, strlen(events->sort))) == FIELD_COUNT)
-        result = fail_field(events->sort, strlen(events->sort), error);
+    const int result = choose_columns(lock, &usual_of_contention, &columns, error);
     if (result < 0)
         return result;
-    if (lock->locks.count && sort != TOTAL)
-        qsort_r(lock->locks.rows, lock->locks.count, sizeof(*lock->locks.rows), compare, &sort);
-    put_title(lock, shown);
-    for (size_t i = 0; i < lock->locks.count && (!events->rows || rows < events->rows); i++)
+    put_title(lock, &columns);
+    for (size_t i = 0; i < lock->locks.count && (!most || rows < most); i++)
         if (lock->locks.rows[i]->waits.sum) {
-            put_row(lock, lock->locks.rows[i], shown);
+            put_values(lock, lock->locks.rows[i], &columns);
+            put_name(lock, lock->locks.rows[i]);
             rows++;
         }
     return 0;
@@ -200,20 +231,20 @@ static int put_contention(struct lock *lock, struct perfile_error *error)
 
 static int put_report(struct lock *lock, struct perfile_error *error)
 {
-    (void)error;
-    pf_put_string(
-        lock->out,
-        "                Name   acquired  contended     avg wait   total wait     max wait     min wait \n\n");
-    for (size_t i = 0; i < lock->locks.count; i++) {
+    const uint64_t most = lock->options->events->rows;
+    struct columns columns;
+    const int result = choose_columns(lock, &usual_of_report, &columns, error);
+    if (result < 0)
+        return result;
+    pf_put_format(lock->out, "%20s ", "Name");
+    for (size_t i = 0; i < columns.count; i++)
+        pf_put_format(lock->out, "%*s ", fields[columns.list[i]].width, fields[columns.list[i]].title);
+    pf_put_string(lock->out, "\n\n");
+    for (size_t i = 0; i < lock->locks.count && (!most || i < most); i++) {
         const struct pf_lock_row *row = lock->locks.rows[i];
         const char *name = lock->locks.by == PF_LOCKS_BY_THREAD ? row->comm : row->name;
-        pf_put_format(lock->out, "%20s %10" PRIu64 " %10" PRIu64 " ", name ? name : "", row->waits.count,
-                      row->contended);
-        const uint64_t times[] = {pf_stats_average(&row->waits), row->waits.sum, row->waits.max, row->waits.min};
-        for (size_t k = 0; k < PF_COUNT(times); k++) {
-            put_time(lock->out, times[k], 12);
-            pf_put_char(lock->out, ' ');
-        }
+        pf_put_format(lock->out, "%20s ", name ? name : "");
+        put_values(lock, row, &columns);
         pf_put_char(lock->out, '\n');
     }
     return 0;
@@ -234,9 +265,7 @@ static int read_all(struct lock *lock, struct perfile_error *error)
 static int open_lock(struct lock *lock, struct perfile_reader *reader, struct perfile_error *error)
 {
     const struct perfile_output_options *options = lock->options;
-    pf_locks_open(&lock->locks, reader, options->allocator);
-    lock->locks.skip = options->events->stack_skip;
-    lock->locks.types = options->events->classes;
+    pf_locks_open(&lock->locks, reader, options->events, options->allocator);
     const int result =
         pf_event_profile_open(options, reader, pf_locks_take_record, &lock->locks, &lock->profile, error);
     lock->locks.profile = lock->profile;
