@@ -177,8 +177,9 @@ export async function openBrowser(program) {
       /* Until all of it is drawn, what large pages compute beside it, too. */
       settle: () =>
         evaluate(`new Promise(r => setTimeout(function look() {
-          if ("busy" in document.documentElement.dataset) setTimeout(look, 10);
-          else requestAnimationFrame(() => requestAnimationFrame(r)); }, 30))`),
+          const isBusy = () => "busy" in document.documentElement.dataset;
+          if (isBusy()) setTimeout(look, 10);
+          else requestAnimationFrame(() => requestAnimationFrame(() => isBusy() ? look() : r())); }, 30))`),
       /* What the threads did meanwhile, as trace events. */
       async trace(act) {
         const events = [];

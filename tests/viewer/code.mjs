@@ -19,7 +19,7 @@ function make(form, stacks) {
 
 const hash = page => page.evaluate("decodeURIComponent(location.hash)");
 const rowAtFocus = page => page.evaluate("[...(document.activeElement.cells || [])].map(cell => cell.textContent).join(' | ')");
-const rowsOf = (page, table) => page.evaluate(`[...document.querySelectorAll('${table} tbody tr')].map(row => [...row.cells].map(c => c.textContent))`);
+const rowsOf = (page, table) => page.evaluate(`[...document.querySelectorAll('${table} tbody tr:not(.gap)')].map(row => [...row.cells].map(c => c.textContent))`);
 const go = async (page, where) => {
   await page.evaluate(`history.pushState(null, "", ${JSON.stringify(where || "#")}); dispatchEvent(new PopStateEvent("popstate"))`);
   await page.settle();

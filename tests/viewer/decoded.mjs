@@ -21,14 +21,12 @@ function ask(...what) {
 
 /* The page's own code, without a page. */
 const files = names => names.map(name => readFileSync(join(viewer, name), "utf8")).join("\n");
-const STATE = `const state = { event: 0, transforms: [], keys: "", time: null }, isPart = () => !!state.time, groups = [];
-const text = i => (i < 0 ? "" : data.strings[i]);`;
-const code = `${files(["data.js", "query.js"])}\n${STATE}\n${files(["report.js"])}`;
+const code = files(["data.js", "query.js", "timeindex.js", "groups.js", "reportrows.js"]);
 async function decode(html) {
   const [, json] = html.match(/<script type="application\/json" id="data">([\s\S]*?)<\/script>/);
   const document = { getElementById: () => ({ textContent: json, remove() {} }) };
   const AsyncFunction = (async () => {}).constructor;
-  return new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query, state, reportRowsOf, reportBase };")(document, () => ({}));
+  return new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query, reportAnswers };")(document, () => ({}));
 }
 
 /* By module and name: own weight, and of functions the whole. */
@@ -187,21 +185,21 @@ function reportedSums(recording, options) {
   }
   return { sums, events };
 }
-function pageReport({ data, query, state, reportRowsOf, reportBase }) {
+function pageReport({ data, reportAnswers }) {
   const sums = new Map(),
     bases = new Map(),
-    { name, module, kind } = data.functions;
+    { name, module, kind } = data.functions,
+    all = { transforms: [], keys: data.report.keys, children: true, limit: 0, top: 0, order: null };
   for (let event = 0; event < data.events.length; event++) {
-    state.event = event;
-    const selection = query.filter(data, { event });
-    bases.set(data.events[event].name, reportBase(selection));
-    for (const { key, own, self, total, count } of reportRowsOf(selection)) {
-      const id = [data.events[event].name, data.strings[own[0]], module[key] < 0 ? "" : data.strings[module[key]],
-          kind[key] === 4 ? "" : plain(data.strings[name[key]])].join("\n"),
+    const rows = reportAnswers(data).report({ ...all, filter: { event }, base: data.report.base[event] });
+    bases.set(data.events[event].name, rows.base);
+    rows.key.forEach((key, at) => {
+      const comm = data.strings[rows.own[0][at]] ?? "",
+        id = [data.events[event].name, comm, module[key] < 0 ? "" : data.strings[module[key]], kind[key] === 4 ? "" : plain(data.strings[name[key]])].join("\n"),
         sum = sums.get(id) || [0, 0, 0];
-      [self, count, total].forEach((value, i) => { sum[i] += value; });
+      ["self", "count", "total"].forEach((column, i) => { sum[i] += rows[column][at]; });
       sums.set(id, sum);
-    }
+    });
   }
   return { sums, bases };
 }

@@ -62,6 +62,10 @@ const open = (text = "") => async () => {
   await page.open("about:blank");
   await page.open(url + text, 600000);
 };
+const search = async text => {
+  await page.key("/");
+  await page.type(text);
+};
 /* In the middle of a box. */
 async function middle(selector, dx = 0.5, dy = 0.5) {
   const { x, y, width, height } = await page.box(selector);
@@ -88,6 +92,20 @@ for (const [key, name] of [["2", "functions"], ["3", "call tree"], ["4", "tracks
 for (const [key, name] of [["2", "functions"], ["3", "call tree"], ["4", "tracks"], ["5", "stack chart"], ["6", "heat map"]])
   await time(`${name} again`, fresh(), () => page.key(key));
 await time("back to the flame graph", fresh("#view=table"), () => page.key("1"));
+
+/* Pages that open with rows. */
+if (await page.evaluate("!!document.querySelector('#tab-report')")) {
+  const report = keys => fresh("#view=report" + (keys ? "&keys=" + keys : ""));
+  for (const keys of ["comm,dso,symbol", "cpu", "dso"])
+    await time(`report by ${keys}`, report(keys === "cpu" ? "dso" : "cpu"), () => choose("keys", keys));
+  await time("report by another column", report(""), async () => page.click(...(await middle("#report thead th:last-child button"))));
+  await time("report: the next row", async () => {
+    await report("")();
+    await page.settle();
+    await page.click(...(await middle("#report tbody tr:nth-child(2) td:last-child")));
+  }, () => page.key("ArrowDown"));
+  await time("report: search", report(""), () => search("a"));
+}
 
 /* What is in them. */
 const events = await page.evaluate("document.querySelectorAll('#event option').length");
@@ -142,10 +160,6 @@ if (hasTime) {
   await time("heat map: hover", fresh("#view=heat"), async run => page.move(...(await middle("#over-heat .ot-heat", .4 + run * .02, .4))));
   await time("heat map: a time", fresh("#view=heat"), () => drag(".ot-heat", .3, .5));
 }
-const search = async text => {
-  await page.key("/");
-  await page.type(text);
-};
 for (const [view, name] of [["flame", "flame graph"], ["table", "functions"], ["tree", "call tree"], ["chart", "stack chart"]]) {
   await time(`search: one letter, ${name}`, fresh("#view=" + view), () => search("e"));
   await time(`search: a word typed, ${name}`, fresh("#view=" + view), () => search("alloc"));

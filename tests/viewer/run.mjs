@@ -111,6 +111,15 @@ async function testTable(page) {
   const callees = await page.box("#callees canvas");
   await page.click(callees.x + 20, callees.y + 9);
   like("the root of the callees is the function", await page.text("#details"), new RegExp("^.+ \\d+ samples"));
+  const told = await page.text("#details");
+  for (const other of ["1", "3", "4"]) {
+    await page.key(other);
+    await page.settle();
+    if (other === "1") await page.key("Home");
+    await page.key("2");
+    await page.settle();
+    equal(`coming back from view ${other}, the function is told about`, await page.text("#details"), told);
+  }
 }
 
 async function testTree(page) {
@@ -617,15 +626,15 @@ async function testCut(browser) {
 /* The same page three times: as it is, with a worker for what takes long, and with one that fails: they show the same. Trees of
  * leaves are made as they are looked at in the second one. */
 async function testBackground(browser) {
-  const plain = make("html", 1500),
+  const plain = make("reporthtml", 1500),
     large = join(folder, "large.html");
-  writeFileSync(large, readFileSync(plain, "utf8").replace("LARGE = 150000", "LARGE = 1").replace("SMALL = 20000", "SMALL = 0"));
-  const source = fails => `window.workers = 0;
+  writeFileSync(large, readFileSync(plain, "utf8").replace("LARGE = 150000", "LARGE = 1").replace("SMALL = 20000", "SMALL = 0").replace("FINE = 4096", "FINE = 40"));
+  const source = fails => `window.workers = 0, window.asked = new Set();
     { const Real = Worker; window.Worker = class extends Real {
       constructor(url) { super(url); window.workers++; this.left = ${fails ? 3 : 1e9}; }
-      postMessage(message) { if (this.left-- > 0) super.postMessage(message); else this.onerror(new ErrorEvent("error", { cancelable: true })); } }; }`;
+      postMessage(message) { window.asked.add(message.name); if (this.left-- > 0) super.postMessage(message); else this.onerror(new ErrorEvent("error", { cancelable: true })); } }; }`;
   const seen = `JSON.stringify([...["details", "matched", "range", "callershead", "crumbs", "cut"].map(id => document.getElementById(id).textContent),
-    [...document.querySelectorAll("#functions tr, #tree tr")].map(r => [r.ariaLevel, r.ariaPosInSet, r.ariaSetSize, r.ariaExpanded, r.textContent]),
+    [...document.querySelectorAll("#functions tr, #tree tr, #report tr")].map(r => [r.ariaLevel, r.ariaPosInSet, r.ariaSetSize, r.ariaExpanded, r.textContent]),
     [...document.querySelectorAll(".ot-item, .ot-range, select[aria-label=Thread] option")].map(e => e.textContent),
     ...[...document.querySelectorAll("canvas")].filter(c => c.offsetParent && c.width).map(c => c.toDataURL())])`;
   /* One page after the other: what is not in front is not drawn. */
@@ -637,10 +646,16 @@ async function testBackground(browser) {
     await page.settle();
     equal(`workers of ${workers ? "large" : "small"} pages`, await page.evaluate("workers"), workers);
     walks.push(await walk(page, seen));
+    if (workers && !fails) {
+      const asked = new Set(walks.at(-1).get("asked").split(" "));
+      equal("what the worker was not asked", ["tree", "more", "rows", "sandwich", "search", "folded", "pane", "threads", "chart", "heat", "lanes", "report"]
+        .filter(name => !asked.has(name)).join(), "");
+    }
     equal("no error", page.errors.join("; "), "");
     await page.tell("Page.close").catch(() => {});
   }
   check("folded stacks are copied", walks[0].get("copied").length > 200 && / \d+$/.test(walks[0].get("copied")), walks[0].get("copied").slice(0, 200));
+  for (const walk of walks) walk.delete("asked");
   for (const [what, told] of walks[0])
     for (const [i, name] of [[1, "what a worker says"], [2, "after it failed"]]) {
       const parts = list => JSON.parse(list.startsWith("[") ? list : JSON.stringify(list.split("\n"))).map(part => JSON.stringify(part));
@@ -658,16 +673,17 @@ async function walk(page, seen) {
     await page.settle();
     told.set(what, await page.evaluate(seen));
   };
-  for (const hash of ["", "#view=table", "#view=tree", "#view=tracks", "#view=chart", "#view=heat", "#threads=apart", "#threads=one&view=tree",
-    "#event=1&view=table", "#search=hash", "#search=hash&view=table&sort=module", "#stacks=callers", "#stacks=callers&view=tree",
-    "#time=1000000000-3000000000", "#time=1000000000-3000000000&view=tree&order=name", "#pick=1.2&view=table&up=1",
+  for (const hash of ["", "#keys=dso", "#keys=cpu&by=3&up=1&search=1", "#view=flame", "#view=table", "#view=tree", "#view=tracks", "#view=chart",
+    "#view=heat", "#view=flame&threads=apart", "#threads=one&view=tree",
+    "#event=1&view=table", "#view=flame&search=hash", "#search=hash&view=table&sort=module", "#view=flame&stacks=callers", "#stacks=callers&view=tree",
+    "#view=flame&time=1000000000-3000000000", "#time=1000000000-3000000000", "#time=1000000000-3000000000&view=tree&order=name", "#pick=1.2&view=table&up=1",
     "#transforms=focus!3&view=tree", "#transforms=merge!3,modules&view=table", "#transforms=drop!3&view=chart", "#cpus=1&view=tracks",
-    "#search=nothing", "#colour=module", "#order=name"]) {
+    "#search=nothing", "#view=flame&colour=module", "#view=flame&order=name"]) {
     await go(hash);
     await look(hash || "the start");
   }
   const box = await page.box("#flame canvas");
-  await go("#stacks=callers");
+  await go("#view=flame&stacks=callers");
   await page.click(box.x + 30, box.y + 18 * 2 + 9, 2);
   await look("leaf first, zoomed");
   for (let i = 0; i < 8; i++) {
@@ -678,6 +694,7 @@ async function walk(page, seen) {
   await page.key("Enter");
   await look("zoomed to there");
   const link = await page.evaluate("location.href");
+  const asked = () => page.evaluate("[...window.asked].join(' ')"), before = await asked();
   await page.open("about:blank");
   await page.open(link);
   await page.settle();
@@ -696,7 +713,7 @@ async function walk(page, seen) {
   await page.key("End");
   await look("the last function");
   await page.evaluate("document.execCommand = () => { window.copied = document.activeElement.value; }; Object.defineProperty(navigator, 'clipboard', { value: undefined })");
-  for (const [name, hash] of [["copied", "#"], ["copied, leaf first", "#stacks=callers"]]) {
+  for (const [name, hash] of [["copied", "#view=flame"], ["copied, leaf first", "#view=flame&stacks=callers"]]) {
     await go(hash);
     await page.click(box.x + 30, box.y + 18 * 2 + 9);
     await page.key("F10", SHIFT);
@@ -704,6 +721,7 @@ async function walk(page, seen) {
     await page.settle();
     told.set(name, (await page.evaluate("window.copied")).trim());
   }
+  told.set("asked", before + " " + (await asked()));
   return told;
 }
 

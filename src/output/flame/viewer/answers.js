@@ -13,7 +13,7 @@
  * sandwich  {group} -> {callers, callees}
  * search    {source, flags} -> {hits (by group), weight}
  * folded    {id, of, node} -> text
- * pane, threads, chart, heat: see timeindex.js
+ * pane, threads, chart, heat: see timeindex.js; report: see reportrows.js
  * lanes     {filter, by, count, until} -> as query.buckets
  */
 const answers = (() => {
@@ -245,5 +245,5 @@ function folded({ id, of, node }) {
 
 const lanes = ({ filter, by, count, until }) => query.buckets(query.filter(data, filter), count, { by, from: 0, to: until });
 
-return { tree, more, rows, sandwich, search, folded, lanes, ...overAnswers(data) };
+return { tree, more, rows, sandwich, search, folded, lanes, ...overAnswers(data), ...(data.report ? reportAnswers(data) : {}) };
 })();

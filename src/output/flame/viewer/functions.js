@@ -100,7 +100,7 @@ function moveSandwich(view) {
   if (sandwichBox.parentNode !== $("view-" + view)) $("view-" + view).append(sandwichBox);
 }
 function showSandwich() {
-  if (sandwichOf === chosen && sandwichOf >= 0) return;
+  if (sandwichOf === chosen && sandwichOf >= 0) return describeChosen();
   sandwichOf = chosen;
   for (const part of [callers, callees]) part.host.hidden = chosen < 0 || !part.tree;
   $("callershead").textContent = chosen < 0 ? "No function" : "Callers of " + lineOf(chosen);
@@ -117,8 +117,12 @@ function showSandwich() {
     for (const part of [callers, callees]) part.host.hidden = false;
     callers.show(found.callers);
     callees.show(found.callees);
-    if (hasSandwich()) withRows(() => hasSandwich() && describe(callees.tree, 0));
+    describeChosen();
   });
+}
+/* Also when one comes back to it: another view has described something else. */
+function describeChosen() {
+  if (hasSandwich() && callees.tree && callees.tree.group[0] === chosen) withRows(() => hasSandwich() && describe(callees.tree, 0));
 }
 function choose(at) {
   const { group } = listed[at] || {};

@@ -112,10 +112,12 @@ class Flame {
       takeMore(tree, made);
     });
   }
-  /* The same tree, and more of it. */
+  /* The same tree, and more of it: what is in view stays there. */
   grow(tree) {
+    const { host } = this, below = host.scrollHeight - host.scrollTop;
     this.tree = tree;
     this.resize();
+    if (this.up) host.scrollTop = host.scrollHeight - below;
   }
   /* The children that can be seen; what is too narrow becomes one dull strip. */
   expand(node, scale, stack) {
@@ -165,7 +167,7 @@ class Flame {
     p.fillStyle = hit ? css.hitfill : group < 0 ? css.tiny : fillOf(tree, node);
     p.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
     if (w > 22) {
-      const text = fitted([this.caption(node), shortOf(group), briefOf(group)], w - 8, p);
+      const text = fitted([this.caption(node), ...drawnNames(group)], w - 8, p);
       p.fillStyle = group < 0 && dark ? css.text : css.frame;
       if (text) p.fillText(text, x + 4, y + ROW / 2);
     }

@@ -92,7 +92,7 @@ function keyName(data, key) {
 }
 /* A name for one line: the page's shorter one, and of long ones both ends. */
 function briefName(calls, data, key) {
-  const name = calls.names ? calls.names(key).at(-1) : keyName(data, key);
+  const [whole, name = whole] = calls.names ? calls.names(key) : [keyName(data, key)];
   return name.length <= 100 ? name : name.slice(0, 40).replace(/[\ud800-\udbff]$/, "") + "…" +
     name.slice(-59).replace(/^[\udc00-\udfff]/, "");
 }

@@ -27,7 +27,7 @@ function openOverTime(view) {
     onColumn: column => change({ column }, "replace"),
     onSelect: fn => change({ fn }, "replace"),
     onHover: text => { if (text) $("details").textContent = text; },
-    names: key => [shortOf(key), briefOf(key)],
+    names: drawnNames,
     colour: fillOfGroup,
   });
 }

@@ -1308,5 +1308,5 @@ const scale = made => made.otherTotal[0] ? made.total[0] / made.otherTotal[0] : 
 
 return { filter, accepts, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels,
   rows, path, find, expand, expandTo, buckets, heat, chart, compare, changes, scale, span: spanOf, keyOf, describe,
-  nameOf, sameOf, withoutTemplates, lowerBound, outermost: outermostKeys, sizeOf: data => spaceOf(data).size };
+  nameOf, sameOf, withoutTemplates, lowerBound, outermost: outermostKeys, outermostOf: outermost, sizeOf: data => spaceOf(data).size };
 })();

@@ -109,6 +109,7 @@ const saves = [
       lines => saveText(".folded", "text/plain", lines)) },
   { key: "", text: "Functions as CSV", in: ["table"], act: () =>
     withRows(() => saveText(".csv", "text/csv", functionsText())) },
+  { key: "", text: "Rows as CSV", in: ["report"], act: () => report && saveText(".csv", "text/csv", reportText()) },
   { key: "", text: "Picture (SVG)", in: ["flame"], act: saveSvg },
   { key: "", text: "Picture (PNG)", in: ["flame", ...OVER], act: () =>
     savePicture(state.view === "flame" ? graphPicture() : viewPicture(state.view)) },

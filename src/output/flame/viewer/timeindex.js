@@ -116,7 +116,7 @@ return { indexed, busyOf, give, isThere, sumsOf, sorted, partOf, firstAt, length
  * pane      {event, past (the data of the recording before)} -> {index, busy}
  * threads   {filter, event} -> weight by thread, of samples with a time
  * chart     {filter, transforms, thread, from, to, columns} -> as query.chart
- * heat      {filter, event, rows, column (0: one that fits), columns (that there are), few, many} -> {map, column, total} */
+ * heat      {filter, event, rows, column (0: one that fits), columns (that there are, the shortest first), few, many} -> {map, column, total} */
 const overAnswers = data => {
   let selection = null, known = "";
   const select = filter => {
@@ -137,11 +137,11 @@ const overAnswers = data => {
       return weights;
     },
     chart: ({ filter, transforms, ...how }) => query.chart(select(filter), transforms, how),
-    /* Seconds, where these are neither few nor too many, and cells have a sample. */
+    /* Seconds, where these are neither few nor too many, and cells have a sample; columns are no longer than the whole, however few samples. */
     heat({ filter, event, rows, column, columns, few, many }) {
       const { length, piece, gap } = timeIndex.indexed(data, event), wanted = select(filter);
-      const width = column || columns.find(ns => length / ns <= (ns < 1e9 ? few : many) && ns / rows >= Math.max(piece, gap)) ||
-        columns.at(-1);
+      const fit = columns.filter((ns, i) => !i || ns < length);
+      const width = column || fit.find(ns => length / ns <= (ns < 1e9 ? few : many) && ns / rows >= Math.max(piece, gap)) || fit.at(-1);
       return { map: query.heat(wanted, { rows, width, from: 0, to: length }), column: width, total: wanted.total };
     },
   };

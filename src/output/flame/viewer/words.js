@@ -63,6 +63,23 @@ function briefOf(group) {
   if (brief === undefined) briefs.set(whole, brief = withoutArguments(whole));
   return brief;
 }
+/* For narrow frames: without arguments, then without namespaces, as the end tells names apart. */
+function narrower(brief) {
+  const bare = brief.replace(/<…>|\(…\)/g, "").replace(/::$/, ""), made = bare === brief ? [] : [bare];
+  for (let i = 0, deep = 0; i < bare.length; i++) {
+    deep += "<(".includes(bare[i]) ? 1 : ">)".includes(bare[i]) ? -1 : 0;
+    if (!deep && bare.startsWith("::", i) && i + 2 < bare.length) made.push(bare.slice(i + 2));
+  }
+  return made;
+}
+const namesOf = new Map();
+/* The whole name and shorter ones, as drawn where they fit. */
+function drawnNames(group) {
+  const whole = shortOf(group);
+  let names = namesOf.get(whole);
+  if (!names) namesOf.set(whole, names = [whole, briefOf(group), ...narrower(briefOf(group))]);
+  return names;
+}
 function lineOf(group) {
   const whole = shortOf(group);
   return whole.length <= LONG ? whole : shorten(briefOf(group), LONG);
