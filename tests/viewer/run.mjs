@@ -794,7 +794,7 @@ async function testTwoTracks(browser) {
 async function testLongNames(browser) {
   const types = "std::pair<std::map<int, ".repeat(100) + "int" + ">, long>".repeat(100),
     name = end => `std::_Rb_tree<${types}>::${end}(std::_Rb_tree_node<${types}>*)`;
-  const input = `main;${name("_M_erase")};${name("operator<")};leaf 60\nmain;${name("_M_copy")} 40\n`;
+  const input = `main;${name("_M_erase")};${name("operator<")};leaf 60\nmain;${name("_M_copy")} 34\nmain;std::vector<int>::emplace(int) 6\n`;
   const path = join(folder, "long.html");
   writeFileSync(path, execFileSync(made, ["html", "-"], { input, maxBuffer: 1 << 28 }));
   for (const width of [1280, 400]) {
@@ -807,6 +807,7 @@ async function testLongNames(browser) {
     await page.settle();
     for (const end of ["_M_erase", "_M_copy"])
       check(`${width}: ${end} is read in its frame`, await page.evaluate(`drawn.some(t => t.includes("${end.slice(-5)}"))`), await page.evaluate("drawn"));
+    if (width > 1000) equal("a narrow frame has the end of its name", await page.evaluate("drawn.includes('emplace')"), true);
     const box = await page.box("#flame canvas"),
       footer = await page.box("footer");
     await page.evaluate("document.querySelector('#flip').click()");
