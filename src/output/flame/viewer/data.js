@@ -18,10 +18,14 @@ const clean = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202
   c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 const base = path => path.slice(path.lastIndexOf("/") + 1);
 
-async function inflated(base64) {
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
   const text = atob(base64), bytes = new Uint8Array(text.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return bytes;
+}
+async function inflated(base64) {
+  const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 function numbers(bytes, count, made) {
@@ -55,14 +59,14 @@ function readThreads(from, prefix) {
 }
 function readSamples(from, prefix, origin) {
   const column = (name, Type) => from.column(prefix + "samples." + name, Type);
-  const time = column("time", Float64Array), stack = column("stack", Float64Array), count = time.length;
+  const time = column("time", Float64Array), stack = column("stack", Float64Array), cpu = column("cpu", Float64Array), count = time.length;
   for (let i = 0, now = origin, node = 0; i < count; i++) {
     if (time[i]) now += fromZigzag(time[i] - 1);
     time[i] = time[i] ? now : NaN;
     stack[i] = (node += fromZigzag(stack[i])) - 1;
+    cpu[i] = cpu[i] > MOST_CPUS ? -1 : cpu[i] - 1;
   }
-  return { time, stack: Int32Array.from(stack), thread: column("thread", Int32Array),
-    cpu: Int32Array.from(column("cpu", Float64Array), cpu => cpu > MOST_CPUS ? -1 : cpu - 1), event: column("event", Uint16Array),
+  return { time, stack: new Int32Array(stack), thread: column("thread", Int32Array), cpu: new Int32Array(cpu), event: column("event", Uint16Array),
     weight: column("weight", Float64Array),
     count: from.has(prefix + "samples.count") ? column("count", Float64Array) : new Float64Array(count).fill(1) };
 }
@@ -154,6 +158,7 @@ async function unpacked(header) {
     start: { clock: header.first, wall: header.wall ? header.wall / 1e6 : null }, quantum: header.quantum || 1e8,
     totals: from.has("totals.fn") ? { event: from.column("totals.event", Int32Array), fn: from.column("totals.fn", Int32Array),
       self: from.column("totals.self", Float64Array), total: from.column("totals.total", Float64Array) } : null };
+  made.stacks.unique = !made.compares;
   made.marks = readMarks(from, made.strings);
   made.code = from.has("code") ? from.json("code") : null;
   /* Stands for callees that are not in the page. */

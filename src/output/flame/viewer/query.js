@@ -334,11 +334,16 @@ class Trie {
     let few = 0;
     for (let n = first[parent]; n; n = next[n], few++) if (keys[n] === key) return n;
     const added = this.add(parent, key);
-    if (few === FEW) {
+    if (few >= FEW) {
       this.many[parent] = 1;
       for (let n = first[parent]; n; n = next[n]) this.enter(n);
     }
     return added;
+  }
+  /* A child that is not there yet. */
+  append(parent, key) {
+    const added = this.add(parent, key);
+    return this.many[parent] ? this.enter(added) : added;
   }
   add(parent, key) {
     const n = this.count++;
@@ -367,11 +372,15 @@ class Trie {
   }
 }
 
-/* Nodes one below the other as far as possible, and how deep each is. */
-const walkOf = memo(({ count, parent }) => {
-  const depth = new Int32Array(count), last = new Int32Array(count).fill(-1), before = new Int32Array(count);
+const depthOf = memo(({ count, parent }) => {
+  const depth = new Int32Array(count);
+  for (let n = 1; n < count; n++) depth[n] = depth[parent[n]] + 1;
+  return depth;
+});
+/* Nodes one below the other as far as possible. */
+const walkOf = memo(shape => {
+  const { count, parent } = shape, depth = depthOf(shape), last = new Int32Array(count).fill(-1), before = new Int32Array(count);
   for (let n = 1; n < count; n++) {
-    depth[n] = depth[parent[n]] + 1;
     before[n] = last[parent[n]];
     last[parent[n]] = n;
   }
@@ -402,11 +411,16 @@ function outermost(shape, classes, size) {
 const outermostKeys = memo(shape => outermost(shape, null, shape.key.reduce((a, b) => Math.max(a, b), 0) + 1));
 
 /* The stacks as they are: image[stack + 1] is the node, image[0] that of samples without one. Data of two recordings
- * has what both have twice. */
+ * has what both have twice. Stacks that are unique (no caller has a function twice) become one only where functions do. */
 const stacksOf = memo(data => {
-  const { parent, fn } = data.stacks, same = sameOf(data), count = fn.length + 1;
-  const trie = new Trie(count), image = new Int32Array(count);
-  for (let n = 1; n < count; n++) image[n] = trie.child(image[parent[n - 1] + 1], same[fn[n - 1]]);
+  const { parent, fn, unique } = data.stacks, same = sameOf(data), count = fn.length + 1;
+  const trie = new Trie(count), image = new Int32Array(count), several = new Uint8Array(same.length), joined = new Uint8Array(count);
+  for (let i = 0; i < same.length; i++) if (!unique || same[i] !== i) several[same[i]] = 1;
+  for (let n = 1; n < count; n++) {
+    const above = image[parent[n - 1] + 1], key = same[fn[n - 1]], next = trie.count;
+    if (several[key] || joined[above]) image[n] = trie.child(above, key); else image[n] = trie.append(above, key);
+    if (image[n] < next) joined[image[n]] = 1;
+  }
   return { shape: trie.shape(), image };
 });
 
@@ -706,7 +720,7 @@ function comparing({ data, key, total }, order) {
 function finish(made, order) {
   const { count, parent, self } = made, total = made.total = Float64Array.from(self);
   for (let n = count - 1; n > 0; n--) if (total[n]) total[parent[n]] += total[n];
-  made.depth = walkOf(made.shape).depth;
+  made.depth = depthOf(made.shape);
   return order ? link(made, comparing(made, order)) : made;
 }
 function link(made, compare, weight = made.total) {

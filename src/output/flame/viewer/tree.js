@@ -46,13 +46,15 @@ class Tree {
   }
   /* All nodes are there. What the shape alone tells is made once. */
   finish(compares, shape) {
-    const { count } = this, listed = shape ? listedKids(shape) : listedKids(this);
+    const { count, parent } = this, hasDepth = !!this.depth;
+    this.depth ||= new Int32Array(count);
+    for (let n = 1; n < count && !hasDepth; n++) this.depth[n] = this.depth[parent[n]] + 1;
+    const listed = listedKids(shape || this, this.depth);
     this.slots = null;
     this.parent = this.parent.subarray(0, count);
     this.group = this.group.subarray(0, count);
     this.self ||= new Float64Array(count);
     this.total ||= new Float64Array(count);
-    this.depth ||= new Int32Array(count);
     this.first = listed.first;
     this.kids = listed.kids.slice();
     this.maxDepth = listed.maxDepth;
@@ -61,7 +63,6 @@ class Tree {
       this.other ||= new Float64Array(count);
       this.otherTotal ||= new Float64Array(count);
     }
-    if (!shape) for (let n = 1; n < count; n++) this.depth[n] = this.depth[this.parent[n]] + 1;
     return this;
   }
   /* self, and other if there is one, are filled. */
@@ -109,7 +110,10 @@ class Tree {
     const compare = order === "name" ? named : heavy, light = [];
     for (let n = 0; n < count; n++) {
       const from = first[n], to = first[n + 1];
-      if (from === to) continue;
+      if (to - from < 2) {
+        if (to > from) start[kids[from]] = start[n];
+        continue;
+      }
       let last = from;
       for (let i = from; i < to; i++) {
         const kid = kids[i];
@@ -140,14 +144,12 @@ class Tree {
 }
 
 const listedOf = new WeakMap();
-function listedKids(shape) {
+function listedKids(shape, depth) {
   if (listedOf.has(shape)) return listedOf.get(shape);
   const { count, parent } = shape, first = new Int32Array(count + 2), kids = new Int32Array(count);
-  const depth = new Int32Array(count);
   let maxDepth = 0;
   for (let n = 1; n < count; n++) {
     first[parent[n] + 2]++;
-    depth[n] = depth[parent[n]] + 1;
     if (depth[n] > maxDepth) maxDepth = depth[n];
   }
   for (let n = 0; n < count; n++) first[n + 2] += first[n + 1];
