@@ -687,10 +687,22 @@ static bool open_listing(struct pf_tui *app, uint32_t function)
     return true;
 }
 
+/* What the code shows is of the filters by thread, processor, event and time. */
+static void tell_filters(struct pf_tui *app, uint32_t function)
+{
+    const struct pf_tui_model *model = &app->model;
+
+    if (model->all_met && model->means[function] != model->all_met)
+        pf_tui_say(app, "All samples of this function: filters by file or name do not choose among them.");
+}
+
 void pf_tui_show_code(struct pf_tui *app, uint32_t function)
 {
-    if (!prepare(app) || !open_listing(app, function_around(app, function)))
+    const uint32_t around = function_around(app, function);
+
+    if (!prepare(app) || !open_listing(app, around))
         return;
+    tell_filters(app, around);
     app->code->leaves = false;
     while (!app->code->leaves && !app->quits) {
         const int key = pf_tui_wait(app, draw_code, app->code);

@@ -474,7 +474,19 @@ def test_code(t):
         t.press(key)
         t.wait('q quit')
     t.view = 'R'
-    t.press('1')
+    t.press('1', '/')
+    t.wait('Functions with:')
+    t.tmux('send-keys', '-l', 'bills')
+    t.tmux('send-keys', 'Enter')
+    t.wait('only symbol bills')
+    t.press('Home', 'Right', 'Down', 'a')
+    t.wait('All samples of this function: filters by file or name do not choose')
+    t.view = 'C'
+    t.press('Escape')
+    t.view = 'R'
+    t.wait('only symbol bills')
+    t.press('R')
+    t.wait(lambda screen: 'only ' not in screen)
 
 
 def test_annotate(t):
