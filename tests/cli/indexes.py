@@ -7,7 +7,7 @@ Of recordings that are generated, and with --all of more and larger ones, and of
 import os, pathlib, random, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-import hermetic
+import hermetic, served
 
 ALL = '--all' in sys.argv
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
@@ -21,8 +21,7 @@ VERBS = ([*SCRIPT], ['report', '--sort', 'comm,pid,sym'], ['flame', '--format', 
 
 
 def run(cache, *arguments):
-    done = subprocess.run([*WRAPPER, PERFILE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                          env={**os.environ, 'XDG_CACHE_HOME': str(cache)})
+    done = served.run([*WRAPPER, PERFILE, *arguments], env={**os.environ, 'XDG_CACHE_HOME': str(cache)})
     # what was not read is known with an index
     said = [line for line in done.stderr.splitlines() if b'bytes lie behind the times asked for' not in line]
     return done.returncode, done.stdout, said

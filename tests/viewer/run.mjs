@@ -990,23 +990,25 @@ async function testSvg(browser) {
   }
 }
 
+/* Times are those of the page's thread on a CPU: other tests run beside this one. */
 async function testLarge(browser, form) {
   const page = await browser.page(),
-    path = make(form, 100000),
-    began = Date.now();
+    path = make(form, 100000);
+  await page.tell("Performance.enable", { timeDomain: "threadTicks" });
+  const seconds = async () => (await page.tell("Performance.getMetrics")).metrics.find(m => m.name === "TaskDuration").value;
   await page.open("file://" + path);
   await page.settle();
-  const loaded = Date.now() - began;
-  check(`${form}: 100,000 stacks load in 30 s`, loaded < 30000, loaded);
-  const took =
-    await page.evaluate(`new Promise(done => { const times = [], canvas = document.querySelector("#flame canvas");
-    const box = canvas.getBoundingClientRect(); let n = 0, last = performance.now();
+  const loaded = await seconds();
+  check(`${form}: 100,000 stacks load in 5 s`, loaded > 0 && loaded < 5, loaded);
+  await page.evaluate(`new Promise(done => { const canvas = document.querySelector("#flame canvas");
+    const box = canvas.getBoundingClientRect(); let n = 0;
     const step = () => { canvas.dispatchEvent(new WheelEvent("wheel", { ctrlKey: true, deltaY: n < 30 ? -40 : 40, clientX: box.x + 100 + n * 8,
       clientY: box.y + 90, cancelable: true }));
-      requestAnimationFrame(now => { times.push(now - last); last = now; ++n < 60 ? step() : done(times.sort((a, b) => a - b)[55]); }); };
+      requestAnimationFrame(() => { ++n < 60 ? step() : done(); }); };
     step(); })`);
-  check(`${form}: zooming stays smooth: 11 of 12 pictures in 250 ms`, took < 250, took);
-  console.log(`${form}, 100,000 stacks: ${loaded} ms to load, ${took.toFixed(0)} ms a picture`);
+  const picture = ((await seconds()) - loaded) / 60;
+  check(`${form}: zooming stays smooth: pictures take 60 ms`, picture > 0 && picture < 0.06, picture);
+  console.log(`${form}, 100,000 stacks: ${loaded.toFixed(2)} s to load, ${(picture * 1000).toFixed(1)} ms a picture`);
   equal("no error with 100,000", page.errors.join("; "), "");
   if (pictures) await page.picture(join(pictures, `large-${form}.png`));
 }
