@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
+#include "rows.h"
 #include "sandbox.h"
 
 #include <errno.h>
@@ -357,8 +358,36 @@ static void print_text(const struct splitting *splitting)
     pf_report_text(&splitting->report, what, stdout);
 }
 
-static int print_report(const struct splitting *splitting)
+static void put_part(void *context, size_t row, size_t column, struct perfile_value *value)
 {
+    const struct part *part = &((const struct splitting *)context)->parts[row];
+    const uint64_t counts[] = {part->counts.records, part->counts.samples, part->counts.bytes};
+
+    *value = column ? pf_number_value(counts[column - 1]) : pf_text_value(part->path);
+}
+
+static int print_rows(struct splitting *splitting)
+{
+    const struct perfile_column *const columns[] = {
+        PF_COLUMN("file", PERFILE_COLUMN_TEXT, "the part"),
+        PF_COLUMN("records", PERFILE_COLUMN_U64, "records in it"),
+        PF_COLUMN("samples", PERFILE_COLUMN_U64, "samples, which are among these"),
+        PF_COLUMN_IN("bytes", "bytes", PERFILE_COLUMN_BYTES, "its size"),
+    };
+    const struct pf_rows rows = {.view = "parts",
+                                 .columns = columns,
+                                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                                 .row_count = splitting->part_count,
+                                 .value = put_part,
+                                 .context = splitting};
+
+    return pf_rows_print(&rows, "cut", NULL, splitting->input.settings->format);
+}
+
+static int print_report(struct splitting *splitting)
+{
+    if (pf_report_is_table(splitting->input.settings->format))
+        return print_rows(splitting);
     if (splitting->json)
         print_json(splitting);
     else if (!splitting->input.settings->quiet)

@@ -281,11 +281,29 @@ static void print_text(const struct run *run, FILE *to)
         fprintf(to, "  out of memory: the report is incomplete\n");
 }
 
+static int print_rows(const struct run *run, FILE *to)
+{
+    const size_t count = run->inputs.count;
+    struct pf_edit_row *rows = calloc(count, sizeof(*rows));
+    int status = PF_STATUS_MEMORY;
+
+    for (size_t i = 0; rows && i < count; i++)
+        rows[i] = (struct pf_edit_row){run->inputs.names[i], run->report.inputs[i]};
+    if (rows)
+        status = pf_report_rows(run->command->name, rows, count, run->settings->format, to);
+    else
+        pf_message("%s: out of memory", run->command->name);
+    free(rows);
+    return status;
+}
+
 static int print_report(const struct run *run)
 {
     const struct pf_settings *settings = run->settings;
     FILE *to = strcmp(settings->output, "-") ? stdout : stderr;
 
+    if (pf_report_is_table(settings->format))
+        return print_rows(run, to);
     if (settings->format && !strcmp(settings->format, "json"))
         print_json(run, to);
     else if (!settings->quiet && (to == stdout || settings->verbose || run->note_count))

@@ -2,7 +2,7 @@
 #include "edit.h"
 #include "input.h"
 #include "sandbox.h"
-#include "stream.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -43,6 +43,10 @@ static const struct choice compressions[] = {
 static const struct choice formats[] = {
     {"text", 0, "human-readable"},
     {"json", 0, "one JSON object"},
+    {"csv", 0, "a line for each recording, with a header line: what was written or, of merge, read"},
+    {"jsonl", 0, "an object on a line for each of them"},
+    {"parquet", 0, "these as a Parquet file"},
+    {"arrow", 0, "these as an Arrow file"},
     {NULL, 0, NULL},
 };
 
@@ -229,16 +233,21 @@ static int open_writer(struct run *run)
 /* What edits count, and how text says it: the first two begin its line. */
 static const struct {
     struct pf_json_count count;
-    const char *what;
+    const char *what; /* NULL: it has no part of its own */
+    struct perfile_column column;
 } counted[] = {
-#define COUNTED(member, what)                                                                                          \
+#define COUNTED(member, what) COUNTED_AS(member, what, what)
+#define COUNTED_AS(member, what, is)                                                                                   \
     {                                                                                                                  \
-        PF_JSON_COUNT(perfile_edit_report, member), what                                                               \
+        PF_JSON_COUNT(perfile_edit_report, member), what,                                                              \
+        {                                                                                                              \
+            .size = sizeof(struct perfile_column), .name = #member, .type = PERFILE_COLUMN_U64, .doc = is              \
+        }                                                                                                              \
     }
-    COUNTED(records_kept, NULL),
-    COUNTED(samples_kept, NULL),
+    COUNTED_AS(records_kept, NULL, "records kept"),
+    COUNTED_AS(samples_kept, NULL, "samples kept, which are among these records"),
     COUNTED(records_dropped, "left out"),
-    COUNTED(samples_dropped, NULL),
+    COUNTED_AS(samples_dropped, NULL, "samples left out"),
     COUNTED(records_damaged, "damaged records dropped"),
     COUNTED(records_mended, "corrected"),
     COUNTED(bytes_dropped, "bytes lost"),
@@ -253,12 +262,53 @@ static const struct {
     COUNTED(build_ids_added, "build ids added"),
     COUNTED(build_ids_missing, "files without a known build id"),
 #undef COUNTED
+#undef COUNTED_AS
 };
+enum { COUNTED = sizeof(counted) / sizeof(counted[0]) };
 
 void pf_report_json(const struct perfile_edit_report *report, struct pf_json_writer *json)
 {
-    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+    for (size_t i = 0; i < COUNTED; i++)
         pf_json_writer_counts(json, &counted[i].count, 1, report);
+}
+
+bool pf_report_is_table(const char *format)
+{
+    return format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0;
+}
+
+static void put_count(void *context, size_t row, size_t column, struct perfile_value *value)
+{
+    const struct pf_edit_row *of = (const struct pf_edit_row *)context + row;
+    uint64_t count;
+
+    *value = pf_text_value(of->file);
+    if (!column)
+        return;
+    memcpy(&count, (const char *)of->report + counted[column - 1].count.offset, sizeof(count));
+    *value = pf_number_value(count);
+}
+
+int pf_report_rows(const char *verb, struct pf_edit_row *edited, size_t count, const char *format, FILE *to)
+{
+    const struct perfile_column *columns[COUNTED + 1] = {PF_COLUMN("file", PERFILE_COLUMN_TEXT, "the recording")};
+    const struct pf_rows rows = {.view = "edits",
+                                 .columns = columns,
+                                 .column_count = COUNTED + 1,
+                                 .row_count = count,
+                                 .value = put_count,
+                                 .context = edited};
+    struct pf_stream out;
+    int status = pf_stream_open(&out, NULL), written;
+
+    if (status)
+        return status;
+    out.fd = fileno(to);
+    for (size_t i = 0; i < COUNTED; i++)
+        columns[i + 1] = &counted[i].column;
+    status = pf_rows_put(&rows, &out, verb, format);
+    written = pf_stream_close(&out, !status);
+    return status ? status : written;
 }
 
 void pf_report_count(FILE *to, uint64_t count, const char *what)
@@ -277,7 +327,7 @@ void pf_report_text(const struct perfile_edit_report *report, const char *output
     pf_print_name(output, to);
     fprintf(to, ": %s records kept, %s of them samples", pf_grouped(report->records_kept, records),
             pf_grouped(report->samples_kept, samples));
-    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+    for (size_t i = 0; i < COUNTED; i++) {
         memcpy(&count, (const char *)report + counted[i].count.offset, sizeof(count));
         if (counted[i].what)
             pf_report_count(to, count, counted[i].what);
@@ -290,6 +340,9 @@ static int print_report(const struct run *run)
     const struct pf_settings *settings = run->input.settings;
     FILE *to = to_standard_output(run) ? stderr : stdout;
 
+    if (pf_report_is_table(settings->format))
+        return pf_report_rows(run->input.command->name, &(struct pf_edit_row){run->log.input, &run->report}, 1,
+                              settings->format, to);
     if (settings->format && !strcmp(settings->format, "json")) {
         struct pf_json_writer json = pf_json_writer_to_file(to);
         pf_json_writer_begin(&json, NULL, false);

@@ -35,6 +35,15 @@ struct perfile_writer_options pf_writing_options(const struct pf_input *input, c
 bool pf_has_bundle(const char *input, struct perfile_bundle *bundle);
 /* Appends the bundle of the input, if it has one, to what was written of it; says so where it is left out. A status. */
 int pf_carry_bundle(const char *verb, const char *input, const char *output, bool wanted);
+/* Of several recordings, by their names: a row for each. */
+struct pf_edit_row {
+    const char *file;
+    const struct perfile_edit_report *report;
+};
+/* Not text and not JSON. */
+bool pf_report_is_table(const char *format);
+/* Rows in such a format; a status. */
+int pf_report_rows(const char *verb, struct pf_edit_row *edited, size_t count, const char *format, FILE *to);
 /* The members of a report. */
 void pf_report_json(const struct perfile_edit_report *report, struct pf_json_writer *json);
 /* ", COUNT WHAT" unless there is none. */
@@ -43,7 +52,6 @@ void pf_report_text(const struct perfile_edit_report *report, const char *output
 
 /* Where the output goes and what it looks like: -o, --mode, --byte-order, -z. */
 extern const struct pf_option_group pf_writing_group;
-/* text or json */
 #define PF_OPTION_REPORT_FORMAT                                                                                        \
     {                                                                                                                  \
         .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \

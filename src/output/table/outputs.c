@@ -34,6 +34,11 @@ VIEW_OUTPUT(script, "samples", jsonl, "the view samples: an object on a line for
 VIEW_FILE(script, "samples", parquet, "the view samples as a Parquet file")
 VIEW_FILE(script, "samples", arrow, "the view samples as an Arrow file")
 
+VIEW_OUTPUT(info, "meta", csv, "the view meta: a line for the recording, with a header line")
+VIEW_OUTPUT(info, "meta", jsonl, "the view meta: an object on a line for the recording")
+VIEW_FILE(info, "meta", parquet, "the view meta as a Parquet file")
+VIEW_FILE(info, "meta", arrow, "the view meta as an Arrow file")
+
 VIEW_OUTPUT(stat, "counts", csv, "the view counts: a line for each interval, event, thread and processor")
 VIEW_OUTPUT(stat, "counts", json, "the view counts: one object with columns and rows")
 VIEW_OUTPUT(stat, "counts", jsonl, "the view counts: an object on a line for each row")
