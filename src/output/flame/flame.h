@@ -170,6 +170,7 @@ struct pf_flame_view {
     uint32_t *ranks;
     uint32_t *children;    /* those of node p are children[first[p]] up to first[p + 1], by ranks[2 * name + 1] */
     uint32_t *first;       /* one more than nodes */
+    uint32_t *sizes;       /* of nodes: how many there are with all below; NULL: not asked for, or one thread */
     uint64_t *before;      /* differential: total of each node in `before`; else NULL ... */
     uint64_t *before_self; /* ... and what of it is its own */
     uint64_t total;        /* what is 100 % */
@@ -182,7 +183,8 @@ struct pf_flame_view_options {
     bool one_line; /* names hold no ';' and no control bytes, even raw ones */
     bool by_kind;  /* the same name of another kind is another frame */
     bool reverse;
-    bool sums; /* the totals of nodes are needed */
+    bool sums;  /* the totals of nodes are needed */
+    bool sizes; /* for several threads their sizes are */
     struct pf_flame_before before;
     struct pf_flame_means means;
 };
@@ -190,13 +192,8 @@ struct pf_flame_view_options {
 int pf_flame_view_open(struct pf_flame_view *view, const struct perfile_allocator *allocator,
                        const struct pf_flame_set *set, uint32_t event, const struct pf_flame_view_options *options);
 void pf_flame_view_close(struct pf_flame_view *view);
-/* Work that has nothing to do with the other's, and is done meanwhile. */
-struct pf_flame_beside {
-    void (*work)(void *context);
-    void *context;
-};
 /* The children of all nodes by ranks[2 * name]; goes with view->first. NULL when out of memory. */
-uint32_t *pf_flame_view_leaves(const struct pf_flame_view *view, const struct pf_flame_beside *beside);
+uint32_t *pf_flame_view_leaves(const struct pf_flame_view *view);
 /* What the weights of `before` are multiplied with before they are compared. */
 double pf_flame_view_scale(const struct pf_flame_view *view, const struct pf_flame_before *before);
 

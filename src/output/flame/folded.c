@@ -168,7 +168,7 @@ struct job {
 
 struct jobs {
     struct walk top;       /* which only enters nodes that have too much below for one job */
-    const uint32_t *sizes; /* of nodes: how many there are with all below */
+    const uint32_t *sizes; /* of the view */
     struct job *jobs;
     unsigned count;
 };
@@ -284,11 +284,11 @@ static void close_jobs(struct jobs *all)
     close_walk(&all->top);
 }
 
-static int put_together(const struct walk *walk, const uint32_t *sizes, struct pf_text *text)
+static int put_together(const struct walk *walk, struct pf_text *text)
 {
     static const struct pf_stage stages[] = {{.work = choose_pieces}, {.work = put_pieces, .parallel = true}};
     const struct pf_flame_view *view = walk->view;
-    struct jobs all = {.sizes = sizes};
+    struct jobs all = {.sizes = view->sizes};
     int result = open_walk(&all.top, view, walk->leaves, walk->before_scale);
     if (result == 0 && !open_jobs(&all))
         result = PERFILE_ERROR_MEMORY;
@@ -315,36 +315,18 @@ static int put_alone(struct walk *walk)
     return walk->text->failed ? walk->text->failed : has_failed(walk) ? PERFILE_ERROR_MEMORY : 0;
 }
 
-/* Of nodes: how many there are with all below. */
-struct sizes {
-    const struct pf_tree *tree;
-    uint32_t *all; /* zeroes */
-};
-
-static void make_sizes(void *context)
-{
-    const struct sizes *sizes = context;
-    for (size_t i = sizes->tree->count; i-- > 1;)
-        sizes->all[sizes->tree->nodes[i].parent] += ++sizes->all[i];
-}
-
 static int put_all(const struct pf_flame_view *view, double before_scale, struct pf_text *text)
 {
-    const bool together = view->threads > 1;
-    const size_t bytes = view->tree.count * sizeof(uint32_t);
-    struct sizes sizes = {&view->tree, together ? pf_new(view->allocator, bytes) : NULL};
-    const struct pf_flame_beside beside = {make_sizes, &sizes};
-    uint32_t *leaves = together && !sizes.all ? NULL : pf_flame_view_leaves(view, sizes.all ? &beside : NULL);
+    uint32_t *leaves = pf_flame_view_leaves(view);
     struct walk walk = {.view = NULL};
     int result = leaves ? open_walk(&walk, view, leaves, before_scale) : PERFILE_ERROR_MEMORY;
     walk.text = text;
     if (result == 0 && has_line(&walk, 0)) /* stacks of nothing */
         put_line(&walk, "[unknown]", 0);
     if (result == 0)
-        result = together ? put_together(&walk, sizes.all, text) : put_alone(&walk);
+        result = view->sizes ? put_together(&walk, text) : put_alone(&walk);
     close_walk(&walk);
-    pf_free(view->allocator, leaves, bytes);
-    pf_free(view->allocator, sizes.all, bytes);
+    pf_free(view->allocator, leaves, view->tree.count * sizeof(*leaves));
     return result;
 }
 
@@ -352,7 +334,7 @@ int pf_flame_folded(const struct pf_flame_set *set, uint32_t event, const struct
                     struct pf_text *text)
 {
     const struct pf_flame_view_options view_options = {
-        .names = options->names, .one_line = true, .before = options->before, .means = options->means};
+        .names = options->names, .one_line = true, .sizes = true, .before = options->before, .means = options->means};
     struct pf_flame_view view;
     int result = pf_flame_view_open(&view, text->allocator, set, event, &view_options);
     if (result == 0) {

@@ -231,7 +231,10 @@ static void count_pruned(struct drawing *drawing, uint32_t node)
         drawing->pruned_weight += tree->totals[node];
 }
 
-/* Parents stand before their children, so one pass is enough. A node's own weight is at its left end. */
+/*
+ * Parents stand before their children, so one pass is enough; most nodes are too light to be drawn, and nothing below them
+ * is heavier. A node's own weight is at its left end.
+ */
 static void place_children(struct drawing *drawing, uint32_t node)
 {
     const struct pf_flame_view *view = &drawing->view;
@@ -242,6 +245,8 @@ static void place_children(struct drawing *drawing, uint32_t node)
         drawing->depths[child] = drawing->depths[node] + 1;
         at += view->tree.totals[child];
     }
+    if (drawing->depths[node] > drawing->max_depth)
+        drawing->max_depth = drawing->depths[node];
 }
 
 static void measure_change(struct drawing *drawing, uint32_t node)
@@ -264,13 +269,12 @@ static void lay_out(struct drawing *drawing)
     drawing->min_weight = fmax(drawing->per_weight > 0 ? drawing->min_width / drawing->per_weight : 0,
                                drawing->options->min_share * (double)drawing->view.total);
     for (uint32_t node = 0; node < count; node++) {
-        place_children(drawing, node);
         if (drawing->view.before)
             measure_change(drawing, node);
-        if (!is_drawn(drawing, node))
+        if (is_drawn(drawing, node))
+            place_children(drawing, node);
+        else
             count_pruned(drawing, node);
-        else if (drawing->depths[node] > drawing->max_depth)
-            drawing->max_depth = drawing->depths[node];
     }
     drawing->height = TOP + SUBTITLE + (drawing->max_depth + 1.0) * FRAME + BOTTOM;
 }

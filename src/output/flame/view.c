@@ -309,17 +309,64 @@ static int map_tree(struct pf_flame_view *view, const struct pf_tree *tree, cons
 }
 
 /* first[p + 1] - first[p] is how many children p has. */
-static int make_first(struct pf_flame_view *view)
+static bool make_first(struct pf_flame_view *view)
 {
     size_t count = view->tree.count;
     view->first = pf_new(view->allocator, (count + 1) * sizeof(*view->first));
     if (!view->first)
-        return PERFILE_ERROR_MEMORY;
+        return false;
     for (size_t i = 1; i < count; i++)
         view->first[view->tree.nodes[i].parent + 1]++;
     for (size_t i = 0; i < count; i++)
         view->first[i + 1] += view->first[i];
-    return 0;
+    return true;
+}
+
+/* By parent. */
+static bool list_children(struct pf_flame_view *view)
+{
+    const size_t count = view->tree.count, bytes = count * sizeof(uint32_t);
+    uint32_t *next = pf_new(view->allocator, bytes);
+    view->children = pf_new(view->allocator, bytes);
+    if (next && view->children) {
+        memcpy(next, view->first, bytes);
+        for (size_t i = 1; i < count; i++)
+            view->children[next[view->tree.nodes[i].parent]++] = (uint32_t)i;
+    }
+    pf_free(view->allocator, next, bytes);
+    return next && view->children;
+}
+
+static bool make_sizes(struct pf_flame_view *view)
+{
+    view->sizes = pf_new(view->allocator, view->tree.count * sizeof(*view->sizes));
+    for (size_t i = view->tree.count; view->sizes && i-- > 1;)
+        view->sizes[view->tree.nodes[i].parent] += ++view->sizes[i];
+    return view->sizes;
+}
+
+/* What is made of the nodes alone, side by side. */
+struct making {
+    struct pf_flame_view *view;
+    bool sums, sizes;
+    bool made[2];
+};
+
+static void make_part(void *context, size_t part)
+{
+    struct making *making = context;
+    struct pf_flame_view *view = making->view;
+    if (part)
+        making->made[part] = make_first(view) && list_children(view);
+    else
+        making->made[part] = (!making->sums || pf_tree_sum(&view->tree)) && (!making->sizes || make_sizes(view));
+}
+
+static bool make_parts(struct making *making)
+{
+    const struct pf_parts parts = {make_part, making, PF_COUNT(making->made), making->view->threads};
+    pf_parts_do(&parts, making->view->allocator);
+    return making->made[0] && making->made[1];
 }
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
@@ -328,7 +375,6 @@ struct sorting {
     const struct pf_flame_view *view;
     unsigned which;
     uint32_t *children;
-    const struct pf_flame_beside *beside; /* NULL: none */
 };
 
 enum { SORTED_PARENTS = 16384 }; /* in a part */
@@ -361,8 +407,9 @@ static void sort_children(const struct sorting *sorting, uint32_t *children, siz
     }
 }
 
-static void sort_part(const struct sorting *sorting, size_t part)
+static void sort_part(void *context, size_t part)
 {
+    const struct sorting *sorting = context;
     const uint32_t *first = sorting->view->first;
     const size_t start = part * SORTED_PARENTS, end = pf_min(start + SORTED_PARENTS, sorting->view->tree.count);
     for (size_t i = start; i < end; i++)
@@ -370,56 +417,23 @@ static void sort_part(const struct sorting *sorting, size_t part)
             sort_children(sorting, sorting->children + first[i], first[i + 1] - first[i]);
 }
 
-/* By parent. `next` is of the size of the tree. */
-static void list_children(const struct pf_flame_view *view, uint32_t *next, uint32_t *children)
+static void sort_all(const struct pf_flame_view *view, unsigned which, uint32_t *children)
 {
-    const size_t count = view->tree.count;
-    memcpy(next, view->first, count * sizeof(*next));
-    for (size_t i = 1; i < count; i++)
-        children[next[view->tree.nodes[i].parent]++] = (uint32_t)i;
-}
-
-static void sort_or_work(void *context, size_t part)
-{
-    const struct sorting *sorting = context;
-    if (sorting->beside && part-- == 0)
-        sorting->beside->work(sorting->beside->context);
-    else
-        sort_part(sorting, part);
-}
-
-static void sort_all(struct sorting *sorting)
-{
-    const struct pf_flame_view *view = sorting->view;
-    const struct pf_parts parts = {sort_or_work, sorting,
-                                   (view->tree.count + SORTED_PARENTS - 1) / SORTED_PARENTS + (sorting->beside != NULL),
+    struct sorting sorting = {.view = view, .which = which, .children = children};
+    const struct pf_parts parts = {sort_part, &sorting, (view->tree.count + SORTED_PARENTS - 1) / SORTED_PARENTS,
                                    view->threads};
     pf_parts_do(&parts, view->allocator);
 }
 
-static bool make_children(struct pf_flame_view *view)
+uint32_t *pf_flame_view_leaves(const struct pf_flame_view *view)
 {
     const size_t bytes = view->tree.count * sizeof(uint32_t);
-    uint32_t *next = pf_new(view->allocator, bytes);
-    view->children = pf_new(view->allocator, bytes);
-    if (next && view->children) {
-        struct sorting sorting = {.view = view, .which = 1, .children = view->children};
-        list_children(view, next, view->children);
-        sort_all(&sorting);
-    }
-    pf_free(view->allocator, next, bytes);
-    return next && view->children;
-}
-
-uint32_t *pf_flame_view_leaves(const struct pf_flame_view *view, const struct pf_flame_beside *beside)
-{
-    const size_t bytes = view->tree.count * sizeof(uint32_t);
-    struct sorting sorting = {.view = view, .which = 0, .children = pf_new(view->allocator, bytes), .beside = beside};
-    if (!sorting.children)
+    uint32_t *leaves = pf_new(view->allocator, bytes);
+    if (!leaves)
         return NULL;
-    memcpy(sorting.children, view->children, bytes);
-    sort_all(&sorting);
-    return sorting.children;
+    memcpy(leaves, view->children, bytes);
+    sort_all(view, 0, leaves);
+    return leaves;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -456,12 +470,14 @@ static int make_tree(struct pf_flame_view *view, const struct pf_flame_set *set,
     int result = make_nodes(view, set, event, options, name_of);
     if (result == 0 && options->before.set)
         result = make_before(view, &options->before, options, name_of + set->frame_count);
-    if (result == 0 && sums && !pf_tree_sum(&view->tree))
-        result = PERFILE_ERROR_MEMORY;
-    view->total = result == 0 && sums ? pf_max(set->events[event].total, view->tree.totals[0]) : 0;
-    if (result == 0)
-        result = make_first(view);
-    return result == 0 && !make_children(view) ? PERFILE_ERROR_MEMORY : result;
+    struct making making = {.view = view, .sums = sums, .sizes = options->sizes && view->threads > 1};
+    if (result != 0)
+        return result;
+    if (!make_parts(&making))
+        return PERFILE_ERROR_MEMORY;
+    view->total = sums ? pf_max(set->events[event].total, view->tree.totals[0]) : 0;
+    sort_all(view, 1, view->children);
+    return 0;
 }
 
 int pf_flame_view_open(struct pf_flame_view *view, const struct perfile_allocator *allocator,
@@ -489,6 +505,7 @@ void pf_flame_view_close(struct pf_flame_view *view)
     const struct perfile_allocator *allocator = view->allocator;
     pf_free(allocator, view->ranks, (view->name_count * 2 + 1) * sizeof(*view->ranks));
     pf_free(allocator, view->children, view->tree.count * sizeof(*view->children));
+    pf_free(allocator, view->sizes, view->tree.count * sizeof(*view->sizes));
     pf_free(allocator, view->first, (view->tree.count + 1) * sizeof(*view->first));
     pf_free(allocator, view->before, view->tree.count * sizeof(*view->before));
     pf_free(allocator, view->before_self, view->tree.count * sizeof(*view->before_self));
