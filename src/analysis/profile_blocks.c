@@ -67,33 +67,37 @@ struct block {
     struct perfile_error error;
 };
 
+enum { APART_BYTES = 128 }; /* two lines of a cache: they are fetched in pairs */
+
 struct recent_space {
     const struct perfile_space *space;
     uint32_t number;
     uint64_t block; /* that lists it; 0: it is none */
 };
 
+/* What the others look at for each address stands apart from what the reader changes with each sample. */
 struct pf_blocks {
     struct pf_blocks_options options;
     struct pf_delivery *delivery;
-    struct pf_delivered item;         /* of who reads */
-    uint32_t nowhere;                 /* the number of the space that has no mappings */
+    uint32_t nowhere; /* the number of the space that has no mappings */
+    unsigned block_count;
+    struct block *blocks;
+    struct pf_stages *stages;
+    struct block *given;      /* the one that the caller has */
+    struct pf_delivered late; /* of who finds out */
+    uint8_t apart[APART_BYTES];
+    struct pf_delivered item;         /* of who reads, and all behind it */
     struct recent_space kernel, user; /* of the last sample */
     uint64_t *listed; /* by number of the space: the last block that has it among its spaces, from 1 on */
     size_t listed_room;
     uint32_t *retired; /* numbers of spaces that no block has any more */
     size_t retired_count, retired_room;
-    uint64_t retired_at;      /* the block that empties them; 0: there are none */
-    uint64_t swept;           /* the block before which spaces were looked through; ... */
-    size_t sweep_at;          /* ... and how many there may be until that is done again */
-    uint64_t begun;           /* blocks */
-    uint64_t trimmed;         /* how many there were when mappings were given back */
-    struct block *filled;     /* the one that is read */
-    struct pf_delivered late; /* of who finds out */
-    struct block *blocks;
-    unsigned block_count;
-    struct pf_stages *stages;
-    struct block *given; /* the one that the caller has */
+    uint64_t retired_at;  /* the block that empties them; 0: there are none */
+    uint64_t swept;       /* the block before which spaces were looked through; ... */
+    size_t sweep_at;      /* ... and how many there may be until that is done again */
+    uint64_t begun;       /* blocks */
+    uint64_t trimmed;     /* how many there were when mappings were given back */
+    struct block *filled; /* the one that is read */
 };
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
