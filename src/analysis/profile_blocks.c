@@ -18,15 +18,28 @@ enum flags {
     LACKS = 1 << 2,    /* some of its places are not known yet */
     IN_LISTS = 1 << 3, /* its frames are in `lists` */
     IS_LEAF = 1 << 4,  /* its leaf is its only frame */
+    HAS_CPU = 1 << 5,
+    HAS_MORE = 1 << 6, /* in `more` */
 };
 
+/* Of a sample, what goes from thread to thread: as small as it can be. Leaf and frame_count are of places until all are known. */
 struct block_sample {
-    struct pf_profile_sample
-        sample;            /* leaf and frame_count are of places, frames is not set, until they are all known */
+    const struct perfile_event *event;
+    const char *comm;
+    uint64_t time, period, ip;
+    int32_t pid, tid;
+    uint32_t cpu;
+    uint32_t leaf, frame_count;
     uint32_t kernel, user; /* numbers of its spaces */
     uint32_t at;           /* in ips and places, or in lists */
     uint32_t ip_count;
-    uint32_t flags;
+    uint8_t cpumode, flags;
+};
+
+/* What few samples have. */
+struct more {
+    uint64_t weight;
+    const char *cgroup;
 };
 
 /* A sample whose stack needs all that was recorded: the record and what came later of its callchain are in `bytes`. */
@@ -42,7 +55,9 @@ struct late {
 struct block {
     struct block_sample *samples;
     size_t count, room;
-    size_t given;
+    struct more *more; /* of those samples that have it */
+    size_t more_count, more_room;
+    size_t given, more_given;
     uint64_t *ips; /* of callchains */
     size_t ip_count, ip_room;
     uint32_t *places; /* of samples: as far as they have ips at the same place; those of late ones are behind */
@@ -83,9 +98,11 @@ struct pf_blocks {
     unsigned block_count;
     struct block *blocks;
     struct pf_stages *stages;
-    struct block *given;      /* the one that the caller has */
     struct pf_delivered late; /* of who finds out */
     uint8_t apart[APART_BYTES];
+    struct block *given; /* the one that the caller has, and its sample */
+    struct pf_profile_sample sample;
+    uint8_t apart_from_reader[APART_BYTES];
     struct pf_delivered item;         /* of who reads, and all behind it */
     struct recent_space kernel, user; /* of the last sample */
     uint64_t *listed; /* by number of the space: the last block that has it among its spaces, from 1 on */
@@ -104,7 +121,7 @@ struct pf_blocks {
 
 static void clear(struct block *block)
 {
-    block->count = block->given = 0;
+    block->count = block->given = block->more_count = block->more_given = 0;
     block->ip_count = block->place_count = block->list_count = 0;
     block->late_count = block->byte_count = block->space_count = block->note_bytes = 0;
     block->lacks = block->failed = false;
@@ -203,23 +220,37 @@ static bool keep_record(const struct pf_blocks *blocks, struct block *block, str
     return true;
 }
 
-static void take_fields(const struct pf_blocks *blocks, struct block_sample *into)
+/* False: out of memory. */
+static bool keep_more(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
+{
+    const struct more more = {pf_field_weight(&blocks->item.sample),
+                              pf_delivered_cgroup(&blocks->item, blocks->delivery)};
+    if (PF_LIKELY(!more.weight && !more.cgroup))
+        return true;
+    if (!pf_grow(blocks->options.allocator, &block->more, &block->more_room, block->more_count + 1,
+                 sizeof(*block->more)))
+        return false;
+    block->more[block->more_count++] = more;
+    sample->flags |= HAS_MORE;
+    return true;
+}
+
+static bool take_fields(const struct pf_blocks *blocks, struct block *block, struct block_sample *into)
 {
     const struct pf_delivered *item = &blocks->item;
     const struct perfile_sample *decoded = &item->sample;
     const bool has_cpu = decoded->present & PERFILE_SAMPLE_CPU;
-    *into = (struct block_sample){.sample = {.event = item->event,
-                                             .time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0,
-                                             .period = decoded->period,
-                                             .weight = pf_field_weight(decoded),
-                                             .pid = decoded->pid,
-                                             .tid = decoded->tid,
-                                             .cpu = has_cpu ? decoded->cpu : 0,
-                                             .has_cpu = has_cpu,
-                                             .cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK,
-                                             .comm = item->comm,
-                                             .cgroup = pf_delivered_cgroup(item, blocks->delivery),
-                                             .ip = decoded->ip}};
+    *into = (struct block_sample){.event = item->event,
+                                  .comm = item->comm,
+                                  .time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0,
+                                  .period = decoded->period,
+                                  .ip = decoded->ip,
+                                  .pid = decoded->pid,
+                                  .tid = decoded->tid,
+                                  .cpu = has_cpu ? decoded->cpu : 0,
+                                  .cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK,
+                                  .flags = has_cpu ? HAS_CPU : 0};
+    return keep_more(blocks, block, into);
 }
 
 /* False: out of memory. */
@@ -230,7 +261,8 @@ static bool add_sample(struct pf_blocks *blocks, struct block *block)
         !pf_grow(blocks->options.allocator, &block->samples, &block->room, block->count + 1, sizeof(*block->samples)))
         return false;
     struct block_sample *sample = &block->samples[block->count++];
-    take_fields(blocks, sample);
+    if (!take_fields(blocks, block, sample))
+        return false;
     if (item->again && block->count > 1) {
         sample->flags |= AGAIN;
         return true;
@@ -388,7 +420,7 @@ static void ask_for_chain(const struct pf_blocks *blocks, struct looks *looks, s
     uint64_t ip;
     for (struct pf_callchain_walk walk = pf_callchain_start(&chain); pf_callchain_next(&walk, &ip);)
         ask(looks, sample, space_of(blocks, sample, walk.mode), ip - walk.calls,
-            &block->places[sample->at + sample->sample.frame_count++]);
+            &block->places[sample->at + sample->frame_count++]);
 }
 
 static bool look_up(void *context, void *item, unsigned worker)
@@ -403,7 +435,7 @@ static bool look_up(void *context, void *item, unsigned worker)
         struct block_sample *sample = &block->samples[i];
         if (PF_UNLIKELY(sample->flags & AGAIN))
             continue;
-        ask(&looks, sample, space_of(blocks, sample, sample->sample.cpumode), sample->sample.ip, &sample->sample.leaf);
+        ask(&looks, sample, space_of(blocks, sample, sample->cpumode), sample->ip, &sample->leaf);
         if (sample->ip_count)
             ask_for_chain(blocks, &looks, sample);
     }
@@ -422,8 +454,7 @@ static bool find_out(const struct pf_blocks *blocks, uint32_t space, uint64_t ip
 
 static bool find_out_leaf(const struct pf_blocks *blocks, struct block_sample *sample)
 {
-    struct pf_profile_sample *of = &sample->sample;
-    return find_out(blocks, space_of(blocks, sample, of->cpumode), of->ip, false, &of->leaf);
+    return find_out(blocks, space_of(blocks, sample, sample->cpumode), sample->ip, false, &sample->leaf);
 }
 
 static bool find_out_chain(const struct pf_blocks *blocks, const struct block *block, const struct block_sample *sample)
@@ -446,7 +477,7 @@ static bool put_in_hand(struct pf_blocks *blocks, const struct block *block, str
     late->record.data = block->bytes + late->at;
     late->user_chain.data = late->record.data + ((late->record.bytes + 7) & ~7u);
     item->record = &late->record;
-    item->event = sample->sample.event;
+    item->event = sample->event;
     item->kernel_space = pf_address_cache_space(places, sample->kernel);
     item->user_space = pf_address_cache_space(places, sample->user);
     item->user_chain = late->user_chain;
@@ -477,7 +508,7 @@ static bool find_out_stack(struct pf_blocks *blocks, struct block *block, struct
             !find_out(blocks, space_of(blocks, sample, address.mode), address.ip, address.returns, &place))
             return false;
         block->places[block->place_count++] = place;
-        sample->sample.frame_count++;
+        sample->frame_count++;
     }
     return true;
 }
@@ -514,7 +545,7 @@ static void forget_places(struct block *block)
         if (sample->flags & AGAIN)
             continue;
         sample->flags |= LACKS;
-        sample->sample.leaf = PF_NO_FRAME;
+        sample->leaf = PF_NO_FRAME;
         if (sample->ip_count)
             memset(block->places + sample->at, 0xff, sample->ip_count * sizeof(*block->places));
     }
@@ -561,58 +592,63 @@ static bool append_frames(const struct pf_blocks *blocks, struct block *block, u
 static bool expand(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample,
                    const uint32_t *places)
 {
-    const size_t start = block->list_count, count = sample->sample.frame_count;
+    const size_t start = block->list_count, count = sample->frame_count;
     bool enough = true;
     for (size_t i = 0; i < count && enough; i++)
         enough = append_frames(blocks, block, places[i]);
     sample->flags |= IN_LISTS;
     sample->at = (uint32_t)start;
-    sample->sample.frame_count = block->list_count - start;
+    sample->frame_count = (uint32_t)(block->list_count - start);
     return enough;
 }
 
 static bool finish_stack(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
 {
-    const uint32_t leaf = sample->sample.leaf;
+    const uint32_t leaf = sample->leaf;
     uint32_t all = 0;
-    sample->sample.leaf = pf_frames_function(blocks->options.frames, leaf);
-    if (!sample->sample.frame_count) {
-        sample->sample.frame_count = 1;
+    sample->leaf = pf_frames_function(blocks->options.frames, leaf);
+    if (!sample->frame_count) {
+        sample->frame_count = 1;
         sample->flags |= leaf & PF_EXPANDED ? 0 : IS_LEAF;
         return !(leaf & PF_EXPANDED) || expand(blocks, block, sample, &leaf);
     }
     const uint32_t *places = block->places + sample->at;
-    for (size_t i = 0; i < sample->sample.frame_count; i++)
+    for (size_t i = 0; i < sample->frame_count; i++)
         all |= places[i];
     return !(all & PF_EXPANDED) || expand(blocks, block, sample, places);
 }
 
 static void share_stack(struct block_sample *sample, const struct block_sample *before)
 {
-    sample->sample.leaf = before->sample.leaf;
-    sample->sample.frame_count = before->sample.frame_count;
+    sample->leaf = before->leaf;
+    sample->frame_count = before->frame_count;
     sample->at = before->at;
     sample->flags |= before->flags & (IN_LISTS | IS_LEAF);
 }
 
 static void count_sample(const struct pf_blocks *blocks, struct block *block, const struct block_sample *sample)
 {
-    const struct pf_frame_info *leaf = pf_frames_at(blocks->options.frames, sample->sample.leaf);
+    const struct pf_frame_info *leaf = pf_frames_at(blocks->options.frames, sample->leaf);
     block->totals.samples++;
     block->totals.unmapped += leaf->module == PF_NO_SYMBOL;
     block->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
 }
 
-/* Nothing moves any more. */
-static void point_at_frames(const struct pf_blocks *blocks, struct block *block)
+/* When nothing moves any more. */
+static const uint32_t *frames_of(const struct block *block, const struct block_sample *sample)
+{
+    return sample->flags & IS_LEAF    ? &sample->leaf
+           : sample->flags & IN_LISTS ? block->lists + sample->at
+                                      : block->places + sample->at;
+}
+
+static void count_chains(const struct pf_blocks *blocks, struct block *block)
 {
     for (size_t i = 0; i < block->count; i++) {
-        struct block_sample *sample = &block->samples[i];
-        sample->sample.frames = sample->flags & IS_LEAF    ? &sample->sample.leaf
-                                : sample->flags & IN_LISTS ? block->lists + sample->at
-                                                           : block->places + sample->at;
-        if (!block->failed)
-            pf_profile_count_chain(&block->totals, blocks->options.frames, &sample->sample);
+        const struct block_sample *sample = &block->samples[i];
+        const struct pf_profile_sample counted = {
+            .event = sample->event, .frames = frames_of(block, sample), .frame_count = sample->frame_count};
+        pf_profile_count_chain(&block->totals, blocks->options.frames, &counted);
     }
 }
 
@@ -624,8 +660,8 @@ static bool finish(void *context, void *item, unsigned worker)
     (void)worker;
     for (size_t i = 0; i < block->count && !block->failed; i++) {
         struct block_sample *sample = &block->samples[i];
-        if (i + INFO_AHEAD < block->count && !(sample[INFO_AHEAD].sample.leaf & PF_EXPANDED))
-            __builtin_prefetch(pf_frames_at(blocks->options.frames, sample[INFO_AHEAD].sample.leaf));
+        if (i + INFO_AHEAD < block->count && !(sample[INFO_AHEAD].leaf & PF_EXPANDED))
+            __builtin_prefetch(pf_frames_at(blocks->options.frames, sample[INFO_AHEAD].leaf));
         if (PF_UNLIKELY(sample->flags & AGAIN))
             share_stack(sample, sample - 1);
         else
@@ -633,7 +669,8 @@ static bool finish(void *context, void *item, unsigned worker)
         if (!block->failed)
             count_sample(blocks, block, sample);
     }
-    point_at_frames(blocks, block);
+    if (!block->failed)
+        count_chains(blocks, block);
     block->failed |= pf_memory_was_short(blocks->options.allocator);
     return true;
 }
@@ -699,6 +736,26 @@ static int next_block(struct pf_blocks *blocks, struct pf_profile_totals *totals
     return 1;
 }
 
+static void fill_sample(struct pf_profile_sample *into, struct block *given, const struct block_sample *sample)
+{
+    const struct more *more = sample->flags & HAS_MORE ? &given->more[given->more_given++] : NULL;
+    *into = (struct pf_profile_sample){.event = sample->event,
+                                       .time = sample->time,
+                                       .period = sample->period,
+                                       .weight = more ? more->weight : 0,
+                                       .pid = sample->pid,
+                                       .tid = sample->tid,
+                                       .cpu = sample->cpu,
+                                       .has_cpu = sample->flags & HAS_CPU,
+                                       .cpumode = sample->cpumode,
+                                       .comm = sample->comm,
+                                       .ip = sample->ip,
+                                       .leaf = sample->leaf,
+                                       .frames = frames_of(given, sample),
+                                       .frame_count = sample->frame_count,
+                                       .cgroup = more ? more->cgroup : NULL};
+}
+
 int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sample, struct pf_profile_totals *totals,
                    struct perfile_error *error)
 {
@@ -708,15 +765,17 @@ int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sa
         if (result <= 0)
             return result;
     }
-    const struct block *given = blocks->given;
-    const struct block_sample *next = &given->samples[blocks->given->given++];
+    struct block *given = blocks->given;
+    const struct block_sample *next = &given->samples[given->given++];
     if (next + SAMPLE_AHEAD < given->samples + given->count) { /* they may be in another processor's cache */
+        const uint32_t *frames = frames_of(given, &next[SAMPLE_AHEAD / 2]);
         __builtin_prefetch(&next[SAMPLE_AHEAD]);
-        __builtin_prefetch((const char *)&next[SAMPLE_AHEAD] + 64);
-        __builtin_prefetch(next[SAMPLE_AHEAD / 2].sample.frames);
-        __builtin_prefetch(next[SAMPLE_AHEAD / 2].sample.frames + 16);
+        __builtin_prefetch((const char *)(&next[SAMPLE_AHEAD] + 1) - 1);
+        __builtin_prefetch(frames);
+        __builtin_prefetch(frames + 16);
     }
-    *sample = &next->sample;
+    fill_sample(&blocks->sample, given, next);
+    *sample = &blocks->sample;
     return 1;
 }
 
@@ -795,6 +854,7 @@ void pf_blocks_stop(struct pf_blocks *blocks)
 static void close_block(const struct perfile_allocator *allocator, const struct block *block)
 {
     pf_free(allocator, block->samples, block->room * sizeof(*block->samples));
+    pf_free(allocator, block->more, block->more_room * sizeof(*block->more));
     pf_free(allocator, block->ips, block->ip_room * sizeof(*block->ips));
     pf_free(allocator, block->places, block->place_room * sizeof(*block->places));
     pf_free(allocator, block->lists, block->list_room * sizeof(*block->lists));
