@@ -2,11 +2,11 @@
 #include "output/gzip.h"
 
 #include <limits.h>
-#include <zlib.h>
 
 #include "base/error.h"
+#include "output/gzip_zlib.h"
 
-enum { LEVEL = 6, GZIP_HEADER = 16, ROOM = 64 << 10 };
+enum { GZIP_HEADER = 16, ROOM = 64 << 10 };
 
 struct pf_gzip {
     const struct perfile_allocator *allocator;
@@ -38,6 +38,19 @@ static void give_back(void *allocator, void *pointer)
     pf_free(allocator, block, block->bytes);
 }
 
+z_stream pf_gzip_stream(const struct perfile_allocator *allocator)
+{
+    return (z_stream){.zalloc = take, .zfree = give_back, .opaque = (void *)(uintptr_t)allocator};
+}
+
+struct pf_gzip_way pf_gzip_way(enum pf_gzip_kind kind)
+{
+    static const struct pf_gzip_way ways[] = {[PF_GZIP_TEXT] = {6, Z_DEFAULT_STRATEGY},
+                                              [PF_GZIP_NUMBERS] = {2, Z_DEFAULT_STRATEGY},
+                                              [PF_GZIP_NOISE] = {2, Z_RLE}};
+    return ways[kind];
+}
+
 int pf_gzip_open(struct pf_gzip **gzip, const struct perfile_allocator *allocator, const struct perfile_sink *sink,
                  struct perfile_error *error)
 {
@@ -46,10 +59,9 @@ int pf_gzip_open(struct pf_gzip **gzip, const struct perfile_allocator *allocato
         return pf_fail_memory(error, "gzip");
     z->allocator = allocator;
     z->sink = *sink;
-    z->stream.zalloc = take;
-    z->stream.zfree = give_back;
-    z->stream.opaque = (void *)(uintptr_t)allocator;
-    if (deflateInit2(&z->stream, LEVEL, Z_DEFLATED, MAX_WBITS + GZIP_HEADER, MAX_MEM_LEVEL - 1, Z_DEFAULT_STRATEGY) !=
+    z->stream = pf_gzip_stream(allocator);
+    const struct pf_gzip_way way = pf_gzip_way(z->kind);
+    if (deflateInit2(&z->stream, way.level, Z_DEFLATED, MAX_WBITS + GZIP_HEADER, MAX_MEM_LEVEL - 1, way.strategy) !=
         Z_OK) {
         pf_free(allocator, z, sizeof(*z));
         return pf_fail_memory(error, "gzip");
@@ -100,11 +112,7 @@ int pf_gzip_write(void *context, const void *data, size_t bytes)
 /* Before the level changes, what came with the old one has to be out. */
 int pf_gzip_expect(struct pf_gzip *gzip, enum pf_gzip_kind kind)
 {
-    static const struct {
-        int level, strategy;
-    } ways[] = {[PF_GZIP_TEXT] = {LEVEL, Z_DEFAULT_STRATEGY},
-                [PF_GZIP_NUMBERS] = {2, Z_DEFAULT_STRATEGY},
-                [PF_GZIP_NOISE] = {2, Z_RLE}};
+    const struct pf_gzip_way way = pf_gzip_way(kind);
     if (kind == gzip->kind)
         return 0;
     gzip->kind = kind;
@@ -112,7 +120,7 @@ int pf_gzip_expect(struct pf_gzip *gzip, enum pf_gzip_kind kind)
     const int result = run(gzip, Z_BLOCK);
     gzip->stream.next_out = gzip->out;
     gzip->stream.avail_out = ROOM;
-    if (result != 0 || deflateParams(&gzip->stream, ways[kind].level, ways[kind].strategy) != Z_OK)
+    if (result != 0 || deflateParams(&gzip->stream, way.level, way.strategy) != Z_OK)
         return -1;
     const size_t got = ROOM - gzip->stream.avail_out;
     return got ? gzip->sink.write(gzip->sink.context, gzip->out, got) : 0;

@@ -284,7 +284,8 @@ static int html(struct flame *flame)
                                             .page_bytes = pf_flame_page_bytes(flame->options->flame),
                                             .before = flame->compared,
                                             .code = flame->code.text.data,
-                                            .code_bytes = flame->code.text.used};
+                                            .code_bytes = flame->code.text.used,
+                                            .threads = flame->options->threads};
     now->set.subtitle = *flame->aux ? flame->aux : NULL;
     if (flame->code.text.data)
         pf_flame_code_tell(&flame->code, flame->options);

@@ -147,6 +147,7 @@ struct pf_html_options {
     const char *report; /* it opens with the rows of a report: an object, see flame.c; NULL: no report */
     const char *code;   /* of functions, as code.h makes it; NULL: none */
     size_t code_bytes;
+    unsigned threads; /* the caller's included; 0 is 1 */
 };
 
 /*

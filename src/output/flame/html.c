@@ -31,7 +31,7 @@
 #include "output/flame/cut.h"
 #include "output/flame/page.h"
 #include "output/flame/times.h"
-#include "output/gzip.h"
+#include "output/gzip_parts.h"
 
 extern const char pf_viewer_html[]; /* made by tools/embed.c */
 extern const char pf_viewer_css[];
@@ -66,7 +66,7 @@ struct piece {
 /* What is packed; where a part of it ends is seen before it is deflated. */
 struct pack {
     const struct perfile_allocator *allocator;
-    struct pf_gzip *gzip;
+    struct pf_gzip_parts *gzip;
     struct pf_text text; /* on its way to gzip */
     uint64_t given;      /* to gzip */
     struct pf_text parts;
@@ -108,7 +108,7 @@ static int give(void *context, const void *data, size_t bytes)
 {
     struct pack *pack = context;
     pack->given += bytes;
-    return pf_gzip_write(pack->gzip, data, bytes);
+    return pf_gzip_parts_write(pack->gzip, data, bytes);
 }
 
 /* Many small pieces: one that grows is copied, and leaves holes behind. */
@@ -146,7 +146,7 @@ static int keep(void *context, const void *data, size_t bytes)
 
 static void close_pack(struct pack *pack)
 {
-    pf_gzip_close(pack->gzip);
+    pf_gzip_parts_close(pack->gzip);
     while (pack->first) {
         struct piece *piece = pack->first;
         pack->first = piece->next;
@@ -159,11 +159,11 @@ static void close_pack(struct pack *pack)
     *pack = (struct pack){0};
 }
 
-static int open_pack(struct pack *pack, const struct perfile_allocator *allocator)
+static int open_pack(struct pack *pack, const struct perfile_allocator *allocator, unsigned threads)
 {
     const struct perfile_sink sink = {pack, keep};
     *pack = (struct pack){.allocator = allocator, .prefix = ""};
-    int result = pf_gzip_open(&pack->gzip, allocator, &sink, NULL);
+    int result = pf_gzip_parts_open(&pack->gzip, allocator, &sink, threads);
     if (result == 0)
         result = pf_text_open(&pack->text, allocator, give, pack);
     if (result == 0)
@@ -193,7 +193,7 @@ static void put_number(struct pack *pack, uint64_t value)
 /* What comes next. */
 static void expect(struct pack *pack, enum pf_gzip_kind kind)
 {
-    if (pf_text_flush(&pack->text) == 0 && pf_gzip_expect(pack->gzip, kind) != 0)
+    if (pf_text_flush(&pack->text) == 0 && pf_gzip_parts_expect(pack->gzip, kind) != 0)
         pack->text.failed = PERFILE_ERROR_MEMORY;
 }
 
@@ -661,7 +661,7 @@ static bool join_all(struct writer *w)
 static int pack_all(struct writer *w)
 {
     close_pack(&w->pack);
-    int result = open_pack(&w->pack, w->text->allocator);
+    int result = open_pack(&w->pack, w->text->allocator, w->options->threads);
     if (result != 0)
         return result;
     put_strings(w);
@@ -681,7 +681,7 @@ static int pack_all(struct writer *w)
         put_over_time(w, w->before);
     }
     pf_text_flush(&w->pack.text);
-    if (w->pack.text.failed || w->pack.parts.failed || pf_gzip_finish(w->pack.gzip) != 0)
+    if (w->pack.text.failed || w->pack.parts.failed || pf_gzip_parts_finish(w->pack.gzip) != 0)
         return PERFILE_ERROR_MEMORY;
     return 0;
 }

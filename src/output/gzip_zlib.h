@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What gzip files have in common. */
+#ifndef PF_OUTPUT_GZIP_ZLIB_H
+#define PF_OUTPUT_GZIP_ZLIB_H
+
+#include <zlib.h>
+
+#include "output/gzip.h"
+
+struct pf_gzip_way {
+    int level, strategy;
+};
+
+struct pf_gzip_way pf_gzip_way(enum pf_gzip_kind kind);
+/* A stream whose memory comes from the allocator. */
+z_stream pf_gzip_stream(const struct perfile_allocator *allocator);
+
+#endif
