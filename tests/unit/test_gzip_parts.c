@@ -7,7 +7,7 @@
 
 #include "counting.h"
 
-enum { PART = 128 << 10, MOST = 40 * PART, GZIP = 16 };
+enum { PART = 128 << 10, MOST = 18 * PART, GZIP = 16 };
 
 struct kept {
     uint8_t *data;
