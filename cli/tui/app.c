@@ -78,8 +78,11 @@ static void take_fresh(struct pf_tui *app)
 {
     struct pf_tui_index *fresh = pf_tui_load_take(&app->load);
 
-    if (fresh)
-        take_index(app, fresh);
+    if (!fresh)
+        return;
+    if (!app->model.index) /* that there was nothing to show yet */
+        *app->message = 0;
+    take_index(app, fresh);
 }
 
 /* ---- the frame of all views -------------------------------------------------------------------------------------- */
@@ -361,13 +364,16 @@ static bool is_read(void *context)
     return !pf_tui_load_running(&app->load, &percent);
 }
 
-/* At the beginning, unless the user has done something before. */
+/* Unless the user has done something since it was asked for. */
 static void show_wanted_code(struct pf_tui *app)
 {
     app->wants_code = false;
+    *app->message = 0;
     take_fresh(app);
     draw_with(app, NULL, NULL); /* the code's window is laid out by it */
-    if (app->model.index)
+    if (app->wants_row)
+        pf_tui_do_annotate(app);
+    else if (app->model.index)
         pf_tui_show_code_of(app, app->load.input->settings->annotate.symbol);
 }
 

@@ -57,7 +57,8 @@ struct pf_tui {
     char sought[128];
     bool no_headers;
     bool quits;
-    bool wants_code; /* as soon as the recording is read */
+    bool wants_code; /* as soon as the recording is read: */
+    bool wants_row;  /* of the row of the cursor; else of what the command line names */
     bool short_of_memory;
 };
 

@@ -220,7 +220,8 @@ static bool prepare(struct pf_tui *app)
     bool same = true;
 
     if (!app->load.live && pf_tui_load_running(&app->load, &percent)) {
-        pf_tui_say(app, "The code can be shown when the recording is read.");
+        app->wants_code = app->wants_row = true;
+        pf_tui_say(app, "The code is shown when the recording is read; any key stops that.");
         return false;
     }
     if (!app->code)

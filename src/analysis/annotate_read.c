@@ -289,7 +289,7 @@ static bool is_plain(const struct perfile_event *event)
 static bool may_be_direct(const struct reading *r)
 {
     const struct perfile_event *event;
-    bool plain = !r->annotation->in_order && perfile_reader_file(r->reader)->mode != PERFILE_MODE_PIPE &&
+    bool plain = !r->annotation->in_order && perfile_reader_file(r->reader)->mode == PERFILE_MODE_FILE &&
                  !pf_delivery_filter(r->annotation->delivery)->active && !pf_delivery_offcpu(r->annotation->delivery);
     for (size_t i = 0; plain && (event = perfile_event_get(r->reader, i)); i++)
         plain = is_plain(event);

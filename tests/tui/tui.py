@@ -652,8 +652,17 @@ def test_loading(t, assemble):
         expect('rows while it loads', 'loading' in screen and at < len(data), screen)
         t.press('Down', 'Down')
         t.wait(t.at(3))
-        t.press('q')
-        t.wait('READY>')
+        t.press('Enter')
+        t.wait('The code is shown when the recording is read')
+        t.press('Up')
+        t.wait(lambda screen: t.at(2)(screen) and 'The code is' not in screen, 'another key is wanted more')
+        t.press('Enter')
+        t.wait('The code is shown when the recording is read')
+        while at < len(data):
+            at += to.write(data[at:at + step])
+    t.wait('a stream cannot be read twice', 'the code is asked for at the end')
+    t.press('q')
+    t.wait('READY>')
     fifo.unlink()
 
 
