@@ -42,7 +42,9 @@ static const struct pf_option what_options[] = {
     FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record the whole system; the default without a command.",
          .first = true),
     TEXT("cpu", 'C', "LIST", options.cpus, "Only record these CPUs: 0-3,7."),
-    TEXT("pid", 'p', "LIST", options.pids, "Record these processes with all their threads.", .first = true),
+    TEXT("pid", 'p', "LIST", options.pids,
+         "Record these processes with all their threads; a command says how long: --pid 123 -- sleep 10.",
+         .first = true),
     TEXT("tid", 't', "LIST", options.tids, "Record these threads."),
     TEXT("uid", 'u', "USER", options.user, "Record all processes of a user."),
     TEXT("cgroup", 'G', "PATH", options.cgroup, "Only record the processes of a cgroup; with --all-cpus."),
@@ -215,6 +217,7 @@ struct run {
     int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
     bool stopped;         /* nothing more can be written */
     bool unasked;         /* everything is recorded because nothing was named */
+    bool named;           /* what runs already is recorded: a command only says how long */
     bool is_whole;        /* the recording was finished */
 };
 
@@ -381,12 +384,8 @@ static int read_options(struct run *run)
     if ((status = read_frequency(run)) || (status = read_ring_size(run)) || (status = read_delay(run)) ||
         (status = read_fail_on_lost(run)))
         return status;
-    if (run->settings->operand_count && (run->options.pids || run->options.tids || run->options.user)) {
-        pf_message("record: a command, or what runs already: not both");
-        return PF_STATUS_USAGE;
-    }
-    run->unasked = !run->settings->operand_count && !run->options.pids && !run->options.tids && !run->options.user &&
-                   !(run->options.flags & PERFILE_RECORDER_ALL_CPUS);
+    run->named = run->options.pids || run->options.tids || run->options.user;
+    run->unasked = !run->settings->operand_count && !run->named && !(run->options.flags & PERFILE_RECORDER_ALL_CPUS);
     run->options.flags |= run->unasked ? PERFILE_RECORDER_ALL_CPUS : 0;
     return record->off_cpu ? add_off_cpu(run) : PF_STATUS_OK;
 }
@@ -777,7 +776,7 @@ static int finish(struct run *run)
 static void wait_for_command(struct run *run)
 {
     struct pollfd signals = {.fd = run->signals, .events = POLLIN};
-    bool wanted = run->signal || run->stop_wanted;
+    bool wanted = run->signal || run->stop_wanted || run->named;
 
     while (!pf_workload_ended(&run->workload)) {
         if (wanted)
@@ -797,7 +796,10 @@ static int end(struct run *run)
     run->is_whole = status <= PF_STATUS_FINDINGS;
     if (!run->workload.pid)
         return status;
+    const bool outlived = run->named && !pf_workload_ended(&run->workload);
     wait_for_command(run);
+    if (outlived)
+        return status;
     const int own = pf_workload_status(&run->workload);
     return status ? status : own;
 }
@@ -829,7 +831,7 @@ static int record_all(struct run *run)
         if ((status = pf_workload_prepare(&run->workload, run->settings->operands, aside, &run->mask)))
             return status;
         snprintf(run->pid, sizeof(run->pid), "%d", (int)run->workload.pid);
-        if (!(run->options.flags & PERFILE_RECORDER_ALL_CPUS)) {
+        if (!(run->options.flags & PERFILE_RECORDER_ALL_CPUS) && !run->named) {
             run->options.tids = run->pid;
             run->options.flags |= run->options.delay_ms || run->start_disabled ? 0 : PERFILE_RECORDER_ENABLE_ON_EXEC;
         }

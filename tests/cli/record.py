@@ -190,6 +190,21 @@ def test_exclude_perf(folder):
         expect('--filter' not in more or '0' not in {words[0] for words in found}, f'{more}: the filter')
 
 
+def test_for_a_time(folder):
+    """perf record -p PID -- sleep 10: the command only says how long, and ends with what is recorded."""
+    output = folder / 'timed.data'
+    busy = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+    done = run('record', '-q', '-e', EVENT, '-p', str(busy.pid), '-o', str(output), '--', 'sh', '-c', 'sleep 0.3; exit 7')
+    tasks = set(run('script', '-q', '-F', 'pid', str(output)).stdout.split())
+    expect(done.returncode == 7 and tasks == {str(busy.pid)}, 'a process for a time', (done, tasks))
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-e', EVENT, '-p', str(busy.pid), '-o', str(output), '--', 'sh', '-c',
+                                 f': > {folder}/runs; exec sleep 600'])
+    wait_until(lambda: (folder / 'runs').exists())
+    busy.kill()
+    busy.wait()
+    expect(recorder.wait(60) == 0, 'the process ends before the command', recorder.returncode)
+
+
 def test_not_started(folder):
     output = folder / 'kept.data'
     output.write_bytes(b'of before')
@@ -727,7 +742,7 @@ def main():
             sys.exit(77)
         look_around(folder, folder / 'probe.data')
         for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_no_sys, test_cgroup,
-                     test_options, test_off_cpu, test_exclude_perf, test_not_started, test_numbers,
+                     test_options, test_off_cpu, test_exclude_perf, test_for_a_time, test_not_started, test_numbers,
                      test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
                      test_limits, test_full_disk, test_repeat, test_html, test_nobody):
