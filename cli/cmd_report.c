@@ -213,6 +213,11 @@ static int report(const struct pf_command *command, struct pf_settings *settings
 
     if (status)
         return status;
+    if (settings->report.call_graph && strstr(settings->report.call_graph, "folded")) {
+        pf_message("report: call graphs are not folded; instead: %s flame --format folded (a line for each stack)",
+                   pf_program_name());
+        return PF_STATUS_USAGE;
+    }
     if (!settings->report.max_nodes)
         settings->report.max_nodes = nodes_that_fit();
     settings->advises_views = !settings->report_dumps;

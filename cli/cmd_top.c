@@ -89,6 +89,7 @@ struct chosen {
     size_t count;
     bool children;     /* a sample is of all functions in its stack */
     bool by_functions; /* the columns are of functions only */
+    bool samples;      /* their number is shown, too */
 };
 
 static const struct column *find_column(const char *name, size_t bytes)
@@ -309,6 +310,7 @@ static void print_rows(const struct rows *rows, size_t most, const struct chosen
     int widths[COLUMNS];
 
     fputs(chosen->children ? "# Children      Self" : "# Overhead", stdout);
+    fputs(chosen->samples ? "       Samples" : "", stdout);
     for (size_t i = 0; i < chosen->count; i++) {
         widths[i] = i + 1 < chosen->count ? width_of(rows, shown, i, chosen->columns[i]->title) : 0;
         printf("  %-*s", widths[i], chosen->columns[i]->title);
@@ -319,6 +321,8 @@ static void print_rows(const struct rows *rows, size_t most, const struct chosen
         printf("%9.2f%%", share(rows, row->period));
         if (chosen->children)
             printf("  %7.2f%%", share(rows, row->self));
+        if (chosen->samples)
+            printf("  %12" PRIu64, row->samples);
         for (size_t k = 0; k < chosen->count; k++)
             printf("  %-*s", widths[k], text_at(row, k));
         putchar('\n');
@@ -462,6 +466,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return PF_STATUS_USAGE;
     }
     chosen.children = shows_children(settings);
+    chosen.samples = settings->report.flags & PERFILE_REPORT_SAMPLES;
     settings->symbols.no_inline = true; /* which takes too long to be looked up again each time */
     if (settings->tui)
         pf_tui_prepare();
@@ -532,11 +537,17 @@ static const struct pf_option show_options[] = {
      .doc = "The columns of the text, by which rows are told apart [dso,symbol]."},
     {.name = "top",
      .first = true,
-     .letter = 'n',
+     .letter = 'E',
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = offsetof(struct pf_settings, report.top),
      .doc = "The text has the N hottest rows of each event [20]."},
+    {.name = "show-nr-samples",
+     .letter = 'n',
+     .kind = PF_OPTION_BITS,
+     .offset = offsetof(struct pf_settings, report.flags),
+     .bits = PERFILE_REPORT_SAMPLES,
+     .doc = "In the text, also show the number of samples."},
     {.name = "stdio",
      .first = true,
      .kind = PF_OPTION_FLAG,

@@ -34,16 +34,17 @@ def several(*args):
 
 def check_text(busy):
     """The sum grows; the rows are at most so many, by share; -z shows each interval alone."""
-    done, found = several('-p', busy, '-n', '2', '-s', 'comm,pid,sym')
+    done, found = several('-p', busy, '-E', '2', '-ns', 'comm,pid,sym')
     assert done.returncode == 0 and len(found) >= 2, done
     assert all(a == 0 for a, _, _ in found) and found[-1][2] > found[0][2] > 0, found
     tables = done.stdout.split('\n\n')[:-1]
     for table in tables:
         lines = table.splitlines()
-        assert lines[1].split() == ['#', 'Overhead', 'Command', 'Pid', 'Symbol'] and 3 <= len(lines) <= 4, table
+        assert lines[1].split() == ['#', 'Overhead', 'Samples', 'Command', 'Pid', 'Symbol'] and 3 <= len(lines) <= 4, table
         shares = [float(line.split('%')[0]) for line in lines[2:]]
         assert shares == sorted(shares, reverse=True) and sum(shares) <= 100.1, table
-        assert all(line.split()[2] == busy for line in lines[2:]), table
+        assert all(line.split()[3] == busy for line in lines[2:]), table
+        assert 0 < sum(int(line.split()[1]) for line in lines[2:]) <= heads(table)[0][2], table
     _, alone = several('-p', busy, '-z')
     assert len(alone) >= 2 and all(a[1] == b[0] for a, b in zip(alone, alone[1:])), alone
 
@@ -51,7 +52,7 @@ def check_text(busy):
 def check_children(busy):
     """With callchains rows are of all functions in the stacks: the outermost one has all, and the sums of self are 100 %."""
     for args, titles in (['-g'], 'Children Self'), (['-g', '--no-children'], 'Overhead'), (['--children'], 'Children Self'):
-        done = top('-p', busy, '--duration', '1', '-n', '1000', *args)
+        done = top('-p', busy, '--duration', '1', '-E', '1000', *args)
         assert done.returncode == 0, done
         table = done.stdout.split('\n\n')[-2].splitlines()
         assert table[1].split() == ['#', *titles.split(), 'Shared', 'Object', 'Symbol'], table
