@@ -74,6 +74,7 @@ static int read_once(struct perfile_annotation *made, struct perfile_reader *rea
 /* As before the first reading. */
 static int begin_again(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
 {
+    pf_symbols_forget_troubles(made->symbols);
     pf_symbols_close(made->symbols);
     pf_delivery_close(made->delivery);
     made->symbols = NULL;

@@ -244,6 +244,11 @@ static void tell_lacks(const struct pf_symbols *symbols)
     }
 }
 
+void pf_symbols_forget_troubles(struct pf_symbols *symbols)
+{
+    symbols->find.trouble = NULL;
+}
+
 void pf_symbols_close(struct pf_symbols *symbols)
 {
     if (!symbols)
