@@ -128,6 +128,8 @@ async function testTree(page) {
   const rows = () => page.evaluate("document.querySelector('#tree').ariaRowCount - 1");
   const before = await rows();
   check("the tree has rows", before > 0, before);
+  const [name, told] = await page.evaluate("[document.querySelector('#tree tbody tr[tabindex=\"0\"] td:nth-child(3)').title, document.querySelector('#details b').title]");
+  equal("the footer is about its first row, not about the view before", told, name.split("\n")[0]);
   await page.evaluate("document.querySelector('#view-tree').scrollTop = 1e6");
   await page.settle();
   await page.evaluate("[...document.querySelectorAll('#tree tbody tr')].find(r => r.ariaExpanded === 'false').focus()");

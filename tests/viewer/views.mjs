@@ -393,6 +393,19 @@ async function testChartKeys(browser) {
   await page.key("ArrowLeft");
   equal("left is before", await said(), first);
   await leave(page, "chart-400");
+  await testManyThreads(browser);
+}
+/* Of thousands the heaviest are listed; each other one can be shown, and then is in the list. */
+async function testManyThreads(browser) {
+  const page = await openView(browser, `(() => { const data = planted.small(), one = Array.from({ length: 1200 }, (x, i) => i);
+    open(stackChart, { data: { ...data, threads: { pid: one, tid: one, comm: one.map(() => data.threads.comm[0]) },
+      samples: { ...data.samples, thread: data.samples.thread.map((x, i) => i % 1200) } } }); })()`);
+  const options = () => page.evaluate("[shown.view.choice.options.length, shown.view.choice.selectedIndex, shown.view.choice.options[shown.view.choice.options.length - 1].text]");
+  equal("the heaviest threads are listed", await options(), [1001, 0, "200 lighter ones: choose them in the tracks"]);
+  await page.evaluate("shown.view.setThread(shown.view.threads[1100])");
+  await page.settle();
+  equal("one of the others is when it is shown", await options(), [1002, 0, "200 lighter ones: choose them in the tracks"]);
+  await leave(page, "chart-threads");
 }
 
 /* The heat map: cells, a drag, two keys. */

@@ -140,8 +140,10 @@ static void put_unresolved(struct pf_flame_about *about, const struct pf_flame_r
 {
     const struct pf_profile_totals *totals = pf_profile_totals(g->profile);
     if (totals->unresolved)
-        pf_put_format(&about->text, "%.2f%% of the samples have no symbol, %.2f%% lie in no mapping",
-                      percent(totals->unresolved, totals->samples), percent(totals->unmapped, totals->samples));
+        pf_put_format(&about->text, "%.2f%% of the samples have no symbol",
+                      percent(totals->unresolved, totals->samples));
+    if (totals->unmapped)
+        pf_put_format(&about->text, ", %.2f%% lie in no mapping", percent(totals->unmapped, totals->samples));
     end_fact(about, totals->unresolved >= totals->samples / MANY ? NULL : "Symbols");
     if (totals->truncated)
         pf_put_format(&about->text, "Stack dumps of %" PRIu64 " samples are too short: callers are missing",

@@ -60,6 +60,7 @@ function showTree(node = 0) {
   const at = node ? placeOfNode(node) : -1;
   $("treefull").hidden = treeCount < MOST_ROWS;
   treeList.fill(treeCount, treeRow, at < 0 ? undefined : at);
+  describe(shownTree, treeCount ? treeRows[3 * treeList.at] : 0);
 }
 function openHotPath() {
   opened.clear();

@@ -7,7 +7,7 @@
 "use strict";
 const stackChart = (() => {
 const T = overTime;
-const ROW = 18, AXIS = 26, BLOCKED = 2;
+const ROW = 18, AXIS = 26, BLOCKED = 2, MOST_THREADS = 1000;
 const NONE = [], NO_BOXES = { count: 0, depth: [], node: [], key: [], from: [], to: [], deepest: 0 };
 const WAITS = ["running", "ready, without a CPU", "blocked"];
 const HUES = [[8, 44], [222, 34], [168, 24], [92, 34], [34, 12]];
@@ -30,7 +30,7 @@ class Chart {
     this.stop = T.redrawOn(this.scroll, () => { this.css = null; this.fills.clear(); this.later(); });
   }
   build() {
-    this.choice = T.element("select", { "aria-label": "Thread" });
+    this.choice = T.element("select", { "aria-label": "Thread", class: "ot-thread" });
     this.choice.addEventListener("change", () => this.setThread(+this.choice.value));
     this.into = T.button("Zoom to selection", {}, () => this.window.set(...this.state.time));
     this.whole = T.button("Whole time", {}, () => this.window.set(0, this.window.length));
@@ -86,23 +86,32 @@ class Chart {
     if (state.thread !== undefined && state.thread !== null) this.thread = state.thread;
     if (state.threads && state.threads.length && !state.threads.includes(this.thread)) this.thread = state.threads[0];
     if (!(this.weights[this.thread] > 0) && this.threads.length) this.thread = this.threads[0];
-    this.choice.value = this.thread;
+    this.showChoice();
     this.window.take(T.lengthOf(data), state.window);
     this.later();
   }
-  /* All threads with samples, the heaviest first. */
+  /* The thread in the list, also when it is none of the heaviest. */
+  showChoice() {
+    const { thread } = this;
+    if (this.weights[thread] > 0 && ![...this.choice.options].some(one => +one.value === thread)) this.choice.prepend(this.option(thread));
+    this.choice.value = thread;
+  }
+  option(t) {
+    return T.element("option", { value: t }, `${T.threadWords(this.data, t)} ${(100 * this.weights[t] / this.all).toFixed(1)}%`);
+  }
+  /* Threads with samples, the heaviest first: more than some are of no use in a list, and slow. */
   listThreads(weights) {
-    const { data } = this;
     this.weights = weights;
     this.threads = Array.from(weights, (x, t) => t).filter(t => weights[t] > 0).sort((a, b) => weights[b] - weights[a]);
-    const all = weights.reduce((a, b) => a + b, 0) || 1;
-    this.choice.replaceChildren(...this.threads.map(t =>
-      T.element("option", { value: t }, `${T.threadWords(data, t)} ${(100 * weights[t] / all).toFixed(1)}%`)));
+    this.all = weights.reduce((a, b) => a + b, 0) || 1;
+    this.choice.replaceChildren(...this.threads.slice(0, MOST_THREADS).map(t => this.option(t)));
+    const left = this.threads.length - MOST_THREADS;
+    if (left > 0) this.choice.append(T.element("option", { disabled: "" }, `${left.toLocaleString("en-US")} lighter ones: choose them in the tracks`));
     if (!this.threads.includes(this.thread)) this.thread = this.threads.length ? this.threads[0] : -1;
   }
   setThread(thread) {
-    this.choice.value = thread;
     this.thread = thread;
+    this.showChoice();
     this.spot = null;
     this.calls.onThread?.(thread);
     this.scroll.scrollTop = 0;

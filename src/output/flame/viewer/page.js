@@ -110,7 +110,11 @@ function showView(before) {
   else if (view === "tree") showTree();
   else if (view === "code") showCode();
   else showOverTime(view);
+  /* These tell by themselves only about what is pointed at. */
+  if ((view === "code" || overViews[view]) && told !== view + treeId) describe(main, 0);
+  told = view + treeId;
 }
+let told = "";
 const onlyChosen = before => before.fn !== state.fn && Object.keys(fields).every(name => name === "fn" || same(before, state, name));
 function showFlame(before) {
   if (flame.tree !== shownTree) flame.show(shownTree, flame.wanted);

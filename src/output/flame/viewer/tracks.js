@@ -385,13 +385,11 @@ class Tracks {
     const { css } = this, drawn = this.bucketsOf(row, at), waits = this.hasWaits ? WAIT : 0, room = high - waits - 3;
     const bottom = y + high - waits, { first, step } = this;
     p.fillStyle = css.accent;
-    p.beginPath();
     for (let b = 0; b < drawn.busy.length; b++) {
       if (!drawn.busy[b]) continue;
-      const x = this.xOf(pane, (first + b) * step), tall = Math.max(1, Math.min(1, drawn.busy[b] / scale.most) * room);
-      p.rect(x, bottom - tall, Math.max(.6, this.xOf(pane, (first + b + 1) * step) - x), tall);
+      const x = Math.round(this.xOf(pane, (first + b) * step)), tall = Math.max(1, Math.min(1, drawn.busy[b] / scale.most) * room);
+      p.fillRect(x, bottom - tall, Math.max(1, Math.round(this.xOf(pane, (first + b + 1) * step)) - x), tall);
     }
-    p.fill();
     if (drawn.blocked) this.drawWaits(p, pane, drawn, bottom, waits, row.parts[at].threads.length);
     this.drawMarks(p, pane, row, at, y + 1, high);
     if (scale.words) this.drawScale(p, pane.x + pane.width, y, scale.words);
@@ -422,37 +420,37 @@ class Tracks {
       }
     }
   }
+  /* One of a kind in a few pixels, and all of a kind in one path: there may be one for each of thousands of threads. */
   drawMarks(p, pane, row, at, y, high) {
-    const { data } = pane, { from, to } = this.window, threads = row.parts[at].threads;
-    const last = new Map();
+    const { data } = pane, { from, to } = this.window, threads = row.parts[at].threads, found = MARKS.map(() => new Map());
     const mark = (time, kind) => {
-      const x = Math.round(this.xOf(pane, time));
-      if (last.get(kind) === x) return;
-      last.set(kind, x);
-      this.drawMark(p, x, y, high, MARKS[kind] || MARKS.at(-1));
+      const x = Math.round(this.xOf(pane, time)), places = found[Math.min(kind, MARKS.length - 1)];
+      if (!places.has(x >> 2)) places.set(x >> 2, x);
     };
     if (row.kind === ALL && data.losses)
       for (let i = 0; i < data.losses.time.length; i++)
         if (data.losses.time[i] >= from && data.losses.time[i] < to) mark(data.losses.time[i], LOST);
-    if (!pane.marks || row.kind === CPU) return;
-    const lists = threads ? threads.map(t => T.partOf(pane.marks, t)) : [pane.marks.all];
+    const lists = !pane.marks || row.kind === CPU ? [] : threads ? threads.map(t => T.partOf(pane.marks, t)) : [pane.marks.all];
     for (const list of lists)
       for (let k = T.firstAt(list, data.marks.time, from); k < list.length && data.marks.time[list[k]] < to; k++)
         mark(data.marks.time[list[k]], data.marks.kind[list[k]]);
+    found.forEach((places, kind) => { if (places.size) this.drawMark(p, places.values(), y, high, MARKS[kind]); });
   }
-  drawMark(p, x, y, high, [, colour, form]) {
+  drawMark(p, places, y, high, [, colour, form]) {
     p.fillStyle = p.strokeStyle = this.css[colour];
     p.lineWidth = 1.5;
     p.beginPath();
+    for (const x of places) this.markAt(p, x, y, high, form);
+    if (form === "cross") p.stroke(); else p.fill();
+  }
+  markAt(p, x, y, high, form) {
+    p.moveTo(x + 3, y + 3);
     if (form === "line") p.rect(x, y, 1, 6);
     else if (form === "square") p.rect(x - 2.5, y, 5, 5);
     else if (form === "round") p.arc(x, y + 3, 3, 0, 7);
-    else if (form === "cross") { p.moveTo(x - 3, y); p.lineTo(x + 3, y + 6); p.moveTo(x + 3, y);
-    p.lineTo(x - 3, y + 6); }
-    else { const up = form === "up"; p.moveTo(x, up ? y : y + 6); p.lineTo(x - 4, up ? y + 6 : y);
-    p.lineTo(x + 4, up ? y + 6 : y); }
-    if (form === "cross") p.stroke(); else p.fill();
-    if (form === "down") p.fillRect(x, y, 1, high);
+    else if (form === "cross") { p.moveTo(x - 3, y); p.lineTo(x + 3, y + 6); p.moveTo(x + 3, y); p.lineTo(x - 3, y + 6); }
+    else { const up = form === "up"; p.moveTo(x, up ? y : y + 6); p.lineTo(x - 4, up ? y + 6 : y); p.lineTo(x + 4, up ? y + 6 : y); }
+    if (form === "down") p.rect(x, y, 1, high);
   }
   drawChoice(p, pane, y, high) {
     const time = this.pulled && this.pulled.moved && this.pulled.pane === pane ? this.pulledTime() : this.timeOf(pane);
