@@ -378,19 +378,24 @@ static const char *find_ready(const char *name, bool is_for_duckdb)
     return NULL;
 }
 
+/* The table may stand in the same argument, as in the shells of databases. */
 static int describe(const struct pf_command *command, struct pf_settings *settings, const char *what)
 {
-    const char *name = settings->operand_count ? settings->operands[0] : NULL;
+    const bool together = !strncmp(what, ".schema ", 8);
+    const char *name = together                  ? what + 8 + strspn(what + 8, " ")
+                       : settings->operand_count ? settings->operands[0]
+                                                 : NULL;
     const struct pf_relation *relation = name ? pf_relation_find(name) : NULL;
 
     if (!strcmp(what, ".tables"))
         return list_tables(settings);
-    if (strcmp(what, ".schema") != 0) {
+    if (!together && strcmp(what, ".schema") != 0) {
         pf_message("query: unknown command %s (valid: .tables, .schema)", what);
         return PF_STATUS_USAGE;
     }
     if (relation) {
-        skip_operand(settings);
+        if (!together)
+            skip_operand(settings);
         return run_on(command, settings, &(struct question){print_schema, relation->name, false});
     }
     pf_message(name ? "query: no such table: %s (perfile query .tables lists them)" : "query: .schema needs a table",

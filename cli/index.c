@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,26 +67,86 @@ static int write_all(void *context, const void *data, size_t bytes)
     return fwrite(data, 1, bytes, context) == bytes ? 0 : -1;
 }
 
+/* ---- making one -------------------------------------------------------------------------------------------------- */
+
+struct making {
+    char path[4096], made[4096 + 8];
+    FILE *file;
+};
+
+/* What it is called while it is made: others that read the same recording leave it to whom has it locked. */
+static int open_locked(const char *made)
+{
+    struct stat opened, named;
+    const int fd = open(made, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd < 0)
+        return -1;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 && stat(made, &named) == 0 &&
+        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev && ftruncate(fd, 0) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static struct making *begin(const char *recording)
+{
+    struct making *making = malloc(sizeof(*making));
+
+    if (!making || !pf_index_cached(recording, making->path, sizeof(making->path), true)) {
+        free(making);
+        return NULL;
+    }
+    snprintf(making->made, sizeof(making->made), "%s.new", making->path);
+    const int fd = open_locked(making->made);
+    making->file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (making->file)
+        return making;
+    if (fd >= 0)
+        close(fd);
+    free(making);
+    return NULL;
+}
+
 /* Who has the old one open goes on with that. */
+static bool end(struct making *making, bool complete)
+{
+    const bool fine =
+        complete && fflush(making->file) == 0 && !ferror(making->file) && rename(making->made, making->path) == 0;
+
+    if (!fine)
+        (void)unlink(making->made);
+    fclose(making->file); /* and with it the lock */
+    free(making);
+    return fine;
+}
+
+static void told(void *context, bool complete)
+{
+    (void)end(context, complete);
+}
+
+void pf_index_leave(struct perfile_reader *reader, const char *recording)
+{
+    struct perfile_error error;
+    struct making *making = begin(recording);
+
+    if (making &&
+        perfile_index_follow(reader, &(struct perfile_sink){making->file, write_all}, told, making, &error) != 0)
+        (void)end(making, false);
+}
+
 bool pf_index_renew(struct perfile_reader *reader, const char *recording)
 {
-    char path[4096], made[4096 + 8];
+    char path[4096];
     struct perfile_error error;
+    struct making *making = begin(recording);
 
-    if (!pf_index_cached(recording, path, sizeof(path), false))
+    if (!making)
         return false;
-    snprintf(made, sizeof(made), "%s.XXXXXX", path);
-    const int fd = mkostemp(made, O_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    const int result = perfile_index_write(reader, &(struct perfile_sink){file, write_all}, &error);
-    const bool fine = fclose(file) == 0 && result == 0 && rename(made, path) == 0;
-    if (!fine)
-        (void)unlink(made);
+    memcpy(path, making->path, sizeof(path));
+    const int result = perfile_index_write(reader, &(struct perfile_sink){making->file, write_all}, &error);
+    const bool fine = end(making, result == 0);
     if (result == PERFILE_ERROR_UNSUPPORTED) /* it is another recording now: nobody need try again */
         (void)unlink(path);
     return fine && pf_index_use(reader, open(path, O_RDONLY | O_CLOEXEC));

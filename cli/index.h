@@ -16,6 +16,8 @@ enum pf_index_place { PF_INDEX_BESIDE, PF_INDEX_CACHED, PF_INDEX_PLACES };
 int pf_index_find(const char *recording, enum pf_index_place place);
 /* Gives it to the reader, if it is its; `fd` may be below 0, and is closed. */
 bool pf_index_use(struct perfile_reader *reader, int fd);
+/* Whoever reads all of the recording with this reader leaves an index in the cache, in silence. */
+void pf_index_leave(struct perfile_reader *reader, const char *recording);
 /* The one in the cache is of no use: makes it anew, in silence, and uses it. False: it cannot be made. */
 bool pf_index_renew(struct perfile_reader *reader, const char *recording);
 

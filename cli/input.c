@@ -41,18 +41,33 @@ static int file_for_stream(const char *path)
     return fd < 0 ? 0 : fd;
 }
 
+static bool is_large(const struct pf_settings *settings, const char *path)
+{
+    struct stat status;
+
+    return settings->index_from && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           (uint64_t)status.st_size >= settings->index_from;
+}
+
 /* Of some, by what an index knows of them. */
 static bool asks_for_samples(const struct perfile_filter *filter)
 {
     return filter->time || filter->cpus || filter->pids || filter->tids || filter->events;
 }
 
+/* One is used where it is of use, and left behind where reading without one would be dear. */
+static bool wants_index(const struct pf_settings *settings, const char *path)
+{
+    return asks_for_samples(&settings->filter) || is_large(settings, path);
+}
+
 /* They are closed when the recording is open. */
 static void find_indexes(struct pf_input *input)
 {
+    const bool wanted = wants_index(input->settings, input->name);
+
     for (int i = 0; i < PF_INDEX_PLACES; i++)
-        input->index[i] =
-            asks_for_samples(&input->settings->filter) ? pf_index_find(input->name, (enum pf_index_place)i) : -1;
+        input->index[i] = wanted ? pf_index_find(input->name, (enum pf_index_place)i) : -1;
 }
 
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
@@ -104,16 +119,24 @@ static const char *sentence(const struct pf_input *input)
     return message + bytes + 2;
 }
 
-/* One that was made and does not fit any more is made anew, where verbs may write to the cache. */
+/*
+ * One that was made and does not fit any more is made anew for filters, where verbs may write to the cache; of a large recording
+ * one is left behind by who reads all of it.
+ */
 static void use_index(struct pf_input *input)
 {
+    const struct pf_settings *settings = input->settings;
     const bool had = input->index[PF_INDEX_CACHED] >= 0;
     bool used = false;
 
     for (int i = 0; i < PF_INDEX_PLACES; i++)
         used = pf_index_use(input->reader, input->index[i]) || used;
-    if (had && !used)
+    if (used || input->source || !pf_command_has_group(input->command, &pf_symbol_group))
+        return;
+    if (had && asks_for_samples(&settings->filter))
         (void)pf_index_renew(input->reader, input->name);
+    else if (is_large(settings, input->name))
+        pf_index_leave(input->reader, input->name);
 }
 
 int pf_input_open(struct pf_input *input)

@@ -165,6 +165,13 @@ static const struct pf_option symbol_options[] = {
      .argument = "FILE",
      .offset = AT(symbols.kallsyms),
      .doc = "A copy of /proc/kallsyms of the machine that made the recording."},
+    {.name = "index-from",
+     .kind = PF_OPTION_SIZE,
+     .argument = "BYTES",
+     .offset = AT(index_from),
+     .doc = "When all of a recording of this size or more is read, leave an index of it in the cache [256M]; "
+            "unlimited: never. See "
+            "perfile-index(1)."},
     {0},
 };
 const struct pf_option_group pf_symbol_group = {"Symbols", symbol_options};
@@ -251,6 +258,7 @@ void pf_settings_init(struct pf_settings *settings)
 {
     *settings = (struct pf_settings){
         .color = "auto",
+        .index_from = (uint64_t)256 << 20,
         .open = PERFILE_OPEN_OPTIONS_INIT,
         .print = PERFILE_OUTPUT_OPTIONS_INIT,
         .filter = PERFILE_FILTER_INIT,
@@ -290,6 +298,14 @@ const struct pf_command *pf_command_find(const char *name)
         if (!strcmp((*command)->name, name))
             return *command;
     return NULL;
+}
+
+bool pf_command_has_group(const struct pf_command *command, const struct pf_option_group *group)
+{
+    for (size_t i = 0; command->groups[i]; i++)
+        if (command->groups[i] == group)
+            return true;
+    return false;
 }
 
 /* ---- did you mean ---------------------------------------------------------------------------------------------- */

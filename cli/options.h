@@ -153,6 +153,7 @@ struct pf_settings {
     struct perfile_output_options print; /* points at the next five */
     struct perfile_filter filter;
     struct perfile_symbol_options symbols;
+    uint64_t index_from; /* bytes of a recording of which an index is left; 0: of none */
     struct perfile_flame_options flame;
     struct perfile_report_options report;
     struct perfile_annotate_options annotate;
@@ -283,6 +284,8 @@ struct pf_command {
 extern const struct pf_command pf_no_verb;
 /* All verbs, in the order of commands.def; NULL-terminated. */
 extern const struct pf_command *const pf_commands[];
+/* It has these options. */
+bool pf_command_has_group(const struct pf_command *command, const struct pf_option_group *group);
 const struct pf_command *pf_command_find(const char *name);
 
 extern const struct pf_option_group pf_input_group;     /* where to read from and how */

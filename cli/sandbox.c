@@ -465,14 +465,6 @@ static void allow_caches(const struct fence *fence, const struct pf_settings *se
         allow_debuginfod(fence);
 }
 
-static bool has_group(const struct pf_command *command, const struct pf_option_group *group)
-{
-    for (size_t i = 0; command->groups[i]; i++)
-        if (command->groups[i] == group)
-            return true;
-    return false;
-}
-
 static void allow_outputs(const struct fence *fence, const struct pf_settings *settings)
 {
     const char *output = settings->output;
@@ -506,7 +498,7 @@ static int fence_files(const struct pf_command *command, const struct pf_setting
     if (fence.fd < 0)
         return errno;
     allow_outputs(&fence, settings);
-    if (has_group(command, &pf_symbol_group))
+    if (pf_command_has_group(command, &pf_symbol_group))
         allow_caches(&fence, settings, who);
     const int error = syscall(LANDLOCK_RESTRICT_SELF, fence.fd, 0) == 0 ? 0 : errno;
     close(fence.fd);
@@ -518,9 +510,9 @@ static int fence_files(const struct pf_command *command, const struct pf_setting
 static unsigned who_is(const struct pf_command *command)
 {
     const char *servers = getenv("DEBUGINFOD_URLS");
-    const bool asks = servers && *servers && has_group(command, &pf_symbol_group);
+    const bool asks = servers && *servers && pf_command_has_group(command, &pf_symbol_group);
 
-    return (asks ? NETWORK : NOBODY) | (has_group(command, &pf_writing_group) ? EDITS : NOBODY) | SANITIZED;
+    return (asks ? NETWORK : NOBODY) | (pf_command_has_group(command, &pf_writing_group) ? EDITS : NOBODY) | SANITIZED;
 }
 
 /* Inside of containers the calls may be missing or forbidden. That must not keep anybody from reading a recording. */
@@ -535,7 +527,7 @@ void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *sett
         pf_note("no sandbox: %s", strerror(errno));
         return;
     }
-    if (has_group(command, &pf_symbol_group)) {
+    if (pf_command_has_group(command, &pf_symbol_group)) {
         pf_reach_start();
         settings->symbols.reach = pf_reach;
     }

@@ -30,6 +30,16 @@ extern "C" {
 PERFILE_API PERFILE_MUST_CHECK int perfile_index_write(struct perfile_reader *reader, const struct perfile_sink *sink,
                                                        struct perfile_error *error);
 /*
+ * The index is made by whoever reads the recording anyway: by a session that is opened from now on, follows mappings and is not
+ * limited to some times, when it comes to its end; what it gives is the same. The sink is called meanwhile, by that
+ * session's thread. `ended` (NULL: none) is called once: with true when the index has been written, else with false when the reader is
+ * closed, whether the recording can have none, or nobody read all of it; what was written is worth nothing then. UNSUPPORTED,
+ * ARGUMENT (a session drives the reader, or it has an index), MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_index_follow(struct perfile_reader *reader, const struct perfile_sink *sink,
+                                                        void (*ended)(void *context, bool complete), void *context,
+                                                        struct perfile_error *error);
+/*
  * Gives the reader an index: `bytes` bytes that stay as they are until it is closed. ABSENT: it is none of this recording
  * as it is now, or is damaged; then the reader does without. What is damaged in it and is not looked at here is noticed
  * when it is needed, and not used. Other errors: ARGUMENT (a session drives the reader), MEMORY, READ.

@@ -337,17 +337,55 @@ void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes)
     pf_put_char(text, '"');
 }
 
-uint32_t pf_crc32(uint32_t crc, const void *data, size_t bytes)
-{
-    static const uint32_t nibbles[16] = {0,          0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+/* How eight bytes at once change a checksum: by each of them alone. */
+struct crc_tables {
+    uint32_t of[8][256];
+};
+
+static const uint32_t crc_nibbles[16] = {0,          0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                          0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                          0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-    const uint8_t *p = data;
-    crc = ~crc;
-    while (bytes--) {
-        crc = nibbles[(crc ^ *p) & 15] ^ crc >> 4;
-        crc = nibbles[(crc ^ *p++ >> 4) & 15] ^ crc >> 4;
+
+static uint32_t crc_add(uint32_t crc, uint8_t byte)
+{
+    crc = crc_nibbles[(crc ^ byte) & 15] ^ crc >> 4;
+    return crc_nibbles[(crc ^ byte >> 4) & 15] ^ crc >> 4;
+}
+
+/* Takes as long as the checksum of some kilobytes by itself. */
+static void crc_prepare(struct crc_tables *tables)
+{
+    for (uint32_t i = 0; i < 256; i++)
+        tables->of[0][i] = crc_add(i, 0);
+    for (size_t k = 1; k < 8; k++)
+        for (uint32_t i = 0; i < 256; i++)
+            tables->of[k][i] = tables->of[0][tables->of[k - 1][i] & 255] ^ tables->of[k - 1][i] >> 8;
+}
+
+static uint32_t crc_add_many(uint32_t crc, const uint8_t *p, size_t eights)
+{
+    struct crc_tables tables;
+    crc_prepare(&tables);
+    for (; eights--; p += 8) {
+        const uint64_t eight = pf_load64(p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ^ crc;
+        crc = 0;
+        for (unsigned k = 0; k < 8; k++)
+            crc ^= tables.of[7 - k][eight >> 8 * k & 255];
     }
+    return crc;
+}
+
+uint32_t pf_crc32(uint32_t crc, const void *data, size_t bytes)
+{
+    enum { MANY = 16 * 1024 };
+    const uint8_t *p = data, *end = p + bytes;
+    crc = ~crc;
+    if (bytes >= MANY) {
+        crc = crc_add_many(crc, p, bytes / 8);
+        p += bytes / 8 * 8;
+    }
+    while (p < end)
+        crc = crc_add(crc, *p++);
     return ~crc;
 }
 

@@ -88,6 +88,8 @@ void perfile_close(struct perfile_reader *reader)
 {
     if (!reader)
         return;
+    if (reader->follower.closed)
+        reader->follower.closed(reader->follower.context);
     for (uint32_t i = 0; i < reader->part_count; i++)
         close_part(&reader->parts[i]);
     if (reader->directory >= 0)

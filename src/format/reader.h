@@ -104,7 +104,12 @@ struct perfile_reader {
     struct {
         const uint8_t *data; /* NULL: none */
         size_t bytes;
-    } index;       /* of the recording, for sessions */
+    } index; /* of the recording, for sessions */
+    struct {
+        void (*opened)(void *context, struct perfile_session *session); /* NULL: nobody wants to know */
+        void (*closed)(void *context);                                  /* the reader is */
+        void *context;
+    } follower;    /* of sessions */
     int directory; /* of a directory recording, for what lies beside its files; -1: none */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making an index. */
+/* Making an index, while somebody reads. */
 #include <perfile/index.h>
 
 #include "base/error.h"
@@ -14,8 +14,19 @@ enum { BLOCK_BYTES = 1 << 20, GAP_BYTES = 4096, GAP_MOST_BYTES = 1 << 30 };
 
 struct builder {
     const struct perfile_allocator *allocator;
-    const struct perfile_sink *sink;
-    struct perfile_session *session;
+    struct perfile_sink sink;
+    void (*told)(void *context, bool complete); /* NULL: nobody waits for it */
+    void *told_context;
+    struct perfile_reader *reader;
+    struct perfile_session *session; /* the last one that was opened until one has begun that reads all */
+    bool begun;
+    struct pf_index_tail tail;
+    struct pf_threads threads; /* as they are for who asks for the name of each, and forgets those that have ended */
+    bool exit_pending;
+    int32_t exit_tid;
+    int result; /* below 0: there will be none, as `error` says */
+    bool complete;
+    struct perfile_error error;
     uint64_t written;     /* bytes */
     struct pf_text marks; /* struct pf_index_mark */
     struct pf_text texts; /* that are new since the last mark, ... */
@@ -40,7 +51,6 @@ struct builder {
     bool last_known;              /* if any did */
     bool compressed;              /* a compressed record was there */
     uint32_t of_space;            /* maps */
-    const char *refused;          /* why there can be none */
     bool failed;                  /* out of memory */
 };
 
@@ -167,7 +177,7 @@ static void gather(struct builder *b)
 {
     const struct pf_maps *maps = &b->session->maps;
     b->has = (struct pf_index_counts){.next_map = maps->count};
-    pf_threads_walk(&b->session->threads, put_name, b);
+    pf_threads_walk(&b->threads, put_name, b);
     put_groups(b);
     put_spaces(b);
     b->has.alive = put_lives(maps, &b->parts[ALIVE], &maps->alive);
@@ -179,7 +189,7 @@ static void gather(struct builder *b)
 static int write_bytes(struct builder *b, const void *data, size_t bytes, struct pf_index_piece *piece,
                        struct perfile_error *error)
 {
-    if (bytes && b->sink->write(b->sink->context, data, bytes) != 0)
+    if (bytes && b->sink.write(b->sink.context, data, bytes) != 0)
         return pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "index", "it cannot be written");
     piece->crc = pf_crc32((uint32_t)piece->crc, data, bytes);
     piece->bytes += bytes;
@@ -217,8 +227,9 @@ static uint64_t way_of(const struct pf_entry *entry)
     return entry->offset + entry->inflated;
 }
 
-static int write_mark(struct builder *b, struct perfile_error *error)
+static int write_mark(struct builder *b)
 {
+    struct perfile_error *error = &b->error;
     const struct perfile_session *session = b->session;
     struct pf_index_mark mark = {.settled = session->settled,
                                  .resume = session->round_before,
@@ -342,10 +353,8 @@ static bool is_usual(const struct perfile_session *session, const struct perfile
            record->time >= session->settled && record->bytes == record->stated_bytes;
 }
 
-/* Records come as they stand in the file. */
-static void note(void *context, const struct perfile_record *record)
+static void note(struct builder *b, const struct perfile_record *record)
 {
-    struct builder *b = context;
     const bool usual = is_usual(b->session, record);
     b->queue_bytes = pf_max(b->queue_bytes, b->session->order.bytes);
     b->compressed |= record->compressed;
@@ -364,7 +373,7 @@ static void note(void *context, const struct perfile_record *record)
  */
 static void mark_needed(struct builder *b)
 {
-    const struct pf_map *asked = &b->session->threads.asked;
+    const struct pf_map *asked = &b->threads.asked;
     struct perfile_block block;
     for (size_t i = 0; i < asked->size; i++) {
         if (asked->slots[i].value != 1) /* itself stored plus one: it has got its name */
@@ -377,27 +386,93 @@ static void mark_needed(struct builder *b)
     }
 }
 
+/* ---- what it has of the recording -------------------------------------------------------------------------------- */
+
+static int open_texts(struct builder *b)
+{
+    struct pf_text *const texts[] = {&b->marks, &b->texts, &b->gone, &b->gaps, &b->ready, &b->blocks};
+    int result = 0;
+    for (size_t i = 0; i < PF_COUNT(texts); i++)
+        result |= pf_text_open(texts[i], b->allocator, NULL, NULL);
+    for (size_t i = 0; i < PF_COUNT(b->parts); i++)
+        result |= pf_text_open(&b->parts[i], b->allocator, NULL, NULL);
+    return result;
+}
+
+static int open_contents(struct builder *b, struct perfile_error *error)
+{
+    b->next_mark = b->reader->parts[0].start + b->sizes.mark_bytes;
+    b->text_count = b->new_texts = 0;
+    b->queue_bytes = 0;
+    b->gap = (struct pf_index_gap){0};
+    b->begun = b->exit_pending = b->compressed = false;
+    pf_map_open(&b->numbers, b->allocator);
+    pf_map_open(&b->known, b->allocator);
+    pf_arena_open(&b->arena, b->allocator);
+    pf_threads_open(&b->threads, b->allocator);
+    const int result = open_texts(b) < 0 ? pf_fail_memory(error, "index") : 0;
+    begin_block(b);
+    return result;
+}
+
+static void close_contents(struct builder *b)
+{
+    pf_text_close(&b->marks);
+    pf_text_close(&b->texts);
+    pf_text_close(&b->gone);
+    pf_text_close(&b->gaps);
+    pf_text_close(&b->ready);
+    pf_text_close(&b->blocks);
+    for (size_t i = 0; i < PF_COUNT(b->parts); i++)
+        pf_text_close(&b->parts[i]);
+    pf_map_close(&b->numbers);
+    pf_map_close(&b->known);
+    pf_arena_close(&b->arena);
+    pf_threads_close(&b->threads);
+}
+
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 static const char one_stream[] = "its records are compressed as one stream, which can be read from its beginning only";
 
+static int fail_unsupported(struct perfile_error *error, const char *why)
+{
+    const char *what = why == one_stream ? "compression" : "index";
+    return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, what,
+                   "reading cannot begin in the middle of this recording: %s", why);
+}
+
+/* There can be none: who reads goes on alone. */
+static void give_up(struct builder *b, int result)
+{
+    b->result = result;
+    b->session->follower = NULL;
+}
+
+static void refuse(struct builder *b, const char *why)
+{
+    give_up(b, fail_unsupported(&b->error, why));
+}
+
 static bool is_one_stream(const struct builder *b)
 {
-    const struct pf_inflate *inflate = b->session->reader->parts[0].inflate;
+    const struct pf_inflate *inflate = b->reader->parts[0].inflate;
     return b->compressed && inflate && !pf_inflate_ended(inflate);
 }
 
-static int take_mark(void *context, struct perfile_error *error)
+static void take_round(void *context)
 {
     struct builder *b = context;
     const struct perfile_session *session = b->session;
     const bool due = session->can_enter_before && session->round_before.offset && session->settled &&
                      way_of(&session->round_at) >= b->next_mark;
-    if (session->round_at.inflated > MARK_BYTES && is_one_stream(b))
-        b->refused = one_stream;
-    const int result = due ? write_mark(b, error) : 0;
-    perfile_session_trim(b->session);
-    return result;
+    if (session->round_at.inflated > MARK_BYTES && is_one_stream(b)) {
+        refuse(b, one_stream);
+        return;
+    }
+    const int result = due ? write_mark(b) : 0;
+    if (result < 0)
+        give_up(b, result);
 }
 
 static void note_gone(struct builder *b, int32_t tid, const char *name)
@@ -409,13 +484,16 @@ static void note_gone(struct builder *b, int32_t tid, const char *name)
 /* The names of threads that end are kept by some. */
 static void take_task(struct builder *b, const struct perfile_record *record)
 {
-    const struct pf_threads *threads = &b->session->threads;
     struct perfile_fork r;
-    if (record->damaged || perfile_record_decode(b->session->reader, record, &r, sizeof(r), NULL) < 0)
+    if (record->damaged || perfile_record_decode(b->reader, record, &r, sizeof(r), NULL) < 0)
         return;
-    const char *name = pf_threads_known_name(threads, r.tid);
+    if (record->type == PERFILE_RECORD_FORK)
+        b->failed |= !pf_threads_follow(&b->threads, b->reader, record);
+    const char *name = pf_threads_known_name(&b->threads, r.tid);
     if (record->type == PERFILE_RECORD_EXIT || !name)
         note_gone(b, r.tid, name);
+    b->exit_pending = record->type == PERFILE_RECORD_EXIT;
+    b->exit_tid = r.tid;
 }
 
 static void take_map(struct builder *b, const struct perfile_record *record)
@@ -425,10 +503,10 @@ static void take_map(struct builder *b, const struct perfile_record *record)
         struct perfile_mmap2 mmap2;
     } r;
     const size_t bytes = record->type == PERFILE_RECORD_MMAP ? sizeof(r.mmap) : sizeof(r.mmap2);
-    if (record->damaged || perfile_record_decode(b->session->reader, record, &r, bytes, NULL) < 0)
+    if (record->damaged || perfile_record_decode(b->reader, record, &r, bytes, NULL) < 0)
         return;
     if (pf_is_jitdump(record->type == PERFILE_RECORD_MMAP ? r.mmap.filename : r.mmap2.filename))
-        b->refused = "it has code of JITs, whose files are read from their beginning";
+        refuse(b, "it has code of JITs, whose files are read from their beginning");
 }
 
 /* Who reads it asks for the name of each thread. */
@@ -436,8 +514,7 @@ static void take_sample(struct builder *b, const struct perfile_record *record)
 {
     const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
     if (event && event->plan.tid_at && !record->damaged)
-        pf_threads_name(&b->session->threads,
-                        (int32_t)pf_load32(record->data + event->plan.tid_at + 4, event->plan.swap));
+        (void)pf_threads_name(&b->threads, (int32_t)pf_load32(record->data + event->plan.tid_at + 4, event->plan.swap));
 }
 
 /* What describes the recording comes at its start, where everybody reads it. */
@@ -447,16 +524,25 @@ static void take_other(struct builder *b, const struct perfile_record *record)
     if (record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2)
         b->compressed = true;
     else if (record->type == PERFILE_RECORD_FINISHED_ROUND && record->compressed)
-        b->refused = "its rounds are compressed";
+        refuse(b, "its rounds are compressed");
     else if (record->type >= PERFILE_RECORD_HEADER_ATTR && !harmless && b->session->round_at.offset)
-        b->refused = "records in the middle of it describe the recording";
+        refuse(b, "records in the middle of it describe the recording");
 }
 
-static void take_record(struct builder *b, const struct perfile_record *record)
+static void take_delivered(void *context, const struct perfile_record *record)
 {
-    switch (record->type) {
-    case PERFILE_RECORD_SAMPLE:
+    struct builder *b = context;
+    if (PF_UNLIKELY(b->exit_pending)) {
+        b->exit_pending = false;
+        pf_threads_forget(&b->threads, b->exit_tid);
+    }
+    if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE)) {
         take_sample(b, record);
+        return;
+    }
+    switch (record->type) {
+    case PERFILE_RECORD_COMM:
+        b->failed |= !pf_threads_follow(&b->threads, b->reader, record);
         return;
     case PERFILE_RECORD_FORK:
     case PERFILE_RECORD_EXIT:
@@ -471,6 +557,24 @@ static void take_record(struct builder *b, const struct perfile_record *record)
     }
 }
 
+static bool reads_all(const struct perfile_session *session)
+{
+    return session->follows_maps && !session->first_wanted && session->last_wanted == UINT64_MAX;
+}
+
+static void take_first(void *context, const struct perfile_record *record);
+
+static void take_read(void *context, const struct perfile_record *record)
+{
+    struct builder *b = context;
+    note(b, record);
+    if (PF_UNLIKELY(b->ready.used)) {
+        const int result = write_ready(b, &b->error);
+        if (result < 0)
+            give_up(b, result);
+    }
+}
+
 static bool has_damage(const struct perfile_reader *reader)
 {
     const struct perfile_counts *counts = &reader->counts, *opening = &reader->opening_counts;
@@ -481,27 +585,20 @@ static bool has_damage(const struct perfile_reader *reader)
 static const char *why_not(const struct builder *b)
 {
     const struct perfile_session *session = b->session;
-    if (b->refused)
-        return b->refused;
     if (is_one_stream(b))
         return one_stream;
-    if (session->reader->counts.aux_type || session->reader->counts.aux_bytes)
+    if (b->reader->counts.aux_type || b->reader->counts.aux_bytes)
         return "it has AUX data";
-    if (has_damage(session->reader))
+    if (has_damage(b->reader))
         return "it has damage, or something to be told of";
     return session->unordered || session->relieved ? "its records are out of order" : NULL;
 }
 
-static int refuse(struct perfile_error *error, const char *why)
+static int finish(struct builder *b)
 {
-    const char *what = why == one_stream ? "compression" : "index";
-    return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, what,
-                   "reading cannot begin in the middle of this recording: %s", why);
-}
-
-static int finish(struct builder *b, struct pf_index_tail *tail, struct perfile_error *error)
-{
-    tail->counts = b->session->reader->counts;
+    struct pf_index_tail *tail = &b->tail;
+    struct perfile_error *error = &b->error;
+    tail->counts = b->reader->counts;
     tail->queue_bytes = b->queue_bytes;
     end_block(b);
     int result = write_ready(b, error);
@@ -518,70 +615,131 @@ static int finish(struct builder *b, struct pf_index_tail *tail, struct perfile_
     return result < 0 ? result : write_bytes(b, tail, sizeof(*tail), &unused, error);
 }
 
-static int run(struct builder *b, struct pf_index_tail *tail, struct perfile_error *error)
+static void take_end(void *context)
 {
-    const struct perfile_record *record;
-    int result;
-    perfile_session_follow_maps(b->session);
-    b->session->mark = take_mark;
-    b->session->note = note;
-    b->session->mark_context = b;
-    b->next_mark = b->session->reader->parts[0].start + b->sizes.mark_bytes;
-    begin_block(b);
-    while ((result = perfile_session_next(b->session, &record, error)) > 0 && !b->refused) {
-        take_record(b, record);
-        if (PF_UNLIKELY(b->ready.used) && (result = write_ready(b, error)) < 0)
-            return result;
+    struct builder *b = context;
+    const char *why = why_not(b);
+    if (why) {
+        refuse(b, why);
+        return;
     }
+    const int result = finish(b);
+    give_up(b, result);
+    b->complete = result == 0;
+    if (b->complete && b->told)
+        b->told(b->told_context, true);
+}
+
+static const struct pf_follower following = {take_round, take_read, take_delivered, take_end};
+static const struct pf_follower beginning = {take_round, take_first, take_delivered, take_end};
+
+/* Whether the session reads all is known now. */
+static void take_first(void *context, const struct perfile_record *record)
+{
+    struct builder *b = context;
+    b->begun = reads_all(b->session);
+    b->session->follower = b->begun ? &following : NULL;
+    if (b->begun)
+        take_read(b, record);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+/* Who only looked at the beginning has left nothing that was written. */
+static void take_session(void *context, struct perfile_session *session)
+{
+    struct builder *b = context;
+    if (b->result < 0 || b->complete || b->written)
+        return;
+    if (b->begun) {
+        close_contents(b);
+        b->result = open_contents(b, &b->error);
+        if (b->result < 0)
+            return;
+    }
+    b->session = session;
+    session->follower = &beginning;
+    session->follower_context = b;
+}
+
+static void take_close(void *context)
+{
+    struct builder *b = context;
+    b->reader->follower.opened = NULL;
+    b->reader->follower.closed = NULL;
+    if (b->told && !b->complete)
+        b->told(b->told_context, false);
+    close_contents(b);
+    pf_free(b->allocator, b, sizeof(*b));
+}
+
+static int open_builder(struct perfile_reader *reader, const struct perfile_sink *sink,
+                        const struct pf_index_sizes *sizes, struct builder **builder, struct perfile_error *error)
+{
+    struct builder *b = *builder = pf_new(reader->allocator, sizeof(*b));
+    if (!b)
+        return pf_fail_memory(error, "index");
+    b->allocator = reader->allocator;
+    b->reader = reader;
+    b->sink = *sink;
+    b->sizes = *sizes;
+    int result = open_contents(b, error);
+    if (result == 0 && !pf_index_describe(reader, &b->tail))
+        result = fail_unsupported(error, "it is no file, or a stream in one");
+    if (result < 0) {
+        close_contents(b);
+        pf_free(b->allocator, b, sizeof(*b));
+        return result;
+    }
+    reader->follower.opened = take_session;
+    reader->follower.closed = take_close;
+    reader->follower.context = b;
+    return 0;
+}
+
+static const struct pf_index_sizes usual = {MARK_BYTES, BLOCK_BYTES, GAP_BYTES};
+
+int perfile_index_follow(struct perfile_reader *reader, const struct perfile_sink *sink,
+                         void (*ended)(void *context, bool complete), void *context, struct perfile_error *error)
+{
+    struct builder *b;
+    if (reader->stops & PF_READER_DRIVEN || reader->follower.closed || reader->index.data)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "index",
+                       "a session drives the reader, or it has an index");
+    const int result = open_builder(reader, sink, &usual, &b, error);
     if (result < 0)
         return result;
-    const char *why = why_not(b);
-    return why ? refuse(error, why) : finish(b, tail, error);
+    b->told = ended;
+    b->told_context = context;
+    return 0;
 }
 
-static int open_builder(struct builder *b)
-{
-    struct pf_text *const texts[] = {&b->marks, &b->texts, &b->gone, &b->gaps, &b->ready, &b->blocks};
-    int result = 0;
-    for (size_t i = 0; i < PF_COUNT(texts); i++)
-        result |= pf_text_open(texts[i], b->allocator, NULL, NULL);
-    for (size_t i = 0; i < PF_COUNT(b->parts); i++)
-        result |= pf_text_open(&b->parts[i], b->allocator, NULL, NULL);
-    pf_map_open(&b->numbers, b->allocator);
-    pf_map_open(&b->known, b->allocator);
-    pf_arena_open(&b->arena, b->allocator);
-    return result;
-}
+/* ---- for its own sake -------------------------------------------------------------------------------------------- */
 
-static void close_builder(struct builder *b)
+static int read_all(struct builder *b, struct perfile_error *error)
 {
-    pf_text_close(&b->marks);
-    pf_text_close(&b->texts);
-    pf_text_close(&b->gone);
-    pf_text_close(&b->gaps);
-    pf_text_close(&b->ready);
-    pf_text_close(&b->blocks);
-    for (size_t i = 0; i < PF_COUNT(b->parts); i++)
-        pf_text_close(&b->parts[i]);
-    pf_map_close(&b->numbers);
-    pf_map_close(&b->known);
-    pf_arena_close(&b->arena);
-    perfile_session_close(b->session);
+    const struct perfile_record *record;
+    struct perfile_session *session;
+    int result = perfile_session_open(b->reader, &session, error);
+    if (result < 0)
+        return result;
+    perfile_session_follow_maps(session);
+    while (b->result == 0 && (result = perfile_session_next(session, &record, error)) > 0)
+        if (record->type == PERFILE_RECORD_FINISHED_ROUND)
+            (void)perfile_session_trim(session);
+    perfile_session_close(session);
+    return result < 0 ? result : b->result;
 }
 
 /* Diagnostics are told by who reads the recording for its own sake. */
-static int write_quietly(struct builder *b, struct perfile_reader *reader, struct pf_index_tail *tail,
-                         struct perfile_error *error)
+static int read_quietly(struct builder *b, struct perfile_error *error)
 {
-    struct perfile_open_options *options = &reader->options;
+    struct perfile_open_options *options = &b->reader->options;
     void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic) = options->diagnostic;
     options->diagnostic = NULL;
-    int result = open_builder(b) < 0 ? pf_fail_memory(error, "index") : 0;
-    if (result == 0)
-        result = perfile_session_open(reader, &b->session, error);
-    if (result == 0)
-        result = run(b, tail, error);
-    close_builder(b);
+    const int result = read_all(b, error);
+    if (result < 0 && b->result < 0 && error)
+        *error = b->error;
     options->diagnostic = diagnostic;
     return result;
 }
@@ -589,22 +747,17 @@ static int write_quietly(struct builder *b, struct perfile_reader *reader, struc
 int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, const struct pf_index_sizes *sizes,
                    struct perfile_error *error)
 {
-    struct pf_index_tail tail;
-    struct builder *b = pf_new(reader->allocator, sizeof(*b));
-    if (!b)
-        return pf_fail_memory(error, "index");
-    b->allocator = reader->allocator;
-    b->sink = sink;
-    b->sizes = *sizes;
-    int result = pf_index_describe(reader, &tail) ? write_quietly(b, reader, &tail, error)
-                                                  : refuse(error, "it is no file, or a stream in one");
-    pf_free(reader->allocator, b, sizeof(*b));
+    struct builder *b;
+    int result = open_builder(reader, sink, sizes, &b, error);
+    if (result == 0) {
+        result = read_quietly(b, error);
+        take_close(b);
+    }
     const int rewound = perfile_reader_rewind(reader, result < 0 ? NULL : error);
     return result < 0 ? result : rewound;
 }
 
 int perfile_index_write(struct perfile_reader *reader, const struct perfile_sink *sink, struct perfile_error *error)
 {
-    static const struct pf_index_sizes usual = {MARK_BYTES, BLOCK_BYTES, GAP_BYTES};
     return pf_index_write(reader, sink, &usual, error);
 }

@@ -34,6 +34,8 @@ int perfile_session_open(struct perfile_reader *reader, struct perfile_session *
         }
     }
     *session = made;
+    if (reader->follower.opened)
+        reader->follower.opened(reader->follower.context, made);
     return 0;
 }
 
@@ -94,17 +96,6 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
     return 1;
 }
 
-/*
- * Only what the kernel wrote with a time waits for its turn; and nothing does when only samples have times, because what
- * happened between them could not be told any more.
- */
-bool pf_session_must_wait(const struct perfile_session *session, const struct perfile_record *record)
-{
-    const struct perfile_reader *reader = session->reader;
-    return record->type < PERFILE_RECORD_HEADER_ATTR && reader->event_count && reader->events[0]->plan.sample_id_all &&
-           record->time != 0 && record->time != UINT64_MAX && !record->damaged;
-}
-
 /* A sample that nobody wants need not wait for its turn. */
 static bool leave_out(struct perfile_session *session, const struct perfile_record *record)
 {
@@ -155,8 +146,8 @@ static void relieve(struct perfile_session *session)
 static int settle(struct perfile_session *session, struct perfile_error *error)
 {
     session->round_over = false;
-    if (session->mark)
-        return session->mark(session->mark_context, error);
+    if (session->follower)
+        session->follower->round(session->follower_context);
     if (session->resumed || !session->reader->index.data || !session->first_wanted)
         return 0;
     session->resumed = true;
@@ -211,8 +202,8 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             pf_order_flush(&session->order, UINT64_MAX);
             continue;
         }
-        if (PF_UNLIKELY(session->note != NULL))
-            session->note(session->mark_context, read);
+        if (PF_UNLIKELY(session->follower != NULL))
+            session->follower->read(session->follower_context, read);
         if (PF_UNLIKELY(session->resumed_until) && was_delivered(session, read))
             continue;
         if (session->take && is_taken(session, read))
@@ -477,6 +468,10 @@ static int next_record(struct perfile_session *session, const struct perfile_rec
     const int result = session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
     if (PF_UNLIKELY(result > 0 && (*record)->time > session->last_wanted && (*record)->time != UINT64_MAX))
         end_early(session);
+    if (PF_UNLIKELY(session->follower != NULL) && result > 0)
+        session->follower->delivered(session->follower_context, *record);
+    else if (PF_UNLIKELY(session->follower != NULL) && result == 0)
+        session->follower->ended(session->follower_context);
     return result;
 }
 
@@ -526,6 +521,7 @@ int perfile_session_add_map(struct perfile_session *session, uint64_t time, cons
 {
     struct perfile_map all = PERFILE_MAP_INIT;
     const int result = pf_sized_take(&all, sizeof(all), map, "map", error);
+    session->follower = NULL; /* this one is not the recording's */
     return result < 0 ? result : pf_maps_add_later(&session->maps, time, &all, error);
 }
 

@@ -12,6 +12,14 @@
 #include "model/skips.h"
 #include "model/threads.h"
 
+/* Who makes an index while others read. */
+struct pf_follower {
+    void (*round)(void *context);                                          /* all that a round settled was delivered */
+    void (*read)(void *context, const struct perfile_record *record);      /* as it stands in the file */
+    void (*delivered)(void *context, const struct perfile_record *record); /* in its turn */
+    void (*ended)(void *context);                                          /* all was */
+};
+
 struct perfile_session {
     struct perfile_reader *reader;
     struct pf_order order;
@@ -42,10 +50,9 @@ struct perfile_session {
     uint64_t round_end;                             /* where the last one ended */
     uint64_t resumed_until; /* what lies before here and is not later than `settled` was delivered: */
     bool resumed;
-    bool round_over;                                                  /* and all that is settled was delivered */
-    int (*mark)(void *context, struct perfile_error *error);          /* called then; NULL: nobody wants to know */
-    void (*note)(void *context, const struct perfile_record *record); /* with each record as it is read; or NULL */
-    void *mark_context;
+    bool round_over;                    /* and all that is settled was delivered */
+    const struct pf_follower *follower; /* NULL: none */
+    void *follower_context;
     bool relieved; /* records were delivered before the order was sure */
     bool at_end;
     bool ended; /* before the end of the recording */
@@ -57,7 +64,15 @@ struct perfile_session {
     struct pf_filter filter;
 };
 
-/* The record has its turn by its time; else it comes where it stands. */
-bool pf_session_must_wait(const struct perfile_session *session, const struct perfile_record *record);
+/*
+ * The record has its turn by its time; else it comes where it stands. Only what the kernel wrote with a time waits; and nothing
+ * does when only samples have times, because what happened between them could not be told any more.
+ */
+static inline bool pf_session_must_wait(const struct perfile_session *session, const struct perfile_record *record)
+{
+    const struct perfile_reader *reader = session->reader;
+    return record->type < PERFILE_RECORD_HEADER_ATTR && reader->event_count && reader->events[0]->plan.sample_id_all &&
+           record->time != 0 && record->time != UINT64_MAX && !record->damaged;
+}
 
 #endif

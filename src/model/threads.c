@@ -77,8 +77,7 @@ static const char *known_name(const struct pf_threads *threads, int32_t tid)
 static bool set_name(struct pf_threads *threads, int32_t tid, uint32_t number)
 {
     uint32_t *place = place_of(threads, tid);
-    if (tid == threads->last_tid)
-        threads->last_name = NULL;
+    threads->recent[(uint32_t)tid % PF_THREADS_RECENT].name = NULL;
     if (!place && number) {
         uint32_t *page = pf_arena_new(&threads->arena, PF_THREADS_OF_PAGE * sizeof(*page));
         if (!page || !pf_map_put(&threads->pages, (uint32_t)tid / PF_THREADS_OF_PAGE, (uintptr_t)page))
@@ -161,8 +160,9 @@ void pf_threads_forget(struct pf_threads *threads, int32_t tid)
 
 const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
 {
-    if (PF_LIKELY(threads->last_name && tid == threads->last_tid))
-        return threads->last_name;
+    const size_t recent = (uint32_t)tid % PF_THREADS_RECENT;
+    if (PF_LIKELY(threads->recent[recent].name && tid == threads->recent[recent].tid))
+        return threads->recent[recent].name;
     const char *name = known_name(threads, tid);
     if (!name) {
         char text[16];
@@ -175,8 +175,8 @@ const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
             return ":?";
         threads->nameless_count += !waits && tid > 0;
     }
-    threads->last_tid = tid;
-    threads->last_name = name;
+    threads->recent[recent].tid = tid;
+    threads->recent[recent].name = name;
     return name;
 }
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 
 /* Names are numbers here, as all threads that ever were have one: a few bytes for each, and no more than there are tids. */
-enum { PF_THREADS_OF_PAGE = 64 };
+enum { PF_THREADS_OF_PAGE = 64, PF_THREADS_RECENT = 256 };
 
 struct pf_threads {
     struct pf_arena arena;
@@ -17,8 +17,10 @@ struct pf_threads {
     struct pf_map asked;   /* tid to ":TID", that was given instead of a name; 0: not since it has one */
     struct pf_map later;   /* such a ":TID" to the name that came later */
     size_t nameless_count; /* of asked: threads that have no name yet, and may get one */
-    int32_t last_tid;
-    const char *last_name; /* NULL: nothing cached */
+    struct {
+        int32_t tid;
+        const char *name;        /* NULL: nothing cached */
+    } recent[PF_THREADS_RECENT]; /* by tid */
 };
 
 void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator *allocator);

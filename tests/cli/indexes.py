@@ -127,6 +127,34 @@ def try_stale(pair, path):
         assert not pair.files()
 
 
+def try_left(pair, path):
+    """Who reads all of a large recording leaves its index, whatever it prints of it; who does not read all of it leaves none."""
+    with_index, text = pair.caches[1], SCRIPT + [str(path)]
+    wanted = run(pair.caches[0], *text)
+    for index in pair.files():
+        index.unlink()
+    for options in ((), ('--index-from', 'unlimited'), ('--index-from', '1T'), ('--index-from', '1M', '--time', '10%-12%')):
+        run(with_index, *SCRIPT, *options, str(path))
+        assert not pair.files(), options
+    for verb in (*VERBS, ['report', '--jobs', '3'], ['report', '--pid', '2072'], ['query', 'select symbol, count(*) from samples group by 1 order by 1']):
+        arguments = [*verb, '--index-from', '1M', str(path)]
+        for index in pair.files():
+            index.unlink()
+        assert run(with_index, *arguments) == run(pair.caches[0], *verb, str(path)), verb
+        index, = (with_index / 'perfile').iterdir()  # and nothing else is left
+        made = index.stat()
+        pair.compare(path, (['--pid', '2072'], TIMES[0]), [SCRIPT])
+        assert run(with_index, *text, '--index-from', '1M') == wanted
+        assert index.stat().st_mtime_ns == made.st_mtime_ns  # not made again
+    index.write_bytes(index.read_bytes()[:-9])
+    run(with_index, *text, '--index-from', '1M')
+    assert is_used(pair, path, ['--pid', '77777'])
+    index.unlink()
+    pathlib.Path(f'{index}.new').write_bytes(b'of one that was killed')
+    run(with_index, *text, '--index-from', '1M')
+    assert list((with_index / 'perfile').iterdir()) == [index] and is_used(pair, path, ['--pid', '77777'])
+
+
 def try_generated():
     with tempfile.TemporaryDirectory() as name:
         pair = Pair(name)
@@ -136,6 +164,7 @@ def try_generated():
         pair.compare(large, THREADS if ALL else THREADS[:3], [SCRIPT])
         pair.compare(large, [*THREADS[1:3], TIMES[0]], VERBS[1:] if ALL else VERBS[1:2], cuts=((), ('--every', '7')))
         try_two_readers(pair, large)
+        try_left(pair, large)
         try_damage(pair, large, 60 if ALL else 6)
         try_stale(pair, large)
 

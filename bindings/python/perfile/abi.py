@@ -3122,6 +3122,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_anonymize_category': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_anonymize_word': ('libperfile', c_char_p, [c_size_t]),
     'perfile_index_write': ('libperfile', c_int, [c_void_p, POINTER(perfile_sink), POINTER(perfile_error)]),
+    'perfile_index_follow': ('libperfile', c_int, [c_void_p, POINTER(perfile_sink), CFUNCTYPE(None, c_void_p, c_bool), c_void_p, POINTER(perfile_error)]),
     'perfile_index_use': ('libperfile', c_int, [c_void_p, c_void_p, c_size_t, POINTER(perfile_error)]),
     'perfile_block_may_have': ('libperfile', c_bool, [c_void_p, c_int, c_uint64]),
     'perfile_block_times': ('libperfile', None, [c_void_p, POINTER(c_uint64), POINTER(c_uint64)]),
