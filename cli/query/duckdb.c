@@ -567,11 +567,30 @@ struct engine {
     char error[512];
 };
 
+/*
+ * Where in the statement it is: "LINE 1: SELECT a FROM samples", and in the next line a caret below it. Of a long line only some
+ * is shown, with "..." before it: then nobody knows the column.
+ */
+static void put_position(const char *why, char *text, size_t bytes)
+{
+    const char *line = strstr(why, "\nLINE "), *shown = line ? strstr(line, ": ") : NULL;
+    const char *next = shown ? strchr(shown, '\n') : NULL, *caret = next ? strchr(next, '^') : NULL;
+    const long prefix = shown ? shown + 2 - (line + 1) : 0;
+
+    *text = 0;
+    if (caret && strncmp(shown + 2, "...", 3) != 0 && caret - next > prefix)
+        snprintf(text, bytes, " at %d:%ld", atoi(line + strlen("\nLINE ")), caret - next - prefix);
+}
+
 /* What it shows of the statement is left out. */
 static void take_error(struct engine *engine, const char *why)
 {
-    snprintf(engine->error, sizeof(engine->error), "%s", why && *why ? why : "DuckDB fails");
-    engine->error[strcspn(engine->error, "\r\n")] = 0;
+    char position[64];
+
+    if (!why || !*why)
+        why = "DuckDB fails";
+    put_position(why, position, sizeof(position));
+    snprintf(engine->error, sizeof(engine->error), "%.*s%s", (int)strcspn(why, "\r\n"), why, position);
 }
 
 static bool run(struct engine *engine, const char *sql)

@@ -32,6 +32,12 @@ struct result {
 
 /* ---- what a statement may do --------------------------------------------------------------------------------------- */
 
+/* One loads code; the other tells, and once set, where code lies in memory. */
+static bool is_denied(const char *function)
+{
+    return function && (!sqlite3_stricmp(function, "load_extension") || !sqlite3_stricmp(function, "fts3_tokenizer"));
+}
+
 static int authorize(void *context, int action, const char *first, const char *second, const char *database,
                      const char *trigger)
 {
@@ -46,7 +52,7 @@ static int authorize(void *context, int action, const char *first, const char *s
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
     case SQLITE_FUNCTION:
-        return second && !sqlite3_stricmp(second, "load_extension") ? SQLITE_DENY : SQLITE_OK;
+        return is_denied(second) ? SQLITE_DENY : SQLITE_OK;
     default:
         return SQLITE_DENY;
     }
@@ -135,7 +141,8 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
         pf_message("%s: refused: a statement can only read (SELECT)", verb);
         return PF_STATUS_USAGE;
     }
-    put_position(sql, sqlite3_error_offset(db), position, sizeof(position));
+    const bool is_cut = !strcmp(message, "incomplete input");
+    put_position(sql, is_cut ? (int)strlen(sql) : sqlite3_error_offset(db), position, sizeof(position));
     pf_message("%s: %s%s%s", verb, message, position, suggest_relation(message, suggestion));
     return PF_STATUS_USAGE;
 }

@@ -12,6 +12,7 @@
 #include "schema/schema.h"
 
 enum { ROUND_BYTES = 1 << 20, PROGRESS_STEP = 4096 };
+enum { MANY_INPUTS = 128 };
 
 /* ---- records that describe a recording ---- */
 
@@ -112,6 +113,8 @@ static int open_input(struct pf_merge *merge, size_t number, struct perfile_erro
     pf_map_open(&input->ids, merge->allocator);
     if (!counts || !input->name)
         return pf_fail_memory(error, "merge");
+    for (uint32_t i = 0; i < input->reader->part_count; i++)
+        input->reader->parts[i].window.narrow = merge->input_count > MANY_INPUTS;
     int result = perfile_session_open(input->reader, &input->session, error);
     if (result == 0)
         result = read_description(merge, input, error);

@@ -132,7 +132,7 @@ int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, cons
     if (result < 0 || !reached)
         return result;
     size_t skip = (size_t)(offset - from);
-    if (window->room < WINDOW_BYTES && from >= window->room && !widen(window, 4 * window->room))
+    if (window->room < WINDOW_BYTES && !window->narrow && from >= window->room && !widen(window, 4 * window->room))
         return pf_fail_memory(error, "window");
     while (window->bytes < skip + bytes) {
         /* a piece larger than the window: grow with what is really there, not with what was asked for */

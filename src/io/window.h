@@ -26,6 +26,7 @@ struct pf_window {
     size_t bytes;    /* how much is in the window */
     bool waits;      /* set when `fill` said AGAIN: what a look ahead did not find may still come */
     size_t ramp;     /* how much the next fill asks for, 0: all that there is room for */
+    bool narrow;     /* it grows for large pieces only: there are many others */
     uint64_t keep;   /* bytes from here on stay in the window while pieces ahead of them are looked at */
 };
 

@@ -108,6 +108,9 @@ def check_refusals(engines, folder):
                 "SELECT * FROM read_csv('/etc/passwd')", 'SELECT FROM FROM', 'SELECT nothing FROM samples'):
         done = engines.run('--engine', 'duckdb', sql, *engines.recordings)
         expect(f'{sql}: {done.returncode} {done.stdout}', done.returncode == 2 and not done.stdout and re.fullmatch(r'perfile: .*\n', done.stderr) and '\\x' not in done.stderr)
+    for sql in ('SELECT nothing FROM samples', 'SELECT 1,\n nothing FROM samples'):
+        said = engines.run('--engine', 'duckdb', sql, *engines.recordings).stderr
+        expect(f'no position: {said}', said.endswith(' at 2:2\n' if '\n' in sql else ' at 1:8\n'))
     expect('something was written', sorted(os.listdir(folder)) == before)
 
 
