@@ -30,12 +30,11 @@ static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_bundle = {
     .name = "bundle",
-    .summary = "put what symbols need behind a recording: one file for any machine",
-    .doc =
-        "Writes the recording with all that its symbols, lines, inlined functions and stacks need behind it: of each "
-        "binary that samples hit its symbols, unwind tables and debug info by build id, the kernel's symbols, and what "
-        "JIT compilers wrote. perf and other tools read the file as before; perfile's verbs use what is in it on any "
-        "machine.",
+    .summary = "append what symbols need to a recording: one file for any machine",
+    .doc = "Writes the recording, followed by all that its symbols, lines, inlined functions and stacks need: the "
+           "symbols, unwind tables and debug info of each binary that samples hit, by build id, the kernel's symbols, "
+           "and what JIT compilers wrote. perf and other tools read the file as before; perfile's verbs use what is in "
+           "it on any machine.",
     .examples = "bundle -o for-you.data perf.data\n"
                 "bundle --code --dry-run perf.data\n"
                 "bundle --archive perf.data.tar.gz -o one.data perf.data",

@@ -84,7 +84,7 @@ const struct pf_command pf_command_c2c = {
     .doc = "Adds up sampled memory accesses by cache line: report is a row for each line, with its loads by where they "
            "were answered, its stores, and whether threads share bytes of it (true sharing) or only the line (false "
            "sharing); accesses is a row for each offset and instruction. perfile c2c record "
-           "records them where the processor can tell of them, with the options of perfile record; best with -a.",
+           "records them if the processor supports it, with the options of perfile record; best with -a.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
     .operand_at = pf_subview_at,

@@ -64,7 +64,7 @@ static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_dataset = {
     .name = "dataset",
-    .summary = "look after a dataset of many recordings",
+    .summary = "check, compact and measure a dataset of many recordings",
     .doc = "Checks, compacts and measures a dataset: a folder of Parquet files for SQL engines that perfile export "
            "--partition adds recordings to.",
     .examples = "dataset check /srv/profiles\n"

@@ -119,16 +119,16 @@ static const struct pf_option row_options[] = {
           "The binary, function or thread called OLD before is NEW after; can be given again. Names are those of the "
           "table."),
     FLAG("no-guess", no_guesses,
-         "Take nothing for renamed or inlined that is on one side only, but for what --map says."),
+         "Do not guess which functions that are on one side only were renamed or inlined; only --map says so."),
     {0},
 };
 static const struct pf_option_group row_group = {"What is compared", row_options};
 
 static const struct pf_option test_options[] = {
     TEXT("noise", "PERCENT", noise,
-         "How much the weights of runs differ that do the same (standard deviation), where too few recordings are "
-         "given to see it. With one on a side there are no verdicts without it."),
-    TEXT("margin", "PERCENT", margin, "What is certainly within this is the same [5%]."),
+         "The standard deviation of the weights of equal runs, if there are too few recordings to measure it. With one "
+         "recording on a side there are no verdicts without it."),
+    TEXT("margin", "PERCENT", margin, "Differences that are certainly within this margin count as the same [5%]."),
     TEXT("alpha", "LEVEL", alpha,
          "The level of significance [0.05; of --fail-above with one recording on a side 0.01]."),
     {0},

@@ -135,9 +135,8 @@ static const struct pf_option options[] = {
      .argument = "KEYS",
      .offset = offsetof(struct pf_settings, partition),
      .value_at = pf_dataset_key_at,
-     .doc = "parquet: add the recordings to the dataset OUT, a folder for SQL engines that is apart by these keys, "
-            "such as "
-            "host,date."},
+     .doc = "parquet: add the recordings to the dataset OUT, a folder for SQL engines that is divided by these keys, "
+            "such as host,date."},
     {.name = "by",
      .kind = PF_OPTION_LIST,
      .argument = "KEYS",
@@ -178,7 +177,7 @@ const struct pf_command pf_command_export = {
     .summary = "write a profile for other programs",
     .doc = "Writes the samples of a recording with their stacks in the format of another program. Weights, inlined "
            "functions, source lines, build ids, threads and times are kept where the format has room for them; what it "
-           "has no room for is said on standard error. The profiles of several recordings become one.",
+           "has no room for is reported on standard error. The profiles of several recordings become one.",
     .examples = "export --format pprof -o profile.pb.gz perf.data\n"
                 "export --format firefox --open perf.data",
     .operand = "[FILE...]",

@@ -69,9 +69,8 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_SIZE,
      .argument = "SIZE",
      .offset = AT(page_bytes),
-     .doc = "html: how large the recording in the page may be [16M]. Of a larger one samples are joined in pieces of "
-            "time, "
-            "then the lightest stacks are left out; the page says so."},
+     .doc = "html: how large the recording in the page may be [16M]. In a larger one, samples are joined into slices "
+            "of time, then the lightest stacks are left out; the page says so."},
     PF_OPTION_CODE,
     PF_OPTION_SOURCE_DIR,
     TEXT("title", "TEXT", title, "The title of the picture.", .first = true),
@@ -94,7 +93,7 @@ static const struct pf_option options[] = {
      .offset = offsetof(struct pf_settings, shows),
      .doc =
          "svg, html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is flame.svg or "
-         "flame.html, also when standard output is no terminal."},
+         "flame.html, also when standard output is not a terminal."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -182,7 +181,7 @@ static int draw(struct pf_settings *settings, const char *name)
     result = perfile_output_write(NULL, "flame", settings->format, &settings->print, &sink, &error);
     written = pf_stream_close(&stream, result >= 0);
     if (result == 1)
-        pf_message("%s: some lines are no folded stacks, and are left out", name);
+        pf_message("%s: some lines are not folded stacks, and are left out", name);
     if (result >= 0)
         return written ? written : result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
     if (result == PERFILE_ERROR_WRITE && written)

@@ -65,14 +65,13 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_index = {
     .name = "index",
-    .summary = "make an index, with which parts of a recording are read without the rest",
+    .summary = "make an index, so that parts of a recording can be read without the rest",
     .doc =
-        "Reads the whole recording once and notes where in it one has to begin for each time, who ran with which "
-        "mappings then, and which processes, threads, CPUs and events each MiB has samples of. Verbs with --time, "
-        "--pid, --tid, --cpu or --events use the index by themselves: what they print is the same, and costs as much "
-        "as "
-        "the samples asked for. The index is kept in ~/.cache/perfile, by what the recording is and when it was "
-        "changed; one of a recording that has changed is not used, but made anew. Streams, directories and recordings "
+        "Reads the whole recording once and notes where to start reading for each time, what ran then with which "
+        "mappings, and which processes, threads, CPUs and events have samples in each MiB. Verbs with --time, --pid, "
+        "--tid, --cpu or --events use the index by themselves: they print the same, at the cost of the samples asked "
+        "for. The index is kept in ~/.cache/perfile, identified by the recording and its modification time; if the "
+        "recording has changed, the index is not used, but made again. Streams, directories and recordings "
         "with AUX data, damage or code of JITs cannot have one: the message says why. Compressed ones can when "
         "perfile convert --seekable wrote them.",
     .examples = "index perf.data\n"

@@ -102,7 +102,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_BITS,
      .offset = AT(report.flags),
      .bits = PERFILE_REPORT_RESOLVED,
-     .doc = "Only samples of functions that are known."},
+     .doc = "Only samples with a known function."},
     {.name = "percent-limit",
      .kind = PF_OPTION_TEXT,
      .argument = "PERCENT",
@@ -127,7 +127,7 @@ const struct pf_command pf_command_mem = {
     .doc =
         "Adds up sampled memory accesses by where the data came from, what it cost, the function and the data; it is "
         "perfile report --mem-mode, with the columns of perf mem report. perfile mem record "
-        "records them where the processor can tell of them, with the options of perfile record.",
+        "records them if the processor supports it, with the options of perfile record.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
     .operand_at = pf_subview_at,

@@ -26,10 +26,9 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_offcpu = {
     .name = "offcpu",
     .summary = "show how long threads were off CPU, by the stacks with which they left it",
-    .doc = "Adds up the times in which threads were not on a CPU, by thread, state and stack: blocked, or preempted. A "
-           "row has "
-           "how many times there were, their sum and the longest one, and how much of the sum was spent waiting for a "
-           "CPU. "
+    .doc = "Adds up the times in which threads were not on a CPU, by thread, state and stack: blocked, or preempted. "
+           "Each row has the number of these times, their sum, the longest one, and how much of the sum was spent "
+           "waiting for a CPU. "
            "perfile flame --off-cpu draws the same.",
     .operand = "[FILE]",
     .operand_max = 1,

@@ -184,12 +184,11 @@ static const struct pf_option_group file_group = {"The recording", file_options}
 static const struct pf_option repeat_options[] = {
     NUMBER("repeat", 0, "N", repeat,
            "Run the command N times, a recording each: FILE.1, FILE.2 and so on, to be compared with perfile diff. "
-           "Five are "
-           "recommended, three the least. It says how much the runs differ, and when that is too much to compare."),
+           "Three are the minimum, five are recommended. It reports how much the runs differ, and warns if that is too "
+           "much to compare."),
     TEXT("versus", 0, "COMMAND", versus,
-         "With --repeat: COMMAND of the shell is run in turn with the command: recordings are FILE.before.1, "
-         "FILE.after.1 and "
-         "so on."),
+         "With --repeat: run the shell command COMMAND and the command by turns; the recordings are FILE.before.1, "
+         "FILE.after.1 and so on."),
     TEXT("warm-up", 0, "N", warm_up, "With --repeat: first run each command N times without recording it [1]."),
     {0},
 };

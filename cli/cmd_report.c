@@ -186,9 +186,9 @@ static const struct pf_option graphs[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(max_nodes),
-     .doc = "Keep at most N places in call graphs (functions below their callers), at about 50 bytes each. Samples "
-            "whose callers are new then are counted without them, and how many is said. The default is what three "
-            "quarters of the machine's memory hold."},
+     .doc = "Keep at most N places in call graphs (functions below their callers), about 56 bytes each. Samples with "
+            "further callers are then counted without these, and a note says how many. The default is as many as fit "
+            "into three quarters of the machine's memory."},
     TEXT("ignore-callees", 0, "REGEX", ignore_callees,
          "Count samples below a function that matches this extended regular expression as its own: what it calls is "
          "left out."),
@@ -198,13 +198,12 @@ static const struct pf_option graphs[] = {
 };
 static const struct pf_option_group graph_group = {"Callchains", graphs};
 
-/* How many nodes three quarters of the memory hold; 0: not known. */
-static uint64_t nodes_that_fit(void)
+/* How many places of call graphs three quarters of the memory hold; 0: not known. */
+static uint64_t places_that_fit(void)
 {
-    enum { NODE_BYTES = 56 };
     const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
 
-    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 * 3 / NODE_BYTES : 0;
+    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 * 3 / PERFILE_REPORT_PLACE_BYTES : 0;
 }
 
 static int report(const struct pf_command *command, struct pf_settings *settings)
@@ -219,7 +218,7 @@ static int report(const struct pf_command *command, struct pf_settings *settings
         return PF_STATUS_USAGE;
     }
     if (!settings->report.max_nodes)
-        settings->report.max_nodes = nodes_that_fit();
+        settings->report.max_nodes = places_that_fit();
     settings->advises_views = !settings->report_dumps;
     if (!settings->report_dumps)
         return pf_picture_tell(settings, pf_run_output(command, settings));

@@ -69,8 +69,8 @@ const struct pf_command pf_command_sched = {
     .summary = "show what the scheduler did: who ran, who waited, and for how long",
     .doc =
         "Prints a view of the scheduler's events as a table: timehist (a row for each time that a task left its CPU), "
-        "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. What a "
-        "loss of records makes unknown is left empty, and counted. perfile sched record records the "
+        "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. What is "
+        "not known because records were lost is left empty, and counted. perfile sched record records the "
         "events, with the options of perfile record.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,

@@ -515,7 +515,7 @@ static const struct pf_option show_options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "SECONDS",
      .offset = TOP(interval_s),
-     .doc = "How long an interval is, after which what is shown is renewed [2]."},
+     .doc = "The length of an interval in seconds, after which the display is refreshed [2]."},
     {.name = "duration",
      .first = true,
      .kind = PF_OPTION_NUMBER,
@@ -564,7 +564,7 @@ static const struct pf_option_group show_group = {"What is shown", show_options}
 
 const struct pf_command pf_command_top = {
     .name = "top",
-    .summary = "show what runs now, by function, renewed every two seconds",
+    .summary = "show what runs now, by function, refreshed every two seconds",
     .doc = "Records the whole system, or running processes, into memory, and shows the functions that were running: on "
            "a terminal in the interactive view of perfile report, in a pipe as text, which is printed for each "
            "interval. Nothing is written to a file.",

@@ -63,7 +63,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     const bool summary = settings->events.flags & PERFILE_EVENTS_SUMMARY;
 
     if (settings->duration && !parse_ms(settings->duration, &settings->events.minimum_ns)) {
-        pf_message("%s: --duration %s is no number of milliseconds, such as 0.5", command->name, settings->duration);
+        pf_message("%s: invalid --duration %s (milliseconds, such as 0.5)", command->name, settings->duration);
         return PF_STATUS_USAGE;
     }
     settings->print.keys = settings->keys;

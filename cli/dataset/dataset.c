@@ -207,7 +207,7 @@ int pf_dataset_open(struct pf_dataset *dataset, const char *verb, const char *pa
         status = PF_STATUS_UNREADABLE;
     } else if (!keys || is_foreign(path)) {
         pf_message(keys ? "%s: %s is a folder of something else"
-                        : "%s: %s is no dataset (perfile export --partition makes one)",
+                        : "%s: %s is not a dataset (perfile export --partition makes one)",
                    verb, path);
         status = keys ? PF_STATUS_USAGE : PF_STATUS_UNREADABLE;
     } else {

@@ -573,7 +573,7 @@ void pf_tui_do_code_jump(struct pf_tui *app)
     const uint32_t target = target_of(app->code);
 
     if (target == PF_TUI_NONE)
-        pf_tui_say(app, "This is no jump inside the function.");
+        pf_tui_say(app, "This is not a jump inside the function.");
     else
         go_to_line(app->code, target);
 }

@@ -392,7 +392,7 @@ void pf_tui_do_limit(struct pf_tui *app)
         return;
     const double limit = strtod(answer, &end);
     if (end == answer || *end || !(limit >= 0 && limit <= 100)) {
-        pf_tui_say(app, "That is no percentage.");
+        pf_tui_say(app, "Invalid percentage.");
         return;
     }
     for (size_t i = 0; i < PF_TUI_FLAME; i++) {

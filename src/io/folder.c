@@ -55,7 +55,7 @@ static int check_target(const struct pf_folder *folder, struct perfile_error *er
     snprintf(data, sizeof(data), "%s/data", folder->name);
     if (fstatat(folder->parent, data, &there, AT_SYMLINK_NOFOLLOW) < 0)
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, folder->path,
-                       "a directory that is no recording is in the way");
+                       "a directory that is not a recording is in the way");
     return 0;
 }
 

@@ -685,7 +685,7 @@ static int open_builder(struct perfile_reader *reader, const struct perfile_sink
     b->sizes = *sizes;
     int result = open_contents(b, error);
     if (result == 0 && !pf_index_describe(reader, &b->tail))
-        result = fail_unsupported(error, "it is no file, or a stream in one");
+        result = fail_unsupported(error, "not a regular file, or a stream in one");
     if (result < 0) {
         close_contents(b);
         pf_free(b->allocator, b, sizeof(*b));

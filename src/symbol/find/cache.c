@@ -287,8 +287,8 @@ int perfile_build_id_cache_remove(const char *folder, const uint8_t *build_id, s
     struct cache cache;
     char hex[HEX_ROOM], target[PATH_ROOM], path[16];
     if (bytes < 2 || bytes > 20)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache", "%zu bytes are no build id",
-                       bytes);
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache",
+                       "invalid build id of %zu bytes", bytes);
     put_hex(build_id, bytes, hex);
     int result = open_cache(folder, false, &cache, error);
     if (result < 0)
