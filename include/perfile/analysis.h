@@ -199,12 +199,14 @@ struct perfile_report_options {
     /* Regular expression: samples below a function whose name matches it, the outermost one, are as if in that function. */
     const char *ignore_callees;
     /*
-     * Places in call graphs (a function below its callers) that are kept, 50 bytes each: when there are so many, samples
-     * whose callers are new are counted without them, and a note says how many. Rows of functions themselves stay exact. 0:
-     * all.
+     * Places in call graphs (a function below its callers) that are kept, PERFILE_REPORT_PLACE_BYTES each: when there are
+     * so many, samples whose callers are new are counted without them, and a note says how many. Rows of functions
+     * themselves stay exact. 0: all.
      */
     uint64_t max_nodes;
 };
+/* At most; for limits by the memory that there is. */
+#define PERFILE_REPORT_PLACE_BYTES 56
 #define PERFILE_REPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_report_options)
 
 /* The columns of reports by position; NULL after the last. Static text; doc may be NULL. */

@@ -27,8 +27,9 @@ struct parser {
 
 static int refuse(const struct parser *parser, const char *why)
 {
-    return pf_fail(parser->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "expression", "'%.60s': %s at '%.20s'",
-                   parser->text, why, parser->at);
+    return pf_about(parser->error, parser->text, strlen(parser->text),
+                    pf_fail(parser->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "expression",
+                            "'%.60s': %s at '%.20s'", parser->text, why, parser->at));
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */

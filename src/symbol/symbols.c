@@ -57,7 +57,7 @@ struct module {
     bool cfi_tried;
     struct pf_inlines *inlines;
     bool inlines_tried;
-    char **names;       /* demangled, by symbol; NULL: not asked for yet */
+    const char **names; /* demangled, by symbol; NULL: not asked for yet */
     uint32_t same_hash; /* the one before of the same hash; module + 1 */
 };
 
@@ -171,11 +171,10 @@ void pf_symbols_use_jit(struct pf_symbols *symbols, struct pf_jit *jit)
     symbols->jit = jit;
 }
 
-static void close_module(struct module *module)
+static void close_module(struct module *module, const struct perfile_allocator *allocator)
 {
-    for (size_t i = 0; module->names && i < module->table->count; i++)
-        free(module->names[i]);
-    free(module->names);
+    if (module->names)
+        pf_free(allocator, module->names, module->table->count * sizeof(*module->names));
     if (!module->embedded)
         pf_symbol_table_close(module->table);
     pf_cfi_close(module->cfi);
@@ -256,13 +255,13 @@ void pf_symbols_close(struct pf_symbols *symbols)
     tell_debuginfod(symbols);
     tell_lacks(symbols);
     for (size_t i = 0; i < symbols->count; i++)
-        close_module(module_at(symbols, i));
+        close_module(module_at(symbols, i), symbols->allocator);
     pf_segments_close(&symbols->modules);
     pf_embedded_close(&symbols->embedded);
     pf_free(symbols->allocator, symbols->known_maps, sizeof(*symbols->known_maps) << KNOWN_MAP_BITS);
     pf_map_close(&symbols->vdsos);
     close_code(symbols);
-    free(symbols->kallsyms);
+    pf_free(symbols->allocator, symbols->kallsyms, symbols->kallsyms_bytes + 1);
     if (symbols->recent)
         pf_free(symbols->allocator, symbols->recent, sizeof(*symbols->recent) << RECENT_BITS);
     free(symbols->cache);
@@ -514,21 +513,26 @@ static bool is_vdso(const struct module *module)
 
 static char *read_text(const struct pf_symbols *symbols, const char *path, size_t *bytes)
 {
-    char *text = pf_read_text(path, bytes);
+    char *text = pf_read_text(symbols->allocator, path, bytes);
     if (!text)
         (void)pf_memory_note_failure(symbols->allocator);
     return text;
 }
 
+static void free_text(const struct pf_symbols *symbols, char *text, size_t bytes)
+{
+    pf_free(symbols->allocator, text, bytes + 1);
+}
+
 /* The build id in the notes of the kernel that runs here equals that of the recording's kernel. */
 static bool kernel_runs_here(const struct pf_symbols *symbols, const struct module *kernel)
 {
-    size_t bytes;
+    size_t bytes = 0;
     if (!kernel->build_id_bytes)
         return false;
     char *notes = read_text(symbols, "/sys/kernel/notes", &bytes);
     bool found = notes && memmem(notes, bytes, kernel->build_id, kernel->build_id_bytes);
-    free(notes);
+    free_text(symbols, notes, bytes);
     return found;
 }
 
@@ -589,7 +593,7 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
     if (text && !symbols->kallsyms_path)
         symbols->kallsyms_path = pf_arena_text(&symbols->arena, text, strlen(text));
     if (symbols->kallsyms_path && !symbols->kallsyms_whole) {
-        free(symbols->kallsyms);
+        free_text(symbols, symbols->kallsyms, symbols->kallsyms_bytes);
         symbols->kallsyms = read_text(symbols, symbols->kallsyms_path, &symbols->kallsyms_bytes);
         symbols->kallsyms_whole = symbols->kallsyms;
         if (!symbols->kallsyms)
@@ -627,11 +631,16 @@ static void drop_kernel_lines(struct pf_symbols *symbols)
 {
     if (!symbols->kallsyms)
         return;
-    symbols->kallsyms_bytes = pf_kallsyms_keep_modules(symbols->kallsyms, symbols->kallsyms_bytes);
+    const size_t before = symbols->kallsyms_bytes, kept = pf_kallsyms_keep_modules(symbols->kallsyms, before);
+    char *smaller = pf_resize(symbols->allocator, symbols->kallsyms, before + 1, kept + 1);
+    if (!smaller) { /* it is out of memory then, and the rest does not matter */
+        free_text(symbols, symbols->kallsyms, before);
+        symbols->kallsyms_bytes = 0;
+    } else {
+        symbols->kallsyms_bytes = kept;
+    }
+    symbols->kallsyms = smaller;
     symbols->kallsyms_whole = false;
-    char *smaller = realloc(symbols->kallsyms, symbols->kallsyms_bytes + 1);
-    if (smaller)
-        symbols->kallsyms = smaller;
 }
 
 static const char *hex_of(struct pf_symbols *symbols, const uint8_t *id, size_t bytes)
@@ -777,13 +786,13 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
 static void load_perf_map(struct pf_symbols *symbols, struct module *module)
 {
     char *path;
-    size_t bytes;
+    size_t bytes = 0;
     if (pf_find_perf_map(&symbols->find, module->pid, &path) < 0)
         return;
     char *text = path ? read_text(symbols, path, &bytes) : NULL;
     if (text && pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = pf_arena_text(&symbols->arena, path, strlen(path));
-    free(text);
+    free_text(symbols, text, bytes);
     free(path);
 }
 
@@ -1346,13 +1355,15 @@ static const char *code_name(struct pf_symbols *symbols, struct module *module)
     return module->code_name;
 }
 
-/* From malloc; NULL: out of memory. */
-static char *readable_name(const struct pf_symbols *symbols, const char *raw)
+/* NULL: out of memory. */
+static const char *readable_name(struct pf_symbols *symbols, const char *raw)
 {
     char *readable = pf_demangle(raw);
-    if (!readable && pf_memory_note_failure(symbols->allocator))
-        return NULL;
-    return readable ? readable : strdup(raw);
+    if (!readable)
+        return pf_memory_note_failure(symbols->allocator) ? NULL : raw;
+    const char *name = pf_arena_text(&symbols->arena, readable, strlen(readable));
+    free(readable);
+    return name;
 }
 
 const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
@@ -1368,7 +1379,7 @@ const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_
     if (raw[0] != '_' && raw[0] != '.' && raw[0] != 'L')
         return raw; /* no mangled name starts otherwise */
     if (!module->names)
-        module->names = calloc(module->table->count, sizeof(*module->names));
+        module->names = pf_new(symbols->allocator, module->table->count * sizeof(*module->names));
     if (module->names && !module->names[symbol])
         module->names[symbol] = readable_name(symbols, raw);
     if (module->names && module->names[symbol])

@@ -60,10 +60,10 @@ size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t 
  */
 int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address);
 /*
- * A whole file as it is now, malloc'ed; files of /proc do not say how long they are. NULL: it cannot be read to its end, or
- * it is larger than 1 GiB; or out of memory, then errno is ENOMEM.
+ * A whole file as it is now, in *bytes + 1 bytes of the allocator's; files of /proc do not say how long they are. NULL: it
+ * cannot be read to its end, or it is larger than 1 GiB; or out of memory, then errno is ENOMEM.
  */
-char *pf_read_text(const char *path, size_t *bytes);
+char *pf_read_text(const struct perfile_allocator *allocator, const char *path, size_t *bytes);
 /* Moves the lines of modules to the front of such a text, in place; their length. */
 size_t pf_kallsyms_keep_modules(char *text, size_t bytes);
 /* The same in the text of /proc/kallsyms, of the kernel's own symbols; false when there is none. */

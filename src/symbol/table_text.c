@@ -22,7 +22,7 @@ static int open_text(const char *path)
     return fd;
 }
 
-char *pf_read_text(const char *path, size_t *bytes)
+char *pf_read_text(const struct perfile_allocator *allocator, const char *path, size_t *bytes)
 {
     enum { TEXT_BYTES_MAX = 1 << 30, STEP_BYTES = 1 << 16 };
     char *text = NULL;
@@ -33,10 +33,14 @@ char *pf_read_text(const char *path, size_t *bytes)
     *bytes = 0;
     while (fd >= 0 && *bytes < TEXT_BYTES_MAX) {
         if (*bytes + STEP_BYTES > room) {
-            char *bigger = realloc(text, room = room ? room * 2 : 1 << 20);
-            if (!bigger)
+            const size_t wanted = room ? room * 2 : 1 << 20;
+            char *bigger = pf_resize(allocator, text, room, wanted);
+            if (!bigger) {
+                errno = ENOMEM;
                 break;
+            }
             text = bigger;
+            room = wanted;
         }
         got = read(fd, text + *bytes, room - *bytes);
         if (got < 0 && errno == EINTR)
@@ -47,10 +51,16 @@ char *pf_read_text(const char *path, size_t *bytes)
     }
     if (fd >= 0)
         close(fd);
-    if (got == 0)
-        return text;
-    free(text); /* with a part of the symbols, addresses get the wrong ones */
-    return NULL;
+    if (got != 0) { /* with a part of the symbols, addresses get the wrong ones */
+        pf_free(allocator, text, room);
+        return NULL;
+    }
+    char *fitting = pf_resize(allocator, text, room, *bytes + 1);
+    if (!fitting) {
+        pf_free(allocator, text, room);
+        errno = ENOMEM;
+    }
+    return fitting;
 }
 
 /* ---- lines ---- */

@@ -688,6 +688,9 @@ static void tokens(void **state)
     filter.cpus = NULL;
     filter.events = "cycels";
     expect_token(token_of_output("script", &options), "cycels");
+    options = (struct perfile_output_options)PERFILE_OUTPUT_OPTIONS_INIT;
+    options.metrics = "ipc=cycels";
+    expect_token(token_of_output("stat", &options), "cycels");
     convert.strip = "stack,reg";
     expect_token(perfile_convert(reader, writer, &convert, NULL, &error), "reg");
     assert_true(perfile_open_path("/nonexistent", NULL, &(struct perfile_reader *){NULL}, &error) < 0);

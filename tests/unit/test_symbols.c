@@ -141,11 +141,13 @@ static bool put_running_kernel(struct recording *r)
     uint8_t bytes[24] = {0};
     size_t count, text_bytes;
     uint64_t address = 0;
-    char *notes = pf_read_text("/sys/kernel/notes", &count), *text = pf_read_text("/proc/kallsyms", &text_bytes);
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    char *notes = pf_read_text(allocator, "/sys/kernel/notes", &count);
+    char *text = pf_read_text(allocator, "/proc/kallsyms", &text_bytes);
     bytes[0] = notes ? (uint8_t)pf_notes_build_id((const uint8_t *)notes, count, false, bytes + 4) : 0;
     const bool known = bytes[0] && text && pf_kallsyms_address(text, text_bytes, "_text", &address) && address;
-    free(notes);
-    free(text);
+    pf_free(allocator, notes, count + 1);
+    pf_free(allocator, text, text_bytes + 1);
     size_t at = r->bytes;
     recording_header(r, PERFILE_RECORD_MMAP2, 1 | 1 << 14, 0); /* the kernel's, with a build id */
     recording_u32(r, UINT32_MAX);

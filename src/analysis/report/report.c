@@ -125,6 +125,10 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     return result;
 }
 
+_Static_assert(sizeof(struct pf_tree_node) + 2 * sizeof(struct pf_stack_slot) + sizeof(uint64_t) <=
+                   PERFILE_REPORT_PLACE_BYTES,
+               "a node, its slot in a table that is half empty, and its total");
+
 static int open_filters(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_filter *wanted = report->options->filter;

@@ -487,11 +487,12 @@ static bool is_of_this_boot(struct search *s, const char *path)
 {
     const struct pf_find_options *options = s->options;
     uint64_t address = 0;
-    size_t bytes;
-    char *text = options->reference ? note_null(s, pf_read_text(path, &bytes)) : NULL;
+    size_t bytes = 0;
+    const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
+    char *text = options->reference ? note_null(s, pf_read_text(allocator, path, &bytes)) : NULL;
     bool same =
         text && pf_kallsyms_address(text, bytes, options->reference, &address) && address == options->reference_address;
-    free(text);
+    pf_free(allocator, text, bytes + 1);
     return same;
 }
 
