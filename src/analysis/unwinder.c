@@ -93,7 +93,7 @@ int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, u
     bytes = pf_find_binary(&find, ours.filename, NULL, 0, &found);
     if (bytes < 0)
         return bytes;
-    bytes = found.path ? pf_elf_build_id(found.path, build_id) : 0;
+    bytes = found.path ? pf_elf_build_id(&watch.allocator, found.path, build_id) : 0;
     pf_found_close(&found);
     if (bytes == PERFILE_ERROR_MEMORY || pf_memory_was_short(&watch.allocator))
         return PERFILE_ERROR_MEMORY;

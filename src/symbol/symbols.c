@@ -539,7 +539,7 @@ static bool kernel_runs_here(const struct pf_symbols *symbols, const struct modu
 static bool is_elf(const struct pf_symbols *symbols, const char *path)
 {
     uint8_t id[20];
-    return pf_memory_heed(symbols->allocator, pf_elf_build_id(path, id)) >= 0;
+    return pf_memory_heed(symbols->allocator, pf_elf_build_id(symbols->allocator, path, id)) >= 0;
 }
 
 /* The symbol that the kernel's mapping names, "[kernel.kallsyms]_text", or NULL. */
@@ -609,9 +609,10 @@ static void relocate(const struct pf_symbols *symbols, struct module *module)
     uint64_t address;
     if (!name)
         return;
-    bool known = module->public.path ? pf_memory_heed(symbols->allocator,
-                                                      pf_elf_symbol_address(module->public.path, name, &address)) == 0
-                                     : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name, &address);
+    bool known = module->public.path
+                     ? pf_memory_heed(symbols->allocator, pf_elf_symbol_address(symbols->allocator, module->public.path,
+                                                                                name, &address)) == 0
+                     : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name, &address);
     if (known)
         module->relocation = module->reference - address;
 }
@@ -667,7 +668,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
     struct perfile_error error;
     if (!elf)
         return false;
-    const int bytes = pf_memory_heed(symbols->allocator, pf_elf_build_id(elf, id));
+    const int bytes = pf_memory_heed(symbols->allocator, pf_elf_build_id(symbols->allocator, elf, id));
     if (bytes < 0) {
         wrong = "not an ELF file";
     } else if (bytes && module->build_id_bytes &&
@@ -1116,7 +1117,7 @@ static void open_inlines(struct pf_symbols *symbols, struct module *module)
         if (!symbols->cache)
             (void)pf_memory_note_failure(symbols->allocator);
     }
-    const bool kept = symbols->cache && pf_inlines_key_of(path, module->alternate, &key);
+    const bool kept = symbols->cache && pf_inlines_key_of(symbols->allocator, path, module->alternate, &key);
     if (kept && pf_inlines_load(symbols->cache, &key, symbols->allocator, &module->inlines, NULL) == 0)
         return;
     if (pf_inlines_open(path, module->alternate, symbols->allocator, &module->inlines, NULL) == 0 && kept &&

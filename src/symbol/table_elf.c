@@ -366,11 +366,12 @@ static bool symbol_in(const struct pf_elf *elf, const struct pf_elf_section *tab
     return false;
 }
 
-int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address)
+int pf_elf_symbol_address(const struct perfile_allocator *allocator, const char *path, const char *name,
+                          uint64_t *address)
 {
     struct pf_elf elf;
     struct pf_watch watch;
-    pf_watch_open(&watch, NULL);
+    pf_watch_open(&watch, allocator);
     int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
     if (code < 0)
         return code;

@@ -58,7 +58,8 @@ size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t 
  * The address of the first symbol of that name in .symtab, also of those that a table leaves out for an alias: the
  * kernel's mapping is relocated by the one it names. Errors as pf_elf_open; ABSENT when there is none.
  */
-int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address);
+int pf_elf_symbol_address(const struct perfile_allocator *allocator, const char *path, const char *name,
+                          uint64_t *address);
 /*
  * A whole file as it is now, in *bytes + 1 bytes of the allocator's; files of /proc do not say how long they are. NULL: it
  * cannot be read to its end, or it is larger than 1 GiB; or out of memory, then errno is ENOMEM.

@@ -58,11 +58,11 @@ static void test_build_id(void **state)
 {
     (void)state;
     uint8_t read[20] = {0};
-    assert_int_equal(pf_elf_build_id(put("id", ID, NULL, 0), read), 20);
+    assert_int_equal(pf_elf_build_id(NULL, put("id", ID, NULL, 0), read), 20);
     assert_memory_equal(read, id, sizeof(id));
-    assert_int_equal(pf_elf_build_id(put("no id", 0, NULL, 0), read), 0);
-    assert_int_equal(pf_elf_build_id(made_path("missing"), read), PERFILE_ERROR_OPEN);
-    assert_int_equal(pf_elf_build_id(made_file("text", "text", 4), read), PERFILE_ERROR_FORMAT);
+    assert_int_equal(pf_elf_build_id(NULL, put("no id", 0, NULL, 0), read), 0);
+    assert_int_equal(pf_elf_build_id(NULL, made_path("missing"), read), PERFILE_ERROR_OPEN);
+    assert_int_equal(pf_elf_build_id(NULL, made_file("text", "text", 4), read), PERFILE_ERROR_FORMAT);
 }
 
 static void test_by_name(void **state)

@@ -585,10 +585,10 @@ static void test_addresses_by_name(void **state)
     uint64_t address = 0;
     made_elf(&m, &(struct made_elf){ET_EXEC, EM_X86_64, .symbols = symbols, .count = 2});
     const char *path = made_file("kernel", m.data, m.bytes);
-    assert_int_equal(pf_elf_symbol_address(path, "_text", &address), 0);
+    assert_int_equal(pf_elf_symbol_address(NULL, path, "_text", &address), 0);
     assert_int_equal(address, TEXT);
-    assert_int_equal(pf_elf_symbol_address(path, "text", &address), PERFILE_ERROR_ABSENT);
-    assert_int_equal(pf_elf_symbol_address(made_path("missing"), "_text", &address), PERFILE_ERROR_OPEN);
+    assert_int_equal(pf_elf_symbol_address(NULL, path, "text", &address), PERFILE_ERROR_ABSENT);
+    assert_int_equal(pf_elf_symbol_address(NULL, made_path("missing"), "_text", &address), PERFILE_ERROR_OPEN);
     assert_true(pf_kallsyms_address(kallsyms, sizeof(kallsyms) - 1, "_text", &address));
     assert_true(address == 0xffffffff81000000);
     assert_false(pf_kallsyms_address(kallsyms, sizeof(kallsyms) - 1, "text", &address));

@@ -57,7 +57,8 @@ struct pf_inlines_key {
 };
 
 /* What pf_inlines_open would read now; false when there is no build id: such tables are not kept. */
-bool pf_inlines_key_of(const char *path, const char *alternate_path, struct pf_inlines_key *key);
+bool pf_inlines_key_of(const struct perfile_allocator *allocator, const char *path, const char *alternate_path,
+                       struct pf_inlines_key *key);
 /* The tables were made of these files, and not of others that took their place in between. */
 bool pf_inlines_are_of(const struct pf_inlines *inlines, const struct pf_inlines_key *key);
 

@@ -61,14 +61,15 @@ static bool make_name(char name[4096], const char *directory, const struct pf_in
     return snprintf(name, 4096, "%s/%s-%016" PRIx64 "%s", directory, digits, files, more) < 4096;
 }
 
-bool pf_inlines_key_of(const char *path, const char *alternate_path, struct pf_inlines_key *key)
+bool pf_inlines_key_of(const struct perfile_allocator *allocator, const char *path, const char *alternate_path,
+                       struct pf_inlines_key *key)
 {
     char package[4096];
     *key = (struct pf_inlines_key){.files.debug = pf_file_identity_at(path),
                                    .files.alternate = pf_file_identity_at(alternate_path)};
     if (pf_dwp_name(package, path))
         key->files.package = pf_file_identity_at(package);
-    const int bytes = pf_elf_build_id(path, key->build_id);
+    const int bytes = pf_elf_build_id(allocator, path, key->build_id);
     key->build_id_bytes = bytes > 0 ? (uint32_t)bytes : 0;
     return bytes > 0;
 }

@@ -64,11 +64,11 @@ static bool is_same_id(const struct build_id *a, const struct build_id *b)
     return a->count == b->count && memcmp(a->bytes, b->bytes, a->count) == 0;
 }
 
-int pf_elf_build_id(const char *path, uint8_t build_id[20])
+int pf_elf_build_id(const struct perfile_allocator *allocator, const char *path, uint8_t build_id[20])
 {
     struct pf_elf elf;
     struct pf_watch watch;
-    pf_watch_open(&watch, NULL);
+    pf_watch_open(&watch, allocator);
     int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
     if (code < 0)
         return code;
@@ -130,7 +130,7 @@ static enum verdict judge(struct search *s, const char *path, const struct build
         return VERDICT_ABSENT;
     if (!wanted->count)
         return VERDICT_SAME;
-    int count = pf_elf_build_id(path, bytes);
+    int count = pf_elf_build_id(s->options->allocator, path, bytes);
     if (count == PERFILE_ERROR_MEMORY)
         note_short(s);
     if (count < 0)
@@ -316,7 +316,7 @@ static void open_links(struct search *s, struct links *links, const char *path)
     uint8_t bytes[BUILD_ID_MOST];
     *links = (struct links){0};
     struct pf_watch watch;
-    pf_watch_open(&watch, NULL);
+    pf_watch_open(&watch, s->options->allocator);
     const int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
     if (code == PERFILE_ERROR_MEMORY)
         note_short(s);
@@ -341,7 +341,7 @@ static bool take_with_crc(struct search *s, char *path, const struct links *link
     uint8_t bytes[BUILD_ID_MOST] = {0};
     struct build_id id = {0};
     if (path && is_file(path)) {
-        int count = links->id.count ? pf_elf_build_id(path, bytes) : 0;
+        int count = links->id.count ? pf_elf_build_id(s->options->allocator, path, bytes) : 0;
         if (count == PERFILE_ERROR_MEMORY)
             note_short(s);
         set_build_id(&id, bytes, count > 0 ? (size_t)count : 0);
@@ -837,7 +837,7 @@ static void tell_alternate(const struct search *s)
 {
     uint8_t bytes[BUILD_ID_MOST] = {0};
     struct build_id id;
-    const int count = pf_elf_build_id(s->found->alternate_path, bytes);
+    const int count = pf_elf_build_id(s->options->allocator, s->found->alternate_path, bytes);
     set_build_id(&id, bytes, count > 0 ? (size_t)count : 0);
     const struct perfile_used_file file = {
         .kind = "dwz", .name = s->found->alternate_path, .path = s->found->alternate_path, .build_id = id.hex};
