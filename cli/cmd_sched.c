@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "message.h"
 #include "views.h"
+
+#include <string.h>
 
 static const struct pf_subview views[] = {
     {"timehist", "sched_timehist", true, "every time that a task left its CPU: how long it ran, and waited before"},
@@ -10,8 +13,64 @@ static const struct pf_subview views[] = {
     {0},
 };
 
+/* "1,2" */
+static bool is_ids(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789,")];
+}
+
+/* "max,avg" */
+static bool is_sort(const char *text)
+{
+    static const char *const keys[] = {"avg", "max", "switch", "count", "runtime", "pid"};
+    bool known = true;
+
+    for (; known && *text; text += strspn(text, ",")) {
+        const size_t length = strcspn(text, ",");
+
+        known = false;
+        for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+            known |= strlen(keys[i]) == length && !strncmp(keys[i], text, length);
+        text += length;
+    }
+    return known;
+}
+
+/* Takes it from the operands behind the view. NULL: none is such a value. */
+static const char *take_operand(struct pf_settings *settings, bool (*is_value)(const char *text))
+{
+    for (size_t i = 1; i < settings->operand_count; i++)
+        if (is_value(settings->operands[i])) {
+            const char *value = settings->operands[i];
+
+            for (size_t k = i + 1; k < settings->operand_count; k++)
+                settings->operands[k - 1] = settings->operands[k];
+            settings->operand_count--;
+            return value;
+        }
+    return NULL;
+}
+
+/* Letters that mean something else for each view of perf: latency -s KEYS, timehist -p PIDS. */
+static void take_letters(struct pf_settings *settings)
+{
+    const char *view = settings->operand_count ? settings->operands[0] : "", *value;
+
+    if (!strcmp(view, "latency") && settings->sched_bits & PERFILE_SCHED_SUMMARY &&
+        (value = take_operand(settings, is_sort)))
+        settings->events.sort = value;
+    if (!strcmp(view, "timehist") && settings->sched_bits & PERFILE_SCHED_BY_TID &&
+        (value = take_operand(settings, is_ids)))
+        settings->filter.pids = value;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
+    take_letters(settings);
+    if (settings->operand_count > 2) {
+        pf_message("%s: unexpected argument \"%s\"", command->name, settings->operands[2]);
+        return PF_STATUS_USAGE;
+    }
     settings->print.sched = settings->sched_bits;
     if (settings->sched_bits & PERFILE_SCHED_BY_TID)
         settings->keys = "tid";
@@ -25,6 +84,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
         .offset = offsetof(struct pf_settings, sched_bits), .bits = bit, .doc = text                                   \
     }
+#define TEXT(option, value, member, text)                                                                              \
+    {                                                                                                                  \
+        .name = option, .kind = PF_OPTION_TEXT, .argument = value, .offset = offsetof(struct pf_settings, member),     \
+        .doc = text                                                                                                    \
+    }
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
     PF_OPTION_COLUMNS,
@@ -36,7 +100,10 @@ static const struct pf_option options[] = {
      .doc =
          "cpu: a row for each CPU and this much time, such as 10ms or 1s: how busy it was, and how long tasks waited "
          "for it, over time."},
-    FLAG("pids", 'p', PERFILE_SCHED_BY_TID, "latency: keep tasks of the same name apart."),
+    FLAG("pids", 'p', PERFILE_SCHED_BY_TID,
+         "latency: keep tasks of the same name apart. timehist: -p PIDS is --pid, as in perf."),
+    TEXT("sort", "KEYS", events.sort,
+         "latency: sort by these: avg, max, switch, runtime, pid; as in perf also -s KEYS [avg,max,switch,runtime]."),
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -56,7 +123,18 @@ static const struct pf_option perf_options[] = {
     FLAG("next", 'n', PERFILE_SCHED_NEXT, "timehist: also print the next task."),
     FLAG("idle-hist", 'I', PERFILE_SCHED_IDLE,
          "timehist: print idle times only; the sums are of the tasks before them."),
+    TEXT("cpus", "LIST", events.cpus, "map: only switches of these CPUs."),
+    TEXT("task-name", "LIST", events.tasks, "map: only when tasks of these names come and leave; others are -."),
+    FLAG("fuzzy-name", 0, PERFILE_SCHED_PARTS, "map: --task-name lists parts of names."),
     FLAG("compact", 0, PERFILE_SCHED_COMPACT, "map: only CPUs that have switches, in the order of their first one."),
+    {.name = "color-cpus",
+     .kind = PF_OPTION_IGNORE,
+     .argument = "LIST",
+     .doc = "Ignored, for compatibility with perf: there are no colours."},
+    {.name = "color-pids",
+     .kind = PF_OPTION_IGNORE,
+     .argument = "LIST",
+     .doc = "Ignored, for compatibility with perf: there are no colours."},
     {.name = "no-call-graph",
      .kind = PF_OPTION_IGNORE,
      .doc = "Ignored, for compatibility with perf: callchains are not printed; see perfile-offcpu(1)."},
@@ -73,7 +151,7 @@ const struct pf_command pf_command_sched = {
         "not known because records were lost is left empty, and counted. perfile sched record records the "
         "events, with the options of perfile record.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
-    .operand_max = 2,
+    .operand_max = 3,
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,

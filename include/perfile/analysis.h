@@ -232,6 +232,7 @@ enum perfile_sched_flags {
     PERFILE_SCHED_IDLE = 1 << 8,          /* timehist: idle times only */
     PERFILE_SCHED_BY_TID = 1 << 9,        /* latency: tasks of one name stay apart */
     PERFILE_SCHED_COMPACT = 1 << 10,      /* map: CPUs in the order in which they appear */
+    PERFILE_SCHED_PARTS = 1 << 11,        /* map: `tasks` are parts of names */
 };
 /* What views over tracepoints show, and how their texts do; what one has not got is ignored. */
 enum perfile_event_flags {
@@ -247,12 +248,13 @@ enum perfile_event_flags {
     PERFILE_EVENTS_RAW_IP = 1 << 9,       /* kmem: callers as addresses */
 };
 struct perfile_event_options {
-    size_t size;           /* sizeof(struct perfile_event_options) */
-    unsigned flags;        /* enum perfile_event_flags */
-    const char *calls;     /* system calls: "openat,read*,%file", "!poll,futex"; NULL: all */
-    uint64_t minimum_ns;   /* syscalls, trace: only calls that took more */
-    const char *classes;   /* kwork: "irq,softirq,workqueue"; lock: types of locks, "rwsem,mutex"; NULL: all */
-    const char *sort;      /* what the rows of a text are sorted by, perf's keys; NULL: as perf does */
+    size_t size;         /* sizeof(struct perfile_event_options) */
+    unsigned flags;      /* enum perfile_event_flags */
+    const char *calls;   /* system calls: "openat,read*,%file", "!poll,futex"; NULL: all */
+    uint64_t minimum_ns; /* syscalls, trace: only calls that took more */
+    const char *classes; /* kwork: "irq,softirq,workqueue"; lock: types of locks, "rwsem,mutex"; NULL: all */
+    const char
+        *sort; /* what the rows of a text, and of sched_latency, are sorted by, perf's keys; NULL: as perf does */
     const char *fields;    /* lock_contention: columns of the text, perf's names; NULL: as perf does */
     uint64_t rows;         /* at most so many in each table of a text; 0: all */
     uint64_t stack_skip;   /* lock_contention: so many frames of the stack are not the caller, whatever they are */
@@ -261,6 +263,8 @@ struct perfile_event_options {
     const char
         *callers; /* lock_contention: only waits with a function in the stack that has one of these in its name */
     uint64_t stack_depth; /* lock_contention: so many frames of the stack make the caller; 0: 8 */
+    const char *tasks;    /* sched_map: only switches from and to tasks of these names, "make,cc1"; NULL: all */
+    const char *cpus;     /* sched_map: only switches of these CPUs, "0-3,7"; NULL: all */
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)
 

@@ -94,7 +94,8 @@ static int open_latency(struct perfile_table *table, void **state, struct perfil
     struct latency *latency = pf_table_state(table, state, sizeof(*latency), columns, PF_COUNT(columns));
     if (!latency)
         return pf_fail_memory(error, "latencies");
-    return pf_sched_view_open(&latency->view, table, true, error);
+    const int result = pf_sched_view_open(&latency->view, table, true, error);
+    return result < 0 ? result : pf_latencies_sort(&latency->latencies, table->options.events->sort, error);
 }
 
 static void close_latency(void *state)

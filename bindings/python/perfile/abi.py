@@ -128,6 +128,8 @@ class perfile_event_options(Sized):
     locks: Optional[Bytes]
     callers: Optional[Bytes]
     stack_depth: int
+    tasks: Optional[Bytes]
+    cpus: Optional[Bytes]
 
 
 class perfile_machine_code(Sized):
@@ -1792,7 +1794,9 @@ perfile_event_options._fields_ = [
     ('separator', c_char_p),
     ('locks', c_char_p),
     ('callers', c_char_p),
-    ('stack_depth', c_uint64)]
+    ('stack_depth', c_uint64),
+    ('tasks', c_char_p),
+    ('cpus', c_char_p)]
 perfile_machine_code._fields_ = [
     ('size', c_size_t),
     ('bytes', c_void_p),

@@ -294,30 +294,78 @@ static void add_latency(struct pf_latency *to, const struct pf_latency *from)
         to->histogram.buckets[i] += from->histogram.buckets[i];
 }
 
-static bool compare_values(uint64_t a, uint64_t b, int *order)
-{
-    *order = a > b ? -1 : a < b;
-    return *order;
-}
-
-/* Those of equal numbers by descending thread id, as perf has them. */
-static int compare_latencies(const void *left, const void *right)
-{
-    const struct pf_latency *a = left, *b = right;
-    int order;
-    if (compare_values(pf_stats_average(&a->delays), pf_stats_average(&b->delays), &order) ||
-        compare_values(a->delays.max, b->delays.max, &order) ||
-        compare_values(a->delays.count, b->delays.count, &order) || compare_values(a->runtime, b->runtime, &order))
-        return order;
-    return a->task->tid != b->task->tid ? (a->task->tid < b->task->tid) - (a->task->tid > b->task->tid)
-                                        : (a->task->number < b->task->number) - (a->task->number > b->task->number);
-}
-
+/* Descending. */
 static int compare_tids(const void *left, const void *right)
 {
     const struct pf_latency *a = left, *b = right;
     return a->task->tid != b->task->tid ? (a->task->tid < b->task->tid) - (a->task->tid > b->task->tid)
                                         : (a->task->number < b->task->number) - (a->task->number > b->task->number);
+}
+
+static const struct {
+    const char *name;
+    enum pf_latency_key key;
+} latency_keys[] = {
+    {"avg", PF_LATENCY_AVERAGE}, {"max", PF_LATENCY_MAXIMUM},     {"switch", PF_LATENCY_COUNT},
+    {"count", PF_LATENCY_COUNT}, {"runtime", PF_LATENCY_RUNTIME}, {"pid", PF_LATENCY_TID},
+};
+
+static int add_latency_key(struct pf_latencies *latencies, const char *text, size_t bytes, struct perfile_error *error)
+{
+    for (size_t i = 0; i < PF_COUNT(latency_keys); i++)
+        if (strlen(latency_keys[i].name) == bytes && !strncmp(latency_keys[i].name, text, bytes)) {
+            if (latencies->key_count < PF_COUNT(latencies->keys))
+                latencies->keys[latencies->key_count++] = latency_keys[i].key;
+            return 0;
+        }
+    return pf_about(error, text, bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                            "unknown key '%.*s'; valid: avg, max, switch, runtime, pid", (int)pf_min(bytes, 40), text));
+}
+
+int pf_latencies_sort(struct pf_latencies *latencies, const char *keys, struct perfile_error *error)
+{
+    int result = 0;
+    for (const char *at = keys ? keys : ""; *at && result == 0; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        result = length ? add_latency_key(latencies, at, length, error) : 0;
+        at += length;
+    }
+    return result;
+}
+
+static uint64_t latency_value(const struct pf_latency *row, enum pf_latency_key key)
+{
+    switch (key) {
+    case PF_LATENCY_AVERAGE:
+        return pf_stats_average(&row->delays);
+    case PF_LATENCY_MAXIMUM:
+        return row->delays.max;
+    case PF_LATENCY_COUNT:
+        return row->delays.count;
+    case PF_LATENCY_RUNTIME:
+        return row->runtime;
+    default:
+        return (uint32_t)row->task->tid;
+    }
+}
+
+/* All by descending values, those of equal ones by name, or by thread id where names are apart, as perf has them. */
+static int compare_latencies(const void *left, const void *right, void *context)
+{
+    static const enum pf_latency_key usual[] = {PF_LATENCY_AVERAGE, PF_LATENCY_MAXIMUM, PF_LATENCY_COUNT,
+                                                PF_LATENCY_RUNTIME};
+    const struct pf_latencies *latencies = context;
+    const struct pf_latency *a = left, *b = right;
+    const enum pf_latency_key *keys = latencies->key_count ? latencies->keys : usual;
+    char text[16], other[16];
+    for (size_t i = 0; i < (latencies->key_count ? latencies->key_count : PF_COUNT(usual)); i++) {
+        const uint64_t x = latency_value(a, keys[i]), y = latency_value(b, keys[i]);
+        if (x != y)
+            return x > y ? -1 : 1;
+    }
+    const int order = latencies->merged ? strcmp(merge_name(b, other), merge_name(a, text)) : 0;
+    return order ? order : compare_tids(a, b);
 }
 
 /* Rows of one name go to the first of them. False: out of memory. */
@@ -347,6 +395,7 @@ static bool merge_names(struct pf_latencies *latencies, const struct perfile_all
 bool pf_latencies_end(struct pf_latencies *latencies, const struct pf_sched *sched, bool merge)
 {
     size_t kept = 0;
+    latencies->merged = merge;
     for (size_t i = 0; i < latencies->count; i++) {
         const struct pf_latency *row = &latencies->rows[i];
         if (!row->task || row->task->tid == 0)
@@ -365,7 +414,7 @@ bool pf_latencies_end(struct pf_latencies *latencies, const struct pf_sched *sch
             latencies->rows[kept++] = latencies->rows[i];
     latencies->count = kept;
     if (kept)
-        qsort(latencies->rows, kept, sizeof(*latencies->rows), compare_latencies);
+        qsort_r(latencies->rows, kept, sizeof(*latencies->rows), compare_latencies, latencies);
     return true;
 }
 

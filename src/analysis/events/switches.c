@@ -199,7 +199,7 @@ static int join_comm(struct pf_switches *switches, const struct pf_told *told)
         return PERFILE_ERROR_MEMORY;
     task->pid = told->pid;
     task->comm = told->comm;
-    task->renamed = true;
+    task->renamed = told->other == task->tid;
     return 0;
 }
 
@@ -316,7 +316,7 @@ static void come_to_cpu(const struct pf_switches *switches, struct pf_sched_task
 
 static void name_task(struct pf_sched_task *task, const char name[16])
 {
-    if (task->tid && !task->comm && *name)
+    if (task->tid && *name)
         memcpy(task->name, name, sizeof(task->name));
 }
 
@@ -671,9 +671,13 @@ static const char *keep_comm(struct pf_switch_reading *reading, const char *comm
 static int read_comm(struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
 {
     struct perfile_comm comm;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     if (perfile_record_decode(reading->reader, record, &comm, sizeof(comm), NULL) < 0 || !comm.tid)
         return 0;
+    const bool told_by =
+        perfile_sample_id_decode(reading->reader, record, &id, NULL) == 0 && id.present & PERFILE_SAMPLE_TID;
     told->kind = PF_TOLD_COMM;
+    told->other = told_by ? id.tid : comm.tid;
     told->pid = comm.pid;
     told->tid = comm.tid;
     told->comm = keep_comm(reading, comm.comm);
@@ -817,6 +821,13 @@ void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void
                  "%" PRIu64 " intervals span a loss of records, or an event that is missing: how long they were is not "
                  "known, and no sum has them",
                  switches->cut_count);
+        told(context, text);
+    }
+    if (switches->mismatch_count && switches->reading.have.switches && !seems_per_task(switches)) {
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " of %" PRIu64 " switches are from another task than the one before on their CPU came to: "
+                 "events are missing between them; runs and waits there are not known, and no sum has them",
+                 switches->mismatch_count, switches->switch_count);
         told(context, text);
     }
     if (switches->foreign_count) {

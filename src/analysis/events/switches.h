@@ -23,7 +23,7 @@ struct pf_sched_task {
     uint32_t idle_cpu;
     const char *comm; /* as records say; NULL: they do not */
     char name[16];    /* as the last tracepoint called it */
-    bool renamed;     /* a COMM record came since who asks cleared this */
+    bool renamed;     /* it took another name since who asks cleared this; not by what was synthesized */
     bool started;     /* its FORK is in the recording */
     bool ended;
     bool busy; /* an event told of it */
@@ -74,9 +74,10 @@ struct pf_told {
     enum pf_told_kind kind;
     uint32_t cpu; /* UINT32_MAX: not known */
     uint64_t time;
-    int32_t pid, tid;    /* who was current; tid -1: not known. COMM, FORK, EXIT, IN, OUT: who it is about */
-    int32_t task, other; /* thread ids: left and came; the one that was woken ...; FORK: `other` is the parent */
-    uint64_t value;      /* RUNTIME: ns, LOSS: records */
+    int32_t pid, tid; /* who was current; tid -1: not known. COMM, FORK, EXIT, IN, OUT: who it is about */
+    int32_t task,
+        other; /* thread ids: left and came; the one that was woken ...; FORK: `other` is the parent; COMM: who told it */
+    uint64_t value; /* RUNTIME: ns, LOSS: records */
     uint32_t from_cpu, to_cpu;
     char state;
     bool preempted;

@@ -124,11 +124,13 @@ static void put_ms(struct timehist *timehist, uint64_t ns, bool known, bool lack
     }
 }
 
-static void put_next(struct timehist *timehist, const struct pf_sched_task *next)
+static void put_next(struct timehist *timehist, const struct pf_switch *now)
 {
     struct pf_text *text = &timehist->name;
-    char room[16];
-    const char *comm = next->tid ? pf_sched_task_comm(next, room) : "swapper";
+    const struct pf_sched_task *next = now->next;
+    char swapper[24];
+    snprintf(swapper, sizeof(swapper), "swapper/%" PRIu32, now->cpu);
+    const char *comm = next->tid ? next->name : swapper;
     text->used = 0;
     pf_put_string(text, "next: ");
     pf_put_name_bytes(text, comm, strnlen(comm, 30)); /* so perf has it */
@@ -155,7 +157,7 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
     if (asks(timehist, PERFILE_SCHED_STATE))
         pf_put_format(out, " %5c ", idle ? 'I' : now->state ? now->state : '?');
     if (asks(timehist, PERFILE_SCHED_NEXT)) {
-        put_next(timehist, now->next);
+        put_next(timehist, now);
     } else if (asks(timehist, PERFILE_SCHED_WAKEUPS)) {
         pf_put_format(out, "  %-*s", timehist->name_width, "");
     }
