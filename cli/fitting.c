@@ -25,6 +25,9 @@ static const struct {
     {"workqueue:", {"kwork report"}},
     {"block:block_rq_", {"table block_latency"}},
     {"exceptions:page_fault_", {"table page_faults"}},
+    {"page-faults", {"table page_faults"}},
+    {"minor-faults", {"table page_faults"}},
+    {"major-faults", {"table page_faults"}},
     {"cpu/mem-loads", {"mem", "c2c report"}},
     {"cpu/mem-stores", {"mem", "c2c report"}},
     {"ibs_op", {"mem", "c2c report"}},
@@ -46,7 +49,8 @@ void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader)
     const struct perfile_event *event;
 
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++) {
-        const bool tells_addresses = event->attr->sample_type & PERFILE_SAMPLE_DATA_SRC;
+        const bool tells_addresses = event->attr->sample_type & PERFILE_SAMPLE_DATA_SRC &&
+                                     event->attr->type != PERFILE_TYPE_SOFTWARE;
         if (event->name)
             pf_fitting_take_name(fitting, event->name);
         fitting->found |= (uint32_t)tells_addresses << MEMORY;

@@ -133,7 +133,7 @@ static void put_next(struct timehist *timehist, const struct pf_switch *now)
     const char *comm = next->tid ? next->name : swapper;
     text->used = 0;
     pf_put_string(text, "next: ");
-    pf_put_name_bytes(text, comm, strnlen(comm, 30)); /* so perf has it */
+    pf_put_name_bytes(text, comm, strlen(comm));
     pf_put_format(text, "[%" PRId32 "]", next->tid);
     pf_put_char(timehist->out, ' ');
     pf_put_sched_padded(timehist->out, text->data, text->used, timehist->name_width);
