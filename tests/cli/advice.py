@@ -51,7 +51,7 @@ ALL = ['broken', 'missing', 'other', 'stripped', 'kernel']
 FITS = {'sched-tiny1': 'perfile sched latency, perfile offcpu', 'offcpu-cs': 'perfile offcpu', 'trace-raw': 'perfile trace -s',
         'lock': 'perfile lock contention', 'kmem-slab': 'perfile kmem stat', 'kmem-page': 'perfile kmem --page stat',
         'kwork': 'perfile kwork report', 'block': 'perfile table block_latency', 'mem-made': 'perfile mem, perfile c2c report',
-        'stat': 'perfile stat report', 'two-events': None}
+        'stat': 'perfile stat report', 'two-events': 'perfile table page_faults', 'words': None}
 DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
 VERBS = ['report --fit 80', 'report --format csv', 'flame --format folded', 'script', 'export --format speedscope', 'table functions']
 
