@@ -124,16 +124,16 @@ static void put_ms(struct timehist *timehist, uint64_t ns, bool known, bool lack
     }
 }
 
-static void put_next(struct timehist *timehist, const struct pf_switch *now)
+/* As the event calls it, whatever its records say. */
+static void put_next(struct timehist *timehist, const struct pf_sched_task *next, uint32_t cpu)
 {
     struct pf_text *text = &timehist->name;
-    const struct pf_sched_task *next = now->next;
-    char swapper[24];
-    snprintf(swapper, sizeof(swapper), "swapper/%" PRIu32, now->cpu);
-    const char *comm = next->tid ? next->name : swapper;
     text->used = 0;
     pf_put_string(text, "next: ");
-    pf_put_name_bytes(text, comm, strlen(comm));
+    if (next->tid)
+        pf_put_name_bytes(text, next->name, strnlen(next->name, sizeof(next->name)));
+    else
+        pf_put_format(text, "swapper/%" PRIu32, cpu);
     pf_put_format(text, "[%" PRId32 "]", next->tid);
     pf_put_char(timehist->out, ' ');
     pf_put_sched_padded(timehist->out, text->data, text->used, timehist->name_width);
@@ -157,7 +157,7 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
     if (asks(timehist, PERFILE_SCHED_STATE))
         pf_put_format(out, " %5c ", idle ? 'I' : now->state ? now->state : '?');
     if (asks(timehist, PERFILE_SCHED_NEXT)) {
-        put_next(timehist, now);
+        put_next(timehist, now->next, now->cpu);
     } else if (asks(timehist, PERFILE_SCHED_WAKEUPS)) {
         pf_put_format(out, "  %-*s", timehist->name_width, "");
     }
