@@ -49,9 +49,9 @@ void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader)
     const struct perfile_event *event;
 
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++) {
-        const bool tells_addresses = event->attr->sample_type & PERFILE_SAMPLE_DATA_SRC &&
-                                     event->attr->type != PERFILE_TYPE_SOFTWARE;
-        if (event->name)
+        const bool tells_addresses =
+            event->attr->sample_type & PERFILE_SAMPLE_DATA_SRC && event->attr->type != PERFILE_TYPE_SOFTWARE;
+        if (event->name && event->attr->sample_period_or_freq) /* else it is only counted */
             pf_fitting_take_name(fitting, event->name);
         fitting->found |= (uint32_t)tells_addresses << MEMORY;
         fitting->found |= (uint32_t)(event->attr->context_switch && event->attr->type == PERFILE_TYPE_SOFTWARE &&
