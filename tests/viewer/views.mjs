@@ -436,6 +436,11 @@ async function testHeat(browser) {
   like("a key says the cell", await page.text(".hear"), /^0\.104 s – 0\.106 s · 2 samples, 1\.00 CPUs · render 100%$/);
   await page.key("Enter");
   equal("two keys are a time", (await last(page, "filters")).time, [0.004 * S, 0.106 * S]);
+  await page.evaluate(`(() => { const data = planted.small(), every = data.samples.time.length >> 2, samples = {};
+    for (const name in data.samples) samples[name] = data.samples[name].filter((x, i) => i % every === 0);
+    open(heatMap, { data: { ...data, samples } }); })()`);
+  await page.settle();
+  equal("of few samples no column is longer than the time", await page.evaluate("[shown.view.map.columns, shown.view.map.width]"), [10, 1e9]);
   await page.evaluate("open(heatMap, { data: planted.small() }, { threads: [2], column: 1e9 })");
   await page.settle();
   equal("of one thread", await page.evaluate("[shown.view.map.cells.reduce((a, b) => a + b), shown.view.map.columns]"), [S, 10]);
