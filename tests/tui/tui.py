@@ -448,7 +448,7 @@ def test_code(t):
         t.view = 'C'
         t.press('H', 'Tab', 'BTab', 'Down', 'Up', 'NPage', 'PPage', 'Space', 'Home', 'End', 's', 's')
         t.press('Enter')
-        t.wait('no jump')
+        t.wait('not a jump')
         t.press('Right')
         t.try_key('o', r'10310:')
         t.press('o')
