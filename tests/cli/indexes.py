@@ -181,7 +181,7 @@ def try_more():
             assert done[0] == 0, (path, done)
             pair.compare(path, [*TIMES, *THREADS, *EVENTS], [SCRIPT], cuts=((), ('--samples', '500')))
             pair.compare(path, [TIMES[0], THREADS[0], THREADS[5], EVENTS[1]], VERBS[1:])
-        for path, why in ((convert(flat, 'stream.data', 'convert', '--mode', 'pipe'), b'no file'),
+        for path, why in ((convert(flat, 'stream.data', 'convert', '--mode', 'pipe'), b'not a regular file'),
                           (convert(flat, 'one.data', 'convert', '-z', '1'), b'convert --seekable')):
             done = pair.index(path)
             assert done[0] == 2 and why in b' '.join(done[2]), (path, done)
