@@ -368,7 +368,7 @@ struct output {
 struct recording {
     const struct kind *kind;
     uint64_t sample_type;
-    bool pipe, compressed, churns;
+    bool pipe, compressed, churns, quiet;
     uint32_t attr_size;
     uint64_t wanted_bytes, record_bytes;
     uint64_t records, samples, rounds;
@@ -1308,6 +1308,7 @@ static void usage(void)
           "  --cpus N         ring buffers [4]\n"
           "  --attr-size N    128 for perf 6.1, 144 for perf 7.2 [144]\n"
           "  --churn          new processes all the time, as on a build server\n"
+          "  --quiet          does not say how much it wrote\n"
           "  --no-cpu         flat, callchain: samples without their CPU, as perf record has them without -a\n",
           stderr);
     exit(2);
@@ -1346,6 +1347,8 @@ static bool parse_flag(struct recording *r, const char *name)
         r->compressed = true;
     else if (strcmp(name, "--pipe") == 0)
         r->pipe = true;
+    else if (strcmp(name, "--quiet") == 0)
+        r->quiet = true;
     else if (strcmp(name, "--churn") == 0)
         r->churns = true;
     else if (strcmp(name, "--no-cpu") == 0)
@@ -1417,9 +1420,10 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < r.cpu_count; i++)
         free(r.cpus[i].ring.data);
     free(r.cpus);
-    fprintf(stderr,
-            "records=%" PRIu64 " samples=%" PRIu64 " rounds=%" PRIu64 " record_bytes=%" PRIu64 " file_bytes=%" PRIu64
-            "\n",
-            r.records, r.samples, r.rounds, r.record_bytes, r.out.position);
+    if (!r.quiet)
+        fprintf(stderr,
+                "records=%" PRIu64 " samples=%" PRIu64 " rounds=%" PRIu64 " record_bytes=%" PRIu64
+                " file_bytes=%" PRIu64 "\n",
+                r.records, r.samples, r.rounds, r.record_bytes, r.out.position);
     return 0;
 }
