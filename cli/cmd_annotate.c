@@ -156,7 +156,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: --stdio and --format cannot be combined", command->name);
         return PF_STATUS_USAGE;
     }
-    if (settings->stdio)
+    if (settings->stdio || (pf_called_perf() && !settings->format && !settings->tui))
         settings->format = "stdio";
     if (!settings->no_arrows)
         annotate->flags |= PERFILE_ANNOTATE_ARROWS;

@@ -21,7 +21,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: --slab and --page cannot be combined", command->name);
         return PF_STATUS_USAGE;
     }
-    if (by_address && !settings->as_perf && settings->events.flags & PERFILE_EVENTS_CALLER) {
+    if (by_address && !pf_wants_perf_text(settings) && settings->events.flags & PERFILE_EVENTS_CALLER) {
         pf_message("%s: --caller and --alloc are two tables; print one of them, or both with --stdio", command->name);
         return PF_STATUS_USAGE;
     }

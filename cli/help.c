@@ -19,7 +19,7 @@ int pf_help_version(void)
 
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
-    if (!strcmp(pf_program_name(), "perf")) /* whose output this is; scripts look for the number */
+    if (pf_called_perf()) /* whose output this is; scripts look for the number */
         pf_stream_print(&out, "perf version %s (perfile %s)\n", PERF_VERSION_TEXT, PF_VERSION_TEXT);
     else
         pf_stream_print(&out, "perfile %s\n", PF_VERSION_TEXT);

@@ -128,6 +128,11 @@ void pf_program_set(const char *path)
     called_perf = !strcmp(slash ? slash + 1 : path, "perf");
 }
 
+bool pf_called_perf(void)
+{
+    return called_perf;
+}
+
 const char *pf_program_name(void)
 {
     return called_perf ? "perf" : "perfile";

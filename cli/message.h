@@ -20,6 +20,7 @@ void pf_message_setup(const char *color, bool quiet, bool verbose);
 /* What the program was called by: "perfile", or "perf", which may be a link to it. */
 void pf_program_set(const char *path);
 const char *pf_program_name(void);
+bool pf_called_perf(void); /* by a link of that name: what is printed is for scripts written for perf */
 
 /* Prints "perfile: " and one line. */
 __attribute__((format(printf, 1, 2))) void pf_message(const char *format, ...);

@@ -69,6 +69,11 @@ const struct pf_subview *pf_subview_choose(const struct pf_command *command, str
     return NULL;
 }
 
+bool pf_wants_perf_text(const struct pf_settings *settings)
+{
+    return settings->as_perf || (pf_called_perf() && !settings->format && !settings->columns);
+}
+
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views)
 {
     const struct pf_subview *view = pf_subview_choose(command, settings, views);
@@ -83,7 +88,7 @@ int pf_run_subview(const struct pf_command *command, struct pf_settings *setting
         pf_message("%s: --stdio cannot be combined with --format", command->name);
         return PF_STATUS_USAGE;
     }
-    if (settings->as_perf)
+    if (view->as_perf && pf_wants_perf_text(settings))
         settings->kind = view->kind ? view->kind : view->view;
     else
         settings->view = view->view;

@@ -19,6 +19,8 @@ const struct pf_subview *pf_subview_choose(const struct pf_command *command, str
                                            const struct pf_subview *views);
 /* Takes the name of the sub-view from the operands, and prints it. */
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
+/* perf's text of a view was asked for: by --stdio, or by the name of the command. */
+bool pf_wants_perf_text(const struct pf_settings *settings);
 /* For operand_at: the views of the command, and that it records. */
 const char *pf_subview_at(const struct pf_command *command, size_t index, const char **doc);
 

@@ -18,6 +18,7 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
+DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
 ID = bytes(range(0x11, 0x11 + 20))
 HEX = ID.hex()
 LONG = 'd' * 120  # a name that needs more than a tar header
@@ -161,7 +162,15 @@ def check_name(bench):
     if len(bench.perfile) > 1:  # an emulator
         return
     (bench.folder / 'perf').symlink_to(pathlib.Path(bench.perfile[0]).resolve())
+    views = (('sched', 'timehist', 'sched-tiny1'), ('sched', 'latency', 'sched-tiny1'), ('lock', 'contention', 'lock'),
+             ('kwork', 'report', 'kwork'), ('kmem', 'stat', 'kmem-slab'))
+    views = [(verb, view, '-i', DATA / f'{name}.perf.data') for verb, view, name in views]
+    views.append(('annotate', bench.data))
+    wanted = [bench.run(*view, '--stdio') for view in views]
     bench.perfile = [bench.folder / 'perf']
+    found = [bench.run(*view) for view in views]
+    assert wanted == found and all(wanted), list(zip(wanted, found))
+    assert bench.run(*views[0], '--format', 'csv').startswith('time,')
     for command in ('version', '--version'):
         assert bench.run(command).startswith('perf version 7.2 (perfile '), bench.run(command)
     assert bench.run('evlist', bench.data) == 'cpu-clock\n'
