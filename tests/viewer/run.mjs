@@ -796,7 +796,7 @@ async function testTwoTracks(browser) {
 async function testLongNames(browser) {
   const types = "std::pair<std::map<int, ".repeat(100) + "int" + ">, long>".repeat(100),
     name = end => `std::_Rb_tree<${types}>::${end}(std::_Rb_tree_node<${types}>*)`;
-  const input = `main;${name("_M_erase")};${name("operator<")};leaf 60\nmain;${name("_M_copy")} 34\nmain;std::vector<int>::emplace(int) 6\n`;
+  const input = `main;${name("_M_erase")};${name("operator<")};leaf 60\nmain;${name("_M_copy")} 34\nmain;std::vector<int>::emplace(int) [clone .isra.0] 6\n`;
   const path = join(folder, "long.html");
   writeFileSync(path, execFileSync(made, ["html", "-"], { input, maxBuffer: 1 << 28 }));
   for (const width of [1280, 400]) {

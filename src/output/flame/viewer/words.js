@@ -65,7 +65,7 @@ function briefOf(group) {
 }
 /* For narrow frames: without arguments, then without namespaces, as the end tells names apart. */
 function narrower(brief) {
-  const bare = brief.replace(/<…>|\(…\)/g, "").replace(/::$/, ""), made = bare === brief ? [] : [bare];
+  const bare = brief.replace(/ \[clone .*\]$/, "").replace(/<…>|\(…\)/g, "").replace(/::$/, ""), made = bare === brief ? [] : [bare];
   for (let i = 0, deep = 0; i < bare.length; i++) {
     deep += "<(".includes(bare[i]) ? 1 : ">)".includes(bare[i]) ? -1 : 0;
     if (!deep && bare.startsWith("::", i) && i + 2 < bare.length) made.push(bare.slice(i + 2));
