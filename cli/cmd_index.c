@@ -59,6 +59,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     if ((status = pf_input_open(&input)))
         return status;
     status = write_index(&input);
+    if (!status && settings->output == cached)
+        pf_index_make_room(cached);
     perfile_close(input.reader);
     return status;
 }
@@ -70,7 +72,8 @@ const struct pf_command pf_command_index = {
         "Reads the whole recording once and notes where to start reading for each time, what ran then with which "
         "mappings, and which processes, threads, CPUs and events have samples in each MiB. Verbs with --time, --pid, "
         "--tid, --cpu or --events use the index by themselves: they print the same, at the cost of the samples asked "
-        "for. The index is kept in ~/.cache/perfile, identified by the recording and its modification time; if the "
+        "for. The index is kept in ~/.cache/perfile (at most 1 GiB of them, those that were used last), identified by "
+        "the recording and its modification time; if the "
         "recording has changed, the index is not used, but made again. Streams, directories and recordings "
         "with AUX data, damage or code of JITs cannot have one: the message says why. Compressed ones can when "
         "perfile convert --seekable wrote them.",

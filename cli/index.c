@@ -13,6 +13,8 @@
 #include <perfile/analysis.h>
 #include <perfile/index.h>
 
+static const char suffix[] = ".index";
+
 /* By device and inode: what is in it says of which contents it is. */
 bool pf_index_cached(const char *recording, char *path, size_t room, bool make)
 {
@@ -30,21 +32,29 @@ bool pf_index_cached(const char *recording, char *path, size_t room, bool make)
         }
         (void)mkdir(folder, 0700);
     }
-    return snprintf(path, room, "%s/%llx-%llx.index", folder, (unsigned long long)status.st_dev,
-                    (unsigned long long)status.st_ino) < (int)room;
+    return snprintf(path, room, "%s/%llx-%llx%s", folder, (unsigned long long)status.st_dev,
+                    (unsigned long long)status.st_ino, suffix) < (int)room;
+}
+
+void pf_index_make_room(const char *made)
+{
+    const char *slash = strrchr(made, '/');
+
+    perfile_cache_trim(suffix, slash ? slash + 1 : made, (uint64_t)1 << 30);
 }
 
 int pf_index_find(const char *recording, enum pf_index_place place)
 {
     char path[4096];
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (place == PF_INDEX_CACHED ? O_NOFOLLOW : 0);
     const bool known = place == PF_INDEX_BESIDE ? snprintf(path, sizeof(path), "%s.pfi", recording) < (int)sizeof(path)
                                                 : pf_index_cached(recording, path, sizeof(path), false);
 
-    return known ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    return known ? open(path, flags) : -1;
 }
 
 /* The memory is the process's to its end. */
-bool pf_index_use(struct perfile_reader *reader, int fd)
+bool pf_index_use(struct perfile_reader *reader, int fd, enum pf_index_place place)
 {
     struct perfile_error error;
     struct stat status;
@@ -58,6 +68,8 @@ bool pf_index_use(struct perfile_reader *reader, int fd)
         if (data != MAP_FAILED && !used)
             munmap(data, (size_t)status.st_size);
     }
+    if (used && place == PF_INDEX_CACHED)
+        (void)futimens(fd, NULL); /* its time says when it was used last */
     close(fd);
     return used;
 }
@@ -116,6 +128,8 @@ static bool end(struct making *making, bool complete)
 
     if (!fine)
         (void)unlink(making->made);
+    else
+        pf_index_make_room(making->path);
     fclose(making->file); /* and with it the lock */
     free(making);
     return fine;
@@ -149,5 +163,5 @@ bool pf_index_renew(struct perfile_reader *reader, const char *recording)
     const bool fine = end(making, result == 0);
     if (result == PERFILE_ERROR_UNSUPPORTED) /* it is another recording now: nobody need try again */
         (void)unlink(path);
-    return fine && pf_index_use(reader, open(path, O_RDONLY | O_CLOEXEC));
+    return fine && pf_index_use(reader, pf_index_find(recording, PF_INDEX_CACHED), PF_INDEX_CACHED);
 }

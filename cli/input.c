@@ -130,7 +130,7 @@ static void use_index(struct pf_input *input)
     bool used = false;
 
     for (int i = 0; i < PF_INDEX_PLACES; i++)
-        used = pf_index_use(input->reader, input->index[i]) || used;
+        used = pf_index_use(input->reader, input->index[i], (enum pf_index_place)i) || used;
     if (used || input->source || !pf_command_has_group(input->command, &pf_symbol_group))
         return;
     if (had && asks_for_samples(&settings->filter))

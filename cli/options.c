@@ -169,9 +169,8 @@ static const struct pf_option symbol_options[] = {
      .kind = PF_OPTION_SIZE,
      .argument = "BYTES",
      .offset = AT(index_from),
-     .doc = "When all of a recording of this size or more is read, leave an index of it in the cache [256M]; "
-            "unlimited: never. See "
-            "perfile-index(1)."},
+     .doc = "When all of a recording of this size or more is read, leave an index of it in the cache [256M], "
+            "where all indexes together take at most 1 GiB; unlimited: never. See perfile-index(1)."},
     {0},
 };
 const struct pf_option_group pf_symbol_group = {"Symbols", symbol_options};

@@ -526,6 +526,12 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_bundle_look(const char *path, struct 
  * `room` bytes).
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t room);
+/*
+ * Makes room in that folder: of the files in it that are called HEX-HEX and `suffix` those that were used (modified) longest ago
+ * go until all take at most `limit_bytes`, but never the one named `kept` (NULL: none), and what is called like them with .new
+ * behind if it is older than an hour and nobody has it locked (flock). Links and other files stay. Failures are not told.
+ */
+PERFILE_API void perfile_cache_trim(const char *suffix, const char *kept, uint64_t limit_bytes);
 
 /*
  * A function's name as people read it, in at most `columns` columns of a terminal; wide characters take two.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/wishes.h"
+#include "base/cache_room.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "symbol/dwarf/inlines.h"
@@ -108,6 +109,14 @@ int perfile_cache_folder(char *path, size_t room)
         memcpy(path, folder, bytes);
     free(folder);
     return !bytes ? PERFILE_ERROR_ABSENT : bytes <= room ? 0 : PERFILE_ERROR_LIMIT;
+}
+
+void perfile_cache_trim(const char *suffix, const char *kept, uint64_t limit_bytes)
+{
+    char *folder = pf_cache_directory();
+    if (folder)
+        pf_cache_make_room(folder, suffix, kept, limit_bytes);
+    free(folder);
 }
 
 /* ---- code of JITs ---- */

@@ -4,7 +4,7 @@
 
 Of recordings that are generated, and with --all of more and larger ones, and of those that are given.
 """
-import os, pathlib, random, subprocess, sys, tempfile
+import fcntl, os, pathlib, random, subprocess, sys, tempfile, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic, served
@@ -145,7 +145,7 @@ def try_left(pair, path):
         made = index.stat()
         pair.compare(path, (['--pid', '2072'], TIMES[0]), [SCRIPT])
         assert run(with_index, *text, '--index-from', '1M') == wanted
-        assert index.stat().st_mtime_ns == made.st_mtime_ns  # not made again
+        assert index.stat().st_ino == made.st_ino  # not made again
     index.write_bytes(index.read_bytes()[:-9])
     run(with_index, *text, '--index-from', '1M')
     assert is_used(pair, path, ['--pid', '77777'])
@@ -153,6 +153,60 @@ def try_left(pair, path):
     pathlib.Path(f'{index}.new').write_bytes(b'of one that was killed')
     run(with_index, *text, '--index-from', '1M')
     assert list((with_index / 'perfile').iterdir()) == [index] and is_used(pair, path, ['--pid', '77777'])
+
+
+class Room:
+    """Files in the cache, of which some are indexes."""
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir()
+
+    def put(self, name, size, age):
+        file = self.folder / name
+        file.touch()
+        os.truncate(file, size)
+        os.utime(file, (time.time() - age, time.time() - age))
+        return file
+
+    def names(self):
+        return {file.name for file in self.folder.iterdir()}
+
+
+def try_room():
+    """When an index is made in the cache, those that were used longest ago go, and no other file there."""
+    with tempfile.TemporaryDirectory() as name:
+        pair = Pair(name)
+        path = generate(pair.folder, 'small.data', 'flat', '2M')
+        room = Room(pair.caches[1] / 'perfile')
+        target = Room(pair.folder / 'elsewhere').put('target', 1 << 32, 9000)
+        (room.folder / 'a-5.index').symlink_to(target)
+        (room.folder / 'a-6.index').mkdir()
+        for name in ('a-7.inlines', 'index', 'my.index', 'a-8.index.old'):
+            room.put(name, 1 << 30, 9000)
+        with open(room.put('a-9.index.new', 0, 9000)) as unfinished:  # it is being made
+            fcntl.flock(unfinished, fcntl.LOCK_EX)
+            stays = room.names()
+            makers = (['index'], [*SCRIPT, '--index-from', '1M'], [*SCRIPT, '--pid', '2072'])
+            for arguments in makers:
+                room.put('a-1.index', 400 << 20, 4000)
+                room.put('a-2.index', 400 << 20, 5000)
+                room.put('a-3.index', 400 << 20, 3000)
+                room.put('a-4.index.new', 5, 9000)  # of who was killed
+                if '--pid' in arguments:
+                    index.write_bytes(index.read_bytes()[:-9])  # it is made anew
+                elif '--index-from' in arguments:
+                    index.unlink()
+                run(pair.caches[1], *arguments, str(path))
+                made, = room.names() - stays - {'a-1.index', 'a-3.index'}
+                index = room.folder / made
+                assert room.names() == {*stays, made, 'a-1.index', 'a-3.index'}, (arguments, room.names())
+        for options in (['--index-from', '1M'], ['--pid', '2072'], ['--cpu', '1']):
+            os.utime(index, (0, 0))
+            run(pair.caches[1], *SCRIPT, *options, str(path))
+            assert index.stat().st_mtime > 1, options  # it was used
+        room.put('a-3.index', 3 << 30, 0)
+        pair.index(path)
+        assert room.names() - stays == {made} and target.exists()
 
 
 def try_generated():
@@ -200,6 +254,7 @@ def try_given():
 def main():
     hermetic.settle()
     try_generated()
+    try_room()
     if ALL:
         try_more()
         try_given()

@@ -3,18 +3,17 @@
  * One file for each key, made under another name and renamed: who reads sees the old one, the new one or none, and
  * what is mapped stays as it is. Nothing is ever changed in place, so no lock is needed.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/cache_room.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/locale.h"
@@ -25,7 +24,6 @@
 
 static const char what[] = "cache";
 static const char suffix[] = ".inlines";
-static const char temporary_suffix[] = ".inlines-";
 
 char *pf_cache_directory(void)
 {
@@ -79,81 +77,6 @@ bool pf_inlines_are_of(const struct pf_inlines *inlines, const struct pf_inlines
     return memcmp(&inlines->files, &key->files, sizeof(key->files)) == 0;
 }
 
-/* ---- room ----------------------------------------------------------------------------------------------------- */
-
-struct entry {
-    struct timespec used;
-    uint64_t bytes;
-    char name[NAME_MAX + 1];
-};
-
-struct entries {
-    struct entry *items;
-    size_t count, room;
-    uint64_t bytes;
-};
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t length = strlen(name), end_length = strlen(end);
-    return length >= end_length && strcmp(name + length - end_length, end) == 0;
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    const struct timespec *x = &((const struct entry *)a)->used, *y = &((const struct entry *)b)->used;
-    if (x->tv_sec != y->tv_sec)
-        return x->tv_sec < y->tv_sec ? -1 : 1;
-    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
-}
-
-/* What a writer left behind that was killed. */
-static void remove_leftover(int directory, const char *name, const struct stat *status)
-{
-    enum { SECONDS = 3600 };
-    if (strstr(name, temporary_suffix) && status->st_mtim.tv_sec + SECONDS < time(NULL))
-        unlinkat(directory, name, 0);
-}
-
-static bool add_entry(struct entries *entries, int directory, const char *name)
-{
-    struct stat status;
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
-        return true;
-    if (!ends_with(name, suffix)) {
-        remove_leftover(directory, name, &status);
-        return true;
-    }
-    if (!pf_grow(pf_allocator_or_default(NULL), &entries->items, &entries->room, entries->count + 1,
-                 sizeof(*entries->items)))
-        return false;
-    struct entry *entry = &entries->items[entries->count++];
-    entry->used = status.st_mtim;
-    entry->bytes = (uint64_t)status.st_size;
-    entries->bytes += entry->bytes;
-    snprintf(entry->name, sizeof(entry->name), "%s", name);
-    return true;
-}
-
-/* Failures are not looked at: the next one who saves does it again. */
-static void make_room(const char *path, uint64_t limit_bytes)
-{
-    struct entries entries = {NULL, 0, 0, 0};
-    DIR *directory = opendir(path);
-    const struct dirent *item;
-    if (!directory)
-        return;
-    while ((item = readdir(directory)) && add_entry(&entries, dirfd(directory), item->d_name))
-        continue;
-    if (entries.bytes > limit_bytes)
-        qsort(entries.items, entries.count, sizeof(*entries.items), compare_entries);
-    for (size_t i = 0; i < entries.count && entries.bytes > limit_bytes; i++)
-        if (unlinkat(dirfd(directory), entries.items[i].name, 0) == 0 || errno == ENOENT)
-            entries.bytes -= entries.items[i].bytes;
-    closedir(directory);
-    free(entries.items);
-}
-
 /* ---- saving --------------------------------------------------------------------------------------------------- */
 
 static bool write_block(int fd, const struct pf_inlines *inlines, const struct pf_inlines_key *key)
@@ -189,7 +112,7 @@ int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, con
         unlink(temporary);
         return result;
     }
-    make_room(directory, limit_bytes);
+    pf_cache_make_room(directory, suffix, strrchr(name, '/') + 1, limit_bytes);
     return 0;
 }
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/cache_room.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+struct entry {
+    struct timespec used;
+    uint64_t bytes;
+    char name[NAME_MAX + 1];
+};
+
+struct room {
+    int folder;
+    const char *suffix, *kept;
+    struct entry *items;
+    size_t count, room;
+    uint64_t bytes;
+};
+
+/* What stands behind HEX-HEX and the suffix; NULL: it has another name. */
+static const char *rest_of(const char *name, const char *suffix)
+{
+    static const char digits[] = "0123456789abcdef";
+    const size_t first = strspn(name, digits), length = strlen(suffix);
+    const size_t second = first && name[first] == '-' ? strspn(name + first + 1, digits) : 0;
+    const char *end = name + first + 1 + second;
+    return second && !strncmp(end, suffix, length) ? end + length : NULL;
+}
+
+static bool is_unfinished(const char *rest)
+{
+    return !strcmp(rest, ".new") || (*rest == '-' && strlen(rest) == strlen("-XXXXXX"));
+}
+
+/* What a writer left behind that was killed. Who finds it locked here does without, as if another one made the same. */
+static void remove_leftover(int folder, const char *name, const struct stat *status)
+{
+    enum { SECONDS = 3600 };
+    if (status->st_mtim.tv_sec + SECONDS >= time(NULL))
+        return;
+    const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) /* not every file system has locks */
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+static bool add_entry(struct room *room, const char *name)
+{
+    struct stat status;
+    const char *rest = rest_of(name, room->suffix);
+    if (!rest || fstatat(room->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return true;
+    if (*rest) {
+        if (is_unfinished(rest))
+            remove_leftover(room->folder, name, &status);
+        return true;
+    }
+    if (!pf_grow(pf_allocator_or_default(NULL), &room->items, &room->room, room->count + 1, sizeof(*room->items)))
+        return false;
+    struct entry *entry = &room->items[room->count++];
+    entry->used = status.st_mtim;
+    entry->bytes = (uint64_t)status.st_size;
+    room->bytes += entry->bytes;
+    snprintf(entry->name, sizeof(entry->name), "%s", name);
+    return true;
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct entry *)a)->used, *y = &((const struct entry *)b)->used;
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+static void remove_oldest(struct room *room, uint64_t limit_bytes)
+{
+    qsort(room->items, room->count, sizeof(*room->items), by_use);
+    for (size_t i = 0; i < room->count && room->bytes > limit_bytes; i++) {
+        const struct entry *entry = &room->items[i];
+        if (room->kept && !strcmp(entry->name, room->kept))
+            continue;
+        if (unlinkat(room->folder, entry->name, 0) == 0 || errno == ENOENT)
+            room->bytes -= entry->bytes;
+    }
+}
+
+void pf_cache_make_room(const char *folder, const char *suffix, const char *kept, uint64_t limit_bytes)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *item;
+    if (!directory)
+        return;
+    struct room room = {.folder = dirfd(directory), .suffix = suffix, .kept = kept};
+    while ((item = readdir(directory)) && add_entry(&room, item->d_name))
+        continue;
+    if (room.bytes > limit_bytes)
+        remove_oldest(&room, limit_bytes);
+    closedir(directory);
+    free(room.items);
+}
