@@ -574,7 +574,7 @@ static int compare_by(struct diff_run *run, const struct perfile_diff_options *o
     if (result == 0)
         return PF_STATUS_OK;
     char suggestion[80];
-    pf_message("%s: %s%s", run->command->name, error.message,
+    pf_message("%s: %s%s", run->command->name, pf_error_sentence(&error, run->command->name),
                result == PERFILE_ERROR_ARGUMENT
                    ? pf_options_suggest(run->command, run->settings, error.token, suggestion)
                    : "");

@@ -58,7 +58,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     settings->report.flags |= PERFILE_REPORT_MEMORY | PERFILE_REPORT_SAMPLES;
     if (!settings->report.sort)
         settings->report.sort = sort_of(settings);
-    return pf_run_output(pf_command_find(view->view), settings);
+    settings->kind = view->view;
+    return pf_run_output(command, settings);
 }
 
 #define AT(member) offsetof(struct pf_settings, member)

@@ -115,7 +115,7 @@ static int open_writer(struct run *run)
     run->log.input = strcmp(run->settings->output, "-") ? run->settings->output : "standard output";
     if (result == 0)
         return PF_STATUS_OK;
-    pf_message("%s: %s", run->command->name, run->error.message);
+    pf_message("%s: %s", run->command->name, pf_error_sentence(&run->error, run->command->name));
     return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 

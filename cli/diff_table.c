@@ -19,7 +19,7 @@ int pf_diff_put_table(const struct pf_diff_output *output, const struct pf_comma
     result = perfile_table_of_diff(output->diff, &options, &table, &error);
     if (result == 0)
         return pf_stream_put_table(output->stream, command->name, table, format);
-    pf_message("%s: %s%s", command->name, error.message,
+    pf_message("%s: %s%s", command->name, pf_error_sentence(&error, command->name),
                result == PERFILE_ERROR_ARGUMENT ? pf_options_suggest(command, output->settings, error.token, suggestion)
                                                 : "");
     return pf_status_of_error(result, PF_STATUS_USAGE);
@@ -40,6 +40,6 @@ int pf_diff_put_page(const struct pf_diff_output *output, const struct pf_comman
     result = perfile_diff_page_write(&page, &sink, &error);
     if (result == 0 || result == PERFILE_ERROR_WRITE)
         return PF_STATUS_OK; /* closing the stream says so */
-    pf_message("%s: %s", command->name, error.message);
+    pf_message("%s: %s", command->name, pf_error_sentence(&error, command->name));
     return pf_status_of_error(result, PF_STATUS_OUTPUT);
 }

@@ -224,7 +224,7 @@ static int open_writer(struct run *run)
     run->log.input = to_standard_output(run) ? "standard output" : run->output;
     if (result == 0)
         return PF_STATUS_OK;
-    pf_message("%s: %s", run->input.command->name, run->input.error.message);
+    pf_message("%s: %s", run->input.command->name, pf_error_sentence(&run->input.error, run->input.command->name));
     return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
@@ -384,7 +384,7 @@ static int write_out(struct run *run, pf_edit *edit)
         return PF_STATUS_OK;
     if (result != PERFILE_ERROR_WRITE && result != PERFILE_ERROR_OPEN)
         return pf_input_failure(&run->input, result);
-    pf_message("%s: %s", run->input.command->name, error->message);
+    pf_message("%s: %s", run->input.command->name, pf_error_sentence(error, run->input.command->name));
     return PF_STATUS_OUTPUT;
 }
 

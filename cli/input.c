@@ -107,16 +107,13 @@ int pf_input_choose(struct pf_input *input, const struct pf_command *command, st
     return PF_STATUS_OK;
 }
 
-/* The error's sentence without a leading "input" or path (as far as `what` holds it): the path is said anyway. */
+/* The path is said anyway, and as much of it as `what` holds. */
 static const char *sentence(const struct pf_input *input)
 {
-    const char *message = input->error.message, *what = input->error.what;
-    size_t bytes = strlen(what);
+    const struct perfile_error *error = &input->error;
+    const bool is_path = *error->what && !strncmp(input->name, error->what, strlen(error->what));
 
-    if (!bytes || (strcmp(what, "input") != 0 && strncmp(input->name, what, bytes) != 0) ||
-        strncmp(message, what, bytes) != 0 || strncmp(message + bytes, ": ", 2) != 0)
-        return message;
-    return message + bytes + 2;
+    return pf_error_sentence(error, is_path ? error->what : "input");
 }
 
 /*
@@ -172,7 +169,8 @@ static const char *suggest_event(const struct pf_input *input, char buffer[80])
 /* "unknown X; valid: ..." becomes "unknown X; did you mean Y? (valid: ...)". */
 static void refuse(const struct pf_input *input, bool unknown)
 {
-    const char *verb = input->command->name, *message = input->error.message, *list = strstr(message, "; ");
+    const char *verb = input->command->name, *message = pf_error_sentence(&input->error, verb);
+    const char *list = strstr(message, "; ");
     char suggestion[80];
     const char *meant = !unknown ? ""
                         : !strcmp(input->error.what, "event list") && input->settings->filter.events

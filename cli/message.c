@@ -226,6 +226,15 @@ void pf_note(const char *format, ...)
     va_end(arguments);
 }
 
+const char *pf_error_sentence(const struct perfile_error *error, const char *said)
+{
+    const size_t bytes = strlen(said);
+    const bool repeats = !strcmp(error->what, said) && !strncmp(error->message, said, bytes) &&
+                         !strncmp(error->message + bytes, ": ", 2);
+
+    return error->message + (repeats ? bytes + 2 : 0);
+}
+
 void pf_message_hold(void)
 {
     lock_terminal();

@@ -109,6 +109,14 @@ static int write_table(struct run *run, const struct perfile_filter *filter, con
     return result;
 }
 
+/* Of the output. */
+static const char *kind_of(const struct run *run)
+{
+    const struct pf_settings *settings = run->input.settings;
+
+    return settings->kind ? settings->kind : run->input.command->name;
+}
+
 static int write_all(struct run *run, const struct perfile_sink *sink)
 {
     struct pf_input *input = &run->input;
@@ -116,30 +124,29 @@ static int write_all(struct run *run, const struct perfile_sink *sink)
 
     if (settings->view)
         return write_table(run, settings->print.filter, sink);
-    return perfile_output_write(input->reader, settings->kind ? settings->kind : input->command->name, settings->format,
-                                &settings->print, sink, &input->error);
+    return perfile_output_write(input->reader, kind_of(run), settings->format, &settings->print, sink, &input->error);
 }
 
-static bool is_binary(const struct pf_command *command, const struct pf_settings *settings)
+static bool is_binary(const struct run *run)
 {
+    const struct pf_settings *settings = run->input.settings;
     const struct perfile_output_info *info;
 
     if (settings->view)
         return perfile_table_format_is_binary(settings->format);
     for (size_t i = 0; (info = perfile_output_at(i)) != NULL; i++)
-        if (!strcmp(info->kind, command->name) && !strcmp(info->format, settings->format))
+        if (!strcmp(info->kind, kind_of(run)) && !strcmp(info->format, settings->format))
             return info->binary;
     return false;
 }
 
 static int check_terminal(const struct run *run)
 {
-    const struct pf_command *command = run->input.command;
-    const struct pf_settings *settings = run->input.settings;
+    const char *format = run->input.settings->format;
 
-    if (!settings->format || !is_binary(command, settings))
+    if (!format || !is_binary(run))
         return PF_STATUS_OK;
-    return pf_stream_check_binary(&run->stream, command->name, settings->format);
+    return pf_stream_check_binary(&run->stream, run->input.command->name, format);
 }
 
 /* The table for people. */
@@ -147,7 +154,7 @@ static bool prints_report(const struct run *run)
 {
     const struct pf_settings *settings = run->input.settings;
 
-    return !strcmp(run->input.command->name, "report") && !settings->view &&
+    return !strcmp(kind_of(run), "report") && !settings->view &&
            (!settings->format || !strcmp(settings->format, "text"));
 }
 

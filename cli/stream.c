@@ -175,7 +175,7 @@ int pf_stream_put_table(struct pf_stream *stream, const char *verb, struct perfi
     if (result >= 0 || result == PERFILE_ERROR_WRITE)
         return PF_STATUS_OK;
     if (*error.message) /* else a signal says it */
-        pf_message("%s: %s", verb, error.message);
+        pf_message("%s: %s", verb, pf_error_sentence(&error, verb));
     return pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
@@ -192,7 +192,7 @@ int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct 
     result = perfile_table_of_rows(&as, &table, &error);
     if (result == 0)
         return pf_stream_put_table(stream, verb, table, format);
-    pf_message("%s: %s", verb, error.message);
+    pf_message("%s: %s", verb, pf_error_sentence(&error, verb));
     return pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
