@@ -443,7 +443,8 @@ static int run_split(const struct pf_command *command, struct pf_settings *setti
     split.open = open_part;
     split.close = close_part;
     splitting.json = settings->format && !strcmp(settings->format, "json");
-    if ((status = pf_input_choose(&splitting.input, command, settings)))
+    if ((status = pf_report_check(command->name, settings->output, settings->format)) ||
+        (status = pf_input_choose(&splitting.input, command, settings)))
         return status;
     pf_sandbox_enter(command, settings);
     if ((status = pf_input_open(&splitting.input)))

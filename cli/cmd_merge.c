@@ -97,6 +97,8 @@ static int choose(struct run *run)
     }
     int status = pf_stream_check_recording(run->command->name, settings->output);
     if (!status)
+        status = pf_report_check(run->command->name, settings->output, settings->format);
+    if (!status)
         status = pf_inputs_check(run->command, settings->operands, settings->operand_count);
     if (!status)
         status = pf_inputs_set(&run->inputs, run->command, run->settings, settings->operands, settings->operand_count);

@@ -153,8 +153,10 @@ static int check_output(struct run *run)
         pf_message("%s: no output file given (use -o FILE, or -o - for standard output)", verb);
         return PF_STATUS_USAGE;
     }
-    if (!pf_is_same_file(run->input.name, run->output))
-        return pf_stream_check_recording(verb, run->output);
+    if (!pf_is_same_file(run->input.name, run->output)) {
+        const int status = pf_stream_check_recording(verb, run->output);
+        return status ? status : pf_report_check(verb, run->output, run->input.settings->format);
+    }
     pf_message("%s: --output %s is the input recording", verb, run->output);
     return PF_STATUS_USAGE;
 }
@@ -275,6 +277,16 @@ void pf_report_json(const struct perfile_edit_report *report, struct pf_json_wri
 bool pf_report_is_table(const char *format)
 {
     return format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0;
+}
+
+int pf_report_check(const char *verb, const char *output, const char *format)
+{
+    const int fd = pf_stream_is_standard(output) ? STDERR_FILENO : STDOUT_FILENO;
+
+    if (!format || !perfile_table_format_is_binary(format) || !isatty(fd))
+        return PF_STATUS_OK;
+    pf_message("%s: refusing to write the report as %s to a terminal; redirect it", verb, format);
+    return PF_STATUS_USAGE;
 }
 
 static void put_count(void *context, size_t row, size_t column, struct perfile_value *value)

@@ -42,6 +42,8 @@ struct pf_edit_row {
 };
 /* Not text and not JSON. */
 bool pf_report_is_table(const char *format);
+/* Of the recording at `output`: before that is written, for no terminal shows some formats. A status. */
+int pf_report_check(const char *verb, const char *output, const char *format);
 /* Rows in such a format; a status. */
 int pf_report_rows(const char *verb, struct pf_edit_row *edited, size_t count, const char *format, FILE *to);
 /* The members of a report. */

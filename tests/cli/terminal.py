@@ -287,6 +287,20 @@ def test_files_of_columns_are_not_shown(t):
             expect(f'{verb} {form} in a file', (status, text) == (0, ''), (status, text[:200]))
 
 
+def test_reports_of_columns_are_refused_first(t):
+    """Nothing is written before that."""
+    for form in ('parquet', 'arrow'):
+        for arguments in (['convert', 'good'], ['cut', 'good'], ['repair', 'good'], ['anonymize', 'good'], ['inject', '-b', 'good'],
+                          ['merge', 'good', 'long'], ['cut', '--split', 'pid', 'good']):
+            status, text = t.run(*arguments, '--format', form, '-o', 'edited-%', NO_COLOR='1')
+            wanted = f'perfile: {arguments[0]}: refusing to write the report as {form} to a terminal; redirect it\n'
+            expect(f'{arguments} {form} on a terminal', (status, text) == (2, wanted) and not list(t.folder.glob('edited-*')),
+                   (status, text[:200]))
+    with open(t.folder / 'written', 'wb') as error:
+        status, text = t.run('repair', 'good', '--format', 'arrow', '-o', 'edited', output=error)
+    expect('a report in a file', (status, text) == (0, '') and (t.folder / 'written').read_bytes()[:6] == b'ARROW1', (status, text))
+
+
 def test_pictures_are_written(t):
     for form in 'svg', 'html':
         path = t.folder / f'flame.{form}'
@@ -375,7 +389,7 @@ def main():
         t = Terminal(perfile, folder)
         for test in (test_who_pages, test_report_fits, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
                      test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown,
-                     test_files_of_columns_are_not_shown, test_pictures_are_written, test_open):
+                     test_files_of_columns_are_not_shown, test_reports_of_columns_are_refused_first, test_pictures_are_written, test_open):
             test(t)
     sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
 
