@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct compact {
@@ -23,7 +25,7 @@ struct compact {
     const struct pf_dataset *dataset;
     struct pf_dataset_files files;
     struct pf_all_added all;
-    uint64_t joined_files, made_files, old_bytes, new_bytes;
+    uint64_t joined_files, made_files, old_bytes, new_bytes, unfinished_files;
 };
 
 /* A file that is joined, and what it has. */
@@ -84,6 +86,30 @@ static void drop_doubles(struct compact *compact, size_t from, size_t to)
                 if (k != i && is_taken_in(&joined, &list[k]))
                     drop(compact, &list[k]);
         pf_joined_free(&joined);
+    }
+}
+
+static bool is_day_old(const char *path)
+{
+    enum { DAY_SECONDS = 24 * 60 * 60 };
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_mtim.tv_sec < time(NULL) - DAY_SECONDS;
+}
+
+/* Of commands that were killed. Who adds a recording has it locked, and who joins has what we have locked. */
+static void drop_unfinished(struct compact *compact)
+{
+    for (size_t i = 0; i < compact->files.count; i++) {
+        const struct pf_dataset_file *file = &compact->files.list[i];
+        if (!file->unfinished || !is_day_old(file->path))
+            continue;
+        const int fd = *file->id ? pf_lock_recording(compact->dataset, file->id, false) : -1;
+        if (*file->id && fd < 0)
+            continue;
+        compact->unfinished_files += is_day_old(file->path) && unlink(file->path) == 0;
+        if (fd >= 0)
+            pf_unlock_recording(compact->dataset, file->id, fd);
     }
 }
 
@@ -298,6 +324,16 @@ static int compact_all(struct compact *compact)
     return status;
 }
 
+static void tell(const struct compact *compact)
+{
+    pf_message("%s: %llu files became %llu, %llu bytes became %llu", compact->dataset->path,
+               (unsigned long long)compact->joined_files, (unsigned long long)compact->made_files,
+               (unsigned long long)compact->old_bytes, (unsigned long long)compact->new_bytes);
+    if (compact->unfinished_files)
+        pf_message("%s: %llu unfinished files of commands that were killed were removed", compact->dataset->path,
+                   (unsigned long long)compact->unfinished_files);
+}
+
 int pf_dataset_compact(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
 {
     struct compact compact = {.command = command, .settings = settings, .dataset = dataset};
@@ -309,11 +345,10 @@ int pf_dataset_compact(const struct pf_command *command, struct pf_settings *set
     } else if (!pf_files_find(dataset, &compact.files) || !pf_all_added_read(dataset, &compact.all)) {
         pf_message("%s: %s", dataset->path, strerror(errno));
     } else {
+        drop_unfinished(&compact);
         status = compact_all(&compact);
         if (!settings->quiet)
-            pf_message("%s: %llu files became %llu, %llu bytes became %llu", dataset->path,
-                       (unsigned long long)compact.joined_files, (unsigned long long)compact.made_files,
-                       (unsigned long long)compact.old_bytes, (unsigned long long)compact.new_bytes);
+            tell(&compact);
     }
     if (fd >= 0)
         pf_unlock_dataset(fd);

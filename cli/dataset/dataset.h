@@ -114,6 +114,7 @@ struct pf_dataset_file {
     bool damaged; /* of damaged recordings */
     enum pf_file_kind kind;
     char id[PF_DIGEST_TEXT]; /* of the recording, or the joined file; "": it has none */
+    bool unfinished;         /* hidden, and called as our commands call what they write */
     uint64_t bytes;
 };
 struct pf_dataset_files {

@@ -104,7 +104,9 @@ static void name_file(struct pf_dataset_file *file, const char *name)
     snprintf(file->id, sizeof(file->id), "%s", digest);
     if (!pf_is_digest(file->id))
         *file->id = 0;
-    const bool is_file = *file->id && !strcmp(digest + strlen(file->id), end);
+    const char *rest = digest + strlen(file->id);
+    const bool is_file = *file->id && !strcmp(rest, end);
+    file->unfinished = is_hidden && *file->id && !strncmp(rest, end, strlen(end));
     file->kind = is_hidden ? PF_FILE_HIDDEN : !is_file ? PF_FILE_OTHER : is_joined ? PF_FILE_JOINED : PF_FILE_RECORDING;
     if (is_hidden && is_joined)
         *file->id = 0;

@@ -4,7 +4,7 @@
 
 Its files are read by a decoder that shares nothing with the library (parquet.py), and hold what `perfile table` has of each recording.
 """
-import collections, hashlib, json, os, pathlib, shutil, signal, subprocess, sys, tempfile
+import collections, fcntl, hashlib, json, os, pathlib, shutil, signal, subprocess, sys, tempfile, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic, parquet
@@ -44,10 +44,10 @@ class Dataset:
         expect(f'{self.folder.name}: status {done.returncode}, not {status}: {done.stderr}', done.returncode == status)
         return done.stderr
 
-    def verb(self, what, *options, status=0):
+    def verb(self, what, *options, status=0, said=False):
         done = subprocess.run([self.perfile, 'dataset', what, *options, str(self.folder)], capture_output=True, text=True)
         expect(f'dataset {what}: status {done.returncode}, not {status}: {done.stdout}{done.stderr}', done.returncode == status)
-        return done.stdout
+        return done.stderr if said else done.stdout
 
     def files(self, table='*', below=''):
         return sorted((self.folder / below).glob(f'{table}/**/*.parquet'))
@@ -234,6 +234,31 @@ def check_compacting(dataset, recordings):
         dataset.verb('check')
 
 
+def check_unfinished(dataset):
+    """compact removes what killed commands left more than a day ago, and nothing that somebody writes or that is not ours."""
+    state = dataset.state()
+    folder, id, other = dataset.files('samples')[0].parent, 32 * 'a', 32 * 'b'
+    old, new = time.time() - 25 * 3600, time.time() - 23 * 3600
+    left = {f'.{id}.parquet': old, f'.{id}.parquet.77.tmp': old, f'.joined-{id}.parquet.77.tmp': old}
+    kept = {f'.{id}.parquet.78.tmp': new, f'.joined-{id}.parquet': new, f'.{other}.parquet': old, '.directory': old}
+    for name, age in {**left, **kept}.items():
+        (folder / name).write_bytes(b'PAR1')
+        os.utime(folder / name, (age, age))
+    link, target = folder / f'.{id}.parquet.79.tmp', folder / '.directory'
+    link.symlink_to(target.name)
+    os.utime(link, (old, old), follow_symlinks=False)
+    with open(dataset.folder / '_perfile/adding' / other, 'w') as lock:  # that recording is being added
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        said = dataset.verb('compact', said=True)
+    expect(f'the number of files is not said: {said}', '3 unfinished files of commands that were killed were removed' in said)
+    expect('others are removed, or not all', {path.name for path in dataset.hidden() if path.parent == folder} == {*kept, link.name})
+    for name in (*kept, link.name):
+        (folder / name).unlink()
+    (dataset.folder / '_perfile/adding' / other).unlink(missing_ok=True)
+    expect('nothing was left, and that is said', 'unfinished' not in dataset.verb('compact', said=True))
+    expect('files of the dataset changed', dataset.state() == state)
+
+
 def check_found(dataset):
     """What is wrong with a dataset is told."""
     path = dataset.files('samples')[0]
@@ -270,6 +295,7 @@ def main():
         check_damage(perfile, unzstd, folder, recordings)
         check_stats(dataset, recordings)
         check_compacting(dataset, recordings)
+        check_unfinished(dataset)
         check_found(dataset)
     print(f'{len(wrong)} facts are wrong')
     return 1 if wrong else 0
