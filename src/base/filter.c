@@ -240,10 +240,34 @@ static int parse_times(struct pf_filter *filter, const char *list, const struct 
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
+static bool is_open(const struct piece *piece)
+{
+    bool open = false;
+    for (size_t i = 0; i < piece->bytes; i++)
+        open ^= piece->text[i] == '/';
+    return open;
+}
+
+/* Commas between slashes are of the name: cpu/mem-loads,ldlat=30/P. */
+static bool next_name(const char **rest, struct piece *piece)
+{
+    if (!next_piece(rest, ",", piece))
+        return false;
+    struct piece whole = *piece, more;
+    const char *behind = *rest;
+    while (is_open(&whole) && next_piece(&behind, ",", &more))
+        whole.bytes = (size_t)(more.text + more.bytes - whole.text);
+    if (is_open(&whole))
+        return true;
+    *piece = whole;
+    *rest = behind;
+    return true;
+}
+
 static int parse_names(struct pf_filter *filter, struct pf_names *names, const char *list, struct perfile_error *error)
 {
     struct piece piece;
-    while (next_piece(&list, ",", &piece)) {
+    while (names == &filter->events ? next_name(&list, &piece) : next_piece(&list, ",", &piece)) {
         if (!piece.bytes)
             continue;
         char *name = pf_arena_text(&filter->arena, piece.text, piece.bytes);

@@ -248,6 +248,17 @@ static void event_names_are_whole(void **state)
     pf_filter_close(&filter);
 }
 
+static void commas_of_events(void **state)
+{
+    static const char *const names[] = {"cycles", "cpu/mem-loads,ldlat=30/P", "odd/name"};
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.events = "cycles,cpu/mem-loads,ldlat=30/P,odd/name,"}, NULL), 0);
+    assert_int_equal(filter.events.count, PF_COUNT(names));
+    for (size_t i = 0; i < PF_COUNT(names); i++)
+        assert_string_equal(filter.events.items[i], names[i]);
+    pf_filter_close(&filter);
+}
+
 static void durations(void **state)
 {
     static const struct {
@@ -396,6 +407,7 @@ int main(void)
         cmocka_unit_test(all_that_is_given_must_match),
         cmocka_unit_test(what_is_not_said_passes),
         cmocka_unit_test(event_names_are_whole),
+        cmocka_unit_test(commas_of_events),
         cmocka_unit_test(durations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
