@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The numbers of pages against perfile's tables, in plain node: node decoded.mjs FOLDER_OF_VIEWER PERFILE RECORDING...
-// Whole pages, those whose samples are joined, and those whose stacks are cut.
+// The numbers of pages against perfile's tables, in plain node: node decoded.mjs FOLDER_OF_VIEWER PERFILE ASSEMBLE RECORDING...
+// Whole pages, those whose samples are joined, and those whose stacks are cut. What is called *.golden is assembled; without
+// a recording there are those that are made here.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { check, finish, skip } from "./checks.mjs";
 
-const [viewer, perfile, ...recordings] = process.argv.slice(2);
+const [viewer, perfile, assemble, ...recordings] = process.argv.slice(2);
 if (typeof DecompressionStream === "undefined") skip("this node is older than 18");
 
 function ask(...what) {
@@ -22,11 +24,12 @@ function ask(...what) {
 /* The page's own code, without a page. */
 const files = names => names.map(name => readFileSync(join(viewer, name), "utf8")).join("\n");
 const code = files(["data.js", "query.js", "timeindex.js", "groups.js", "reportrows.js"]);
+const AsyncFunction = (async () => {}).constructor,
+  run = new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query, reportAnswers };");
 async function decode(html) {
   const [, json] = html.match(/<script type="application\/json" id="data">([\s\S]*?)<\/script>/);
   const document = { getElementById: () => ({ textContent: json, remove() {} }) };
-  const AsyncFunction = (async () => {}).constructor;
-  return new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query, reportAnswers };")(document, () => ({}));
+  return run(document, () => ({}));
 }
 
 /* By module and name: own weight, and of functions the whole. */
@@ -41,12 +44,19 @@ function sumsOf(rows) {
   }
   return sums;
 }
+/* Rows of all events are asked for once. */
+const tables = new Map();
+function tableOf(recording, options) {
+  const key = [recording, ...options].join(" ");
+  if (!tables.has(key)) tables.set(key, JSON.parse(ask("table", "functions", "--no-inline", "--format", "json", ...options, recording)));
+  return tables.get(key);
+}
 function tableRows(recording, event, options) {
-  const { columns, rows } = JSON.parse(
-    ask("table", "functions", "--no-inline", "--format", "json", "--events", event, ...options, recording),
-  );
+  const { columns, rows } = tableOf(recording, options);
   const at = name => columns.findIndex(column => column.name === name);
-  return rows.map(row => [row[at("dso")] ?? "", row[at("symbol")] ?? "", row[at("self")], row[at("total")]]);
+  return rows
+    .filter(row => row[at("event")] === event)
+    .map(row => [row[at("dso")] ?? "", row[at("symbol")] ?? "", row[at("self")], row[at("total")]]);
 }
 function pageRows({ data, query }, event, options) {
   const text = i => (i < 0 ? "" : data.strings[i]),
@@ -85,7 +95,12 @@ function stackText(names) {
 function addTo(sums, key, value) {
   sums.set(key, (sums.get(key) || 0) + value);
 }
+const offTables = new Map();
 function offSums(recording) {
+  if (!offTables.has(recording)) offTables.set(recording, readOffSums(recording));
+  return offTables.get(recording);
+}
+function readOffSums(recording) {
   const { columns, rows } = JSON.parse(ask("table", "offcpu", "--no-inline", "--format", "json", recording));
   const at = name => columns.findIndex(column => column.name === name),
     sums = { total: 0, threads: new Map(), stacks: new Map() };
@@ -161,7 +176,7 @@ function compareBefore(recording, { data: alone }, { data: both }) {
     at = (times, start) => [...times].map(time => time + start).sort((a, b) => a - b).join();
   const before = both.samples.time.filter((time, i) => both.samples.event[i] >= both.events.length);
   check(`${recording}: times of samples of before`, at(before, first) === at(alone.samples.time, alone.first), [first, alone.first]);
-  check(`${recording}: they begin with 0`, before.length === 0 || !(Math.min(...before) < 0), Math.min(...before));
+  check(`${recording}: none of them is before that`, !before.some(time => time < 0), before.filter(time => time < 0));
   const markOf = ({ marks, threads, start }) => [...marks.time].map((time, i) => [time + start, threads.tid[marks.thread[i]], marks.kind[i]].join());
   const inside = mark => +mark.split(",")[0] >= first && +mark.split(",")[0] <= first + both.beforeTimes.span;
   const mine = markOf({ ...both.past, threads: both.threads, start: first }),
@@ -220,30 +235,105 @@ async function compareReports(recording, options) {
   for (const { event, period } of wanted.events) check(`${what}: percentages of ${event}`, bases.get(event) === period || !bases.has(event), [bases.get(event), period]);
 }
 
-for (const recording of recordings) {
-  await compareReports(recording, []);
-  const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
-  const [, comm, dso] = (rows[0]?.[0] ?? "").split("\n");
-  if (rows.length) await compareReports(recording, ["--no-children", "--no-inline", "--comms", comm, ...(dso ? ["--dsos", dso] : [])]);
+/* --- recordings that are made here --- */
+
+/* Of a machine of the other byte order: two events, three threads, deep and shallow stacks of functions, and losses. The names
+ * are those that the kernel told, so that no file is looked for. */
+const FUNCTIONS = 40,
+  SAMPLES = 400,
+  CODE = 0xffffffffc0000000n;
+function* randomNumbers(seed) {
+  for (let x = seed; ; yield x >>> 8) x = (Math.imul(x, 1664525) + 1013904223) >>> 0;
 }
-for (const recording of recordings)
-  for (const limit of [[], ["--page-size", "24K"], ["--page-size", "3K"]]) {
-    const html = ask("flame", "--no-inline", "--format", "html", ...limit, recording);
-    const page = await decode(html),
-      { data } = page;
-    compareWaits([recording, ...limit].join(" "), recording, page);
-    if (!limit.length) compareMarks(recording, recording, page);
-    if (!limit.length) compareBefore(recording, page, await decode(ask("flame", "--no-inline", "--format", "html", "--before", recording, recording)));
+function deepStacks() {
+  const next = (numbers => most => numbers.next().value % most)(randomNumbers(17)),
+    address = fn => "0x" + (CODE + BigInt(0x1000 * fn + 0x10 + next(0x40))).toString(16),
+    type = "IDENTIFIER|IP|TID|TIME|CPU|PERIOD|CALLCHAIN",
+    behind = time => `| pid=1 tid=1 time=${time} cpu=0`,
+    lines = [
+      'feature ARCH s:"s390x"',
+      `attr type=0 config=0 sample_type=${type} sample_id_all=1 ids=1 name="cycles"`,
+      `attr type=1 config=2 sample_type=${type} sample_id_all=1 ids=2 name="page-faults"`,
+      "feature EVENT_DESC",
+      ...[5, 6, 7].map(tid => `record COMM pid=5 tid=${tid} comm="thread ${tid}" ${behind(1)}`),
+    ];
+  for (let fn = 0; fn < FUNCTIONS; fn++)
+    lines.push(`record KSYMBOL addr=${"0x" + (CODE + BigInt(0x1000 * fn)).toString(16)} len=0x100 ksym_type=1 flags=0 name="fn_${fn}" ${behind(2)}`);
+  for (let i = 0; i < SAMPLES; i++) {
+    const time = 1000 + 1000 * i + next(500),
+      depth = 1 + (i % 10 ? next(12) : 60 + next(60)),
+      ips = Array.from({ length: depth }, (x, at) => address((at + next(3) + (i % 7)) % FUNCTIONS)),
+      event = next(4) ? 0 : 1;
+    lines.push(
+      `sample event=${event} misc=1 ip=${ips[0]} pid=5 tid=${5 + next(3)} time=${time} cpu=${next(4)} period=${1 + next(100000)} callchain=${depth + 1},-128,${ips.join(",")}`,
+    );
+    if (i % 50 === 49) lines.push(`record LOST misc=0 id=1 lost=${1 + next(9)} ${behind(time + 1)}`);
+  }
+  return lines.join("\n");
+}
+
+const made = mkdtempSync(join(tmpdir(), "perfile-decoded-"));
+process.on("exit", () => rmSync(made, { recursive: true, force: true }));
+function assembled(name, text, options = []) {
+  const path = join(made, `${name}.perf.data`),
+    description = text.split("\n").filter(line => !/^[@%$>!?]/.test(line));
+  writeFileSync(path, execFileSync(assemble, options, { input: description.join("\n") + "\n" }));
+  return path;
+}
+/* A hole in its middle, and its end is not there. */
+function damaged(recording) {
+  const path = join(made, `damaged-${basename(recording)}`),
+    bytes = readFileSync(recording);
+  bytes.fill(0xff, bytes.length * 0.4, bytes.length * 0.45);
+  writeFileSync(path, bytes.subarray(0, bytes.length * 0.8));
+  return path;
+}
+
+/* --- all of them --- */
+
+const pageOf = (recording, ...options) => ask("flame", "--no-inline", "--format", "html", ...options, recording);
+/* As large as these shares of what the whole page has packed. */
+const SHARES = [1, 0.9, 0.3];
+const seen = { joined: 0, cut: 0 };
+async function comparePages(recording, options) {
+  const whole = pageOf(recording, ...options),
+    packed = /"packed":"([^"]*)"/.exec(whole)[1].length;
+  for (const share of SHARES) {
+    const limit = share < 1 ? ["--page-size", String(Math.floor(packed * share))] : [],
+      page = await decode(limit.length ? pageOf(recording, ...options, ...limit) : whole),
+      { data } = page,
+      all = [recording, ...options, ...limit].join(" ");
+    seen.joined += data.piece > 0;
+    seen.cut += data.cutNodes > 0;
+    if (!options.length) compareWaits(all, recording, page);
     for (let event = 0; event < data.events.length; event++) {
-      const { name } = data.events[event],
-        what = [recording, ...limit, name].join(" ");
-      compare(what, pageRows(page, event, {}), tableRows(recording, name, []));
-      if (data.piece || !data.span) continue;
+      const { name } = data.events[event];
+      compare(`${all} ${name}`, pageRows(page, event, {}), tableRows(recording, name, options));
+      if (data.piece || data.cutNodes || !data.span || limit.length) continue;
       const from = Math.floor(data.span / 4),
         to = Math.floor(data.span / 2);
       const ns = at => `${Math.floor((data.first + at) / 1e9)}.${String((data.first + at) % 1e9).padStart(9, "0")}`;
-      compare(`${what}, a part of the time`, pageRows(page, event, { time: [from, to + 1] }), tableRows(recording, name, ["--time", `${ns(from)},${ns(to)}`]));
+      compare(`${all} ${name}, a part of the time`, pageRows(page, event, { time: [from, to + 1] }), tableRows(recording, name, [...options, "--time", `${ns(from)},${ns(to)}`]));
     }
-    if (limit.length) console.log(`${recording} ${limit.join(" ")}: piece ${data.piece} ns, ${data.cutNodes} nodes cut, ${html.length} bytes`);
+    console.log(`${all}: pieces of ${data.piece} ns, ${data.cutNodes} nodes cut, ${data.events.length} events`);
   }
+  if (options.length) return;
+  const page = await decode(whole);
+  compareMarks(recording, recording, page);
+  compareBefore(recording, page, await decode(pageOf(recording, "--before", recording)));
+}
+
+const inputs = recordings.map(path => (path.endsWith(".golden") ? assembled(basename(path, ".golden"), readFileSync(path, "utf8")) : path));
+if (assemble) inputs.push(assembled("deep", deepStacks(), ["--big-endian"]), damaged(recordings[0]));
+for (const recording of inputs) {
+  const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
+  const [, comm, dso] = (rows[0]?.[0] ?? "").split("\n");
+  await compareReports(recording, []);
+  if (rows.length) await compareReports(recording, ["--no-children", "--no-inline", "--comms", comm, ...(dso ? ["--dsos", dso] : [])]);
+  await comparePages(recording, []);
+}
+/* What filters leave. */
+if (assemble)
+  for (const filters of [["--tid", "5,7"], ["--cpu", "1-2", "--time", "50%-100%"]]) await comparePages(inputs[inputs.length - 2], filters);
+check("some pages have joined samples and cut stacks", !assemble || (seen.joined && seen.cut), seen);
 finish();

@@ -649,9 +649,12 @@ static bool cut_all(struct writer *w, size_t most)
            (!w->before || w->before->page->tree.count <= most || cut_stacks(w, w->before->page, most));
 }
 
+/* Where there are no times, nothing has its own. */
 static bool join_all(struct writer *w)
 {
     w->joined = true;
+    if (!w->pieces && w->set->times)
+        pf_flame_times_thin(w->set->times, 0);
     return pf_page_join(w->set->page, w->pieces, NULL) &&
            (!w->before || pf_page_join(w->before->page, w->pieces, NULL));
 }
