@@ -203,6 +203,18 @@ void pf_put_unsigned(struct pf_text *text, uint64_t value)
     pf_text_commit(text, pf_digits(pf_text_reserve(text, 20), value));
 }
 
+void pf_put_grouped(struct pf_text *text, uint64_t value)
+{
+    char digits[20], *at = pf_text_reserve(text, 26);
+    const long count = pf_digits(digits, value) - digits;
+    for (long i = 0; i < count; i++) {
+        if (i && (count - i) % 3 == 0)
+            *at++ = ',';
+        *at++ = digits[i];
+    }
+    pf_text_commit(text, at);
+}
+
 void pf_put_signed(struct pf_text *text, int64_t value)
 {
     if (value < 0)

@@ -61,6 +61,8 @@ void pf_put_name_bytes(struct pf_text *text, const void *name, size_t bytes);
 void pf_text_escape(struct pf_text *text, size_t start);
 void pf_put_char(struct pf_text *text, char c);
 void pf_put_unsigned(struct pf_text *text, uint64_t value);
+/* For people: 21,947,370. */
+void pf_put_grouped(struct pf_text *text, uint64_t value);
 void pf_put_signed(struct pf_text *text, int64_t value);
 /* Lower-case hexadecimal without 0x. */
 void pf_put_hex(struct pf_text *text, uint64_t value);

@@ -66,6 +66,12 @@ static void test_put_numbers(void **state)
         pf_put_hex(&text, (uint64_t)values[i]);
         assert_string_equal(text_of(&text), expected);
     }
+    static const uint64_t grouped[] = {0, 999, 1000, 21947370, UINT64_MAX};
+    for (size_t i = 0; i < PF_COUNT(grouped); i++) {
+        pf_put_grouped(&text, grouped[i]);
+        pf_put_char(&text, ' ');
+    }
+    assert_string_equal(text_of(&text), "0 999 1,000 21,947,370 18,446,744,073,709,551,615 ");
     pf_put_hex_bytes(&text, "\x00\x7f\xff", 3);
     pf_put_format(&text, "-%s-%03d", "a", 7);
     assert_string_equal(text_of(&text), "007fff-a-007");

@@ -135,6 +135,14 @@ async function testReport(page) {
   await press(page, "ArrowDown");
   const name = await page.evaluate("document.activeElement.cells[5].textContent");
   equal("callers of the row are shown", await page.text("#callershead"), "Callers of " + name);
+  like("the details are of all its rows", await page.text("#details"), / samples, [\d.]+% in all its rows together/);
+  await go(page, "#keys=dso,symbol");
+  await page.evaluate("document.querySelector('#report tbody tr').focus()");
+  await press(page, "ArrowDown");
+  like("which is said where there may be several", await page.text("#details"), / samples, [\d.]+%(?! in all)/);
+  await go(page, "#by=1");
+  await page.evaluate("document.querySelector('#report tbody tr').focus()");
+  await press(page, "ArrowDown");
   await press(page, "Enter");
   equal("Enter shows the code", await page.evaluate("document.querySelector('#view-code').hidden"), false);
   await press(page, "3");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/flame/about.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 #include "output/header.h"
@@ -71,11 +70,14 @@ static void put_events(struct pf_flame_about *about, const struct pf_flame_recor
 {
     for (size_t i = 0; i < g->stacks_count; i++) {
         const struct perfile_attr *attr = g->stacks[i].event->attr;
-        pf_put_format(&about->text, "%" PRIu64 " samples of ", g->stacks[i].samples);
+        pf_put_grouped(&about->text, g->stacks[i].samples);
+        pf_put_string(&about->text, " samples of ");
         pf_put_string(&about->text, g->stacks[i].event->name);
-        if (attr->sample_period_or_freq)
-            pf_put_format(&about->text, attr->freq ? ", %" PRIu64 " Hz" : ", every %" PRIu64,
-                          attr->sample_period_or_freq);
+        if (attr->sample_period_or_freq) {
+            pf_put_string(&about->text, attr->freq ? ", " : ", every ");
+            pf_put_grouped(&about->text, attr->sample_period_or_freq);
+            pf_put_string(&about->text, attr->freq ? " Hz" : "");
+        }
         end_fact(about, "Event");
     }
 }
@@ -115,9 +117,12 @@ static void put_filters(struct pf_flame_about *about, const struct pf_flame_reco
             pf_put_string(&about->text, parts[i].value);
         }
     }
-    if (filtered)
-        pf_put_format(&about->text, "%s%s%" PRIu64 " samples are left out", about->text.used ? ": " : "",
-                      perfile_reader_counts(g->reader)->unread_bytes ? "more than " : "", filtered);
+    if (filtered) {
+        pf_put_string(&about->text, about->text.used ? ": " : "");
+        pf_put_string(&about->text, perfile_reader_counts(g->reader)->unread_bytes ? "more than " : "");
+        pf_put_grouped(&about->text, filtered);
+        pf_put_string(&about->text, " samples are left out");
+    }
     end_fact(about, NULL);
 }
 
@@ -125,14 +130,20 @@ static void put_lost(struct pf_flame_about *about, const struct pf_flame_recordi
 {
     const struct pf_profile_totals *totals = pf_profile_totals(g->profile);
     const struct perfile_counts *counts = perfile_reader_counts(g->reader);
-    if (totals->lost)
-        pf_put_format(&about->text, "%s%.2f%% of all events were lost while recording (%" PRIu64 ")", whose,
-                      percent(totals->lost, totals->lost + totals->samples + totals->filtered), totals->lost);
+    if (totals->lost) {
+        pf_put_format(&about->text, "%s%.2f%% of all events were lost while recording (", whose,
+                      percent(totals->lost, totals->lost + totals->samples + totals->filtered));
+        pf_put_grouped(&about->text, totals->lost);
+        pf_put_char(&about->text, ')');
+    }
     end_fact(about, NULL);
-    if (counts->losses || counts->bytes_lost || counts->damaged)
-        pf_put_format(&about->text,
-                      "%sThe recording is damaged: %" PRIu64 " bytes lost, %" PRIu64 " records not decoded", whose,
-                      counts->bytes_lost, counts->damaged);
+    if (counts->losses || counts->bytes_lost || counts->damaged) {
+        pf_put_format(&about->text, "%sThe recording is damaged: ", whose);
+        pf_put_grouped(&about->text, counts->bytes_lost);
+        pf_put_string(&about->text, " bytes lost, ");
+        pf_put_grouped(&about->text, counts->damaged);
+        pf_put_string(&about->text, " records not decoded");
+    }
     end_fact(about, NULL);
 }
 
@@ -145,9 +156,11 @@ static void put_unresolved(struct pf_flame_about *about, const struct pf_flame_r
     if (totals->unmapped)
         pf_put_format(&about->text, ", %.2f%% lie in no mapping", percent(totals->unmapped, totals->samples));
     end_fact(about, totals->unresolved >= totals->samples / MANY ? NULL : "Symbols");
-    if (totals->truncated)
-        pf_put_format(&about->text, "Stack dumps of %" PRIu64 " samples are too short: callers are missing",
-                      totals->truncated);
+    if (totals->truncated) {
+        pf_put_string(&about->text, "Stack dumps of ");
+        pf_put_grouped(&about->text, totals->truncated);
+        pf_put_string(&about->text, " samples are too short: callers are missing");
+    }
     end_fact(about, "Stacks");
 }
 
@@ -156,7 +169,9 @@ static void put_before(struct pf_flame_about *about, const struct pf_flame_recor
     const char *path = before->options->flame->before_path;
     pf_put_string(&about->text, "Compared with ");
     pf_put_string(&about->text, path ? path : "an earlier recording");
-    pf_put_format(&about->text, ", %" PRIu64 " samples", pf_profile_totals(before->profile)->samples);
+    pf_put_string(&about->text, ", ");
+    pf_put_grouped(&about->text, pf_profile_totals(before->profile)->samples);
+    pf_put_string(&about->text, " samples");
     end_fact(about, NULL);
     put_command(about, before, "Command before");
     put_lost(about, before, "Before: ");

@@ -358,7 +358,7 @@ function describe(tree, node) {
   /* As the root of its callers or callees, a function has its inner calls' own weight, too. */
   const row = !node && group >= 0 && rows && rows.find(r => r.group === group), own = row ? row.self : tree.self[node];
   const text = node || group >= 0
-    ? ` ${withUnit(all)}, ${percent(all)}` +
+    ? ` ${withUnit(all)}, ${percent(all)}${!node && inSeveralRows() ? " in all its rows together" : ""}` +
       (own && own !== all ? ` · itself ${percent(own)}` : "") +
       (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");

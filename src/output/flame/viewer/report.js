@@ -39,6 +39,8 @@ function reportHead() {
   }));
 }
 const functionAt = at => reportKeys().includes("symbol") && at < report.key.length && about(report.key[at]).type === "function" ? report.key[at] : -1;
+/* A function may have one for each thread, command, processor ...; the others tell of all of them. */
+const inSeveralRows = () => state.view === "report" && reportKeys().some(name => name !== "dso" && name !== "symbol");
 function reportRow(at) {
   const key = report.key[at], names = reportKeys(), row = element("tr", { tabindex: -1, "aria-selected": at === reportList.at },
     ...valueColumns().map(([name]) => valueCell(name, report[nameOfValue(name)][at])));
