@@ -170,8 +170,10 @@ function compareMarks(what, recording, { data }) {
   check(`${what}: losses`, listed(lost) === listed(wanted.losses), [listed(lost), listed(wanted.losses)]);
 }
 
-/* In a page that compares, the recording before has the times that it has alone, from its own start. */
+/* In a page that compares, the recording before has the times that it has alone, from its own start; none off CPU. */
 function compareBefore(recording, { data: alone }, { data: both }) {
+  const told = both.facts.some(fact => fact.startsWith("Times off CPU are not compared"));
+  check(`${recording}: times off CPU that are not compared are told of`, told || !alone.intervals.thread.length, both.facts);
   const first = both.beforeTimes.first,
     at = (times, start) => [...times].map(time => time + start).sort((a, b) => a - b).join();
   const before = both.samples.time.filter((time, i) => both.samples.event[i] >= both.events.length);

@@ -175,6 +175,9 @@ static void put_before(struct pf_flame_about *about, const struct pf_flame_recor
     end_fact(about, NULL);
     put_command(about, before, "Command before");
     put_lost(about, before, "Before: ");
+    if (!(before->options->filter && before->options->filter->off_cpu) && pf_flame_times_known(before->reader))
+        pf_put_string(&about->text, "Times off CPU are not compared here: perfile flame --off-cpu --before does that");
+    end_fact(about, NULL);
 }
 
 int pf_flame_about_open(struct pf_flame_about *about, const struct pf_flame_recording *now,

@@ -41,7 +41,7 @@ static void find_wall(struct pf_flame_times *times)
     times->has_wall = clock.wall || (event && event->attr->use_clockid && event->attr->clockid == 0);
 }
 
-static bool tells_switches(struct perfile_reader *reader)
+bool pf_flame_times_known(const struct perfile_reader *reader)
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
@@ -55,7 +55,7 @@ int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *rea
 {
     *times = (struct pf_flame_times){.allocator = allocator, .reader = reader, .mark_stride = 1};
     times->unsure = with_waits && perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
-    with_waits = times->unsure || (with_waits && tells_switches(reader));
+    with_waits = times->unsure || (with_waits && pf_flame_times_known(reader));
     times->takes_stacks = with_waits;
     if (with_waits && !(times->offcpu = pf_offcpu_open(reader, PF_OFFCPU_ALL, allocator)))
         return PERFILE_ERROR_MEMORY;
@@ -263,7 +263,7 @@ static bool take_told(struct pf_flame_times *times, const struct perfile_record 
 static void look_at_stream(struct pf_flame_times *times)
 {
     times->unsure = false;
-    if (tells_switches(times->reader))
+    if (pf_flame_times_known(times->reader))
         return;
     pf_offcpu_close(times->offcpu);
     times->offcpu = NULL;

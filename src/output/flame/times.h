@@ -63,6 +63,8 @@ struct pf_flame_times {
     bool has_wall;
 };
 
+/* Something in the recording tells of switches; of a stream, since its first sample. */
+bool pf_flame_times_known(const struct perfile_reader *reader);
 /* `with_waits`: times off CPU are wanted. 0, or MEMORY. Close it after failures, too. */
 int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, bool with_waits,
                         const struct perfile_allocator *allocator);
