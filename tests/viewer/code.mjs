@@ -101,6 +101,9 @@ async function testFunctions(page) {
   await go(page, "#view=code");
   const labels = await page.evaluate("[...document.querySelector('#codefn').options].map(o => o.value)");
   equal("functions to choose from", labels.length, 10);
+  const chain = await page.evaluate("(s => [s.textContent, s.title])(document.querySelector('#code .chain span'))");
+  like("long names of inlined functions are without arguments", chain[0], / in made::find<…>\(…\), inlined at worker\.cc:9$/);
+  like("which are a hover away", chain[1], /made::find<made::Tree<.*const&\), inlined/);
   await page.evaluate("(() => { const s = document.querySelector('#codefn'); s.value = 1; s.dispatchEvent(new Event('change')); })()");
   await page.settle();
   const rows = async () => page.evaluate("document.querySelectorAll('#code tbody tr[tabindex]').length");

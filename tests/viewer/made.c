@@ -309,7 +309,10 @@ static void put_code_function(struct made *made, uint32_t frame, uint32_t nth, s
     put_text(text, function->name);
     pf_put_string(text, ",null,\"src/made/worker.cc\",7],[\"\\tcall(</script>);\",");
     put_text(text, an_inlined(made)->name);
-    pf_put_string(text, ",\"src/made/tree.h\",12,\"outer\",\"src/made/worker.cc\",9]],\"lines\":[");
+    pf_put_string(
+        text, ",\"src/made/tree.h\",12,\"made::find<made::Tree<made::Key<unsigned long, 16>, made::Value<double> > >"
+              "(made::Tree<made::Key<unsigned long, 16>, made::Value<double> > const&)\",\"src/made/find.h\",3,"
+              "\"outer\",\"src/made/worker.cc\",9]],\"lines\":[");
     for (uint32_t i = 0; i < lines; i++) {
         pf_put_format(text, "%s[%u,", i ? "," : "", 4 * i);
         if (nth == 2)

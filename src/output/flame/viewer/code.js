@@ -88,11 +88,12 @@ const lineOfCode = one => state.line >= 0 && state.line < one.lines.length ? sta
 
 const addressOf = (one, line) => (one.base + BigInt(line[0])).toString(16);
 const placeText = ({ file, line }) => file ? base(clean(file)) + (line ? ":" + line : "") : "";
-function chainText(place) {
+/* As it is drawn: the long ones without their arguments. */
+function chainText(place, nameOf = name => shorten(name.length > LONG ? withoutArguments(name) : name, LONG)) {
   const words = [];
   for (let i = 0; i + 1 < frameCount(place); i++) {
     const at = placeText(frameOf(place, i + 1));
-    words.push(`${clean(frameOf(place, i).name || "[unknown]")}, inlined${at ? " at " + at : ""}`);
+    words.push(`${nameOf(clean(frameOf(place, i).name || "[unknown]"))}, inlined${at ? " at " + at : ""}`);
   }
   return words.join(" in ");
 }
@@ -122,7 +123,7 @@ function sourceRows(one, i, events) {
   if (at < 0 || i && one.lines[i - 1][2] === at) return rows;
   const row = (kind, ...content) => rows.push(element("tr", { class: kind }, element("td", { colspan: events.length + 1 }), element("td", {}, ...content)));
   const where = placeText(frameOf(place, 0));
-  if (frameCount(place) > 1) row("chain", chainText(place));
+  if (frameCount(place) > 1) row("chain", element("span", { title: chainText(place, name => name) }, chainText(place)));
   if (where) row("source", element("span", { class: "quiet" }, where), " ", element("code", {}, tabless(place[0])));
   return rows;
 }
