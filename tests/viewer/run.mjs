@@ -937,10 +937,18 @@ async function testSaved(browser) {
   await page.key("1");
   await page.settle();
   const { data } = await page.tell("Page.printToPDF", { preferCSSPageSize: true });
-  check("it prints", Buffer.from(data, "base64").subarray(0, 5).toString() === "%PDF-", data.slice(0, 20));
+  const printed = Buffer.from(data, "base64").toString("latin1");
+  check("it prints", printed.startsWith("%PDF-"), printed.slice(0, 20));
+  const [, paperWide, paperHigh] = /\/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]/.exec(printed) || [];
+  check("on paper as wide as the window", Math.abs(paperWide / 0.75 - (await page.evaluate("innerWidth"))) <= 1, [paperWide, paperHigh]);
   if (pictures) writeFileSync(join(pictures, "printed.pdf"), Buffer.from(data, "base64"));
   await page.tell("Emulation.setEmulatedMedia", { media: "print" });
   equal("paper has no controls", (await page.box("nav")).height, 0);
+  await page.tell("Emulation.setEmulatedMedia", { media: "", features: [{ name: "forced-colors", value: "active" }] });
+  const shown = (selector, property) => page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
+  check("forced colours leave the key's", (await shown("#key i", "backgroundColor")) !== (await shown("body", "backgroundColor")), await shown("#key i", "backgroundColor"));
+  const line = chosen => shown(`[role=tab][aria-selected=${chosen}]`, "borderBottomColor");
+  check("and one tab is underlined", (await line(true)) !== (await line(false)), [await line(true), await line(false)]);
   equal("no request but the page and what it made", page.requests.filter(url => url !== "file://" + path && !url.startsWith("blob:")).length, 0);
   equal("no error", page.errors.join("; "), "");
 }

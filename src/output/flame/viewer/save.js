@@ -121,12 +121,17 @@ $("save").addEventListener("click", () => {
     box.x, box.bottom, $("save"));
 });
 
-/* On paper it is light, and all of the graph is there. */
+/* On paper it is light, all of the graph is there, and a page is as wide as the window: pictures keep their shape. */
 let wasDark = false;
+const paper = element("style", {}), BESIDE = 300;
+document.head.append(paper);
 addEventListener("beforeprint", () => {
+  const height = flame.tree ? Math.min(PICTURE_MOST / 2, (flame.tree.maxDepth + 1) * ROW) : 0, flat = Math.round(innerWidth / Math.SQRT2);
+  const isTall = state.view === "flame" && height + BESIDE > flat;
   wasDark = dark;
+  paper.textContent = `@page { size: ${innerWidth}px ${isTall ? 2 * flat : flat}px; margin: 0 }`;
   if (dark) setDark(false);
-  if (flame.tree) flame.host.style.height = Math.min(PICTURE_MOST / 2, (flame.tree.maxDepth + 1) * ROW) + "px";
+  if (height) flame.host.style.height = height + "px";
   flame.resize(true);
 });
 addEventListener("afterprint", () => {
