@@ -135,9 +135,16 @@ static const struct pf_option perf_options[] = {
      .kind = PF_OPTION_IGNORE,
      .argument = "LIST",
      .doc = "Ignored, for compatibility with perf: there are no colours."},
-    {.name = "no-call-graph",
+    {.name = "call-graph",
+     .letter = 'g',
      .kind = PF_OPTION_IGNORE,
-     .doc = "Ignored, for compatibility with perf: callchains are not printed; see perfile-offcpu(1)."},
+     .doc = "Ignored, for compatibility with perf: timehist prints callchains where they were recorded."},
+    FLAG("no-call-graph", 0, PERFILE_SCHED_NO_STACKS, "timehist: without callchains."),
+    {.name = "max-stack",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = offsetof(struct pf_settings, events.stack_depth),
+     .doc = "timehist: callchains of at most N functions, besides two of the scheduler [5]."},
     {0},
 };
 static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
@@ -155,6 +162,7 @@ const struct pf_command pf_command_sched = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
-    .groups = {&group, &perf_group, &pf_filter_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &perf_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+               &pf_common_group},
     .run = run,
 };

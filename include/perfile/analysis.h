@@ -233,6 +233,7 @@ enum perfile_sched_flags {
     PERFILE_SCHED_BY_TID = 1 << 9,        /* latency: tasks of one name stay apart */
     PERFILE_SCHED_COMPACT = 1 << 10,      /* map: CPUs in the order in which they appear */
     PERFILE_SCHED_PARTS = 1 << 11,        /* map: `tasks` are parts of names */
+    PERFILE_SCHED_NO_STACKS = 1 << 12,    /* timehist: without stacks */
 };
 /* What views over tracepoints show, and how their texts do; what one has not got is ignored. */
 enum perfile_event_flags {
@@ -262,7 +263,7 @@ struct perfile_event_options {
     const char *locks; /* lock_contention: only locks of these addresses or names, "0xffff888100049480,tasklist_lock" */
     const char
         *callers; /* lock_contention: only waits with a function in the stack that has one of these in its name */
-    uint64_t stack_depth; /* lock_contention: so many frames of the stack make the caller; 0: 8 */
+    uint64_t stack_depth; /* lock_contention: so many frames of the stack make the caller; 0: 8. sched_timehist: 0: 5 */
     const char *tasks;    /* sched_map: only switches from and to tasks of these names, "make,cc1"; NULL: all */
     const char *cpus;     /* sched_map: only switches of these CPUs, "0-3,7"; NULL: all */
 };

@@ -376,7 +376,8 @@ static int hold(struct pf_delivery *delivery, struct pf_delivered *item, struct 
 {
     const struct perfile_event *event = item->record->event;
     uint64_t cookie;
-    if (!event || !event->attr->defer_callchain || !pf_held_take_cookie(&item->sample.callchain, &cookie))
+    if (!event || !event->attr->defer_callchain || !pf_held_take_cookie(&item->sample.callchain, &cookie) ||
+        delivery->options.never_waits)
         return 0;
     struct pf_held *held = pf_held_add(&delivery->held, item->record, item->sample.tid, cookie);
     if (held && delivery->offcpu)

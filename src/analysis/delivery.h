@@ -52,6 +52,7 @@ struct pf_delivery_options {
     bool follows_maps;                         /* without code of JITs */
     bool keeps_comms;                          /* threads that ended keep their names */
     bool gives_records;                        /* that are no samples, too */
+    bool never_waits;                          /* callchains whose user part comes later are given without it */
     bool reads_all;                            /* also what lies before and behind the times of the filter: */
     bool reads_before;                         /* records before it */
     bool reads_behind;                         /* names that threads have at the end */

@@ -57,6 +57,7 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .find = &profile->find_jit,
                                            .keeps_comms = options->keeps_comms,
                                            .gives_records = options->decoded,
+                                           .never_waits = options->never_waits,
                                            .reads_all = options->watches_all,
                                            .watch = options->watch,
                                            .watch_context = options->watch_context,

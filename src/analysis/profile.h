@@ -96,6 +96,7 @@ struct pf_profile_options {
      */
     bool (*watch)(void *context, const struct perfile_record *record);
     void *watch_context;
+    bool never_waits; /* callchains whose user part comes later are given without it: samples stay in order */
     bool watches_all; /* also what lies before and behind the times of the filter */
     bool
         tells_off; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */

@@ -3,14 +3,15 @@
 
 #include "base/error.h"
 
-int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all,
+int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all, bool with_stacks,
                        struct perfile_error *error)
 {
     const struct pf_sched_options how = {.allocator = table->allocator,
                                          .filter = table->options.filter,
                                          .progress = table->options.progress,
                                          .progress_context = table->options.progress_context,
-                                         .threads = reads_all ? table->options.threads : 1};
+                                         .threads = reads_all ? table->options.threads : 1,
+                                         .symbols = with_stacks ? &table->wishes.symbols : NULL};
     view->table = table;
     return pf_sched_open(&view->sched, table->reader, &how, error);
 }
@@ -59,12 +60,12 @@ void pf_sched_view_notes(void *state, pf_note_told *told, void *context)
 }
 
 int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
-                       struct perfile_error *error)
+                       bool with_stacks, struct perfile_error *error)
 {
     struct pf_sched_view *view = pf_table_state(table, state, sizeof(*view), columns, count);
     if (!view)
         return pf_fail_memory(error, "scheduler events");
-    return pf_sched_view_open(view, table, false, error);
+    return pf_sched_view_open(view, table, false, with_stacks, error);
 }
 
 void pf_sched_rows_close(void *state)

@@ -16,8 +16,11 @@ struct pf_sched_view {
     size_t row, next_row;
 };
 
-/* `reads_all`: pf_sched_view_read comes before anything else is asked for. */
-int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all,
+/*
+ * `reads_all`: pf_sched_view_read comes before anything else is asked for. `with_stacks`: switches come with their stacks, if these
+ * were recorded.
+ */
+int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all, bool with_stacks,
                        struct perfile_error *error);
 /* Reads all, once: `take` is called for each event; false: out of memory. */
 void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, struct pf_sched *sched), void *state);
@@ -30,7 +33,7 @@ void pf_sched_view_notes(void *state, pf_note_told *told, void *context);
 
 /* For views with a row for events of the scheduler as they come, whose state is nothing but this. */
 int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
-                       struct perfile_error *error);
+                       bool with_stacks, struct perfile_error *error);
 void pf_sched_rows_close(void *state);
 
 /* Null without a number. */

@@ -94,7 +94,7 @@ static int open_latency(struct perfile_table *table, void **state, struct perfil
     struct latency *latency = pf_table_state(table, state, sizeof(*latency), columns, PF_COUNT(columns));
     if (!latency)
         return pf_fail_memory(error, "latencies");
-    const int result = pf_sched_view_open(&latency->view, table, true, error);
+    const int result = pf_sched_view_open(&latency->view, table, true, false, error);
     return result < 0 ? result : pf_latencies_sort(&latency->latencies, table->options.events->sort, error);
 }
 

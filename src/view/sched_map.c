@@ -49,7 +49,7 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_map(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    return pf_sched_rows_open(table, state, columns, PF_COUNT(columns), error);
+    return pf_sched_rows_open(table, state, columns, PF_COUNT(columns), false, error);
 }
 
 const struct pf_view pf_view_sched_map = {

@@ -238,7 +238,7 @@ static int open_view(struct perfile_table *table, void **state, const struct pf_
         return pf_fail_memory(error, "scheduler events");
     pf_sched_lives_open(&summary->lives, table->allocator);
     const bool by_time = table->options.keys && strcmp(table->options.keys, "time") == 0;
-    return pf_sched_view_open(&summary->view, table, !by_time, error);
+    return pf_sched_view_open(&summary->view, table, !by_time, false, error);
 }
 
 static int open_tasks(struct perfile_table *table, void **state, struct perfile_error *error)

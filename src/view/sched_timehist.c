@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A row for each time that a task left its CPU: how long it had run, and waited before. */
 #include "base/error.h"
+#include "view/ids.h"
 #include "view/sched.h"
 
 #define NOW const struct pf_switch *now = &((const struct pf_sched_view *)state)->sched.now
@@ -36,6 +37,14 @@ PUT_AS(next_comm, pf_set_task_name, now->next)
 PUT_AS(next_tid, pf_set_i32, now->next->tid)
 PUT_AS(cut, pf_set_bool, now->cut || now->mismatched)
 
+PF_PUT(stack)
+{
+    const struct pf_sched_stacks *stacks = &((const struct pf_sched_view *)state)->sched.stacks;
+    for (size_t i = 0; i < stacks->frame_count; i++)
+        pf_add_code(vector, pf_frame_code(stacks->profile, stacks->frames[i], vector));
+    pf_end_list(vector);
+}
+
 static const struct pf_column columns[] = {
     PF_REQUIRED(time, TIME, "ns", "When the task left the CPU; not after the end of the time that is asked for."),
     PF_REQUIRED(cpu, U32, "", "The CPU."),
@@ -54,6 +63,8 @@ static const struct pf_column columns[] = {
     PF_EXTRA(next_comm, TEXT, "", "Name of the task that came."),
     PF_REQUIRED_EXTRA(next_tid, I32, "", "Its thread id."),
     PF_REQUIRED(cut, BOOL, "", "Records are missing, so that its times are not known."),
+    PF_REQUIRED_EXTRA(stack, TEXTS, "",
+                      "With which it left the CPU, innermost first; empty where it was not recorded."),
 };
 
 static int next_row(void *state, struct perfile_error *error)
@@ -70,7 +81,7 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_timehist(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    return pf_sched_rows_open(table, state, columns, PF_COUNT(columns), error);
+    return pf_sched_rows_open(table, state, columns, PF_COUNT(columns), pf_table_may_show(table, "stack"), error);
 }
 
 const struct pf_view pf_view_sched_timehist = {

@@ -8,6 +8,92 @@
 
 enum { PROGRESS_RECORDS = 4096 };
 
+/* ---- stacks ------------------------------------------------------------------------------------------------------ */
+
+/* Events of a stream are not known before they come. */
+static bool has_stacks(struct perfile_reader *reader)
+{
+    const struct perfile_event *event;
+    size_t count = 0;
+    for (; (event = perfile_event_get(reader, count)); count++)
+        if (strcmp(event->name, "sched:sched_switch") == 0 && event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)
+            return true;
+    return !count;
+}
+
+/* A record on its way to the profile. */
+static bool watch(void *context, const struct perfile_record *record)
+{
+    struct pf_sched *sched = context;
+    struct pf_sched_stacks *stacks = &sched->stacks;
+    if (!pf_grow(sched->options.allocator, &stacks->events, &stacks->room, stacks->count + 1, sizeof(*stacks->events)))
+        return false;
+    const int told = pf_switches_take(&sched->switches, record, &stacks->events[stacks->count]);
+    stacks->count += told > 0;
+    stacks->of_sample = told > 0 && record->type == PERFILE_RECORD_SAMPLE;
+    return told >= 0;
+}
+
+static int open_stacks(struct pf_sched *sched, struct perfile_error *error)
+{
+    const struct pf_sched_options *options = &sched->options;
+    struct pf_profile_options how = {.find = pf_find_options_of(options->symbols),
+                                     .unwind = options->symbols->unwind,
+                                     .decoded = true,
+                                     .watch = watch,
+                                     .watch_context = sched,
+                                     .never_waits = true,
+                                     .drive = {1, options->progress, options->progress_context}};
+    how.find.allocator = options->allocator;
+    sched->stacks.result = 1;
+    return pf_profile_open(sched->reader, &how, &sched->stacks.profile, error);
+}
+
+/* What the records up to the next sample told. Samples without a callchain have a frame, too. */
+static void read_sample(struct pf_sched_stacks *stacks)
+{
+    const struct pf_profile_sample *sample;
+    stacks->next = stacks->count = stacks->sample_frame_count = 0;
+    stacks->of_sample = false;
+    stacks->result = pf_profile_next(stacks->profile, &sample, &stacks->error);
+    if (stacks->result <= 0 || !stacks->of_sample)
+        return;
+    stacks->frames = sample->frames;
+    if (sample->frame_count > 1 || sample->decoded->callchain.count)
+        stacks->sample_frame_count = sample->frame_count;
+}
+
+/* 1 and sched->now, 0 at the end, or an error. */
+static int next_with_stack(struct pf_sched *sched, struct perfile_error *error)
+{
+    struct pf_sched_stacks *stacks = &sched->stacks;
+    while (stacks->next == stacks->count) {
+        if (stacks->result > 0)
+            read_sample(stacks);
+        if (stacks->next < stacks->count && stacks->result != PERFILE_ERROR_MEMORY)
+            break;
+        if (stacks->result <= 0) {
+            if (error)
+                *error = stacks->error;
+            return stacks->result;
+        }
+    }
+    sched->now = stacks->events[stacks->next++];
+    stacks->frame_count = stacks->next == stacks->count ? stacks->sample_frame_count : 0;
+    return 1;
+}
+
+const char *pf_sched_function(const struct pf_sched *sched, size_t index)
+{
+    return pf_profile_frame(sched->stacks.profile, sched->stacks.frames[index])->name;
+}
+
+bool pf_sched_is_own(const char *function)
+{
+    return strcmp(function, "__schedule") == 0 || strcmp(function, "schedule") == 0 ||
+           strcmp(function, "preempt_schedule") == 0;
+}
+
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const struct pf_sched_options *options,
@@ -19,12 +105,17 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
         result = pf_recording_filter(reader, options->filter, options->allocator, &sched->filter, error);
     pf_switches_open(&sched->switches, reader, options->allocator);
     pf_switches_set_window(&sched->switches, &sched->filter);
-    return result < 0 ? result : perfile_session_open(reader, &sched->session, error);
+    if (result < 0)
+        return result;
+    return options->symbols && has_stacks(reader) ? open_stacks(sched, error)
+                                                  : perfile_session_open(reader, &sched->session, error);
 }
 
 void pf_sched_close(struct pf_sched *sched)
 {
     pf_sched_stop(sched);
+    pf_profile_close(sched->stacks.profile);
+    pf_free(sched->options.allocator, sched->stacks.events, sched->stacks.room * sizeof(*sched->stacks.events));
     pf_free(sched->options.allocator, sched->batches, sched->batch_count * sizeof(*sched->batches));
     perfile_session_close(sched->session);
     pf_filter_close(&sched->filter);
@@ -110,6 +201,12 @@ static void note_time(struct pf_sched *sched)
 
 int pf_sched_next(struct pf_sched *sched, struct perfile_error *error)
 {
+    if (sched->stacks.profile) {
+        const int result = next_with_stack(sched, error);
+        if (result > 0)
+            note_time(sched);
+        return result;
+    }
     while (fetch(sched)) {
         struct pf_sched_batch *batch = sched->batch;
         if (batch->next == batch->count) {

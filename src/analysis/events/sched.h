@@ -6,6 +6,7 @@
 #include <perfile/analysis.h>
 
 #include "analysis/events/switches.h"
+#include "analysis/profile.h"
 #include "analysis/stats.h"
 #include "base/stages.h"
 
@@ -14,7 +15,21 @@ struct pf_sched_options {
     const struct perfile_filter *filter; /* of tasks, CPUs and time, to which intervals are cut; NULL: all */
     void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
     void *progress_context;
-    unsigned threads; /* who reads up to the end may have one that reads ahead; 0 is 1 */
+    unsigned threads;                             /* who reads up to the end may have one that reads ahead; 0 is 1 */
+    const struct perfile_symbol_options *symbols; /* of the stacks of switches; NULL: those are not asked for */
+};
+
+/* The events of a recording with the stacks of its samples. */
+struct pf_sched_stacks {
+    struct pf_profile *profile; /* NULL: there are none */
+    struct pf_switch *events;   /* what the records since the last sample told */
+    size_t count, next, room;
+    bool of_sample;         /* the last of them is that of the last record, a sample */
+    const uint32_t *frames; /* of that sample */
+    size_t sample_frame_count;
+    size_t frame_count; /* of the event in hand: none, or these */
+    int result;         /* behind the events: at the end 0, or an error */
+    struct perfile_error error;
 };
 
 /* What so many records told is read at a time; it stays in the caches. */
@@ -38,6 +53,7 @@ struct pf_sched {
     struct pf_sched_batch *batches, *batch;
     size_t batch_count;
     struct pf_stages *stages; /* that fill them */
+    struct pf_sched_stacks stacks;
     unsigned until_progress;
     uint64_t filtered; /* events of tasks or CPUs that were not asked for */
     bool timed;        /* something was in the range of time */
@@ -49,6 +65,10 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
 void pf_sched_close(struct pf_sched *sched);
 /* 1 and sched->now, 0 at the end, or an error. */
 int pf_sched_next(struct pf_sched *sched, struct perfile_error *error);
+/* The name of a function in the stack of the event in hand, leaf first; NULL: it has none. */
+const char *pf_sched_function(const struct pf_sched *sched, size_t index);
+/* It is the scheduler's own, which perf leaves out. */
+bool pf_sched_is_own(const char *function);
 /* No other thread reads any more, and nothing comes any more: behind this all may be looked at. */
 void pf_sched_stop(struct pf_sched *sched);
 /* The filter asks for this task on this CPU. */

@@ -4,20 +4,21 @@
 #include <inttypes.h>
 
 int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
-                       const struct perfile_output_options *options, struct perfile_error *error)
+                       const struct perfile_output_options *options, bool with_stacks, struct perfile_error *error)
 {
     const struct pf_sched_options how = {.allocator = options->allocator,
                                          .filter = options->filter,
                                          .progress = options->progress,
                                          .progress_context = options->progress_context,
-                                         .threads = options->threads};
+                                         .threads = options->threads,
+                                         .symbols = with_stacks ? options->symbols : NULL};
     return pf_sched_open(sched, reader, &how, error);
 }
 
 void pf_sched_text_close(struct pf_sched *sched, const struct perfile_output_options *options)
 {
     pf_sched_stop(sched); /* it may not have come to the end */
-    if (sched->session) {
+    if (sched->session || sched->stacks.profile) {
         pf_sched_tell_unmatched(sched, options->unmatched, options->unmatched_context);
         pf_switches_tell(&sched->switches, options->symbols->note, options->symbols->note_context);
     }

@@ -18,6 +18,7 @@ struct timehist {
     size_t cpu_count;    /* of the machine */
     uint64_t unknown;    /* values that rows show as "-" */
     uint64_t gone;       /* rows of tasks that ended */
+    size_t stack_depth;  /* at most so many frames of a stack are looked at */
 };
 
 static bool asks(const struct timehist *timehist, unsigned flag)
@@ -139,6 +140,22 @@ static void put_next(struct timehist *timehist, const struct pf_sched_task *next
     pf_put_sched_padded(timehist->out, text->data, text->used, timehist->name_width);
 }
 
+/* perf counts the scheduler's own functions, which it does not print, and has two more for them. */
+static void put_stack(struct timehist *timehist)
+{
+    const struct pf_sched_stacks *stacks = &timehist->sched.stacks;
+    const char *before = " ";
+    pf_put_string(timehist->out, "  ");
+    for (size_t i = 0; i < pf_min(stacks->frame_count, timehist->stack_depth); i++) {
+        const char *function = pf_sched_function(&timehist->sched, i);
+        if (function && pf_sched_is_own(function))
+            continue;
+        pf_put_string(timehist->out, before);
+        pf_put_name(timehist->out, function ? function : "[unknown]");
+        before = " <- ";
+    }
+}
+
 static void put_row(struct timehist *timehist, const struct pf_switch *now)
 {
     struct pf_text *out = timehist->out;
@@ -161,6 +178,8 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
     } else if (asks(timehist, PERFILE_SCHED_WAKEUPS)) {
         pf_put_format(out, "  %-*s", timehist->name_width, "");
     }
+    if (timehist->sched.stacks.profile && !idle)
+        put_stack(timehist);
     pf_put_char(out, '\n');
 }
 
@@ -388,11 +407,20 @@ static void tell(const struct timehist *timehist, const struct perfile_output_op
     }
 }
 
+static size_t stack_depth_of(const struct perfile_output_options *options)
+{
+    enum { USUAL = 5, OWN = 2 };
+    const uint64_t asked = options->events ? options->events->stack_depth : 0;
+    return pf_min(asked ? asked : USUAL, UINT32_MAX) + OWN;
+}
+
 static int write_timehist(struct perfile_reader *reader, const struct perfile_output_options *options,
                           struct pf_text *out, struct perfile_error *error)
 {
-    struct timehist timehist = {.out = out, .flags = options->sched, .name_width = FIRST_NAME_WIDTH};
-    int result = pf_sched_text_open(&timehist.sched, reader, options, error);
+    struct timehist timehist = {
+        .out = out, .flags = options->sched, .name_width = FIRST_NAME_WIDTH, .stack_depth = stack_depth_of(options)};
+    const bool with_stacks = !(options->sched & (PERFILE_SCHED_NO_STACKS | PERFILE_SCHED_SUMMARY));
+    int result = pf_sched_text_open(&timehist.sched, reader, options, with_stacks, error);
     pf_sched_lives_open(&timehist.lives, options->allocator);
     timehist.lives.as_perf = true;
     if (pf_text_open(&timehist.name, options->allocator, NULL, NULL) < 0 && result == 0)
