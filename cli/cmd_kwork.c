@@ -24,6 +24,12 @@ static const struct pf_option options[] = {
      .argument = "LIST",
      .offset = AT(events.classes),
      .doc = "Only these: irq,softirq,workqueue."},
+    {.name = "name",
+     .letter = 'n',
+     .kind = PF_OPTION_TEXT,
+     .argument = "NAME",
+     .offset = AT(events.work),
+     .doc = "Only work of this name: RCU, or the function of a work."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -42,6 +48,12 @@ static const struct pf_option perf_options[] = {
      .argument = "N",
      .offset = AT(events.rows),
      .doc = "report, latency: at most N rows."},
+    {.name = "sort",
+     .letter = 's',
+     .kind = PF_OPTION_TEXT,
+     .argument = "KEYS",
+     .offset = AT(events.sort),
+     .doc = "Sort by these: report runtime, max, count [all]; latency avg, max, count [all]."},
     {0},
 };
 static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};

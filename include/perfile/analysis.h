@@ -266,6 +266,7 @@ struct perfile_event_options {
     uint64_t stack_depth; /* lock_contention: so many frames of the stack make the caller; 0: 8. sched_timehist: 0: 5 */
     const char *tasks;    /* sched_map: only switches from and to tasks of these names, "make,cc1"; NULL: all */
     const char *cpus;     /* sched_map: only switches of these CPUs, "0-3,7"; NULL: all */
+    const char *work;     /* kwork: only work of this name; NULL: all */
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)
 

@@ -129,7 +129,7 @@ static int next_row(void *state, struct perfile_error *error)
 {
     struct kwork *kwork = state;
     if (pf_profiled_events_read(&kwork->events, take, kwork))
-        pf_kwork_sort(&kwork->kwork, PF_KWORK_BY_RUN);
+        pf_kwork_sort(&kwork->kwork);
     const int result = pf_profiled_events_row(&kwork->events, kwork->kwork.count, error);
     if (result > 0)
         kwork->row = kwork->kwork.rows[kwork->events.row];
@@ -160,6 +160,8 @@ static int open_with(struct perfile_table *table, void **state, const struct pf_
         return pf_fail_memory(error, "kernel work");
     pf_kwork_open(&kwork->kwork, table->reader, table->allocator);
     kwork->kwork.classes = table->options.events->classes;
+    kwork->kwork.name = table->options.events->work;
+    (void)pf_kwork_order(&kwork->kwork, PF_KWORK_BY_RUN, NULL, NULL);
     const int result = pf_profiled_events_open(&kwork->events, table, pf_kwork_take_record, &kwork->kwork, error);
     kwork->kwork.profile = kwork->events.profile;
     return result;

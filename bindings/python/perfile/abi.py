@@ -130,6 +130,7 @@ class perfile_event_options(Sized):
     stack_depth: int
     tasks: Optional[Bytes]
     cpus: Optional[Bytes]
+    work: Optional[Bytes]
 
 
 class perfile_machine_code(Sized):
@@ -1796,7 +1797,8 @@ perfile_event_options._fields_ = [
     ('callers', c_char_p),
     ('stack_depth', c_uint64),
     ('tasks', c_char_p),
-    ('cpus', c_char_p)]
+    ('cpus', c_char_p),
+    ('work', c_char_p)]
 perfile_machine_code._fields_ = [
     ('size', c_size_t),
     ('bytes', c_void_p),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/events/kwork.h"
 
+#include "base/error.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +228,11 @@ bool pf_kwork_take_record(void *state, const struct perfile_record *record)
     return pf_event_losses_take(&kwork->losses, kwork->reader, record);
 }
 
+static bool has_name(const struct pf_kwork *kwork, const struct pf_kwork_row *row)
+{
+    return !kwork->name || (row->name && strcmp(kwork->name, row->name) == 0);
+}
+
 static int take_event(struct pf_kwork *kwork, const struct pf_profile_sample *sample,
                       const struct pf_event_fields *event, struct pf_kwork_run *run)
 {
@@ -238,6 +245,8 @@ static int take_event(struct pf_kwork *kwork, const struct pf_profile_sample *sa
     struct pf_kwork_row *row = find_row(kwork, class, id, sample->cpu);
     if (!row || (!row->name && !name_row(kwork, row, event, raw)))
         return PERFILE_ERROR_MEMORY;
+    if (!has_name(kwork, row))
+        return 0;
     if (step != RAISE) {
         kwork->first_time = kwork->first_time ? kwork->first_time : sample->time;
         kwork->last_time = sample->time;
@@ -261,33 +270,78 @@ static int order_of(double a, double b)
     return a < b ? 1 : a > b ? -1 : 0;
 }
 
-static int compare_sums(const struct pf_kwork_sums *a, const struct pf_kwork_sums *b, bool by_average)
+static const char *const key_names[PF_KWORK_ORDERS][PF_KWORK_KEYS] = {
+    [PF_KWORK_BY_RUN] = {[PF_KWORK_TIME] = "runtime", [PF_KWORK_MAXIMUM] = "max", [PF_KWORK_COUNT] = "count"},
+    [PF_KWORK_BY_DELAY] = {[PF_KWORK_TIME] = "avg", [PF_KWORK_MAXIMUM] = "max", [PF_KWORK_COUNT] = "count"},
+};
+
+static int add_key(struct pf_kwork *kwork, const char *key, size_t length, struct perfile_error *error)
 {
-    const int first = by_average ? order_of(a->stats.count ? (double)a->stats.sum / (double)a->stats.count : 0,
-                                            b->stats.count ? (double)b->stats.sum / (double)b->stats.count : 0)
-                                 : order_of((double)a->stats.sum, (double)b->stats.sum);
-    const int second = order_of((double)a->stats.max, (double)b->stats.max);
-    return first ? first : second ? second : order_of((double)a->stats.count, (double)b->stats.count);
+    const char *const *names = key_names[kwork->order];
+    unsigned found = 0;
+    while (found < PF_KWORK_KEYS && (strlen(names[found]) != length || strncmp(names[found], key, length) != 0))
+        found++;
+    if (found == PF_KWORK_KEYS)
+        return pf_about(error, key, length,
+                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                                "unknown key '%.*s'; valid: %s, %s, %s", (int)pf_min(length, 40), key, names[0],
+                                names[1], names[2]));
+    if (kwork->key_count < PF_KWORK_KEYS)
+        kwork->keys[kwork->key_count++] = (enum pf_kwork_key)found;
+    return 0;
+}
+
+int pf_kwork_order(struct pf_kwork *kwork, enum pf_kwork_order order, const char *keys, struct perfile_error *error)
+{
+    int result = 0;
+    kwork->order = order;
+    for (const char *at = keys ? keys : ""; *at && result == 0; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        result = length ? add_key(kwork, at, length, error) : 0;
+        at += length;
+    }
+    for (unsigned i = 0; !kwork->key_count && i < PF_KWORK_KEYS; i++)
+        kwork->keys[i] = (enum pf_kwork_key)i;
+    kwork->key_count = kwork->key_count ? kwork->key_count : PF_KWORK_KEYS;
+    return result;
+}
+
+static double value_of(const struct pf_stats *stats, enum pf_kwork_order order, enum pf_kwork_key key)
+{
+    if (key == PF_KWORK_TIME)
+        return order == PF_KWORK_BY_RUN ? (double)stats->sum
+               : stats->count           ? (double)stats->sum / (double)stats->count
+                                        : 0;
+    return (double)(key == PF_KWORK_MAXIMUM ? stats->max : stats->count);
 }
 
 static int compare(const void *left, const void *right, void *context)
 {
-    const bool by_delay = *(const enum pf_kwork_order *)context == PF_KWORK_BY_DELAY;
+    const struct pf_kwork *kwork = context;
+    const bool by_delay = kwork->order == PF_KWORK_BY_DELAY;
     const struct pf_kwork_row *a = *(struct pf_kwork_row *const *)left, *b = *(struct pf_kwork_row *const *)right;
-    const int order = compare_sums(by_delay ? &a->delays : &a->runs, by_delay ? &b->delays : &b->runs, by_delay);
+    int order = 0;
+    for (size_t i = 0; i < kwork->key_count && !order; i++)
+        order = order_of(value_of(by_delay ? &a->delays.stats : &a->runs.stats, kwork->order, kwork->keys[i]),
+                         value_of(by_delay ? &b->delays.stats : &b->runs.stats, kwork->order, kwork->keys[i]));
     if (order)
         return order;
     if (a->class != b->class)
         return a->class < b->class ? -1 : 1;
     if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
+        return a->id > b->id ? -1 : 1; /* so perf has them */
     return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
 }
 
-void pf_kwork_sort(struct pf_kwork *kwork, enum pf_kwork_order order)
+void pf_kwork_sort(struct pf_kwork *kwork)
 {
-    if (kwork->count)
-        qsort_r(kwork->rows, kwork->count, sizeof(*kwork->rows), compare, &order);
+    size_t count = 0;
+    for (size_t i = 0; i < kwork->count; i++)
+        if (has_name(kwork, kwork->rows[i]))
+            kwork->rows[count++] = kwork->rows[i];
+    kwork->count = count;
+    if (count)
+        qsort_r(kwork->rows, count, sizeof(*kwork->rows), compare, kwork);
 }
 
 void pf_kwork_tell(struct pf_kwork *kwork, pf_event_told *told, void *context)

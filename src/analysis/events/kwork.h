@@ -16,6 +16,10 @@
 
 enum pf_kwork_class { PF_KWORK_IRQ, PF_KWORK_SOFTIRQ, PF_KWORK_WORKQUEUE, PF_KWORK_CLASSES };
 
+/* Rows are sorted by their total run, or by their average delay, then by the longest and the count; or by some of these. */
+enum pf_kwork_order { PF_KWORK_BY_RUN, PF_KWORK_BY_DELAY, PF_KWORK_ORDERS };
+enum pf_kwork_key { PF_KWORK_TIME, PF_KWORK_MAXIMUM, PF_KWORK_COUNT, PF_KWORK_KEYS };
+
 /* Durations, and when the longest was. */
 struct pf_kwork_sums {
     struct pf_stats stats;
@@ -52,6 +56,10 @@ struct pf_kwork {
     const struct perfile_allocator *allocator;
     struct pf_profile *profile;
     const char *classes; /* "irq,softirq"; NULL: all */
+    const char *name;    /* only work of this name; NULL: all */
+    enum pf_kwork_order order;
+    enum pf_kwork_key keys[PF_KWORK_KEYS];
+    size_t key_count;
     struct pf_events events;
     struct pf_event_losses losses;
     struct pf_arena arena;
@@ -71,9 +79,10 @@ void pf_kwork_close(struct pf_kwork *kwork);
 bool pf_kwork_take_record(void *kwork, const struct perfile_record *record);
 /* 1: *run ended; 0, or PERFILE_ERROR_MEMORY. */
 int pf_kwork_take(struct pf_kwork *kwork, const struct pf_profile_sample *sample, struct pf_kwork_run *run);
-/* Rows by total run, or by average delay, as perf sorts them. */
-enum pf_kwork_order { PF_KWORK_BY_RUN, PF_KWORK_BY_DELAY };
-void pf_kwork_sort(struct pf_kwork *kwork, enum pf_kwork_order order);
+/* Before anything is taken: what pf_kwork_sort does. `keys`: "max,count"; NULL: as perf sorts them. ARGUMENT. */
+int pf_kwork_order(struct pf_kwork *kwork, enum pf_kwork_order order, const char *keys, struct perfile_error *error);
+/* At the end: only rows of the name that was asked for. */
+void pf_kwork_sort(struct pf_kwork *kwork);
 void pf_kwork_tell(struct pf_kwork *kwork, pf_event_told *told, void *context);
 /* "irq", "softirq", "workqueue". */
 const char *pf_kwork_class_name(enum pf_kwork_class class);

@@ -98,7 +98,7 @@ static void put_report(struct kwork *kwork)
 {
     struct pf_kwork *of = &kwork->kwork;
     uint64_t printed = 0;
-    pf_kwork_sort(of, PF_KWORK_BY_RUN);
+    pf_kwork_sort(of);
     pf_put_string(kwork->out, "\n  Kwork Name                     | Cpu  | Total Runtime | Count     | Max runtime   | "
                               "Max runtime start   | Max runtime end     |\n");
     put_line(kwork->out);
@@ -118,7 +118,7 @@ static void put_latency(struct kwork *kwork)
 {
     struct pf_kwork *of = &kwork->kwork;
     uint64_t printed = 0;
-    pf_kwork_sort(of, PF_KWORK_BY_DELAY);
+    pf_kwork_sort(of);
     pf_put_string(kwork->out, "\n  Kwork Name                     | Cpu  | Avg delay     | Count     | Max delay     | "
                               "Max delay start     | Max delay end       |\n");
     put_line(kwork->out);
@@ -181,6 +181,7 @@ static int read_all(struct kwork *kwork, bool prints, struct perfile_error *erro
 struct layout {
     void (*begin)(struct kwork *kwork); /* every run is printed behind it; or NULL */
     void (*end)(struct kwork *kwork);   /* or NULL */
+    enum pf_kwork_order order;
 };
 
 static int write_kwork(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
@@ -189,7 +190,10 @@ static int write_kwork(struct perfile_reader *reader, const struct perfile_outpu
     struct kwork kwork = {.out = out, .options = options, .reader = reader};
     pf_kwork_open(&kwork.kwork, reader, options->allocator);
     kwork.kwork.classes = options->events->classes;
-    int result = pf_event_profile_open(options, reader, pf_kwork_take_record, &kwork.kwork, &kwork.profile, error);
+    kwork.kwork.name = options->events->work;
+    int result = pf_kwork_order(&kwork.kwork, layout->order, layout->begin ? NULL : options->events->sort, error);
+    if (result == 0)
+        result = pf_event_profile_open(options, reader, pf_kwork_take_record, &kwork.kwork, &kwork.profile, error);
     kwork.kwork.profile = kwork.profile;
     if (result == 0) {
         if (layout->begin)
@@ -205,15 +209,17 @@ static int write_kwork(struct perfile_reader *reader, const struct perfile_outpu
     return result;
 }
 
-#define KWORK_OUTPUT(name, first, last, text)                                                                          \
+#define KWORK_OUTPUT(name, first, last, by, text)                                                                      \
     static int write_##name(struct perfile_reader *reader, const struct perfile_output_options *options,               \
                             struct pf_text *out, struct perfile_error *error)                                          \
     {                                                                                                                  \
-        static const struct layout layout = {first, last};                                                             \
+        static const struct layout layout = {first, last, by};                                                         \
         return write_kwork(reader, options, out, &layout, error);                                                      \
     }                                                                                                                  \
     const struct pf_output pf_output_kwork_##name = {.info = {"kwork_" #name, "stdio", text}, .write = write_##name};
 
-KWORK_OUTPUT(report, NULL, put_report, "how long interrupts, softirqs and works ran, as perf kwork report prints it")
-KWORK_OUTPUT(latency, NULL, put_latency, "how long softirqs and works waited, as perf kwork latency prints it")
-KWORK_OUTPUT(timehist, put_runs_title, NULL, "each of their runs, as perf kwork timehist prints it")
+KWORK_OUTPUT(report, NULL, put_report, PF_KWORK_BY_RUN,
+             "how long interrupts, softirqs and works ran, as perf kwork report prints it")
+KWORK_OUTPUT(latency, NULL, put_latency, PF_KWORK_BY_DELAY,
+             "how long softirqs and works waited, as perf kwork latency prints it")
+KWORK_OUTPUT(timehist, put_runs_title, NULL, PF_KWORK_BY_RUN, "each of their runs, as perf kwork timehist prints it")
