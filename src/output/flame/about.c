@@ -176,7 +176,7 @@ static void put_before(struct pf_flame_about *about, const struct pf_flame_recor
     put_command(about, before, "Command before");
     put_lost(about, before, "Before: ");
     if (!(before->options->filter && before->options->filter->off_cpu) && pf_flame_times_known(before->reader))
-        pf_put_string(&about->text, "Times off CPU are not compared here: perfile flame --off-cpu --before does that");
+        pf_put_string(&about->text, "Times off CPU are not compared here, but in a flame graph of times off CPU");
     end_fact(about, NULL);
 }
 
