@@ -76,7 +76,8 @@ def test_stream(folder):
     """What the command prints is not in the recording."""
     stream = folder / 'stream.data'
     with open(stream, 'wb') as to:
-        done = subprocess.run([PERFILE, 'record', '-q', '-e', 'cpu-clock', '-o', '-', '--', 'sh', '-c', 'echo this'],
+        done = subprocess.run([PERFILE, 'record', '-q', '-e', 'cpu-clock', '-o', '-', '--', 'sh', '-c',
+                               'echo this; i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done'],
                               stdout=to, stderr=subprocess.PIPE, text=True, timeout=60)
     expect(done.returncode == 0 and done.stderr == 'this\n', 'a command that prints beside a stream', done)
     expect(samples(stream) > 0, 'a stream without what the command prints')

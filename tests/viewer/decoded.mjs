@@ -286,8 +286,9 @@ function assembled(name, text, options = []) {
 function damaged(recording) {
   const path = join(made, `damaged-${basename(recording)}`),
     bytes = readFileSync(recording);
-  bytes.fill(0xff, bytes.length * 0.4, bytes.length * 0.45);
-  writeFileSync(path, bytes.subarray(0, bytes.length * 0.8));
+  const at = share => Math.floor(bytes.length * share);
+  bytes.fill(0xff, at(0.4), at(0.45));
+  writeFileSync(path, bytes.subarray(0, at(0.8)));
   return path;
 }
 
