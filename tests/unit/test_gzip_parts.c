@@ -78,12 +78,18 @@ static void expect_data(const struct kept *kept, const uint8_t *data, size_t byt
     free(back);
 }
 
+/* With room for all that is packed here. */
+static struct kept make_kept(void)
+{
+    const size_t room = MOST + MOST / 100 + 4096;
+    return (struct kept){malloc(room), 0, room};
+}
+
 static void same_bytes_for_all_threads(void **state)
 {
     static const size_t sizes[] = {0, 1, PART - 1, PART, PART + 1, 16 * PART, MOST - 77};
-    const size_t room = MOST + MOST / 100 + 4096;
     uint8_t *data = make_data();
-    struct kept first = {malloc(room), 0, room}, kept = {malloc(room), 0, room};
+    struct kept first = make_kept(), kept = make_kept();
     (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         first.bytes = 0;
@@ -104,9 +110,8 @@ static void same_bytes_for_all_threads(void **state)
 /* Without memory it fails, or the bytes are the same. */
 static void memory_may_be_short(void **state)
 {
-    const size_t room = MOST + MOST / 100 + 4096;
     uint8_t *data = make_data();
-    struct kept whole = {malloc(room), 0, room}, kept = {malloc(room), 0, room};
+    struct kept whole = make_kept(), kept = make_kept();
     int result = -1;
     (void)state;
     assert_int_equal(pack_all(data, 3 * PART, 1, &whole, pf_allocator_or_default(NULL)), 0);
