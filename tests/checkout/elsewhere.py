@@ -180,7 +180,7 @@ def main():
             os.environ['LOCPATH'] = str(folder / 'locales')
         elsewhere = Elsewhere(build, tree, folder, options.only or [*CHANGES])
         wrong = force(elsewhere)
-        with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:  # many of them mostly wait
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(elsewhere.test, tests))
         # those that mind what runs beside them are only alone when that went wrong: they take long, and mostly wait
         results = [elsewhere.test(test) if result[1] and not test['is_parallel'] else result
