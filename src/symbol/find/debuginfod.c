@@ -80,6 +80,7 @@ static bool is_partial(const char *name)
 struct partial {
     uint64_t bytes; /* of the largest */
     uint64_t limit; /* larger ones are removed */
+    bool removed;
 };
 
 static void look_at_partial(struct partial *partial, const char *root, const char *below, const char *id)
@@ -95,22 +96,22 @@ static void look_at_partial(struct partial *partial, const char *root, const cha
             !S_ISREG(status.st_mode))
             continue;
         partial->bytes = pf_max(partial->bytes, (uint64_t)status.st_size);
-        if ((uint64_t)status.st_size > partial->limit)
-            unlinkat(dirfd(folder), item->d_name, 0);
+        if ((uint64_t)status.st_size > partial->limit && unlinkat(dirfd(folder), item->d_name, 0) == 0)
+            partial->removed = true;
     }
     if (folder)
         closedir(folder);
 }
 
 /* Which of the folders the library takes depends on which of them there are. */
-static uint64_t partial_bytes(const char *id, uint64_t limit)
+static struct partial look_at_partials(const char *id, uint64_t limit)
 {
     struct partial partial = {.limit = limit};
     look_at_partial(&partial, getenv("DEBUGINFOD_CACHE_PATH"), "", id);
     look_at_partial(&partial, getenv("XDG_CACHE_HOME"), "/debuginfod_client", id);
     look_at_partial(&partial, getenv("HOME"), "/.cache/debuginfod_client", id);
     look_at_partial(&partial, getenv("HOME"), "/.debuginfod_client_cache", id);
-    return partial.bytes;
+    return partial;
 }
 
 /* ---- the thread ---- */
@@ -140,7 +141,7 @@ static _Thread_local struct asking *own_asking;
 
 static bool is_too_much(struct asking *asking, uint64_t bytes)
 {
-    bytes = pf_max(bytes, partial_bytes(asking->hex, UINT64_MAX));
+    bytes = pf_max(bytes, look_at_partials(asking->hex, UINT64_MAX).bytes);
     atomic_store(&asking->bytes, pf_max(bytes, atomic_load(&asking->bytes)));
     if (bytes > asking->limit_bytes)
         atomic_store(&asking->large, true);
@@ -306,6 +307,20 @@ static bool wait_for_answer(struct asking *asking, const struct pf_debuginfod_qu
     return wait_a_while(asking, now_ms() + GRACE_MS); /* most often it is just told to stop */
 }
 
+/*
+ * What is too large leaves no file, though the thread goes on until the process ends: a partial one loses its name here
+ * and never gets another; where there is none, it is complete or about to be given up, and the thread is waited for.
+ */
+static bool drop_too_large(struct asking *asking)
+{
+    enum { STEP_MS = 10, SETTLE_MS = 5000 };
+    const int64_t end = now_ms() + SETTLE_MS;
+    bool done = false;
+    while (!done && now_ms() < end && !look_at_partials(asking->hex, asking->limit_bytes).removed)
+        done = wait_a_while(asking, now_ms() + STEP_MS);
+    return done;
+}
+
 static void count(struct pf_debuginfod *d, const struct asking *asking, bool done, bool in_time)
 {
     d->asked++;
@@ -358,15 +373,16 @@ char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debug
         debuginfod->last_error = EAGAIN;
         return NULL;
     }
-    const bool done = wait_for_answer(asking, question, limit_ms);
+    bool done = wait_for_answer(asking, question, limit_ms);
     char *path = NULL;
+    if (!done && atomic_load(&asking->large)) {
+        done = drop_too_large(asking);
+        if (!done)
+            debuginfod->left_bytes = 0; /* the end of the process is what stops it: that soon, nothing else is asked */
+    }
     if (done) {
         path = asking->path;
         asking->path = NULL;
-    } else if (atomic_load(&asking->large)) {
-        /* it goes on, with a file without a name now, until the process ends: that soon, nothing else is asked */
-        (void)partial_bytes(asking->hex, asking->limit_bytes);
-        debuginfod->left_bytes = 0;
     }
     count(debuginfod, asking, done, !atomic_load(&asking->cancelled));
     debuginfod->left_ms -= now_ms() - start;
