@@ -502,6 +502,7 @@ int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile
         return pf_fail_memory(error, "profile");
     struct reading r = {.aggregate = &aggregate,
                         .options = &all,
+                        .stacks = {.threads = all.threads},
                         .key_number = PF_AGGREGATE_NONE,
                         .arrivals = arrivals,
                         .clock = {.interval_ms = all.snapshot_ms}};

@@ -2,8 +2,9 @@
 #include "analysis/stacks.h"
 
 #include "base/bytes.h"
+#include "base/parts.h"
 
-enum { FIRST_SLOTS = 4096, LARGE_SLOTS = 1 << 20, LONG_PATH = 1024 };
+enum { FIRST_SLOTS = 4096, LARGE_SLOTS = 1 << 20, GROWN_PARTS = 16, LONG_PATH = 1024 };
 
 static uint64_t mix(uint64_t hash, uint32_t frame)
 {
@@ -34,39 +35,84 @@ static size_t grown_count(size_t count)
     return count < LARGE_SLOTS ? count * 2 : count + count / 2;
 }
 
+/* A table on its way into a larger one, both in parts of the same tags. */
+struct growing {
+    const struct pf_stack_slot *old;
+    size_t old_count;
+    const struct pf_stacks *to;
+    struct {
+        size_t start, end; /* of the old slots that were moved with their part */
+    } parts[GROWN_PARTS];
+};
+
+static size_t part_start(size_t slot_count, size_t part)
+{
+    return (size_t)((uint64_t)slot_count * part / GROWN_PARTS);
+}
+
+/*
+ * Writes to no other part. So what may have been pushed here from the part before, which is all up to an empty slot, stays
+ * where it is, and so does all from the first one on that would be pushed into the next part.
+ */
+static void move_part(void *context, size_t part)
+{
+    struct growing *growing = context;
+    const struct pf_stack_slot *old = growing->old;
+    const size_t old_end = part_start(growing->old_count, part + 1);
+    const struct pf_stack_slot *end = growing->to->slots + part_start(growing->to->slot_count, part + 1);
+    size_t i = part_start(growing->old_count, part);
+    while (i < old_end && old[i].node)
+        i++;
+    growing->parts[part].start = i;
+    for (; i < old_end; i++) {
+        struct pf_stack_slot *slot = slot_at(growing->to, old[i].tag);
+        while (old[i].node && slot < end && slot->node)
+            slot++;
+        if (old[i].node && slot >= end)
+            break;
+        if (old[i].node)
+            *slot = old[i];
+    }
+    growing->parts[part].end = i;
+}
+
+static void move_slots(const struct growing *growing, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++) {
+        struct pf_stack_slot *slot = slot_at(growing->to, growing->old[i].tag);
+        while (growing->old[i].node && slot->node)
+            slot = next_slot(growing->to, slot);
+        if (growing->old[i].node)
+            *slot = growing->old[i];
+    }
+}
+
+static void move_all(struct growing *growing, const struct perfile_allocator *allocator)
+{
+    const struct pf_parts parts = {move_part, growing, GROWN_PARTS,
+                                   growing->old_count < LARGE_SLOTS ? 1 : growing->to->threads};
+    size_t moved = 0;
+    pf_parts_do(&parts, allocator);
+    for (size_t i = 0; i < GROWN_PARTS; i++) {
+        move_slots(growing, moved, growing->parts[i].start);
+        moved = growing->parts[i].end;
+    }
+    move_slots(growing, moved, growing->old_count);
+}
+
 static bool grow_slots(struct pf_stacks *stacks, const struct perfile_allocator *allocator)
 {
-    const size_t old_count = stacks->slot_count, count = grown_count(old_count);
+    struct growing growing = {.old = stacks->slots, .old_count = stacks->slot_count, .to = stacks};
+    const size_t count = grown_count(growing.old_count);
     struct pf_stack_slot *old = stacks->slots, *made = pf_new(allocator, count * sizeof(*made));
     if (!made)
         return false;
     stacks->seed = old ? stacks->seed : (uintptr_t)made;
     stacks->slots = made;
     stacks->slot_count = count;
-    for (size_t i = 0; i < old_count; i++) {
-        struct pf_stack_slot *slot = slot_at(stacks, old[i].tag);
-        while (old[i].node && slot->node)
-            slot = next_slot(stacks, slot);
-        if (old[i].node)
-            *slot = old[i];
-    }
-    pf_free(allocator, old, old_count * sizeof(*old));
+    move_all(&growing, allocator);
+    pf_free(allocator, old, growing.old_count * sizeof(*old));
     return true;
-}
-
-static uint32_t make_node(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_step *step,
-                          uint32_t parent)
-{
-    const uint32_t tag = tag_of(step->hash), made = pf_tree_append(tree, parent, step->frame);
-    if (!made || (tree->count * 8 > stacks->slot_count * 7 && !grow_slots(stacks, tree->allocator)))
-        return 0;
-    if (tree->nodes)
-        tree->nodes[made].note = stacks->waiting->note & PF_TREE_NOTE;
-    struct pf_stack_slot *slot = slot_at(stacks, tag);
-    while (slot->node)
-        slot = next_slot(stacks, slot);
-    *slot = (struct pf_stack_slot){tag, made};
-    return made;
 }
 
 static bool is_child(const struct pf_tree *tree, uint32_t node, uint32_t parent, uint32_t frame)
@@ -76,23 +122,33 @@ static bool is_child(const struct pf_tree *tree, uint32_t node, uint32_t parent,
     return tree->nodes[node].parent == parent && tree->nodes[node].frame == frame;
 }
 
-/* 0: there is none. */
-static uint32_t known_child(const struct pf_stacks *stacks, const struct pf_tree *tree,
-                            const struct pf_stack_step *step, uint32_t parent)
+/* The one that has the child, or the empty one that it goes to. */
+static struct pf_stack_slot *slot_of_child(const struct pf_stacks *stacks, const struct pf_tree *tree,
+                                           const struct pf_stack_step *step, uint32_t parent)
 {
     const uint32_t tag = tag_of(step->hash);
     struct pf_stack_slot *slot = slot_at(stacks, tag);
-    for (; slot->node; slot = next_slot(stacks, slot))
-        if (slot->tag == tag && is_child(tree, slot->node, parent, step->frame))
-            return slot->node;
-    return 0;
+    while (slot->node && !(slot->tag == tag && is_child(tree, slot->node, parent, step->frame)))
+        slot = next_slot(stacks, slot);
+    return slot;
+}
+
+/* A child whose slot is empty. 0: out of memory. */
+static uint32_t make_child(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_step *step,
+                           uint32_t parent, struct pf_stack_slot *slot)
+{
+    const uint32_t made = pf_tree_append(tree, parent, step->frame);
+    if (made && tree->nodes)
+        tree->nodes[made].note = stacks->waiting->note & PF_TREE_NOTE;
+    *slot = (struct pf_stack_slot){tag_of(step->hash), made};
+    return tree->count * 8 <= stacks->slot_count * 7 || grow_slots(stacks, tree->allocator) ? made : 0;
 }
 
 static uint32_t child_of(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_step *step,
                          uint32_t parent)
 {
-    const uint32_t known = known_child(stacks, tree, step, parent);
-    return PF_LIKELY(known) ? known : make_node(stacks, tree, step, parent);
+    struct pf_stack_slot *slot = slot_of_child(stacks, tree, step, parent);
+    return PF_LIKELY(slot->node) ? slot->node : make_child(stacks, tree, step, parent, slot);
 }
 
 /* ---- a stack comes ---- */
@@ -178,10 +234,10 @@ static uint32_t enter_path(struct pf_stacks *stacks, struct pf_tree *tree, struc
 {
     uint32_t node = path->common ? path->steps[path->common - 1].node : 0;
     for (size_t i = path->common; i < path->count; i++) {
-        const uint32_t known = known_child(stacks, tree, &path->steps[i], node);
-        if (PF_UNLIKELY(!known && is_full(stacks, tree)))
+        struct pf_stack_slot *slot = slot_of_child(stacks, tree, &path->steps[i], node);
+        if (PF_UNLIKELY(!slot->node && is_full(stacks, tree)))
             return enter_alone(stacks, tree, path);
-        node = known ? known : make_node(stacks, tree, &path->steps[i], node);
+        node = slot->node ? slot->node : make_child(stacks, tree, &path->steps[i], node, slot);
         if (!node)
             return 0;
         path->steps[i].node = node;

@@ -101,6 +101,26 @@ static void many_stacks_make_the_same_tree(void **state)
     pf_tree_close(&expected);
 }
 
+/* Its table has been put into a larger one by several threads. */
+static void a_large_table_finds_all_nodes(void **state)
+{
+    enum { STACKS = 1200000 };
+    (void)state;
+    struct pf_tree tree;
+    struct pf_stacks stacks = {.threads = 3};
+    assert_int_equal(pf_tree_open(&tree, pf_allocator_or_default(NULL)), 0);
+    for (uint32_t i = 0; i < 2 * STACKS; i++) {
+        const uint32_t bottom = i % STACKS;
+        struct pf_stack_frames stack = stack_of(&bottom, NULL, 0, 1);
+        assert_true(pf_stacks_add(&stacks, &tree, &stack));
+        if (i && stacks.entered != (i - 1) % STACKS + 1)
+            assert_int_equal(stacks.entered, (i - 1) % STACKS + 1);
+    }
+    assert_true(pf_stacks_end(&stacks, &tree));
+    assert_int_equal(tree.count, STACKS + 1);
+    pf_tree_close(&tree);
+}
+
 /* One that is too long for its thread's path, beside those of other threads. */
 static void long_stacks_share_a_path(void **state)
 {
@@ -186,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_is_in_the_tree_when_the_next_one_comes),
         cmocka_unit_test(many_stacks_make_the_same_tree),
+        cmocka_unit_test(a_large_table_finds_all_nodes),
         cmocka_unit_test(long_stacks_share_a_path),
         cmocka_unit_test(a_full_tree_keeps_bottoms_and_leaves),
         cmocka_unit_test(memory_may_be_short),
