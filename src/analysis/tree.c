@@ -65,7 +65,8 @@ static bool grow_slots(struct pf_tree *tree)
 static uint32_t append_link(struct pf_tree *tree, uint32_t parent, uint32_t frame)
 {
     if (tree->count >= UINT32_MAX - 1 ||
-        !pf_grow(tree->allocator, &tree->links, &tree->room, tree->count + 1, sizeof(*tree->links)))
+        (PF_UNLIKELY(tree->count == tree->room) &&
+         !pf_grow(tree->allocator, &tree->links, &tree->room, tree->count + 1, sizeof(*tree->links))))
         return 0;
     tree->links[tree->count] = (struct pf_tree_link){parent, frame};
     return (uint32_t)tree->count++;
@@ -76,7 +77,8 @@ uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame)
     if (tree->links)
         return append_link(tree, parent, frame);
     if (tree->count >= UINT32_MAX - 1 ||
-        !pf_grow(tree->allocator, &tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes)))
+        (PF_UNLIKELY(tree->count == tree->room) &&
+         !pf_grow(tree->allocator, &tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes))))
         return 0;
     tree->nodes[tree->count] = (struct pf_tree_node){.parent = parent, .frame = frame};
     return (uint32_t)tree->count++;
@@ -105,11 +107,19 @@ void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight)
 
 bool pf_tree_sum(struct pf_tree *tree)
 {
-    if (!pf_grow(tree->allocator, &tree->totals, &tree->total_room, tree->count, sizeof(*tree->totals)))
+    if (tree->total_room < tree->count) {
+        pf_free(tree->allocator, tree->totals, tree->total_room * sizeof(*tree->totals));
+        tree->totals = pf_new(tree->allocator, tree->count * sizeof(*tree->totals));
+        tree->total_room = tree->totals ? tree->count : 0;
+    } else {
+        memset(tree->totals, 0, tree->count * sizeof(*tree->totals));
+    }
+    if (!tree->totals)
         return false;
-    for (size_t i = 0; i < tree->count; i++)
-        tree->totals[i] = tree->nodes[i].self;
-    for (size_t i = tree->count; i-- > 1;)
+    for (size_t i = tree->count; i-- > 1;) {
+        tree->totals[i] += tree->nodes[i].self;
         tree->totals[tree->nodes[i].parent] += tree->totals[i];
+    }
+    tree->totals[0] += tree->nodes[0].self;
     return true;
 }
