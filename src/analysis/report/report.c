@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/locale.h"
+#include "base/parts.h"
 #include "base/stages.h"
 
 enum {
@@ -515,36 +516,70 @@ static bool find_same_frames(struct pf_report *report)
 
 /* ---- rows ---- */
 
-/* Nodes by the number of bits of their totals, as lists through `next`, the last node first. */
-static void list_by_weight(struct pf_report *report, uint32_t first[PF_REPORT_WEIGHTS])
+/* Sums up the tree and links its nodes, both from the last one on: children in the order they were made. */
+static bool link_nodes(struct pf_report *report)
 {
-    const struct pf_tree *tree = &report->tree;
-    for (uint32_t i = 1; i < tree->count; i++) {
-        uint32_t *list = &first[pf_report_weight_class(tree->totals[i])];
-        report->links[i].next = *list;
-        *list = i;
+    enum { NODES_AHEAD = 16 };
+    struct pf_tree *tree = &report->tree;
+    struct pf_report_link *links = report->links = pf_new(report->allocator, tree->count * sizeof(*links));
+    uint64_t *totals = tree->totals = pf_new(report->allocator, tree->count * sizeof(*totals));
+    report->link_count = links ? tree->count : 0;
+    tree->total_room = totals ? tree->count : 0;
+    if (!links || !totals)
+        return false;
+    for (uint32_t node = (uint32_t)tree->count - 1; node; node--) {
+        const uint32_t parent = tree->nodes[node].parent, ahead = node > NODES_AHEAD ? node - NODES_AHEAD : 0;
+        __builtin_prefetch(&totals[tree->nodes[ahead].parent], 1);
+        __builtin_prefetch(&links[tree->nodes[ahead].parent], 1);
+        totals[node] += tree->nodes[node].self;
+        totals[parent] += totals[node];
+        links[node].sibling = links[parent].child;
+        links[parent].child = node;
     }
+    totals[0] += tree->nodes[0].self;
+    return true;
 }
 
 /* The heaviest children first, of one class in the order they were made. */
-static bool link_nodes(struct pf_report *report)
+static void order_children(const struct pf_report *report, uint32_t parent)
 {
-    const struct pf_tree *tree = &report->tree;
-    uint32_t first[PF_REPORT_WEIGHTS] = {0};
-    report->links = pf_new(report->allocator, tree->count * sizeof(*report->links));
-    if (!report->links)
-        return false;
-    report->link_count = tree->count;
-    list_by_weight(report, first);
-    for (unsigned class = 0; class < PF_REPORT_WEIGHTS; class ++)
-        for (uint32_t node = first[class], next; node; node = next) {
-            struct pf_report_link *parent = &report->links[tree->nodes[node].parent];
-            next = report->links[node].next;
-            report->links[node].next = 0;
-            report->links[node].sibling = parent->child;
-            parent->child = node;
-        }
-    return true;
+    struct pf_report_link *links = report->links;
+    uint32_t first[PF_REPORT_WEIGHTS] = {0}, last[PF_REPORT_WEIGHTS], *end = &links[parent].child;
+    unsigned lowest = PF_REPORT_WEIGHTS, highest = 0;
+    for (uint32_t node = *end; node; node = links[node].sibling) {
+        const unsigned class = pf_report_weight_class(report->tree.totals[node]);
+        *(first[class] ? &links[last[class]].sibling : &first[class]) = node;
+        last[class] = node;
+        lowest = class < lowest ? class : lowest;
+        highest = class > highest ? class : highest;
+    }
+    for (unsigned class = highest + 1; class -- > lowest;) {
+        if (!first[class])
+            continue;
+        *end = first[class];
+        end = &links[last[class]].sibling;
+    }
+    *end = 0;
+}
+
+enum { ORDERED_PARENTS = 65536 }; /* in a part */
+
+static void order_part(void *context, size_t part)
+{
+    const struct pf_report *report = context;
+    const size_t end = pf_min_size((part + 1) * ORDERED_PARENTS, report->link_count);
+    for (size_t parent = part * ORDERED_PARENTS; parent < end; parent++) {
+        const uint32_t child = report->links[parent].child;
+        if (child && report->links[child].sibling)
+            order_children(report, (uint32_t)parent);
+    }
+}
+
+static void order_nodes(struct pf_report *report, unsigned threads)
+{
+    const struct pf_parts parts = {order_part, report, (report->link_count + ORDERED_PARENTS - 1) / ORDERED_PARENTS,
+                                   threads};
+    pf_parts_do(&parts, report->allocator);
 }
 
 /* Where a walk over the tree stands, one of these for each frame of the way down. */
@@ -787,8 +822,9 @@ static bool make_rows(struct pf_report *report)
     struct walks all = {.report = report, .places = 1};
     if (report->by_frame)
         all.places += pf_profile_frame_count(report->profile);
-    if (!pf_tree_sum(&report->tree) || !link_nodes(report))
+    if (!link_nodes(report))
         return false;
+    order_nodes(report, threads);
     all.next = report->links[0].child;
     all.walks = pf_new(report->allocator, pf_stages_items(threads) * sizeof(*all.walks));
     all.count = all.walks ? pf_stages_items(threads) : 0;
@@ -927,6 +963,7 @@ static void start(struct pf_report *report, struct perfile_reader *reader, const
     *report = (struct pf_report){
         .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
     report->hierarchy = options->report->flags & PERFILE_REPORT_HIERARCHY;
+    report->arriving.threads = options->threads;
     pf_arena_open(&report->texts, report->allocator);
     pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);
