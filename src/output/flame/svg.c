@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/stages.h"
+
 enum { WIDTH = 1200, PAD = 10, FRAME = 16, FONT = 12, TOP = 3 * FONT, SUBTITLE = 2 * FONT, BOTTOM = 2 * FONT + 10 };
 static const double default_min_width = 0.1; /* pixels */
 static const double font_width = 0.59;       /* average of a character, in font sizes */
@@ -540,6 +542,104 @@ static void put_note(struct drawing *drawing, double y)
     pf_put_string(text, "</text>\n");
 }
 
+/* --- frames, on several threads --- */
+
+enum { JOB_FRAMES = 1024 };
+
+struct job {
+    struct drawing drawing; /* writes to `text` */
+    struct pf_text text;
+    uint32_t node, end; /* whose frames it puts */
+};
+
+struct jobs {
+    const struct drawing *drawing;
+    uint32_t next; /* node */
+    struct job *jobs;
+    unsigned count;
+};
+
+static bool choose_frames(void *context, void *item, unsigned worker)
+{
+    struct jobs *all = context;
+    struct job *job = item;
+    const size_t count = all->drawing->view.tree.count;
+    (void)worker;
+    job->node = all->next;
+    for (unsigned frames = 0; all->next < count && frames < JOB_FRAMES; all->next++)
+        frames += is_drawn(all->drawing, all->next);
+    job->end = all->next;
+    return all->next < count;
+}
+
+static bool put_job(void *context, void *item, unsigned worker)
+{
+    struct job *job = item;
+    (void)context;
+    (void)worker;
+    job->text.used = 0;
+    for (uint32_t node = job->node; node < job->end; node++)
+        if (is_drawn(&job->drawing, node))
+            put_frame(&job->drawing, node);
+    return true;
+}
+
+static bool open_jobs(struct jobs *all, const struct drawing *drawing)
+{
+    const struct perfile_allocator *allocator = drawing->text->allocator;
+    const unsigned count = pf_stages_items(drawing->view.threads);
+    bool opened = true;
+    *all = (struct jobs){.drawing = drawing, .jobs = pf_new(allocator, count * sizeof(*all->jobs))};
+    all->count = all->jobs ? count : 0;
+    for (unsigned i = 0; i < all->count; i++) {
+        struct job *job = &all->jobs[i];
+        job->drawing = *drawing;
+        job->drawing.text = &job->text;
+        opened = pf_text_open(&job->text, allocator, NULL, NULL) == 0 && opened;
+        opened = pf_text_open(&job->drawing.scratch, allocator, NULL, NULL) == 0 && opened;
+    }
+    return opened && all->jobs;
+}
+
+static void close_jobs(struct jobs *all)
+{
+    for (unsigned i = 0; i < all->count; i++) {
+        pf_text_close(&all->jobs[i].text);
+        pf_text_close(&all->jobs[i].drawing.scratch);
+    }
+    pf_free(all->drawing->text->allocator, all->jobs, all->count * sizeof(*all->jobs));
+}
+
+static int put_jobs(struct jobs *all)
+{
+    static const struct pf_stage stages[] = {{.work = choose_frames}, {.work = put_job, .parallel = true}};
+    struct pf_text *text = all->drawing->text;
+    const struct pf_stages_plan plan = {.stages = stages,
+                                        .stage_count = PF_COUNT(stages),
+                                        .threads = all->drawing->view.threads,
+                                        .context = all,
+                                        .items = all->jobs,
+                                        .item_bytes = sizeof(*all->jobs),
+                                        .item_count = all->count};
+    struct pf_stages *running = pf_stages_open(&plan, text->allocator);
+    const struct job *job;
+    int result = running ? 0 : PERFILE_ERROR_MEMORY;
+    while (result == 0 && (job = pf_stages_next(running)) != NULL) {
+        pf_put_through(text, job->text.data, job->text.used);
+        result = text->failed ? text->failed : job->text.failed | job->drawing.scratch.failed;
+    }
+    pf_stages_close(running);
+    return result;
+}
+
+static int put_frames(const struct drawing *drawing)
+{
+    struct jobs all;
+    const int result = open_jobs(&all, drawing) ? put_jobs(&all) : PERFILE_ERROR_MEMORY;
+    close_jobs(&all);
+    return result;
+}
+
 static int draw(struct drawing *drawing)
 {
     struct pf_text *text = drawing->text;
@@ -547,9 +647,7 @@ static int draw(struct drawing *drawing)
     put_head(drawing);
     put_heading(drawing);
     pf_put_string(text, "<g id=\"frames\">\n");
-    for (uint32_t node = 0; node < drawing->view.tree.count && !text->failed; node++)
-        if (is_drawn(drawing, node))
-            put_frame(drawing, node);
+    const int result = put_frames(drawing);
     pf_put_format(text,
                   "</g>\n<text id=\"details\" x=\"10\" y=\"%.0f\"> </text>\n"
                   "<text id=\"matched\" x=\"%.0f\" y=\"%.0f\"> </text>\n",
@@ -557,7 +655,7 @@ static int draw(struct drawing *drawing)
     put_keys(drawing, drawing->height - 5);
     put_note(drawing, drawing->height - 5);
     pf_put_string(text, "</svg>\n");
-    return text->failed ? text->failed : drawing->scratch.failed;
+    return text->failed ? text->failed : drawing->scratch.failed ? drawing->scratch.failed : result;
 }
 
 static int open_drawing(struct drawing *drawing, uint32_t event)
