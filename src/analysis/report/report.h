@@ -575,7 +575,7 @@ bool pf_graph_is_empty(const struct pf_report *report, const struct pf_report_ro
 void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row);
 /*
  * Several graphs at a time: after _prepare, each of them with a number for every node of the tree, zero before and after.
- * One may have NULL: the tree has room for its numbers.
+ * One of each key may have NULL: the tree has room for its numbers.
  */
 void pf_graphs_prepare(struct pf_report *report);
 void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as text, laid out as perf report --stdio does it. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "analysis/report/report.h"
@@ -21,7 +22,7 @@ enum {
     MOST_IN_RUN = 512,  /* frames, likewise */
     WIDEST = 4096,      /* column that may be asked for */
     MOST_MODULES = 6,   /* that are named for lack of symbols */
-    MOST_DRAWERS = 4,   /* threads that draw graphs: each but the first needs 8 bytes for each node of the tree */
+    MOST_DRAWERS = 4,   /* threads that draw graphs: each but one may need 8 bytes for each node of the tree */
     DRAWER_ROWS = 8,    /* rows that are worth a thread */
     LEVEL_INDENT = 3,   /* of a hierarchy */
     EMPTY_INDENT = 4,   /* of what says that nothing is shown below an entry */
@@ -680,7 +681,9 @@ struct drawers {
     size_t next; /* row to look at */
     struct drawing *drawings;
     unsigned drawing_count;
-    uint64_t *marks[MOST_DRAWERS];
+    uint64_t *marks[MOST_DRAWERS]; /* by worker; NULL: not needed yet */
+    pthread_mutex_t lock;
+    uint32_t keys[MOST_DRAWERS]; /* by worker, plus one: of the row whose graph has the tree's own marks; 0: none */
     struct pf_stages *stages;
 };
 
@@ -719,19 +722,45 @@ static bool choose_row(void *context, void *item, unsigned worker)
     return drawing->row;
 }
 
+/*
+ * Rows of two keys have no node in common: the tree's own marks, which stand where a graph looks anyway, serve one of each.
+ * False when out of memory.
+ */
+static bool take_marks(struct drawers *drawers, unsigned worker, uint32_t key, uint64_t **marks)
+{
+    const struct pf_report *report = drawers->table->report;
+    bool taken = false;
+    pthread_mutex_lock(&drawers->lock);
+    for (unsigned i = 0; i < MOST_DRAWERS; i++)
+        taken |= drawers->keys[i] == key + 1;
+    if (!taken)
+        drawers->keys[worker] = key + 1;
+    pthread_mutex_unlock(&drawers->lock);
+    if (taken && !drawers->marks[worker])
+        drawers->marks[worker] = pf_new(report->allocator, report->tree.count * sizeof(uint64_t));
+    *marks = taken ? drawers->marks[worker] : NULL;
+    return !taken || *marks;
+}
+
+static void release_marks(struct drawers *drawers, unsigned worker)
+{
+    pthread_mutex_lock(&drawers->lock);
+    drawers->keys[worker] = 0;
+    pthread_mutex_unlock(&drawers->lock);
+}
+
 static bool draw(void *context, void *item, unsigned worker)
 {
     struct drawers *drawers = context;
     struct drawing *drawing = item;
-    const struct pf_report *report = drawers->table->report;
+    uint64_t *marks;
     drawing->text.used = 0;
     if (!drawing->row)
         return true;
-    if (worker && !drawers->marks[worker])
-        drawers->marks[worker] = pf_new(report->allocator, report->tree.count * sizeof(uint64_t));
-    drawing->enough = (!worker || drawers->marks[worker]) &&
-                      put_graph(&drawing->table, drawing->row, drawers->marks[worker]) && !drawing->text.failed &&
+    drawing->enough = take_marks(drawers, worker, drawing->row->key, &marks) &&
+                      put_graph(&drawing->table, drawing->row, marks) && !drawing->text.failed &&
                       !drawing->table.margin.failed && !drawing->table.cell.failed && !drawing->table.fitted.failed;
+    release_marks(drawers, worker);
     return true;
 }
 
@@ -746,6 +775,7 @@ static void close_drawers(struct drawers *drawers)
     pf_free(report->allocator, drawers->drawings, drawers->drawing_count * sizeof(*drawers->drawings));
     for (size_t i = 0; i < MOST_DRAWERS; i++)
         pf_free(report->allocator, drawers->marks[i], report->tree.count * sizeof(uint64_t));
+    pthread_mutex_destroy(&drawers->lock);
 }
 
 static unsigned drawer_count(const struct table *table)
@@ -763,6 +793,7 @@ static bool open_drawers(struct drawers *drawers, const struct table *table)
     const unsigned threads = drawer_count(table), count = pf_stages_items(threads);
     *drawers = (struct drawers){.table = table, .drawings = pf_new(allocator, count * sizeof(*drawers->drawings))};
     drawers->drawing_count = drawers->drawings ? count : 0;
+    pthread_mutex_init(&drawers->lock, NULL);
     pf_graphs_prepare(table->report);
     bool enough = drawers->drawings;
     for (unsigned i = 0; i < drawers->drawing_count; i++) {
