@@ -227,7 +227,8 @@ static int report(const struct pf_command *command, struct pf_settings *settings
         return PF_STATUS_USAGE;
     }
     settings->format = NULL;
-    return pf_run_output(pf_command_find("dump"), settings);
+    settings->kind = "dump";
+    return pf_run_output(command, settings);
 }
 
 const struct pf_command pf_command_report = {
