@@ -417,8 +417,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_output_write(struct perfile_reader *r
                                                         const struct perfile_sink *sink, struct perfile_error *error);
 
 /*
- * Unwinding of dumped user stacks by the binaries of the recording. `reader` is that of the session; `options` may be
- * NULL. Errors: MEMORY, ARGUMENT (options->size).
+ * Unwinding of dumped user stacks by the binaries of the recording. `reader` is that of the session, and its allocator is the
+ * unwinder's, too; `options` may be NULL. Errors: MEMORY, ARGUMENT (options->size).
  */
 struct perfile_unwinder;
 PERFILE_API PERFILE_MUST_CHECK int perfile_unwinder_open(struct perfile_reader *reader,
@@ -487,7 +487,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_build_id_cache_list(const char *folde
 /*
  * Code that JIT compilers made, of the jitdump files that a recording maps. `reader` is that of the recording; `options`
  * (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of the recording
- * decides that. Both must live as long. Errors: MEMORY, ARGUMENT (options->size).
+ * decides that. Both must live as long. The reader's allocator is used. Errors: MEMORY, ARGUMENT (options->size).
  */
 struct perfile_jit;
 PERFILE_API PERFILE_MUST_CHECK int perfile_jit_open(struct perfile_reader *reader,

@@ -301,6 +301,8 @@ struct perfile_file {
     const char *path;         /* as perfile_open_path had it; NULL: opened otherwise */
 };
 PERFILE_API const struct perfile_file *perfile_reader_file(const struct perfile_reader *reader);
+/* What the reader was opened with, or malloc's. */
+PERFILE_API const struct perfile_allocator *perfile_reader_allocator(const struct perfile_reader *reader);
 
 /* ---- shapes that decoded records are made of ------------------------------------------------------------------ */
 

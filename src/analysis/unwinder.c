@@ -36,10 +36,11 @@ int perfile_unwinder_open(struct perfile_reader *reader, const struct perfile_sy
     int result = take_options(&find, reader, options, error);
     if (result < 0)
         return result;
-    struct perfile_unwinder *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
+    const struct perfile_allocator *allocator = perfile_reader_allocator(reader);
+    struct perfile_unwinder *made = pf_new(allocator, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "unwinding");
-    pf_watch_open(&made->watch, NULL);
+    pf_watch_open(&made->watch, allocator);
     find.allocator = &made->watch.allocator;
     made->reader = reader;
     result = pf_symbols_open(reader, &find, &made->symbols, error);
@@ -56,7 +57,7 @@ void perfile_unwinder_close(struct perfile_unwinder *unwinder)
     if (!unwinder)
         return;
     pf_symbols_close(unwinder->symbols);
-    pf_free(pf_allocator_or_default(NULL), unwinder, sizeof(*unwinder));
+    pf_free(unwinder->watch.below, unwinder, sizeof(*unwinder));
 }
 
 int perfile_unwind(void *context, struct perfile_session *session, const struct perfile_sample *sample,
@@ -136,10 +137,11 @@ int perfile_jit_open(struct perfile_reader *reader, const struct perfile_symbol_
     int result = take_options(&find, reader, options, error);
     if (result < 0)
         return result;
-    struct perfile_jit *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
+    const struct perfile_allocator *allocator = perfile_reader_allocator(reader);
+    struct perfile_jit *made = pf_new(allocator, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "jitdump");
-    pf_watch_open(&made->watch, NULL);
+    pf_watch_open(&made->watch, allocator);
     made->find = find;
     made->find.allocator = &made->watch.allocator;
     made->folder = folder;
@@ -157,7 +159,7 @@ void perfile_jit_close(struct perfile_jit *jit)
     if (!jit)
         return;
     pf_jit_close(jit->jit);
-    pf_free(pf_allocator_or_default(NULL), jit, sizeof(*jit));
+    pf_free(jit->watch.below, jit, sizeof(*jit));
 }
 
 int perfile_jit_follow(void *context, const struct perfile_record *record,

@@ -413,6 +413,11 @@ const struct perfile_file *perfile_reader_file(const struct perfile_reader *read
     return &reader->file;
 }
 
+const struct perfile_allocator *perfile_reader_allocator(const struct perfile_reader *reader)
+{
+    return reader->allocator;
+}
+
 const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader)
 {
     return &reader->counts;

@@ -2,6 +2,7 @@
 /* Profiles and resolvers that run out of memory at every Nth allocation: always an error, and all that was taken goes back. */
 #include "fault.h"
 
+#include <perfile/analysis.h>
 #include <perfile/profile.h>
 
 static const struct perfile_symbol_options *nowhere(void)
@@ -105,9 +106,52 @@ static void test_resolvers(void **state)
     at_every_allocation(resolve_samples);
 }
 
+/* What is opened for a reader; false: memory was short. */
+static bool open_helpers(struct perfile_reader *reader, const struct counting *memory)
+{
+    const size_t before = memory->blocks;
+    struct perfile_unwinder *unwinder;
+    struct perfile_jit *jit = NULL;
+    struct perfile_error error;
+    int result = perfile_unwinder_open(reader, nowhere(), &unwinder, &error);
+    assert_true(result < 0 || memory->blocks > before);
+    const size_t between = memory->blocks;
+    if (result == 0)
+        result = perfile_jit_open(reader, nowhere(), "/nonexistent", &jit, &error);
+    assert_true(result == 0 || result == PERFILE_ERROR_MEMORY);
+    assert_true(result < 0 || memory->blocks > between);
+    perfile_jit_close(jit);
+    perfile_unwinder_close(unwinder);
+    return result == 0;
+}
+
+/* Unwinders and the code of JITs have the reader's allocator. */
+static void test_helpers_of_readers(void **state)
+{
+    (void)state;
+    for (char **path = recordings; *path; path++) {
+        bool enough = false;
+        for (int left = -1; !enough || left < 0; left++) {
+            struct perfile_open_options options = PERFILE_OPEN_OPTIONS_INIT;
+            struct counting memory;
+            struct perfile_reader *reader;
+            struct perfile_error error;
+            counting_open(&memory, left);
+            options.allocator = &memory.allocator;
+            const int result = perfile_open_path(*path, &options, &reader, &error);
+            assert_true(result == 0 || result == PERFILE_ERROR_MEMORY);
+            enough = result == 0 && open_helpers(reader, &memory);
+            if (result == 0)
+                perfile_close(reader);
+            counting_close(&memory);
+        }
+    }
+}
+
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_profiles), cmocka_unit_test(test_resolvers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_profiles), cmocka_unit_test(test_resolvers),
+                                       cmocka_unit_test(test_helpers_of_readers)};
     (void)count;
     recordings = arguments + 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3144,6 +3144,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_open_source': ('libperfile', c_int, [POINTER(perfile_source), POINTER(perfile_open_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_close': ('libperfile', None, [c_void_p]),
     'perfile_reader_file': ('libperfile', POINTER(perfile_file), [c_void_p]),
+    'perfile_reader_allocator': ('libperfile', POINTER(perfile_allocator), [c_void_p]),
     'perfile_reader_next': ('libperfile', c_int, [c_void_p, POINTER(POINTER(perfile_record)), POINTER(perfile_error)]),
     'perfile_reader_rewind': ('libperfile', c_int, [c_void_p, POINTER(perfile_error)]),
     'perfile_reader_mute': ('libperfile', None, [c_void_p, c_bool]),
