@@ -861,7 +861,7 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
 {
     struct run run = {.settings = settings,
                       .signals = -1,
-                      .control = PF_CONTROL_INIT,
+                      .control = {.verb = "record", .fd = -1, .ack = -1},
                       .workload = {.verb = "record", .go = -1, .news = -1}};
     int status;
 

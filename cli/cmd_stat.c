@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+#include "control.h"
 #include "count.h"
 #include "help.h"
 #include "message.h"
 #include "stream.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { RUNS_MAX = 10000 };
 
 #define AT(member) offsetof(struct pf_settings, member)
 #define FLAG(option, short_option, member, text)                                                                       \
@@ -24,6 +29,11 @@
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
         .offset = AT(record.options.member), .doc = text                                                               \
     }
+#define STRING(option, short_option, value, member, text)                                                              \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
+        .doc = text                                                                                                    \
+    }
 #define NUMBER(option, short_option, value, member, text)                                                              \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_NUMBER, .argument = value,                           \
@@ -38,18 +48,37 @@ static const struct pf_option what_options[] = {
      .offset = AT(record.events),
      .doc = "The events, in perf's syntax. The default is clock, context switches, migrations, page faults, cycles, "
             "instructions, branches and branch misses."},
+    {.name = "filter",
+     .kind = PF_OPTION_FILTER,
+     .argument = "FILTER",
+     .offset = AT(record.filters),
+     .doc = "Only count the preceding tracepoint, or all that a wildcard matches, if its fields match: 'fd == 1'."},
+    {.name = "detailed",
+     .letter = 'd',
+     .kind = PF_OPTION_COUNT,
+     .offset = AT(stat.detail),
+     .doc =
+         "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
+         "instruction cache and of TLBs; -ddd: also prefetches."},
     BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the whole system; the default without a command."),
     TEXT("cpu", 'C', "LIST", cpus, "Only count on these CPUs: 0-3,7."),
     TEXT("pid", 'p', "LIST", pids, "Count these processes with all their threads."),
     TEXT("tid", 't', "LIST", tids, "Count these threads."),
     TEXT("uid", 'u', "USER", user, "Count all processes of a user."),
-    TEXT("for-each-cgroup", 'G', "PATH", cgroup, "Only count the processes of a cgroup; with --all-cpus."),
+    TEXT("cgroup", 'G', "PATH", cgroup, "Only count the processes of a cgroup; with --all-cpus."),
+    TEXT("for-each-cgroup", 0, "PATH", cgroup, "The same."),
     BITS("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Do not count child processes."),
     BITS("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only count user space, for all events."),
     BITS("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only count the kernel, for all events."),
-    NUMBER("delay", 'D', "MS", delay_ms, "Start MS milliseconds after the command."),
+    STRING("delay", 'D', "MS", stat.delay,
+           "Start MS milliseconds after the command, or with -1 when --control enables it."),
     NUMBER("timeout", 0, "MS", timeout_ms, "Stop after MS milliseconds."),
-    NUMBER("repeat", 'r', "N", repeat, "Run the command N times, and print means and standard errors."),
+    STRING("control", 0, "HOW", stat.control,
+           "Listen for commands on fd:CTL[,ACK] or fifo:CTL[,ACK], one on a line: enable, disable, ping, stop. Each is "
+           "answered with \"ack\" when it is done."),
+    STRING("repeat", 'r', "N", stat.repeat_text,
+           "Run the command N times, and print means and standard errors; 0: again and again, each by itself, until "
+           "Ctrl-C."),
     {0},
 };
 static const struct pf_option_group what_group = {"What is counted", what_options};
@@ -59,12 +88,9 @@ static const struct pf_option how_options[] = {
     NUMBER("interval-count", 0, "N", interval_count, "Stop after N intervals."),
     FLAG("no-scale", 0, unscaled, "Do not scale counts of events that shared the hardware."),
     {.name = "big-num", .letter = 'B', .kind = PF_OPTION_IGNORE, .doc = "Ignored: numbers are never grouped."},
-    {.name = "output",
-     .letter = 'o',
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     .offset = AT(output),
-     .doc = "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data]."},
+    STRING("output", 'o', "FILE", output,
+           "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data]."),
+    STRING("log-fd", 0, "FD", stat.log_fd, "Write to this descriptor: --log-fd 3 3>>FILE adds to a file."),
     {0},
 };
 static const struct pf_option_group how_group = {"When and where it is printed", how_options};
@@ -90,20 +116,37 @@ static const struct pf_option print_options[] = {
      .doc = "Also print what counts make together, such as ipc=instructions/cycles: numbers, the events that are "
             "counted by their names, and duration_time (the seconds that passed), with the signs of arithmetic, "
             "parentheses, min(a,b), max(a,b), d_ratio(a,b) and 'a if c else b'. Can be given several times."},
+    FLAG("summary", 0, summary, "After intervals also print what was counted in all of them."),
+    FLAG("no-csv-summary", 0, plain_summary, "The same, and with -x its lines do not begin with \"summary\"."),
     FLAG("json-output", 'j', as_json, "Print an object on a line for each count, as perf stat -j does."),
     PF_OPTION_FORMAT,
     {0},
 };
 static const struct pf_option_group print_group = {"What is printed", print_options};
 
+struct runs {
+    struct pf_settings *settings;
+    struct pf_control control;
+    struct pf_count *counts;
+    struct perfile_reader **readers;
+    size_t count, room;
+    struct pf_stream stream;
+    int fd; /* without a file: where it is printed */
+};
+
 /* ---- printing ---------------------------------------------------------------------------------------------------- */
 
-/* A pager or a file is not in the way of the command's own output. */
-static int put_error(void *context, const void *data, size_t bytes)
+static int put_nothing(void *context, const void *data, size_t bytes)
 {
-    (void)context;
+    (void)context, (void)data, (void)bytes;
+    return 0;
+}
+
+/* A pager or a file is not in the way of the command's own output. */
+static int put_fd(void *context, const void *data, size_t bytes)
+{
     for (const char *at = data; bytes;) {
-        const ssize_t written = write(STDERR_FILENO, at, bytes);
+        const ssize_t written = write(*(const int *)context, at, bytes);
         if (written <= 0)
             return -1;
         at += written;
@@ -114,6 +157,8 @@ static int put_error(void *context, const void *data, size_t bytes)
 
 static void choose_format(struct pf_settings *settings)
 {
+    if (settings->report.separator && !strcmp(settings->report.separator, "\\t"))
+        settings->report.separator = "\t"; /* as perf has it */
     if (settings->format && strcmp(settings->format, "text") != 0)
         return;
     settings->format = settings->stat.as_json ? "perf-json" : settings->report.separator ? "perf-csv" : "text";
@@ -170,7 +215,15 @@ static char *title_of(const struct pf_settings *settings)
     return fclose(text) == 0 ? title : NULL;
 }
 
-static void print_times(const struct pf_count *count)
+static bool shows_times(const struct runs *runs)
+{
+    const struct pf_settings *settings = runs->settings;
+
+    return runs->count == 1 && runs->counts[0].workload.pid && !runs->counts[0].targets &&
+           (!settings->stat.interval_ms || settings->print.stat) && !strcmp(settings->format, "text");
+}
+
+static void print_times(const struct pf_count *count, const struct perfile_sink *sink)
 {
     struct rusage now;
 
@@ -183,18 +236,10 @@ static void print_times(const struct pf_count *count)
     const int bytes =
         snprintf(text, sizeof(text), " %7ld.%06ld000 seconds user\n %7ld.%06ld000 seconds sys\n\n\n",
                  user - (user_us < 0), (user_us + 1000000) % 1000000, sys - (sys_us < 0), (sys_us + 1000000) % 1000000);
-    put_error(NULL, text, (size_t)bytes);
+    (void)sink->write(sink->context, text, (size_t)bytes);
 }
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
-
-struct runs {
-    struct pf_settings *settings;
-    struct pf_count *counts;
-    struct perfile_reader **readers;
-    size_t count, room;
-    struct pf_stream stream;
-};
 
 static int open_reader(struct runs *runs, size_t index)
 {
@@ -209,29 +254,50 @@ static int open_reader(struct runs *runs, size_t index)
     return result < 0 ? pf_status_of_error(result, PF_STATUS_UNREADABLE) : PF_STATUS_OK;
 }
 
-static int print(struct runs *runs)
+/* Where it is printed to. */
+static struct perfile_sink sink_of(struct runs *runs)
+{
+    const struct pf_settings *settings = runs->settings;
+
+    if (settings->quiet)
+        return (struct perfile_sink){NULL, put_nothing};
+    return settings->output ? (struct perfile_sink){&runs->stream, pf_stream_write}
+                            : (struct perfile_sink){&runs->fd, put_fd};
+}
+
+static int write_counts(struct runs *runs, const char *title)
 {
     struct pf_settings *settings = runs->settings;
-    const struct perfile_sink to_file = {&runs->stream, pf_stream_write}, to_error = {NULL, put_error};
+    const struct perfile_sink sink = sink_of(runs);
     struct perfile_error error;
-    char *title = title_of(settings);
-    int status = settings->output ? pf_stream_open(&runs->stream, settings->output) : PF_STATUS_OK;
 
-    if (status || !title) {
-        free(title);
-        return status ? status : PF_STATUS_MEMORY;
-    }
     settings->print.title = title;
     settings->print.more = runs->readers + 1;
     settings->print.more_count = runs->count - 1;
-    const int result = perfile_output_write(runs->readers[0], "stat", settings->format, &settings->print,
-                                            settings->output ? &to_file : &to_error, &error);
+    const int result =
+        perfile_output_write(runs->readers[0], "stat", settings->format, &settings->print, &sink, &error);
     if (result < 0 && !(result == PERFILE_ERROR_WRITE && settings->output)) {
         pf_message("stat: %s", error.message);
-        status = result == PERFILE_ERROR_WRITE ? PF_STATUS_OUTPUT : pf_status_of_error(result, PF_STATUS_USAGE);
+        return result == PERFILE_ERROR_WRITE ? PF_STATUS_OUTPUT : pf_status_of_error(result, PF_STATUS_USAGE);
     }
-    if (settings->output) {
-        const int closed = pf_stream_close(&runs->stream, result >= 0);
+    if (shows_times(runs) && result >= 0) {
+        pf_count_end(&runs->counts[0]);
+        print_times(&runs->counts[0], &sink);
+    }
+    return PF_STATUS_OK;
+}
+
+static int print(struct runs *runs)
+{
+    const bool to_file = runs->settings->output && !runs->settings->quiet;
+    char *title = title_of(runs->settings);
+    int status = !title    ? PF_STATUS_MEMORY
+                 : to_file ? pf_stream_open(&runs->stream, runs->settings->output)
+                           : PF_STATUS_OK;
+
+    if (!status) {
+        status = write_counts(runs, title);
+        const int closed = to_file ? pf_stream_close(&runs->stream, !status) : PF_STATUS_OK;
         status = status ? status : closed;
     }
     free(title);
@@ -245,7 +311,8 @@ static int run_all(struct runs *runs)
     int status = PF_STATUS_OK, own = PF_STATUS_OK;
 
     for (; runs->count < runs->room && !status; runs->count++) {
-        status = pf_count_start(&runs->counts[runs->count], settings, NULL);
+        status = pf_count_start(&runs->counts[runs->count], settings, &runs->control, NULL);
+        settings->record.options.note = NULL; /* it would say the same of each */
         if (!status)
             status = open_reader(runs, runs->count);
         if (!status && runs->room > 1)
@@ -257,17 +324,17 @@ static int run_all(struct runs *runs)
         return status;
     for (size_t i = 0; i < runs->count && !own; i++)
         own = pf_count_status(&runs->counts[i]);
-    if (runs->room == 1 && runs->counts[0].workload.pid && !runs->counts[0].targets && !settings->stat.interval_ms &&
-        !settings->output && !strcmp(settings->format, "text"))
-        print_times(&runs->counts[0]);
     return own;
 }
 
-static int count(struct pf_settings *settings)
+/* `runs` times, whose mean is printed. *ended: by a signal. */
+static int count_runs(struct pf_settings *settings, struct pf_control *control, size_t room, bool *ended)
 {
-    struct runs runs = {.settings = settings, .room = settings->stat.repeat ? (size_t)settings->stat.repeat : 1};
+    struct runs runs = {.settings = settings, .room = room, .control = *control, .fd = STDERR_FILENO};
     int status = PF_STATUS_MEMORY;
 
+    if (settings->stat.log_fd)
+        runs.fd = atoi(settings->stat.log_fd);
     runs.counts = calloc(runs.room, sizeof(*runs.counts));
     runs.readers = calloc(runs.room, sizeof(struct perfile_reader *));
     for (size_t i = 0; runs.counts && i < runs.room; i++)
@@ -275,15 +342,27 @@ static int count(struct pf_settings *settings)
     if (runs.counts && runs.readers)
         status = run_all(&runs);
     for (size_t i = 0; runs.counts && runs.readers && i <= runs.count && i < runs.room; i++) {
+        *ended |= runs.counts[i].signal != 0;
         perfile_close(runs.readers[i]);
         pf_count_close(&runs.counts[i]);
     }
+    *control = runs.control;
     free(runs.counts);
     free(runs.readers);
     return status;
 }
 
-static int record(struct pf_settings *settings)
+static int count(struct pf_settings *settings, struct pf_control *control)
+{
+    bool ended = false;
+    int status = count_runs(settings, control, settings->stat.repeat ? (size_t)settings->stat.repeat : 1, &ended);
+
+    while (settings->stat.forever && !status && !ended)
+        status = count_runs(settings, control, 1, &ended);
+    return status;
+}
+
+static int record(struct pf_settings *settings, struct pf_control *control)
 {
     const char *path = settings->output ? settings->output : "perf.data";
     struct pf_count count;
@@ -291,7 +370,7 @@ static int record(struct pf_settings *settings)
 
     if ((status = pf_stream_check_recording("stat", path)))
         return status;
-    status = pf_count_start(&count, settings, path);
+    status = pf_count_start(&count, settings, control, path);
     if (!status)
         status = pf_count_wait(&count);
     if (!status)
@@ -310,36 +389,118 @@ static void note(void *context, const char *sentence)
         pf_message("stat: %s", sentence);
 }
 
-static int check(struct pf_settings *settings)
+/* "-1", or a number of at most `most`. */
+static bool read_number(const char *text, uint64_t most, uint64_t *number, bool *is_minus_one)
+{
+    char *end;
+
+    *is_minus_one = !strcmp(text, "-1");
+    if (*is_minus_one)
+        return true;
+    *number = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && *number <= most;
+}
+
+/* What is written as a number or a word. */
+static const char *read_texts(struct pf_stat_settings *stat)
+{
+    uint64_t fd;
+    bool is_minus_one = false;
+
+    if (stat->delay && !read_number(stat->delay, INT_MAX, &stat->delay_ms, &stat->start_disabled))
+        return "--delay needs a number of milliseconds, or -1";
+    if (stat->repeat_text && (!read_number(stat->repeat_text, RUNS_MAX, &stat->repeat, &is_minus_one) || is_minus_one))
+        return "--repeat needs a number of at most 10000 runs, or 0: until Ctrl-C";
+    stat->forever = stat->repeat_text && !stat->repeat;
+    if (stat->log_fd &&
+        (!read_number(stat->log_fd, INT_MAX, &fd, &is_minus_one) || is_minus_one || fcntl((int)fd, F_GETFD) < 0))
+        return "--log-fd needs the number of a descriptor that is open";
+    if (stat->start_disabled && !stat->control)
+        return "--delay -1 waits for a command: it needs --control";
+    return NULL;
+}
+
+static const char *check_units(const struct pf_settings *settings)
 {
     const struct pf_stat_settings *stat = &settings->stat;
+    const struct perfile_recorder_options *what = &settings->record.options;
+    const bool by_cpu = what->cpus || what->flags & PERFILE_RECORDER_ALL_CPUS;
+
+    if (stat->no_aggregation + stat->per_socket + stat->per_die + stat->per_core + stat->per_node + stat->per_thread >
+        1)
+        return "counts are added up in one way: give one of -A, --per-socket, --per-die, --per-core, --per-node, "
+               "--per-thread";
+    if (per_of(stat) && !stat->per_thread && !by_cpu)
+        return "counts of CPUs need --all-cpus or --cpu: a process is counted wherever it runs";
+    if (stat->per_thread && (what->cpus || !(by_cpu || what->pids || what->tids || what->user)))
+        return "--per-thread needs --pid, --tid, --uid or --all-cpus: the threads of a command are not there yet";
+    if (what->cgroup && !by_cpu)
+        return "--cgroup needs --all-cpus or --cpu: the processes of a cgroup are counted wherever they run";
+    return NULL;
+}
+
+static const char *check_runs(const struct pf_settings *settings)
+{
+    const struct pf_stat_settings *stat = &settings->stat;
+
+    if (stat->repeat_text && !settings->operand_count)
+        return "--repeat needs a command";
+    if (stat->repeat > 1 && stat->interval_ms)
+        return "--repeat prints no intervals";
+    if (stat->interval_count && !stat->interval_ms)
+        return "--interval-count needs --interval-print MS";
+    if ((stat->summary || stat->plain_summary) && !stat->interval_ms)
+        return "--summary needs --interval-print MS: without intervals that is all that is printed";
+    if (stat->log_fd && settings->output)
+        return "give --output or --log-fd";
+    return NULL;
+}
+
+/* Lines for scripts have no others among them; what they cannot say is in them: "<not supported>", ":u". */
+static bool is_for_scripts(const struct pf_settings *settings)
+{
+    return strcmp(settings->format, "text") != 0 && !settings->output && !settings->stat.log_fd;
+}
+
+static int check(struct pf_settings *settings, bool records)
+{
     struct perfile_recorder_options *what = &settings->record.options;
-    const char *why = NULL;
+    const char *why = read_texts(&settings->stat);
 
     what->size = sizeof(*what);
     what->events = settings->record.events;
-    what->note = note;
+    what->filters = (const char *const *)settings->record.filters;
+    what->filter_count = settings->record.filter_count;
+    what->note = records || !is_for_scripts(settings) ? note : NULL;
     what->note_context = settings;
     if (!settings->operand_count && !what->pids && !what->tids && !what->user)
         what->flags |= PERFILE_RECORDER_ALL_CPUS;
-    if (stat->per_thread)
+    if (settings->stat.per_thread)
         what->flags |= PERFILE_RECORDER_NO_INHERIT;
-    const bool by_cpu = what->cpus || what->flags & PERFILE_RECORDER_ALL_CPUS;
-    if (stat->no_aggregation + stat->per_socket + stat->per_die + stat->per_core + stat->per_node + stat->per_thread >
-        1)
-        why = "counts are added up in one way: give one of -A, --per-socket, --per-die, --per-core, --per-node, "
-              "--per-thread";
-    else if (per_of(stat) && !stat->per_thread && !by_cpu)
-        why = "counts of CPUs need --all-cpus or --cpu: a process is counted wherever it runs";
-    else if (stat->per_thread && by_cpu)
-        why = "--per-thread needs --pid or --tid";
-    else if (stat->repeat > 1 && (!settings->operand_count || stat->interval_ms))
-        why = "--repeat needs a command, and prints no intervals";
-    else if (stat->repeat > 10000)
-        why = "--repeat allows at most 10000 runs";
-    if (why)
+    if (why || (why = check_units(settings)) || (why = check_runs(settings)))
         pf_message("stat: %s", why);
     return why ? PF_STATUS_USAGE : PF_STATUS_OK;
+}
+
+static int run_controlled(struct pf_settings *settings, bool records)
+{
+    struct pf_control control = {.verb = "stat"};
+    int status = pf_control_open(&control, settings->stat.control);
+
+    if (!status)
+        status = records ? record(settings, &control) : count(settings, &control);
+    pf_control_close(&control);
+    return status;
+}
+
+static void choose_print(struct pf_settings *settings)
+{
+    choose_format(settings);
+    settings->print.per = per_of(&settings->stat);
+    settings->print.metrics = settings->stat.metrics;
+    settings->print.stat = settings->stat.plain_summary ? PERFILE_STAT_PLAIN_SUMMARY
+                           : settings->stat.summary     ? PERFILE_STAT_SUMMARY
+                                                        : 0;
 }
 
 static const struct pf_command report_command;
@@ -367,19 +528,15 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
             return status;
         settings->operands[settings->operand_count] = NULL;
     }
-    choose_format(settings);
-    settings->print.per = per_of(&settings->stat);
-    settings->print.metrics = settings->stat.metrics;
-    if ((status = check_metrics(settings)) || (status = check(settings)))
+    choose_print(settings);
+    if ((status = check_metrics(settings)) || (status = check(settings, records)))
         return status;
-    return records ? record(settings) : count(settings);
+    return run_controlled(settings, records);
 }
 
 static int run_report(const struct pf_command *command, struct pf_settings *settings)
 {
-    choose_format(settings);
-    settings->print.per = per_of(&settings->stat);
-    settings->print.metrics = settings->stat.metrics;
+    choose_print(settings);
     const int status = check_metrics(settings);
     return status ? status : pf_run_output(command, settings);
 }

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int refuse(const char *text, const char *why)
+static int refuse(const struct pf_control *control, const char *text, const char *why)
 {
-    pf_message("record: --control %s: %s", text, why);
+    pf_message("%s: --control %s: %s", control->verb, text, why);
     return PF_STATUS_USAGE;
 }
 
@@ -42,11 +42,11 @@ static int take_descriptors(struct pf_control *control, const char *text)
         good = answer >= 0 && answer < 1 << 20;
     }
     if (!good || *end)
-        return refuse(text, "expected fd:CTL or fd:CTL,ACK");
+        return refuse(control, text, "expected fd:CTL or fd:CTL,ACK");
     const int flags = fcntl((int)fd, F_GETFL);
     if (flags < 0 || (answer >= 0 && fcntl((int)answer, F_GETFL) < 0) ||
         fcntl((int)fd, F_SETFL, flags | O_NONBLOCK) < 0)
-        return refuse(text, strerror(errno));
+        return refuse(control, text, strerror(errno));
     control->fd = (int)fd;
     control->flags = flags;
     control->ack = (int)answer;
@@ -55,15 +55,15 @@ static int take_descriptors(struct pf_control *control, const char *text)
     return PF_STATUS_OK;
 }
 
-static int open_fifo(const char *text, const char *path, int *fd)
+static int open_fifo(const struct pf_control *control, const char *text, const char *path, int *fd)
 {
     struct stat status;
 
     if (stat(path, &status) == 0 && !S_ISFIFO(status.st_mode))
-        return refuse(text, "not a named pipe; mkfifo makes one");
+        return refuse(control, text, "not a named pipe; mkfifo makes one");
     *fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     return *fd >= 0 ? PF_STATUS_OK
-                    : refuse(text, errno == ENOENT ? "no such named pipe; mkfifo makes one" : strerror(errno));
+                    : refuse(control, text, errno == ENOENT ? "no such named pipe; mkfifo makes one" : strerror(errno));
 }
 
 /* Read and write: so that opening waits for nobody, and the end of one who commands is not the end of all. */
@@ -75,24 +75,24 @@ static int open_fifos(struct pf_control *control, const char *text)
     int status;
 
     if (!bytes || bytes >= sizeof(path) || (comma && !comma[1]))
-        return refuse(text, "expected fifo:CTL or fifo:CTL,ACK");
+        return refuse(control, text, "expected fifo:CTL or fifo:CTL,ACK");
     memcpy(path, name, bytes);
     path[bytes] = 0;
     control->owned = true;
-    status = open_fifo(text, path, &control->fd);
-    return status || !comma ? status : open_fifo(text, comma + 1, &control->ack);
+    status = open_fifo(control, text, path, &control->fd);
+    return status || !comma ? status : open_fifo(control, text, comma + 1, &control->ack);
 }
 
 int pf_control_open(struct pf_control *control, const char *text)
 {
-    *control = (struct pf_control)PF_CONTROL_INIT;
+    *control = (struct pf_control){.verb = control->verb, .fd = -1, .ack = -1};
     if (!text)
         return PF_STATUS_OK;
     if (!strncmp(text, "fd:", 3))
         return take_descriptors(control, text);
     if (!strncmp(text, "fifo:", 5))
         return open_fifos(control, text);
-    return refuse(text, "expected fd:CTL[,ACK] or fifo:CTL[,ACK]");
+    return refuse(control, text, "expected fd:CTL[,ACK] or fifo:CTL[,ACK]");
 }
 
 void pf_control_answer(const struct pf_control *control)
@@ -104,10 +104,10 @@ void pf_control_answer(const struct pf_control *control)
     if (control->ack < 0)
         return;
     if (poll(&ack, 1, 0) == 0) /* who does not read its answers does not hold up the recording */
-        pf_message("record: control command not answered: the pipe for answers is full");
+        pf_message("%s: control command not answered: the pipe for answers is full", control->verb);
     /* perf writes the NUL, too: those who read five bytes wait for it */
     else if (write(control->ack, word, sizeof(word)) < 0)
-        pf_message("record: control command not answered: %s", strerror(errno));
+        pf_message("%s: control command not answered: %s", control->verb, strerror(errno));
 }
 
 static void take_byte(struct pf_control *control, char byte, bool (*run)(void *context, const char *command),
@@ -120,7 +120,7 @@ static void take_byte(struct pf_control *control, char byte, bool (*run)(void *c
         return;
     }
     if (control->used == sizeof(control->line)) {
-        pf_message("record: control command longer than %zu bytes ignored", sizeof(control->line) - 1);
+        pf_message("%s: control command longer than %zu bytes ignored", control->verb, sizeof(control->line) - 1);
         control->used = 0;
         return;
     }

@@ -7,17 +7,14 @@
 #include <stddef.h>
 
 struct pf_control {
-    int fd;    /* commands come here, each in a line; -1: there are none (any more) */
-    int ack;   /* -1: nobody wants an answer */
-    int flags; /* that `fd` had before, when it is not ours */
+    const char *verb; /* whose messages these are; to be set first */
+    int fd;           /* commands come here, each in a line; -1: there are none (any more) */
+    int ack;          /* -1: nobody wants an answer */
+    int flags;        /* that `fd` had before, when it is not ours */
     bool owned;
     char line[256];
     size_t used;
 };
-#define PF_CONTROL_INIT                                                                                                \
-    {                                                                                                                  \
-        .fd = -1, .ack = -1                                                                                            \
-    }
 
 /* "fd:CTL[,ACK]" or "fifo:CTL[,ACK]"; NULL: none. PF_STATUS_OK, or a status when a message was printed. */
 int pf_control_open(struct pf_control *control, const char *text);

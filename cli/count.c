@@ -65,6 +65,7 @@ static int open_counter(struct pf_count *count)
     options.per = count->settings->print.per;
     options.interval_ms = stat->interval_ms;
     options.unscaled = stat->unscaled;
+    options.detail = stat->detail;
     return perfile_counter_open(&options, count->writer, &count->counter, &count->error);
 }
 
@@ -80,7 +81,8 @@ static int prepare_command(struct pf_count *count)
     snprintf(count->pid, sizeof(count->pid), "%d", (int)count->workload.pid);
     if (!count->targets) {
         count->what.tids = count->pid;
-        count->what.flags |= count->settings->stat.delay_ms ? 0 : PERFILE_RECORDER_ENABLE_ON_EXEC;
+        if (!count->settings->stat.delay_ms && !count->settings->stat.start_disabled)
+            count->what.flags |= PERFILE_RECORDER_ENABLE_ON_EXEC;
     }
     return PF_STATUS_OK;
 }
@@ -90,7 +92,7 @@ static int enable(struct pf_count *count)
 {
     const struct pf_stat_settings *stat = &count->settings->stat;
 
-    if (!(count->what.flags & PERFILE_RECORDER_ENABLE_ON_EXEC) &&
+    if (!(count->what.flags & PERFILE_RECORDER_ENABLE_ON_EXEC) && !stat->start_disabled &&
         (count->failed = perfile_counter_enable(count->counter, &count->error)) < 0)
         return failure(count, count->failed);
     count->enable_ns = 0;
@@ -100,13 +102,15 @@ static int enable(struct pf_count *count)
     return PF_STATUS_OK;
 }
 
-int pf_count_start(struct pf_count *count, const struct pf_settings *settings, const char *path)
+int pf_count_start(struct pf_count *count, const struct pf_settings *settings, struct pf_control *control,
+                   const char *path)
 {
     const struct perfile_recorder_options *what = &settings->record.options;
     int result, status;
 
     *count = PF_COUNT_INIT;
     count->settings = settings;
+    count->control = control;
     count->what = *what;
     count->targets = what->pids || what->tids || what->user || what->cpus || what->flags & PERFILE_RECORDER_ALL_CPUS;
     sigprocmask(SIG_BLOCK, NULL, &count->mask);
@@ -182,18 +186,41 @@ static void write_round(struct pf_count *count, bool last)
     count->ended = last || count->failed < 0;
 }
 
+/* Of --control; true: answer it. */
+static bool obey(void *context, const char *command)
+{
+    struct pf_count *count = context;
+    int result = 0;
+
+    if (!strcmp(command, "enable")) {
+        count->enable_ns = 0; /* not later once more */
+        result = perfile_counter_enable(count->counter, &count->error);
+    } else if (!strcmp(command, "disable")) {
+        result = perfile_counter_disable(count->counter, &count->error);
+    } else if (!strcmp(command, "stop")) {
+        count->stop_wanted = true;
+    } else if (strcmp(command, "ping") != 0) {
+        pf_message("stat: unknown control command \"%s\" (valid: enable, disable, ping, stop)", command);
+        return false;
+    }
+    if (result < 0)
+        pf_message("stat: %s: %s", command, count->error.message);
+    return result == 0;
+}
+
 /* Until there is more to read, or all is over. */
 static void advance(struct pf_count *count)
 {
-    struct pollfd signals = {.fd = count->signals, .events = POLLIN};
     const uint64_t most = count->settings->stat.interval_count, before = count->intervals;
 
     while (!count->ended && count->intervals == before) {
-        poll(&signals, 1, wait_ms(count));
+        struct pollfd fds[] = {{.fd = count->signals, .events = POLLIN}, {.fd = count->control->fd, .events = POLLIN}};
+        poll(fds, 2, wait_ms(count));
         read_signals(count);
+        pf_control_read(count->control, obey, count);
         if (count->enable_ns && now_ns() >= count->enable_ns && enable(count))
             count->ended = true;
-        const bool over = count->signal || (count->end_ns && now_ns() >= count->end_ns) ||
+        const bool over = count->signal || count->stop_wanted || (count->end_ns && now_ns() >= count->end_ns) ||
                           (count->workload.pid && pf_workload_ended(&count->workload)) || are_gone(count);
         const bool due = count->next_ns && now_ns() >= count->next_ns;
         if (over || due)
@@ -228,20 +255,23 @@ int64_t pf_count_read(void *context, void *to, size_t bytes)
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 /* Who ends the counting of a command means the command, too. */
-int pf_count_status(struct pf_count *count)
+void pf_count_end(struct pf_count *count)
 {
     struct pollfd signals = {.fd = count->signals, .events = POLLIN};
 
-    if (count->failed < 0)
-        return failure(count, count->failed);
-    if (!count->workload.pid)
-        return PF_STATUS_OK;
-    while (!pf_workload_ended(&count->workload)) {
+    while (count->workload.pid && !pf_workload_ended(&count->workload)) {
         kill(count->workload.pid, SIGTERM);
         poll(&signals, 1, LOOK_MS);
         read_signals(count);
     }
-    return pf_workload_status(&count->workload);
+}
+
+int pf_count_status(struct pf_count *count)
+{
+    if (count->failed < 0)
+        return failure(count, count->failed);
+    pf_count_end(count);
+    return count->workload.pid ? pf_workload_status(&count->workload) : PF_STATUS_OK;
 }
 
 void pf_count_close(struct pf_count *count)

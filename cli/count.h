@@ -6,6 +6,7 @@
 #ifndef PERFILE_CLI_COUNT_H
 #define PERFILE_CLI_COUNT_H
 
+#include "control.h"
 #include "options.h"
 #include "workload.h"
 
@@ -18,6 +19,7 @@ struct pf_count {
     const struct pf_settings *settings;
     struct perfile_recorder_options what;
     struct pf_workload workload;
+    struct pf_control *control;
     struct perfile_writer *writer;
     struct perfile_counter *counter;
     struct perfile_error error;
@@ -25,7 +27,7 @@ struct pf_count {
     sigset_t mask; /* of signals before us, which the command gets */
     int signal;    /* that ended it; 0: none came */
     bool targets;  /* others than the command are counted: it says for how long */
-    bool ended;
+    bool ended, stop_wanted;
     int64_t start_ns, next_ns, end_ns, enable_ns; /* of CLOCK_MONOTONIC; 0: none */
     uint64_t intervals;
     char pid[16];
@@ -38,13 +40,19 @@ struct pf_count {
 
 #define PF_COUNT_INIT ((struct pf_count){.signals = -1, .workload = {.verb = "stat", .go = -1, .news = -1}})
 
-/* Starts it. `path` NULL: to be read by pf_count_read; PF_STATUS_OK, or a status when a message was printed. */
-int pf_count_start(struct pf_count *count, const struct pf_settings *settings, const char *path);
+/*
+ * Starts it; `control` is to live as long. `path` NULL: to be read by pf_count_read; PF_STATUS_OK, or a status when a message
+ * was printed.
+ */
+int pf_count_start(struct pf_count *count, const struct pf_settings *settings, struct pf_control *control,
+                   const char *path);
 /* Waits until it has ended; a status. */
 int pf_count_wait(struct pf_count *count);
 /* For struct perfile_source. */
 int64_t pf_count_read(void *count, void *to, size_t bytes);
-/* Waits for the command; its exit status, or 0. */
+/* Ends the command if it still runs, and waits for it. */
+void pf_count_end(struct pf_count *count);
+/* The same; its exit status, or 0. */
 int pf_count_status(struct pf_count *count);
 void pf_count_close(struct pf_count *count);
 

@@ -572,6 +572,9 @@ static int set_option(const struct given *given, const char *text, struct pf_set
     case PF_OPTION_FLAG:
         *(bool *)to = true;
         return PF_STATUS_OK;
+    case PF_OPTION_COUNT:
+        ++*(uint64_t *)to;
+        return PF_STATUS_OK;
     case PF_OPTION_BITS:
         *(unsigned *)to |= option->bits;
         return PF_STATUS_OK;

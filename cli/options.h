@@ -53,9 +53,13 @@ struct pf_record_settings {
 /* Of the verb stat. */
 struct pf_stat_settings {
     uint64_t delay_ms, timeout_ms, interval_ms, interval_count;
-    uint64_t repeat;
+    const char *delay, *repeat_text, *control; /* NULL: not given */
+    uint64_t repeat;                           /* 0: not given */
+    uint64_t detail;
+    const char *log_fd; /* NULL: not given */
+    bool start_disabled, forever;
     bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
-    bool unscaled;
+    bool unscaled, summary, plain_summary;
     bool as_json;
     char *metrics; /* a line each; owned */
 };
@@ -218,6 +222,7 @@ struct pf_settings {
 
 enum pf_option_kind {
     PF_OPTION_FLAG,         /* bool */
+    PF_OPTION_COUNT,        /* uint64_t: how often it was given */
     PF_OPTION_BITS,         /* unsigned, or-ed with `bits` */
     PF_OPTION_TEXT,         /* const char * */
     PF_OPTION_FILE,         /* const char *, a file that is read; PF_STATUS_UNREADABLE when it cannot be */

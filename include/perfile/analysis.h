@@ -219,6 +219,13 @@ enum perfile_script_times {
     PERFILE_TIMES_SINCE_LAST,   /* since the line before */
 };
 
+/* What `stat` prints. */
+enum perfile_stat_flags {
+    PERFILE_STAT_SUMMARY = 1 << 0, /* of a recording with intervals: then what was counted in all of them */
+    PERFILE_STAT_PLAIN_SUMMARY =
+        1 << 1, /* the same, and in the lines of -x the word "summary" does not stand before it */
+};
+
 /* What `sched_timehist`, `sched_latency` and `sched_map` print. */
 enum perfile_sched_flags {
     PERFILE_SCHED_SUMMARY = 1 << 0,       /* timehist: the summary alone */
@@ -393,6 +400,7 @@ struct perfile_output_options {
      * `symbols->note` is told. The recording is read twice for that.
      */
     bool code;
+    uint64_t stat; /* stat: enum perfile_stat_flags */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

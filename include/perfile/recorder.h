@@ -184,13 +184,15 @@ struct perfile_counter_options {
     size_t size; /* sizeof(struct perfile_counter_options) */
     /*
      * Which events and whom, of these members: flags (ALL_CPUS, NO_INHERIT, ENABLE_ON_EXEC, ALL_USER, ALL_KERNEL), events
-     * (NULL: clock, switches, migrations, page faults, cycles, instructions and branches), pids, tids, cpus, user, cgroup,
-     * for_perf, allocator, note. Events that this machine cannot count are written without ids and have no counts.
+     * (NULL: clock, switches, migrations, page faults, cycles, instructions and branches), filters, pids, tids, cpus, user,
+     * cgroup, for_perf, allocator, note. With `per` "thread" and everybody to look at, these are the threads that there are
+     * now. Events that this machine cannot count are written without ids and have no counts.
      */
     const struct perfile_recorder_options *what;
     const char *per;      /* how readers are to add up: as perfile_output_options.per; NULL: "all" */
     uint64_t interval_ms; /* what the caller is going to do, for readers; 0: one round at the end */
     bool unscaled;        /* readers are not to scale counts to the time that they were enabled */
+    uint64_t detail;      /* of `events` NULL: 1 to 3: also those of the caches, ever more of them */
 };
 #define PERFILE_COUNTER_OPTIONS_INIT PERFILE_SIZED(struct perfile_counter_options)
 

@@ -464,6 +464,12 @@ static void configure_age(struct pf_event_list *chosen, const struct perfile_rec
         pf_events_note(options, "recorded without %s, which that version of perf cannot read", list);
 }
 
+void pf_event_take_filter(struct pf_listed_event *event, const struct perfile_recorder_options *options)
+{
+    if (event->place < options->filter_count && options->filters && options->filters[event->place])
+        event->filter = options->filters[event->place];
+}
+
 int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error)
 {
@@ -473,9 +479,7 @@ int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *ta
     int result = dummy ? pf_event_list_parse(chosen, "dummy:u", error) : 0;
     chosen->tracking = dummy && result == 0 ? count : 0;
     for (size_t i = 0; i < count && result == 0; i++) {
-        const uint32_t place = chosen->items[i].place;
-        if (place < options->filter_count && options->filters && options->filters[place])
-            chosen->items[i].filter = options->filters[place];
+        pf_event_take_filter(&chosen->items[i], options);
         result = configure_event(&chosen->items[i], target, options, error);
     }
     if (result == 0 && dummy)

@@ -11,6 +11,7 @@
 #include "base/locale.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "format/writer.h"
 #include "record/events.h"
 #include "record/machine.h"
 #include "schema/since.h"
@@ -30,14 +31,26 @@ struct perfile_counter {
 
 /* ---- what is counted --------------------------------------------------------------------------------------------- */
 
-#define USUAL "context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses"
+/* The usual ones, and by how much detail is asked for, those of the caches. */
+static const char *const usual[] = {
+    "context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses",
+    "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+    "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+    "L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
+
+static int choose_usual(struct perfile_counter *counter, struct perfile_error *error)
+{
+    int result = pf_event_list_parse(&counter->chosen, counter->target.everybody ? "cpu-clock" : "task-clock", error);
+    for (size_t i = 0; i < PF_COUNT(usual) && i <= counter->options.detail && result == 0; i++)
+        result = pf_event_list_parse(&counter->chosen, usual[i], error);
+    return result;
+}
 
 static int choose(struct perfile_counter *counter, struct perfile_error *error)
 {
-    const char *events = counter->what.events        ? counter->what.events
-                         : counter->target.everybody ? "cpu-clock," USUAL
-                                                     : "task-clock," USUAL;
-    const int result = pf_event_list_parse(&counter->chosen, events, error);
+    const int result = counter->what.events ? pf_event_list_parse(&counter->chosen, counter->what.events, error)
+                                            : choose_usual(counter, error);
     if (result == PERFILE_ERROR_ABSENT && error)
         error->code = PERFILE_ERROR_ARGUMENT;
     return result == PERFILE_ERROR_ABSENT ? PERFILE_ERROR_ARGUMENT : result;
@@ -47,6 +60,7 @@ static void configure(struct perfile_counter *counter, struct pf_listed_event *e
 {
     const unsigned flags = counter->what.flags;
     struct perfile_attr *attr = &event->attr;
+    pf_event_take_filter(event, &counter->what);
     attr->sample_period_or_freq = 0;
     attr->freq = 0;
     attr->sample_type = PERFILE_SAMPLE_IDENTIFIER;
@@ -67,7 +81,9 @@ static void configure(struct perfile_counter *counter, struct pf_listed_event *e
 /* Processors matter where everything is counted; a thread takes its counters with it. */
 static int choose_target(struct perfile_counter *counter, struct perfile_error *error)
 {
-    const int result = pf_target_open(&counter->target, &counter->what, error);
+    int result = pf_target_open(&counter->target, &counter->what, error);
+    if (result == 0 && counter->target.everybody && counter->by_thread && !counter->what.cpus)
+        result = pf_target_split(&counter->target, error);
     if (result < 0 || counter->target.everybody || counter->what.cpus)
         return result;
     counter->target.cpus[0] = -1;
@@ -116,7 +132,10 @@ static int write_events(struct perfile_counter *counter, struct perfile_error *e
     for (uint32_t i = 0; i < counter->chosen.count && result == 0; i++)
         result = write_event(counter, i, ids, error);
     pf_free(counter->allocator, ids, room);
-    return result;
+    /* in streams names stand beside ids, which events without counters do not have */
+    return result == 0 && counter->writer->options.mode == PERFILE_MODE_PIPE
+               ? pf_writer_describe_events(counter->writer, error)
+               : result;
 }
 
 /* Units and the like, of the events that there are. */

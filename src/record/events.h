@@ -13,6 +13,9 @@
 int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error);
 
+/* The filter that the options have for it. */
+void pf_event_take_filter(struct pf_listed_event *event, const struct perfile_recorder_options *options);
+
 /* An event that was opened. */
 struct pf_opened {
     int fd;                   /* -1: there is none here */

@@ -98,17 +98,20 @@ static bool relax(struct pf_event_list *chosen, size_t *next, const struct perfi
     return false;
 }
 
+static bool leave_kernel_out_of(struct pf_listed_event *event)
+{
+    if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == PERFILE_TYPE_TRACEPOINT)
+        return false;
+    event->attr.exclude_kernel = event->attr.exclude_hv = 1;
+    return true;
+}
+
 /* Ordinary users may look at user space only: perf_event_paranoid 2. */
 static bool leave_kernel_out(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
     bool changed = false;
-    for (size_t i = 0; i < chosen->count; i++) {
-        struct pf_listed_event *event = &chosen->items[i];
-        if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == PERFILE_TYPE_TRACEPOINT)
-            continue;
-        event->attr.exclude_kernel = event->attr.exclude_hv = 1;
-        changed = true;
-    }
+    for (size_t i = 0; i < chosen->count; i++)
+        changed |= leave_kernel_out_of(&chosen->items[i]);
     if (changed)
         pf_events_note(options, "only recording user space: no permission to record the kernel "
                                 "(/proc/sys/kernel/perf_event_paranoid is above 1)");
@@ -407,6 +410,81 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, c
 
 /* ---- counters ---- */
 
+static bool needs_pmu(const struct pf_listed_event *event)
+{
+    return event->attr.type == PERFILE_TYPE_HARDWARE || event->attr.type == PERFILE_TYPE_HW_CACHE ||
+           event->attr.type == PERFILE_TYPE_RAW;
+}
+
+/* Which events have no counters, and why; those that need a PMU and the others apart. */
+static int tell_missing(const struct pf_opened_set *opened, const struct pf_event_list *chosen, size_t places,
+                        bool of_pmu, const struct perfile_recorder_options *options)
+{
+    struct pf_text names;
+    size_t count = 0;
+    if (pf_text_open(&names, opened->allocator, NULL, NULL) < 0)
+        return PERFILE_ERROR_MEMORY;
+    for (size_t i = 0; i < chosen->count; i++) {
+        bool is_counted = false;
+        for (size_t k = 0; k < places; k++)
+            is_counted |= opened->items[i * places + k].fd >= 0;
+        if (!is_counted && needs_pmu(&chosen->items[i]) == of_pmu)
+            pf_put_format(&names, "%s%s", count++ ? ", " : "", chosen->items[i].name ? chosen->items[i].name : "event");
+    }
+    pf_put_char(&names, 0);
+    const bool failed = names.failed;
+    if (count && !failed)
+        pf_events_note(options, "not counted: %s: %s", names.data,
+                       of_pmu ? "this machine cannot (no PMU: a virtual machine?)" : "this kernel cannot");
+    pf_text_close(&names);
+    return failed ? PERFILE_ERROR_MEMORY : 0;
+}
+
+/* "page-faults:u", "cpu/cycles/u": perf calls it so, too. */
+static bool name_for_user(struct pf_event_list *chosen, struct pf_listed_event *event)
+{
+    struct pf_text text;
+    if (!event->name)
+        return true;
+    if (pf_text_open(&text, chosen->allocator, NULL, NULL) < 0)
+        return false;
+    pf_put_format(&text, "%s%su", event->name, strpbrk(event->name, "/:") ? "" : ":");
+    event->name = text.failed ? NULL : pf_arena_text(&chosen->arena, text.data, text.used);
+    pf_text_close(&text);
+    return event->name != NULL;
+}
+
+/* 1: what ordinary users may not count is left out; 0: there is nothing to leave out; MEMORY. */
+static int count_user(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
+{
+    bool changed = false;
+    for (size_t i = 0; i < chosen->count; i++) {
+        const bool now = leave_kernel_out_of(&chosen->items[i]);
+        if (now && !name_for_user(chosen, &chosen->items[i]))
+            return PERFILE_ERROR_MEMORY;
+        changed |= now;
+    }
+    if (changed)
+        pf_events_note(options, "only counting user space: no permission to count in the kernel "
+                                "(/proc/sys/kernel/perf_event_paranoid is above 1)");
+    return changed;
+}
+
+/* What may help after `why`: 1: the event is to be tried again; 0; MEMORY. */
+static int try_otherwise(struct pf_event_list *chosen, const struct pf_target *target, int why,
+                         const struct perfile_recorder_options *options)
+{
+    if (why == EMFILE)
+        return raise_limit();
+    return (why == EACCES || why == EPERM) && !target->everybody ? count_user(chosen, options) : 0;
+}
+
+/* That the event is not there, as on a machine without a PMU: others can be counted for all that. */
+static bool is_missing(int why)
+{
+    return why == ENOENT || why == ENODEV || why == ENXIO || why == EOPNOTSUPP || why == ENOSYS || why == EINVAL;
+}
+
 /* Of an event that cannot be opened everywhere nothing stays. */
 static void forget(struct pf_opened_set *opened, size_t first, size_t count, uint32_t event)
 {
@@ -435,16 +513,24 @@ int pf_events_open_counters(struct pf_opened_set *opened, struct pf_event_list *
         const int now = open_event(opened, chosen, target, event);
         if (now)
             forget(opened, first, places, event);
-        if ((now == EMFILE && raise_limit()) ||
-            ((now == EACCES || now == EPERM) && !target->everybody && leave_kernel_out(chosen, options))) {
-            opened->count = first; /* another try */
+        if (now && (result = try_otherwise(chosen, target, now, options))) {
+            if (result < 0)
+                return pf_fail_memory(error, "events");
+            opened->count = first;
             continue;
         }
+        if (now && !is_missing(now))
+            return explain(&chosen->items[event], target, now, error);
         failed = now ? event : failed;
         why = now ? now : why;
         alive += !now;
         first += places;
         event++;
     }
-    return alive ? finish_opening(opened, chosen, error) : explain(&chosen->items[failed], target, why, error);
+    if (!alive)
+        return explain(&chosen->items[failed], target, why, error);
+    if (tell_missing(opened, chosen, places, true, options) < 0 ||
+        tell_missing(opened, chosen, places, false, options) < 0)
+        return pf_fail_memory(error, "events");
+    return finish_opening(opened, chosen, error);
 }

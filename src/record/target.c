@@ -168,28 +168,37 @@ static int find_user(const char *user, uid_t *uid, struct perfile_error *error)
     return 0;
 }
 
-static int add_user(struct pf_target *target, const char *user, struct perfile_error *error)
+/* Of all processes, or with `uid` those of a user. */
+static int add_processes(struct pf_target *target, const uid_t *uid, struct perfile_error *error)
 {
-    uid_t uid = 0;
-    int result = find_user(user, &uid, error);
-    DIR *processes = result == 0 ? opendir("/proc") : NULL;
+    DIR *processes = opendir("/proc");
+    int result = 0;
     if (!processes)
-        return result < 0 ? result : pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "/proc", "cannot be read");
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "/proc", "cannot be read");
     for (const struct dirent *entry; result == 0 && (entry = readdir(processes));) {
         struct stat status;
         char path[300];
         const int32_t pid = (int32_t)strtol(entry->d_name, NULL, 10);
         snprintf(path, sizeof(path), "/proc/%s", entry->d_name);
-        if (pid <= 0 || stat(path, &status) < 0 || status.st_uid != uid)
+        if (pid <= 0 || stat(path, &status) < 0 || (uid && status.st_uid != *uid))
             continue;
         result = add_threads_of(target, pid, NULL);
         if (result == PERFILE_ERROR_ABSENT)
             result = 0; /* it ended meanwhile */
     }
     closedir(processes);
+    return result < 0 ? pf_fail_memory(error, "threads") : 0;
+}
+
+static int add_user(struct pf_target *target, const char *user, struct perfile_error *error)
+{
+    uid_t uid = 0;
+    int result = find_user(user, &uid, error);
+    if (result == 0)
+        result = add_processes(target, &uid, error);
     if (result == 0 && !target->tid_count)
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "user", "%s has no processes", user);
-    return result < 0 ? pf_fail_memory(error, "threads") : 0;
+    return result;
 }
 
 /* ---- processors ---- */
@@ -246,7 +255,27 @@ static int add_online(struct pf_target *target, struct perfile_error *error)
     return result < 0 ? pf_fail_memory(error, "CPU list") : 0;
 }
 
+/* Kernels say of a processor that is not there what they say of events that they do not take. */
+static int check_online(const struct pf_target *target, struct perfile_error *error)
+{
+    char list[4096];
+    if (!pf_read_line(AT_FDCWD, "/sys/devices/system/cpu/online", list, sizeof(list)))
+        return 0;
+    for (size_t i = 0; i < target->cpu_count; i++)
+        if (!pf_list_holds(list, target->cpus[i]))
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "CPU list",
+                           "CPU %d is not online: those are %.*s", target->cpus[i], (int)strcspn(list, "\n"), list);
+    return 0;
+}
+
 /* ---- all of it ---- */
+
+int pf_target_split(struct pf_target *target, struct perfile_error *error)
+{
+    target->tid_count = 0;
+    target->everybody = false;
+    return add_processes(target, NULL, error);
+}
 
 int pf_target_open(struct pf_target *target, const struct perfile_recorder_options *options,
                    struct perfile_error *error)
@@ -268,8 +297,10 @@ int pf_target_open(struct pf_target *target, const struct perfile_recorder_optio
     if (target->everybody && add_tid(target, -1) < 0)
         return pf_fail_memory(error, "threads");
     /* a buffer of a thread that children write to, too, must belong to one processor */
+    if (options->cpus && (result = add_cpus(target, options->cpus, error)) == 0)
+        return check_online(target, error);
     if (options->cpus)
-        return add_cpus(target, options->cpus, error);
+        return result;
     if (target->everybody || !(options->flags & PERFILE_RECORDER_NO_INHERIT))
         return add_online(target, error);
     return add_cpu(target, -1) < 0 ? pf_fail_memory(error, "CPU list") : 0;

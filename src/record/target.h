@@ -20,6 +20,8 @@ struct pf_target {
 /* ARGUMENT: a list that cannot be understood; ABSENT: no such process or user. Close it also after a failure. */
 int pf_target_open(struct pf_target *target, const struct perfile_recorder_options *options,
                    struct perfile_error *error);
+/* Of everybody: all threads that there are now, each of its own. OPEN, MEMORY. */
+int pf_target_split(struct pf_target *target, struct perfile_error *error);
 void pf_target_close(struct pf_target *target);
 /* A list such as "0-3,7" holds the number; NULL holds all. */
 bool pf_list_holds(const char *list, int32_t number);

@@ -195,6 +195,7 @@ class perfile_output_options(Sized):
     events: Any
     metrics: Optional[Bytes]
     code: bool
+    stat: int
 
 
 class perfile_output_info(Struct):
@@ -1084,6 +1085,7 @@ class perfile_counter_options(Sized):
     per: Optional[Bytes]
     interval_ms: int
     unscaled: bool
+    detail: int
 
 
 class perfile_known_event(Struct):
@@ -1856,7 +1858,8 @@ perfile_output_options._fields_ = [
     ('annotate', POINTER(perfile_annotate_options)),
     ('events', POINTER(perfile_event_options)),
     ('metrics', c_char_p),
-    ('code', c_bool)]
+    ('code', c_bool),
+    ('stat', c_uint64)]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
@@ -2587,7 +2590,8 @@ perfile_counter_options._fields_ = [
     ('what', POINTER(perfile_recorder_options)),
     ('per', c_char_p),
     ('interval_ms', c_uint64),
-    ('unscaled', c_bool)]
+    ('unscaled', c_bool),
+    ('detail', c_uint64)]
 perfile_known_event._fields_ = [
     ('name', c_char_p),
     ('kind', c_char_p),

@@ -185,7 +185,7 @@ void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style 
     for (size_t i = 0; i < sheet->line_count && sheet->wanted_count; i++) {
         const struct pf_stat_line *line = &sheet->lines[i];
         const struct group_values values = {sheet, line->group};
-        if (sheet->groups[line->group].shown)
+        if (line->hidden || sheet->groups[line->group].shown)
             continue;
         sheet->groups[line->group].shown = true;
         for (size_t k = 0; k < sheet->wanted_count; k++) {

@@ -17,8 +17,10 @@ static const char *separator_of(const struct pf_stat_sheet *sheet)
 static void put_csv_time(struct pf_stat_sheet *sheet)
 {
     if (sheet->intervals)
-        pf_put_format(sheet->out, "%6" PRIu64 ".%09" PRIu64 "%s", sheet->time / 1000000000, sheet->time % 1000000000,
+        pf_put_format(sheet->out, "%" PRIu64 ".%09" PRIu64 "%s", sheet->time / 1000000000, sheet->time % 1000000000,
                       separator_of(sheet));
+    else if (sheet->summary && !(sheet->options->stat & PERFILE_STAT_PLAIN_SUMMARY))
+        pf_put_format(sheet->out, "summary%s", separator_of(sheet));
 }
 
 static void put_csv_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
@@ -124,7 +126,7 @@ static void put_json_label(struct pf_stat_sheet *sheet, const struct pf_stat_lin
         put_text_member(sheet->out, "thread", name);
     }
     if (sheet->per != PF_STAT_CPU && sheet->per != PF_STAT_ALL && sheet->per != PF_STAT_THREAD)
-        pf_put_format(sheet->out, "\"aggregate-number\" : %" PRIu32 ", ", line->cpus);
+        pf_put_format(sheet->out, "\"counters\" : %" PRIu32 ", ", line->cpus);
 }
 
 static void put_json_time(struct pf_stat_sheet *sheet)

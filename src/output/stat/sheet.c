@@ -158,6 +158,17 @@ static void sum_groups(struct pf_stat_sheet *sheet)
     }
 }
 
+/* Of many threads, those that never ran say nothing where others did. */
+static void hide_idle(struct pf_stat_sheet *sheet)
+{
+    const struct pf_stat_line *first = NULL;
+    for (size_t i = 0; i < sheet->line_count; i++) {
+        struct pf_stat_line *line = &sheet->lines[i];
+        first = first && first->event == line->event ? first : line;
+        line->hidden = sheet->per == PF_STAT_THREAD && first->running && !line->running;
+    }
+}
+
 static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
 {
     if (sheet->line_count)
@@ -165,8 +176,10 @@ static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *s
     for (size_t i = 0; i < sheet->line_count; i++) /* where they are now: the keys are there, which needs no memory */
         (void)pf_map_put(&sheet->line_of, key_of_line(sheet->lines[i].event->index, sheet->lines[i].group), i);
     sum_groups(sheet);
+    hide_idle(sheet);
     for (size_t i = 0; i < sheet->line_count; i++)
-        style->line(sheet, &sheet->lines[i]);
+        if (!sheet->lines[i].hidden)
+            style->line(sheet, &sheet->lines[i]);
     pf_stat_wanted_put(sheet, style);
 }
 
@@ -296,13 +309,15 @@ static int read_recording(struct pf_stat_sheet *sheet, const struct pf_stat_styl
     const int same = check_events(sheet, first, error);
     if (same < 0)
         return same;
-    if (!sheet->intervals && !add_totals(sheet))
+    sheet->summary = sheet->intervals && sheet->options->stat & (PERFILE_STAT_SUMMARY | PERFILE_STAT_PLAIN_SUMMARY);
+    if ((!sheet->intervals || sheet->summary) && !add_totals(sheet))
         return pf_fail_memory(error, "counts");
     return result;
 }
 
 static void put_totals(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
 {
+    sheet->intervals = false;
     for (size_t i = 0; i < sheet->line_count; i++)
         if (sheet->lines[i].spread.count)
             sheet->lines[i].count = (uint64_t)sheet->lines[i].spread.mean;
@@ -326,7 +341,8 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
         sheet.reader = options->more[i];
         result = read_recording(&sheet, style, reader, error);
     }
-    const bool can_show = result != PERFILE_ERROR_MEMORY && result != PERFILE_ERROR_ARGUMENT && !sheet.intervals;
+    const bool can_show =
+        result != PERFILE_ERROR_MEMORY && result != PERFILE_ERROR_ARGUMENT && (!sheet.intervals || sheet.summary);
     if (can_show && perfile_reader_counts(reader)->stat_counts)
         put_totals(&sheet, style);
     else if (can_show && options->symbols->note)

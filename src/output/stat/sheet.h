@@ -53,7 +53,8 @@ struct pf_stat_line {
     uint64_t count;            /* scaled to the time that they were enabled; of several recordings their mean */
     uint64_t enabled, running; /* ns */
     bool supported;            /* there are counters */
-    struct pf_stats spread;    /* over recordings */
+    bool hidden;
+    struct pf_stats spread; /* over recordings */
 };
 
 /* A metric that was asked for. */
@@ -74,6 +75,7 @@ struct pf_stat_sheet {
     struct pf_topology topology;
     enum pf_stat_per per;
     bool intervals;
+    bool summary;          /* the totals stand behind intervals */
     uint64_t time;         /* ns from the start to the end of the round */
     uint64_t elapsed;      /* ns that the counts are of; 0: the recording does not say */
     struct pf_stats walls; /* the same of several recordings */

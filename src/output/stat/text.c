@@ -18,13 +18,13 @@ static unsigned unit_width(const struct pf_stat_sheet *sheet)
 static void put_heading(struct pf_stat_sheet *sheet)
 {
     static const char *const labels[] = {
-        [PF_STAT_CPU] = "CPU        ",
+        [PF_STAT_CPU] = "cpu    ",
         [PF_STAT_ALL] = "",
-        [PF_STAT_SOCKET] = "socket cpus ",
-        [PF_STAT_DIE] = "die          cpus ",
-        [PF_STAT_CORE] = "core            cpus ",
-        [PF_STAT_THREAD] = "            comm-pid      ",
-        [PF_STAT_NODE] = "node   cpus ",
+        [PF_STAT_SOCKET] = "socket ctrs ",
+        [PF_STAT_DIE] = "die          ctrs ",
+        [PF_STAT_CORE] = "core               ctrs ",
+        [PF_STAT_THREAD] = "            comm-pid     ",
+        [PF_STAT_NODE] = "node   ctrs ",
     };
     pf_put_format(sheet->out, "#           time %s%18s %*s events\n", labels[sheet->per], "counts",
                   (int)unit_width(sheet), "unit");
@@ -92,7 +92,7 @@ static void put_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *li
     const struct pf_cpu_place *at = &group->place;
     switch (sheet->per) {
     case PF_STAT_CPU:
-        pf_put_format(sheet->out, "CPU%-7d ", group->number);
+        pf_put_format(sheet->out, "CPU%-4d", group->number);
         break;
     case PF_STAT_SOCKET:
         pf_put_format(sheet->out, "S%-5d %4" PRIu32 " ", at->socket, line->cpus);
@@ -101,7 +101,7 @@ static void put_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *li
         pf_put_format(sheet->out, "S%d-D%-8d %4" PRIu32 " ", at->socket, at->die, line->cpus);
         break;
     case PF_STAT_CORE:
-        pf_put_format(sheet->out, "S%d-D%d-C%-8d %4" PRIu32 " ", at->socket, at->die, at->core, line->cpus);
+        pf_put_format(sheet->out, "S%d-D%d-C%-11d %4" PRIu32 " ", at->socket, at->die, at->core, line->cpus);
         break;
     case PF_STAT_NODE:
         pf_put_format(sheet->out, "N%-5d %4" PRIu32 " ", at->node, line->cpus);
@@ -112,7 +112,7 @@ static void put_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *li
             for (size_t used = strlen(thread->comm); used < 16; used++)
                 pf_put_char(sheet->out, ' ');
             pf_put_name(sheet->out, thread->comm);
-            pf_put_format(sheet->out, "-%-8d ", thread->tid);
+            pf_put_format(sheet->out, "-%-8d", thread->tid);
         }
         break;
     case PF_STAT_ALL:
@@ -158,7 +158,8 @@ static void put_time(struct pf_stat_sheet *sheet)
 static void put_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
     const bool has_metric = pf_stat_metric_of(sheet, line).unit;
-    const bool is_noisy = line->spread.count > 1, is_shared = line->running && line->running < line->enabled;
+    const bool is_noisy = pf_stats_error_percent(&line->spread) > 0,
+               is_shared = line->running && line->running < line->enabled;
     put_time(sheet);
     put_label(sheet, line);
     put_count(sheet, line);
@@ -190,12 +191,6 @@ static void put_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *o
 
 /* ---- what stands behind them ------------------------------------------------------------------------------------- */
 
-/* As many digits as the mean is good for, and two more. */
-static int digits_of(double error)
-{
-    return error <= 0 ? 9 : error < 1 ? (int)pf_min((uint64_t)ceil(-log10(error)) + 2, 9) : 2;
-}
-
 static void end(struct pf_stat_sheet *sheet)
 {
     const double mean = sheet->walls.mean / 1e9;
@@ -203,8 +198,8 @@ static void end(struct pf_stat_sheet *sheet)
     if (!sheet->elapsed)
         return;
     if (sheet->walls.count > 1)
-        pf_put_format(sheet->out, "\n %17.*f +- %.*f seconds time elapsed  ( +-%6.2f%% )\n\n", digits_of(error), mean,
-                      digits_of(error), error, pf_stats_error_percent(&sheet->walls));
+        pf_put_format(sheet->out, "\n %17.9f +- %.9f seconds time elapsed  ( +-%6.2f%% )\n\n", mean, error,
+                      pf_stats_error_percent(&sheet->walls));
     else
         pf_put_format(sheet->out, "\n %17.9f seconds time elapsed\n\n", mean);
 }
