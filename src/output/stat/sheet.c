@@ -24,8 +24,8 @@ static struct pf_stat_group group_of(const struct pf_stat_sheet *sheet, const st
         group.place.node = at.node;
     if (sheet->per == PF_STAT_SOCKET || sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE)
         group.place.socket = at.socket;
-    if (sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE)
-        group.place.die = at.die;
+    if (sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE) /* perf before 5.4 does not write dies: there is one */
+        group.place.die = at.socket >= 0 && at.die < 0 ? 0 : at.die;
     if (sheet->per == PF_STAT_CORE)
         group.place.core = at.core;
     return group;
@@ -216,6 +216,43 @@ static int put_round(struct pf_stat_sheet *sheet, const struct pf_stat_style *st
     return 0;
 }
 
+/* Whether the recording can say it of one of its processors. */
+static bool knows_places(const struct pf_stat_sheet *sheet)
+{
+    bool known = sheet->per == PF_STAT_CPU || sheet->per == PF_STAT_ALL || sheet->per == PF_STAT_THREAD;
+    for (size_t i = 0; i < sheet->stat.cpu_count && !known; i++) {
+        const struct pf_cpu_place at = pf_topology_at(&sheet->topology, sheet->stat.cpus[i]);
+        known = (sheet->per == PF_STAT_NODE ? at.node : at.socket) >= 0;
+    }
+    return known;
+}
+
+/* Why counts cannot be kept apart as they were asked for; NULL: they can. */
+static const char *why_together(const struct pf_stat_sheet *sheet)
+{
+    const struct pf_stat *stat = &sheet->stat;
+    bool has_cpu = false, has_thread = false;
+    for (size_t i = 0; i < stat->cpu_count; i++)
+        has_cpu |= stat->cpus[i] >= 0;
+    for (size_t i = 0; i < stat->thread_count; i++)
+        has_thread |= stat->threads[i].tid >= 0;
+    if (sheet->per == PF_STAT_THREAD && stat->thread_count && !has_thread)
+        return "the system was counted, and not its threads: their counts are shown together";
+    if (sheet->per == PF_STAT_ALL || sheet->per == PF_STAT_THREAD)
+        return NULL;
+    if (stat->cpu_count && !has_cpu)
+        return "tasks were counted wherever they ran: the counts of all processors are shown together";
+    return knows_places(sheet) ? NULL
+                               : "the recording does not say where its processors are: their counts are shown together";
+}
+
+static void tell(const struct pf_stat_sheet *sheet, const char *note)
+{
+    const struct perfile_symbol_options *to = sheet->options->symbols;
+    if (to && to->note)
+        to->note(to->note_context, note);
+}
+
 /* How counts are shown depends on what stands before the first of them. */
 static int settle(struct pf_stat_sheet *sheet, struct perfile_error *error)
 {
@@ -229,8 +266,17 @@ static int settle(struct pf_stat_sheet *sheet, struct perfile_error *error)
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++)
         if (event->unit)
             sheet->unit_width = (unsigned)pf_min(pf_max(sheet->unit_width, strlen(event->unit)), 32);
-    const int result = pf_stat_wanted_open(sheet, error);
-    return result < 0 ? result : pf_topology_open(&sheet->topology, sheet->reader, sheet->allocator, error);
+    int result = pf_stat_wanted_open(sheet, error);
+    if (result == 0)
+        result = pf_topology_open(&sheet->topology, sheet->reader, sheet->allocator, error);
+    const char *why = result == 0 ? why_together(sheet) : NULL;
+    if (why) {
+        sheet->per = PF_STAT_ALL;
+        tell(sheet, why);
+    }
+    if (sheet->intervals && !sheet->options->title)
+        tell(sheet, "each interval has what was counted in it, not the sums since the start as perf 7 prints them");
+    return result;
 }
 
 /* All of one recording; of intervals each is put. */
@@ -345,9 +391,8 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
         result != PERFILE_ERROR_MEMORY && result != PERFILE_ERROR_ARGUMENT && (!sheet.intervals || sheet.summary);
     if (can_show && perfile_reader_counts(reader)->stat_counts)
         put_totals(&sheet, style);
-    else if (can_show && options->symbols->note)
-        options->symbols->note(options->symbols->note_context,
-                               "there are no counts: the recording was not made by perf stat record");
+    else if (can_show)
+        tell(&sheet, "there are no counts: the recording was not made by perf stat record");
     close_recording(&sheet);
     pf_stat_wanted_close(&sheet);
     pf_map_close(&sheet.group_of);
