@@ -271,6 +271,8 @@ static int write_counts(struct runs *runs, const char *title)
     const struct perfile_sink sink = sink_of(runs);
     struct perfile_error error;
 
+    if (!settings->output && isatty(runs->fd))
+        settings->report.columns = pf_terminal_columns(runs->fd);
     settings->print.title = title;
     settings->print.more = runs->readers + 1;
     settings->print.more_count = runs->count - 1;

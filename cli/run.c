@@ -158,13 +158,20 @@ static bool prints_report(const struct run *run)
            (!settings->format || !strcmp(settings->format, "text"));
 }
 
+static bool prints_counts(const struct run *run)
+{
+    const char *format = run->input.settings->format;
+
+    return !strcmp(kind_of(run), "stat") && (!format || !strcmp(format, "text"));
+}
+
 /* It has the width of the terminal, unless it is to be perf's. */
 static void fit_terminal(struct run *run)
 {
     struct perfile_report_options *report = &run->input.settings->report;
 
-    if (prints_report(run) && !report->columns && !report->widths && !run->input.settings->stdio &&
-        isatty(run->stream.fd))
+    if ((prints_report(run) || prints_counts(run)) && !report->columns && !report->widths &&
+        !run->input.settings->stdio && isatty(run->stream.fd))
         report->columns = pf_terminal_columns(run->stream.fd);
 }
 

@@ -29,6 +29,16 @@ NAME = 'A::' + 'B<int, ' * 20 + 'x' + '>' * 20
 NAMED = f'''record KSYMBOL addr=0xffffffffc0001000 len=0x100 ksym_type=1 flags=0 name="{NAME}" | pid=7 tid=7 time=1
 sample misc=1 ip=0xffffffffc0001010 pid=7 tid=7 time=2 period=1
 '''
+COUNTS = f'''attr type=1 config=1 sample_type=IDENTIFIER ids=1 name="task-clock"
+attr type=2 config=9 sample_type=IDENTIFIER ids=2 name="{NAME}"
+feature EVENT_DESC
+record THREAD_MAP nr=1 entries=7:"prog"
+record CPU_MAP map=u16:0,u16:1,u16:65535
+record STAT_CONFIG nr=1 data=0:1
+record STAT id=1 cpu=4294967295 thread=0 val=2000000000 ena=2000000000 run=2000000000
+record STAT id=2 cpu=4294967295 thread=0 val=3000000000 ena=2000000000 run=1000000000
+record STAT_ROUND round_type=1 time=1000000000
+'''
 TIMEOUT_SECONDS = 60
 ENTRY = re.compile(r'\r(\w+) (?:\[([# ]*)\] )?(?: *(\d+)%|\S+ [KMGT]?i?B)  \S+ [KMGT]?i?B/s(  \d+:\d\d.*)?\x1b\[K')
 
@@ -129,6 +139,19 @@ def test_report_fits(t):
     expect('chosen widths are kept', NAME in wide, wide)
     status, _ = t.run('report', '-o', 'written', 'named')
     expect('names in files are whole', status == 0 and NAME in (t.folder / 'written').read_text())
+
+
+def test_counts_fit(t):
+    """One event on a line, whatever its name is; in a pipe the layout is perf's."""
+    for columns, more in (80, []), (100, ['--per-thread']):
+        status, text = t.run('--no-pager', 'stat', 'report', *more, 'counts', columns=columns)
+        lines = [line for line in text.splitlines() if 'CPUs utilized' in line or '(50.00%)' in line]
+        expect(f'counts fit into {columns}', status == 0 and len(lines) == 2 and max(map(len, lines)) <= columns and
+               '...' in text, text)
+    with open(t.folder / 'piped', 'w') as output:
+        t.run('stat', 'report', 'counts', output=output)
+    text = (t.folder / 'piped').read_text()
+    expect('counts in a pipe', f'{6000000000:18}      {NAME} # ' in text, text)
 
 
 def test_status(t):
@@ -378,6 +401,7 @@ def make_recordings(assemble, folder):
     make('longbad', long, '--cut', '-20')
     make('stream', long, '--pipe')
     make('named', HEAD + NAMED)
+    make('counts', COUNTS)
 
 
 def main():
@@ -387,7 +411,7 @@ def main():
         folder = pathlib.Path(name)
         make_recordings(assemble, folder)
         t = Terminal(perfile, folder)
-        for test in (test_who_pages, test_report_fits, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
+        for test in (test_who_pages, test_report_fits, test_counts_fit, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
                      test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown,
                      test_files_of_columns_are_not_shown, test_reports_of_columns_are_refused_first, test_pictures_are_written, test_open):
             test(t)

@@ -2,10 +2,12 @@
 /* What counts say beside others: clocks beside the time that went by, events beside clocks, misses beside hits. */
 #include "output/stat/sheet.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 
 /* In hundreds and so on a second: the unit of rates. */
 static const struct {
@@ -198,4 +200,12 @@ void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style 
 const char *pf_stat_lack(const struct pf_stat_line *line)
 {
     return !line->supported ? "<not supported>" : !line->running ? "<not counted>" : NULL;
+}
+
+void pf_stat_format_value(const struct pf_stat_line *line, int digits, char text[PF_STAT_VALUE_BYTES])
+{
+    if (line->event->scale != 1)
+        pf_format(text, PF_STAT_VALUE_BYTES, "%.*f", digits, pf_stat_value(line));
+    else
+        pf_format(text, PF_STAT_VALUE_BYTES, "%" PRIu64 "%s%.*s", line->count, digits ? "." : "", digits, "000000");
 }

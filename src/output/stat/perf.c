@@ -49,13 +49,11 @@ static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
 {
     const char *separator = separator_of(sheet), *lack = pf_stat_lack(line);
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
-    const bool is_whole = line->event->scale == 1;
+    char value[PF_STAT_VALUE_BYTES];
+    pf_stat_format_value(line, line->event->scale == 1 ? 0 : 2, value);
     put_csv_time(sheet);
     put_csv_label(sheet, line);
-    if (lack)
-        pf_put_string(sheet->out, lack);
-    else
-        pf_put_format(sheet->out, "%.*f", is_whole ? 0 : 2, pf_stat_value(line));
+    pf_put_string(sheet->out, lack ? lack : value);
     pf_put_format(sheet->out, "%s%.32s%s", separator, line->event->unit ? line->event->unit : "", separator);
     pf_put_name(sheet->out, line->event->name);
     if (line->spread.count > 1)
@@ -153,11 +151,11 @@ static void put_json_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_li
 static void put_json_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
-    char value[64];
+    char value[PF_STAT_VALUE_BYTES];
     pf_put_char(sheet->out, '{');
     put_json_time(sheet);
     put_json_label(sheet, line);
-    pf_format(value, sizeof(value), "%f", pf_stat_value(line));
+    pf_stat_format_value(line, 6, value);
     put_text_member(sheet->out, "counter-value", pf_stat_lack(line) ? pf_stat_lack(line) : value);
     put_text_member(sheet->out, "unit", line->event->unit ? line->event->unit : "");
     put_text_member(sheet->out, "event", line->event->name);

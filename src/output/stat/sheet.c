@@ -88,7 +88,8 @@ static bool add_place(struct pf_stat_sheet *sheet, const struct pf_stat_place *p
     if (!line)
         return false;
     line->supported = true;
-    line->count += pf_stat_scaled(&sheet->stat, count);
+    if (__builtin_add_overflow(line->count, pf_stat_scaled(&sheet->stat, count), &line->count))
+        line->count = UINT64_MAX;
     line->enabled += count->enabled;
     line->running += count->running;
     line->cpus++;
@@ -177,6 +178,8 @@ static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *s
         (void)pf_map_put(&sheet->line_of, key_of_line(sheet->lines[i].event->index, sheet->lines[i].group), i);
     sum_groups(sheet);
     hide_idle(sheet);
+    if (style->measure)
+        style->measure(sheet);
     for (size_t i = 0; i < sheet->line_count; i++)
         if (!sheet->lines[i].hidden)
             style->line(sheet, &sheet->lines[i]);
@@ -361,13 +364,18 @@ static int read_recording(struct pf_stat_sheet *sheet, const struct pf_stat_styl
     return result;
 }
 
+static uint64_t rounded_down(double mean)
+{
+    return mean < 0x1p64 ? (uint64_t)mean : UINT64_MAX;
+}
+
 static void put_totals(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
 {
     sheet->intervals = false;
     for (size_t i = 0; i < sheet->line_count; i++)
-        if (sheet->lines[i].spread.count)
-            sheet->lines[i].count = (uint64_t)sheet->lines[i].spread.mean;
-    sheet->elapsed = (uint64_t)sheet->walls.mean;
+        if (sheet->lines[i].spread.count > 1) /* one alone is exact as it is */
+            sheet->lines[i].count = rounded_down(sheet->lines[i].spread.mean);
+    sheet->elapsed = rounded_down(sheet->walls.mean);
     sheet->time = sheet->elapsed;
     if (style->begin)
         style->begin(sheet);

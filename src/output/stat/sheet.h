@@ -65,6 +65,11 @@ struct pf_stat_wanted {
     struct pf_expression expression;
 };
 
+/* Of columns of the text. */
+struct pf_stat_widths {
+    size_t place, name, metric;
+};
+
 /* The lines of one round. */
 struct pf_stat_sheet {
     const struct perfile_allocator *allocator;
@@ -89,7 +94,10 @@ struct pf_stat_sheet {
     bool wanted_done;
     uint64_t unsupported; /* lines so far */
     unsigned unit_width;  /* of the longest unit */
+    struct pf_stat_widths widths;
 };
+
+enum { PF_STAT_VALUE_BYTES = 400 }; /* scales of files may be huge */
 
 enum pf_stat_form { PF_STAT_RATIO, PF_STAT_HUNDREDTHS, PF_STAT_PERCENT };
 /* What a count says beside others. */
@@ -100,7 +108,8 @@ struct pf_stat_metric {
 };
 
 struct pf_stat_style {
-    void (*begin)(struct pf_stat_sheet *sheet); /* what stands before all lines; may be NULL */
+    void (*begin)(struct pf_stat_sheet *sheet);   /* what stands before all lines; may be NULL */
+    void (*measure)(struct pf_stat_sheet *sheet); /* before lines are put; may be NULL */
     void (*line)(struct pf_stat_sheet *sheet, const struct pf_stat_line *line);
     /* A metric of the group of a line; NAN: something that it needs was not counted. */
     void (*metric)(struct pf_stat_sheet *sheet, const struct pf_stat_line *of, const struct pf_stat_wanted *wanted,
@@ -132,6 +141,8 @@ static inline double pf_stat_value(const struct pf_stat_line *line)
 {
     return (double)line->count * line->event->scale;
 }
+/* The same as text, with so many digits behind the point; numbers of events are exact. */
+void pf_stat_format_value(const struct pf_stat_line *line, int digits, char text[PF_STAT_VALUE_BYTES]);
 /* Of a line that is one thread's. */
 static inline const struct pf_stat_thread *pf_stat_thread_of(const struct pf_stat_sheet *sheet,
                                                              const struct pf_stat_line *line)

@@ -3,14 +3,57 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/columns.h"
 #include "base/locale.h"
 #include "output/stat/sheet.h"
 
-enum { UNIT_WIDTH_LEAST = 4, COUNT_WIDTH = 18, NAME_WIDTH = 32, METRIC_WIDTH = 35 };
+/* As in perf; on terminals the counts stand closer, and the others are as wide as what is in them. */
+enum {
+    UNIT_WIDTH_LEAST = 4,
+    COUNT_WIDTH = 18,
+    COUNT_WIDTH_FITTED = 16,
+    NAME_WIDTH = 32,
+    NAME_WIDTH_LEAST = 12,
+    METRIC_WIDTH = 35,
+    METRIC_VALUE_WIDTH = 8,
+    TIME_WIDTH = 17,
+    SPREAD_WIDTH = 15,
+    SHARE_WIDTH = 11,
+    COUNTERS_WIDTH = 6,
+    COMM_WIDTH = 16,
+    PLACE_BYTES = 64,
+    NAME_BYTES = 512,
+};
+
+static const uint8_t place_widths[] = {
+    [PF_STAT_CPU] = 7,   [PF_STAT_ALL] = 0,     [PF_STAT_SOCKET] = 6, [PF_STAT_DIE] = 12,
+    [PF_STAT_CORE] = 18, [PF_STAT_THREAD] = 25, [PF_STAT_NODE] = 6,
+};
 
 static unsigned unit_width(const struct pf_stat_sheet *sheet)
 {
     return sheet->unit_width > UNIT_WIDTH_LEAST ? sheet->unit_width : UNIT_WIDTH_LEAST;
+}
+
+/* Of the terminal; 0: as perf has it. */
+static size_t screen_of(const struct pf_stat_sheet *sheet)
+{
+    return sheet->options->report->columns;
+}
+
+static int count_width(const struct pf_stat_sheet *sheet)
+{
+    return screen_of(sheet) ? COUNT_WIDTH_FITTED : COUNT_WIDTH;
+}
+
+static bool is_noisy(const struct pf_stat_line *line)
+{
+    return pf_stats_error_percent(&line->spread) > 0;
+}
+
+static bool is_shared(const struct pf_stat_line *line)
+{
+    return line->running && line->running < line->enabled;
 }
 
 /* ---- what stands before the lines -------------------------------------------------------------------------------- */
@@ -26,7 +69,7 @@ static void put_heading(struct pf_stat_sheet *sheet)
         [PF_STAT_THREAD] = "            comm-pid     ",
         [PF_STAT_NODE] = "node   ctrs ",
     };
-    pf_put_format(sheet->out, "#           time %s%18s %*s events\n", labels[sheet->per], "counts",
+    pf_put_format(sheet->out, "#           time %s%*s %*s events\n", labels[sheet->per], count_width(sheet), "counts",
                   (int)unit_width(sheet), "unit");
 }
 
@@ -86,66 +129,93 @@ static void begin(struct pf_stat_sheet *sheet)
 
 /* ---- a line ------------------------------------------------------------------------------------------------------ */
 
-static void put_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+static void name_place(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line, char text[PLACE_BYTES])
 {
     const struct pf_stat_group *group = &sheet->groups[line->group];
     const struct pf_cpu_place *at = &group->place;
+    const int comm_width = screen_of(sheet) ? 0 : COMM_WIDTH;
+    *text = 0;
     switch (sheet->per) {
     case PF_STAT_CPU:
-        pf_put_format(sheet->out, "CPU%-4d", group->number);
+        pf_format(text, PLACE_BYTES, "CPU%d", group->number);
         break;
     case PF_STAT_SOCKET:
-        pf_put_format(sheet->out, "S%-5d %4" PRIu32 " ", at->socket, line->cpus);
+        pf_format(text, PLACE_BYTES, "S%d", at->socket);
         break;
     case PF_STAT_DIE:
-        pf_put_format(sheet->out, "S%d-D%-8d %4" PRIu32 " ", at->socket, at->die, line->cpus);
+        pf_format(text, PLACE_BYTES, "S%d-D%d", at->socket, at->die);
         break;
     case PF_STAT_CORE:
-        pf_put_format(sheet->out, "S%d-D%d-C%-11d %4" PRIu32 " ", at->socket, at->die, at->core, line->cpus);
+        pf_format(text, PLACE_BYTES, "S%d-D%d-C%d", at->socket, at->die, at->core);
         break;
     case PF_STAT_NODE:
-        pf_put_format(sheet->out, "N%-5d %4" PRIu32 " ", at->node, line->cpus);
+        pf_format(text, PLACE_BYTES, "N%d", at->node);
         break;
     case PF_STAT_THREAD:
-        if (sheet->stat.thread_count) {
-            const struct pf_stat_thread *thread = pf_stat_thread_of(sheet, line);
-            for (size_t used = strlen(thread->comm); used < 16; used++)
-                pf_put_char(sheet->out, ' ');
-            pf_put_name(sheet->out, thread->comm);
-            pf_put_format(sheet->out, "-%-8d", thread->tid);
-        }
+        if (sheet->stat.thread_count)
+            pf_format(text, PLACE_BYTES, "%*s-%d", comm_width, pf_stat_thread_of(sheet, line)->comm,
+                      pf_stat_thread_of(sheet, line)->tid);
         break;
     case PF_STAT_ALL:
         break;
     }
 }
 
+static bool has_counters(const struct pf_stat_sheet *sheet)
+{
+    return sheet->per != PF_STAT_ALL && sheet->per != PF_STAT_CPU && sheet->per != PF_STAT_THREAD;
+}
+
+static void put_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+{
+    char place[PLACE_BYTES];
+    name_place(sheet, line, place);
+    pf_put_name(sheet->out, place);
+    for (size_t used = pf_columns(place, strlen(place)); used < sheet->widths.place; used++)
+        pf_put_char(sheet->out, ' ');
+    if (has_counters(sheet))
+        pf_put_format(sheet->out, " %4" PRIu32 " ", line->cpus);
+}
+
 static void put_count(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
-    const double value = pf_stat_value(line);
-    if (pf_stat_lack(line))
-        pf_put_format(sheet->out, "%18s ", pf_stat_lack(line));
-    else
-        pf_put_format(sheet->out, "%18.*f ", floor(line->event->scale) == line->event->scale ? 0 : 2, value);
+    const char *lack = pf_stat_lack(line);
+    char value[PF_STAT_VALUE_BYTES];
+    pf_stat_format_value(line, floor(line->event->scale) == line->event->scale ? 0 : 2, value);
+    pf_put_format(sheet->out, "%*s ", count_width(sheet), lack ? lack : value);
     pf_put_format(sheet->out, "%-*.32s ", (int)unit_width(sheet), line->event->unit ? line->event->unit : "");
 }
 
-static void put_metric(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+/* The bytes of what is printed of it before its unit. */
+static int format_metric(const struct pf_stat_metric *metric, char text[64])
+{
+    return metric->form == PF_STAT_RATIO        ? pf_format(text, 64, "%8.3f", metric->value)
+           : metric->form == PF_STAT_HUNDREDTHS ? pf_format(text, 64, "%7.2f ", metric->value)
+                                                : pf_format(text, 64, "%7.2f%%", metric->value);
+}
+
+static void put_metric(struct pf_stat_sheet *sheet, const struct pf_stat_line *line, bool padded)
 {
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
     char text[64];
     if (!metric.unit)
         return;
-    const int used = metric.form == PF_STAT_RATIO        ? pf_format(text, sizeof(text), "%8.3f", metric.value)
-                     : metric.form == PF_STAT_HUNDREDTHS ? pf_format(text, sizeof(text), "%7.2f ", metric.value)
-                                                         : pf_format(text, sizeof(text), "%7.2f%%", metric.value);
-    pf_put_format(sheet->out, " # %s %-*s", text, METRIC_WIDTH - 3 - used - 1, metric.unit);
+    const size_t used = 3 + (size_t)format_metric(&metric, text) + 1;
+    pf_put_format(sheet->out, " # %s %-*s", text, padded ? (int)(sheet->widths.metric - used) : 0, metric.unit);
 }
 
 static void put_name(struct pf_stat_sheet *sheet, const struct pf_stat_line *line, bool padded)
 {
-    pf_put_name(sheet->out, line->event->name);
-    for (size_t i = strlen(line->event->name); i < NAME_WIDTH && padded; i++)
+    char fitted[NAME_BYTES];
+    const char *name = line->event->name;
+    size_t bytes = strlen(name), columns = pf_columns(name, bytes);
+    if (screen_of(sheet) && columns > sheet->widths.name) {
+        bytes = perfile_name_fit(name, sheet->widths.name, fitted, sizeof(fitted));
+        name = fitted;
+        columns = pf_columns(name, bytes);
+    }
+    pf_put_name_bytes(sheet->out, name, bytes);
+    for (size_t i = columns; i < sheet->widths.name && padded; i++)
         pf_put_char(sheet->out, ' ');
 }
 
@@ -157,21 +227,64 @@ static void put_time(struct pf_stat_sheet *sheet)
 
 static void put_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
-    const bool has_metric = pf_stat_metric_of(sheet, line).unit;
-    const bool is_noisy = pf_stats_error_percent(&line->spread) > 0,
-               is_shared = line->running && line->running < line->enabled;
+    const bool has_metric = pf_stat_metric_of(sheet, line).unit, has_more = is_noisy(line) || is_shared(line);
     put_time(sheet);
     put_label(sheet, line);
     put_count(sheet, line);
-    put_name(sheet, line, has_metric || is_noisy || is_shared);
-    put_metric(sheet, line);
-    if (!has_metric && (is_noisy || is_shared))
-        pf_put_format(sheet->out, "%*s", METRIC_WIDTH, "");
-    if (is_noisy)
+    put_name(sheet, line, has_metric || has_more);
+    put_metric(sheet, line, has_more);
+    if (!has_metric && has_more)
+        pf_put_format(sheet->out, "%*s", (int)sheet->widths.metric, "");
+    if (is_noisy(line))
         pf_put_format(sheet->out, "  ( +-%6.2f%% )", pf_stats_error_percent(&line->spread));
-    if (is_shared)
+    if (is_shared(line))
         pf_put_format(sheet->out, "  (%.2f%%)", pf_stat_share(line));
     pf_put_char(sheet->out, '\n');
+}
+
+/* ---- how wide it is ---------------------------------------------------------------------------------------------- */
+
+static void measure_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+{
+    struct pf_stat_widths *widths = &sheet->widths;
+    const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
+    char place[PLACE_BYTES], text[64];
+    name_place(sheet, line, place);
+    if (!sheet->intervals && *place) /* the heading of intervals stands there already */
+        widths->place = pf_max(widths->place, pf_columns(place, strlen(place)) + (has_counters(sheet) ? 0 : 1));
+    widths->name = pf_max(widths->name, pf_columns(line->event->name, strlen(line->event->name)));
+    if (metric.unit)
+        widths->metric = pf_max(widths->metric, 3 + (size_t)format_metric(&metric, text) + 1 + strlen(metric.unit));
+}
+
+/* What lines have beside names and metrics. */
+static size_t width_of_others(const struct pf_stat_sheet *sheet)
+{
+    bool any_noisy = false, any_shared = false;
+    for (size_t i = 0; i < sheet->line_count; i++) {
+        any_noisy |= is_noisy(&sheet->lines[i]);
+        any_shared |= is_shared(&sheet->lines[i]);
+    }
+    return (sheet->intervals ? TIME_WIDTH : 0) + sheet->widths.place + (has_counters(sheet) ? COUNTERS_WIDTH : 0) +
+           (size_t)count_width(sheet) + 1 + unit_width(sheet) + 1 + (any_noisy ? SPREAD_WIDTH : 0) +
+           (any_shared ? SHARE_WIDTH : 0);
+}
+
+static void measure(struct pf_stat_sheet *sheet)
+{
+    struct pf_stat_widths *widths = &sheet->widths;
+    *widths = (struct pf_stat_widths){.place = place_widths[sheet->per], .name = NAME_WIDTH, .metric = METRIC_WIDTH};
+    if (!screen_of(sheet))
+        return;
+    widths->name = widths->metric = 0;
+    widths->place = sheet->intervals ? widths->place : 0;
+    for (size_t i = 0; i < sheet->line_count; i++)
+        if (!sheet->lines[i].hidden)
+            measure_line(sheet, &sheet->lines[i]);
+    const size_t others = width_of_others(sheet) + widths->metric;
+    const size_t room = screen_of(sheet) > others ? screen_of(sheet) - others : 0;
+    if (widths->name > room && widths->name > NAME_WIDTH_LEAST)
+        widths->name = pf_max(room, NAME_WIDTH_LEAST);
 }
 
 /* Where those of lines stand. */
@@ -180,7 +293,8 @@ static void put_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *o
 {
     put_time(sheet);
     put_label(sheet, of);
-    pf_put_format(sheet->out, "%*s # ", (int)(COUNT_WIDTH + 1 + unit_width(sheet) + 1 + NAME_WIDTH), "");
+    pf_put_format(sheet->out, "%*s # ", count_width(sheet) + 1 + (int)unit_width(sheet) + 1 + (int)sheet->widths.name,
+                  "");
     if (isnan(value))
         pf_put_string(sheet->out, "<not available> ");
     else
@@ -207,7 +321,7 @@ static void end(struct pf_stat_sheet *sheet)
 static int write_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       struct perfile_error *error)
 {
-    static const struct pf_stat_style style = {begin, put_line, put_wanted, end};
+    static const struct pf_stat_style style = {begin, measure, put_line, put_wanted, end};
     out->escapes = true;
     return pf_stat_write(reader, options, &style, out, error);
 }
