@@ -15,34 +15,35 @@
 enum { RUNS_MAX = 10000 };
 
 #define AT(member) offsetof(struct pf_settings, member)
-#define FLAG(option, short_option, member, text)                                                                       \
+#define FLAG(option, short_option, member, ...)                                                                        \
     {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(stat.member), .doc = text         \
+        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(stat.member), .doc = __VA_ARGS__  \
     }
-#define BITS(option, short_option, bit, text)                                                                          \
+#define BITS(option, short_option, bit, ...)                                                                           \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(record.options.flags),            \
-        .bits = bit, .doc = text                                                                                       \
+        .bits = bit, .doc = __VA_ARGS__                                                                                \
     }
-#define TEXT(option, short_option, value, member, text)                                                                \
+#define TEXT(option, short_option, value, member, ...)                                                                 \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
-        .offset = AT(record.options.member), .doc = text                                                               \
+        .offset = AT(record.options.member), .doc = __VA_ARGS__                                                        \
     }
-#define STRING(option, short_option, value, member, text)                                                              \
+#define STRING(option, short_option, value, member, ...)                                                               \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = text                                                                                                    \
+        .doc = __VA_ARGS__                                                                                             \
     }
-#define NUMBER(option, short_option, value, member, text)                                                              \
+#define NUMBER(option, short_option, value, member, ...)                                                               \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_NUMBER, .argument = value,                           \
-        .offset = AT(stat.member), .doc = text                                                                         \
+        .offset = AT(stat.member), .doc = __VA_ARGS__                                                                  \
     }
 
 static const struct pf_option what_options[] = {
     {.name = "event",
      .letter = 'e',
+     .first = true,
      .kind = PF_OPTION_EVENTS,
      .argument = "LIST",
      .offset = AT(record.events),
@@ -60,9 +61,10 @@ static const struct pf_option what_options[] = {
      .doc =
          "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
          "instruction cache and of TLBs; -ddd: also prefetches."},
-    BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the whole system; the default without a command."),
+    BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the whole system; the default without a command.",
+         .first = true),
     TEXT("cpu", 'C', "LIST", cpus, "Only count on these CPUs: 0-3,7."),
-    TEXT("pid", 'p', "LIST", pids, "Count these processes with all their threads."),
+    TEXT("pid", 'p', "LIST", pids, "Count these processes with all their threads.", .first = true),
     TEXT("tid", 't', "LIST", tids, "Count these threads."),
     TEXT("uid", 'u', "USER", user, "Count all processes of a user."),
     TEXT("cgroup", 'G', "PATH", cgroup, "Only count the processes of a cgroup; with --all-cpus."),
@@ -78,25 +80,27 @@ static const struct pf_option what_options[] = {
            "answered with \"ack\" when it is done."),
     STRING("repeat", 'r', "N", stat.repeat_text,
            "Run the command N times, and print means and standard errors; 0: again and again, each by itself, until "
-           "Ctrl-C."),
+           "Ctrl-C.",
+           .first = true),
     {0},
 };
 static const struct pf_option_group what_group = {"What is counted", what_options};
 
 static const struct pf_option how_options[] = {
-    NUMBER("interval-print", 'I', "MS", interval_ms, "Print what was counted every MS milliseconds."),
+    NUMBER("interval-print", 'I', "MS", interval_ms, "Print what was counted every MS milliseconds.", .first = true),
     NUMBER("interval-count", 0, "N", interval_count, "Stop after N intervals."),
     FLAG("no-scale", 0, unscaled, "Do not scale counts of events that shared the hardware."),
     {.name = "big-num", .letter = 'B', .kind = PF_OPTION_IGNORE, .doc = "Ignored: numbers are never grouped."},
     STRING("output", 'o', "FILE", output,
-           "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data]."),
+           "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data].",
+           .first = true),
     STRING("log-fd", 0, "FD", stat.log_fd, "Write to this descriptor: --log-fd 3 3>>FILE adds to a file."),
     {0},
 };
 static const struct pf_option_group how_group = {"When and where it is printed", how_options};
 
 static const struct pf_option print_options[] = {
-    FLAG("no-aggr", 'A', no_aggregation, "Print each CPU separately."),
+    FLAG("no-aggr", 'A', no_aggregation, "Print each CPU separately.", .first = true),
     FLAG("per-socket", 0, per_socket, "Add up counts by socket."),
     FLAG("per-die", 0, per_die, "Add up counts by die."),
     FLAG("per-core", 0, per_core, "Add up counts by core."),
@@ -104,6 +108,7 @@ static const struct pf_option print_options[] = {
     FLAG("per-thread", 0, per_thread, "Print each thread of --pid or --tid separately."),
     {.name = "field-separator",
      .letter = 'x',
+     .first = true,
      .kind = PF_OPTION_TEXT,
      .argument = "SEPARATOR",
      .offset = AT(report.separator),
@@ -461,7 +466,7 @@ static const char *check_runs(const struct pf_settings *settings)
 /* Lines for scripts have no others among them; what they cannot say is in them: "<not supported>", ":u". */
 static bool is_for_scripts(const struct pf_settings *settings)
 {
-    return strcmp(settings->format, "text") != 0 && !settings->output && !settings->stat.log_fd;
+    return !strncmp(settings->format, "perf-", 5) && !settings->output && !settings->stat.log_fd;
 }
 
 static int check(struct pf_settings *settings, bool records)
@@ -568,6 +573,10 @@ const struct pf_command pf_command_stat = {
         "Runs a command, or looks at running processes or the whole system, and prints what was counted, in the layout "
         "of perf stat, on standard error. `perfile stat record COMMAND` writes a recording instead, and `perfile stat "
         "report [FILE...]` prints what is in one, or the means of several.",
+    .examples = "stat ./prog\n"
+                "stat --repeat 10 ./prog\n"
+                "stat --event context-switches,page-faults --pid 1234\n"
+                "stat --all-cpus --no-aggr --interval-print 1000\n",
     .operand = "[record | report] [COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,

@@ -202,13 +202,14 @@ static int write_start(struct perfile_counter *counter, struct perfile_error *er
     const struct pf_synthesis synthesis = {.put = put_record, .context = counter, .version = counter->chosen.version};
     const struct pf_target *target = &counter->target;
     const size_t threads = target->everybody ? 0 : counter->by_thread ? target->tid_count : 1;
+    const bool is_held = counter->what.flags & PERFILE_RECORDER_ENABLE_ON_EXEC; /* it has the caller's name still */
     int result = write_events(counter, error);
     if (result == 0)
         result = pf_machine_features(counter->writer, &counter->chosen, PF_MACHINE_COMMON, error);
     if (result == 0)
         result = write_updates(counter, &synthesis, error);
     if (result == 0)
-        result = pf_synthesize_thread_map(NULL, target->tids, threads, &synthesis, error);
+        result = pf_synthesize_thread_map(NULL, target->tids, threads, !is_held, &synthesis, error);
     if (result == 0)
         result = write_cpus(counter, &synthesis, error);
     return result == 0 ? write_config(counter, error) : result;

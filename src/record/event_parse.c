@@ -278,6 +278,7 @@ static void offer_tracepoints(struct pf_event_parser *parser, struct pf_near *ne
 
 static int refuse_event(struct pf_event_parser *parser, const struct pf_event_text *text)
 {
+    static const char *const of_perf[] = {"duration_time", "user_time", "system_time"};
     struct pf_near near = {.wanted = text->name};
     struct pf_sys *sys = &parser->sys;
     char buffer[PF_CACHE_NAME_BYTES];
@@ -299,6 +300,11 @@ static int refuse_event(struct pf_event_parser *parser, const struct pf_event_te
             return pf_about(parser->error, text->name.text, text->name.bytes,
                             pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s is a PMU; name its event: %.*s/.../",
                                             PF_SHOW(text->name), PF_SHOW(text->name)));
+    for (size_t i = 0; i < PF_COUNT(of_perf); i++)
+        if (pf_piece_is(text->name, of_perf[i]))
+            return pf_about(parser->error, text->name.text, text->name.bytes,
+                            pf_parse_refuse(parser, PERFILE_ERROR_ABSENT,
+                                            "%s is not an event, but a time that perf stat takes itself", of_perf[i]));
     offer_tracepoints(parser, &near);
     return pf_about(parser->error, text->name.text, text->name.bytes,
                     pf_parse_refuse(parser, PERFILE_ERROR_ABSENT, "unknown event %.*s%s", PF_SHOW(text->name),

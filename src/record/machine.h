@@ -71,9 +71,9 @@ int pf_synthesize_id_index(const struct pf_opened_id *ids, size_t count, const s
  */
 int pf_synthesize_event_updates(const struct pf_event_list *events, const uint64_t *first_ids, bool names,
                                 const struct pf_synthesis *synthesis, struct perfile_error *error);
-/* THREAD_MAP. No tids: all of the machine. */
-int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count, const struct pf_synthesis *synthesis,
-                             struct perfile_error *error);
+/* THREAD_MAP. No tids: all of the machine. Not `named`: what they are called now is not what they will be. */
+int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count, bool named,
+                             const struct pf_synthesis *synthesis, struct perfile_error *error);
 /* CPU_MAP of a list such as "0-3,7"; NULL: any CPU. ARGUMENT: no such list. */
 int pf_synthesize_cpu_map(const char *cpus, const struct pf_synthesis *synthesis, struct perfile_error *error);
 /* TIME_CONV from the control page of a ring buffer; nothing where the kernel does not say how TSC becomes time. */

@@ -169,13 +169,13 @@ int pf_synthesize_event_updates(const struct pf_event_list *events, const uint64
 
 enum { THREAD_BYTES = 24, COMM_BYTES = 16, THREADS_MAX = 65000 / THREAD_BYTES };
 
-static void put_thread(uint8_t *entry, int folder, int32_t tid)
+static void put_thread(uint8_t *entry, int folder, int32_t tid, bool named)
 {
     char path[64], comm[64] = "";
     uint64_t number = (uint64_t)(int64_t)tid;
     memset(entry, 0, THREAD_BYTES);
     memcpy(entry, &number, sizeof(number));
-    if (tid < 0 || !pf_path(path, sizeof(path), "proc/%d/comm", tid) ||
+    if (tid < 0 || !named || !pf_path(path, sizeof(path), "proc/%d/comm", tid) ||
         pf_read_at(folder, path, comm, sizeof(comm)) <= 0)
         return;
     size_t length = strlen(comm);
@@ -183,8 +183,8 @@ static void put_thread(uint8_t *entry, int folder, int32_t tid)
     memcpy(entry + 8, comm, pf_min(length, (size_t)COMM_BYTES - 1));
 }
 
-int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count, const struct pf_synthesis *synthesis,
-                             struct perfile_error *error)
+int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count, bool named,
+                             const struct pf_synthesis *synthesis, struct perfile_error *error)
 {
     static const int32_t all = -1;
     uint8_t *entries;
@@ -199,7 +199,7 @@ int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count
         return pf_fail_memory(error, "THREAD_MAP");
     int folder = pf_root_open(root);
     for (size_t i = 0; i < count; i++)
-        put_thread(entries + i * THREAD_BYTES, folder, tids[i]);
+        put_thread(entries + i * THREAD_BYTES, folder, tids[i], named);
     if (folder >= 0)
         close(folder);
     const struct perfile_thread_map record = {.nr = count, .entries = {.data = entries, .count = count}};

@@ -322,8 +322,8 @@ static int write_setting(struct perfile_recorder *recorder, struct perfile_error
     if (result == 0)
         result = write_ids(recorder, ids, first_ids, error);
     if (result == 0)
-        result =
-            pf_synthesize_thread_map(NULL, target->tids, target->everybody ? 0 : target->tid_count, &synthesis, error);
+        result = pf_synthesize_thread_map(NULL, target->tids, target->everybody ? 0 : target->tid_count, true,
+                                          &synthesis, error);
     if (result == 0)
         result = pf_synthesize_cpu_map(recorder->options.cpus, &synthesis, error);
     pf_free(recorder->allocator, ids, id_bytes);

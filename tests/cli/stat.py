@@ -36,6 +36,8 @@ def check_formats():
     assert [line.split(';')[1:3] for line in lines] == [['msec', 'task-clock:u'], ['', 'page-faults:u']], lines
     found = rows(stat('-j', '-e', COUNTED, 'true').stderr)
     assert [one['event'] for one in found] == ['task-clock:u', 'page-faults:u'], found
+    row = rows(stat('--format', 'jsonl', '-e', 'page-faults:u', 'true').stderr)[-1]
+    assert row['comm'] is None, row # not the name that it had before it became the command
     assert found[0]['pcnt-running'] == 100 and found[0]['metric-unit'] == 'CPUs utilized', found
 
 

@@ -783,7 +783,7 @@ static void tell_events(struct stream *s)
     const struct pf_synthesis synthesis = {put_to_stream, s};
     assert_int_equal(pf_synthesize_id_index(ids, 2, &synthesis, &s->error), 0);
     assert_int_equal(pf_synthesize_event_updates(&chosen, first, true, &synthesis, &s->error), 0);
-    assert_int_equal(pf_synthesize_thread_map(NULL, NULL, 0, &synthesis, &s->error), 0);
+    assert_int_equal(pf_synthesize_thread_map(NULL, NULL, 0, true, &synthesis, &s->error), 0);
     assert_int_equal(pf_synthesize_cpu_map("0-3", &synthesis, &s->error), 0);
     assert_int_equal(pf_synthesize_cpu_map("1,33", &synthesis, &s->error), 0);
     assert_int_equal(pf_synthesize_cpu_map(NULL, &synthesis, &s->error), 0);
