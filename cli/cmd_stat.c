@@ -90,7 +90,6 @@ static const struct pf_option how_options[] = {
     NUMBER("interval-print", 'I', "MS", interval_ms, "Print what was counted every MS milliseconds.", .first = true),
     NUMBER("interval-count", 0, "N", interval_count, "Stop after N intervals."),
     FLAG("no-scale", 0, unscaled, "Do not scale counts of events that shared the hardware."),
-    {.name = "big-num", .letter = 'B', .kind = PF_OPTION_IGNORE, .doc = "Ignored: numbers are never grouped."},
     STRING("output", 'o', "FILE", output,
            "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data].",
            .first = true),
@@ -121,6 +120,11 @@ static const struct pf_option print_options[] = {
      .doc = "Also print what counts make together, such as ipc=instructions/cycles: numbers, the events that are "
             "counted by their names, and duration_time (the seconds that passed), with the signs of arithmetic, "
             "parentheses, min(a,b), max(a,b), d_ratio(a,b) and 'a if c else b'. Can be given several times."},
+    {.name = "big-num",
+     .letter = 'B',
+     .kind = PF_OPTION_IGNORE,
+     .doc = "The default on terminals: numbers with commas; elsewhere they have none."},
+    FLAG("no-big-num", 0, plain_numbers, "On terminals, too, print numbers without commas."),
     FLAG("summary", 0, summary, "After intervals also print what was counted in all of them."),
     FLAG("no-csv-summary", 0, plain_summary, "The same, and with -x its lines do not begin with \"summary\"."),
     FLAG("json-output", 'j', as_json, "Print an object on a line for each count, as perf stat -j does."),
@@ -225,7 +229,8 @@ static bool shows_times(const struct runs *runs)
     const struct pf_settings *settings = runs->settings;
 
     return runs->count == 1 && runs->counts[0].workload.pid && !runs->counts[0].targets &&
-           (!settings->stat.interval_ms || settings->print.stat) && !strcmp(settings->format, "text");
+           (!settings->stat.interval_ms || settings->stat.summary || settings->stat.plain_summary) &&
+           !strcmp(settings->format, "text");
 }
 
 static void print_times(const struct pf_count *count, const struct perfile_sink *sink)
@@ -441,6 +446,8 @@ static const char *check_units(const struct pf_settings *settings)
         return "counts of CPUs need --all-cpus or --cpu: a process is counted wherever it runs";
     if (stat->per_thread && (what->cpus || !(by_cpu || what->pids || what->tids || what->user)))
         return "--per-thread needs --pid, --tid, --uid or --all-cpus: the threads of a command are not there yet";
+    if (what->cgroup && strchr(what->cgroup, ','))
+        return "--cgroup takes one cgroup: count the others by a perfile stat of their own, at the same time";
     if (what->cgroup && !by_cpu)
         return "--cgroup needs --all-cpus or --cpu: the processes of a cgroup are counted wherever they run";
     return NULL;
@@ -505,9 +512,10 @@ static void choose_print(struct pf_settings *settings)
     choose_format(settings);
     settings->print.per = per_of(&settings->stat);
     settings->print.metrics = settings->stat.metrics;
-    settings->print.stat = settings->stat.plain_summary ? PERFILE_STAT_PLAIN_SUMMARY
-                           : settings->stat.summary     ? PERFILE_STAT_SUMMARY
-                                                        : 0;
+    settings->print.stat = (settings->stat.plain_summary ? PERFILE_STAT_PLAIN_SUMMARY
+                            : settings->stat.summary     ? PERFILE_STAT_SUMMARY
+                                                         : 0u) |
+                           (settings->stat.plain_numbers ? PERFILE_STAT_PLAIN_NUMBERS : 0u);
 }
 
 static const struct pf_command report_command;

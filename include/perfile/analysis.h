@@ -221,9 +221,9 @@ enum perfile_script_times {
 
 /* What `stat` prints. */
 enum perfile_stat_flags {
-    PERFILE_STAT_SUMMARY = 1 << 0, /* of a recording with intervals: then what was counted in all of them */
-    PERFILE_STAT_PLAIN_SUMMARY =
-        1 << 1, /* the same, and in the lines of -x the word "summary" does not stand before it */
+    PERFILE_STAT_SUMMARY = 1 << 0,       /* of a recording with intervals: then what was counted in all of them */
+    PERFILE_STAT_PLAIN_SUMMARY = 1 << 1, /* the same; in the lines of -x the word "summary" does not stand before it */
+    PERFILE_STAT_PLAIN_NUMBERS = 1 << 2, /* text for a terminal (report->columns): numbers without commas */
 };
 
 /* What `sched_timehist`, `sched_latency` and `sched_map` print. */

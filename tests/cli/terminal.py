@@ -148,6 +148,8 @@ def test_counts_fit(t):
         lines = [line for line in text.splitlines() if 'CPUs utilized' in line or '(50.00%)' in line]
         expect(f'counts fit into {columns}', status == 0 and len(lines) == 2 and max(map(len, lines)) <= columns and
                '...' in text, text)
+    expect('commas', ' 6,000,000,000 ' in text and '2,000,000,000 ' in text and
+           ' 6000000000 ' in t.run('--no-pager', 'stat', 'report', '--no-big-num', 'counts')[1], text)
     with open(t.folder / 'piped', 'w') as output:
         t.run('stat', 'report', 'counts', output=output)
     text = (t.folder / 'piped').read_text()

@@ -177,11 +177,26 @@ static void put_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *li
         pf_put_format(sheet->out, " %4" PRIu32 " ", line->cpus);
 }
 
+/* "1234567.89" as "1,234,567.89". */
+static void group_digits(char text[PF_STAT_VALUE_BYTES])
+{
+    const size_t digits = strspn(text, "0123456789"), bytes = strlen(text), commas = digits ? (digits - 1) / 3 : 0;
+    if (bytes + commas >= PF_STAT_VALUE_BYTES)
+        return;
+    memmove(text + digits + commas, text + digits, bytes - digits + 1);
+    for (size_t left = commas, to = digits + commas, from = digits; left; left--) {
+        memmove(text + (to -= 3), text + (from -= 3), 3);
+        text[--to] = ',';
+    }
+}
+
 static void put_count(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
     const char *lack = pf_stat_lack(line);
     char value[PF_STAT_VALUE_BYTES];
     pf_stat_format_value(line, floor(line->event->scale) == line->event->scale ? 0 : 2, value);
+    if (screen_of(sheet) && !(sheet->options->stat & PERFILE_STAT_PLAIN_NUMBERS))
+        group_digits(value);
     pf_put_format(sheet->out, "%*s ", count_width(sheet), lack ? lack : value);
     pf_put_format(sheet->out, "%-*.32s ", (int)unit_width(sheet), line->event->unit ? line->event->unit : "");
 }
