@@ -374,6 +374,16 @@ static int count(struct pf_settings *settings, struct pf_control *control)
     return status;
 }
 
+static void tell_recorded(const struct pf_settings *settings, const char *path, uint64_t intervals)
+{
+    const char *show = settings->output ? path : "";
+    char number[PF_GROUPED_BYTES];
+
+    if (!settings->quiet && !pf_stream_is_standard(path))
+        pf_message("%s: %s interval%s of counts; shown by %s stat report%s%s", path, pf_grouped(intervals, number),
+                   intervals == 1 ? "" : "s", pf_program_name(), *show ? " " : "", show);
+}
+
 static int record(struct pf_settings *settings, struct pf_control *control)
 {
     const char *path = settings->output ? settings->output : "perf.data";
@@ -383,10 +393,10 @@ static int record(struct pf_settings *settings, struct pf_control *control)
     if ((status = pf_stream_check_recording("stat", path)))
         return status;
     status = pf_count_start(&count, settings, control, path);
-    if (!status)
-        status = pf_count_wait(&count);
-    if (!status)
+    if (!status && !(status = pf_count_wait(&count))) {
+        tell_recorded(settings, path, count.intervals);
         status = pf_count_status(&count);
+    }
     pf_count_close(&count);
     return status;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The header features that recorders write, and those of them that are a line or two. */
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 #include "record/machine_body.h"
 #include "schema/since.h"
 
@@ -240,7 +242,8 @@ int pf_machine_features_of(const char *root, struct perfile_writer *writer, cons
     struct pf_body body = {.allocator = pf_allocator_or_default(events->allocator), .events = events, .text = &text};
     body.root = pf_root_open(root);
     if (body.root < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, root ? root : "/", "cannot be opened");
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, root ? root : "/", "cannot be opened: %s",
+                       pf_error_text(errno));
     int result = pf_text_open(&text, body.allocator, NULL, NULL);
     if (result < 0) {
         close(body.root);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -180,6 +181,11 @@ static int explain(const struct pf_listed_event *event, const struct pf_target *
         if (event->attr.namespaces && geteuid() != 0)
             return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
                            "recording namespaces needs root or CAP_PERFMON");
+        if (target->tids[0] > 0 && kill(target->tids[0], 0) < 0 && errno == EPERM)
+            return pf_fail(
+                error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
+                "process %d is another user's: run as that user, as root or with CAP_PERFMON and CAP_SYS_PTRACE",
+                target->tids[0]);
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
                        "%s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
                        "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
