@@ -61,6 +61,7 @@ static const struct pf_option what_options[] = {
      .doc =
          "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
          "instruction cache and of TLBs; -ddd: also prefetches."},
+    FLAG("null", 'n', null, "Count nothing: only say how long it took."),
     BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the whole system; the default without a command.",
          .first = true),
     TEXT("cpu", 'C', "LIST", cpus, "Only count on these CPUs: 0-3,7."),
@@ -467,6 +468,8 @@ static const char *check_runs(const struct pf_settings *settings)
 {
     const struct pf_stat_settings *stat = &settings->stat;
 
+    if (stat->null && settings->record.events)
+        return "--null counts nothing: it is not for --event";
     if (stat->repeat_text && !settings->operand_count)
         return "--repeat needs a command";
     if (stat->repeat > 1 && stat->interval_ms)
@@ -492,7 +495,7 @@ static int check(struct pf_settings *settings, bool records)
     const char *why = read_texts(&settings->stat);
 
     what->size = sizeof(*what);
-    what->events = settings->record.events;
+    what->events = settings->stat.null ? "dummy:u" : settings->record.events;
     what->filters = (const char *const *)settings->record.filters;
     what->filter_count = settings->record.filter_count;
     what->note = records || !is_for_scripts(settings) ? note : NULL;
@@ -525,7 +528,8 @@ static void choose_print(struct pf_settings *settings)
     settings->print.stat = (settings->stat.plain_summary ? PERFILE_STAT_PLAIN_SUMMARY
                             : settings->stat.summary     ? PERFILE_STAT_SUMMARY
                                                          : 0u) |
-                           (settings->stat.plain_numbers ? PERFILE_STAT_PLAIN_NUMBERS : 0u);
+                           (settings->stat.plain_numbers ? PERFILE_STAT_PLAIN_NUMBERS : 0u) |
+                           (settings->stat.null ? PERFILE_STAT_NO_COUNTS : 0u);
 }
 
 static const struct pf_command report_command;

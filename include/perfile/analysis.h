@@ -224,6 +224,7 @@ enum perfile_stat_flags {
     PERFILE_STAT_SUMMARY = 1 << 0,       /* of a recording with intervals: then what was counted in all of them */
     PERFILE_STAT_PLAIN_SUMMARY = 1 << 1, /* the same; in the lines of -x the word "summary" does not stand before it */
     PERFILE_STAT_PLAIN_NUMBERS = 1 << 2, /* text for a terminal (report->columns): numbers without commas */
+    PERFILE_STAT_NO_COUNTS = 1 << 3,     /* only how long it took */
 };
 
 /* What `sched_timehist`, `sched_latency` and `sched_map` print. */

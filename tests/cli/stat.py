@@ -78,6 +78,11 @@ def check_again_and_again():
     assert all('page-faults' in line for line in lines), lines
 
 
+def check_null():
+    text = stat('-n', '-r', '2', 'true').stderr
+    assert re.fullmatch(r"\n Performance counter stats for 'true' \(2 runs\):\n\n\n +\d+\.\d{9} \+- .*seconds time elapsed.*\n\n", text), text
+
+
 def check_order():
     """What is said of a command that was ended does not stand in the middle of the text."""
     done = stat('--timeout', '50', '-e', COUNTED, 'sleep', '60')
@@ -192,6 +197,7 @@ def main():
         check_summary()
         check_quiet(folder)
         check_again_and_again()
+        check_null()
         check_order()
         check_control(folder)
         check_threads()

@@ -6,6 +6,12 @@
 #include "base/locale.h"
 #include "output/stat/sheet.h"
 
+/* All lines of several runs have as many fields. */
+static bool has_spread(const struct pf_stat_sheet *sheet)
+{
+    return sheet->options->more_count > 0;
+}
+
 /* ---- lines with a separator -------------------------------------------------------------------------------------- */
 
 static const char *separator_of(const struct pf_stat_sheet *sheet)
@@ -56,7 +62,7 @@ static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
     pf_put_string(sheet->out, lack ? lack : value);
     pf_put_format(sheet->out, "%s%.32s%s", separator, line->event->unit ? line->event->unit : "", separator);
     pf_put_name(sheet->out, line->event->name);
-    if (line->spread.count > 1)
+    if (has_spread(sheet))
         pf_put_format(sheet->out, "%s%.2f%%", separator, pf_stats_error_percent(&line->spread));
     pf_put_format(sheet->out, "%s%" PRIu64 "%s%.2f%s", separator, line->running, separator, pf_stat_share(line),
                   separator);
@@ -72,7 +78,7 @@ static void put_csv_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_lin
     const char *separator = separator_of(sheet);
     put_csv_time(sheet);
     put_csv_label(sheet, of);
-    for (unsigned i = 0; i < (of->spread.count > 1 ? 6 : 5); i++)
+    for (unsigned i = 0; i < (has_spread(sheet) ? 6 : 5); i++)
         pf_put_string(sheet->out, separator);
     if (isnan(value))
         pf_put_string(sheet->out, "<not available>");
@@ -159,7 +165,7 @@ static void put_json_line(struct pf_stat_sheet *sheet, const struct pf_stat_line
     put_text_member(sheet->out, "counter-value", pf_stat_lack(line) ? pf_stat_lack(line) : value);
     put_text_member(sheet->out, "unit", line->event->unit ? line->event->unit : "");
     put_text_member(sheet->out, "event", line->event->name);
-    if (line->spread.count > 1)
+    if (has_spread(sheet))
         pf_put_format(sheet->out, "\"variance\" : %.2f, ", pf_stats_error_percent(&line->spread));
     pf_put_format(sheet->out, "\"event-runtime\" : %" PRIu64 ", \"pcnt-running\" : %.2f", line->running,
                   pf_stat_share(line));

@@ -103,11 +103,14 @@ static bool add_unsupported(struct pf_stat_sheet *sheet)
     const struct pf_stat_group all = {.place = {-1, -1, -1, -1}};
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++) {
-        if (event->id_count || is_alone || sheet->unsupported++ >= UNSUPPORTED_MAX)
+        if (event->id_count || is_alone || sheet->unsupported >= UNSUPPORTED_MAX)
             continue;
-        const uint32_t group = sheet->group_count ? 0 : find_group(sheet, &all);
-        if (group == UINT32_MAX || !find_line(sheet, event, group))
+        if (!sheet->group_count && find_group(sheet, &all) == UINT32_MAX)
             return false;
+        const size_t groups = sheet->per == PF_STAT_THREAD ? 1 : sheet->group_count;
+        for (uint32_t group = 0; group < groups && sheet->unsupported++ < UNSUPPORTED_MAX; group++)
+            if (!find_line(sheet, event, group))
+                return false;
     }
     return true;
 }
@@ -180,7 +183,7 @@ static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *s
     hide_idle(sheet);
     if (style->measure)
         style->measure(sheet);
-    for (size_t i = 0; i < sheet->line_count; i++)
+    for (size_t i = 0; i < sheet->line_count && !(sheet->options->stat & PERFILE_STAT_NO_COUNTS); i++)
         if (!sheet->lines[i].hidden)
             style->line(sheet, &sheet->lines[i]);
     pf_stat_wanted_put(sheet, style);
