@@ -3,6 +3,7 @@
 #include "views.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const struct pf_subview views[] = {
     {"timehist", "sched_timehist", true, "every time that a task left its CPU: how long it ran, and waited before"},
@@ -51,13 +52,25 @@ static const char *take_operand(struct pf_settings *settings, bool (*is_value)(c
     return NULL;
 }
 
+/* The first of two operands behind the view, which is no file. NULL: there is only one, or it is a file. */
+static const char *take_word(struct pf_settings *settings)
+{
+    const char *word = settings->operand_count > 2 ? settings->operands[1] : NULL;
+
+    if (!word || access(word, F_OK) == 0)
+        return NULL;
+    settings->operands[1] = settings->operands[2];
+    settings->operand_count--;
+    return word;
+}
+
 /* Letters that mean something else for each view of perf: latency -s KEYS, timehist -p PIDS. */
 static void take_letters(struct pf_settings *settings)
 {
     const char *view = settings->operand_count ? settings->operands[0] : "", *value;
 
     if (!strcmp(view, "latency") && settings->sched_bits & PERFILE_SCHED_SUMMARY &&
-        (value = take_operand(settings, is_sort)))
+        ((value = take_operand(settings, is_sort)) || (value = take_word(settings))))
         settings->events.sort = value;
     if (!strcmp(view, "timehist") && settings->sched_bits & PERFILE_SCHED_BY_TID &&
         (value = take_operand(settings, is_ids)))
@@ -121,6 +134,9 @@ static const struct pf_option perf_options[] = {
          "timehist: also print how long a task waited before it was moved to another CPU."),
     FLAG("cpu-visual", 'V', PERFILE_SCHED_CPUS, "timehist: add a column with a place for each CPU."),
     FLAG("next", 'n', PERFILE_SCHED_NEXT, "timehist: also print the next task."),
+    FLAG("show-prio", 0, PERFILE_SCHED_PRIORITY,
+         "timehist: also print priorities, and where a task came to its CPU with another one than it left it both."),
+    TEXT("prio", "LIST", events.priorities, "timehist: only runs that began with these priorities: 0-99,120."),
     FLAG("idle-hist", 'I', PERFILE_SCHED_IDLE,
          "timehist: print idle times only; the sums are of the tasks before them."),
     TEXT("cpus", "LIST", events.cpus, "map: only switches of these CPUs."),
@@ -162,7 +178,7 @@ const struct pf_command pf_command_sched = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
-    .groups = {&group, &perf_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+    .groups = {&group, &perf_group, &pf_tid_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = run,
 };

@@ -113,22 +113,22 @@ const struct pf_option_group pf_serial_group = {"Reading", serial_options};  /* 
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
         .offset = AT(filter.member), .doc = __VA_ARGS__                                                                \
     }
-static const struct pf_option filter_options[] = {
-    FILTER("time", 0, "START,STOP", time,
-           "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the first "
-           "sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. Where the header does "
-           "not "
-           "say when the samples are, they are read ahead, which a stream does not allow.",
-           .first = true),
-    FILTER("cpu", 'C', "LIST", cpus, "Only samples of these CPUs: 0-3,7."),
-    FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),
-    FILTER("tid", 0, "LIST", tids, "Only these threads."),
-    FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1.", .first = true),
-    FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch."),
-    {0},
-};
-const struct pf_option_group pf_filter_group = {
-    "Filters (all must match; samples without the field that a filter needs are kept)", filter_options};
+#define FILTERS(tid_letter)                                                                                            \
+    FILTER("time", 0, "START,STOP", time,                                                                              \
+           "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the "     \
+           "first sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. Where the "     \
+           "header does not say when the samples are, they are read ahead, which a stream does not allow.",            \
+           .first = true),                                                                                             \
+        FILTER("cpu", 'C', "LIST", cpus, "Only samples of these CPUs: 0-3,7."),                                        \
+        FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),                                                  \
+        FILTER("tid", tid_letter, "LIST", tids, "Only these threads."),                                                \
+        FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1.", .first = true),                \
+        FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch.")
+#define FILTER_TITLE "Filters (all must match; samples without the field that a filter needs are kept)"
+static const struct pf_option filter_options[] = {FILTERS(0), {0}};
+static const struct pf_option tid_filter_options[] = {FILTERS('t'), {0}};
+const struct pf_option_group pf_filter_group = {FILTER_TITLE, filter_options};
+const struct pf_option_group pf_tid_filter_group = {FILTER_TITLE, tid_filter_options}; /* with -t */
 
 static const struct pf_option symbol_options[] = {
     {.name = "symfs",

@@ -297,10 +297,10 @@ extern const struct pf_option_group pf_input_group;     /* where to read from an
 extern const struct pf_option_group pf_reading_group;   /* how: for verbs with several recordings */
 extern const struct pf_option_group pf_forceless_group; /* where from and how: for verbs with another -f */
 extern const struct pf_option_group pf_serial_group;    /* where from and how: for verbs with another -j */
-extern const struct pf_option_group pf_filter_group;    /* which samples */
-extern const struct pf_option_group pf_symbol_group;    /* where the binaries are */
-extern const struct pf_option_group pf_limit_group;     /* against hostile files */
-extern const struct pf_option_group pf_common_group;    /* for every verb */
+extern const struct pf_option_group pf_filter_group, pf_tid_filter_group; /* which samples */
+extern const struct pf_option_group pf_symbol_group;                      /* where the binaries are */
+extern const struct pf_option_group pf_limit_group;                       /* against hostile files */
+extern const struct pf_option_group pf_common_group;                      /* for every verb */
 
 /* For tables of verbs. */
 #define PF_OPTION_FORMAT_OF(formats)                                                                                   \

@@ -242,6 +242,7 @@ enum perfile_sched_flags {
     PERFILE_SCHED_COMPACT = 1 << 10,      /* map: CPUs in the order in which they appear */
     PERFILE_SCHED_PARTS = 1 << 11,        /* map: `tasks` are parts of names */
     PERFILE_SCHED_NO_STACKS = 1 << 12,    /* timehist: without stacks */
+    PERFILE_SCHED_PRIORITY = 1 << 13,     /* timehist: the priorities of tasks */
 };
 /* What views over tracepoints show, and how their texts do; what one has not got is ignored. */
 enum perfile_event_flags {
@@ -275,6 +276,8 @@ struct perfile_event_options {
     const char *tasks;    /* sched_map: only switches from and to tasks of these names, "make,cc1"; NULL: all */
     const char *cpus;     /* sched_map: only switches of these CPUs, "0-3,7"; NULL: all */
     const char *work;     /* kwork: only work of this name; NULL: all */
+    /* sched_timehist, sched_summary, sched_cpu: only runs that began with these, "0-99,120"; NULL: all */
+    const char *priorities;
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)
 

@@ -37,6 +37,17 @@ PUT_AS(next_comm, pf_set_task_name, now->next)
 PUT_AS(next_tid, pf_set_i32, now->next->tid)
 PUT_AS(cut, pf_set_bool, now->cut || now->mismatched)
 
+static void set_priority(struct pf_vector *vector, int32_t priority)
+{
+    if (priority == PF_NO_PRIORITY)
+        pf_set_null(vector);
+    else
+        pf_set_i32(vector, priority);
+}
+
+PUT_AS(priority, set_priority, now->priority)
+PUT_AS(in_priority, set_priority, now->in_priority)
+
 PF_PUT(stack)
 {
     const struct pf_sched_stacks *stacks = &((const struct pf_sched_view *)state)->sched.stacks;
@@ -63,6 +74,9 @@ static const struct pf_column columns[] = {
     PF_EXTRA(next_comm, TEXT, "", "Name of the task that came."),
     PF_REQUIRED_EXTRA(next_tid, I32, "", "Its thread id."),
     PF_REQUIRED(cut, BOOL, "", "Records are missing, so that its times are not known."),
+    PF_EXTRA(priority, I32, "",
+             "Its priority now, as the kernel counts: 0 to 99 are real-time, 120 is nice 0; null: not known."),
+    PF_EXTRA(in_priority, I32, "", "The one with which it came to the CPU; null: that was not seen."),
     PF_REQUIRED_EXTRA(stack, TEXTS, "",
                       "With which it left the CPU, innermost first; empty where it was not recorded."),
 };
@@ -73,7 +87,7 @@ static int next_row(void *state, struct perfile_error *error)
     int result;
     while ((result = pf_sched_next(&view->sched, error)) > 0) {
         const struct pf_switch *now = &view->sched.now;
-        if (now->kind == PF_SWITCHED && now->shown && pf_sched_passes(&view->sched, now->prev, now->cpu))
+        if (now->kind == PF_SWITCHED && now->shown && pf_sched_passes_run(&view->sched))
             return 1;
     }
     return result;

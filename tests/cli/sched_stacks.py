@@ -70,6 +70,29 @@ def description(deferred=False):
     return '\n'.join(lines) + '\n'
 
 
+def idle_description():
+    """The CPU is idle behind a sleep, a read, nothing that was recorded, and the scheduler's own functions."""
+    idle, a, b = ('swapper/0', 0, 120), ('a', 10, 120), ('b', 11, 98)
+    sleep, short, first = (1, 2, 4, 5, 6, 7, 8, 9, USER, 0x400010), (1, 2, 8, USER, 0x400010), (1, 10)
+    events = ((1, idle, a, first), (2, a, idle, sleep), (5, idle, b, first), (6, b, idle, short), (8, idle, a, first),
+              (9, a, b, (1, 3, 11, 8)), (10, b, idle, sleep), (11, idle, a, first), (12, a, idle, ()), (14, idle, b, first),
+              (15, b, idle, (1, 2)), (17, idle, a, first), (18, a, b, short))
+    head = [line for line in description().splitlines() if not line.startswith('sample')]
+    return '\n'.join([*head, *(switch(*event) for event in events)]) + '\n'
+
+
+IDLE = '''
+Idle stats by callchain:
+  CPU  0:    10.000  msec
+  Idle time (msec)     Count  Callchains
+  ----------------  --------  --------------------------------------------------
+             4.000         2  do_nanosleep <- hrtimer_nanosleep <- common_nsleep <- __x64_sys_clock_nanosleep <- do_syscall_64
+             2.000         1  do_syscall_64 <- 0x400010
+             2.000         1  
+
+
+    Total number of unique tasks: 2
+'''
 HEAD = '''\
            time    cpu  task name                       wait time  sch delay   run time
                         [tid/pid]                          (msec)     (msec)     (msec)
@@ -89,9 +112,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / 'kallsyms').write_text(''.join(f'{BASE + at * 0x1000:016x} T {name}\n' for at, name in NAMES.items()))
-        for name in 'plain', 'deferred':
-            made = subprocess.run([*wrapper, assemble], input=description(name == 'deferred').encode(), capture_output=True,
-                                  check=True)
+        for name, text in (('plain', description()), ('deferred', description(True)), ('idle', idle_description())):
+            made = subprocess.run([*wrapper, assemble], input=text.encode(), capture_output=True, check=True)
             (folder / f'{name}.perf.data').write_bytes(made.stdout)
 
         def run(*words, recording='plain'):
@@ -117,6 +139,9 @@ def main():
         check('--no-call-graph', run('--stdio', '--no-call-graph'), rows('', '', '', '', ''))
         check('--pid', run('--stdio', '--pid', '11'),
               HEAD + f'{ROWS[2]}{preempted}\n{ROWS[4]}{short}\n')
+        got = run('--stdio', '-I', '-s', recording='idle')
+        check('idle by callchain', got[got.find('\nIdle stats by'):got.find('Total number of context')], IDLE)
+        check('without callchains', 'callchain' in run('--stdio', '-I', '-s', '--no-call-graph', recording='idle'), False)
         # What comes later is not waited for: rows stay in order, and have what the kernel knew then.
         got = run('--stdio', recording='deferred').splitlines()[-2:]
         check('deferred', [line.partition('  do')[2] or line.partition('  hr')[2] for line in got], ['_nanosleep', 'timer_nanosleep'])

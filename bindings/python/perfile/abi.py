@@ -131,6 +131,7 @@ class perfile_event_options(Sized):
     tasks: Optional[Bytes]
     cpus: Optional[Bytes]
     work: Optional[Bytes]
+    priorities: Optional[Bytes]
 
 
 class perfile_machine_code(Sized):
@@ -1800,7 +1801,8 @@ perfile_event_options._fields_ = [
     ('stack_depth', c_uint64),
     ('tasks', c_char_p),
     ('cpus', c_char_p),
-    ('work', c_char_p)]
+    ('work', c_char_p),
+    ('priorities', c_char_p)]
 perfile_machine_code._fields_ = [
     ('size', c_size_t),
     ('bytes', c_void_p),

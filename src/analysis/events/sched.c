@@ -88,10 +88,66 @@ const char *pf_sched_function(const struct pf_sched *sched, size_t index)
     return pf_profile_frame(sched->stacks.profile, sched->stacks.frames[index])->name;
 }
 
+uint64_t pf_sched_address(const struct pf_sched *sched, size_t index)
+{
+    const struct pf_frame_info *frame = pf_profile_frame(sched->stacks.profile, sched->stacks.frames[index]);
+    return frame->module == PF_NO_SYMBOL && frame->symbol == PF_NO_SYMBOL ? frame->address : 0;
+}
+
 bool pf_sched_is_own(const char *function)
 {
     return strcmp(function, "__schedule") == 0 || strcmp(function, "schedule") == 0 ||
            strcmp(function, "preempt_schedule") == 0;
+}
+
+/* ---- priorities -------------------------------------------------------------------------------------------------- */
+
+/* "0-99" or "120" at *text, up to the next comma. False: it is something else. */
+static bool take_priorities(const char **text, bool *priorities)
+{
+    char *end;
+    const unsigned long first = strtoul(*text, &end, 10);
+    unsigned long last = first;
+    if (**text < '0' || **text > '9')
+        return false;
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+        last = strtoul(end + 1, &end, 10);
+    if ((*end && *end != ',') || first > last || last >= PF_SCHED_PRIORITIES)
+        return false;
+    for (unsigned long i = first; i <= last; i++)
+        priorities[i] = true;
+    *text = end + (*end == ',');
+    return true;
+}
+
+static int open_priorities(struct pf_sched *sched, const char *list, struct perfile_error *error)
+{
+    sched->priorities = pf_new(sched->options.allocator, PF_SCHED_PRIORITIES);
+    if (!sched->priorities)
+        return pf_fail_memory(error, "scheduler events");
+    memset(sched->priorities, 0, PF_SCHED_PRIORITIES);
+    do {
+        const char *at = list;
+        if (!take_priorities(&list, sched->priorities))
+            return pf_about(error, at, strcspn(at, ","),
+                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "priorities",
+                                    "priority '%.*s' is neither a number nor FIRST-LAST, up to %d",
+                                    (int)pf_min(strcspn(at, ","), 40), at, PF_SCHED_PRIORITIES - 1));
+    } while (*list);
+    return 0;
+}
+
+bool pf_sched_passes_run(struct pf_sched *sched)
+{
+    const struct pf_switch *now = &sched->now;
+    if (!pf_sched_passes(sched, now->prev, now->cpu))
+        return false;
+    if (!sched->priorities)
+        return true;
+    const int32_t priority = now->in_priority >= 0 ? now->in_priority : now->priority;
+    const bool passes = priority < 0 || (priority < PF_SCHED_PRIORITIES && sched->priorities[priority]);
+    sched->filtered += !passes;
+    return passes;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -105,6 +161,9 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
         result = pf_recording_filter(reader, options->filter, options->allocator, &sched->filter, error);
     pf_switches_open(&sched->switches, reader, options->allocator);
     pf_switches_set_window(&sched->switches, &sched->filter);
+    sched->switches.reading.priorities = options->with_priorities || options->priorities;
+    if (result == 0 && options->priorities)
+        result = open_priorities(sched, options->priorities, error);
     if (result < 0)
         return result;
     return options->symbols && has_stacks(reader) ? open_stacks(sched, error)
@@ -120,6 +179,7 @@ void pf_sched_close(struct pf_sched *sched)
     perfile_session_close(sched->session);
     pf_filter_close(&sched->filter);
     pf_switches_close(&sched->switches);
+    pf_free(sched->options.allocator, sched->priorities, PF_SCHED_PRIORITIES);
 }
 
 void pf_sched_stop(struct pf_sched *sched)
@@ -650,7 +710,7 @@ static bool take_row(struct pf_sched_lives *lives, struct pf_sched *sched)
 {
     const struct pf_switch *now = &sched->now;
     const bool waited = has_wait(lives, now), delayed = has_delay(lives, now);
-    if ((!now->shown && !waited && !delayed) || !pf_sched_passes(sched, now->prev, now->cpu))
+    if ((!now->shown && !waited && !delayed) || !pf_sched_passes_run(sched))
         return true;
     struct pf_sched_life *life = life_of(lives, now->prev);
     struct pf_sched_cpu_life *cpu = cpu_life_of(lives, now->cpu);

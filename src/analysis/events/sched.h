@@ -17,6 +17,8 @@ struct pf_sched_options {
     void *progress_context;
     unsigned threads;                             /* who reads up to the end may have one that reads ahead; 0 is 1 */
     const struct perfile_symbol_options *symbols; /* of the stacks of switches; NULL: those are not asked for */
+    bool with_priorities;                         /* of tasks at switches */
+    const char *priorities;                       /* rows of runs that began with these: "0-99,120"; NULL: all */
 };
 
 /* The events of a recording with the stacks of its samples. */
@@ -42,6 +44,8 @@ struct pf_sched_batch {
     struct pf_told told[PF_SCHED_TOLD];
 };
 
+enum { PF_SCHED_PRIORITIES = 140 };
+
 /* All zeros may be closed, too. */
 struct pf_sched {
     struct pf_sched_options options;
@@ -57,6 +61,7 @@ struct pf_sched {
     unsigned until_progress;
     uint64_t filtered; /* events of tasks or CPUs that were not asked for */
     bool timed;        /* something was in the range of time */
+    bool *priorities;  /* PF_SCHED_PRIORITIES of them, which are asked for; NULL: all */
 };
 
 /* The reader must be at its start. Close it also after an error. */
@@ -67,12 +72,16 @@ void pf_sched_close(struct pf_sched *sched);
 int pf_sched_next(struct pf_sched *sched, struct perfile_error *error);
 /* The name of a function in the stack of the event in hand, leaf first; NULL: it has none. */
 const char *pf_sched_function(const struct pf_sched *sched, size_t index);
+/* Where it is in memory, if it is in no file; else 0. */
+uint64_t pf_sched_address(const struct pf_sched *sched, size_t index);
 /* It is the scheduler's own, which perf leaves out. */
 bool pf_sched_is_own(const char *function);
 /* No other thread reads any more, and nothing comes any more: behind this all may be looked at. */
 void pf_sched_stop(struct pf_sched *sched);
 /* The filter asks for this task on this CPU. */
 bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu);
+/* The run that ended is asked for: its task on this CPU, and its priority. */
+bool pf_sched_passes_run(struct pf_sched *sched);
 /* The same; a time of no interest counts. */
 bool pf_sched_in_time(const struct pf_sched *sched, uint64_t time);
 /* At the end: the parts of the filter that matched nothing. */

@@ -11,13 +11,15 @@
 enum { NOTE_BYTES = 320 };
 
 enum wish { SWITCH, WAKING, WAKEUP, WAKEUP_NEW, MIGRATE, RUNTIME };
-enum switch_field { PREV_COMM, PREV_PID, PREV_STATE, NEXT_COMM, NEXT_PID };
+enum switch_field { PREV_COMM, PREV_PID, PREV_STATE, NEXT_COMM, NEXT_PID, PREV_PRIORITY, NEXT_PRIORITY };
 enum wake_field { WAKE_COMM, WAKE_PID };
 enum migrate_field { MIGRATE_COMM, MIGRATE_PID, MIGRATE_FROM, MIGRATE_TO };
 enum runtime_field { RUNTIME_COMM, RUNTIME_PID, RUNTIME_NS };
 
 static const struct pf_event_wish wishes[] = {
-    [SWITCH] = {"sched", "sched_switch", {"prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid"}},
+    [SWITCH] = {"sched",
+                "sched_switch",
+                {"prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid", "prev_prio", "next_prio"}},
     [WAKING] = {"sched", "sched_waking", {"comm", "pid"}},
     [WAKEUP] = {"sched", "sched_wakeup", {"comm", "pid"}},
     [WAKEUP_NEW] = {"sched", "sched_wakeup_new", {"comm", "pid"}},
@@ -64,7 +66,8 @@ static struct pf_sched_task *add_task(struct pf_switches *switches, uint64_t key
     if (!task || !pf_grow(switches->allocator, &switches->tasks, &switches->task_room, switches->task_count + 1,
                           sizeof(struct pf_sched_task *)))
         return NULL;
-    *task = (struct pf_sched_task){.number = (uint32_t)switches->task_count, .pid = -1, .parent = -1};
+    *task = (struct pf_sched_task){
+        .number = (uint32_t)switches->task_count, .pid = -1, .parent = -1, .in_priority = PF_NO_PRIORITY};
     if (key < IDLE_KEY)
         task->tid = (int32_t)key;
     else
@@ -348,6 +351,10 @@ static int join_switch(struct pf_switches *switches, const struct pf_told *told,
         out->prev->pid = told->pid;
     out->state = told->state;
     out->preempted = told->preempted;
+    out->priority = told->priority;
+    out->in_priority = out->prev->in_priority;
+    out->prev->in_priority = PF_NO_PRIORITY; /* until it comes again */
+    out->next->in_priority = told->other_priority;
     if (switches->by_records)
         return join_switch_of_thread(switches, out);
     out->last_time = cpu->last_time;
@@ -569,6 +576,14 @@ static void read_name(const struct pf_switch_reading *reading, const struct pf_e
     }
 }
 
+static int32_t priority_of(const struct pf_switch_reading *reading, const struct pf_event_fields *event, size_t field)
+{
+    uint64_t priority;
+    return reading->priorities && pf_event_number(&reading->events, event, field, &reading->sample.raw, &priority)
+               ? (int32_t)priority
+               : PF_NO_PRIORITY;
+}
+
 static int read_switch(struct pf_switch_reading *reading, const struct pf_event_fields *event, struct pf_told *told)
 {
     uint64_t prev, next, state = 0;
@@ -582,6 +597,8 @@ static int read_switch(struct pf_switch_reading *reading, const struct pf_event_
     told->other = (int32_t)next;
     told->preempted = false;
     told->state = has_state ? letter_of(reading, state, &told->preempted) : 0;
+    told->priority = priority_of(reading, event, PREV_PRIORITY);
+    told->other_priority = priority_of(reading, event, NEXT_PRIORITY);
     read_name(reading, event, PREV_COMM, told->names[0]);
     read_name(reading, event, NEXT_COMM, told->names[1]);
     return 1;

@@ -14,6 +14,9 @@
 #include "base/filter.h"
 #include "base/map.h"
 
+/* Priorities as the kernel's events have them: -1 (deadline) to 139. */
+enum { PF_NO_PRIORITY = INT32_MIN };
+
 /* A thread; one that gets the id of an earlier one is another task. The idle task of each CPU is one, too. Times are 0: none. */
 struct pf_sched_task {
     uint32_t number; /* among all, from 0 on */
@@ -40,6 +43,7 @@ struct pf_sched_task {
     uint64_t in_time;
     uint32_t in_cpu;
     bool wait_cut; /* the wait before may not be what it seems */
+    int32_t in_priority;
 };
 
 enum { PF_SCHED_MOST_CPUS = 8192 }; /* as many as kernels are built for; events of others are left out */
@@ -81,8 +85,9 @@ struct pf_told {
     uint32_t from_cpu, to_cpu;
     char state;
     bool preempted;
-    bool where;       /* LOSS: the CPU is known */
-    const char *comm; /* COMM; as long as the reading */
+    int32_t priority, other_priority; /* SWITCH: of `task` and of `other`, if they are asked for */
+    bool where;                       /* LOSS: the CPU is known */
+    const char *comm;                 /* COMM; as long as the reading */
     char names[2][16];
 };
 
@@ -119,6 +124,7 @@ struct pf_switch {
     bool run_known, wait_known, delay_known;
     bool cut;                         /* what is not known spans a loss */
     struct pf_sched_task *idle_after; /* idle: who ran before */
+    int32_t priority, in_priority;    /* if they are asked for: now, and when it came */
     /* SWITCHED, SWITCHED_IN: `next` had been off its CPU since then; 0: not known */
     uint64_t off_time;
     uint32_t off_cpu; /* that it left */
@@ -144,6 +150,7 @@ struct pf_switch_reading {
     char letters[64]; /* of the bits of prev_state; 0: none */
     bool letters_known;
     bool has_wakings;
+    bool priorities; /* they are asked for */
     struct pf_switches_have have;
     uint64_t record_count;
     char apart[64]; /* from what another thread writes */

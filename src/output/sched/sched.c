@@ -11,7 +11,9 @@ int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
                                          .progress = options->progress,
                                          .progress_context = options->progress_context,
                                          .threads = options->threads,
-                                         .symbols = with_stacks ? options->symbols : NULL};
+                                         .symbols = with_stacks ? options->symbols : NULL,
+                                         .with_priorities = options->sched & PERFILE_SCHED_PRIORITY,
+                                         .priorities = options->events ? options->events->priorities : NULL};
     return pf_sched_open(sched, reader, &how, error);
 }
 

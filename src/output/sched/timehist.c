@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "output/sched/idle_stacks.h"
 #include "output/sched/sched.h"
 
 enum { FIRST_NAME_WIDTH = 30 };
@@ -13,12 +14,13 @@ struct timehist {
     struct pf_sched_lives lives;
     struct pf_text *out;
     struct pf_text name; /* without a sink */
-    unsigned flags;      /* enum perfile_sched_flags */
-    int name_width;      /* that of the longest so far */
-    size_t cpu_count;    /* of the machine */
-    uint64_t unknown;    /* values that rows show as "-" */
-    uint64_t gone;       /* rows of tasks that ended */
-    size_t stack_depth;  /* at most so many frames of a stack are looked at */
+    struct pf_idle_stacks idle;
+    unsigned flags;     /* enum perfile_sched_flags */
+    int name_width;     /* that of the longest so far */
+    size_t cpu_count;   /* of the machine */
+    uint64_t unknown;   /* values that rows show as "-" */
+    uint64_t gone;      /* rows of tasks that ended */
+    size_t stack_depth; /* at most so many frames of a stack are looked at */
 };
 
 static bool asks(const struct timehist *timehist, unsigned flag)
@@ -79,19 +81,23 @@ static void put_header(struct timehist *timehist)
             pf_put_format(out, "%x", (unsigned)(i % 16));
         pf_put_char(out, ' ');
     }
-    pf_put_format(out, " %-*s  %9s  %9s  %9s", timehist->name_width, "task name", "wait time", "sch delay", "run time");
+    pf_put_format(out, " %-*s", timehist->name_width, "task name");
+    pf_put_string(out, asks(timehist, PERFILE_SCHED_PRIORITY) ? "  prio    " : "");
+    pf_put_format(out, "  %9s  %9s  %9s", "wait time", "sch delay", "run time");
     pf_put_string(out, pre ? "  pre-mig time" : "");
     pf_put_string(out, asks(timehist, PERFILE_SCHED_STATE) ? "  state\n" : "\n");
     pf_put_format(out, "%15s %-6s ", "", "");
     if (cpus)
         pf_put_format(out, " %*s ", (int)width, "");
-    pf_put_format(out, " %-*s  %9s  %9s  %9s", timehist->name_width, "[tid/pid]", "(msec)", "(msec)", "(msec)");
+    pf_put_format(out, " %-*s", timehist->name_width, "[tid/pid]");
+    pf_put_string(out, asks(timehist, PERFILE_SCHED_PRIORITY) ? "          " : "");
+    pf_put_format(out, "  %9s  %9s  %9s", "(msec)", "(msec)", "(msec)");
     pf_put_string(out, pre ? "     (msec)\n" : "\n");
     put_dashes(out, "", 15, " ");
     put_dashes(out, "", 6, " ");
     if (cpus)
         put_dashes(out, " ", width, " ");
-    put_dashes(out, " ", (size_t)timehist->name_width, "");
+    put_dashes(out, " ", (size_t)timehist->name_width, asks(timehist, PERFILE_SCHED_PRIORITY) ? "  --------" : "");
     for (int i = 0; i < (pre ? 4 : 3); i++)
         put_dashes(out, "  ", 9, "");
     pf_put_string(out, asks(timehist, PERFILE_SCHED_STATE) ? "  -----\n" : "\n");
@@ -141,19 +147,33 @@ static void put_next(struct timehist *timehist, const struct pf_sched_task *next
 }
 
 /* perf counts the scheduler's own functions, which it does not print, and has two more for them. */
-static void put_stack(struct timehist *timehist)
+static void put_functions(const struct timehist *timehist, struct pf_text *out, const char *before, bool addresses)
 {
     const struct pf_sched_stacks *stacks = &timehist->sched.stacks;
-    const char *before = " ";
-    pf_put_string(timehist->out, "  ");
     for (size_t i = 0; i < pf_min(stacks->frame_count, timehist->stack_depth); i++) {
         const char *function = pf_sched_function(&timehist->sched, i);
         if (function && pf_sched_is_own(function))
             continue;
-        pf_put_string(timehist->out, before);
-        pf_put_name(timehist->out, function ? function : "[unknown]");
+        const uint64_t address = function || !addresses ? 0 : pf_sched_address(&timehist->sched, i);
+        pf_put_string(out, before);
+        if (address)
+            pf_put_format(out, "0x%" PRIx64, address);
+        else
+            pf_put_name(out, function ? function : "[unknown]");
         before = " <- ";
     }
+}
+
+static void put_priority(struct timehist *timehist, const struct pf_switch *now)
+{
+    char text[32] = "-";
+    if (!asks(timehist, PERFILE_SCHED_PRIORITY))
+        return;
+    if (now->in_priority != PF_NO_PRIORITY && now->in_priority != -1 && now->in_priority != now->priority)
+        snprintf(text, sizeof(text), "%" PRId32 "->%" PRId32, now->in_priority, now->priority);
+    else if (now->priority != PF_NO_PRIORITY)
+        snprintf(text, sizeof(text), "%" PRId32, now->priority);
+    pf_put_format(timehist->out, "  %-8s", text);
 }
 
 static void put_row(struct timehist *timehist, const struct pf_switch *now)
@@ -165,6 +185,7 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
     const char *name = name_of(timehist, now->prev);
     pf_put_char(out, ' ');
     pf_put_sched_padded(out, name, strlen(name), timehist->name_width);
+    put_priority(timehist, now);
     pf_put_char(out, ' ');
     put_ms(timehist, now->wait, now->wait_known, lacks && now->wait_state);
     put_ms(timehist, now->delay, now->delay_known, lacks && now->wait_state);
@@ -178,8 +199,10 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
     } else if (asks(timehist, PERFILE_SCHED_WAKEUPS)) {
         pf_put_format(out, "  %-*s", timehist->name_width, "");
     }
-    if (timehist->sched.stacks.profile && !idle)
-        put_stack(timehist);
+    if (timehist->sched.stacks.profile && !idle) {
+        pf_put_string(out, "  ");
+        put_functions(timehist, out, " ", false);
+    }
     pf_put_char(out, '\n');
 }
 
@@ -205,7 +228,7 @@ static void put_lost(struct timehist *timehist, const struct pf_switch *now)
 static bool is_row_shown(struct timehist *timehist)
 {
     const struct pf_switch *now = &timehist->sched.now;
-    if (!now->shown || !pf_sched_passes(&timehist->sched, now->prev, now->cpu))
+    if (!now->shown || !pf_sched_passes_run(&timehist->sched))
         return false;
     return !asks(timehist, PERFILE_SCHED_IDLE) || now->idle_after;
 }
@@ -321,6 +344,52 @@ static void put_idle(struct timehist *timehist)
     }
 }
 
+/* ---- idle times by callchain ------------------------------------------------------------------------------------- */
+
+/* False: out of memory. */
+static bool take_idle(struct timehist *timehist)
+{
+    const struct pf_switch *now = &timehist->sched.now;
+    struct pf_text *text = &timehist->name;
+    if (!timehist->sched.stacks.profile || now->kind != PF_SWITCHED)
+        return true;
+    if (!now->prev->tid) {
+        if (now->run_known && is_row_shown(timehist))
+            pf_idle_stacks_add(&timehist->idle, now->cpu, now->run);
+        return true;
+    }
+    if (now->next->tid)
+        return true;
+    text->used = 0;
+    put_functions(timehist, text, "", true);
+    pf_put_char(text, '\0');
+    return !text->failed &&
+           pf_idle_stacks_begin(&timehist->idle, now->cpu, timehist->sched.stacks.frame_count ? text->data : NULL);
+}
+
+static void put_idle_stacks(struct timehist *timehist)
+{
+    struct pf_text *out = timehist->out;
+    const struct pf_idle_row *row = timehist->idle.rows, *end = row + timehist->idle.count;
+    pf_idle_stacks_sort(&timehist->idle);
+    pf_put_string(out, "\nIdle stats by callchain:\n");
+    for (size_t i = 0; i < pf_max(timehist->cpu_count, timehist->lives.cpu_count); i++) {
+        pf_put_format(out, "  CPU %2zu:", i);
+        pf_put_sched_ms(out, i < timehist->lives.cpu_count ? timehist->lives.cpus[i].idle : 0, 6);
+        pf_put_format(out, " msec\n  %16s  %8s  %s\n  ", "Idle time (msec)", "Count", "Callchains");
+        put_dashes(out, "", 16, "  ");
+        put_dashes(out, "", 8, "  ");
+        put_dashes(out, "", 50, "\n");
+        for (; row < end && row->cpu == i; row++) {
+            if (!row->count)
+                continue;
+            pf_put_sched_ms(out, row->sum, 14);
+            pf_put_format(out, " %8" PRIu64 "  %s\n", row->count, row->stack);
+        }
+        pf_put_char(out, '\n');
+    }
+}
+
 struct totals {
     uint64_t tasks, switches, run;
 };
@@ -361,6 +430,8 @@ static bool put_summary(struct timehist *timehist)
     if (!totals.tasks)
         pf_put_string(timehist->out, "<no still running tasks>\n");
     put_idle(timehist);
+    if (idle && timehist->sched.stacks.profile)
+        put_idle_stacks(timehist);
     put_totals(timehist, &totals);
     pf_free(timehist->sched.options.allocator, order, (timehist->lives.task_room + 1) * sizeof(*order));
     return true;
@@ -372,13 +443,14 @@ static int put_lines(struct timehist *timehist, struct perfile_error *error)
 {
     const bool lines = !asks(timehist, PERFILE_SCHED_SUMMARY);
     const bool sums = asks(timehist, PERFILE_SCHED_SUMMARY | PERFILE_SCHED_WITH_SUMMARY);
+    const bool idle = asks(timehist, PERFILE_SCHED_IDLE);
     int result;
     if (lines)
         put_header(timehist);
     while ((result = pf_sched_next(&timehist->sched, error)) > 0) {
         if (lines)
             put_line(timehist);
-        if (sums && !pf_sched_lives_take(&timehist->lives, &timehist->sched))
+        if (sums && !(pf_sched_lives_take(&timehist->lives, &timehist->sched) && (!idle || take_idle(timehist))))
             return pf_fail_memory(error, "scheduler events");
         if (timehist->out->failed)
             return 0;
@@ -419,9 +491,11 @@ static int write_timehist(struct perfile_reader *reader, const struct perfile_ou
 {
     struct timehist timehist = {
         .out = out, .flags = options->sched, .name_width = FIRST_NAME_WIDTH, .stack_depth = stack_depth_of(options)};
-    const bool with_stacks = !(options->sched & (PERFILE_SCHED_NO_STACKS | PERFILE_SCHED_SUMMARY));
+    const bool sums_alone = (options->sched & (PERFILE_SCHED_SUMMARY | PERFILE_SCHED_IDLE)) == PERFILE_SCHED_SUMMARY;
+    const bool with_stacks = !(options->sched & PERFILE_SCHED_NO_STACKS) && !sums_alone;
     int result = pf_sched_text_open(&timehist.sched, reader, options, with_stacks, error);
     pf_sched_lives_open(&timehist.lives, options->allocator);
+    pf_idle_stacks_open(&timehist.idle, options->allocator);
     timehist.lives.as_perf = true;
     if (pf_text_open(&timehist.name, options->allocator, NULL, NULL) < 0 && result == 0)
         result = pf_fail_memory(error, "scheduler events");
@@ -432,6 +506,7 @@ static int write_timehist(struct perfile_reader *reader, const struct perfile_ou
         tell(&timehist, options);
     }
     pf_text_close(&timehist.name);
+    pf_idle_stacks_close(&timehist.idle);
     pf_sched_lives_close(&timehist.lives);
     pf_sched_text_close(&timehist.sched, options);
     return result;
