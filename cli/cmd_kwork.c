@@ -5,6 +5,7 @@ static const struct pf_subview views[] = {
     {"report", "kwork", true, "how often and how long each ran, and how long it waited", "kwork_report"},
     {"latency", "kwork", true, "the same; as text of perf how long each waited", "kwork_latency"},
     {"timehist", "kwork_timehist", true, "every run", NULL},
+    {"top", "kwork_top", true, "which tasks, interrupts and softirqs had the CPUs", NULL},
     {0},
 };
 
@@ -23,13 +24,13 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "LIST",
      .offset = AT(events.classes),
-     .doc = "Only these: irq,softirq,workqueue."},
+     .doc = "Only these: irq,softirq,workqueue; top: sched,irq,softirq."},
     {.name = "name",
      .letter = 'n',
      .kind = PF_OPTION_TEXT,
      .argument = "NAME",
      .offset = AT(events.work),
-     .doc = "Only work of this name: RCU, or the function of a work."},
+     .doc = "Only work of this name: RCU, or the function of a work; top: only tasks of this name."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -47,13 +48,14 @@ static const struct pf_option perf_options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(events.rows),
-     .doc = "report, latency: at most N rows."},
+     .doc = "report, latency, top: at most N rows."},
     {.name = "sort",
      .letter = 's',
      .kind = PF_OPTION_TEXT,
      .argument = "KEYS",
      .offset = AT(events.sort),
-     .doc = "Sort by these: report runtime, max, count [all]; latency avg, max, count [all]."},
+     .doc = "Sort by these: report runtime, max, count [all]; latency avg, max, count [all]; top rate, runtime, tid "
+            "[rate,runtime]."},
     {0},
 };
 static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
@@ -84,7 +86,8 @@ const struct pf_command pf_command_kwork = {
     .summary = "show interrupts, softirqs and works of the kernel: how long they ran and waited",
     .doc =
         "Prints how often and how long interrupts, softirqs and works of workqueues ran on each CPU, and how long they "
-        "had waited since they were raised: report, latency, or timehist for every run. perfile kwork record records "
+        "had waited since they were raised: report, latency, or timehist for every run; top has the tasks that had the "
+        "CPUs. perfile kwork record records "
         "the events, with the options of perfile record.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,

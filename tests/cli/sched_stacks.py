@@ -4,59 +4,43 @@
 import json
 import os
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import tracepoints
 
 hermetic.settle()
 SCHED = 316
-FIELDS = (('unsigned short', 'common_type', 2, 0), ('unsigned char', 'common_flags', 1, 0),
-          ('unsigned char', 'common_preempt_count', 1, 0), ('int', 'common_pid', 4, 1), ('char', 'prev_comm[16]', 16, 0),
-          ('pid_t', 'prev_pid', 4, 1), ('int', 'prev_prio', 4, 1), ('long', 'prev_state', 8, 1),
-          ('char', 'next_comm[16]', 16, 0), ('pid_t', 'next_pid', 4, 1), ('int', 'next_prio', 4, 1))
 STATES = 'S D T t X Z P I'.split()
 PRINT = ('"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s next_pid=%d next_prio=%d", REC->prev_comm, '
          'REC->prev_pid, REC->prev_prio, (REC->prev_state & 0xff) ? __print_flags(REC->prev_state & 0xff, "|", '
          + ', '.join(f'{{ {hex(1 << at)}, "{letter}" }}' for at, letter in enumerate(STATES))
          + ') : "R", REC->prev_state & 0x100 ? "+" : "", REC->next_comm, REC->next_pid, REC->next_prio')
+DATA = tracepoints.tracing_data({'sched': [tracepoints.form('sched_switch', SCHED, tracepoints.SWITCH, PRINT)]})
 NAMES = {0: '_text', 1: '__schedule', 2: 'schedule', 3: 'preempt_schedule', 4: 'do_nanosleep', 5: 'hrtimer_nanosleep', 6: 'common_nsleep',
          7: '__x64_sys_clock_nanosleep', 8: 'do_syscall_64', 9: 'entry_SYSCALL_64', 10: 'schedule_idle',
          11: 'preempt_schedule_common'}
 BASE, USER, KERNEL = 0xffffffff81000000, -512, -128
 
 
-def tracing_data():
-    form, offset = f'name: sched_switch\nID: {SCHED}\nformat:\n', 0
-    for kind, name, size, signed in FIELDS:
-        form += f'\tfield:{kind} {name};\toffset:{offset};\tsize:{size};\tsigned:{signed};\n'
-        form += '\n' if name == 'common_pid' else ''
-        offset += size
-    form = (form + f'\nprint fmt: {PRINT}\n').encode()
-    page = b'\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n'
-    return (b'\x17\x08\x44tracing0.6\0\0\x08' + struct.pack('<I', 4096) +
-            b'header_page\0' + struct.pack('<Q', len(page)) + page + b'header_event\0' + struct.pack('<Q', 2) + b'x\n' +
-            struct.pack('<II', 0, 1) + b'sched\0' + struct.pack('<IQ', 1, len(form)) + form + struct.pack('<IIQ', 0, 0, 0))
-
-
 def switch(time, before, after, chain, state=1):
     """From one (name, tid, priority) to another one; the chain is of numbers of NAMES, the leaf first, and other addresses."""
-    raw = struct.pack('<HBBi16siiq16sii4x', SCHED, 0, 0, before[1], before[0].encode(), before[1], before[2], state,
-                      after[0].encode(), after[1], after[2])
+    raw = tracepoints.raw(SCHED, before[1], tracepoints.SWITCH,
+                          (before[0], before[1], before[2], state, after[0], after[1], after[2]))
     ips = [hex(BASE + place * 0x1000 + 16) if place in NAMES else str(place) for place in chain]
     ips = [str(KERNEL), *ips] if ips else []
     return (f'sample misc=1 ip={hex(BASE + 0x1010)} pid={before[1]} tid={before[1]} time={time}000000 cpu=0 period=1 '
-            f'callchain={",".join([str(len(ips)), *ips])} raw=u32:{len(raw)},hex:{raw.hex()}')
+            f'callchain={",".join([str(len(ips)), *ips])} {raw}')
 
 
 def description(deferred=False):
     idle, a, b = ('swapper/0', 0, 120), ('a', 10, 120), ('b', 11, 98)
     head = f'attr type=2 config={SCHED} sample_type=IP|TID|TIME|CPU|PERIOD|RAW|CALLCHAIN|IDENTIFIER sample_id_all=1'
     lines = [head + ' ids=1' + (' defer_callchain=1' if deferred else '') + ' name="sched:sched_switch"',
-             'feature ARCH s:"x86_64"', 'feature NRCPUS u32:1,u32:1', f'feature TRACING_DATA hex:{tracing_data().hex()}',
+             'feature ARCH s:"x86_64"', 'feature NRCPUS u32:1,u32:1', f'feature TRACING_DATA hex:{DATA.hex()}',
              f'record MMAP pid=4294967295 tid=0 misc=1 addr={hex(BASE)} len=0x100000 pgoff={hex(BASE)} '
              'filename="[kernel.kallsyms]_text" | pid=0 tid=0 time=0 cpu=0',
              *(f'record COMM pid={tid} tid={tid} comm="{name}" | pid={tid} tid={tid} time=0 cpu=0'

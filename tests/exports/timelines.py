@@ -2,9 +2,9 @@
 """What the tests of firefox and chrome share: recordings of what happens between samples."""
 import collections
 import json
-import struct
 
 import common
+import tracepoints
 
 HEAD = ('attr type=1 config=0 sample_period_or_freq=1000000 sample_type=IP|TID|TIME|CPU|PERIOD|CALLCHAIN sample_id_all=1 '
         'context_switch=1 name="cpu-clock"')
@@ -52,34 +52,19 @@ def together(shop, form, options=()):
 
 
 SCHED = 316
-FIELDS = (('unsigned short', 'common_type', 2, 0), ('unsigned char', 'common_flags', 1, 0),
-          ('unsigned char', 'common_preempt_count', 1, 0), ('int', 'common_pid', 4, 1), ('char', 'prev_comm[16]', 16, 0),
-          ('pid_t', 'prev_pid', 4, 1), ('int', 'prev_prio', 4, 1), ('long', 'prev_state', 8, 1),
-          ('char', 'next_comm[16]', 16, 0), ('pid_t', 'next_pid', 4, 1), ('int', 'next_prio', 4, 1))
-
-
-def tracing_data():
-    form, offset = f'name: sched_switch\nID: {SCHED}\nformat:\n', 0
-    for kind, name, size, signed in FIELDS:
-        form += f'\tfield:{kind} {name};\toffset:{offset};\tsize:{size};\tsigned:{signed};\n'
-        offset += size
-    form = (form + '\nprint fmt: "%s", REC->prev_comm\n').encode()
-    page = b'\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n'
-    return (b'\x17\x08\x44tracing0.6\0\0\x08' + struct.pack('<I', 4096) +
-            b'header_page\0' + struct.pack('<Q', len(page)) + page + b'header_event\0' + struct.pack('<Q', 2) + b'x\n' +
-            struct.pack('<II', 0, 1) + b'sched\0' + struct.pack('<IQ', 1, len(form)) + form + struct.pack('<IIQ', 0, 0, 0))
 
 
 def made_sched():
     """The tracepoint says who runs where: 0 is idle."""
+    form = tracepoints.form('sched_switch', SCHED, tracepoints.SWITCH, '"%s", REC->prev_comm')
+    data = tracepoints.tracing_data({'sched': [form]})
     lines = [f'attr type=2 config={SCHED} sample_type=IP|TID|TIME|CPU|PERIOD|RAW sample_id_all=1 name="sched:sched_switch"',
-             f'feature TRACING_DATA hex:{tracing_data().hex()}']
+             f'feature TRACING_DATA hex:{data.hex()}']
     for time, cpu, state, prev, following in ((1000000, 0, 0, 0, 7), (1200000, 1, 0, 0, 8), (2000000, 0, 1, 7, 0),
                                               (2500000, 1, 2, 8, 7), (3000000, 1, 0, 7, 8), (4000000, 1, 0x10, 8, 0)):
-        raw = struct.pack('<HBBi16siiq16sii', SCHED, 0, 0, prev, f'c{prev}'.encode(), prev, 120, state,
-                          f'c{following}'.encode(), following, 120)
-        lines.append(f'sample misc=1 ip=0xffffffff81001010 pid={prev} tid={prev} time={time} cpu={cpu} period=1 '
-                     f'raw=u32:{len(raw)},hex:{raw.hex()}')
+        raw = tracepoints.raw(SCHED, prev, tracepoints.SWITCH,
+                              (f'c{prev}', prev, 120, state, f'c{following}', following, 120))
+        lines.append(f'sample misc=1 ip=0xffffffff81001010 pid={prev} tid={prev} time={time} cpu={cpu} period=1 {raw}')
     return '\n'.join(lines) + '\n'
 
 

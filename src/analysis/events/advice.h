@@ -11,6 +11,7 @@
 #define PF_RECORD_LOCKS "perf record -a -g -e lock:contention_begin,lock:contention_end"
 #define PF_RECORD_KWORK                                                                                                \
     "perf record -a -e 'irq:*' -e workqueue:workqueue_activate_work -e 'workqueue:workqueue_execute_*'"
+#define PF_RECORD_KWORK_TOP "perf record -a -e sched:sched_switch -e 'irq:irq_handler_*' -e 'irq:softirq_*'"
 #define PF_RECORD_SLAB "perf record -a -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free"
 #define PF_RECORD_PAGES "perf record -a -e kmem:mm_page_alloc,kmem:mm_page_free"
 #define PF_RECORD_BLOCK "perf record -a -e block:block_rq_insert,block:block_rq_issue,block:block_rq_complete"

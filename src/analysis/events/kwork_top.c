@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/kwork_top.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/events/advice.h"
+#include "base/error.h"
+
+enum { MOST_CPUS = 8192 }; /* as many as kernels are built for */
+
+enum wish { SWITCH, IRQ_ENTRY, IRQ_EXIT, SOFTIRQ_ENTRY, SOFTIRQ_EXIT };
+enum { PREV_PID, NEXT_PID, PREV_COMM, NEXT_COMM };
+
+static const struct pf_event_wish wishes[] = {
+    [SWITCH] = {"sched", "sched_switch", {"prev_pid", "next_pid", "prev_comm", "next_comm"}},
+    [IRQ_ENTRY] = {"irq", "irq_handler_entry", {NULL}},
+    [IRQ_EXIT] = {"irq", "irq_handler_exit", {NULL}},
+    [SOFTIRQ_ENTRY] = {"irq", "softirq_entry", {NULL}},
+    [SOFTIRQ_EXIT] = {"irq", "softirq_exit", {NULL}},
+};
+static const char *const class_of_wish[] = {"sched", "irq", "irq", "softirq", "softirq"};
+
+void pf_kwork_top_open(struct pf_kwork_top *top, struct perfile_reader *reader,
+                       const struct perfile_allocator *allocator)
+{
+    *top = (struct pf_kwork_top){.reader = reader, .allocator = allocator};
+    pf_bound_events_open(&top->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_pairs_open(&top->index, allocator);
+    pf_pairs_open(&top->part_index, allocator);
+}
+
+void pf_kwork_top_close(struct pf_kwork_top *top)
+{
+    if (!top->reader)
+        return;
+    pf_bound_events_close(&top->events);
+    pf_pairs_close(&top->index);
+    pf_pairs_close(&top->part_index);
+    pf_free(top->allocator, top->tasks, top->room * sizeof(*top->tasks));
+    pf_free(top->allocator, top->parts, top->part_room * sizeof(*top->parts));
+    pf_free(top->allocator, top->cpus, top->cpu_room * sizeof(*top->cpus));
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* NULL: out of memory. */
+static struct pf_kwork_top_cpu *cpu_of(struct pf_kwork_top *top, uint32_t cpu)
+{
+    const size_t room = top->cpu_room;
+    if (cpu >= room) {
+        if (!pf_grow(top->allocator, &top->cpus, &top->cpu_room, (size_t)cpu + 1, sizeof(*top->cpus)))
+            return NULL;
+        memset(top->cpus + room, 0, (top->cpu_room - room) * sizeof(*top->cpus));
+    }
+    top->cpu_count = pf_max(top->cpu_count, (size_t)cpu + 1);
+    return &top->cpus[cpu];
+}
+
+/* Its place and 1; 0: out of memory. */
+static uint32_t find_task(struct pf_kwork_top *top, int32_t tid, uint32_t cpu)
+{
+    const uint32_t of_cpu = tid ? UINT32_MAX : cpu;
+    uint32_t place;
+    if (pf_pairs_get(&top->index, (uint32_t)tid, of_cpu, &place))
+        return place + 1;
+    if (top->count >= UINT32_MAX - 1 ||
+        !pf_grow(top->allocator, &top->tasks, &top->room, top->count + 1, sizeof(*top->tasks)) ||
+        !pf_pairs_put(&top->index, (uint32_t)tid, of_cpu, (uint32_t)top->count))
+        return 0;
+    top->tasks[top->count] = (struct pf_kwork_task){.tid = tid, .cpu = of_cpu};
+    return (uint32_t)++top->count;
+}
+
+/* NULL: out of memory. */
+static struct pf_kwork_part *find_part(struct pf_kwork_top *top, uint32_t task, uint32_t cpu)
+{
+    uint32_t place;
+    if (pf_pairs_get(&top->part_index, task, cpu, &place))
+        return &top->parts[place];
+    if (!pf_grow(top->allocator, &top->parts, &top->part_room, top->part_count + 1, sizeof(*top->parts)) ||
+        !pf_pairs_put(&top->part_index, task, cpu, (uint32_t)top->part_count))
+        return NULL;
+    top->parts[top->part_count] = (struct pf_kwork_part){.task = task, .cpu = cpu};
+    return &top->parts[top->part_count++];
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+/* The time since the last event of the run. */
+static void count_time(struct pf_kwork_top_cpu *cpu, uint64_t time)
+{
+    const enum pf_kwork_use use = cpu->in_irq ? PF_KWORK_IN_IRQ : cpu->in_softirq ? PF_KWORK_IN_SOFTIRQ : PF_KWORK_TASK;
+    cpu->run[use] += time - pf_min(cpu->since, time);
+    cpu->since = time;
+}
+
+/* False: out of memory. */
+static bool add_run(struct pf_kwork_top *top, struct pf_kwork_top_cpu *cpu, uint32_t number)
+{
+    struct pf_kwork_task *task = &top->tasks[cpu->row - 1];
+    struct pf_kwork_part *part = find_part(top, cpu->row - 1, number);
+    if (!part)
+        return false;
+    for (unsigned i = 0; i < PF_KWORK_USES; i++) {
+        task->times[i] += cpu->run[i];
+        cpu->times[i] += cpu->run[i];
+    }
+    part->run += cpu->run[PF_KWORK_TASK];
+    cpu->idle += task->tid ? 0 : cpu->run[PF_KWORK_TASK];
+    return true;
+}
+
+static void begin_run(struct pf_kwork_top_cpu *cpu, uint32_t row, uint64_t time)
+{
+    cpu->row = row;
+    cpu->since = time;
+    cpu->in_irq = cpu->in_softirq = false;
+    memset(cpu->run, 0, sizeof(cpu->run));
+}
+
+static void name_task(struct pf_kwork_top *top, uint32_t row, const struct pf_event_fields *event, size_t field,
+                      const struct perfile_bytes *raw)
+{
+    struct pf_kwork_task *task = &top->tasks[row - 1];
+    if (!task->tid)
+        snprintf(task->name, sizeof(task->name), "swapper/%" PRIu32, task->cpu);
+    else
+        pf_event_text(&top->events, event, field, raw, task->name, sizeof(task->name));
+}
+
+/* Nothing is known of a run that does not end with the task that it began with, or within an interrupt. */
+static bool take_switch(struct pf_kwork_top *top, const struct pf_delivered *item, const struct pf_event_fields *event)
+{
+    const struct perfile_bytes *raw = &item->sample.raw;
+    const uint32_t number = item->sample.cpu;
+    uint64_t prev, next;
+    if (!pf_event_number(&top->events, event, PREV_PID, raw, &prev) ||
+        !pf_event_number(&top->events, event, NEXT_PID, raw, &next))
+        return true;
+    const uint32_t left = find_task(top, (int32_t)prev, number), came = find_task(top, (int32_t)next, number);
+    struct pf_kwork_top_cpu *cpu = left && came ? cpu_of(top, number) : NULL;
+    if (!cpu)
+        return false;
+    name_task(top, left, event, PREV_COMM, raw);
+    name_task(top, came, event, NEXT_COMM, raw);
+    count_time(cpu, item->sample.time);
+    const bool matches = cpu->row == left && !cpu->in_irq && !cpu->in_softirq;
+    top->mismatches += cpu->row && !matches;
+    if (matches && !add_run(top, cpu, number))
+        return false;
+    begin_run(cpu, came, item->sample.time);
+    return true;
+}
+
+static void take_interrupt(struct pf_kwork_top *top, uint32_t number, uint64_t time, enum wish wish)
+{
+    struct pf_kwork_top_cpu *cpu = number < top->cpu_count ? &top->cpus[number] : NULL;
+    if (!cpu || !cpu->row)
+        return;
+    count_time(cpu, time);
+    if (wish == IRQ_ENTRY || wish == IRQ_EXIT)
+        cpu->in_irq = wish == IRQ_ENTRY && pf_events_have(&top->events, IRQ_EXIT);
+    else
+        cpu->in_softirq = wish == SOFTIRQ_ENTRY && pf_events_have(&top->events, SOFTIRQ_EXIT);
+}
+
+/* Without a CPU it may have been any of them. */
+static void take_loss(struct pf_kwork_top *top, const struct perfile_record *record)
+{
+    struct perfile_lost lost;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    if (record->type != PERFILE_RECORD_LOST || record->damaged ||
+        perfile_record_decode(top->reader, record, &lost, sizeof(lost), NULL) < 0)
+        return;
+    const bool told = perfile_sample_id_decode(top->reader, record, &id, NULL) >= 0 && id.present & PERFILE_SAMPLE_CPU;
+    top->lost += lost.lost;
+    for (size_t i = 0; i < top->cpu_count; i++)
+        if (!told || i == id.cpu)
+            top->cpus[i].row = 0;
+}
+
+static bool is_wanted(const struct pf_kwork_top *top, const char *class)
+{
+    const size_t bytes = strlen(class);
+    for (const char *at = top->classes; at && *at; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        if (length == bytes && strncmp(at, class, bytes) == 0)
+            return true;
+        at += length;
+    }
+    return !top->classes || !*top->classes;
+}
+
+bool pf_kwork_top_take(struct pf_kwork_top *top, const struct pf_delivered *item)
+{
+    if (!item->is_sample) {
+        take_loss(top, item->record);
+        return true;
+    }
+    const struct pf_event_fields *event = pf_events_find(&top->events, item->event);
+    if (!event || !is_wanted(top, class_of_wish[event->wish]))
+        return true;
+    if (!(item->sample.present & PERFILE_SAMPLE_CPU) || item->sample.cpu >= MOST_CPUS) {
+        top->foreign++;
+        return true;
+    }
+    if (event->wish == SWITCH)
+        return take_switch(top, item, event);
+    take_interrupt(top, item->sample.cpu, item->sample.time, (enum wish)event->wish);
+    return true;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+enum key { RATE, RUNTIME, TID, KEYS };
+static const char *const key_names[KEYS] = {[RATE] = "rate", [RUNTIME] = "runtime", [TID] = "tid"};
+
+struct order {
+    enum key keys[KEYS];
+    size_t count;
+};
+
+static int add_key(struct order *order, const char *text, size_t bytes, struct perfile_error *error)
+{
+    for (unsigned i = 0; i < KEYS; i++)
+        if (strlen(key_names[i]) == bytes && strncmp(key_names[i], text, bytes) == 0) {
+            if (order->count < KEYS)
+                order->keys[order->count++] = (enum key)i;
+            return 0;
+        }
+    return pf_about(error, text, bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                            "unknown key '%.*s'; valid: rate, runtime, tid", (int)pf_min(bytes, 40), text));
+}
+
+static int parse_order(struct order *order, const char *keys, struct perfile_error *error)
+{
+    int result = 0;
+    for (const char *at = keys ? keys : ""; *at && result == 0; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        result = length ? add_key(order, at, length, error) : 0;
+        at += length;
+    }
+    if (!order->count)
+        *order = (struct order){{RATE, RUNTIME}, 2};
+    return result;
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct order *order = context;
+    const struct pf_kwork_task *a = left, *b = right;
+    for (size_t i = 0; i < order->count; i++) {
+        const enum key key = order->keys[i];
+        const uint64_t x = key == RATE ? a->share : a->times[PF_KWORK_TASK];
+        const uint64_t y = key == RATE ? b->share : b->times[PF_KWORK_TASK];
+        if (key != TID && x != y)
+            return x > y ? -1 : 1;
+        if (key == TID && a->tid != b->tid)
+            return a->tid < b->tid ? -1 : 1;
+    }
+    return a->tid != b->tid ? (a->tid < b->tid ? -1 : 1) : a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+}
+
+static void share_out(struct pf_kwork_top *top)
+{
+    for (size_t i = 0; i < top->part_count; i++) {
+        const struct pf_kwork_part *part = &top->parts[i];
+        struct pf_kwork_task *task = &top->tasks[part->task];
+        struct pf_kwork_top_cpu *cpu = &top->cpus[part->cpu];
+        const uint64_t total = pf_kwork_top_total(cpu);
+        task->left_out = top->name && strcmp(task->name, top->name) != 0;
+        task->share += total ? (uint64_t)((double)part->run * 10000 / (double)total) : 0;
+        cpu->load += task->tid && !task->left_out ? part->run : 0;
+    }
+}
+
+/* Those that ran. */
+static size_t keep_rows(struct pf_kwork_top *top)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < top->count; i++)
+        if (!top->tasks[i].left_out && top->tasks[i].times[PF_KWORK_TASK])
+            top->tasks[count++] = top->tasks[i];
+    return count;
+}
+
+int pf_kwork_top_sort(struct pf_kwork_top *top, const char *keys, struct perfile_error *error)
+{
+    struct order order = {.count = 0};
+    const int result = parse_order(&order, keys, error);
+    share_out(top);
+    top->count = keep_rows(top);
+    if (top->count)
+        qsort_r(top->tasks, top->count, sizeof(*top->tasks), compare, &order);
+    return result;
+}
+
+void pf_kwork_top_tell(struct pf_kwork_top *top, pf_event_told *told, void *context)
+{
+    char text[256];
+    if (!told)
+        return;
+    if (!pf_events_have(&top->events, SWITCH)) {
+        told(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_KWORK_TOP);
+        return;
+    }
+    if (!pf_events_have(&top->events, IRQ_EXIT) || !pf_events_have(&top->events, SOFTIRQ_EXIT))
+        told(context, "without events of interrupts and softirqs their time is that of the tasks around them; record "
+                      "with: " PF_RECORD_KWORK_TOP);
+    const struct {
+        uint64_t count;
+        const char *text;
+    } notes[] = {{top->mismatches, "runs of tasks have no end, because events are missing: they are not counted"},
+                 {top->lost, "records were lost: what ran on their CPUs then is not counted"},
+                 {top->foreign, "events have no CPU, or one above 8191, and are left out"}};
+    for (size_t i = 0; i < PF_COUNT(notes); i++)
+        if (notes[i].count) {
+            snprintf(text, sizeof(text), "%" PRIu64 " %s", notes[i].count, notes[i].text);
+            told(context, text);
+        }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who had the CPUs: each moment of a CPU belongs to the interrupt, else the softirq, else the task that ran in it, from
+ * sched:sched_switch, irq:irq_handler_entry and _exit, and irq:softirq_entry and _exit. What is kept is a row for each task.
+ *
+ * From when it is not known who runs (before the first switch of a CPU, behind lost events, and where a switch is missing) a CPU's
+ * time is in no sum.
+ */
+#ifndef PF_ANALYSIS_EVENTS_KWORK_TOP_H
+#define PF_ANALYSIS_EVENTS_KWORK_TOP_H
+
+#include "analysis/events/fields.h"
+#include "analysis/events/source.h"
+#include "base/pairs.h"
+
+/* What a moment is spent on; in a sum they are times, ns. */
+enum pf_kwork_use { PF_KWORK_TASK, PF_KWORK_IN_IRQ, PF_KWORK_IN_SOFTIRQ, PF_KWORK_USES };
+
+struct pf_kwork_task {
+    int32_t tid;
+    uint32_t cpu; /* of the idle task; UINT32_MAX: one of several */
+    char name[16];
+    uint64_t times[PF_KWORK_USES];
+    uint64_t share; /* of its CPUs' times, in 1/10000 of one CPU, each cut as perf does; when sorted */
+    bool left_out;  /* by its name */
+};
+
+struct pf_kwork_top_cpu {
+    uint64_t times[PF_KWORK_USES]; /* of all tasks */
+    uint64_t idle;                 /* of that: of the idle task itself */
+    uint64_t load;                 /* of the other ones, when sorted */
+    uint32_t row;                  /* who runs, and 1; 0: not known */
+    uint64_t since;                /* the last event of the run */
+    uint64_t run[PF_KWORK_USES];   /* the times of that run */
+    bool in_irq, in_softirq;
+};
+
+/* A task on one CPU. */
+struct pf_kwork_part {
+    uint32_t task, cpu;
+    uint64_t run;
+};
+
+struct pf_kwork_top {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    const char *classes; /* "sched,irq"; NULL: all */
+    const char *name;    /* only tasks of this name; NULL: all */
+    struct pf_events events;
+    struct pf_pairs index; /* thread id, and of the idle task the CPU, to the row; and row and CPU to the part */
+    struct pf_kwork_task *tasks;
+    size_t count, room;
+    struct pf_pairs part_index;
+    struct pf_kwork_part *parts;
+    size_t part_count, part_room;
+    struct pf_kwork_top_cpu *cpus;
+    size_t cpu_count, cpu_room;
+    uint64_t mismatches, lost, foreign;
+};
+
+void pf_kwork_top_open(struct pf_kwork_top *top, struct perfile_reader *reader,
+                       const struct perfile_allocator *allocator);
+void pf_kwork_top_close(struct pf_kwork_top *top);
+/* False: out of memory. */
+bool pf_kwork_top_take(struct pf_kwork_top *top, const struct pf_delivered *item);
+/* At the end: shares, and rows sorted by them; or by `keys`: "rate,runtime,tid". ARGUMENT. */
+int pf_kwork_top_sort(struct pf_kwork_top *top, const char *keys, struct perfile_error *error);
+void pf_kwork_top_tell(struct pf_kwork_top *top, pf_event_told *told, void *context);
+
+static inline uint64_t pf_kwork_top_total(const struct pf_kwork_top_cpu *cpu)
+{
+    return cpu->times[PF_KWORK_TASK] + cpu->times[PF_KWORK_IN_IRQ] + cpu->times[PF_KWORK_IN_SOFTIRQ];
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Who had the CPUs: a row for each task. */
+#include "analysis/events/kwork_top.h"
+
+#include "base/error.h"
+#include "view/gathered.h"
+
+struct kwork_top {
+    struct pf_gathered gathered; /* first */
+    struct pf_kwork_top top;
+    const struct pf_kwork_task *task; /* in hand */
+};
+
+#define PUT_AS(name, set, value)                                                                                       \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        const struct pf_kwork_task *task = ((const struct kwork_top *)state)->task;                                    \
+        set(vector, value);                                                                                            \
+    }
+
+static void set_cpu(struct pf_vector *vector, const struct pf_kwork_task *task)
+{
+    if (task->tid)
+        pf_set_null(vector);
+    else
+        pf_set_u32(vector, task->cpu);
+}
+
+PUT_AS(tid, pf_set_i32, task->tid)
+PUT_AS(comm, pf_set_text, *task->name ? task->name : NULL)
+PUT_AS(cpu, set_cpu, task)
+PUT_AS(share, pf_set_f64, (double)task->share / 100)
+PUT_AS(run_ns, pf_set_u64, task->times[PF_KWORK_TASK])
+PUT_AS(irq_ns, pf_set_u64, task->times[PF_KWORK_IN_IRQ])
+PUT_AS(softirq_ns, pf_set_u64, task->times[PF_KWORK_IN_SOFTIRQ])
+
+static const struct pf_column columns[] = {
+    PF_REQUIRED(tid, I32, "", "Thread id; 0: the idle task of a CPU."),
+    PF_COLUMN(comm, TEXT, "", "The last name of the thread; null: not known."),
+    PF_EXTRA(cpu, U32, "", "Of an idle task: its CPU."),
+    PF_REQUIRED(share, F64, "%", "Its share of the time that is known of its CPUs; two whole CPUs are 200."),
+    PF_REQUIRED(run_ns, DURATION, "ns", "How long it ran itself."),
+    PF_REQUIRED(irq_ns, DURATION, "ns", "How long it was interrupted by handlers of interrupts."),
+    PF_REQUIRED(softirq_ns, DURATION, "ns", "How long softirqs ran meanwhile, without the interrupts in them."),
+};
+
+static bool take(void *state, const struct pf_delivered *item)
+{
+    return pf_kwork_top_take(&((struct kwork_top *)state)->top, item);
+}
+
+static int next_row(void *state, struct perfile_error *error)
+{
+    struct kwork_top *top = state;
+    if (pf_gathered_read(&top->gathered, take, top)) {
+        const int sorted = pf_kwork_top_sort(&top->top, top->gathered.table->options.events->sort, error);
+        if (sorted < 0)
+            return sorted;
+    }
+    const int result = pf_gathered_row(&top->gathered, top->top.count, error);
+    if (result > 0)
+        top->task = &top->top.tasks[top->gathered.row];
+    return result;
+}
+
+static int open_top(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct kwork_top *top = pf_table_state(table, state, sizeof(*top), columns, PF_COUNT(columns));
+    if (!top)
+        return pf_fail_memory(error, "kernel work");
+    pf_kwork_top_open(&top->top, table->reader, table->allocator);
+    top->top.classes = table->options.events->classes;
+    top->top.name = table->options.events->work;
+    return pf_gathered_open(&top->gathered, table, error);
+}
+
+static void close_top(void *state)
+{
+    struct kwork_top *top = state;
+    if (!top)
+        return;
+    const struct perfile_allocator *allocator = top->gathered.table->allocator;
+    pf_kwork_top_close(&top->top);
+    pf_gathered_close(&top->gathered);
+    pf_free(allocator, top, sizeof(*top));
+}
+
+static void notes(void *state, pf_note_told *told, void *context)
+{
+    pf_kwork_top_tell(&((struct kwork_top *)state)->top, told, context);
+}
+
+const struct pf_view pf_view_kwork_top = {
+    .info = {"kwork_top", "which tasks had the CPUs, and how long interrupts and softirqs took of that"},
+    .lists = {PF_COLUMNS(columns)},
+    .not_filtered = PF_FILTER_EVENTS | PF_FILTER_PIDS | PF_FILTER_TIDS | PF_FILTER_COMMS,
+    .open = open_top,
+    .next = next_row,
+    .close = close_top,
+    .losses = pf_gathered_losses,
+    .unmatched = pf_gathered_unmatched,
+    .notes = notes,
+};
