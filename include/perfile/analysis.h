@@ -256,6 +256,8 @@ enum perfile_event_flags {
     PERFILE_EVENTS_ALLOC = 1 << 7,        /* ... by address */
     PERFILE_EVENTS_LIVE = 1 << 8,         /* kmem_page: only what was not freed */
     PERFILE_EVENTS_RAW_IP = 1 << 9,       /* kmem: callers as addresses */
+    PERFILE_EVENTS_CPU = 1 << 10,         /* trace: the CPU of each line */
+    PERFILE_EVENTS_NO_STACKS = 1 << 11,   /* trace: lines without callchains */
 };
 struct perfile_event_options {
     size_t size;         /* sizeof(struct perfile_event_options) */
@@ -272,12 +274,15 @@ struct perfile_event_options {
     const char *locks; /* lock_contention: only locks of these addresses or names, "0xffff888100049480,tasklist_lock" */
     const char
         *callers; /* lock_contention: only waits with a function in the stack that has one of these in its name */
-    uint64_t stack_depth; /* lock_contention: so many frames of the stack make the caller; 0: 8. sched_timehist: 0: 5 */
-    const char *tasks;    /* sched_map: only switches from and to tasks of these names, "make,cc1"; NULL: all */
-    const char *cpus;     /* sched_map: only switches of these CPUs, "0-3,7"; NULL: all */
-    const char *work;     /* kwork: only work of this name; NULL: all */
+    /* lock_contention: so many frames of the stack make the caller; 0: 8. sched_timehist: 0: 5. trace: 0: all */
+    uint64_t stack_depth;
+    const char *tasks; /* sched_map: only switches from and to tasks of these names, "make,cc1"; NULL: all */
+    const char *cpus;  /* sched_map: only switches of these CPUs, "0-3,7"; NULL: all */
+    const char *work;  /* kwork: only work of this name; NULL: all */
     /* sched_timehist, sched_summary, sched_cpu: only runs that began with these, "0-99,120"; NULL: all */
     const char *priorities;
+    uint64_t lines;     /* trace: at most so many, without those of callchains; 0: all */
+    uint64_t min_stack; /* trace: only calls whose callchain has so many frames */
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)
 

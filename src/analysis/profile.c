@@ -164,6 +164,16 @@ uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
     return frame_in(profile, PERFILE_MISC_KERNEL, ip);
 }
 
+struct pf_delivery *pf_profile_delivery(const struct pf_profile *profile)
+{
+    return profile->delivery;
+}
+
+const struct pf_delivered *pf_profile_item(const struct pf_profile *profile)
+{
+    return &profile->item;
+}
+
 static bool expect(struct pf_profile *profile, struct pf_stack_walk *ahead)
 {
     struct pf_stack_address address;

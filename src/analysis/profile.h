@@ -118,6 +118,9 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
  * where samples are decoded, and before the end of them.
  */
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
+/* Only where samples are decoded: what gives them, and the last one as it was given. */
+struct pf_delivery *pf_profile_delivery(const struct pf_profile *profile);
+const struct pf_delivered *pf_profile_item(const struct pf_profile *profile);
 /* NULL: samples are given as they are. */
 struct pf_offcpu *pf_profile_offcpu(const struct pf_profile *profile);
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile);

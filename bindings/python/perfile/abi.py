@@ -132,6 +132,8 @@ class perfile_event_options(Sized):
     cpus: Optional[Bytes]
     work: Optional[Bytes]
     priorities: Optional[Bytes]
+    lines: int
+    min_stack: int
 
 
 class perfile_machine_code(Sized):
@@ -1802,7 +1804,9 @@ perfile_event_options._fields_ = [
     ('tasks', c_char_p),
     ('cpus', c_char_p),
     ('work', c_char_p),
-    ('priorities', c_char_p)]
+    ('priorities', c_char_p),
+    ('lines', c_uint64),
+    ('min_stack', c_uint64)]
 perfile_machine_code._fields_ = [
     ('size', c_size_t),
     ('bytes', c_void_p),

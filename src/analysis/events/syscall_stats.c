@@ -151,12 +151,14 @@ static bool take_call(struct pf_syscall_stats *stats, uint32_t thread, const str
 bool pf_syscall_stats_take(struct pf_syscall_stats *stats, const struct pf_syscall_event *event)
 {
     const uint64_t none = UINT64_MAX; /* of calls without a number, that only the kernel makes */
-    if (event->step == PF_SYSCALL_NOTHING)
+    if (event->step == PF_SYSCALL_NOTHING || (event->step == PF_SYSCALL_FAULT && stats->by == PF_CALLS_BY_FILE))
         return true;
     struct pf_syscall_group *group = find_group(stats, group_of(stats, event->thread, &event->call), event->thread);
     if (!group)
         return false;
     group->events++;
+    group->minor_faults += event->step == PF_SYSCALL_FAULT && !event->major;
+    group->major_faults += event->step == PF_SYSCALL_FAULT && event->major;
     return event->step != PF_SYSCALL_LEFT || event->call.number == none ||
            take_call(stats, event->thread, &event->call);
 }

@@ -38,6 +38,7 @@ struct pf_syscall_row {
 /* Events of a group, whatever call. */
 struct pf_syscall_group {
     uint64_t group, events;
+    uint64_t minor_faults, major_faults;
     uint32_t thread;
     const char *cgroup;
     size_t first, count; /* of the sorted rows */

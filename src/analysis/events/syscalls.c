@@ -480,6 +480,43 @@ static int take_event(struct pf_syscalls *syscalls, const struct pf_delivered *i
     return (binding->step == PF_SYSCALL_ENTERED ? enter : leave)(syscalls, item, binding, event);
 }
 
+char pf_fault_kind(const struct perfile_event *event)
+{
+    const struct perfile_attr *attr = event->attr;
+    if (attr->type != PERFILE_TYPE_SOFTWARE)
+        return '\0';
+    return attr->config == PERFILE_COUNT_SW_PAGE_FAULTS_MAJ                                                   ? 'M'
+           : attr->config == PERFILE_COUNT_SW_PAGE_FAULTS || attr->config == PERFILE_COUNT_SW_PAGE_FAULTS_MIN ? 'm'
+                                                                                                              : '\0';
+}
+
+static int take_fault(struct pf_syscalls *syscalls, const struct pf_delivered *item, struct pf_syscall_event *event)
+{
+    event->thread = thread_of(syscalls, item->sample.pid, item->sample.tid);
+    if (event->thread == UINT32_MAX)
+        return PERFILE_ERROR_MEMORY;
+    struct pf_syscall_thread *thread = &syscalls->threads[event->thread];
+    event->step = PF_SYSCALL_FAULT;
+    event->major = pf_fault_kind(item->event) == 'M';
+    thread->comm = item->comm;
+    thread->major_faults += event->major;
+    thread->minor_faults += !event->major;
+    thread->events++;
+    syscalls->events++;
+    return 0;
+}
+
+/* False: it has no part in what is told. */
+static bool begin_times(struct pf_syscalls *syscalls, const struct pf_delivered *item)
+{
+    if (!item->event || (item->event->attr->type != PERFILE_TYPE_TRACEPOINT && !pf_fault_kind(item->event)))
+        return false;
+    if (!syscalls->timed)
+        syscalls->first_time = item->sample.time;
+    syscalls->timed = true;
+    return true;
+}
+
 int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *item, struct pf_syscall_event *event)
 {
     memset(event, 0, sizeof(*event));
@@ -487,12 +524,10 @@ int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *it
         return PERFILE_ERROR_MEMORY;
     if (!item->is_sample)
         return !is_of_interest(item->record) || take_other(syscalls, item->record) ? 0 : PERFILE_ERROR_MEMORY;
-    if (!item->event || item->event->attr->type != PERFILE_TYPE_TRACEPOINT)
+    if (!begin_times(syscalls, item))
         return 0;
-    if (!syscalls->timed) {
-        syscalls->timed = true;
-        syscalls->first_time = item->sample.time;
-    }
+    if (item->event->attr->type != PERFILE_TYPE_TRACEPOINT)
+        return syscalls->wanted && *syscalls->wanted ? 0 : take_fault(syscalls, item, event);
     const struct binding *binding = bind(syscalls, item->event);
     if (!binding)
         return PERFILE_ERROR_MEMORY;

@@ -32,7 +32,8 @@ struct pf_syscall_thread {
     int32_t pid, tid;
     const char *comm;   /* its last name */
     const char *cgroup; /* of its last event; NULL: not recorded */
-    uint64_t events;    /* enters and exits */
+    uint64_t events;    /* enters, exits and page faults */
+    uint64_t minor_faults, major_faults;
     bool is_open;
     struct pf_syscall_call open; /* the last that was entered */
 };
@@ -41,11 +42,13 @@ enum pf_syscall_step {
     PF_SYSCALL_NOTHING,
     PF_SYSCALL_ENTERED,
     PF_SYSCALL_LEFT,
+    PF_SYSCALL_FAULT, /* no call, but a page fault, which perf has between them */
 };
 
 struct pf_syscall_event {
     enum pf_syscall_step step;
     uint32_t thread; /* index */
+    bool major;      /* of a page fault */
     struct pf_syscall_call call;
     struct pf_syscall_call unfinished; /* entered before, and never left: `has_unfinished` */
     bool has_unfinished;
@@ -67,7 +70,7 @@ struct pf_syscalls {
     size_t thread_count, thread_room;
     uint64_t first_time; /* of the first sample */
     bool timed;
-    uint64_t events;   /* enters and exits */
+    uint64_t events;   /* enters, exits and page faults */
     uint64_t unwanted; /* the same, not in the list */
     uint64_t enters_alone, exits_alone, uncertain;
 };
@@ -78,6 +81,8 @@ void pf_syscalls_open(struct pf_syscalls *syscalls, struct pf_delivery *delivery
 void pf_syscalls_close(struct pf_syscalls *syscalls);
 /* The next item of the delivery: 0 and *event, or PERFILE_ERROR_MEMORY. */
 int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *item, struct pf_syscall_event *event);
+/* 'm': events of it are page faults, 'M': major ones, '\0': something else. */
+char pf_fault_kind(const struct perfile_event *event);
 /* The recording has events of system calls, as far as they are known. */
 bool pf_syscalls_have(struct perfile_reader *reader);
 /* The name is one of a list that is asked for: with '*' and '?', groups %file, %network, %process, %memory, %signal; "!" before all: not these. */

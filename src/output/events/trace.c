@@ -6,13 +6,15 @@
 
 #include "analysis/events/syscall_stats.h"
 #include "base/error.h"
-#include "output/output.h"
+#include "output/events/events.h"
 
 struct trace {
     struct pf_text *out;
     const struct perfile_output_options *options;
     unsigned flags;
     struct pf_delivery *delivery;
+    struct pf_profile *profile;             /* of which the delivery is; NULL: nothing is asked of symbols */
+    const struct pf_profile_sample *sample; /* of the event in hand; NULL: see above */
     struct pf_syscalls syscalls;
     struct pf_syscall_stats stats;
     struct pf_text text; /* of the call in hand */
@@ -20,6 +22,7 @@ struct trace {
     bool *is_pending;    /* of threads: the line of the open call was not printed */
     size_t pending_room;
     uint64_t last_time;
+    uint64_t line_count;
     bool has_lines, has_summary;
 };
 
@@ -32,8 +35,8 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
-/* When, how long and who. */
-static void put_head(const struct trace *trace, uint32_t thread, const struct pf_syscall_call *call, bool finished)
+/* When, where, how long and who. */
+static void put_head(struct trace *trace, uint32_t thread, const struct pf_syscall_call *call, bool finished)
 {
     const struct pf_syscall_thread *of = &trace->syscalls.threads[thread];
     const uint64_t base = trace->flags & PERFILE_EVENTS_FULL_TIME ? 0 : trace->syscalls.first_time;
@@ -41,6 +44,10 @@ static void put_head(const struct trace *trace, uint32_t thread, const struct pf
         pf_put_format(trace->out, "%10.3f ", ms(call->start - base));
     else
         pf_put_string(trace->out, "         ? ");
+    const uint32_t cpu = call->left ? call->end_cpu : call->start_cpu;
+    if (trace->flags & PERFILE_EVENTS_CPU && cpu != UINT32_MAX)
+        pf_put_format(trace->out, "[%03" PRIu32 "] ", cpu);
+    trace->line_count++;
     if (call->entered && finished)
         pf_put_format(trace->out, "(%6.3f ms): ", ms(call->end - call->start));
     else
@@ -133,9 +140,111 @@ static void put_result(const struct trace *trace, const struct pf_syscall_call *
     pf_put_char(trace->out, '\n');
 }
 
+/* ---- callchains -------------------------------------------------------------------------------------------------- */
+
+static size_t stack_size(const struct trace *trace)
+{
+    const struct perfile_sample *decoded = trace->sample ? trace->sample->decoded : NULL;
+    return decoded && decoded->present & PERFILE_SAMPLE_CALLCHAIN && decoded->callchain.count
+               ? trace->sample->frame_count
+               : 0;
+}
+
+static const struct pf_module *module_of(const struct trace *trace, const struct pf_frame_info *frame)
+{
+    return frame->module == PF_NO_SYMBOL ? NULL : pf_symbols_module(pf_profile_symbols(trace->profile), frame->module);
+}
+
+/* "read (/usr/lib/libc.so.6)", "[0x1242] (/bin/a)". */
+static void put_frame(struct trace *trace, const struct pf_frame_info *frame)
+{
+    const struct pf_frame_address *at = pf_frame_address(frame);
+    const struct pf_module *module = module_of(trace, frame);
+    pf_put_format(trace->out, "%39s", "");
+    if (frame->name)
+        pf_put_name(trace->out, frame->name);
+    else
+        pf_put_format(trace->out, "[0x%" PRIx64 "]", module ? at->in_module : at->ip);
+    if (frame->kind == PF_FRAME_INLINED)
+        pf_put_string(trace->out, " (inlined)");
+    if (module && frame->kind != PF_FRAME_INLINED) {
+        pf_put_string(trace->out, " (");
+        pf_put_name(trace->out, module->name);
+        pf_put_char(trace->out, ')');
+    }
+    pf_put_char(trace->out, '\n');
+}
+
+static void put_stack(struct trace *trace)
+{
+    const uint64_t most = trace->options->events->stack_depth;
+    const size_t size = stack_size(trace);
+    for (size_t i = 0; i < size && (!most || i < most); i++)
+        put_frame(trace, pf_profile_frame(trace->profile, trace->sample->frames[i]));
+}
+
+/* ---- page faults ------------------------------------------------------------------------------------------------- */
+
+static void put_place(struct trace *trace, uint64_t ip, const struct pf_frame_info *frame)
+{
+    const struct pf_module *module = frame ? module_of(trace, frame) : NULL;
+    if (module && frame->name)
+        pf_put_name(trace->out, frame->name);
+    if (module)
+        pf_put_format(trace->out, "%s0x%" PRIx64, frame->name ? "+" : "",
+                      frame->name ? frame->address : pf_frame_address(frame)->in_module);
+    else
+        pf_put_format(trace->out, "0x%" PRIx64, ip);
+}
+
+/* Addresses of memory that is in no file are as they are. */
+static void put_data(struct trace *trace, uint64_t address, const struct pf_module *module, uint64_t in_module)
+{
+    if (!module) {
+        pf_put_format(trace->out, "0x%" PRIx64, address);
+        return;
+    }
+    const bool no_file = strncmp(module->name, "//anon", 6) == 0 || strncmp(module->name, "[stack", 6) == 0 ||
+                         strcmp(module->name, "[heap]") == 0;
+    pf_put_name(trace->out, module->name);
+    pf_put_format(trace->out, "@0x%" PRIx64, no_file ? address : in_module);
+}
+
+/* "minfault [main+0x12] => /bin/a@0x2de0 (d.)" */
+static bool put_fault(struct trace *trace, const struct pf_syscall_event *event)
+{
+    const struct pf_profile_sample *sample = trace->sample;
+    const struct pf_syscall_call at = {.entered = true,
+                                       .start = sample->time,
+                                       .end = sample->time,
+                                       .start_cpu = UINT32_MAX}; /* perf does not print it */
+    const bool of_kernel = sample->cpumode == PERFILE_MISC_KERNEL;
+    const struct pf_frame_info *frame = NULL;
+    if (!of_kernel) {
+        const uint32_t place = pf_profile_frame_at(trace->profile, sample->decoded->addr);
+        if (place == PF_NO_FRAME)
+            return false;
+        frame = pf_profile_frame(trace->profile, place);
+    }
+    const struct pf_module *module = frame ? module_of(trace, frame) : NULL;
+    put_head(trace, event->thread, &at, true);
+    pf_put_format(trace->out, "%sfault [", event->major ? "maj" : "min");
+    put_place(trace, sample->ip, pf_profile_frame(trace->profile, sample->leaf));
+    pf_put_string(trace->out, "] => ");
+    put_data(trace, sample->decoded->addr, module, module ? pf_frame_address(frame)->in_module : 0);
+    pf_put_format(trace->out, " (%c%c)\n", module ? 'd' : '?', of_kernel ? 'k' : '.');
+    put_stack(trace);
+    return true;
+}
+
+/* ---- calls that end ---------------------------------------------------------------------------------------------- */
+
 static bool is_shown(const struct trace *trace, const struct pf_syscall_call *call)
 {
     const uint64_t minimum = trace->options->events->minimum_ns;
+    const size_t size = stack_size(trace);
+    if (size && size < trace->options->events->min_stack)
+        return false;
     if (trace->flags & PERFILE_EVENTS_FAILED && call->result >= 0)
         return false;
     return !minimum || (call->entered && call->end - call->start > minimum);
@@ -157,6 +266,7 @@ static void put_left(struct trace *trace, const struct pf_syscall_event *event, 
     put_padded(trace, ALIGNMENT - 1);
     pf_put_string(trace->out, " = ");
     put_result(trace, call);
+    put_stack(trace);
 }
 
 /* Lines of calls come when they end, or another one begins before. */
@@ -193,6 +303,9 @@ static bool put_event(struct trace *trace, const struct pf_syscall_event *event)
     bool *pending = pending_of(trace, event->thread);
     if (!pending)
         return false;
+    if (event->step == PF_SYSCALL_FAULT)
+        return !trace->sample || trace->options->events->minimum_ns || trace->flags & PERFILE_EVENTS_FAILED ||
+               put_fault(trace, event);
     if (event->step == PF_SYSCALL_ENTERED)
         return put_entered(trace, event, pending);
     put_left(trace, event, pending);
@@ -249,8 +362,13 @@ static void put_group(const struct trace *trace, const struct pf_syscall_group *
 {
     const uint64_t rows = trace->options->events->rows;
     put_group_name(trace, group);
-    pf_put_format(trace->out, ", %" PRIu64 " events, %.1f%%\n\n", group->events,
+    pf_put_format(trace->out, ", %" PRIu64 " events, %.1f%%", group->events,
                   (double)group->events / (double)trace->syscalls.events * 100);
+    if (group->major_faults)
+        pf_put_format(trace->out, ", %" PRIu64 " majfaults", group->major_faults);
+    if (group->minor_faults)
+        pf_put_format(trace->out, ", %" PRIu64 " minfaults", group->minor_faults);
+    pf_put_string(trace->out, "\n\n");
     pf_put_string(trace->out,
                   "   syscall            calls  errors  total       min       avg       max       stddev\n"
                   "                                     (msec)    (msec)    (msec)    (msec)        (%)\n"
@@ -272,6 +390,12 @@ static bool put_summary(struct trace *trace)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
+static bool has_room(const struct trace *trace)
+{
+    const uint64_t most = trace->options->events->lines;
+    return !most || trace->line_count < most;
+}
+
 static int take(struct trace *trace, const struct pf_delivered *item, struct perfile_error *error)
 {
     struct pf_syscall_event event;
@@ -282,16 +406,34 @@ static int take(struct trace *trace, const struct pf_delivered *item, struct per
     if (event.step == PF_SYSCALL_NOTHING)
         return 0;
     if ((trace->has_summary && !pf_syscall_stats_take(&trace->stats, &event)) ||
-        (trace->has_lines && !put_event(trace, &event)))
+        (trace->has_lines && has_room(trace) && !put_event(trace, &event)))
         return pf_fail_memory(error, "system calls");
     return 0;
+}
+
+/* A record that is no sample, of the profile. */
+static bool take_record(void *context, const struct perfile_record *record)
+{
+    struct trace *trace = context;
+    const struct pf_delivered item = {.record = record};
+    return take(trace, &item, NULL) == 0;
+}
+
+static int next(struct trace *trace, struct pf_delivered *item, struct perfile_error *error)
+{
+    if (!trace->profile)
+        return pf_delivery_next(trace->delivery, item, error);
+    const int result = pf_profile_next(trace->profile, &trace->sample, error);
+    if (result > 0)
+        *item = *pf_profile_item(trace->profile);
+    return result;
 }
 
 static int put_all(struct trace *trace, struct perfile_error *error)
 {
     struct pf_delivered item = {.record = NULL};
-    int result;
-    while ((result = pf_delivery_next(trace->delivery, &item, error)) > 0 && !trace->out->failed)
+    int result = 0;
+    while (!trace->out->failed && (has_room(trace) || trace->has_summary) && (result = next(trace, &item, error)) > 0)
         if ((result = take(trace, &item, error)) < 0)
             break;
     if (result != PERFILE_ERROR_MEMORY && trace->has_summary && !put_summary(trace))
@@ -299,17 +441,51 @@ static int put_all(struct trace *trace, struct perfile_error *error)
     return result < 0 ? result : 0;
 }
 
-static int open_trace(struct trace *trace, struct perfile_reader *reader, struct perfile_error *error)
+/* Lines have callchains or names. Events of a stream are not known before they come. */
+static bool needs_symbols(const struct trace *trace, struct perfile_reader *reader)
+{
+    const struct perfile_event *event;
+    size_t count = 0;
+    bool needs = false;
+    for (; (event = perfile_event_get(reader, count)); count++)
+        needs |= pf_fault_kind(event) ||
+                 (event->attr->type == PERFILE_TYPE_TRACEPOINT && event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN);
+    return trace->has_lines && !(trace->flags & PERFILE_EVENTS_NO_STACKS) && (needs || !count);
+}
+
+static int open_source(struct trace *trace, struct perfile_reader *reader, struct perfile_error *error)
 {
     const struct perfile_output_options *options = trace->options;
     const struct pf_event_source source = {options->allocator, options->filter, options->progress,
                                            options->progress_context};
+    if (!needs_symbols(trace, reader))
+        return pf_event_source_open(&source, reader, &trace->delivery, error);
+    struct pf_profile_options how = {.filter = options->filter,
+                                     .find = pf_find_options_of(options->symbols),
+                                     .keeps_comms = true,
+                                     .watches_all = true,
+                                     .never_waits = true,
+                                     .frames = {.by_address = true, .inlines = true},
+                                     .unwind = options->symbols->unwind,
+                                     .decoded = true,
+                                     .take = take_record,
+                                     .take_context = trace,
+                                     .drive = {1, options->progress, options->progress_context}};
+    how.find.allocator = options->allocator;
+    const int result = pf_profile_open(reader, &how, &trace->profile, error);
+    trace->delivery = result < 0 ? NULL : pf_profile_delivery(trace->profile);
+    return result;
+}
+
+static int open_trace(struct trace *trace, struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_output_options *options = trace->options;
     enum pf_syscall_by by;
     if (!pf_syscall_by_parse(options->keys, &by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "system calls are added up by thread, process, cgroup, fd or total, not by '%.40s'",
                        options->keys);
-    const int result = pf_event_source_open(&source, reader, &trace->delivery, error);
+    const int result = open_source(trace, reader, error);
     if (result < 0)
         return result;
     pf_syscalls_open(&trace->syscalls, trace->delivery, reader, options->allocator);
@@ -321,14 +497,16 @@ static int open_trace(struct trace *trace, struct perfile_reader *reader, struct
 static void close_trace(struct trace *trace)
 {
     const struct perfile_symbol_options *symbols = trace->options->symbols;
-    if (trace->delivery) {
+    if (trace->delivery && (has_room(trace) || trace->has_summary)) {
         pf_syscalls_tell(&trace->syscalls, symbols->note, symbols->note_context);
         pf_delivery_tell_unmatched(trace->delivery, trace->options->unmatched, trace->options->unmatched_context);
     }
     pf_free(trace->options->allocator, trace->is_pending, trace->pending_room * sizeof(*trace->is_pending));
     pf_syscall_stats_close(&trace->stats);
     pf_syscalls_close(&trace->syscalls);
-    pf_delivery_close(trace->delivery);
+    if (!trace->profile)
+        pf_delivery_close(trace->delivery);
+    pf_profile_close(trace->profile);
     pf_text_close(&trace->text);
 }
 
