@@ -136,13 +136,30 @@ static void guess_end(struct pf_symbol_entry *entry, const struct pf_symbol_entr
     entry->flags |= PF_SYMBOL_GUESSED_END;
 }
 
+/* Another symbol may stay in its place. */
+static void note_section(struct pf_symbol_build *build, const struct pf_symbol_entry *entry)
+{
+    static const char *const names[PF_TEXT_SECTIONS][2] = {
+        [PF_TEXT_SCHED] = {"__sched_text_start", "__sched_text_end"},
+        [PF_TEXT_LOCK] = {"__lock_text_start", "__lock_text_end"},
+    };
+    const char *name = entry->flags & PF_ENTRY_NOT_SHOWN ? "" : build->text + entry->name;
+    if (name[0] != '_' || name[1] != '_' || (name[2] != 's' && name[2] != 'l'))
+        return;
+    for (unsigned i = 0; i < PF_TEXT_SECTIONS; i++)
+        if (strcmp(name, names[i][0]) == 0)
+            build->sections[i].start = entry->start;
+        else if (strcmp(name, names[i][1]) == 0)
+            build->sections[i].end = entry->start;
+}
+
 void pf_build_choose(struct pf_symbol_build *build)
 {
     size_t kept = 0;
     for (size_t i = 0, next; i < build->count; i = next) {
-        next = i + 1;
-        while (next < build->count && build->entries[next].start == build->entries[i].start)
-            next++;
+        note_section(build, &build->entries[i]);
+        for (next = i + 1; next < build->count && build->entries[next].start == build->entries[i].start; next++)
+            note_section(build, &build->entries[next]);
         guess_end(&build->entries[next - 1], next < build->count ? &build->entries[next] : NULL);
         struct pf_symbol_entry best = build->entries[i];
         for (size_t k = i + 1; k < next; k++)
@@ -298,6 +315,7 @@ bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *tabl
     if (!table->text && build->text_bytes)
         return false;
     table->text_bytes = build->text_bytes;
+    memcpy(table->sections, build->sections, sizeof(table->sections));
     build->text = NULL;
     build->text_room = build->text_bytes = 0;
     return !build->count || (make_symbols(build, table) && make_starts(table));

@@ -36,6 +36,12 @@ struct pf_segment {
     uint64_t zeros; /* bytes behind them that are in memory only */
 };
 
+/* Sections of the kernel that its symbols name: functions that sleep, and those of spinlocks. */
+enum pf_text_section { PF_TEXT_SCHED, PF_TEXT_LOCK, PF_TEXT_SECTIONS };
+struct pf_text_range {
+    uint64_t start, end; /* 0: not known */
+};
+
 struct pf_symbol_table {
     const struct perfile_allocator *allocator;
     struct pf_symbol *symbols; /* sorted by start, not overlapping */
@@ -46,6 +52,7 @@ struct pf_symbol_table {
     size_t text_bytes;
     struct pf_segment *segments; /* ELF only */
     size_t segment_count;
+    struct pf_text_range sections[PF_TEXT_SECTIONS];
     uint8_t build_id[20];
     uint8_t build_id_bytes; /* 0: none */
     uint16_t e_machine;

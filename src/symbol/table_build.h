@@ -9,7 +9,8 @@
 
 /* Flags of entries while a table is made; they do not reach the table. */
 enum {
-    PF_ENTRY_LABEL = 1 << 16, /* no type in the source */
+    PF_ENTRY_LABEL = 1 << 16,     /* no type in the source */
+    PF_ENTRY_NOT_SHOWN = 1 << 17, /* data, without a name: it ends functions, too, but is not kept */
 };
 
 struct pf_symbol_entry {
@@ -28,6 +29,7 @@ struct pf_symbol_build {
     char *text;
     size_t text_bytes;
     size_t text_room;
+    struct pf_text_range sections[PF_TEXT_SECTIONS];
 };
 
 void pf_build_open(struct pf_symbol_build *build, const struct perfile_allocator *allocator);

@@ -209,9 +209,6 @@ static struct line bare_module(const char *module)
     return module ? name : (struct line){NULL, NULL};
 }
 
-/* Data ends functions too, but is not kept. */
-enum { NOT_SHOWN = 1 << 17 };
-
 static uint32_t kallsyms_flags(char type)
 {
     switch (type) {
@@ -223,7 +220,7 @@ static uint32_t kallsyms_flags(char type)
     case 'w':
         return PF_SYMBOL_WEAK;
     default:
-        return NOT_SHOWN;
+        return PF_ENTRY_NOT_SHOWN;
     }
 }
 
@@ -233,7 +230,8 @@ static bool add_kallsyms_line(struct pf_symbol_build *build, const struct kallsy
     /* addresses are 0 for who may not see them; types a and A are offsets in per-CPU memory */
     if (line->address == 0 || (line->type | 0x20) == 'a')
         return true;
-    if (!(flags & NOT_SHOWN) && !pf_build_text(build, line->name.at, (size_t)(line->name.end - line->name.at), &name))
+    if (!(flags & PF_ENTRY_NOT_SHOWN) &&
+        !pf_build_text(build, line->name.at, (size_t)(line->name.end - line->name.at), &name))
         return false;
     if (!pf_build_add(build, line->address, line->address, name, flags))
         return false;
@@ -294,7 +292,7 @@ static void drop_not_shown(struct pf_symbol_build *build)
     for (size_t i = 0; i < build->count; i++) {
         const struct pf_symbol_entry *entry = &build->entries[i];
         struct pf_symbol_entry *before = kept ? &build->entries[kept - 1] : NULL;
-        if (!(entry->flags & NOT_SHOWN))
+        if (!(entry->flags & PF_ENTRY_NOT_SHOWN))
             build->entries[kept++] = *entry;
         else if (before && before->start < entry->start && before->rank == 0)
             before->rank = entry->start;

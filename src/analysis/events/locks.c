@@ -110,15 +110,25 @@ static bool any_of(const char *list, bool (*is)(const char *text, size_t bytes, 
 
 /* ---- callers ----------------------------------------------------------------------------------------------------- */
 
-/* Functions of locks themselves, and of the tracepoint: the caller is who called them. */
-static bool is_lock_code(const char *name)
+static bool is_like(const char *name, const char *const *patterns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pf_glob_matches(patterns[i], name, false))
+            return true;
+    return false;
+}
+
+static bool is_of_tracepoint(const char *name)
+{
+    static const char *const patterns[] = {"__traceiter_*", "trace_contention_*", "trace_lock_*", "__bpf_trace_*",
+                                           "perf_trace_*"};
+    return is_like(name, patterns, PF_COUNT(patterns));
+}
+
+/* Where nothing is known of the kernel's sections. */
+static bool is_lock_name(const char *name)
 {
     static const char *const patterns[] = {
-        "__traceiter_*",
-        "trace_contention_*",
-        "trace_lock_*",
-        "__bpf_trace_*",
-        "perf_trace_*",
         "down",
         "down_*",
         "__down*",
@@ -166,11 +176,21 @@ static bool is_lock_code(const char *name)
         "lock_acquired*",
         "resilient_*",
         "rqspinlock*",
-        "__lock_text_start",
-        "__sched_text_start",
     };
-    for (size_t i = 0; name && i < PF_COUNT(patterns); i++)
-        if (pf_glob_matches(patterns[i], name, false))
+    return is_like(name, patterns, PF_COUNT(patterns));
+}
+
+/* Functions of locks themselves, and of the tracepoint: the caller is who called them. */
+static bool is_lock_code(const struct pf_locks *locks, const struct pf_frame_info *frame)
+{
+    if (!frame->name || is_of_tracepoint(frame->name))
+        return frame->name;
+    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(locks->profile), frame->module);
+    if (!module || !module->table || !module->table->sections[PF_TEXT_SCHED].end)
+        return is_lock_name(frame->name);
+    const uint64_t address = pf_frame_address(frame)->table_address;
+    for (unsigned i = 0; i < PF_TEXT_SECTIONS; i++)
+        if (address >= module->table->sections[i].start && address < module->table->sections[i].end)
             return true;
     return false;
 }
@@ -191,7 +211,7 @@ static void take_frame(const struct pf_locks *locks, struct caller *caller, uint
 {
     const uint32_t frame = of_kernel || !caller->ip ? pf_profile_frame_at(locks->profile, ip) : PF_NO_FRAME;
     const struct pf_frame_info *info = frame == PF_NO_FRAME ? NULL : pf_profile_frame(locks->profile, frame);
-    if (of_kernel && info && is_lock_code(info->name))
+    if (of_kernel && info && is_lock_code(locks, info))
         return;
     caller->key = mix(caller->key, ip);
     if (!caller->ip) {
@@ -378,7 +398,6 @@ static bool end_wait(struct pf_locks *locks, const struct told *told)
     pf_stats_add(&row->waits, time);
     pf_histogram_add(&row->histogram, time);
     row->uncertain += pf_event_losses_since(&locks->losses, wait->order, wait->cpu, cpu);
-    row->comm = locks->by == PF_LOCKS_BY_THREAD ? told->sample->comm : row->comm;
     wait->active = false;
     return true;
 }
@@ -430,6 +449,10 @@ void pf_locks_end(struct pf_locks *locks)
         struct pf_lock_row *row = locks->rows[wait->row];
         row->open++;
         row->open_ns = pf_max(row->open_ns, locks->last_time - pf_min(locks->last_time, wait->start));
+    }
+    for (size_t i = 0; locks->by == PF_LOCKS_BY_THREAD && i < locks->count; i++) {
+        const char *comm = pf_profile_thread_comm(locks->profile, locks->rows[i]->tid);
+        locks->rows[i]->comm = comm ? comm : locks->rows[i]->comm;
     }
     if (locks->count)
         qsort(locks->rows, locks->count, sizeof(*locks->rows), compare);
