@@ -41,7 +41,8 @@ static const struct pf_option what_options[] = {
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
     FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record the whole system; the default without a command.",
          .first = true),
-    TEXT("cpu", 'C', "LIST", options.cpus, "Only record these CPUs: 0-3,7."),
+    TEXT("cpu", 'C', "LIST", options.cpus,
+         "Record what runs on these CPUs, a command or not: 0-3,7. With -p, -t and -u: only these tasks there."),
     TEXT("pid", 'p', "LIST", options.pids,
          "Record these processes with all their threads; a command says how long: --pid 123 -- sleep 10.",
          .first = true),
@@ -384,6 +385,8 @@ static int read_options(struct run *run)
         (status = read_fail_on_lost(run)))
         return status;
     run->named = run->options.pids || run->options.tids || run->options.user;
+    if (run->options.cpus && !run->named)
+        run->options.flags |= PERFILE_RECORDER_ALL_CPUS; /* as perf: a command says how long */
     run->unasked = !run->settings->operand_count && !run->named && !(run->options.flags & PERFILE_RECORDER_ALL_CPUS);
     run->options.flags |= run->unasked ? PERFILE_RECORDER_ALL_CPUS : 0;
     return record->off_cpu ? add_off_cpu(run) : PF_STATUS_OK;

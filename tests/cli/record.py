@@ -730,6 +730,17 @@ def look_around(folder, probe):
     EVERYTHING = run('record', '-q', '-a', '-e', 'cpu-clock', '-o', str(folder / 'all.data'), 'true').returncode == 0
 
 
+def test_cpus(folder):
+    """-C is the whole of these CPUs, as in perf; a command only says how long."""
+    if not EVERYTHING:
+        return
+    output = folder / 'cpus.data'
+    done = run('record', '-q', '-C', '0', '-e', 'cpu-clock', '-o', str(output), 'true')
+    expect(done.returncode == 0, '-C', done)
+    told = run('evlist', '-v', str(output)).stdout
+    expect('inherit: 1' not in told and 'enable_on_exec' not in told, '-C is of everybody', told)
+
+
 def main():
     hermetic.settle()
     if os.environ.get('MESON_EXE_WRAPPER'):
@@ -746,7 +757,7 @@ def main():
                      test_options, test_off_cpu, test_exclude_perf, test_for_a_time, test_not_started, test_numbers,
                      test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
-                     test_limits, test_full_disk, test_repeat, test_html, test_nobody):
+                     test_cpus, test_limits, test_full_disk, test_repeat, test_html, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))

@@ -126,6 +126,13 @@ def main():
         got = run('--stdio', '-I', '-s', recording='idle')
         check('idle by callchain', got[got.find('\nIdle stats by'):got.find('Total number of context')], IDLE)
         check('without callchains', 'callchain' in run('--stdio', '-I', '-s', '--no-call-graph', recording='idle'), False)
+        few = description().replace('NRCPUS u32:1,u32:1', 'NRCPUS u32:4,u32:4')
+        made = subprocess.run([*wrapper, assemble], input=few.encode(), capture_output=True, check=True)
+        (folder / 'few.perf.data').write_bytes(made.stdout)
+        for verb in ('sched', 'summary'), ('offcpu',):
+            for recording, wanted in (('few', True), ('plain', False)):
+                done = subprocess.run([*wrapper, perfile, *verb, f'{recording}.perf.data'], capture_output=True, cwd=folder, text=True)
+                check(f'{verb} of {recording}: CPUs', 'is of 1 of 4 CPUs' in done.stderr, wanted)
         # What comes later is not waited for: rows stay in order, and have what the kernel knew then.
         got = run('--stdio', recording='deferred').splitlines()[-2:]
         check('deferred', [line.partition('  do')[2] or line.partition('  hr')[2] for line in got], ['_nanosleep', 'timer_nanosleep'])

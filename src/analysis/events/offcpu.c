@@ -290,6 +290,7 @@ void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *cont
                       "sample before, which is mostly another one; record with: " PF_RECORD_PROGRAM);
     else if (offcpu->what == PF_OFFCPU_WAKERS && !have->wakings && !have->wakeups)
         told(context, "the recording does not say who woke whom; record with: " PF_RECORD_STACKS);
+    pf_switches_tell_cpus(&offcpu->switches, told, context);
     if (offcpu->has_switch_event && offcpu->attr.freq)
         told(context,
              "switches were recorded at a frequency: not all stacks are there, and nothing is scaled; record with "

@@ -820,6 +820,33 @@ static bool seems_per_task(const struct pf_switches *switches)
            (switches->switch_count > 1 && switches->mismatch_count * 4 > switches->switch_count);
 }
 
+/* An event that is recorded on a CPU has an id for it, whether anything happens there or not. 0: not known. */
+static size_t recorded_cpus(const struct pf_switches *switches)
+{
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(switches->reading.reader, i)); i++)
+        if (strcmp(event->name, "sched:sched_switch") == 0)
+            return event->id_count;
+    return 0;
+}
+
+void pf_switches_tell_cpus(struct pf_switches *switches, pf_switches_told *told, void *context)
+{
+    char text[NOTE_BYTES];
+    const uint64_t there = pf_switches_machine_cpus(switches), recorded = recorded_cpus(switches);
+    uint64_t seen = 0;
+    for (size_t i = 0; i < switches->cpu_count; i++)
+        seen += switches->cpus[i].seen;
+    if (!seen || !recorded || recorded >= there || seen > recorded || seems_per_task(switches))
+        return;
+    snprintf(text, sizeof(text),
+             "the recording is of %" PRIu64 " of %" PRIu64
+             " CPUs: what tasks did on others is not known, and waits may "
+             "be runs there; record with: " PF_RECORD_SCHED,
+             recorded, there);
+    told(context, text);
+}
+
 void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void *context)
 {
     char text[NOTE_BYTES];
@@ -833,6 +860,7 @@ void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void
     if (switches->reading.have.switches && seems_per_task(switches))
         told(context, "the recording is not of all CPUs: when tasks came to a CPU, and who woke them, is mostly not "
                       "known; record with: " PF_RECORD_SCHED);
+    pf_switches_tell_cpus(switches, told, context);
     if (switches->cut_count) {
         snprintf(text, sizeof(text),
                  "%" PRIu64 " intervals span a loss of records, or an event that is missing: how long they were is not "

@@ -203,6 +203,8 @@ static inline uint64_t pf_switches_span(const struct pf_switches *switches)
 }
 /* At the end: sentences about what is missing, and how it is recorded. `told` may be NULL. */
 typedef void pf_switches_told(void *context, const char *text);
+/* That switches were recorded on some of the machine's CPUs only, if so. */
+void pf_switches_tell_cpus(struct pf_switches *switches, pf_switches_told *told, void *context);
 void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void *context);
 
 #endif
