@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""truth.py PERFILE WAITS: a program with known waits, and what perfile makes of its recordings, as far as this machine allows:
+"""truth.py PERFILE WAITS WORKS: programs that know what they do, and what perfile makes of their recordings, as far as this
+machine allows:
 
 - times off CPU by function are those that the program measured, within 2 %, and as many as it planted;
-- the calls that `trace -s` counts are those that `strace -c` counts of the same program.
+- the calls that `trace -s` counts are those that `strace -c` counts of the same program, and reads take as long as it measured;
+- where buffers were too small for all events, what was lost is told, and no time off CPU is longer than it was;
+- page faults of a function are as many as the kernel counted meanwhile;
+- direct writes are as many bytes of block devices as were written.
 """
 import json, pathlib, re, shutil, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-PERFILE, WAITS = sys.argv[1:]
+PERFILE, WAITS, WORKS = sys.argv[1:]
 WITHIN = 0.02
 SLACK_NS = 50_000  # of each wait: what is between the clocks and the switch
 LEAST_NS = 2_000_000  # of all waits of a kind: file systems in memory have nothing to wait for
@@ -100,6 +104,63 @@ def check_calls(folder):
         found.pop(name, None)
     print('strace -c -f and trace -s:', ', '.join(f'{name} {calls}' for name, (calls, _) in sorted(counted.items())))
     assert found == counted, (sorted(set(found.items()) ^ set(counted.items())))
+    _, count, ns = next(line.split() for line in done.stdout.splitlines() if line.startswith('planted_read'))
+    total = sum(row['total'] for row in rows if row['syscall'] == 'read')
+    print(f'reads take {total / 1e6:.2f} of {int(ns) / 1e6:.2f} ms')
+    assert total >= int(ns) * (1 - WITHIN) - SLACK_NS * int(count), (total, ns)  # a call has its time on CPU, too
+    return True
+
+
+def check_losses(folder):
+    path = folder / 'lost.data'
+    busy = 'dd if=/dev/zero bs=1k count=20000 2>/dev/null | cat >/dev/null & exec "$0" "$1"'
+    done = run(PERFILE, 'record', '-q', '-m', '1', '-a', '-g', '-e', 'sched:*', '-o', path, '--', 'sh', '-c', busy, WAITS,
+               folder / 'file')
+    if done.returncode == 3:
+        return False
+    lost = sum(map(int, re.findall(r'^lost +(\d+)', run(PERFILE, 'info', path).stdout, re.M)))
+    print(f'small buffers: {lost} records lost')
+    if not lost:
+        return False
+    for verb in ('sched', 'summary'), ('sched', 'latency'), ('offcpu',):
+        losses = json.loads(run(PERFILE, *verb, '-q', '--format', 'json', path).stdout)['losses']
+        assert losses['lost'] == lost, (verb, losses, lost)
+    found = off_cpu(path)
+    for name, count, ns in (line.split() for line in done.stdout.splitlines()):
+        seen, measured = found.get(name, (0, 0))
+        assert measured <= int(ns) * (1 + WITHIN) + SLACK_NS * int(count), ('small buffers', name, measured, ns)
+    return True
+
+
+def check_faults(folder):
+    path = folder / 'faults.data'
+    done = run(PERFILE, 'record', '-q', '-d', '-c', '1', '-e', 'minor-faults,major-faults', '-o', path, '--', WORKS, folder / 'direct')
+    if done.returncode == 3:
+        return False
+    _, pages, counted = next(line.split() for line in done.stdout.splitlines() if line.startswith('planted_touch'))
+    shown = run(PERFILE, 'table', '-q', 'page_faults', '--format', 'jsonl', path)
+    rows = [json.loads(line) for line in shown.stdout.splitlines()]
+    seen = sum(row['faults'] for row in rows if row['symbol'] == 'planted_touch')
+    print(f'page faults: {seen} of {counted}, of {pages} pages')
+    assert seen == int(counted) >= int(pages), (seen, counted, pages)
+    return True
+
+
+def check_blocks(folder):
+    """Not what the file system writes besides. A worker of the kernel may issue what the program does not."""
+    path = folder / 'blocks.data'
+    done = run(PERFILE, 'record', '-q', '-a', '-e', 'block:block_rq_issue,block:block_rq_complete', '-o', path, '--', WORKS, folder / 'direct')
+    if done.returncode == 3:
+        return False
+    _, writes, size = next(line.split() for line in done.stdout.splitlines() if line.startswith('direct'))
+    shown = run(PERFILE, 'table', '-q', 'block_io', '--format', 'jsonl', '--columns', 'all', path)
+    rows = [row for row in map(json.loads, shown.stdout.splitlines()) if 'W' in row['op'] and 'M' not in row['op']]
+    wanted, own = int(writes) * int(size), sum(row['bytes'] for row in rows if row['comm'] == 'works')
+    if not wanted or not rows:
+        return False
+    others = sum(row['bytes'] for row in rows if row['comm'].startswith('kworker'))
+    print(f'block devices: {own} bytes of {wanted}, and {others} of workers')
+    assert own <= wanted <= own + others, (own, wanted, others)
     return True
 
 
@@ -108,7 +169,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         checked = [check_waits(folder, what, how) for what, how in SOURCES.items()]
-        checked.append(check_calls(folder))
+        checked += [check(folder) for check in (check_calls, check_losses, check_faults, check_blocks)]
     if not any(checked):
         print('skipped: recording: neither switches nor system calls can be recorded here')
         sys.exit(77)
