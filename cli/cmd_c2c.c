@@ -44,8 +44,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     const char *display = settings->c2c.display, *coalesce = settings->c2c.coalesce;
     char keys[128];
 
-    if (display || coalesce) {
-        snprintf(keys, sizeof(keys), "%s,%s", display ? display : "tot", coalesce ? coalesce : "iaddr");
+    settings->as_perf |= settings->events.flags & PERFILE_EVENTS_SUMMARY && !settings->format && !settings->columns;
+    if (display || coalesce || settings->c2c.doubled) {
+        snprintf(keys, sizeof(keys), "%s,%s%s", display ? display : "tot", coalesce ? coalesce : "iaddr",
+                 settings->c2c.doubled ? ",double" : "");
         settings->keys = keys;
         settings->print.keys = keys;
     }
@@ -70,13 +72,28 @@ static const struct pf_option options[] = {
      .offset = offsetof(struct pf_settings, c2c.coalesce),
      .value_at = part_at,
      .doc = "What rows within a line are of, besides the offset: pid, tid, iaddr, dso [iaddr]."},
-    {.name = "no-source",
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Ignored, for compatibility with perf: source lines are where they are known."},
+    {.name = "double-cl",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, c2c.doubled),
+     .doc = "Lines are pairs of neighbours, which some processors fetch together."},
     PF_OPTION_OUTPUT,
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
+
+#define FLAG(option, bit, text)                                                                                        \
+    {                                                                                                                  \
+        .name = option, .kind = PF_OPTION_BITS, .offset = offsetof(struct pf_settings, events.flags), .bits = bit,     \
+        .doc = text                                                                                                    \
+    }
+static const struct pf_option perf_options[] = {
+    FLAG("stats", PERFILE_EVENTS_SUMMARY, "report: only the sums; this is --stdio, too."),
+    FLAG("show-all", PERFILE_EVENTS_ALL_LINES, "report: also the lines that nobody fights over."),
+    FLAG("no-source", PERFILE_EVENTS_NO_SOURCE, "report: without source lines."),
+    {.name = "full-symbols", .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf: no name is cut."},
+    {0},
+};
+static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
 
 const struct pf_command pf_command_c2c = {
     .name = "c2c",
@@ -90,6 +107,6 @@ const struct pf_command pf_command_c2c = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
-    .groups = {&group, PF_SAMPLE_GROUPS},
+    .groups = {&group, &perf_group, PF_SAMPLE_GROUPS},
     .run = run,
 };

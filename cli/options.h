@@ -100,6 +100,7 @@ struct pf_mem_settings {
 };
 struct pf_c2c_settings {
     const char *display, *coalesce; /* NULL: not given */
+    bool doubled;                   /* lines are pairs of lines */
 };
 
 /* Of the verb diff. */

@@ -246,7 +246,7 @@ enum perfile_sched_flags {
 };
 /* What views over tracepoints show, and how their texts do; what one has not got is ignored. */
 enum perfile_event_flags {
-    PERFILE_EVENTS_SUMMARY = 1 << 0,      /* trace: the summary alone */
+    PERFILE_EVENTS_SUMMARY = 1 << 0,      /* trace: the summary alone; cache_lines: the sums alone */
     PERFILE_EVENTS_WITH_SUMMARY = 1 << 1, /* trace: the summary behind the lines; kwork: behind the rows */
     PERFILE_EVENTS_ERRORS = 1 << 2,       /* trace: errors of the summary by name */
     PERFILE_EVENTS_FAILED = 1 << 3,       /* syscalls, trace: only calls that failed */
@@ -257,7 +257,9 @@ enum perfile_event_flags {
     PERFILE_EVENTS_LIVE = 1 << 8,         /* kmem_page: only what was not freed */
     PERFILE_EVENTS_RAW_IP = 1 << 9,       /* kmem: callers as addresses */
     PERFILE_EVENTS_CPU = 1 << 10,         /* trace: the CPU of each line */
-    PERFILE_EVENTS_NO_STACKS = 1 << 11,   /* trace: lines without callchains */
+    PERFILE_EVENTS_NO_STACKS = 1 << 11,   /* trace: without callchains and page faults */
+    PERFILE_EVENTS_ALL_LINES = 1 << 12,   /* cache_lines: also those that nobody fights over */
+    PERFILE_EVENTS_NO_SOURCE = 1 << 13,   /* cache_lines: without source lines */
 };
 struct perfile_event_options {
     size_t size;         /* sizeof(struct perfile_event_options) */

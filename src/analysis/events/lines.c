@@ -460,13 +460,15 @@ static int find_line_bytes(struct pf_lines *lines, struct perfile_error *error)
     uint32_t bytes = 0;
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &bytes, .value = take_cache_value};
     const int result = perfile_feature_visit(lines->reader, PERFILE_FEATURE_CACHE, &visitor, error);
-    lines->line_bytes = bytes ? bytes : 64;
+    lines->line_bytes = (bytes ? bytes : 64) << lines->doubled;
     return result == PERFILE_ERROR_MEMORY ? result : 0;
 }
 
 static bool take_word(struct pf_lines *lines, const char *word, size_t bytes)
 {
     static const char *const orders[] = {"tot", "lcl", "rmt", "peer"}, *const parts[] = {"pid", "tid", "iaddr", "dso"};
+    const bool doubled = bytes == sizeof("double") - 1 && !memcmp(word, "double", bytes);
+    lines->doubled |= doubled;
     for (unsigned i = 0; i < 4; i++) {
         if (strlen(orders[i]) == bytes && !memcmp(orders[i], word, bytes))
             lines->order = (enum pf_line_order)i;
@@ -476,7 +478,7 @@ static bool take_word(struct pf_lines *lines, const char *word, size_t bytes)
             continue;
         return true;
     }
-    return false;
+    return doubled;
 }
 
 static int take_keys(struct pf_lines *lines, const char *keys, struct perfile_error *error)
@@ -486,7 +488,7 @@ static int take_keys(struct pf_lines *lines, const char *keys, struct perfile_er
         if (!take_word(lines, word, bytes))
             return pf_about(error, word, bytes,
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                                    "unknown value '%.*s'; valid: tot, lcl, rmt, peer, pid, tid, iaddr, dso",
+                                    "unknown value '%.*s'; valid: tot, lcl, rmt, peer, pid, tid, iaddr, dso, double",
                                     (int)pf_min(bytes, 40), word));
         word += bytes + (word[bytes] == ',');
     }

@@ -93,7 +93,7 @@ struct pf_lines_options {
     const struct perfile_symbol_options *symbols;
     struct pf_profile_drive drive;
     const char *
-        keys; /* words: tot, lcl, rmt, peer for the order; pid, tid, iaddr, dso for what rows are of; NULL: "tot,iaddr" */
+        keys; /* words: tot, lcl, rmt, peer for the order; pid, tid, iaddr, dso for what rows are of, double for pairs of lines; NULL: "tot,iaddr" */
 };
 
 /* By what lines are sorted. */
@@ -114,6 +114,7 @@ struct pf_lines {
     enum pf_line_order order;
     unsigned by; /* PF_LINES_... */
     uint32_t line_bytes;
+    bool doubled;               /* they are of two neighbours */
     struct pf_access_sums sums; /* of all */
     uint64_t unmapped;          /* data or code that nothing was mapped at */
     uint64_t not_parsed;        /* neither a load nor a store */

@@ -156,11 +156,13 @@ static void put_details(struct pf_text *out, const struct pf_lines *lines)
 
 /* ---- the lines --------------------------------------------------------------------------------------------------- */
 
-/* perf leaves out what has less than a thousandth. */
-static size_t count_shown(const struct pf_lines *lines, uint64_t *all)
+/* perf leaves out what has less than a thousandth, if it is not asked for all. */
+static size_t count_shown(const struct pf_lines *lines, bool each, uint64_t *all)
 {
     size_t count = 0;
     *all = pf_lines_score(lines, &lines->sums);
+    if (each)
+        return lines->line_count;
     while (count < lines->line_count) {
         const uint64_t score = pf_lines_score(lines, &lines->lines[count]->sums);
         if (!score || (double)score < (double)*all / 1000)
@@ -186,7 +188,7 @@ static void put_line(struct pf_text *out, const struct pf_lines *lines, size_t i
     char address[24];
     snprintf(address, sizeof(address), "0x%" PRIx64, line->address);
     pf_put_format(out, "  %5zu  %18s  %4s  %6u  %6.2f%%", index, address, "N/A", 0u,
-                  100 * (double)pf_lines_score(lines, &line->sums) / (double)all);
+                  all ? 100 * (double)pf_lines_score(lines, &line->sums) / (double)all : 0.0);
     for (size_t i = 0; i < PF_COUNT(hitms); i++)
         pf_put_format(out, "  %7" PRIu64, sum_of(&line->sums, (lines->order == PF_LINES_BY_PEER ? peers : hitms)[i]));
     /* loads, as perf counts them here: those whose place is known */
@@ -211,9 +213,10 @@ static void put_table(struct pf_text *out, const struct pf_lines *lines, size_t 
     put_title(out, "           Shared Data Cache Line Table          ");
     pf_put_format(
         out,
-        "#\n#        ----------- Cacheline ---------- %s  ------- Load %s -------    Total    Total    Total  "
+        "#\n#        %s %s  ------- Load %s -------    Total    Total    Total  "
         "--------- Stores --------  ----- Core Load Hit -----  - LLC Load Hit --  - RMT Load Hit --  --- Load "
         "Dram ----\n",
+        lines->doubled ? "------- Double-Cacheline -------" : "----------- Cacheline ----------",
         heads[lines->order].over, heads[lines->order].group);
     pf_put_format(
         out,
@@ -234,7 +237,8 @@ struct pareto {
     const struct pf_lines *lines;
     struct pf_text *out;
     int symbol_width, module_width, place_width, thread_width;
-    enum pf_access first[5]; /* what has percentages */
+    bool has_code, has_module, has_place; /* columns, as perf has them by what rows are of */
+    enum pf_access first[5];              /* what has percentages */
 };
 
 static const struct pf_frame_info *frame_of(const struct pareto *pareto, const struct pf_line_row *row)
@@ -293,6 +297,26 @@ static double cost_of(const struct pf_access_sums *sums, enum pf_access_cost cos
     return sums->weighed[cost] ? (double)sums->weights[cost] / (double)sums->weighed[cost] : 0;
 }
 
+static void put_code(const struct pareto *pareto, const struct pf_line_row *row, const struct pf_module *module)
+{
+    struct pf_text *out = pareto->out;
+    char text[512];
+    if (pareto->has_code) {
+        name_code(pareto, row, text, sizeof(text));
+        put_padded(out, text, pareto->symbol_width);
+        pf_put_string(out, "  ");
+    }
+    if (pareto->has_module) {
+        put_padded(out, module ? module->short_name : "[unknown]", pareto->module_width);
+        pf_put_string(out, "  ");
+    }
+    if (pareto->has_place) {
+        name_place(pareto, row, text, sizeof(text));
+        put_padded(out, text, pareto->place_width);
+        pf_put_string(out, "  ");
+    }
+}
+
 static void put_row(const struct pareto *pareto, const struct pf_line_row *row)
 {
     struct pf_text *out = pareto->out;
@@ -319,14 +343,7 @@ static void put_row(const struct pareto *pareto, const struct pf_line_row *row)
                   cost_of(&row->sums, peers ? PF_COST_LOCAL_PEER : PF_COST_LOCAL_HITM),
                   cost_of(&row->sums, PF_COST_LOAD), pf_access_records(&row->sums),
                   pf_access_who_count(&row->who, PF_WHO_CPUS));
-    name_code(pareto, row, text, sizeof(text));
-    put_padded(out, text, pareto->symbol_width);
-    pf_put_string(out, "  ");
-    put_padded(out, module ? module->short_name : "[unknown]", pareto->module_width);
-    pf_put_string(out, "  ");
-    name_place(pareto, row, text, sizeof(text));
-    put_padded(out, text, pareto->place_width);
-    pf_put_string(out, "  ");
+    put_code(pareto, row, module);
     uint32_t node = pf_access_who_next(&row->who, PF_WHO_NODES, 0);
     for (const char *before = ""; node != UINT32_MAX; before = " ") {
         pf_put_format(out, "%s%2" PRIu32, before, node);
@@ -335,10 +352,11 @@ static void put_row(const struct pareto *pareto, const struct pf_line_row *row)
     pf_put_char(out, '\n');
 }
 
-static void put_line_head(const struct pareto *pareto, const struct pf_line *line)
+static void put_line_head(const struct pareto *pareto, const struct pf_line *line, bool apart)
 {
     static const char rule[] = "  ----------------------------------------------------------------------\n";
     char address[24];
+    pf_put_string(pareto->out, apart ? "\n" : "");
     pf_put_string(pareto->out, rule);
     pf_put_format(pareto->out, "  %5" PRIu32, line->number);
     for (size_t i = 0; i < PF_COUNT(pareto->first); i++)
@@ -379,6 +397,13 @@ static void put_dots(struct pf_text *out, int count)
         pf_put_char(out, '.');
 }
 
+/* "  NAME" of a column that is there. */
+static void put_over(struct pf_text *out, bool has, int width, const char *name)
+{
+    if (has)
+        pf_put_format(out, "  %*s", width, name);
+}
+
 static void put_pareto_head(const struct pareto *pareto)
 {
     struct pf_text *out = pareto->out;
@@ -390,36 +415,48 @@ static void put_pareto_head(const struct pareto *pareto)
     put_title(out, "      Shared Cache Line Distribution Pareto      ");
     pf_put_format(out, "#\n#        %s  ------- Store Refs ------  --------- Data address ---------",
                   peers ? "-- Peer Snoop --" : "----- HITM -----");
-    pf_put_format(out, "%s%*s%s  ---------- cycles ----------    Total       cpu  %*s  %*s  %*s      \n",
-                  by & PF_LINES_PID ? "         " : "", tid, "", by & PF_LINES_IADDR ? "                    " : "",
-                  pareto->symbol_width, "", pareto->module_width, "Shared", pareto->place_width, "");
+    pf_put_format(out, "%s%*s%s  ---------- cycles ----------    Total       cpu", by & PF_LINES_PID ? "         " : "",
+                  tid, "", by & PF_LINES_IADDR ? "                    " : "");
+    put_over(out, pareto->has_code, pareto->symbol_width, "");
+    put_over(out, pareto->has_module, pareto->module_width, "Shared");
+    put_over(out, pareto->has_place, pareto->place_width, "");
+    pf_put_string(out, "      \n");
     pf_put_format(out, "#   Num%s   L1 Hit  L1 Miss      N/A              Offset  Node  PA cnt",
                   peers ? "      Rmt      Lcl" : "  RmtHitm  LclHitm");
-    pf_put_format(out, "%s%*s%s  rmt %s  lcl %s      load  records       cnt  %*s  %*s  %*s  Node\n",
-                  by & PF_LINES_PID ? "      Pid" : "", tid, tid ? "Tid" : "",
-                  by & PF_LINES_IADDR ? "        Code address" : "", kind, kind, pareto->symbol_width, "Symbol",
-                  pareto->module_width, "Object", pareto->place_width, "Source:Line");
+    pf_put_format(out, "%s%*s%s  rmt %s  lcl %s      load  records       cnt", by & PF_LINES_PID ? "      Pid" : "",
+                  tid, tid ? "Tid" : "", by & PF_LINES_IADDR ? "        Code address" : "", kind, kind);
+    put_over(out, pareto->has_code, pareto->symbol_width, "Symbol");
+    put_over(out, pareto->has_module, pareto->module_width, "Object");
+    put_over(out, pareto->has_place, pareto->place_width, "Source:Line");
+    pf_put_string(out, "  Node\n");
     pf_put_string(out, "# .....  .......  .......  .......  .......  .......  ..................  ....  ......");
     pf_put_string(out, by & PF_LINES_PID ? "  ......." : "");
     if (tid)
         put_dots(out, pareto->thread_width);
     pf_put_string(out, by & PF_LINES_IADDR ? "  .................." : "");
     pf_put_string(out, "  ........  ........  ........  .......  ........");
-    put_dots(out, pareto->symbol_width);
-    put_dots(out, pareto->module_width);
-    put_dots(out, pareto->place_width);
+    if (pareto->has_code)
+        put_dots(out, pareto->symbol_width);
+    if (pareto->has_module)
+        put_dots(out, pareto->module_width);
+    if (pareto->has_place)
+        put_dots(out, pareto->place_width);
     pf_put_string(out, "  ....\n#\n");
 }
 
-static void put_pareto(struct pf_text *out, const struct pf_lines *lines, size_t shown)
+static void put_pareto(struct pf_text *out, const struct pf_lines *lines, size_t shown, bool no_source)
 {
     const bool peers = lines->order == PF_LINES_BY_PEER;
+    const bool by_code = lines->by & PF_LINES_IADDR;
     struct pareto pareto = {
         .lines = lines,
         .out = out,
         .symbol_width = 22,
         .module_width = 16,
         .place_width = 11,
+        .has_code = by_code,
+        .has_module = by_code || lines->by & PF_LINES_DSO,
+        .has_place = by_code && !no_source,
         .first = {peers ? PF_ACCESS_remote_peer : PF_ACCESS_remote_hitm,
                   peers ? PF_ACCESS_local_peer : PF_ACCESS_local_hitm, PF_ACCESS_store_l1_hit, PF_ACCESS_store_l1_miss,
                   PF_ACCESS_store_no_level},
@@ -434,7 +471,7 @@ static void put_pareto(struct pf_text *out, const struct pf_lines *lines, size_t
     put_pareto_head(&pareto);
     for (size_t i = 0; i < lines->row_count && lines->rows[i]->line->number < shown; i++) {
         if (!i || lines->rows[i]->line != lines->rows[i - 1]->line)
-            put_line_head(&pareto, lines->rows[i]->line);
+            put_line_head(&pareto, lines->rows[i]->line, i != 0);
         if (is_shown(lines, lines->rows[i]))
             put_row(&pareto, lines->rows[i]);
     }
@@ -455,12 +492,15 @@ static int write_lines(struct perfile_reader *reader, const struct perfile_outpu
     if (opened)
         result = pf_lines_read(&lines, error);
     if (opened && result != PERFILE_ERROR_MEMORY) {
-        const size_t shown = count_shown(&lines, &all);
+        const unsigned flags = options->events->flags;
+        const size_t shown = count_shown(&lines, flags & PERFILE_EVENTS_ALL_LINES, &all);
         put_sums(out, &lines);
         put_shared(out, &lines);
         put_details(out, &lines);
-        put_table(out, &lines, shown, all);
-        put_pareto(out, &lines, shown);
+        if (!(flags & PERFILE_EVENTS_SUMMARY)) {
+            put_table(out, &lines, shown, all);
+            put_pareto(out, &lines, shown, flags & PERFILE_EVENTS_NO_SOURCE);
+        }
         pf_profile_tell_unmatched(lines.profile, options->unmatched, options->unmatched_context);
         pf_lines_tell(&lines, options->symbols->note, options->symbols->note_context);
     }
