@@ -17,6 +17,11 @@ struct pf_profile {
     struct pf_frames frames;
     enum pf_unwind_policy policy;
     bool gives_decoded;
+    size_t most_frames;
+    const char *stacks_of;
+    const struct perfile_event *event; /* that was looked at last, and whether it is that one */
+    bool has_stacks;
+    bool unresolved; /* the last sample has no frames, because it is of another one */
     bool tells_off;
     bool (*take)(void *context, const struct perfile_record *record); /* as in struct pf_profile_options */
     void *take_context;
@@ -101,6 +106,8 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->allocator = allocator;
     made->reader = reader;
     made->gives_decoded = options->decoded;
+    made->stacks_of = options->stacks_of;
+    made->most_frames = options->most_frames ? options->most_frames : SIZE_MAX;
     made->tells_off = options->tells_off;
     made->take = options->take;
     made->take_context = options->take_context;
@@ -197,13 +204,16 @@ static bool append_stack(struct pf_profile *profile)
     profile->totals.guessed += stack.guessed;
     struct pf_stack_walk ahead = pf_stack_start(&stack);
     bool more = true;
-    for (unsigned i = 0; i < AHEAD && more; i++)
+    size_t expected = 0;
+    for (; expected < pf_min(AHEAD, profile->most_frames) && more; expected++)
         more = expect(profile, &ahead);
     for (struct pf_stack_walk walk = pf_stack_start(&stack); pf_stack_next(&walk, &address);) {
         const struct perfile_space *space = pf_delivered_space(&profile->item, address.mode);
-        more = more && expect(profile, &ahead);
+        more = more && expected++ < profile->most_frames && expect(profile, &ahead);
         if (!append(profile, pf_frames_place(&profile->frames, space, address.ip, address.returns)))
             return false;
+        if (profile->sample.frame_count >= profile->most_frames)
+            break;
     }
     return true;
 }
@@ -317,6 +327,18 @@ static void end_reading(struct pf_profile *profile)
     pf_give_back(profile->allocator);
 }
 
+static bool wants_stack(struct pf_profile *profile)
+{
+    const struct perfile_event *event = profile->item.event;
+    if (!profile->stacks_of)
+        return true;
+    if (PF_UNLIKELY(event != profile->event)) {
+        profile->event = event;
+        profile->has_stacks = event && strcmp(event->name, profile->stacks_of) == 0;
+    }
+    return profile->has_stacks;
+}
+
 static int next_alone(struct pf_profile *profile, struct perfile_error *error)
 {
     int result;
@@ -329,7 +351,13 @@ static int next_alone(struct pf_profile *profile, struct perfile_error *error)
             continue;
         }
         fill_sample(profile);
-        if ((!profile->item.again && !resolve(profile)) || pf_memory_was_short(profile->allocator))
+        const bool known = profile->item.again && !profile->unresolved;
+        profile->unresolved = !wants_stack(profile);
+        if (profile->unresolved) {
+            profile->sample.frame_count = 0;
+            return 1;
+        }
+        if ((!known && !resolve(profile)) || pf_memory_was_short(profile->allocator))
             return pf_fail_memory(error, "profile");
         count_sample(profile);
         return 1;

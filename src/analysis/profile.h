@@ -87,6 +87,7 @@ struct pf_profile_options {
     const char *unwind;              /* as in perfile_symbol_options */
     /* Samples come with all that was recorded, valid as long as they are: they are read one by one then. */
     bool decoded;
+    const char *stacks_of; /* of these, only samples of the event of this name have frames; NULL: all */
     /* Of these, is told of each record between them, too, which is valid for the call. False: out of memory. May be NULL. */
     bool (*take)(void *context, const struct perfile_record *record);
     void *take_context;
@@ -96,8 +97,9 @@ struct pf_profile_options {
      */
     bool (*watch)(void *context, const struct perfile_record *record);
     void *watch_context;
-    bool never_waits; /* callchains whose user part comes later are given without it: samples stay in order */
-    bool watches_all; /* also what lies before and behind the times of the filter */
+    size_t most_frames; /* of a stack, from the leaf on: what is behind is not looked up; 0: all */
+    bool never_waits;   /* callchains whose user part comes later are given without it: samples stay in order */
+    bool watches_all;   /* also what lies before and behind the times of the filter */
     bool
         tells_off; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */
     bool in_blocks; /* else so they are with one thread, too: a sample is given before the next one is there */

@@ -37,7 +37,9 @@ static bool watch(void *context, const struct perfile_record *record)
 static int open_stacks(struct pf_sched *sched, struct perfile_error *error)
 {
     const struct pf_sched_options *options = &sched->options;
-    struct pf_profile_options how = {.find = pf_find_options_of(options->symbols),
+    struct pf_profile_options how = {.stacks_of = "sched:sched_switch",
+                                     .most_frames = options->most_frames,
+                                     .find = pf_find_options_of(options->symbols),
                                      .unwind = options->symbols->unwind,
                                      .decoded = true,
                                      .watch = watch,
@@ -96,8 +98,16 @@ uint64_t pf_sched_address(const struct pf_sched *sched, size_t index)
 
 bool pf_sched_is_own(const char *function)
 {
-    return strcmp(function, "__schedule") == 0 || strcmp(function, "schedule") == 0 ||
-           strcmp(function, "preempt_schedule") == 0;
+    switch (*function) { /* of every frame of every stack */
+    case '_':
+        return strcmp(function, "__schedule") == 0;
+    case 's':
+        return strcmp(function, "schedule") == 0;
+    case 'p':
+        return strcmp(function, "preempt_schedule") == 0;
+    default:
+        return false;
+    }
 }
 
 /* ---- priorities -------------------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ struct pf_sched_options {
     void *progress_context;
     unsigned threads;                             /* who reads up to the end may have one that reads ahead; 0 is 1 */
     const struct perfile_symbol_options *symbols; /* of the stacks of switches; NULL: those are not asked for */
+    size_t most_frames;                           /* of them; 0: all */
     bool with_priorities;                         /* of tasks at switches */
     const char *priorities;                       /* rows of runs that began with these: "0-99,120"; NULL: all */
 };

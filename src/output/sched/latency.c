@@ -81,7 +81,7 @@ static int write_latency(struct perfile_reader *reader, const struct perfile_out
     int result = pf_latencies_sort(&latencies, options->events->sort, error);
     if (result < 0)
         return result;
-    result = pf_sched_text_open(&sched, reader, options, false, error);
+    result = pf_sched_text_open(&sched, reader, options, 0, error);
     if (pf_text_open(&name, options->allocator, NULL, NULL) < 0 && result == 0)
         result = pf_fail_memory(error, "latencies");
     if (result == 0)

@@ -192,7 +192,7 @@ static int write_map(struct perfile_reader *reader, const struct perfile_output_
     cpus.cpus = options->events->cpus;
     int result = pf_filter_open(&map.cpus, &cpus, NULL, options->allocator, error);
     if (result == 0)
-        result = pf_sched_text_open(&map.sched, reader, options, false, error);
+        result = pf_sched_text_open(&map.sched, reader, options, 0, error);
     if (result == 0)
         result = put_all(&map, error);
     if (map.sched.session && result != PERFILE_ERROR_MEMORY)

@@ -4,14 +4,15 @@
 #include <inttypes.h>
 
 int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
-                       const struct perfile_output_options *options, bool with_stacks, struct perfile_error *error)
+                       const struct perfile_output_options *options, size_t most_frames, struct perfile_error *error)
 {
     const struct pf_sched_options how = {.allocator = options->allocator,
                                          .filter = options->filter,
                                          .progress = options->progress,
                                          .progress_context = options->progress_context,
                                          .threads = options->threads,
-                                         .symbols = with_stacks ? options->symbols : NULL,
+                                         .symbols = most_frames ? options->symbols : NULL,
+                                         .most_frames = most_frames,
                                          .with_priorities = options->sched & PERFILE_SCHED_PRIORITY,
                                          .priorities = options->events ? options->events->priorities : NULL};
     return pf_sched_open(sched, reader, &how, error);
