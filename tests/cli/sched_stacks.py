@@ -125,6 +125,9 @@ def main():
               HEAD + f'{ROWS[2]}{preempted}\n{ROWS[4]}{short}\n')
         got = run('--stdio', '-I', '-s', recording='idle')
         check('idle by callchain', got[got.find('\nIdle stats by'):got.find('Total number of context')], IDLE)
+        subprocess.run([*wrapper, perfile, 'convert', '-q', '--mode', 'pipe', 'idle.perf.data', '-o', 'stream.perf.data'], cwd=folder,
+                       capture_output=True, check=True)
+        check('of a stream', run('--stdio', '-I', '-S', recording='stream'), run('--stdio', '-I', '-S', recording='idle'))
         check('without callchains', 'callchain' in run('--stdio', '-I', '-s', '--no-call-graph', recording='idle'), False)
         few = description().replace('NRCPUS u32:1,u32:1', 'NRCPUS u32:4,u32:4')
         made = subprocess.run([*wrapper, assemble], input=few.encode(), capture_output=True, check=True)

@@ -455,6 +455,8 @@ static int put_lines(struct timehist *timehist, struct perfile_error *error)
         if (timehist->out->failed)
             return 0;
     }
+    if (!timehist->cpu_count) /* of a stream it comes with the records */
+        timehist->cpu_count = (size_t)pf_switches_machine_cpus(&timehist->sched.switches);
     if (sums && result != PERFILE_ERROR_MEMORY && !put_summary(timehist))
         return pf_fail_memory(error, "scheduler events");
     return result;
