@@ -103,6 +103,7 @@ static bool begin(struct pf_block_io *blocks, const struct pf_delivered *item, c
         request = add(blocks, told);
     if (!request)
         return false;
+    blocks->issues_alone += issued && request->issue;
     request->first_sector = told->sector;
     request->sectors = told->sectors;
     request->bytes = told->more ? told->more : told->sectors * 512;
@@ -180,6 +181,13 @@ void pf_block_io_tell(struct pf_block_io *blocks, pf_event_told *told, void *con
         open += blocks->requests[i].used && blocks->requests[i].issue;
     if (open) {
         snprintf(text, sizeof(text), "%" PRIu64 " requests were not complete at the end", open);
+        told(context, text);
+    }
+    if (blocks->issues_alone) {
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " requests were issued once more without having been completed: they are "
+                 "not shown",
+                 blocks->issues_alone);
         told(context, text);
     }
     if (blocks->completes_alone) {

@@ -37,6 +37,7 @@ struct pf_block_io {
     size_t count, room;
     uint32_t *unused;
     size_t unused_count, unused_room;
+    uint64_t issues_alone;             /* that another one of the same place followed */
     uint64_t completes_alone, parents; /* without an issue; of flushes, which have none */
 };
 
