@@ -23,9 +23,9 @@ function ask(...what) {
 
 /* The page's own code, without a page. */
 const files = names => names.map(name => readFileSync(join(viewer, name), "utf8")).join("\n");
-const code = files(["data.js", "query.js", "timeindex.js", "groups.js", "reportrows.js"]);
+const code = files(["data.js", "query.js", "timeindex.js", "groups.js", "tree.js", "reportrows.js", "answers.js"]);
 const AsyncFunction = (async () => {}).constructor,
-  run = new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query, reportAnswers };");
+  run = new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query, reportAnswers, answers };");
 async function decode(html) {
   const [, json] = html.match(/<script type="application\/json" id="data">([\s\S]*?)<\/script>/);
   const document = { getElementById: () => ({ textContent: json, remove() {} }) };
@@ -103,9 +103,10 @@ function offSums(recording) {
 function readOffSums(recording) {
   const { columns, rows } = JSON.parse(ask("table", "offcpu", "--no-inline", "--format", "json", recording));
   const at = name => columns.findIndex(column => column.name === name),
-    sums = { total: 0, threads: new Map(), stacks: new Map() };
+    sums = { total: 0, threads: new Map(), stacks: new Map(), whole: new Map() };
   for (const row of rows) {
     const total = row[at("total_ns")];
+    for (const name of new Set(row[at("stack")].filter(name => name && !/^\[.*\]$/.test(name)).map(plain))) addTo(sums.whole, name, total);
     sums.total += total;
     if (total) addTo(sums.threads, row[at("tid")], total);
     if (total) addTo(sums.stacks, stackText(row[at("stack")]), total);
@@ -170,10 +171,8 @@ function compareMarks(what, recording, { data }) {
   check(`${what}: losses`, listed(lost) === listed(wanted.losses), [listed(lost), listed(wanted.losses)]);
 }
 
-/* In a page that compares, the recording before has the times that it has alone, from its own start; none off CPU. */
+/* In a page that compares, the recording before has the times that it has alone, from its own start. */
 function compareBefore(recording, { data: alone }, { data: both }) {
-  const told = both.facts.some(fact => fact.startsWith("Times off CPU are not compared"));
-  check(`${recording}: times off CPU that are not compared are told of`, told || !alone.intervals.thread.length, both.facts);
   const first = both.beforeTimes.first,
     at = (times, start) => [...times].map(time => time + start).sort((a, b) => a - b).join();
   const before = both.samples.time.filter((time, i) => both.samples.event[i] >= both.events.length);
@@ -184,6 +183,84 @@ function compareBefore(recording, { data: alone }, { data: both }) {
   const mine = markOf({ ...both.past, threads: both.threads, start: first }),
     wanted = markOf({ ...alone, start: alone.first }).filter(inside);
   check(`${recording}: marks of before`, mine.sort().join(" ") === wanted.sort().join(" "), [mine, wanted]);
+}
+
+/* Two recordings in a page, by weight, time off CPU, and both: each side as it is alone, and changes between them, whole and own,
+ * as they are and as if both weighed the same. */
+const SIDES = ["now", "before"];
+async function comparePair(now, before) {
+  const what = `${now} --before ${before}`,
+    page = await decode(pageOf(now, "--before", before)),
+    { data } = page,
+    off = [now, before].map(offSums),
+    blocked = off.every(({ total }) => total > 0);
+  check(`${what}: times off CPU are compared`, data.weighsIntervals === blocked, [data.weighsIntervals, blocked]);
+  const told = data.facts.some(fact => fact.startsWith("Times off CPU are not compared"));
+  check(`${what}: what is not compared is told`, told === (!off[0].total !== !off[1].total), data.facts);
+  for (const [event, { name, unit, before: other }] of data.events.entries()) {
+    if (other === undefined) continue;
+    const weights = [now, before].map(recording => tableOfNames(recording, name)),
+      waits = off.map(namesOffCpu),
+      sides = { weight: weights, ...(blocked ? { blocked: waits, ...(unit === "ns" ? { both: [0, 1].map(i => addedUp(weights[i], waits[i])) } : {}) } : {}) };
+    for (const measure in sides) {
+      compareSides(`${what} ${name}, ${measure}`, page, { event, before: data.events.length + other, measure }, sides[measure]);
+      seen.pairs[measure] = (seen.pairs[measure] || 0) + 1;
+    }
+  }
+}
+/* By name: own weight, whole, and how many functions are called so: wholes of several cannot be added up. A name is all that times off
+ * CPU have, and functions of one name are one in such a page. */
+function addName(sums, name, self, total) {
+  const sum = sums.get(name) || [0, 0, 0];
+  sums.set(name, [sum[0] + self, sum[1] + total, sum[2] + 1]);
+}
+function tableOfNames(recording, event) {
+  const sums = new Map();
+  for (const [, name, self, total] of tableRows(recording, event, [])) addName(sums, plain(name), self, total);
+  return { sums, all: [...sums.values()].reduce((all, [self]) => all + self, 0) };
+}
+function namesOffCpu({ whole, total }) {
+  return { sums: new Map([...whole].map(([name, of]) => [name, [NaN, of, 1]])), all: total };
+}
+function addedUp(a, b) {
+  const names = new Set([...a.sums.keys(), ...b.sums.keys()]),
+    none = [0, 0, 0];
+  return { all: a.all + b.all, sums: new Map([...names].map(name => {
+    const [one, other] = [a.sums.get(name) || none, b.sums.get(name) || none];
+    return [name, [NaN, one[1] + other[1], Math.max(one[2], other[2])]];
+  })) };
+}
+function compareSides(what, { data, answers }, wish, wanted) {
+  for (const normalized of [false, true]) {
+    const { main } = answers.tree({ ...wish, mine: { before: false }, theirs: { before: true }, transforms: [], by: [], order: "weight", stacks: "callees",
+      normalized, swapped: false, totals: false });
+    const rows = answers.rows({ totals: null }),
+      mine = [new Map(), new Map()],
+      changes = new Map(),
+      factor = normalized ? wanted[0].all / wanted[1].all : 1;
+    SIDES.forEach((side, i) => check(`${what}: all of ${side}`, [main.total, main.otherTotal][i][0] === wanted[i].all, [main.total[0], main.otherTotal[0], wanted[i].all]));
+    rows.group.forEach((fn, i) => {
+      const name = data.functions.kind[fn] === 4 ? "" : plain(data.strings[data.functions.name[fn]]);
+      addName(mine[0], name, rows.self[i], rows.total[i]);
+      addName(mine[1], name, rows.other[i], rows.otherTotal[i]);
+      changes.set(name, [main.changeOf(rows.self[i], rows.other[i]), main.changeOf(rows.total[i], rows.otherTotal[i])]);
+    });
+    const near = (a, b) => Math.abs(a - b) <= 1e-12 * (wanted[0].all + wanted[1].all * factor);
+    for (const name of new Set([...wanted[0].sums.keys(), ...wanted[1].sums.keys()])) {
+      if (!name || OF_SCHEDULER.test(name)) continue;
+      const none = [0, 0, 0],
+        found = mine.map(side => side.get(name) || none),
+        table = wanted.map(side => side.sums.get(name) || none),
+        isOne = found.every(([, , count]) => count < 2) && table.every(([, , count]) => count < 2);
+      for (const i of [0, 1]) {
+        check(`${what}: own weight of ${name} ${SIDES[i]}`, !(Math.abs(found[i][0] - table[i][0]) > 0), [found[i], table[i]]);
+        check(`${what}: whole of ${name} ${SIDES[i]}`, !isOne || found[i][1] === table[i][1], [found[i], table[i]]);
+      }
+      const [own, whole] = changes.get(name) || [0, 0];
+      check(`${what}: own change of ${name}`, !isOne || isNaN(table[0][0] + table[1][0]) || near(own, table[0][0] - table[1][0] * factor), [own, table, factor]);
+      check(`${what}: whole change of ${name}`, !isOne || near(whole, table[0][1] - table[1][1] * factor), [whole, table, factor]);
+    }
+  }
 }
 
 /* Rows of reports by event and keys. What has no symbol is one row in the page, without a sum of its callees. */
@@ -247,8 +324,11 @@ const FUNCTIONS = 40,
 function* randomNumbers(seed) {
   for (let x = seed; ; yield x >>> 8) x = (Math.imul(x, 1664525) + 1013904223) >>> 0;
 }
+const chances = seed => (numbers => most => numbers.next().value % most)(randomNumbers(seed));
+const named = behind => Array.from({ length: FUNCTIONS }, (none, fn) =>
+  `record KSYMBOL addr=${"0x" + (CODE + BigInt(0x1000 * fn)).toString(16)} len=0x100 ksym_type=1 flags=0 name="fn_${fn}" ${behind(2)}`);
 function deepStacks() {
-  const next = (numbers => most => numbers.next().value % most)(randomNumbers(17)),
+  const next = chances(17),
     address = fn => "0x" + (CODE + BigInt(0x1000 * fn + 0x10 + next(0x40))).toString(16),
     type = "IDENTIFIER|IP|TID|TIME|CPU|PERIOD|CALLCHAIN",
     behind = time => `| pid=1 tid=1 time=${time} cpu=0`,
@@ -259,8 +339,7 @@ function deepStacks() {
       "feature EVENT_DESC",
       ...[5, 6, 7].map(tid => `record COMM pid=5 tid=${tid} comm="thread ${tid}" ${behind(1)}`),
     ];
-  for (let fn = 0; fn < FUNCTIONS; fn++)
-    lines.push(`record KSYMBOL addr=${"0x" + (CODE + BigInt(0x1000 * fn)).toString(16)} len=0x100 ksym_type=1 flags=0 name="fn_${fn}" ${behind(2)}`);
+  lines.push(...named(behind));
   for (let i = 0; i < SAMPLES; i++) {
     const time = 1000 + 1000 * i + next(500),
       depth = 1 + (i % 10 ? next(12) : 60 + next(60)),
@@ -272,6 +351,36 @@ function deepStacks() {
     if (i % 50 === 49) lines.push(`record LOST misc=0 id=1 lost=${1 + next(9)} ${behind(time + 1)}`);
   }
   return lines.join("\n");
+}
+
+/* A clock, and two threads that leave their CPUs and come back; with other seeds at other times, elsewhere. */
+const ROUNDS = 60;
+function clockAndSwitches(seed) {
+  const next = chances(seed),
+    type = "IP|TID|TIME|ID|CPU|CALLCHAIN",
+    behind = (time, tid = 5) => `| pid=5 tid=${tid} time=${time} id=1 cpu=${tid - 5}`,
+    sample = (event, tid, time) => {
+      const ips = Array.from({ length: 1 + next(6) }, () => "0x" + (CODE + BigInt(0x1000 * (seed + next(20)))).toString(16));
+      return `sample event=${event} misc=1 ip=${ips[0]} pid=5 tid=${tid} time=${time} id=${event + 1} cpu=${tid - 5} callchain=${ips.length + 1},-128,${ips.join(",")}`;
+    },
+    lines = [
+      `attr type=1 config=0 sample_period_or_freq=250000 sample_type=${type} sample_id_all=1 context_switch=1 ids=1 name="cpu-clock"`,
+      `attr type=1 config=3 sample_period_or_freq=1 sample_type=${type} sample_id_all=1 ids=2 name="context-switches"`,
+      'feature HOSTNAME s:"box"',
+      ...[5, 6].map(tid => `record COMM pid=5 tid=${tid} comm="thread ${tid}" ${behind(1)}`),
+      ...named(behind),
+    ],
+    timed = [];
+  for (const tid of [5, 6])
+    for (let i = 0, time = 1000; i < ROUNDS; i++) {
+      timed.push([time, `record SWITCH misc=0 ${behind(time, tid)}`]);
+      for (let k = next(4); k--;) timed.push([(time += 250000 + next(999)), sample(0, tid, time)]);
+      timed.push([(time += 2000), sample(1, tid, time)]);
+      timed.push([(time += 3), `record SWITCH misc=${next(4) ? "0x2000" : "0x6000"} ${behind(time, tid)}`]);
+      time += 100 << next(14);
+    }
+  timed.sort((a, b) => a[0] - b[0]);
+  return [...lines, ...timed.map(([, line]) => line)].join("\n");
 }
 
 const made = mkdtempSync(join(tmpdir(), "perfile-decoded-"));
@@ -297,7 +406,7 @@ function damaged(recording) {
 const pageOf = (recording, ...options) => ask("flame", "--no-inline", "--format", "html", ...options, recording);
 /* As large as these shares of what the whole page has packed. */
 const SHARES = [1, 0.9, 0.3];
-const seen = { joined: 0, cut: 0 };
+const seen = { joined: 0, cut: 0, pairs: {} };
 async function comparePages(recording, options) {
   const whole = pageOf(recording, ...options),
     packed = /"packed":"([^"]*)"/.exec(whole)[1].length;
@@ -324,16 +433,35 @@ async function comparePages(recording, options) {
   const page = await decode(whole);
   compareMarks(recording, recording, page);
   compareBefore(recording, page, await decode(pageOf(recording, "--before", recording)));
+  await comparePair(recording, recording);
 }
 
 const inputs = recordings.map(path => (path.endsWith(".golden") ? assembled(basename(path, ".golden"), readFileSync(path, "utf8")) : path));
-if (assemble) inputs.push(assembled("deep", deepStacks(), ["--big-endian"]), damaged(recordings[0]));
+if (assemble) inputs.push(assembled("clock", clockAndSwitches(1)), assembled("deep", deepStacks(), ["--big-endian"]), damaged(recordings[0]));
 for (const recording of inputs) {
   const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
   const [, comm, dso] = (rows[0]?.[0] ?? "").split("\n");
   await compareReports(recording, []);
   if (rows.length) await compareReports(recording, ["--no-children", "--no-inline", "--comms", comm, ...(dso ? ["--dsos", dso] : [])]);
   await comparePages(recording, []);
+}
+/* Different recordings of one event. Of pages that are too small, what is left out is told for each side. */
+if (assemble) {
+  const clock = inputs.find(path => /clock/.test(path)),
+    other = assembled("other", clockAndSwitches(7)),
+    wanted = ["weight", "blocked", "both"];
+  for (const [now, before] of [[clock, other], [other, clock], [clock, recordings[1]], [recordings[1], clock], [recordings[0], recordings[1]]])
+    await comparePair(now, before);
+  for (const limit of ["4000", "2000"]) {
+    const { data, query } = await decode(pageOf(clock, "--before", other, "--page-size", limit)),
+      left = [data, data.beforeTimes].map(({ waitsLeft }) => waitsLeft || [0, 0, 0]);
+    [clock, other].forEach((recording, i) => {
+      const { total } = query.filter(data, { measure: "blocked", before: i > 0 });
+      check(`${recording}, ${limit}: time off CPU and what is left out`, total + left[i][1] === offSums(recording).total, [total, left[i], offSums(recording).total]);
+    });
+    check(`${limit}: as short on both sides`, left[0][2] === left[1][2] && left[0][2] > 0, left);
+  }
+  check("all measures were compared", wanted.every(measure => seen.pairs[measure]), seen.pairs);
 }
 /* What filters leave. */
 if (assemble)

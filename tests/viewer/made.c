@@ -4,11 +4,12 @@
  *     made FORM STACKS        synthetic stacks, always the same ones
  *     made FORM -             folded stacks from standard input; _[k], _[i] and _[j] make kinds
  *     made FORM hostile       names that try to break out
- * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, reversehtml, cuthtml (of few nodes), codehtml (with code), reporthtml (which
+ * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, offhtml (diffhtml of a clock, with times off CPU), reversehtml, cuthtml (of few nodes), codehtml (with code), reporthtml (which
  * opens with the rows of a report, and has code). What is compared with are other stacks.
  */
 #include "output/flame/flame.h"
 #include "output/flame/page.h"
+#include "output/flame/times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,6 +249,26 @@ static bool make_pages(struct made *made)
     return fine && pf_page_end(&made->pages[0]) && pf_page_end(&made->pages[1]);
 }
 
+/* ---- times off CPU ---- */
+
+/* Of each thread in turn, one behind the other; fewer of the earlier recording. */
+enum { WAITS = 40, WAITS_BEFORE = 30, WAIT_NS = 50000000 };
+
+static struct pf_flame_times make_waits(const struct made *made, const struct pf_page *page, struct pf_wait *waits,
+                                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t from = page->first + i * WAIT_NS;
+        waits[i] = (struct pf_wait){.from = from,
+                                    .to = from + WAIT_NS,
+                                    .thread = (uint32_t)(i % made->thread_count),
+                                    .waker = i % 2 ? PF_PAGE_NONE : 0,
+                                    .stack = (uint32_t)(1 + i % (page->tree.count - 1)),
+                                    .state = i % 3 ? PF_WAIT_BLOCKED : PF_WAIT_READY};
+    }
+    return (struct pf_flame_times){.allocator = memory, .waits = waits, .wait_count = count};
+}
+
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
 enum { CODE_FUNCTIONS = 10, LONGEST = 2500, LONG = 24 };
@@ -388,6 +409,8 @@ static int write_form(struct made *made, const char *form, const struct pf_flame
         svg.before = (struct pf_flame_before){before, 0, false};
     else if (strcmp(form, "diffhtml") == 0)
         html.before = (struct pf_flame_before){before, 0, true};
+    else if (strcmp(form, "offhtml") == 0)
+        html.before = (struct pf_flame_before){before, 0, false};
     else if (strcmp(form, "reversehtml") == 0)
         html.reverse = true;
     if (strncmp(form, "cut", 3) == 0)
@@ -444,9 +467,16 @@ int main(int count, char **arguments)
     const struct pf_flame_event events[] = {
         {"cycles:u", &made.trees[0], totals ? totals[0] : 0},
         {"cache-misses", &made.trees[1], totals && made.trees[1].count > 1 ? totals[1] : 0}};
+    struct pf_wait waits[WAITS], waits_before[WAITS_BEFORE];
+    struct pf_flame_times times = {0}, times_before = {0};
+    const bool waited = strcmp(arguments[1], "offhtml") == 0;
+    if (waited) {
+        times = make_waits(&made, &made.pages[0], waits, WAITS);
+        times_before = make_waits(&made, &made.pages[1], waits_before, WAITS_BEFORE);
+    }
     const struct pf_flame_set set = {.title = "made.data",
                                      .subtitle = "synthetic stacks, cycles:u",
-                                     .unit = "samples",
+                                     .unit = waited ? "ns" : "samples",
                                      .event_count = made.trees[1].count > 1 ? 2 : 1,
                                      .events = events,
                                      .frames = made.frames,
@@ -454,17 +484,19 @@ int main(int count, char **arguments)
                                      .page = &made.pages[0],
                                      .threads = made.threads,
                                      .thread_count = made.thread_count,
+                                     .times = waited ? &times : NULL,
                                      .facts = facts,
                                      .fact_count = PF_COUNT(facts)};
     const struct pf_flame_event event_before = {"cycles:u", &made.trees[1], 0};
-    const struct pf_flame_set before = {.unit = "samples",
+    const struct pf_flame_set before = {.unit = waited ? "ns" : "samples",
                                         .event_count = 1,
                                         .events = &event_before,
                                         .frames = made.frames,
                                         .frame_count = made.frame_count,
                                         .page = &made.pages[1],
                                         .threads = made.threads,
-                                        .thread_count = made.thread_count};
+                                        .thread_count = made.thread_count,
+                                        .times = waited ? &times_before : NULL};
     int result = write_form(&made, arguments[1], &set, &before, &text);
     if (result == 0)
         result = pf_text_flush(&text);

@@ -479,6 +479,44 @@ async function testCompared(browser, theme) {
   check("words were seen", change.length > 0, change);
 }
 
+/* Times off CPU of two recordings: as a weight of graphs and tables, and in the tracks of both. */
+async function testComparedWaits(browser) {
+  const page = await browser.page();
+  await page.open("file://" + make("offhtml", 300));
+  await page.settle();
+  const measure = async value => {
+    await page.evaluate(`(() => { const e = document.getElementById("measure"); e.value = "${value}"; e.dispatchEvent(new Event("change")); })()`);
+    await page.settle();
+    return page.text("#details");
+  };
+  const [, on, before] = /^all ([\d.]+ µs|[\d.]+ ns) · before ([\d.]+ µs|[\d.]+ ns)/.exec(await page.text("#details")) || [];
+  check("times on CPU are compared", on && before, await page.text("#details"));
+  like("times off CPU, too", await measure("blocked"), /^all 2 s · before 1.5 s, 100.0% · change \+25.0%/);
+  like("also where only one has the event", await page.evaluate(`(() => { const e = document.getElementById("event"); e.value = 1;
+    e.dispatchEvent(new Event("change")); return new Promise(done => setTimeout(() => done(document.getElementById("details").textContent), 200)); })()`),
+  /^all 2 s · before 1.5 s, 100.0% · change \+25.0%/);
+  await page.evaluate("history.back()");
+  await page.settle();
+  like("and both together", await measure("both"), /^all 2 s · before 1.5 s, 100.0% · change \+25.0%/);
+  await page.key("4");
+  await page.settle();
+  like("the tracks have them", await page.text("#over-tracks .ot-key"), /blocked.*ready, without a CPU/);
+  const shares = await page.evaluate("[...document.querySelectorAll('.ot-item .ot-share')].map(e => e.textContent)");
+  check("shares of both are CPUs", shares.length > 1 && shares.every(text => /^(–|[\d.]+) → (–|[\d.]+ CPUs)$/.test(text)), shares);
+  const threads = await page.evaluate("document.querySelectorAll('#over-tracks [role=treeitem]').length");
+  const axis = await page.box("#over-tracks .ot-axis"), space = await page.box("#over-tracks .ot-space"), high = space.height / threads,
+    gutter = Math.min(240, Math.round(axis.width * 0.22)), half = (axis.width - gutter) / 2, told = [];
+  for (let row = 1; row < threads; row++)
+    for (let side = 0; side < 2; side++) {
+      await page.move(axis.x + gutter + side * (half + 5) + 40, space.y + high * (row + 0.5));
+      told.push(await page.text("#over-tracks .ot-tip"));
+    }
+  for (const side of ["Before", "Now"])
+    check(`waits of ${side} are told`, told.some(tip => tip.includes(side + ":") && /(blocked|ready) [\d.]+ ms/.test(tip)), told);
+  equal("no error", page.errors.join("; "), "");
+  if (pictures) await page.picture(join(pictures, "compared-waits.png"));
+}
+
 /* Leaf first from the start, and the root below: each frame is where the keys and the mouse find it. */
 async function testReversed(browser) {
   const page = await browser.page();
@@ -1041,6 +1079,7 @@ try {
   await testOverTime(browser, "dark");
   await testCompared(browser, "light");
   await testCompared(browser, "dark");
+  await testComparedWaits(browser);
   await testTwoTracks(browser);
   await testReversed(browser);
   await testFreshKeys(browser);

@@ -164,7 +164,17 @@ static void put_unresolved(struct pf_flame_about *about, const struct pf_flame_r
     end_fact(about, "Stacks");
 }
 
-static void put_before(struct pf_flame_about *about, const struct pf_flame_recording *before)
+/* Times of one side alone are seen in its tracks. */
+static void put_waits(struct pf_flame_about *about, size_t now, size_t before)
+{
+    if (!now != !before)
+        pf_put_format(&about->text, "Times off CPU are not compared: only the recording %s has them",
+                      now ? "now" : "before");
+    end_fact(about, NULL);
+}
+
+static void put_before(struct pf_flame_about *about, const struct pf_flame_recording *now,
+                       const struct pf_flame_recording *before)
 {
     const char *path = before->options->flame->before_path;
     pf_put_string(&about->text, "Compared with ");
@@ -175,9 +185,7 @@ static void put_before(struct pf_flame_about *about, const struct pf_flame_recor
     end_fact(about, NULL);
     put_command(about, before, "Command before");
     put_lost(about, before, "Before: ");
-    if (!(before->options->filter && before->options->filter->off_cpu) && pf_flame_times_known(before->reader))
-        pf_put_string(&about->text, "Times off CPU are not compared here, but in a flame graph of times off CPU");
-    end_fact(about, NULL);
+    put_waits(about, now->times.wait_count, before->times.wait_count);
 }
 
 int pf_flame_about_open(struct pf_flame_about *about, const struct pf_flame_recording *now,
@@ -196,7 +204,7 @@ int pf_flame_about_open(struct pf_flame_about *about, const struct pf_flame_reco
     put_events(about, now);
     put_machine(about, now);
     if (before)
-        put_before(about, before);
+        put_before(about, now, before);
     put_filters(about, now);
     put_lost(about, now, "");
     put_unresolved(about, now);

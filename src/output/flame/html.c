@@ -18,8 +18,8 @@
  *     code              JSON: see code.c
  * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and with
  * callees: u, s, m, l, or - for none.
- * Of what is compared with there is before.stacks, before.threads, before.samples, before.marks and before.losses, too, and
- * "beforeTimes": its functions stand behind the others, its times are its own.
+ * Of what is compared with there is before.stacks, before.threads, before.samples, before.intervals, before.marks and
+ * before.losses, too, and "beforeTimes": its functions stand behind the others, its times are its own.
  */
 #include "output/flame/flame.h"
 
@@ -44,6 +44,7 @@ enum {
     SMALLEST = 1000,      /* nodes that a cut leaves */
     MOST_CUTS = 4,        /* each is a better guess */
     WAIT_SHARE = 4,       /* of the page */
+    THINNER = 4,          /* times fewer times off CPU */
     PIECE_BYTES = 3 << 14 /* digits of base64 stand for three */
 };
 
@@ -444,7 +445,7 @@ static void put_waits(struct writer *w, const struct pf_flame_times *times, uint
         }
         end_part(&w->pack, names[k], times->wait_count);
     }
-    w->pack.wait_bytes = packed_so_far(&w->pack) - begin;
+    w->pack.wait_bytes += packed_so_far(&w->pack) - begin;
 }
 
 static void put_marks(struct writer *w, const struct pf_flame_times *times, uint64_t first)
@@ -612,9 +613,10 @@ static uint64_t lighter_weight(const struct pf_tree *tree, const bool *kept)
     return weight;
 }
 
-static bool cut_stacks(struct writer *w, struct pf_page *page, size_t most)
+static bool cut_stacks(struct writer *w, const struct pf_flame_set *set, size_t most)
 {
     const struct perfile_allocator *allocator = w->text->allocator;
+    struct pf_page *page = set->page;
     const size_t count = page->tree.count;
     uint32_t *node_of = pf_new(allocator, 2 * count * sizeof(*node_of));
     struct pf_flame_cut cut;
@@ -626,14 +628,14 @@ static bool cut_stacks(struct writer *w, struct pf_page *page, size_t most)
     const uint64_t whole = page->tree.totals[0], light = lighter_weight(&page->tree, cut.kept);
     if (fine)
         fine = replace_nodes(&page->tree, &cut, node_of, node_of + count);
-    if (fine && page == w->set->page) {
+    if (fine && set == w->set) {
         w->cut_count += cut.cut_count;
         w->cut_share = whole ? (double)(cut.cut_weight + light) / (double)whole : 0;
     }
     pf_free(allocator, cut.kept, count * sizeof(*cut.kept));
     pf_free(allocator, cut.lighter, count * sizeof(*cut.lighter));
     fine = fine && pf_page_join(page, w->pieces, node_of);
-    struct pf_flame_times *times = page == w->set->page ? w->set->times : NULL;
+    struct pf_flame_times *times = set->times;
     for (size_t i = 0; fine && times && i < times->wait_count; i++)
         times->waits[i].stack = node_of[times->waits[i].stack];
     pf_free(allocator, node_of, 2 * count * sizeof(*node_of));
@@ -645,16 +647,31 @@ static bool cut_all(struct writer *w, size_t most)
     if (!w->before && !w->sums && !sum_functions(w))
         return false;
     w->joined = true;
-    return (w->set->page->tree.count <= most || cut_stacks(w, w->set->page, most)) &&
-           (!w->before || w->before->page->tree.count <= most || cut_stacks(w, w->before->page, most));
+    return (w->set->page->tree.count <= most || cut_stacks(w, w->set, most)) &&
+           (!w->before || w->before->page->tree.count <= most || cut_stacks(w, w->before, most));
+}
+
+/* As many of the longest times off CPU, and on both sides of a comparison those of the same lengths. */
+static void thin_waits(struct writer *w, size_t divisor)
+{
+    struct pf_flame_times *sides[] = {w->set->times, w->before ? w->before->times : NULL};
+    uint64_t least_ns = 0;
+    for (size_t i = 0; i < PF_COUNT(sides); i++)
+        if (sides[i]) {
+            pf_flame_times_thin(sides[i], sides[i]->wait_count / divisor);
+            least_ns = pf_max(least_ns, sides[i]->least_ns);
+        }
+    for (size_t i = 0; i < PF_COUNT(sides); i++)
+        if (sides[i])
+            pf_flame_times_leave(sides[i], least_ns);
 }
 
 /* Where there are no times, nothing has its own. */
 static bool join_all(struct writer *w)
 {
     w->joined = true;
-    if (!w->pieces && w->set->times)
-        pf_flame_times_thin(w->set->times, 0);
+    if (!w->pieces)
+        thin_waits(w, SIZE_MAX);
     return pf_page_join(w->set->page, w->pieces, NULL) &&
            (!w->before || pf_page_join(w->before->page, w->pieces, NULL));
 }
@@ -706,7 +723,7 @@ static size_t fitting_nodes(const struct writer *w)
 /* Times off CPU may have a share of the page. */
 static bool has_many_waits(const struct writer *w)
 {
-    return w->set->times && w->set->times->wait_count && w->pack.wait_bytes > packed_so_far(&w->pack) / WAIT_SHARE;
+    return w->pack.wait_bytes > packed_so_far(&w->pack) / WAIT_SHARE;
 }
 
 /* One thing after another is given up: short times off CPU, points of time, light stacks, pieces of time. */
@@ -715,7 +732,7 @@ static int pack_less(struct writer *w)
     bool fine = true;
     int result = 0;
     if (has_many_waits(w))
-        pf_flame_times_thin(w->set->times, w->set->times->wait_count / 4);
+        thin_waits(w, THINNER);
     else if (!w->joined)
         fine = join_all(w);
     else if (w->cuts++ < MOST_CUTS && fitting_nodes(w) < w->set->page->tree.count)
@@ -733,6 +750,7 @@ static int pack_what_fits(struct writer *w)
 {
     w->pieces = PIECES;
     w->joined = w->set->page->fold.width_ns != 0;
+    thin_waits(w, 1);
     if (w->set->page->tree.count > most_nodes(w->options) && !cut_all(w, most_nodes(w->options)))
         return PERFILE_ERROR_MEMORY;
     int result = pack_all(w);
@@ -817,21 +835,10 @@ static void put_times(struct writer *w, const struct pf_flame_set *set)
         pf_put_format(w->text, ",\"wall\":%" PRIu64, page->first + set->times->wall_ahead_ns);
 }
 
-static void put_all_times(struct writer *w)
-{
-    pf_put_string(w->text, ",\n");
-    put_times(w, w->set);
-    if (!w->before)
-        return;
-    pf_put_string(w->text, ",\n\"beforeTimes\":{");
-    put_times(w, w->before);
-    pf_put_char(w->text, '}');
-}
-
 /* What the shortest ones were is said. */
-static void put_left(struct writer *w)
+static void put_left(struct writer *w, const struct pf_flame_set *set)
 {
-    const struct pf_flame_times *times = w->set->times;
+    const struct pf_flame_times *times = set->times;
     if (!times)
         return;
     if (times->waits_left)
@@ -839,6 +846,19 @@ static void put_left(struct writer *w)
                       times->waits_left_ns, times->least_ns);
     if (times->marks_left)
         pf_put_format(w->text, ",\n\"marksLeft\":%" PRIu64, times->marks_left);
+}
+
+static void put_all_times(struct writer *w)
+{
+    pf_put_string(w->text, ",\n");
+    put_times(w, w->set);
+    put_left(w, w->set);
+    if (!w->before)
+        return;
+    pf_put_string(w->text, ",\n\"beforeTimes\":{");
+    put_times(w, w->before);
+    put_left(w, w->before);
+    pf_put_char(w->text, '}');
 }
 
 static int put_data(struct writer *w)
@@ -858,7 +878,6 @@ static int put_data(struct writer *w)
     put_member(w, "by", options->by ? options->by : "");
     pf_put_format(w->text, ",\"quantum\":%llu", (unsigned long long)options->quantum_ns);
     put_all_times(w);
-    put_left(w);
     pf_put_format(w->text, ",\n\"cutNodes\":%llu,\"cutPermille\":%u", (unsigned long long)w->cut_count,
                   (unsigned)(w->cut_share * 1000 + 0.5));
     put_events(w);

@@ -192,11 +192,10 @@ size_t pf_flame_page_bytes(const struct perfile_flame_options *options)
     return options->page_bytes && options->page_bytes <= SIZE_MAX ? (size_t)options->page_bytes : PAGE_BYTES;
 }
 
-/* Of two recordings there are no waits; a page of times off CPU has them as samples. */
+/* A page of times off CPU has them as samples. */
 static int watch_times(struct pf_flame_recording *g, struct pf_profile_options *how, struct perfile_error *error)
 {
-    const bool compares = g->options->flame->before;
-    const bool with_waits = !compares && !(how->filter && (how->filter->off_cpu || how->filter->cpus));
+    const bool with_waits = !(how->filter && (how->filter->off_cpu || how->filter->cpus));
     how->watch = pf_flame_times_take;
     how->watch_context = &g->times;
     if (pf_flame_times_open(&g->times, g->reader, with_waits, g->allocator) < 0)

@@ -41,7 +41,8 @@ static void find_wall(struct pf_flame_times *times)
     times->has_wall = clock.wall || (event && event->attr->use_clockid && event->attr->clockid == 0);
 }
 
-bool pf_flame_times_known(const struct perfile_reader *reader)
+/* Something in the recording tells of switches; of a stream, since its first sample. */
+static bool tells_of_switches(const struct perfile_reader *reader)
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
@@ -55,7 +56,7 @@ int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *rea
 {
     *times = (struct pf_flame_times){.allocator = allocator, .reader = reader, .mark_stride = 1};
     times->unsure = with_waits && perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
-    with_waits = times->unsure || (with_waits && pf_flame_times_known(reader));
+    with_waits = times->unsure || (with_waits && tells_of_switches(reader));
     times->takes_stacks = with_waits;
     if (with_waits && !(times->offcpu = pf_offcpu_open(reader, PF_OFFCPU_ALL, allocator)))
         return PERFILE_ERROR_MEMORY;
@@ -90,11 +91,18 @@ static void leave_short(struct pf_flame_times *times)
     times->wait_count = kept;
 }
 
+void pf_flame_times_leave(struct pf_flame_times *times, uint64_t least_ns)
+{
+    if (least_ns <= times->least_ns)
+        return;
+    times->least_ns = least_ns;
+    leave_short(times);
+}
+
 void pf_flame_times_thin(struct pf_flame_times *times, size_t most)
 {
     while (times->wait_count > most) {
-        times->least_ns = times->least_ns > UINT64_MAX / 2 ? UINT64_MAX : pf_max(2 * times->least_ns, 1000);
-        leave_short(times);
+        pf_flame_times_leave(times, times->least_ns > UINT64_MAX / 2 ? UINT64_MAX : pf_max(2 * times->least_ns, 1000));
         if (times->least_ns == UINT64_MAX)
             times->wait_count = pf_min(times->wait_count, most);
     }
@@ -263,7 +271,7 @@ static bool take_told(struct pf_flame_times *times, const struct perfile_record 
 static void look_at_stream(struct pf_flame_times *times)
 {
     times->unsure = false;
-    if (pf_flame_times_known(times->reader))
+    if (tells_of_switches(times->reader))
         return;
     pf_offcpu_close(times->offcpu);
     times->offcpu = NULL;

@@ -63,8 +63,6 @@ struct pf_flame_times {
     bool has_wall;
 };
 
-/* Something in the recording tells of switches; of a stream, since its first sample. */
-bool pf_flame_times_known(const struct perfile_reader *reader);
 /* `with_waits`: times off CPU are wanted. 0, or MEMORY. Close it after failures, too. */
 int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, bool with_waits,
                         const struct perfile_allocator *allocator);
@@ -80,5 +78,7 @@ bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *fi
                         struct pf_page *page);
 /* Leaves the shortest waits out until there are not more than so many. */
 void pf_flame_times_thin(struct pf_flame_times *times, size_t most);
+/* Leaves those out that are shorter than this. */
+void pf_flame_times_leave(struct pf_flame_times *times, uint64_t least_ns);
 
 #endif

@@ -5,7 +5,7 @@
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
  *     cpu (-1), event, weight, count}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
- *     stack}, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
+ *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
 const ownText = !inWorker && document.currentScript ? document.currentScript.textContent : "";
@@ -111,12 +111,14 @@ function joined(a, b, move = 0) {
 function addBefore(made, from, events) {
   const { origin = 0, first = 0, wall } = made.beforeTimes || {};
   const stacks = readStacks(from, "before."), threads = readThreads(from, "before."), samples = readSamples(from, "before.", origin);
-  const moves = { stack: made.stacks.fn.length, thread: made.threads.pid.length, event: events }, marks = readMarks(from, made.strings, "before.");
+  const waits = readIntervals(from, "before."), marks = readMarks(from, made.strings, "before.");
+  const moves = { stack: made.stacks.fn.length, thread: made.threads.pid.length, waker: made.threads.pid.length, event: events };
   marks.thread = marks.thread.map(thread => thread + moves.thread);
-  made.past = { marks, losses: readLosses(from, "before."), start: { clock: first, wall: wall ? wall / 1e6 : null } };
+  made.past = { isPast: true, marks, losses: readLosses(from, "before."), start: { clock: first, wall: wall ? wall / 1e6 : null } };
   made.stacks = { parent: joined(made.stacks.parent, stacks.parent, moves.stack), fn: joined(made.stacks.fn, stacks.fn) };
   for (const name in threads) made.threads[name] = joined(made.threads[name], threads[name]);
   for (const name in samples) made.samples[name] = joined(made.samples[name], samples[name], moves[name]);
+  for (const name in waits) made.intervals[name] = joined(made.intervals[name], waits[name], moves[name]);
 }
 
 /* Functions without a name are called as their module. Of two recordings, neither the path of a file nor whether a function
@@ -167,7 +169,10 @@ async function unpacked(header) {
     ["line", 0], ["kind", LIGHTER]]) made.functions[name] = joined(made.functions[name], [value]);
   made.lighter = last;
   made.ownThreads = made.threads.pid.length;
+  const ownIntervals = made.intervals.thread.length;
   if (made.compares) addBefore(made, from, made.events.length);
+  /* As weights; of two recordings both need to have them. */
+  made.weighsIntervals = ownIntervals > 0 && (!made.compares || made.intervals.thread.length > ownIntervals);
   nameFunctions(made, made.compares);
   readTimes(made);
   /* Names as they are drawn, where that is shorter; the whole name is in tooltips, searches and what is copied. */

@@ -374,7 +374,7 @@ function describe(tree, node) {
 /* Before, and by how much it changed. */
 function comparison(tree, node) {
   if (!data.compares) return "";
-  if (data.events[state.event].before === undefined) return " · the earlier recording has no such event";
+  if (data.events[state.event].before === undefined && state.measure !== "blocked") return " · the earlier recording has no such event";
   const swap = state.widths === "before", other = tree.otherTotal[node];
   return ` · ${swap ? "now" : "before"} ${withUnit(other)}, ${percent(other, otherEverything)} · ` +
     `change ${signed(tree.change(node, true))}` +
@@ -388,11 +388,11 @@ function showCut() {
     told.push(`There are too many samples for this page: those of the same stack within ${time(data.piece)} are one, and not told ` +
       "apart by processors.");
   else if (data.piece && !data.compares) told.push("There are too many samples for this page: it does not tell when they were.");
-  if (data.waitsLeft) {
-    const [count, sum, least] = data.waitsLeft;
-    told.push(`${grouped.format(count)} times off CPU shorter than ${time(least)}, ${time(sum)} together, are left out.`);
+  for (const [{ waitsLeft, marksLeft }, whose] of [[data, ""], [data.beforeTimes || {}, "Before: "]]) {
+    const [count, sum, least] = waitsLeft || [0];
+    if (count) told.push(`${whose}${grouped.format(count)} times off CPU shorter than ${time(least)}, ${time(sum)} together, are left out.`);
+    if (marksLeft) told.push(`${whose}${grouped.format(marksLeft)} forks, exits and the like have no mark.`);
   }
-  if (data.marksLeft) told.push(`${grouped.format(data.marksLeft)} forks, exits and the like have no mark.`);
   if (data.cutNodes)
     told.push(`${grouped.format(data.cutNodes)} of ${grouped.format(data.stacks.fn.length + data.cutNodes)} frames are too light for ` +
       `this page: “${text(data.functions.name[data.lighter])}” stands for them, ${(data.cutPermille / 10).toFixed(1)}% of the ` +

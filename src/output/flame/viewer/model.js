@@ -22,14 +22,14 @@ const verdictText = group => verdictsOf(group).map((word, i) => `${i ? "with wha
 function whoIsWanted(before = false) {
   const { pick, cpus, processes } = state, isOf = thread => thread >= data.ownThreads === before;
   return { ...(pick.length ? { threads: pick.filter(isOf) } : {}), ...(cpus.length ? { cpus } : {}),
-    ...(processes.length && !before ? { processes } : {}) };
+    ...(processes.length && !before ? { processes } : {}), ...(data.compares ? { before } : {}) };
 }
 const levelsOf = threads => BY[threads] || threads.split(",").map(level => LEVELS[level]);
 const timed = time => time ? { time } : {};
 function wishedTree() {
   const { event, measure, transforms, order, stacks, time, timeBefore, widths } = state, { before } = data.events[event];
   return { event, mine: { ...whoIsWanted(), ...timed(time) }, theirs: { ...whoIsWanted(true), ...timed(timeBefore) },
-    before: before === undefined ? null : data.events.length + before, measure, transforms, by: levelsOf(state.threads), order, stacks,
+    before: before !== undefined ? data.events.length + before : measure === "blocked" ? -1 : null, measure, transforms, by: levelsOf(state.threads), order, stacks,
     normalized: isNormalized(), swapped: widths === "before", totals: hasTotals() };
 }
 

@@ -292,8 +292,8 @@ function drawChoice(p, css, time, window, x, y, width, high) {
   p.fillRect(a - 1, y, 1.5, high);
   p.fillRect(b - .5, y, 1.5, high);
 }
-/* The axis with its ticks. */
-function drawAxis(p, css, data, window, x, width, height, byDay) {
+/* The axis with its ticks; at its end there may be less room for words. */
+function drawAxis(p, css, data, window, x, width, height, byDay, less = -8) {
   const { ticks } = ticksOf(data, window.from, window.to, width, byDay), scale = width / (window.to - window.from);
   p.save();
   p.beginPath();
@@ -305,7 +305,7 @@ function drawAxis(p, css, data, window, x, width, height, byDay) {
     p.fillStyle = css.line;
     p.fillRect(Math.round(to), height - 6, 1, 6);
     p.fillStyle = css.quiet;
-    if (to + text.length * 6.6 <= x + width + 8) p.fillText(text, to + 4, height - 9);
+    if (to + text.length * 6.6 <= x + width - less) p.fillText(text, to + 4, height - 9);
   }
   p.restore();
   return ticks;

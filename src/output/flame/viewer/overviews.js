@@ -14,7 +14,7 @@ let past = null;
 function bothSides() {
   const { before } = data.events[state.event];
   if (before === undefined) return { data };
-  past ||= { ...data, ...data.past, intervals: null };
+  past ||= { ...data, ...data.past };
   return { data, other: past, otherEvent: data.events.length + before, titles: ["Now", "Before"] };
 }
 function openOverTime(view) {

@@ -280,7 +280,7 @@ if (!data.samples.cpu.some(cpu => cpu >= 0)) $("threads").querySelector("[value=
 for (const part of document.querySelectorAll("[data-compares]"))
   if (data.compares) part.hidden = false; else part.remove();
 if (data.compares) document.body.classList.add("compares");
-if (!data.intervals.thread.length || data.compares) delete $("measurebox").dataset.in; /* it stays hidden */
+if (!data.weighsIntervals) delete $("measurebox").dataset.in; /* it stays hidden */
 $("eventbox").hidden = data.events.length < 2;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
 if (data.events.length) render(null);

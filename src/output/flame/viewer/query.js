@@ -14,6 +14,8 @@
  *   time      [from, to), ns; samples without a time are not in it, intervals are clipped to it
  *   threads   indexes of data.threads; processes: pids; cpus: numbers (-1 unknown); comms: names
  *   include, exclude   RegExp on functions and modules: stacks that have, or do not have, such a frame
+ *   before    true or false: of data of two recordings the intervals of the one before, or of the other one; events tell
+ *             apart their samples
  *   measure   "weight" (on CPU; the default), "count" (samples), "blocked" (intervals, ns), "both" (weight, blocked).
  *             Blocked threads are on no CPU: a filter of CPUs takes no intervals. Events are of samples only.
  * selection   {data, filter, total, count (of samples), weights (of each stack), bare (without a stack),
@@ -301,9 +303,10 @@ function clipped(intervals, i, times) {
   return Math.max(0, Math.min(intervals.to[i], times[1]) - Math.max(intervals.from[i], times[0]));
 }
 function pickIntervals(selection, { threads, stacks }) {
-  const { data: { intervals }, filter: { time }, pickedIntervals } = selection;
+  const { data: { intervals, ownThreads }, filter: { time, before }, pickedIntervals } = selection;
   for (let i = 0; i < pickedIntervals.length; i++) {
     const s = intervals.stack[i], t = intervals.thread[i], length = clipped(intervals, i, time);
+    if (before !== undefined && t >= ownThreads !== before) continue;
     if (!length || threads && !threads[t < 0 ? threads.length - 1 : t]) continue;
     if (stacks && !stacks[s < 0 ? stacks.length - 1 : s]) continue;
     pickedIntervals[i] = 1;

@@ -64,7 +64,7 @@ function fromHash(hash) {
   if (made.time && !data.buckets) made.time = null;
   if (!data.compares) made.timeBefore = null;
   if (made.view === "code" && !data.code || made.view === "report" && !data.report) made.view = first.view;
-  if (!data.intervals.thread.length || data.compares || made.measure === "both" && data.events[made.event].unit !== "ns")
+  if (!data.weighsIntervals || made.measure === "both" && data.events[made.event].unit !== "ns")
     made.measure = first.measure;
   return Object.freeze(made);
 }

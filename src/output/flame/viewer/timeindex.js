@@ -125,7 +125,7 @@ const overAnswers = data => {
     known = tag;
     return selection;
   };
-  const past = data.past && { ...data, ...data.past, intervals: null };
+  const past = data.past && { ...data, ...data.past };
   return {
     pane({ event, past: isPast }) {
       const of = isPast ? past : data;

@@ -13,6 +13,7 @@ const MODES = [["processes", "Processes"], ["threads", "Threads"], ["cpus", "CPU
 /* What happened at a time: its name, its colour, its form. */
 const MARKS = [["lost samples", "more", "down"], ["throttled", "wait", "square"], ["fork", "text", "up"],
   ["exec", "accent", "round"], ["exit", "quiet", "cross"], ["event", "quiet", "line"]];
+const TITLE = "bold 11px " + T.FONT;
 const LOST = 0, SCALES = [.01, .02, .05, .1, .2, .5, 1];
 
 const AXIS_WORDS = "Time. Left and right move, with shift they select, plus and minus zoom, z zooms to the selection, " +
@@ -20,8 +21,8 @@ const AXIS_WORDS = "Time. Left and right move, with shift they select, plus and 
 
 /* --- rows --- */
 
-function makePane(data, event, title) {
-  return { ...timeIndex.busyOf(data, event), data, index: T.indexed(data, event), title, clock: T.isClock(data, event), x: 0, width: 0,
+function makePane(data, event, title, clock) {
+  return { ...timeIndex.busyOf(data, event), data, index: T.indexed(data, event), title, clock, x: 0, width: 0,
     drawn: {}, intervals: byThread(data, data.intervals), marks: byThread(data, data.marks) };
 }
 /* The weight in each bucket of every thread or CPU: one pass in the order of time is cheaper than one for each row. */
@@ -101,11 +102,13 @@ function makeRows(panes) {
     threads: of(THREAD).sort(heavy) };
 }
 /* The threads of each process that have something to show: samples of this event, waits or marks. Where two recordings
- * share their data, those with samples are of this one. */
+ * share their data, those with samples are of this one; in data.js's, each has its own. */
 function processesOf(pane, running) {
   const found = new Map(), { data, whole, intervals, marks } = pane;
   const has = (lists, t) => lists && T.partOf(lists, t).length > 0;
+  const isOther = t => t >= data.ownThreads === !data.isPast;
   data.threads.pid.forEach((pid, t) => {
+    if (isOther(t)) return;
     if (!whole.threads[t] && (running || !has(intervals, t) && !has(marks, t))) return;
     if (!found.has(pid)) found.set(pid, []);
     found.get(pid).push(t);
@@ -196,8 +199,9 @@ class Tracks {
     this.state = state;
     if (fresh) {
       [this.data, this.other, this.shownEvents] = [data, other, tag];
-      this.panes = [makePane(data, state.event, titles[0])];
-      if (other) this.panes.unshift(makePane(other, otherEvent, titles[1]));
+      const clock = T.isClock(data, state.event); /* so is the event of the same name */
+      this.panes = [makePane(data, state.event, titles[0], clock)];
+      if (other) this.panes.unshift(makePane(other, otherEvent, titles[1], clock));
       this.model = makeRows(this.panes);
       this.hasWaits = this.panes.some(pane => pane.intervals);
       this.side = this.panes.length - 1;
@@ -303,9 +307,12 @@ class Tracks {
   drawTimes() {
     const { css, window: { from, to } } = this, p = T.cleared(this.axis, this.width, AXIS);
     for (const pane of this.panes) {
-      T.drawAxis(p, css, pane.data, this.window, pane.x, pane.width, AXIS, this.state.byDay);
+      const title = this.panes.length > 1 ? pane.title : "";
+      p.font = TITLE;
+      const wide = title ? p.measureText(title).width + 16 : undefined;
+      T.drawAxis(p, css, pane.data, this.window, pane.x, pane.width, AXIS, this.state.byDay, wide);
       this.drawChoice(p, pane, 0, AXIS);
-      if (this.panes.length > 1) this.drawTitle(p, pane);
+      if (title) this.drawTitle(p, pane);
     }
     p.fillStyle = css.quiet;
     p.font = "11px " + T.FONT;
@@ -314,14 +321,11 @@ class Tracks {
     p.fillStyle = css.accent;
     p.fillRect(this.xOf(this.panes[this.side], this.cursor) - 1, 2, 3, AXIS - 4);
   }
-  /* Whose time it is, at its end. */
+  /* Whose time it is, at its end, where no tick has words. */
   drawTitle(p, { x, width, title }) {
-    p.font = "bold 11px " + T.FONT;
-    const wide = p.measureText(title).width + 8;
-    p.fillStyle = this.css.panel;
-    p.fillRect(x + width - wide, 0, wide, AXIS - 8);
+    p.font = TITLE;
     p.fillStyle = this.css.text;
-    p.fillText(title, x + width - wide + 4, 9);
+    p.fillText(title, x + width - p.measureText(title).width - 4, 9);
   }
   /* The buckets of a row, computed once for each zoom. */
   bucketsOf(row, at) {
