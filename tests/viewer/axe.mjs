@@ -24,7 +24,8 @@ const SCREENS = [
   ["400 %, dark", { width: 320, height: 256, scale: 4, theme: "dark" }],
 ];
 const VIEWS = ["flame", "table", "tree", "tracks", "chart", "heat"],
-  MORE = { codehtml: ["code", "code&listing=lines", "code&code=2", "code&fn=9999"], reporthtml: ["report", "report&keys=dso", "report&by=3&up=1"] };
+  MORE = { codehtml: ["code", "code&listing=lines", "code&code=2", "code&fn=9999"], reporthtml: ["report", "report&keys=dso", "report&by=3&up=1"],
+    branchhtml: ["branches", "branches&branchBy=2&search=entry"], offhtml: ["flame&measure=both", "tracks"] };
 /* What stands beside or above a view: each is a step that the page is brought to. */
 const ROW = "document.querySelector('#functions tbody tr')";
 const STATES = [
@@ -81,7 +82,7 @@ const go = (page, hash) =>
 
 const browser = await openBrowser(program);
 try {
-  for (const form of ["html", "diffhtml", "codehtml", "reporthtml"]) {
+  for (const form of ["html", "diffhtml", ...Object.keys(MORE)]) {
     const url = makePage(form);
     for (const [name, screen] of SCREENS) {
       if (form !== "html" && !["light", "dark", "320 px"].includes(name)) continue;

@@ -44,11 +44,14 @@ function sumsOf(rows) {
   }
   return sums;
 }
-/* Rows of all events are asked for once. */
+/* Rows of all events are asked for once; of samples, also where branches were recorded. */
+const OF_SAMPLES = ["--no-branch-stack", "--format", "json", "-g", "none"];
 const tables = new Map();
 function tableOf(recording, options) {
   const key = [recording, ...options].join(" ");
-  if (!tables.has(key)) tables.set(key, JSON.parse(ask("table", "functions", "--no-inline", "--format", "json", ...options, recording)));
+  const isOfBranches = () => "branch_types" in JSON.parse(ask("report", "--format", "json", "-g", "none", "--top", "1", recording)),
+    what = () => (isOfBranches() ? ["report", ...OF_SAMPLES, "--sort", "dso,symbol"] : ["table", "functions", "--format", "json"]);
+  if (!tables.has(key)) tables.set(key, JSON.parse(ask(...what(), "--no-inline", ...options, recording)));
   return tables.get(key);
 }
 function tableRows(recording, event, options) {
@@ -266,7 +269,7 @@ function compareSides(what, { data, answers }, wish, wanted) {
 /* Rows of reports by event and keys. What has no symbol is one row in the page, without a sum of its callees. */
 const COLUMNS = "comm,dso,symbol";
 function reportedSums(recording, options) {
-  const { columns, rows, events } = JSON.parse(ask("report", "--format", "json", "-g", "none", "--sort", COLUMNS, ...options, recording)),
+  const { columns, rows, events } = JSON.parse(ask("report", ...OF_SAMPLES, "--sort", COLUMNS, ...options, recording)),
     sums = new Map(),
     at = name => columns.findIndex(column => column.name === name);
   for (const row of rows) {
@@ -302,7 +305,8 @@ async function compareReports(recording, options) {
     html = ask("report", "--format", "html", ...options, recording),
     wanted = reportedSums(recording, options);
   if (!html) return check(`${what}: a page`, wanted.sums.size === 0, wanted.sums.size);
-  const { sums, bases } = pageReport(await decode(html));
+  const page = await decode(html),
+    { sums, bases } = pageReport(page);
   /* Several rows of one name, of which one is inlined, may be in one stack. */
   for (const [key, [self, samples, total, least]] of wanted.sums) {
     const found = sums.get(key) || [0, 0, 0];
@@ -312,6 +316,23 @@ async function compareReports(recording, options) {
   const surplus = [...sums.keys()].filter(key => !wanted.sums.has(key) && sums.get(key)[0]);
   check(`${what}: no row but those`, surplus.length === 0, surplus);
   for (const { event, period } of wanted.events) check(`${what}: percentages of ${event}`, bases.get(event) === period || !bases.has(event), [bases.get(event), period]);
+}
+
+/* Where a report is of branches, so is the page's first view; percentages are those of the text. */
+async function compareBranches(recording, options) {
+  const what = ["report", ...options, recording].join(" "),
+    text = ask("report", "-g", "none", ...options, recording),
+    html = ask("report", "--format", "html", ...options, recording),
+    { branches } = html ? (await decode(html)).data : {},
+    shares = [...text.matchAll(/^ +(\d+\.\d\d)%/gm)].map(([, share]) => share),
+    counts = [...text.matchAll(/^# Event count \(approx\.\): (\d+)/gm)].map(([, count]) => +count);
+  check(`${what}: rows of branches`, !!branches === /Source Symbol|Target Symbol/.test(text), !!branches);
+  if (!branches) return;
+  seen.branches++;
+  const at = name => branches.columns.findIndex(column => column.name === name);
+  check(`${what}: shares of branches`, branches.rows.map(row => row[at("overhead")].toFixed(2)).join() === shares.join(), [branches.rows, shares]);
+  check(`${what}: how many there are`, branches.events.map(({ period }) => period).join() === counts.join(), [branches.events, counts]);
+  check(`${what}: of all rows`, branches.rows.reduce((sum, row) => sum + row[at("self")], 0) === counts.reduce((a, b) => a + b, 0), [branches.rows, counts]);
 }
 
 /* --- recordings that are made here --- */
@@ -406,7 +427,7 @@ function damaged(recording) {
 const pageOf = (recording, ...options) => ask("flame", "--no-inline", "--format", "html", ...options, recording);
 /* As large as these shares of what the whole page has packed. */
 const SHARES = [1, 0.9, 0.3];
-const seen = { joined: 0, cut: 0, pairs: {} };
+const seen = { joined: 0, cut: 0, branches: 0, pairs: {} };
 async function comparePages(recording, options) {
   const whole = pageOf(recording, ...options),
     packed = /"packed":"([^"]*)"/.exec(whole)[1].length;
@@ -442,6 +463,7 @@ for (const recording of inputs) {
   const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
   const [, comm, dso] = (rows[0]?.[0] ?? "").split("\n");
   await compareReports(recording, []);
+  await compareBranches(recording, []);
   if (rows.length) await compareReports(recording, ["--no-children", "--no-inline", "--comms", comm, ...(dso ? ["--dsos", dso] : [])]);
   await comparePages(recording, []);
 }
@@ -466,5 +488,6 @@ if (assemble) {
 /* What filters leave. */
 if (assemble)
   for (const filters of [["--tid", "5,7"], ["--cpu", "1-2", "--time", "50%-100%"]]) await comparePages(inputs[inputs.length - 2], filters);
+check("some reports are of branches", !inputs.some(path => /branches/.test(path)) || seen.branches, seen);
 check("some pages have joined samples and cut stacks", !assemble || (seen.joined && seen.cut), seen);
 finish();

@@ -5,7 +5,7 @@
  *     made FORM -             folded stacks from standard input; _[k], _[i] and _[j] make kinds
  *     made FORM hostile       names that try to break out
  * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, offhtml (diffhtml of a clock, with times off CPU), reversehtml, cuthtml (of few nodes), codehtml (with code), reporthtml (which
- * opens with the rows of a report, and has code). What is compared with are other stacks.
+ * opens with the rows of a report, and has code), branchhtml (with rows of branches). What is compared with are other stacks.
  */
 #include "output/flame/flame.h"
 #include "output/flame/page.h"
@@ -418,6 +418,17 @@ static int write_form(struct made *made, const char *form, const struct pf_flame
     if (strncmp(form, "report", 6) == 0)
         html.report = "{\"keys\":[\"comm\",\"dso\",\"symbol\"],\"children\":true,\"samples\":true,\"period\":false,"
                       "\"limit\":0.00,\"top\":0,\"resolved\":false,\"base\":[600,0]}";
+    static const char branches[] =
+        "{\"columns\":[{\"name\":\"event\"},{\"name\":\"overhead\"},{\"name\":\"comm\"},{\"name\":\"symbol_from\"},"
+        "{\"name\":\"symbol_to\"},{\"name\":\"samples\"},{\"name\":\"self\"},{\"name\":\"total\"},{\"name\":\"unit\"}],"
+        "\"rows\":["
+        "[\"cycles:u\",62.5,\"server\",\"[.] parse\",\"[.] </script><b>next\",5,5,5,\"cycles\"],"
+        "[\"cycles:u\",25.0,\"server\",\"[.] next\",\"[k] entry\",2,2,2,\"cycles\"]],"
+        "\"events\":[{\"event\":\"cycles:u\",\"samples\":3,\"period\":8}]}";
+    if (strcmp(form, "branchhtml") == 0) {
+        html.branches = branches;
+        html.branch_bytes = sizeof(branches) - 1;
+    }
     if (strncmp(form, "code", 4) == 0 || html.report)
         return write_page(made, set, &html, text);
     if (strstr(form, "html"))

@@ -517,6 +517,36 @@ async function testComparedWaits(browser) {
   if (pictures) await page.picture(join(pictures, "compared-waits.png"));
 }
 
+/* Rows of branches: first, whole, in any order; other views have samples. */
+async function testBranches(browser) {
+  const page = await browser.page();
+  await page.open("file://" + make("branchhtml", 300));
+  await page.settle();
+  const rows = () => page.evaluate("[...document.querySelectorAll('#branches tbody tr')].map(r => [...r.cells].map(c => c.textContent))");
+  const all = [["62.50%", "5", "server", "[.] parse", "[.] </script><b>next"], ["25.00%", "2", "server", "[.] next", "[k] entry"]];
+  equal("it opens with them", await rows(), all);
+  like("what they are of is said", await page.text("#branchnote"), /^8 taken branches of 3 samples.*1 branches are of rows that are left out\.$/);
+  like("the first one is told", await page.text("#details"), /^server · \[\.\] parse · \[\.\] <\/script><b>next 5 branches, 62\.50%$/);
+  await page.evaluate("document.querySelector('#branches tbody tr').focus()");
+  await page.key("ArrowDown");
+  like("keys go on", await page.text("#details"), /^server · \[\.\] next · \[k\] entry 2 branches, 25\.00%$/);
+  for (const [click, wanted] of [[1, [all[0], all[1]]], [1, [all[1], all[0]]], [3, [all[1], all[0]]]]) {
+    await page.evaluate(`document.querySelectorAll("#branches th button")[${click}].click()`);
+    await page.settle();
+    equal(`ordered by column ${click}`, await rows(), wanted);
+  }
+  await page.key("/");
+  await page.type("entry");
+  await page.settle();
+  equal("a search finds cells", await rows(), [all[1]]);
+  await page.key("Escape");
+  await page.evaluate(`(() => { const e = document.getElementById("event"); e.value = 1; e.dispatchEvent(new Event("change")); })()`);
+  await page.settle();
+  like("another event has none", (await page.text("#branchnote")) + (await rows()).length, /^No branches were recorded with this event\.0$/);
+  equal("no error", page.errors.join("; "), "");
+  if (pictures) await page.picture(join(pictures, "branches.png"));
+}
+
 /* Leaf first from the start, and the root below: each frame is where the keys and the mouse find it. */
 async function testReversed(browser) {
   const page = await browser.page();
@@ -1080,6 +1110,7 @@ try {
   await testCompared(browser, "light");
   await testCompared(browser, "dark");
   await testComparedWaits(browser);
+  await testBranches(browser);
   await testTwoTracks(browser);
   await testReversed(browser);
   await testFreshKeys(browser);

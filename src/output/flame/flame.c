@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 #include "output/flame/about.h"
+#include "output/flame/branches.h"
 #include "output/flame/code.h"
 
 struct flame {
@@ -15,8 +16,10 @@ struct flame {
     uint32_t event;
     struct pf_flame_before compared;
     struct pf_flame_about about;
-    struct pf_flame_code code; /* of the page */
-    struct pf_text report;     /* likewise: how a report shows its rows */
+    struct pf_flame_code code;                        /* of the page */
+    struct pf_text report;                            /* likewise: how a report shows its rows */
+    struct pf_text branches;                          /* likewise: rows of branches */
+    const struct perfile_output_options *of_branches; /* NULL: the report has none */
     bool is_report;
     char aux[PF_NOTE_BYTES]; /* what is not drawn, or "" */
     struct pf_svg_options svg;
@@ -121,6 +124,8 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
         return result < 0 ? result : open_given(flame);
     if (result == 0 && page && flame->options->code)
         result = pf_flame_code_open(&flame->code, reader, flame->options, flame->error);
+    if (result == 0 && flame->of_branches)
+        result = pf_flame_branches_open(&flame->branches, reader, flame->of_branches, flame->error);
     if (result == 0)
         result = flame->is_report ? pf_flame_recording_open_report(&flame->now, reader, flame->options, flame->error)
                                   : pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
@@ -145,6 +150,8 @@ static int write_flame(struct flame *flame, struct perfile_reader *reader, bool 
         result = 1;
     pf_flame_about_close(&flame->about);
     pf_flame_code_close(&flame->code);
+    if (flame->branches.allocator)
+        pf_text_close(&flame->branches);
     if (flame->before.allocator)
         pf_flame_recording_close(&flame->before);
     if (flame->now.allocator)
@@ -283,6 +290,8 @@ static int html(struct flame *flame)
                                             .quantum_ns = now->bottom.quantum_ns,
                                             .page_bytes = pf_flame_page_bytes(flame->options->flame),
                                             .before = flame->compared,
+                                            .branches = flame->branches.data,
+                                            .branch_bytes = flame->branches.used,
                                             .code = flame->code.text.data,
                                             .code_bytes = flame->code.text.used,
                                             .threads = flame->options->threads};
@@ -369,8 +378,7 @@ static int check_report(const struct perfile_report_options *options, struct per
     static const struct {
         unsigned flag;
         const char *what, *why;
-    } others[] = {{PERFILE_REPORT_BRANCHES, "branch-stack", "a page has rows of samples, not of branches"},
-                  {PERFILE_REPORT_MEMORY, "mem-mode", "a page has no costs of memory accesses"},
+    } others[] = {{PERFILE_REPORT_MEMORY, "mem-mode", "a page has no costs of memory accesses"},
                   {PERFILE_REPORT_HIERARCHY, "hierarchy", "a page has rows, no hierarchy of them"},
                   {PERFILE_REPORT_TASKS, "tasks", "a page has no list of tasks"},
                   {PERFILE_REPORT_STATS, "stats", "a page has no statistics of records"}};
@@ -398,10 +406,18 @@ static int write_report_html(struct perfile_reader *reader, const struct perfile
     struct perfile_report_options report = *options->report;
     struct perfile_output_options all = *options;
     struct flame flame = {.options = &all, .out = out, .error = error, .is_report = true};
-    const int result = check_report(&report, error);
-    report.flags |= PERFILE_REPORT_NO_BRANCHES;
+    bool branches = false;
+    int result = check_report(&report, error);
+    if (result == 0)
+        result = pf_flame_branches_look(reader, options, &branches, error);
+    if (branches) { /* what was asked for is of them; beside them the samples have the usual rows */
+        flame.of_branches = options;
+        report.sort = NULL;
+        all.fields = NULL;
+    }
+    report.flags = (report.flags & ~(unsigned)PERFILE_REPORT_BRANCHES) | PERFILE_REPORT_NO_BRANCHES;
     report.columns = 0;
-    choose_columns(options, &report, list, sizeof(list));
+    choose_columns(&all, &report, list, sizeof(list));
     all.report = &report;
     return result == 0 ? write_flame(&flame, reader, true, report_html) : result;
 }

@@ -143,9 +143,11 @@ struct pf_html_options {
     const char *by;    /* levels below the stacks, as perfile_flame_options has it; NULL: threads by name */
     uint64_t quantum_ns;
     struct pf_flame_before before;
-    bool has_verdicts;  /* the set's frames do: changes of what is neither more nor less are noise, and grey */
-    const char *report; /* it opens with the rows of a report: an object, see flame.c; NULL: no report */
-    const char *code;   /* of functions, as code.h makes it; NULL: none */
+    bool has_verdicts;    /* the set's frames do: changes of what is neither more nor less are noise, and grey */
+    const char *report;   /* it opens with the rows of a report: an object, see flame.c; NULL: no report */
+    const char *branches; /* it opens with these rows, see branches.h; NULL: none */
+    size_t branch_bytes;
+    const char *code; /* of functions, as code.h makes it; NULL: none */
     size_t code_bytes;
     unsigned threads; /* the caller's included; 0 is 1 */
 };

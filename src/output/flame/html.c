@@ -15,6 +15,7 @@
  *     marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new thread);
  *                       time, count. Parts without rows are not there
  *     totals.*          of a cut tree, for each event and function: function, self, total
+ *     branches          JSON: a report of branches, as `perfile report --format json` has it
  *     code              JSON: see code.c
  * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and with
  * callees: u, s, m, l, or - for none.
@@ -691,6 +692,10 @@ static int pack_all(struct writer *w)
     put_recording(w, w->set);
     put_over_time(w, w->set);
     put_sums(w);
+    if (w->options->branches) {
+        pf_put_through(&w->pack.text, w->options->branches, w->options->branch_bytes);
+        end_part(&w->pack, "branches", 1);
+    }
     if (w->options->code) {
         pf_put_through(&w->pack.text, w->options->code, w->options->code_bytes);
         end_part(&w->pack, "code", 1);

@@ -5,7 +5,7 @@
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
  *     cpu (-1), event, weight, count}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
- *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
+ *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches (a report) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
 const ownText = !inWorker && document.currentScript ? document.currentScript.textContent : "";
@@ -162,6 +162,7 @@ async function unpacked(header) {
       self: from.column("totals.self", Float64Array), total: from.column("totals.total", Float64Array) } : null };
   made.stacks.unique = !made.compares;
   made.marks = readMarks(from, made.strings);
+  made.branches = from.has("branches") ? from.json("branches") : null;
   made.code = from.has("code") ? from.json("code") : null;
   /* Stands for callees that are not in the page. */
   const last = made.functions.name.length;

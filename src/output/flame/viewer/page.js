@@ -4,6 +4,7 @@ const callers = new Flame($("callers"), "Callers", true);
 const callees = new Flame($("callees"), "Callees", false);
 startCode();
 startReport();
+startBranches();
 const VIEWS = [...document.querySelectorAll("[role=tab]")].map(tab => tab.id.slice(4));
 
 /* --- from one state to the next --- */
@@ -98,14 +99,15 @@ function showView(before) {
   }
   for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
   if (!data.threads.pid.length) $("threadsbox").hidden = true;
-  /* Tracks have all of it, and more; code is that of the whole recording. */
-  const needless = !data.buckets || view === "tracks" || view === "code", appears = $("timebox").hidden && !needless;
+  /* Tracks have all of it, and more; code and branches are those of the whole recording. */
+  const needless = !data.buckets || ["tracks", "code", "branches"].includes(view), appears = $("timebox").hidden && !needless;
   $("timebox").hidden = needless;
   if (appears) drawTime();
   if (!main) return;
   if (view === "table") moveSandwich("table");
   if (view === "flame") showFlame(before);
   else if (view === "report") showReport(before);
+  else if (view === "branches") showBranches();
   else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();
   else if (view === "tree") showTree();
   else if (view === "code") showCode();

@@ -56,7 +56,7 @@ function chooseReportRow(at) {
   showSandwich();
 }
 function listReport() {
-  const note = [report.hidden ? `${grouped.format(report.hidden)} lighter rows are left out.` : "",
+  const note = [data.branches ? "Rows of samples; those of branches are in Branches." : "", report.hidden ? `${grouped.format(report.hidden)} lighter rows are left out.` : "",
     data.report.limit ? `Rows below ${data.report.limit}% are left out.` : "", report.key.length ? "" : "There are no rows."].filter(x => x).join(" ");
   $("reportnote").textContent = note;
   $("reportnote").hidden = !note;

@@ -110,6 +110,7 @@ const saves = [
   { key: "", text: "Functions as CSV", in: ["table"], act: () =>
     withRows(() => saveText(".csv", "text/csv", functionsText())) },
   { key: "", text: "Rows as CSV", in: ["report"], act: () => report && saveText(".csv", "text/csv", reportText()) },
+  { key: "", text: "Branches as CSV", in: ["branches"], act: () => saveText(".csv", "text/csv", branchesText()) },
   { key: "", text: "Picture (SVG)", in: ["flame"], act: saveSvg },
   { key: "", text: "Picture (PNG)", in: ["flame", ...OVER], act: () =>
     savePicture(state.view === "flame" ? graphPicture() : viewPicture(state.view)) },

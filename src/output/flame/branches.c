@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/flame/branches.h"
+
+#include "analysis/report/report.h"
+#include "base/error.h"
+
+extern const struct pf_output pf_output_report_json;
+
+int pf_flame_branches_look(struct perfile_reader *reader, const struct perfile_output_options *options, bool *branches,
+                           struct perfile_error *error)
+{
+    struct pf_report report = {.reader = reader, .options = options};
+    const int result = pf_report_choose_branches(&report, error);
+    *branches = report.branches;
+    return result;
+}
+
+/* What is wrong with the recording and what is missing is told by who reads the samples. */
+static int read_quietly(struct pf_text *text, struct perfile_reader *reader,
+                        const struct perfile_output_options *options, struct perfile_error *error)
+{
+    struct perfile_symbol_options symbols = *options->symbols;
+    struct perfile_report_options report = *options->report;
+    struct perfile_output_options all = *options;
+    symbols.note = NULL;
+    symbols.trouble = NULL;
+    report.call_graph = NULL;
+    report.columns = 0;
+    report.top = report.top && report.top < PF_FLAME_BRANCH_ROWS ? report.top : PF_FLAME_BRANCH_ROWS;
+    all.symbols = &symbols;
+    all.report = &report;
+    all.unmatched = NULL;
+    perfile_reader_mute(reader, true);
+    const int result = pf_output_report_json.write(reader, &all, text, error);
+    perfile_reader_mute(reader, false);
+    return result < 0 ? result : perfile_reader_rewind(reader, error);
+}
+
+int pf_flame_branches_open(struct pf_text *text, struct perfile_reader *reader,
+                           const struct perfile_output_options *options, struct perfile_error *error)
+{
+    if (perfile_reader_rewind(reader, NULL) < 0)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "report",
+                       "a page of branches reads the recording twice, and it is a stream: make a file of it first");
+    if (pf_text_open(text, options->allocator, NULL, NULL) < 0)
+        return pf_fail_memory(error, "report");
+    return read_quietly(text, reader, options, error);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of branches, for the page of a report: as its JSON has them, read in a pass of their own, before the samples. */
+#ifndef PF_OUTPUT_FLAME_BRANCHES_H
+#define PF_OUTPUT_FLAME_BRANCHES_H
+
+#include "base/text.h"
+#include "output/output.h"
+
+/* Rows that a page has at most: those of all but the largest recordings. */
+enum { PF_FLAME_BRANCH_ROWS = 50000 };
+
+/* Whether a report with these options is of branches. ARGUMENT: they are asked for, and there are none. */
+int pf_flame_branches_look(struct perfile_reader *reader, const struct perfile_output_options *options, bool *branches,
+                           struct perfile_error *error);
+/*
+ * The reader is at its start, and is there again. 0; ARGUMENT for what cannot be read twice; MEMORY, and those of reports. Close
+ * the text after failures, too.
+ */
+int pf_flame_branches_open(struct pf_text *text, struct perfile_reader *reader,
+                           const struct perfile_output_options *options, struct perfile_error *error);
+
+#endif
