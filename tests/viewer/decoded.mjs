@@ -300,6 +300,21 @@ function pageReport({ data, reportAnswers }) {
   }
   return { sums, bases };
 }
+/* What is told about a function is what its rows have. */
+function compareInlined(what, { data, answers }, wanted) {
+  if (!data.functions.kind.includes(2)) return;
+  seen.inlined++;
+  data.events.forEach(({ name }, event) => {
+    answers.tree({ event, mine: {}, measure: "weight", transforms: [], by: [], order: "weight", stacks: "callees", totals: false });
+    const { group, inlined } = answers.rows({ totals: null }),
+      mine = new Map(),
+      theirs = new Map();
+    const text = i => (i < 0 ? "" : data.strings[i]);
+    group.forEach((fn, i) => addTo(mine, text(data.functions.module[fn]) + "\n" + (data.functions.kind[fn] === 4 ? "" : plain(text(data.functions.name[fn]))), inlined[i]));
+    for (const [key, [self]] of wanted) if (key.startsWith(name + "\n")) addTo(theirs, key.split("\n").slice(2).join("\n"), self);
+    for (const [key, self] of theirs) check(`${what}: ${key} with what is inlined in it`, (mine.get(key) || 0) === self, [mine.get(key), self]);
+  });
+}
 async function compareReports(recording, options) {
   const what = ["report", ...options, recording].join(" "),
     html = ask("report", "--format", "html", ...options, recording),
@@ -313,6 +328,7 @@ async function compareReports(recording, options) {
     check(`${what}: ${key} itself`, found[0] === self && found[1] === samples, [found, self, samples]);
     if (!key.endsWith("\n") && !options.includes("--no-children")) check(`${what}: ${key} in all`, found[2] >= least && found[2] <= total, [found[2], least, total]);
   }
+  compareInlined(what, page, wanted.sums);
   const surplus = [...sums.keys()].filter(key => !wanted.sums.has(key) && sums.get(key)[0]);
   check(`${what}: no row but those`, surplus.length === 0, surplus);
   for (const { event, period } of wanted.events) check(`${what}: percentages of ${event}`, bases.get(event) === period || !bases.has(event), [bases.get(event), period]);
@@ -427,7 +443,7 @@ function damaged(recording) {
 const pageOf = (recording, ...options) => ask("flame", "--no-inline", "--format", "html", ...options, recording);
 /* As large as these shares of what the whole page has packed. */
 const SHARES = [1, 0.9, 0.3];
-const seen = { joined: 0, cut: 0, branches: 0, pairs: {} };
+const seen = { joined: 0, cut: 0, branches: 0, inlined: 0, pairs: {} };
 async function comparePages(recording, options) {
   const whole = pageOf(recording, ...options),
     packed = /"packed":"([^"]*)"/.exec(whole)[1].length;

@@ -547,6 +547,33 @@ async function testBranches(browser) {
   if (pictures) await page.picture(join(pictures, "branches.png"));
 }
 
+/* A row of the report and what is told about it: one number, or the difference in words. The names are those that are inlined, or have what is. */
+async function testInlined(browser) {
+  const page = await browser.page();
+  await page.open("file://" + make("reporthtml", 300) + "#keys=dso,symbol&search=" + encodeURIComponent("walk<(359|863|865|918|1031)>|hash<779>|update_454$|read<5..>"));
+  await page.settle();
+  const seen = await page.evaluate(`(async () => {
+    const told = [], count = Math.min(30, document.querySelectorAll("#report tbody tr:not(.gap)").length);
+    for (let i = 0; i < count; i++) {
+      const row = document.querySelectorAll("#report tbody tr:not(.gap)")[i];
+      row.click();
+      await new Promise(requestAnimationFrame);
+      told.push([row.cells[0].textContent, row.cells[1].textContent, row.cells[4].textContent, document.getElementById("details").firstChild.textContent, document.getElementById("details").textContent]);
+    }
+    return told; })()`);
+  const kinds = { same: 0, more: 0, around: 0 };
+  for (const [children, overhead, , , text] of seen) {
+    check(`the whole of ${text} is ${children}`, text.includes(`, ${children}`), text);
+    const [, own, more] = /itself ([<\d.]+%)(?:, with what is inlined in it ([<\d.]+%))?/.exec(text) || [],
+      kind = more ? "more" : /which the function around it has in its row/.test(text) ? "around" : "same";
+    kinds[kind]++;
+    const wanted = kind === "around" ? "–" : more || own || (children === overhead ? children : "–");
+    equal(`${text}: the row`, overhead, wanted);
+  }
+  check("some functions have inlined ones, and some are", kinds.same && kinds.more && kinds.around, kinds);
+  equal("no error", page.errors.join("; "), "");
+}
+
 /* Leaf first from the start, and the root below: each frame is where the keys and the mouse find it. */
 async function testReversed(browser) {
   const page = await browser.page();
@@ -1111,6 +1138,7 @@ try {
   await testCompared(browser, "dark");
   await testComparedWaits(browser);
   await testBranches(browser);
+  await testInlined(browser);
   await testTwoTracks(browser);
   await testReversed(browser);
   await testFreshKeys(browser);

@@ -9,7 +9,8 @@
  *           (of keys by name), used (1: this key is in it), kinds}. All others are about the last one that was made.
  * more      {id, of, node} or {id, of, from, to, least} -> the tree with the children of this node, or of all nodes that
  *           are so heavy between two weights; null: there is another one by now
- * rows      {totals (the event whose exact totals are wanted, or null)} -> {group, self, total, other, otherTotal} as columns
+ * rows      {totals (the event whose exact totals are wanted, or null)} -> {group, self, total, other, otherTotal, inlined} as columns:
+ *           the last is self with what is inlined in the function, as reports count it; 0 where that is not known
  * sandwich  {group} -> {callers, callees}
  * search    {source, flags} -> {hits (by group), weight}
  * folded    {id, of, node} -> text
@@ -90,7 +91,7 @@ function makeMain(wish) {
 function tree(wish) {
   const { order, stacks, ...rest } = wish, tag = JSON.stringify(rest);
   if (now.tag !== tag) {
-    now = { ...makeMain(wish), id: now.id + 1, tag, order: "", turned: {} };
+    now = { ...makeMain(wish), wish, id: now.id + 1, tag, order: "", turned: {} };
     now.used = usedIn(now.main, wish);
     now.kinds = kindsOf(now.used);
     rank(now.used);
@@ -148,12 +149,24 @@ function rows({ totals }) {
     if (main.other) columns.other[group] += main.other[n];
     if (main.other && outer[n]) columns.otherTotal[group] += main.otherTotal[n];
   }
+  columns.inlined = totals === null && !data.compares ? withInlined(now.wish) : new Float64Array(size);
   let group = [];
   for (let key = 0; key < size; key++) if (columns.total[key] || columns.otherTotal[key]) group.push(key);
   if (totals !== null) group = group.filter(key => about(key).type !== "function").concat(exact(totals, columns));
   const of = column => Float64Array.from(group, key => column[key]);
   return { group: Int32Array.from(group), self: of(columns.self), total: of(columns.total), other: of(columns.other),
-    otherTotal: of(columns.otherTotal) };
+    otherTotal: of(columns.otherTotal), inlined: of(columns.inlined) };
+}
+/* By key. */
+function withInlined({ event, measure, mine, transforms }) {
+  const own = new Float64Array(size);
+  if (!data.functions.kind.includes(INLINED)) return own;
+  const { weights } = query.filter(data, { event, measure, ...mine }), { shape: { key }, image } = query.map(data, transforms), real = realEndsOf(data);
+  for (let s = 0; s < weights.length; s++) {
+    const node = real[s] < 0 ? 0 : image[real[s] + 1];
+    if (weights[s] && image[s + 1] > 0) own[key[node > 0 ? node : image[s + 1]]] += weights[s];
+  }
+  return own;
 }
 /* Of a cut page: what functions weigh with what was cut. */
 function exact(wanted, columns) {

@@ -183,6 +183,13 @@ function noCode() {
   return `The page has no code of ${label}: it was not running when samples were taken, it has no symbol` +
     (left ? ", or it is one of those that are left out." : ".");
 }
+/* The number that the report's row has. */
+function shareWords(one) {
+  const [event] = eventsOfCode(one);
+  if (event === undefined) return "";
+  const [name, samples, period] = data.code.events[event], value = codeWeight(one.weights, event);
+  return `: the function has ${percent(value, data.code.counts ? samples : period)} of ${clean(name)}`;
+}
 function codeNotes(one) {
   const words = [], { left, limits } = data.code, { list } = codes();
   if (!one) words.push(noCode());
@@ -190,7 +197,7 @@ function codeNotes(one) {
   if (one && one.key !== state.fn && state.fn >= 0) words.push(`${labelOf(state.fn)} is inlined here.`);
   if (one && (isPart() || state.transforms.length))
     words.push("Shares are those of the whole recording, not of what is chosen: the page does not know the addresses of single samples.");
-  else if (one) words.push("Shares are those of the whole recording, with what is inlined.");
+  else if (one) words.push("Shares are those of the whole recording, with what is inlined" + shareWords(one) + ".");
   if (data.compares) words.push("Code and shares are of the later recording.");
   if (left)
     words.push(`${grouped.format(left)} of ${grouped.format(left + list.length)} functions with samples are left out: the page has the ` +

@@ -6,8 +6,8 @@ let chosen = -1, reveals = false;
 const choosesFunction = group => change({ fn: group }, "replace");
 /* Of a cut page: what functions weigh with what was cut; not known of parts of the recording, and of two of them. */
 const hasTotals = () => !!data.totals && !data.compares && state.measure === "weight" && !isPart() && !state.transforms.length;
-function takeRows({ group, self, total, other, otherTotal }) {
-  rows = Array.from(group, (key, i) => ({ group: key, self: self[i], total: total[i],
+function takeRows({ group, self, total, other, otherTotal, inlined }) {
+  rows = Array.from(group, (key, i) => ({ group: key, self: self[i], total: total[i], inlined: inlined[i],
     ...(data.compares ? { change: main.changeOf(self[i], other[i]), whole: main.changeOf(total[i], otherTotal[i]) } : {}) }));
 }
 function withRows(then) {

@@ -352,15 +352,22 @@ class Flame {
   }
 }
 
+/* Reports, and code, count what is inlined in a function for it; graphs and functions do not. */
+function ownWords(row, own, all, of) {
+  if (row && row.inlined > own) return ` · itself ${percent(own, of)}, with what is inlined in it ${percent(row.inlined, of)}`;
+  if (row && state.view === "report" && own && !row.inlined && about(row.group).kind === INLINED)
+    return ` · itself ${percent(own, of)}, which the function around it has in its row`;
+  return own && own !== all ? ` · itself ${percent(own, of)}` : "";
+}
 function describe(tree, node) {
   const group = tree.group[node], box = $("details");
   const parent = tree.parent[node], all = tree.total[node];
   /* As the root of its callers or callees, a function has its inner calls' own weight, too. */
   const row = !node && group >= 0 && rows && rows.find(r => r.group === group), own = row ? row.self : tree.self[node];
+  const of = state.view === "report" && report ? report.base : everything;
   const text = node || group >= 0
-    ? ` ${withUnit(all)}, ${percent(all)}${!node && inSeveralRows() ? " in all its rows together" : ""}` +
-      (own && own !== all ? ` · itself ${percent(own)}` : "") +
-      (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")
+    ? ` ${withUnit(all)}, ${percent(all, of)}${!node && inSeveralRows() ? " in all its rows together" : ""}` +
+      ownWords(row, own, all, of) + (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
   const whole = labelOf(group), name = lineOf(group);
   const more = name === whole ? [] : [" ", element("button", { type: "button", class: "link" }, "whole name")];

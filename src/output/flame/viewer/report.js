@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report: its rows are made by reportrows.js. */
 const REPORT_KEYS = { comm: "Command", tgid: "Process", pid: "Thread", tid: "Thread id", cpu: "CPU", time: "Time", dso: "Module", symbol: "Function" };
+const REPORT_TITLES = { total: "With all that it calls", self: "Itself, with what is inlined in it" };
 let report = null, reportTag = "", reportList = null; /* the last answer, what was asked for, the rows */
 const reportKeys = () => state.keys ? state.keys.split(",") : data.report.keys;
 const valueColumns = () => [...(data.report.children ? [["total", "Children"]] : []), ["self", "Overhead"],
@@ -28,7 +29,7 @@ function valueCell(name, value) {
 function reportHead() {
   const values = valueColumns(), columns = [...values, ...reportKeys().map(name => [name, REPORT_KEYS[name]])];
   return element("tr", {}, ...columns.map(([name, words], i) => {
-    const button = element("button", { type: "button" }, words), isValue = i < values.length;
+    const button = element("button", { type: "button", ...(REPORT_TITLES[name] ? { title: REPORT_TITLES[name] } : {}) }, words), isValue = i < values.length;
     const head = element("th", { scope: "col", class: isValue ? "number" : name }, button);
     if (i === (state.by < 0 ? 0 : state.by)) head.setAttribute("aria-sort", isValue !== (state.by >= 0 && state.up) ? "descending" : "ascending");
     button.addEventListener("click", () => {

@@ -17,6 +17,12 @@ function reportCell(name, key, own, names) {
   if (name === "tid") return value < 0 ? "" : String(data.threads.tid[value]);
   return makers[REPORT_TYPES[name]](value).label;
 }
+/* Of each stack the innermost frame that is not inlined. */
+function realEndsOf({ functions: { kind }, stacks: { fn, parent } }) {
+  const real = new Int32Array(fn.length);
+  for (let s = 0; s < real.length; s++) real[s] = kind[fn[s]] !== INLINED ? s : parent[s] < 0 ? -1 : real[parent[s]];
+  return real;
+}
 const reportAnswers = data => {
   "use strict";
   const { samples, stacks, functions, threads } = data;
@@ -56,17 +62,10 @@ const reportAnswers = data => {
     }
     return { classes, size: data.strings.length + 1 };
   }
-  /* Of each stack the innermost frame that is not inlined. */
-  function realEnds() {
-    const real = new Int32Array(stacks.fn.length);
-    for (let s = 0; s < real.length; s++)
-      real[s] = functions.kind[stacks.fn[s]] !== INLINED ? s : stacks.parent[s] < 0 ? -1 : real[stacks.parent[s]];
-    return real;
-  }
   function rowsOf(selection, transforms, names) {
     const { values, lists } = combinations(selection, names.filter(name => REPORT_TYPES[name])), { classes, size } = classesOf(names);
     const { shape: { parent, key, count }, shape, image } = query.map(data, transforms), outer = query.outermostOf(shape, classes, size);
-    const real = realEnds(), total = new Float64Array(count), nodes = new Int32Array(count), touched = new Int32Array(count).fill(-1);
+    const real = realEndsOf(data), total = new Float64Array(count), nodes = new Int32Array(count), touched = new Int32Array(count).fill(-1);
     const rowOf = new Int32Array(size).fill(-1), found = [];
     let begin = 0; /* of the rows of this number */
     const rowAt = (number, node) => {
