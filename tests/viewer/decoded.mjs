@@ -191,9 +191,8 @@ function compareBefore(recording, { data: alone }, { data: both }) {
 /* Two recordings in a page, by weight, time off CPU, and both: each side as it is alone, and changes between them, whole and own,
  * as they are and as if both weighed the same. */
 const SIDES = ["now", "before"];
-async function comparePair(now, before) {
+function comparePair(now, before, page) {
   const what = `${now} --before ${before}`,
-    page = await decode(pageOf(now, "--before", before)),
     { data } = page,
     off = [now, before].map(offSums),
     blocked = off.every(({ total }) => total > 0);
@@ -319,7 +318,10 @@ async function compareReports(recording, options) {
   const what = ["report", ...options, recording].join(" "),
     html = ask("report", "--format", "html", ...options, recording),
     wanted = reportedSums(recording, options);
-  if (!html) return check(`${what}: a page`, wanted.sums.size === 0, wanted.sums.size);
+  if (!html) {
+    check(`${what}: a page`, wanted.sums.size === 0, wanted.sums.size);
+    return null;
+  }
   const page = await decode(html),
     { sums, bases } = pageReport(page);
   /* Several rows of one name, of which one is inlined, may be in one stack. */
@@ -332,14 +334,14 @@ async function compareReports(recording, options) {
   const surplus = [...sums.keys()].filter(key => !wanted.sums.has(key) && sums.get(key)[0]);
   check(`${what}: no row but those`, surplus.length === 0, surplus);
   for (const { event, period } of wanted.events) check(`${what}: percentages of ${event}`, bases.get(event) === period || !bases.has(event), [bases.get(event), period]);
+  return page;
 }
 
 /* Where a report is of branches, so is the page's first view; percentages are those of the text. */
-async function compareBranches(recording, options) {
-  const what = ["report", ...options, recording].join(" "),
-    text = ask("report", "-g", "none", ...options, recording),
-    html = ask("report", "--format", "html", ...options, recording),
-    { branches } = html ? (await decode(html)).data : {},
+function compareBranches(recording, page) {
+  const what = `report ${recording}`,
+    text = ask("report", "-g", "none", recording),
+    { branches } = page ? page.data : {},
     shares = [...text.matchAll(/^ +(\d+\.\d\d)%/gm)].map(([, share]) => share),
     counts = [...text.matchAll(/^# Event count \(approx\.\): (\d+)/gm)].map(([, count]) => +count);
   check(`${what}: rows of branches`, !!branches === /Source Symbol|Target Symbol/.test(text), !!branches);
@@ -469,8 +471,9 @@ async function comparePages(recording, options) {
   if (options.length) return;
   const page = await decode(whole);
   compareMarks(recording, recording, page);
-  compareBefore(recording, page, await decode(pageOf(recording, "--before", recording)));
-  await comparePair(recording, recording);
+  const both = await decode(pageOf(recording, "--before", recording));
+  compareBefore(recording, page, both);
+  comparePair(recording, recording, both);
 }
 
 const inputs = recordings.map(path => (path.endsWith(".golden") ? assembled(basename(path, ".golden"), readFileSync(path, "utf8")) : path));
@@ -478,8 +481,7 @@ if (assemble) inputs.push(assembled("clock", clockAndSwitches(1)), assembled("de
 for (const recording of inputs) {
   const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
   const [, comm, dso] = (rows[0]?.[0] ?? "").split("\n");
-  await compareReports(recording, []);
-  await compareBranches(recording, []);
+  compareBranches(recording, await compareReports(recording, []));
   if (rows.length) await compareReports(recording, ["--no-children", "--no-inline", "--comms", comm, ...(dso ? ["--dsos", dso] : [])]);
   await comparePages(recording, []);
 }
@@ -489,7 +491,7 @@ if (assemble) {
     other = assembled("other", clockAndSwitches(7)),
     wanted = ["weight", "blocked", "both"];
   for (const [now, before] of [[clock, other], [other, clock], [clock, recordings[1]], [recordings[1], clock], [recordings[0], recordings[1]]])
-    await comparePair(now, before);
+    comparePair(now, before, await decode(pageOf(now, "--before", before)));
   for (const limit of ["4000", "2000"]) {
     const { data, query } = await decode(pageOf(clock, "--before", other, "--page-size", limit)),
       left = [data, data.beforeTimes].map(({ waitsLeft }) => waitsLeft || [0, 0, 0]);
