@@ -173,6 +173,15 @@ export async function openBrowser(program) {
           await mouse("mouseReleased", x, y, { clickCount: i });
         }
       },
+      /* Fingers from places to places: lists of [x, y]. */
+      async touch(from, to = from, hold = 0) {
+        const touch = (type, places) => tell("Input.dispatchTouchEvent", { type, touchPoints: places.map(([x, y], id) => ({ x, y, id })) });
+        await touch("touchStart", from);
+        for (let i = 1; to !== from && i <= 8; i++)
+          await touch("touchMove", from.map(([x, y], id) => [x + ((to[id][0] - x) * i) / 8, y + ((to[id][1] - y) * i) / 8]));
+        await new Promise(done => setTimeout(done, hold));
+        await touch("touchEnd", []);
+      },
       move: (x, y) => mouse("mouseMoved", x, y, { button: "none" }),
       async drag(x, y, toX, toY) {
         await mouse("mousePressed", x, y, { clickCount: 1 });

@@ -149,7 +149,8 @@ async function testTime(page) {
   await page.drag(box.x + box.width * 0.25, box.y + 20, box.x + box.width * 0.75, box.y + 20);
   await page.settle();
   await page.settle();
-  like("the range is said", await page.text("#range"), /^1235\.74\d – 1238\.2\d\d s \(2\.\d+ s\), \d+ samples of 305/);
+  like("the range is said", await page.text("#range"), /^1\.24 s – 3\.7\d s \(2\.\d+ s\), \d+ samples of 305/);
+  like("with the recording's clock as its title", await page.evaluate("document.getElementById('range').title"), /1235\.74\d,1238\.2\d\d$/);
   check("only that is shown", (await page.text("#details")) !== all, all);
   await page.evaluate("document.querySelector('#time').focus()");
   await page.key("Escape");
@@ -157,7 +158,7 @@ async function testTime(page) {
   like("escape shows everything", await page.text("#range"), /Drag/);
   await page.key("ArrowRight", SHIFT);
   await page.settle();
-  like("shift and arrow selects", await page.text("#range"), /^1234\.500 – 1234\.550/);
+  like("shift and arrow selects", await page.text("#range"), /^0\.00 s – 0\.0[235]5? s/);
   await page.key("Escape");
   await page.settle();
 }
@@ -369,7 +370,7 @@ async function testOverTime(browser, theme) {
   const axis = await page.box("#over-heat canvas.ot-heat");
   await page.drag(axis.x + 70, axis.y + 12, axis.x + 70, axis.y + 50);
   await page.settle();
-  like("a rectangle of the heat map is a time", await page.text("#crumbs li + li"), /^\d+\.\d+ – \d+\.\d+ s/);
+  like("a rectangle of the heat map is a time", await page.text("#crumbs li + li"), /^\d+\.\d+ s – \d+\.\d+ s/);
   await page.key("1");
   await page.settle();
   like("which the flame graph has, too", await page.text("#details"), /^all \d+ samples/);
@@ -515,6 +516,43 @@ async function testComparedWaits(browser) {
     check(`waits of ${side} are told`, told.some(tip => tip.includes(side + ":") && /(blocked|ready) [\d.]+ ms/.test(tip)), told);
   equal("no error", page.errors.join("; "), "");
   if (pictures) await page.picture(join(pictures, "compared-waits.png"));
+}
+
+/* With fingers: a tap tells, two zoom, one moves what is zoomed, one that stays opens the menu. */
+async function testTouch(browser) {
+  const page = await browser.page(400, 800);
+  await page.tell("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 5 });
+  await page.open("file://" + make("html", 300));
+  await page.settle();
+  const box = await page.box("#flame canvas"), y = box.y + 18 * 2 + 9,
+    window = () => page.evaluate("document.getElementById('reset').disabled");
+  await page.touch([[box.x + 40, box.y + 27]]);
+  await page.settle();
+  like("a tap tells", await page.text("#details"), /^server \d+ samples/);
+  equal("nothing is zoomed", await window(), true);
+  await page.touch([[150, y], [250, y]], [[50, y], [350, y]]);
+  await page.settle();
+  equal("two fingers zoom", await window(), false);
+  const drawn = () => page.evaluate("document.querySelector('#flame canvas').toDataURL()"), before = await drawn();
+  await page.touch([[300, y]], [[150, y]]);
+  await page.settle();
+  check("one moves it", (await drawn()) !== before);
+  await page.touch([[200, y]], undefined, 1500);
+  await page.settle();
+  equal("one that stays opens the menu", await page.evaluate("document.getElementById('menu').hidden"), false);
+  await page.key("Escape");
+  for (const [key, part] of [["4", "#over-tracks .ot-space"], ["5", "#over-chart .ot-space"]]) {
+    await page.evaluate(`document.querySelectorAll("[role=tab]")[${key - 1}].click()`);
+    await page.settle();
+    const space = await page.box(part), at = space.y + 30;
+    await page.touch([[150, at], [250, at]], [[50, at], [350, at]]);
+    await page.settle();
+    await page.evaluate("new Promise(done => setTimeout(done, 200))");
+    like(`two fingers zoom in view ${key}`, await page.evaluate("location.hash"), /window=/);
+    check("and choose nothing", !/time=/.test(await page.evaluate("location.hash")), await page.evaluate("location.hash"));
+    await page.evaluate("history.replaceState(null, '', '#'); dispatchEvent(new PopStateEvent('popstate'))");
+  }
+  equal("no error", page.errors.join("; "), "");
 }
 
 /* Rows of branches: first, whole, in any order; other views have samples. */
@@ -811,6 +849,10 @@ async function walk(page, seen) {
     await page.settle();
   }
   await look("leaf first, opened");
+  /* Faster than a worker answers. */
+  await page.evaluate(`[...document.querySelectorAll("#tree tbody tr[aria-expanded=false]")].slice(0, 4).reverse().forEach(row => row.dispatchEvent(
+    new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true })))`);
+  await look("leaf first, several opened at once");
   await go("#view=table");
   await page.evaluate("document.querySelector('#functions tbody tr:nth-child(5)').click()");
   await page.settle();
@@ -1127,7 +1169,6 @@ async function testLarge(browser, form) {
 
 const browser = await openBrowser(program);
 try {
-  await testBackground(browser); /* before others have filled the browser: its pages are compared picture by picture */
   await testPage(browser, "light");
   await testPage(browser, "dark");
   await testState(browser);
@@ -1137,9 +1178,11 @@ try {
   await testCompared(browser, "light");
   await testCompared(browser, "dark");
   await testComparedWaits(browser);
+  await testTouch(browser);
   await testBranches(browser);
   await testInlined(browser);
   await testTwoTracks(browser);
+  await testBackground(browser);
   await testReversed(browser);
   await testFreshKeys(browser);
   await testFacts(browser);

@@ -50,9 +50,14 @@ class Chart {
     const on = (part, name, act) => part.addEventListener(name, act);
     on(this.scroll, "scroll", this.later);
     for (const part of [this.axis, this.space]) {
-      on(part, "pointerdown", e => this.press(e));
-      on(part, "pointermove", e => this.move(e));
-      on(part, "pointerup", e => this.release(e));
+      on(part, "pointerdown", e => e.isPrimary && this.press(e));
+      on(part, "pointermove", e => e.isPrimary && this.move(e));
+      on(part, "pointerup", e => e.isPrimary && this.release(e));
+      T.onFingers(part, { two: (factor, clientX, by) => {
+        this.pulled = null;
+        this.window.zoom(factor, this.placeOf({ clientX, clientY: 0 }).time);
+        this.window.pan(by / this.width);
+      } });
       on(part, "pointercancel", () => { this.pulled = null; this.later(); });
       on(part, "pointerleave", () => this.leave());
       part.addEventListener("wheel", e => this.window.wheel(e, this.placeOf(e).time, this.width, part === this.axis),

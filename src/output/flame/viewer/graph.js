@@ -44,6 +44,10 @@ class Flame {
     on("contextmenu", e => this.menu(e));
     on("wheel", e => this.wheel(e));
     on("keydown", e => this.key(e));
+    overTime.onFingers(this.canvas, { hold: e => this.menu(e), one: by => this.pan(by), two: (factor, x, by) => {
+      this.scale(factor, (x - this.canvas.getBoundingClientRect().left) / this.width);
+      this.pan(by);
+    } });
     on("focus", () => describe(this.tree, this.selected));
     new ResizeObserver(() => this.resize(true)).observe(host);
   }
@@ -109,7 +113,7 @@ class Flame {
     this.asksFor = tree;
     ask("more " + tree.of, "more", { id: treeId, of: tree.of, from, to, least: (to - from) / 4096 }, made => {
       this.asksFor = null;
-      takeMore(tree, made);
+      takeMore(made);
     });
   }
   /* The same tree, and more of it: what is in view stays there. */
@@ -219,6 +223,11 @@ class Flame {
     d.moved = true;
     const by = (d.x - e.clientX) * (d.to - d.from) / this.width;
     this.window(d.from + by, d.to + by);
+  }
+  /* Fingers do so; by pixels. */
+  pan(by) {
+    const wide = this.to - this.from;
+    if (wide < this.tree.total[0]) this.window(this.from + by * wide / this.width, this.to + by * wide / this.width);
   }
   wheel(e) {
     if (!e.ctrlKey && !e.metaKey) return;
@@ -352,6 +361,9 @@ class Flame {
   }
 }
 
+/* For who sees such a picture for the first time. */
+const firstWords = () => `A frame is a function, as wide as its share; ${state.flip ? "above" : "below"} it is ` +
+  `${state.stacks === "callers" ? "who calls it" : "what it calls"}. Click: its numbers. Double click: zoom. Right click: more. ?: all keys.`;
 /* Reports, and code, count what is inlined in a function for it; graphs and functions do not. */
 function ownWords(row, own, all, of) {
   if (row && row.inlined > own) return ` · itself ${percent(own, of)}, with what is inlined in it ${percent(row.inlined, of)}`;
@@ -376,7 +388,7 @@ function describe(tree, node) {
     $("names").showModal();
   });
   box.replaceChildren(element("b", { title: whole }, name), ...more, ...codeLink(group), text + comparison(tree, node), element("br", {}),
-    element("span", { class: "quiet" }, where(group) || " "));
+    element("span", { class: "quiet" }, where(group) || (state.view === "flame" && tree === shownTree ? firstWords() : " ")));
 }
 /* Before, and by how much it changed. */
 function comparison(tree, node) {

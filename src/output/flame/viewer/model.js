@@ -69,18 +69,19 @@ function firstNode(group) {
 
 /* --- children that are not there yet --- */
 
-/* Trees whose children are made as they are looked at: the next one has the same numbers, and more. */
-function takeMore(tree, made) {
-  if (!made) return;
-  if (tree === shownTree) {
+/* Trees whose children are made as they are looked at: the next one has the same numbers, and more; also than one that came
+ * since it was asked for. */
+function takeMore(made) {
+  if (made && made.of === shownTree.of) {
+    const drawn = flame.tree === shownTree;
     shownTree = made;
-    if (flame.tree === tree) flame.grow(made);
-  } else if (callers.tree === tree) callers.grow(made);
+    if (drawn) flame.grow(made);
+  } else if (made && callers.tree && made.of === callers.tree.of) callers.grow(made);
 }
 function withKids(tree, node, then) {
   if (!tree.waits(node)) return then(tree);
-  ask("more", "more", { id: treeId, of: tree.of, node }, made => {
-    takeMore(tree, made);
+  ask(`more ${tree.of} ${node}`, "more", { id: treeId, of: tree.of, node }, made => {
+    takeMore(made);
     if (made) then(made);
   });
 }

@@ -181,6 +181,40 @@ class Window {
   }
 }
 
+/* --- fingers --- */
+
+/* Of one finger how far it went, in pixels to the left; of two what was between them as a part of what is now, where their
+ * middle is, and how far it went. `hold`: one stays where it is, with the event of its begin; some browsers have a context menu then,
+ * others nothing. */
+const HOLD = 600, STILL = 8;
+function onFingers(part, { one, two, hold }) {
+  let holds = 0, start = null;
+  const stop = () => { clearTimeout(holds); };
+  const fingers = new Map(), wide = ([a, b]) => Math.max(20, Math.abs(a - b)), middle = ([a, b]) => (a + b) / 2;
+  part.addEventListener("pointerdown", e => {
+    if (e.pointerType !== "touch") return;
+    fingers.set(e.pointerId, e.clientX);
+    stop();
+    start = e;
+    if (hold && fingers.size === 1) holds = setTimeout(() => hold(start), HOLD);
+  });
+  part.addEventListener("contextmenu", stop);
+  part.addEventListener("pointermove", e => {
+    if (!fingers.has(e.pointerId)) return;
+    if (Math.hypot(e.clientX - start.clientX, e.clientY - start.clientY) > STILL) stop();
+    const before = [...fingers.values()];
+    fingers.set(e.pointerId, e.clientX);
+    const now = [...fingers.values()];
+    if (now.length === 2) two(wide(before) / wide(now), middle(now), middle(before) - middle(now));
+    else if (now.length === 1) one?.(before[0] - now[0]);
+  });
+  for (const name of ["pointerup", "pointercancel"])
+    part.addEventListener(name, e => {
+      stop();
+      fingers.delete(e.pointerId);
+    });
+}
+
 /* --- elements, canvases, colours --- */
 
 function element(name, attributes, ...content) {
@@ -321,5 +355,5 @@ function placeTip(tip, host, x, y, lines) {
 
 return { FONT, roundStep, timeWords, duration, ticksOf, hasDay, dateOf, indexed, lengthOf, partOf, firstAt, sorted, heaviest,
   isClock, keyName, briefName, commOf, threadWords, Window, element, button, cleared, coloursOf, forced, stripes,
-  later, redrawOn, fitted, drawAxis, drawChoice, placeTip };
+  later, redrawOn, onFingers, fitted, drawAxis, drawChoice, placeTip };
 })();

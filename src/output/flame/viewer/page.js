@@ -58,7 +58,7 @@ function renderTree() {
   setReady();
 }
 function update(before, fresh, start) {
-  if (data.buckets && (fresh || !same(before, state, "time"))) showTime();
+  if (data.buckets && (fresh || !same(before, state, "time", "byDay"))) showTime();
   if (before.colour !== state.colour || fresh) paint();
   if (fresh || before.search !== state.search) findMatches();
   if (start || before.flip !== state.flip) showFlip();
@@ -97,6 +97,7 @@ function showView(before) {
     tab.tabIndex = name === view ? 0 : -1;
     $("view-" + name).hidden = name !== view;
   }
+  showTab($("tab-" + view));
   for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
   if (!data.threads.pid.length) $("threadsbox").hidden = true;
   /* Tracks have all of it, and more; code and branches are those of the whole recording. */
@@ -115,6 +116,10 @@ function showView(before) {
   /* These tell by themselves only about what is pointed at. */
   if ((view === "code" || overViews[view]) && told !== view + treeId) describe(main, 0);
   told = view + treeId;
+}
+/* Where the tabs are a row that scrolls. */
+function showTab({ offsetLeft: left, offsetWidth: wide, parentNode: list }) {
+  if (left < list.scrollLeft || left + wide > list.scrollLeft + list.clientWidth) list.scrollLeft = left - (list.clientWidth - wide) / 2;
 }
 let told = "";
 const onlyChosen = before => before.fn !== state.fn && Object.keys(fields).every(name => name === "fn" || same(before, state, name));
@@ -143,15 +148,15 @@ function setDark(on) {
 
 function showCrumbs() {
   const crumbs = [];
-  const add = (text, without) => crumbs.push(element("li", {}, text + " ", crumbButton(text, without)));
+  const add = (text, without, title = "") => crumbs.push(element("li", title ? { title } : {}, text + " ", crumbButton(text, without)));
   if (state.pick.length) add(`Only ${few(pickedNames())}`, { pick: [] });
   if (state.processes.length) add(`Only ${few(state.processes.map(pid => makers.process(pid).label))}`, { processes: [] });
   if (state.cpus.length) add(`Only ${few(state.cpus.map(cpu => makers.cpu(cpu).label))}`, { cpus: [] });
   if (state.timeBefore) add(`Before: ${rangeOf(state.timeBefore)}`, { timeBefore: null });
-  if (state.time && data.buckets) add(`${seconds(state.time[0])} – ${seconds(state.time[1])} s`, { time: null });
+  if (state.time && data.buckets) add(`${moment(state.time[0])} – ${moment(state.time[1])}`, { time: null }, clockTitle(...state.time));
   state.transforms.forEach((step, i) =>
     add(transformWords(step), { transforms: state.transforms.filter((other, k) => k !== i) }));
-  const all = element("button", { type: "button", class: "crumb" }, crumbs.length ? "Everything" : "Nothing is left out");
+  const all = element("button", { type: "button", class: "crumb" }, crumbs.length ? "Everything" : "Everything is shown");
   all.disabled = !crumbs.length;
   all.addEventListener("click", () => change({ time: null, timeBefore: null, pick: [], processes: [], cpus: [], transforms: [] }));
   /* A button that was pressed is gone: the next one has its place. */

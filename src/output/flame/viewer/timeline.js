@@ -70,12 +70,16 @@ function drawTime() {
   if (chosen) p.strokeRect(chosen[0] * step + .5, .5, (chosen[1] - chosen[0] + 1) * step - 1, height - 1);
   else if (document.activeElement === timeCanvas) p.strokeRect(cursor * step + .5, .5, step, height - 1);
 }
+/* Since the start or as the time of day, as the axes of other views have it; and by the recording's clock, as perfile --time does. */
+const moment = ns => overTime.timeWords(data, ns, data.step, state.byDay);
 const seconds = ns => ((data.first + ns) / 1e9).toFixed(data.step < 1e7 ? 6 : 3);
+const clockTitle = (from, to) => `By the recording's clock, as --time takes it: ${seconds(from)},${seconds(to)}`;
 /* Of the range that is shown; another one may be on its way. */
 const rangeTotal = () => treeTag !== askedTag ? "…" : withUnit((state.widths === "before" ? main.otherTotal : main.total)[0]);
 function rangeWords() {
   const [from, to] = state.time || [0, data.buckets * data.step];
-  return `${seconds(from)} – ${seconds(to)} s (${time(to - from)})` +
+  $("range").title = clockTitle(from, to);
+  return `${moment(from)} – ${moment(to)} (${time(to - from)})` +
     (state.time ? `, ${rangeTotal()} of ${weight(data.events[state.event].total)}. Esc: everything`
       : ". Drag to look at a part of it." +
         (lanes.hidden ? ` The ${lanes.length} heaviest of ${lanes.length + lanes.hidden} threads.` : ""));
@@ -128,7 +132,7 @@ timeCanvas.addEventListener("keydown", e => {
   } else {
     cursor = to;
     drawTime();
-    say(`${seconds(cursor * data.step)} seconds: ${withUnit(barTotals[cursor])}`);
+    say(`${moment(cursor * data.step)}: ${withUnit(barTotals[cursor])}`);
   }
 });
 for (const name of ["focus", "blur"]) timeCanvas.addEventListener(name, drawTime);

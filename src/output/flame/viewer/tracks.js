@@ -179,9 +179,16 @@ class Tracks {
     this.tree.addEventListener("keydown", e => this.rowKey(e));
   }
   listen(part) {
-    part.addEventListener("pointerdown", e => this.press(e));
-    part.addEventListener("pointermove", e => this.move(e));
-    part.addEventListener("pointerup", e => this.release(e));
+    part.addEventListener("pointerdown", e => e.isPrimary && this.press(e));
+    part.addEventListener("pointermove", e => e.isPrimary && this.move(e));
+    part.addEventListener("pointerup", e => e.isPrimary && this.release(e));
+    T.onFingers(part, { two: (factor, clientX, by) => {
+      const at = this.placeOf({ clientX, clientY: 0 });
+      this.pulled = null;
+      if (!at.pane) return;
+      this.window.zoom(factor, at.time);
+      this.window.pan(by / at.pane.width);
+    } });
     part.addEventListener("pointercancel", () => { this.pulled = null; this.later(); });
     part.addEventListener("pointerleave", () => this.leave());
     part.addEventListener("wheel", e => {
