@@ -14,9 +14,12 @@ function kidsOf(tree, node) {
   return kids.slice().sort((a, b) => isOrdered(group[a]) && isOrdered(group[b]) ? inName(group[a], group[b]) : total[b] - total[a] ||
     inName(group[a], group[b]));
 }
-const isLeaf = (tree, node) => !tree.waits(node) && (tree.first[node] === tree.first[node + 1] || !tree.isThere(tree.kids[tree.first[node]]));
-/* Triples of node, place and number of siblings. */
+/* Leaf first, nothing calls a thread; what else waits may have callers. */
+const isEnd = group => levelsOf(state.threads).length === 1 && !/function|module/.test(about(group).type);
+const isLeaf = (tree, node) => tree.waits(node) ? isEnd(tree.group[node]) : (tree.first[node] === tree.first[node + 1] || !tree.isThere(tree.kids[tree.first[node]]));
+/* Triples of node, place and number of siblings. Returned is a node that is open, and whose children are not there yet; or 0. */
 function listRows(tree) {
+  let lacking = 0;
   let made = new Int32Array(3 * 1024), count = 0;
   const lists = [[kidsOf(tree, 0), 0]];
   while (lists.length && count < MOST_ROWS) {
@@ -32,10 +35,19 @@ function listRows(tree) {
     }
     made.set([kids[at], at + 1, kids.length], 3 * count++);
     top[1]++;
-    if (opened.has(kids[at]) && !tree.waits(kids[at])) lists.push([kidsOf(tree, kids[at]), 0]);
+    if (!opened.has(kids[at])) continue;
+    if (tree.waits(kids[at])) lacking ||= kids[at];
+    else lists.push([kidsOf(tree, kids[at]), 0]);
   }
   treeRows = made;
   treeCount = count;
+  return lacking;
+}
+/* What ends in a node whose callers are not there yet: with threads, all in those and nothing in functions; else nobody knows. */
+function ownCell(tree, node) {
+  if (!tree.waits(node)) return weightCell(tree.self[node]);
+  if (isEnd(tree.group[node])) return weightCell(tree.total[node]);
+  return levelsOf(state.threads).length ? weightCell(0) : element("td", { class: "bar quiet", title: "Known when the row is open" }, element("b", {}, "…"));
 }
 function treeRow(i) {
   const tree = shownTree, [node, place, siblings] = treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];
@@ -43,7 +55,7 @@ function treeRow(i) {
   const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` },
     leaf ? "" : isOpen ? "▾" : "▸");
   const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": place,
-    "aria-setsize": siblings }, weightCell(tree.total[node]), weightCell(tree.self[node]),
+    "aria-setsize": siblings }, weightCell(tree.total[node]), ownCell(tree, node),
     ...(data.compares ? changeCells(tree.group[node], tree.change(node, false), tree.change(node, true)) : []),
     nameCell(tree.group[node], twist), moduleCell(tree.group[node]));
   for (const cell of row.cells) cell.setAttribute("role", "gridcell");
@@ -56,18 +68,26 @@ const placeOfNode = node => {
   return -1;
 };
 function showTree(node = 0) {
-  listRows(shownTree);
+  const lacking = listRows(shownTree);
   const at = node ? placeOfNode(node) : -1;
   $("treefull").hidden = treeCount < MOST_ROWS;
   treeList.fill(treeCount, treeRow, at < 0 ? undefined : at);
   describe(shownTree, treeCount ? treeRows[3 * treeList.at] : 0);
+  if (lacking)
+    withKids(shownTree, lacking, () => {
+      if (lacking === hotEnd) openHeaviest(lacking);
+      if (state.view === "tree") showTree(treeRows[3 * treeList.at]);
+    });
 }
+let hotEnd = 0; /* of the path that is open when a tree is new */
 function openHotPath() {
   opened.clear();
-  treeList.at = 0;
+  treeList.at = hotEnd = 0;
+  openHeaviest(0);
+}
+function openHeaviest(node) {
   const { total } = shownTree;
-  for (let node = 0, next; (next = shownTree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next)
-    opened.add(next);
+  for (let next; (next = shownTree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next) opened.add(hotEnd = next);
 }
 function focusNode(node) {
   const at = placeOfNode(node);
