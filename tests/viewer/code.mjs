@@ -69,6 +69,8 @@ async function testKeys(page) {
   await press(page, "Home");
   like("Home to the first", await rowAtFocus(page), /ffffffff81000000/);
   for (let i = 0; i < 5; i++) await press(page, "ArrowDown");
+  check("places within the function are without its name", await page.evaluate("[...document.querySelectorAll('#code code')].every(c => !/<here/.test(c.textContent) && (!/jne/.test(c.textContent) || /<here\\+0x4>$/.test(c.title)))"),
+    await page.evaluate("[...document.querySelectorAll('#code code')].map(c => c.textContent).filter(t => /jne/.test(t))"));
   like("arrows pass over source", await rowAtFocus(page), /ffffffff81000014 .*jne.*→ ffffffff8100004c.*taken 9 \(22\.2% mispredicted\), 10\.0 cycles; reached 3/);
   equal("where it jumps to is marked", await page.evaluate("[...document.querySelectorAll('#code tr.joined')].map(row => row.cells[2].textContent).join()"), "ffffffff8100004c");
   await press(page, "Enter");

@@ -339,7 +339,7 @@ static void put_code_function(struct made *made, uint32_t frame, uint32_t nth, s
         if (nth == 2)
             pf_put_string(text, "null");
         else if (i % 8 == 5)
-            pf_put_format(text, "\"jne    %x <here>\"", 4 * (lines - i));
+            pf_put_format(text, "\"jne    %x <here+0x4>\"", 4 * (lines - i));
         else
             put_text(text, function->name);
         pf_put_format(text, ",%d,%d,", nth == 2 ? -1 : (int)(i / 3 % 2),

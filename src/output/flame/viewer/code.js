@@ -105,8 +105,17 @@ function branchText([taken, mispredicted, reached, cycles, count]) {
   return words.join("; ");
 }
 const tabless = line => clean((line || "").replace(/\t/g, "    "));
+/* Operands that are places: within the function without its name, and of long names both ends. */
+const LONG_PLACE = 60;
+function briefInstruction(text, stays) {
+  const [, before, name, offset] = /^(.* )<(.*?)(\+0x[0-9a-f]+)?>$/.exec(text) || [];
+  if (name === undefined) return shorten(text, 2 * LONG);
+  if (stays && offset) return `${before}<${offset}>`;
+  return `${before}<${name.length > LONG_PLACE ? shorten(withoutArguments(name), LONG_PLACE) : name}${offset || ""}>`;
+}
 function instructionRow(one, i, events) {
-  const line = one.lines[i], cell = element("td", {}, element("code", {}, clean(line[1] ?? "no instruction")));
+  const line = one.lines[i], whole = clean(line[1] ?? "no instruction"), text = briefInstruction(whole, line[3] >= 0);
+  const cell = element("td", {}, element("code", text === whole ? {} : { title: whole }, text));
   if (line[3] >= 0) {
     const jump = element("button", { type: "button", class: "link", tabindex: -1 }, "→ " + addressOf(one, one.lines[line[3]]));
     jump.addEventListener("click", () => chooseLine(line[3]));

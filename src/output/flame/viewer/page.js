@@ -114,7 +114,7 @@ function showView(before) {
   else if (view === "code") showCode();
   else showOverTime(view);
   /* These tell by themselves only about what is pointed at. */
-  if ((view === "code" || overViews[view]) && told !== view + treeId) describe(main, 0);
+  if (overViews[view] && told !== view + treeId) describe(main, 0);
   told = view + treeId;
 }
 /* Where the tabs are a row that scrolls. */
