@@ -196,6 +196,7 @@ async function testChoices(page) {
   await page.key("t");
   await page.key("?");
   equal("? helps", await page.evaluate("document.querySelector('#help').open"), true);
+  equal("from its begin on", await page.evaluate("document.querySelector('#help').scrollTop + document.activeElement.id"), "0helptitle");
   await page.key("Escape");
   equal("escape closes the help", await page.evaluate("document.querySelector('#help').open"), false);
 }

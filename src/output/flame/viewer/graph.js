@@ -388,7 +388,7 @@ function describe(tree, node) {
     $("names").showModal();
   });
   box.replaceChildren(element("b", { title: whole }, name), ...more, ...codeLink(group), text + comparison(tree, node), element("br", {}),
-    element("span", { class: "quiet" }, where(group) || (state.view === "flame" && tree === shownTree ? firstWords() : " ")));
+    element("span", { class: group < 0 ? "quiet hint" : "quiet" }, where(group) || (state.view === "flame" && tree === shownTree ? firstWords() : " ")));
 }
 /* Before, and by how much it changed. */
 function comparison(tree, node) {
