@@ -519,6 +519,27 @@ async function testComparedWaits(browser) {
   if (pictures) await page.picture(join(pictures, "compared-waits.png"));
 }
 
+/* At 400 % of zoom: tabs are a row, the chosen one is seen, and its view comes into sight. */
+async function testZoomed(browser) {
+  const page = await browser.page(320, 256);
+  await page.open("file://" + make("html", 300) + "#view=heat");
+  await page.settle();
+  const tab = name => page.box("#tab-" + name), inside = ({ x, width }) => x >= 0 && x + width <= 320;
+  check("the chosen tab is seen", inside(await tab("heat")), await tab("heat"));
+  check("and the first is not", !inside(await tab("flame")), await tab("flame"));
+  const chart = await tab("chart");
+  await page.click(chart.x + 20, chart.y + 10);
+  await page.settle();
+  const main = await page.box("main");
+  check("its view comes into sight", main.y < 100 && main.y > -100, main);
+  await page.evaluate("scrollTo(0, 0); document.querySelector('#tab-chart').focus()");
+  await page.key("ArrowLeft");
+  await page.settle();
+  const next = await tab("tracks");
+  check("keys stay at the tabs", inside(next) && next.y >= 0 && next.y < 256, next);
+  equal("no error", page.errors.join("; "), "");
+}
+
 /* With fingers: a tap tells, two zoom, one moves what is zoomed, one that stays opens the menu. */
 async function testTouch(browser) {
   const page = await browser.page(400, 800);
@@ -1185,6 +1206,7 @@ try {
   await testCompared(browser, "dark");
   await testComparedWaits(browser);
   await testTouch(browser);
+  await testZoomed(browser);
   await testBranches(browser);
   await testInlined(browser);
   await testTwoTracks(browser);

@@ -185,7 +185,16 @@ function stepBack() {
 /* --- controls --- */
 
 const show = view => change({ view });
-for (const name of VIEWS) $("tab-" + name).addEventListener("click", () => show(name));
+/* In little room a view is below what is seen; keys on tabs stay where they are. */
+function bringUp() {
+  const main = document.querySelector("main"), seen = innerHeight - main.getBoundingClientRect().top;
+  if (seen < Math.min(140, innerHeight / 2)) main.scrollIntoView();
+}
+for (const name of VIEWS)
+  $("tab-" + name).addEventListener("click", e => {
+    show(name);
+    if (e.detail) bringUp();
+  });
 document.querySelector("[role=tablist]").addEventListener("keydown", e => {
   const step = { ArrowLeft: VIEWS.length - 1, ArrowRight: 1 }[e.key];
   if (!step) return;
@@ -252,6 +261,7 @@ document.addEventListener("keydown", e => {
   else if (VIEWS[e.key - 1]) {
     show(VIEWS[e.key - 1]);
     if (state.view === "flame") flame.canvas.focus();
+    bringUp();
   } else {
     /* All other keys are the browser's. */
     if (e.target === document.body && state.view === "flame") flame.key(e);
