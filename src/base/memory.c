@@ -173,7 +173,8 @@ bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *r
     return true;
 }
 
-enum { ARENA_CHUNK = 16 * 1024, ARENA_ALIGN = 16 };
+/* Each chunk is larger than the one before, up to ARENA_CHUNK: thousands of arenas may hold little. */
+enum { ARENA_FIRST = 1024, ARENA_CHUNK = 16 * 1024, ARENA_ALIGN = 16 };
 
 struct pf_arena_chunk {
     struct pf_arena_chunk *next;
@@ -200,8 +201,8 @@ void pf_arena_close(struct pf_arena *arena)
 static struct pf_arena_chunk *add_chunk(struct pf_arena *arena, size_t size)
 {
     size_t room = sizeof(struct pf_arena_chunk) + size;
-    if (room < ARENA_CHUNK)
-        room = ARENA_CHUNK;
+    const size_t twice = arena->chunk ? pf_min(2 * arena->chunk->size, ARENA_CHUNK) : ARENA_FIRST;
+    room = pf_max(room, twice);
     struct pf_arena_chunk *chunk = pf_resize(arena->allocator, NULL, 0, room);
     if (!chunk)
         return NULL;

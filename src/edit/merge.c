@@ -9,10 +9,12 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "edit/merge.h"
+#include "model/session.h"
 #include "schema/schema.h"
 
 enum { ROUND_BYTES = 1 << 20, PROGRESS_STEP = 4096 };
-enum { MANY_INPUTS = 128 };
+/* Of many inputs little is held, all of them together about so much; of one not less than the least. */
+enum { MANY_INPUTS = 128, HELD_BYTES = 64 << 20, HELD_LEAST = 8 << 10 };
 
 /* ---- records that describe a recording ---- */
 
@@ -113,9 +115,12 @@ static int open_input(struct pf_merge *merge, size_t number, struct perfile_erro
     pf_map_open(&input->ids, merge->allocator);
     if (!counts || !input->name)
         return pf_fail_memory(error, "merge");
+    const bool many = merge->input_count > MANY_INPUTS;
     for (uint32_t i = 0; i < input->reader->part_count; i++)
-        input->reader->parts[i].window.narrow = merge->input_count > MANY_INPUTS;
+        input->reader->parts[i].window.narrow = many;
     int result = perfile_session_open(input->reader, &input->session, error);
+    if (result == 0 && many)
+        pf_session_hold_little(input->session, pf_max(HELD_BYTES / merge->input_count, HELD_LEAST));
     if (result == 0)
         result = read_description(merge, input, error);
     return result;

@@ -51,14 +51,13 @@ void pf_window_skip_to(struct pf_window *window, uint64_t offset)
 
 void pf_window_rest(struct pf_window *window)
 {
-    uint8_t *smaller = window->fill && window->can_skip && window->room > FIRST_BYTES
-                           ? pf_resize(window->allocator, window->buffer, window->room, FIRST_BYTES)
-                           : NULL;
-    if (!smaller)
+    static const uint8_t nothing[1];
+    if (!window->fill || !window->can_skip || !window->room)
         return;
-    window->data = window->buffer = smaller;
-    window->room = FIRST_BYTES;
-    window->bytes = 0;
+    pf_free(window->allocator, window->buffer, window->room);
+    window->buffer = NULL;
+    window->data = nothing;
+    window->room = window->bytes = 0;
 }
 
 /* Appends once; *got 0 means that there is no more. */
@@ -126,6 +125,8 @@ int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, cons
         }
         return 0;
     }
+    if (!window->room && !widen(window, FIRST_BYTES))
+        return pf_fail_memory(error, "window");
     uint64_t from = window->keep >= window->offset && window->keep < offset ? window->keep : offset;
     bool reached;
     int result = start_at(window, from, &reached, error);

@@ -40,7 +40,7 @@ void pf_window_reset(struct pf_window *window);
 
 /* Goes on at `offset`, where maybe not much will be asked for: little is read at first, and more if it goes on. */
 void pf_window_skip_to(struct pf_window *window, uint64_t offset);
-/* Nothing is wanted for now: most of the memory is given back. What was had is no longer valid. */
+/* Nothing is wanted for now: the memory is given back. What was had is no longer valid. */
 void pf_window_rest(struct pf_window *window);
 
 /* Slow path of pf_window_get. */

@@ -21,6 +21,8 @@ int perfile_session_open(struct perfile_reader *reader, struct perfile_session *
     made->reader = reader;
     made->last_wanted = UINT64_MAX;
     made->skips.at = UINT64_MAX;
+    made->hold_bytes = reader->options.limit_queue_bytes;
+    made->passes.horizon = UINT64_MAX;
     pf_order_open(&made->order, allocator);
     pf_threads_open(&made->threads, allocator);
     pf_maps_open(&made->maps, allocator);
@@ -84,6 +86,8 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
         session->given++;
         return 1;
     }
+    if (PF_UNLIKELY(session->nameless))
+        return 1;
     if (now->type == PERFILE_RECORD_EXIT && !session->keeps_comms)
         note_exit(session);
     else if ((now->type == PERFILE_RECORD_COMM || now->type == PERFILE_RECORD_FORK) &&
@@ -121,6 +125,12 @@ static bool is_taken(struct perfile_session *session, const struct perfile_recor
 
 /* ---- one stream: rounds of ring buffers ---- */
 
+void pf_session_flush(struct perfile_session *session, uint64_t limit)
+{
+    session->passes.limit = limit;
+    pf_order_flush(&session->order, pf_min(limit, session->passes.horizon - 1));
+}
+
 static void end_round(struct perfile_session *session)
 {
     session->round_before = session->round_at;
@@ -129,7 +139,9 @@ static void end_round(struct perfile_session *session)
     session->can_enter = pf_reader_entry(session->reader, &session->round_at);
     session->counts_at = session->reader->counts;
     session->round_over = true;
-    pf_order_flush(&session->order, session->round_limit);
+    if (PF_UNLIKELY(session->passes.room_bytes))
+        pf_passes_mark(session);
+    pf_session_flush(session, session->round_limit);
     session->settled = session->round_limit;
     session->round_limit = session->order.max_time;
 }
@@ -139,7 +151,31 @@ static void relieve(struct perfile_session *session)
 {
     struct pf_order *order = &session->order;
     session->relieved = true;
-    pf_order_flush(order, order->min_time + (order->max_time - order->min_time) / 2);
+    pf_order_flush(order,
+                   pf_min(order->min_time + (order->max_time - order->min_time) / 2, session->passes.horizon - 1));
+}
+
+/* False when out of memory. */
+static bool hold_less(struct perfile_session *session)
+{
+    const bool fine = pf_passes_hold_less(session);
+    if (session->order.bytes > session->reader->options.limit_queue_bytes)
+        relieve(session);
+    return fine;
+}
+
+/* There is nothing more to be read: what waits has its turn. */
+static void end_reading(struct perfile_session *session)
+{
+    if (session->passes.on) {
+        pf_passes_finish(session);
+        return;
+    }
+    session->at_end = true;
+    if (session->passes.room_bytes)
+        pf_passes_mark(session);
+    pf_reader_rest(session->reader);
+    pf_session_flush(session, UINT64_MAX);
 }
 
 /* All that the last round settled has been delivered. */
@@ -183,9 +219,13 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
 {
     for (;;) {
         const struct perfile_record *read = session->order.flushing ? pf_order_pop(&session->order) : NULL;
+        if (PF_UNLIKELY(session->passes.room_bytes) && read)
+            pf_reader_rest(session->reader); /* until all of these are given */
         if (read)
             return deliver(session, read, record, error);
-        if (session->at_end) {
+        if (PF_UNLIKELY(session->passes.room_bytes) && pf_passes_step(session))
+            continue;
+        if (session->at_end && !session->passes.on) {
             pf_order_close(&session->order); /* those who keep the session for its names need the memory */
             return 0;
         }
@@ -197,11 +237,11 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
         if (result < 0)
             return result;
         if (result == 0) {
-            session->at_end = true;
-            pf_reader_rest(session->reader);
-            pf_order_flush(&session->order, UINT64_MAX);
+            end_reading(session);
             continue;
         }
+        if (PF_UNLIKELY(session->passes.room_bytes) && pf_passes_leave(session, read))
+            continue;
         if (PF_UNLIKELY(session->follower != NULL))
             session->follower->read(session->follower_context, read);
         if (PF_UNLIKELY(session->resumed_until) && was_delivered(session, read))
@@ -211,10 +251,9 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
         if (PF_LIKELY(pf_session_must_wait(session, read))) {
             if (PF_UNLIKELY(read->time < session->first_wanted) && leave_out(session, read))
                 continue;
-            if (!pf_order_push(&session->order, read))
+            if (!pf_order_push(&session->order, read) ||
+                (PF_UNLIKELY(session->order.bytes > session->hold_bytes) && !hold_less(session)))
                 return pf_fail_memory(error, "time order");
-            if (PF_UNLIKELY(session->order.bytes > session->reader->options.limit_queue_bytes))
-                relieve(session);
             continue;
         }
         if (read->type == PERFILE_RECORD_FINISHED_ROUND)

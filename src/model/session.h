@@ -9,6 +9,7 @@
 #include "model/cgroups.h"
 #include "model/maps.h"
 #include "model/order.h"
+#include "model/passes.h"
 #include "model/skips.h"
 #include "model/threads.h"
 
@@ -59,7 +60,10 @@ struct perfile_session {
     bool follows_maps;
     bool exit_pending; /* the record that was delivered last ends a thread: its name goes when the next one comes */
     int32_t exit_tid;
-    bool keeps_comms; /* those of threads that have ended */
+    bool keeps_comms;    /* those of threads that have ended */
+    bool nameless;       /* nobody asks for any */
+    uint64_t hold_bytes; /* of order: when there is more, something is done about it */
+    struct pf_passes passes;
     bool has_filter;
     struct pf_filter filter;
 };
@@ -74,5 +78,13 @@ static inline bool pf_session_must_wait(const struct perfile_session *session, c
     return record->type < PERFILE_RECORD_HEADER_ATTR && reader->event_count && reader->events[0]->plan.sample_id_all &&
            record->time != 0 && record->time != UINT64_MAX && !record->damaged;
 }
+
+/*
+ * For who asks for no names and has many sessions, before the first _next: of what waits for its turn about so many bytes are held, or
+ * some of the file when that is more, and the rest is read again in its turn. What cannot be read again is held.
+ */
+void pf_session_hold_little(struct perfile_session *session, uint64_t bytes);
+/* All that waits comes up to this time, before reading goes on. */
+void pf_session_flush(struct perfile_session *session, uint64_t limit);
 
 #endif
