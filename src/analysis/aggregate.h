@@ -166,6 +166,10 @@ int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile
                              struct pf_arrivals *arrivals, struct perfile_profile **profile,
                              struct perfile_error *error);
 
+/* The same, of whose stacks and samples nobody asks: each frame stands alone in it. */
+int pf_profile_open_frames(struct perfile_reader *reader, const struct perfile_profile_options *options,
+                           struct perfile_profile **profile, struct perfile_error *error);
+
 /* A profile that grows. */
 struct pf_aggregate {
     struct perfile_profile *profile;

@@ -55,6 +55,9 @@ struct reading {
     struct pf_aggregate_recording recording;
     struct pf_aggregate_named named;
     struct pf_arrivals *arrivals; /* or NULL */
+    bool frames_only;
+    bool *seen; /* of these, by number: it is there */
+    size_t seen_room;
     struct pf_snapshot_clock clock;
 };
 
@@ -322,19 +325,44 @@ static bool enter(struct reading *r)
     return known && enter_row(r, known) && (!r->arrivals || arrive(r->arrivals, known_row(*known), r->last.values[1]));
 }
 
-static bool add_sample(struct reading *r, const struct pf_profile_sample *sample)
+static bool add_stack(struct reading *r, const struct pf_profile_sample *sample, const struct pf_stack_frames *stack)
 {
-    const uint64_t most = r->options->max_frames ? r->options->max_frames : UINT64_MAX;
-    const struct pf_stack_frames stack = {.frames = sample->frames,
-                                          .frame_count = (size_t)pf_min(sample->frame_count, most),
-                                          .leaf = PF_STACK_NO_LEAF,
-                                          .whose = (uint32_t)sample->tid};
-    if (!pf_stacks_add(&r->stacks, &r->tree, &stack) || (r->has_last && !enter(r)))
+    if (!pf_stacks_add(&r->stacks, &r->tree, stack) || (r->has_last && !enter(r)))
         return false;
     r->last = (struct arriving){
         .key = number_key(r, sample), .leaf = sample->leaf, .values = {1, sample->period, sample->weight}};
     r->has_last = true;
     return r->last.key != PF_AGGREGATE_NONE;
+}
+
+/* Those that none had before, as stacks of their own; in the order in which they would come into the tree. */
+static bool add_frames(struct reading *r, const struct pf_profile_sample *sample)
+{
+    const size_t count = pf_profile_frame_count(r->profile), before = r->seen_room;
+    if (!pf_grow(r->aggregate->allocator, &r->seen, &r->seen_room, count, sizeof(*r->seen)))
+        return false;
+    if (r->seen_room > before)
+        memset(r->seen + before, 0, r->seen_room - before);
+    for (size_t i = sample->frame_count; i-- > 0;) {
+        const struct pf_stack_frames stack = {
+            .frames = &sample->frames[i], .frame_count = 1, .leaf = PF_STACK_NO_LEAF, .whose = (uint32_t)sample->tid};
+        if (!r->seen[sample->frames[i]] && !add_stack(r, sample, &stack))
+            return false;
+        r->seen[sample->frames[i]] = true;
+    }
+    return true;
+}
+
+static bool add_sample(struct reading *r, const struct pf_profile_sample *sample)
+{
+    if (r->frames_only)
+        return add_frames(r, sample);
+    const uint64_t most = r->options->max_frames ? r->options->max_frames : UINT64_MAX;
+    const struct pf_stack_frames stack = {.frames = sample->frames,
+                                          .frame_count = (size_t)pf_min(sample->frame_count, most),
+                                          .leaf = PF_STACK_NO_LEAF,
+                                          .whose = (uint32_t)sample->tid};
+    return add_stack(r, sample, &stack);
 }
 
 static void forget_rows(struct reading *r)
@@ -472,18 +500,18 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
     pf_profile_close(r->profile);
     pf_map_close(&r->events);
     pf_map_close(&r->texts);
+    pf_free(r->aggregate->allocator, r->seen, r->seen_room * sizeof(*r->seen));
     return result;
 }
 
-int perfile_profile_open(struct perfile_reader *reader, const struct perfile_profile_options *options,
-                         struct perfile_profile **profile, struct perfile_error *error)
-{
-    return pf_profile_open_in_order(reader, options, NULL, profile, error);
-}
+/* What the public call does not ask for. */
+struct manner {
+    struct pf_arrivals *arrivals;
+    bool frames_only;
+};
 
-int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile_profile_options *options,
-                             struct pf_arrivals *arrivals, struct perfile_profile **profile,
-                             struct perfile_error *error)
+static int open_in_manner(struct perfile_reader *reader, const struct perfile_profile_options *options,
+                          const struct manner *manner, struct perfile_profile **profile, struct perfile_error *error)
 {
     struct perfile_profile_options all = PERFILE_PROFILE_OPTIONS_INIT;
     struct pf_aggregate aggregate;
@@ -504,16 +532,37 @@ int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile
                         .options = &all,
                         .stacks = {.threads = all.threads},
                         .key_number = PF_AGGREGATE_NONE,
-                        .arrivals = arrivals,
+                        .arrivals = manner->arrivals,
+                        .frames_only = manner->frames_only,
                         .clock = {.interval_ms = all.snapshot_ms}};
     pf_map_open(&r.events, aggregate.allocator);
     pf_map_open(&r.texts, aggregate.allocator);
     result = read_all(&r, reader, error);
-    if (result == 0 && !(r.named.joined ? join_equal_nodes(&aggregate, arrivals) : pf_aggregate_finish(&aggregate)))
+    if (result == 0 &&
+        !(r.named.joined ? join_equal_nodes(&aggregate, manner->arrivals) : pf_aggregate_finish(&aggregate)))
         result = pf_fail_memory(error, "profile");
     if (result == 0)
         *profile = aggregate.profile;
     else
         pf_aggregate_close(&aggregate);
     return result;
+}
+
+int perfile_profile_open(struct perfile_reader *reader, const struct perfile_profile_options *options,
+                         struct perfile_profile **profile, struct perfile_error *error)
+{
+    return open_in_manner(reader, options, &(struct manner){NULL, false}, profile, error);
+}
+
+int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile_profile_options *options,
+                             struct pf_arrivals *arrivals, struct perfile_profile **profile,
+                             struct perfile_error *error)
+{
+    return open_in_manner(reader, options, &(struct manner){arrivals, false}, profile, error);
+}
+
+int pf_profile_open_frames(struct perfile_reader *reader, const struct perfile_profile_options *options,
+                           struct perfile_profile **profile, struct perfile_error *error)
+{
+    return open_in_manner(reader, options, &(struct manner){NULL, true}, profile, error);
 }

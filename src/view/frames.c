@@ -210,6 +210,7 @@ static int open_frames(struct perfile_table *table, void **state, struct perfile
         return pf_fail_memory(error, "frames");
     pf_map_open(&frames->known, table->allocator);
     frames->by_function = pf_profiled_is_by(table, table->view->own_key);
+    frames->profiled.frames_only = true;
     const int result = pf_profiled_open(&frames->profiled, table, flags_of(frames, table), error);
     if (result < 0)
         return result;

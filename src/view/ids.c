@@ -66,3 +66,43 @@ uint32_t pf_frame_code(struct pf_profile *profile, uint32_t frame, struct pf_vec
     pf_arena_close(&arena);
     return code;
 }
+
+void pf_stack_ids_close(struct pf_stack_ids *ids)
+{
+    pf_free(ids->allocator, ids->functions, ids->count * sizeof(*ids->functions));
+    ids->functions = NULL;
+    ids->count = 0;
+}
+
+/* Zeros for frames that are new; false when out of memory. */
+static bool make_room(struct pf_stack_ids *ids, size_t count)
+{
+    const size_t old = ids->count;
+    if (PF_LIKELY(count <= old))
+        return true;
+    if (!pf_grow(ids->allocator, &ids->functions, &ids->count, count, sizeof(*ids->functions)))
+        return false;
+    memset(ids->functions + old, 0, (ids->count - old) * sizeof(*ids->functions));
+    return true;
+}
+
+static uint64_t function_of(struct pf_profile *profile, uint32_t frame)
+{
+    const struct pf_frame_info *info = pf_profile_frame(profile, frame);
+    return pf_function_id(pf_profile_symbols(profile), info->module, info->name, info->kind == PF_FRAME_INLINED);
+}
+
+bool pf_stack_ids_of(struct pf_stack_ids *ids, struct pf_profile *profile, const uint32_t *frames, size_t count,
+                     uint64_t *id)
+{
+    if (!make_room(ids, pf_profile_frame_count(profile)))
+        return false;
+    *id = PF_STACK_START;
+    for (size_t i = count; i-- > 0;) {
+        uint64_t *function = &ids->functions[frames[i]];
+        if (PF_UNLIKELY(!*function))
+            *function = function_of(profile, frames[i]);
+        *id = pf_stack_id(*id, *function);
+    }
+    return true;
+}

@@ -34,4 +34,15 @@ static inline uint64_t pf_stack_id(uint64_t caller, uint64_t function)
     return id ^ id >> 31;
 }
 
+/* The ids of frames of a profile, each made once. All zeros with the allocator is a good beginning. */
+struct pf_stack_ids {
+    const struct perfile_allocator *allocator;
+    uint64_t *functions; /* by frame; 0: none of its stacks was asked for yet */
+    size_t count;
+};
+
+void pf_stack_ids_close(struct pf_stack_ids *ids);
+/* The id of a stack of these frames, leaf first, which samples have had. False when out of memory. */
+bool pf_stack_ids_of(struct pf_stack_ids *ids, struct pf_profile *profile, const uint32_t *frames, size_t count,
+                     uint64_t *id);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/profiled.h"
 
+#include "analysis/aggregate.h"
 #include "base/text.h"
 #include "view/ids.h"
 
@@ -20,7 +21,8 @@ int pf_profiled_open(struct pf_profiled *profiled, struct perfile_table *table, 
                                                 .unmatched_context = table->options.unmatched_context,
                                                 .allocator = table->allocator};
     profiled->table = table;
-    return perfile_profile_open(table->reader, &how, &profiled->profile, error);
+    return profiled->frames_only ? pf_profile_open_frames(table->reader, &how, &profiled->profile, error)
+                                 : perfile_profile_open(table->reader, &how, &profiled->profile, error);
 }
 
 bool pf_profiled_is_by(const struct perfile_table *table, const char *key)

@@ -24,8 +24,8 @@ struct samples {
     uint32_t *stack_codes; /* of frames: their text in the column `stack`, plus one */
     size_t stack_code_count;
     bool wants_ids;
-    uint64_t *function_ids; /* of frames; 0: not asked for yet */
-    size_t function_id_count;
+    struct pf_stack_ids ids;
+    uint64_t id; /* of the stack of the sample in hand */
 };
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
@@ -216,40 +216,13 @@ PUT(stack)
     pf_end_list(vector);
 }
 
-static uint64_t make_function_id(const struct samples *samples, uint32_t frame)
-{
-    const struct pf_frame_info *info = pf_profile_frame(samples->profile, frame);
-    return pf_function_id(pf_profile_symbols(samples->profile), info->module, info->name,
-                          info->kind == PF_FRAME_INLINED);
-}
-
 PUT(stack_id)
 {
     SAMPLES;
-    const struct pf_profile_sample *sample = samples->sample;
-    uint64_t id = PF_STACK_START;
-    for (size_t i = sample->frame_count; i-- > 0;) {
-        uint64_t *function = &samples->function_ids[sample->frames[i]];
-        if (PF_UNLIKELY(!*function))
-            *function = make_function_id(samples, sample->frames[i]);
-        id = pf_stack_id(id, *function);
-    }
-    pf_set_u64(vector, id);
+    pf_set_u64(vector, samples->id);
 }
 
 /* Zeros for frames that are new; false when out of memory. */
-static bool make_function_ids(struct samples *samples)
-{
-    const size_t count = pf_profile_frame_count(samples->profile), old = samples->function_id_count;
-    if (count <= old)
-        return true;
-    if (!pf_grow(samples->table->allocator, &samples->function_ids, &samples->function_id_count, count,
-                 sizeof(*samples->function_ids)))
-        return false;
-    memset(samples->function_ids + old, 0, (samples->function_id_count - old) * sizeof(*samples->function_ids));
-    return true;
-}
-
 static bool make_stack_codes(struct samples *samples)
 {
     const size_t count = pf_profile_frame_count(samples->profile), old = samples->stack_code_count;
@@ -269,7 +242,10 @@ static int read_sample(struct samples *samples, struct perfile_error *error)
     const int result = pf_profile_next(samples->profile, &samples->sample, error);
     if (result <= 0)
         return result;
-    if (!make_stack_codes(samples) || (samples->wants_ids && !make_function_ids(samples)))
+    const struct pf_profile_sample *sample = samples->sample;
+    if (!make_stack_codes(samples) ||
+        (samples->wants_ids &&
+         !pf_stack_ids_of(&samples->ids, samples->profile, sample->frames, sample->frame_count, &samples->id)))
         return pf_fail_memory(error, "samples");
     samples->decoded = samples->sample->decoded;
     samples->leaf = pf_profile_frame(samples->profile, samples->sample->leaf);
@@ -358,6 +334,7 @@ static int open_samples(struct perfile_table *table, void **state, struct perfil
     if (!samples)
         return pf_fail_memory(error, "samples");
     samples->table = table;
+    samples->ids.allocator = table->allocator;
     samples->wants_ids = pf_table_may_show(table, "stack_id");
     for (unsigned i = 0; i < PF_COUNT(samples->modes); i++) {
         const char *name = perfile_enum_name("cpumode", i);
@@ -379,7 +356,7 @@ static void close_samples(void *state)
     const struct perfile_allocator *allocator = samples->table->allocator;
     pf_tracepoints_close(&samples->tracepoints);
     pf_profile_close(samples->profile);
-    pf_free(allocator, samples->function_ids, samples->function_id_count * sizeof(*samples->function_ids));
+    pf_stack_ids_close(&samples->ids);
     pf_free(allocator, samples->stack_codes, samples->stack_code_count * sizeof(*samples->stack_codes));
     pf_free(allocator, samples, sizeof(*samples));
 }

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The distinct stacks with what they weigh, kept apart by the keys that are asked for: what `flame --format folded` draws. By
- * the key `stack` they are what the ids in the view `samples` stand for, once each.
- */
+/* The distinct stacks with what they weigh, kept apart by the keys that are asked for: what `flame --format folded` draws. */
 #include "base/error.h"
-#include "base/map.h"
+#include "view/distinct_stacks.h"
 #include "view/ids.h"
 #include "view/profiled.h"
-
-/* Of the key `stack`. */
-struct distinct {
-    uint32_t stack;
-    uint64_t samples;
-};
 
 struct stacks {
     struct pf_profiled profiled; /* first */
@@ -20,9 +11,6 @@ struct stacks {
     struct perfile_profile_event event;
     uint64_t *functions, *ids; /* of functions and of stacks */
     size_t function_count, id_count;
-    bool by_stack;
-    struct distinct *distinct;
-    size_t distinct_count, distinct_room;
 };
 
 #define STACKS const struct stacks *stacks = state
@@ -136,8 +124,7 @@ PF_PUT(leaf)
 PF_PUT(samples)
 {
     STACKS;
-    pf_set_u64(vector,
-               stacks->by_stack ? stacks->distinct[stacks->profiled.row - 1].samples : stacks->sample.values[0]);
+    pf_set_u64(vector, stacks->sample.values[0]);
 }
 
 PF_PUT(period)
@@ -161,10 +148,6 @@ PF_PUT(weight)
         pf_set_null(vector);
 }
 
-#define ID "The same for equal stacks in all recordings: a hash of modules and functions."
-#define STACK "Functions, leaf first, with inlined ones; [dso] where a function is not known."
-#define FUNCTION_IDS "The same as ids, which the view frames has, too."
-
 /* Those of keys are there when they are asked for. */
 static const struct {
     struct pf_column column;
@@ -177,9 +160,9 @@ static const struct {
     {PF_COLUMN(comm, TEXT, "", "Name of the thread."), "comm"},
     {PF_COLUMN(cpu, I32, "", "Processor."), "cpu"},
     {PF_COLUMN(cgroup, TEXT, "", "Path of the control group."), "cgroup"},
-    {PF_REQUIRED_EXTRA(stack_id, U64, "", ID), NULL},
-    {PF_REQUIRED(stack, TEXTS, "", STACK), NULL},
-    {PF_REQUIRED_EXTRA(function_ids, ADDRESSES, "", FUNCTION_IDS), NULL},
+    {PF_REQUIRED_EXTRA(stack_id, U64, "", PF_STACK_ID_DOC), NULL},
+    {PF_REQUIRED(stack, TEXTS, "", PF_STACK_DOC), NULL},
+    {PF_REQUIRED_EXTRA(function_ids, ADDRESSES, "", PF_FUNCTION_IDS_DOC), NULL},
     {PF_REQUIRED_EXTRA(leaf, TEXT, "", "Function of the sampled address, never an inlined one."), NULL},
     {PF_REQUIRED(samples, U64, "samples", "Number of samples."), NULL},
     {PF_REQUIRED(period, U64, "", "What they stand for, in the unit of the event."), NULL},
@@ -193,13 +176,6 @@ static bool column_at(size_t index, struct pf_column *column)
         *column = columns[index].column;
     return index < PF_COUNT(columns);
 }
-
-static const struct pf_column columns_by_stack[] = {
-    PF_REQUIRED(stack_id, U64, "", ID),
-    PF_REQUIRED(stack, TEXTS, "", STACK),
-    PF_REQUIRED(function_ids, ADDRESSES, "", FUNCTION_IDS),
-    PF_REQUIRED(samples, U64, "samples", "Number of samples, of all events."),
-};
 
 static bool has_key(const struct perfile_table *table, const char *key)
 {
@@ -234,37 +210,6 @@ static bool make_ids(struct stacks *stacks)
     return true;
 }
 
-/* A stack that a row of the profile has: what has the same id is the same. False when out of memory. */
-static bool add_distinct(struct stacks *stacks, struct pf_map *known, const struct perfile_profile_sample *sample)
-{
-    const uint64_t id = stacks->ids[sample->stack];
-    uint64_t row;
-    if (!pf_map_get(known, id, &row)) {
-        row = stacks->distinct_count;
-        if (!pf_map_put(known, id, row) || !pf_grow(stacks->profiled.table->allocator, &stacks->distinct,
-                                                    &stacks->distinct_room, row + 1, sizeof(*stacks->distinct)))
-            return false;
-        stacks->distinct[stacks->distinct_count++] = (struct distinct){.stack = sample->stack};
-    }
-    stacks->distinct[row].samples += sample->values[0];
-    return true;
-}
-
-static bool make_distinct(struct stacks *stacks)
-{
-    struct pf_map known;
-    bool enough = true;
-    pf_map_open(&known, stacks->profiled.table->allocator);
-    for (size_t i = 0; enough && i < stacks->profiled.count; i++) {
-        struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
-        (void)!perfile_profile_sample_at(stacks->profiled.profile, i, &sample);
-        enough = add_distinct(stacks, &known, &sample);
-    }
-    pf_map_close(&known);
-    stacks->profiled.count = stacks->distinct_count;
-    return enough;
-}
-
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static bool add_columns(struct perfile_table *table)
@@ -277,6 +222,10 @@ static bool add_columns(struct perfile_table *table)
 
 static int open_stacks(struct perfile_table *table, void **state, struct perfile_error *error)
 {
+    if (pf_profiled_is_by(table, table->view->own_key)) {
+        table->view = &pf_view_distinct_stacks;
+        return table->view->open(table, state, error);
+    }
     struct stacks *stacks = pf_new(table->allocator, sizeof(*stacks));
     *state = stacks;
     if (!stacks)
@@ -285,13 +234,8 @@ static int open_stacks(struct perfile_table *table, void **state, struct perfile
     if (result < 0)
         return result;
     stacks->profiled.count = perfile_profile_sample_count(stacks->profiled.profile);
-    stacks->by_stack = pf_profiled_is_by(table, table->view->own_key);
-    const bool wants_ids =
-        stacks->by_stack || pf_table_may_show(table, "stack_id") || pf_table_may_show(table, "function_ids");
-    bool enough =
-        stacks->by_stack ? pf_table_add_all(table, columns_by_stack, PF_COUNT(columns_by_stack)) : add_columns(table);
-    enough = enough && (!wants_ids || make_ids(stacks)) && (!stacks->by_stack || make_distinct(stacks));
-    return enough ? 0 : pf_fail_memory(error, "stacks");
+    const bool wants_ids = pf_table_may_show(table, "stack_id") || pf_table_may_show(table, "function_ids");
+    return add_columns(table) && (!wants_ids || make_ids(stacks)) ? 0 : pf_fail_memory(error, "stacks");
 }
 
 static int next_stack(void *state, struct perfile_error *error)
@@ -301,10 +245,6 @@ static int next_stack(void *state, struct perfile_error *error)
     (void)error;
     if (profiled->row == profiled->count)
         return 0;
-    if (stacks->by_stack) {
-        stacks->sample.stack = stacks->distinct[profiled->row++].stack;
-        return 1;
-    }
     stacks->sample.size = sizeof(stacks->sample);
     stacks->event.size = sizeof(stacks->event);
     (void)!perfile_profile_sample_at(profiled->profile, profiled->row++, &stacks->sample);
@@ -321,13 +261,11 @@ static void close_stacks(void *state)
     pf_profiled_close(&stacks->profiled);
     pf_free(allocator, stacks->functions, (stacks->function_count + 1) * sizeof(*stacks->functions));
     pf_free(allocator, stacks->ids, (stacks->id_count + 1) * sizeof(*stacks->ids));
-    pf_free(allocator, stacks->distinct, stacks->distinct_room * sizeof(*stacks->distinct));
     pf_free(allocator, stacks, sizeof(*stacks));
 }
 
 const struct pf_view pf_view_stacks = {
-    .info = {"stacks", "the distinct stacks of each event, with their samples and periods; threads, names and more "
-                       "apart when asked for"},
+    .info = PF_STACKS_INFO,
     .column_at = column_at,
     .own_key = "stack",
     .open = open_stacks,

@@ -131,6 +131,14 @@ bool pf_table_may_show(const struct perfile_table *table, const char *name)
     return false;
 }
 
+bool pf_table_shows(const struct perfile_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->shown; i++)
+        if (strcmp(table->columns[i].column.name, name) == 0)
+            return true;
+    return false;
+}
+
 static int fail_column(const struct perfile_table *table, const struct word *word, struct perfile_error *error)
 {
     char known[160] = "";

@@ -113,6 +113,8 @@ int pf_table_by_second(const struct perfile_table *table, const char *what, cons
                        struct perfile_error *error);
 /* For views that spare themselves work: may a column of this name be shown? */
 bool pf_table_may_show(const struct perfile_table *table, const char *name);
+/* Once rows are asked for: is it shown? */
+bool pf_table_shows(const struct perfile_table *table, const char *name);
 /*
  * Fills the vectors with the next rows, after the last ones were taken or thrown away: 1, 0 at the end, or an error.
  */

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The view `stacks` by the key `stack`: what the ids in the view `samples` stand for, once each. Of a stack that was given its id
+ * is kept; only who wants to know how many samples it has needs all of them first, and then each is kept in a few bytes.
+ */
+#include "analysis/label.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "view/distinct_stacks.h"
+#include "view/ids.h"
+
+struct row {
+    uint64_t samples;
+    uint64_t at; /* of its frames in `kept` */
+};
+
+struct distinct {
+    struct perfile_table *table;
+    struct pf_profile *profile;
+    struct pf_stack_ids ids;
+    struct pf_arena arena; /* of labels */
+    const char **labels;   /* of frames; NULL: nobody asked for it yet */
+    size_t label_count;
+    struct pf_map known; /* ids to rows */
+    uint64_t id;         /* of the stack in hand */
+    const uint32_t *frames;
+    size_t frame_count;
+    bool begun;
+    bool counts;      /* the samples of each are asked for: all are read first */
+    bool read;        /* and were */
+    struct row *rows; /* in the order in which they came */
+    size_t count, room, next;
+    uint8_t *kept; /* the number of frames, and them, seven bits a byte */
+    size_t kept_bytes, kept_room;
+    uint32_t *unpacked;
+    size_t unpacked_room;
+};
+
+#define DISTINCT struct distinct *distinct = state
+
+PF_PUT(stack_id)
+{
+    DISTINCT;
+    pf_set_u64(vector, distinct->id);
+}
+
+/* As flame graphs name it. Out of memory, which the table's allocator is told, it is "". */
+static const char *label_of(struct distinct *distinct, uint32_t frame)
+{
+    const char **label = &distinct->labels[frame];
+    if (PF_LIKELY(*label))
+        return *label;
+    const struct pf_frame_info *info = pf_profile_frame(distinct->profile, frame);
+    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(distinct->profile), info->module);
+    *label = pf_label_of_frame(&distinct->arena, info->name, module ? module->name : NULL, info->kind == PF_FRAME_JIT);
+    return *label ? *label : "";
+}
+
+PF_PUT(stack)
+{
+    DISTINCT;
+    for (size_t i = 0; i < distinct->frame_count; i++)
+        pf_add_code(vector, pf_dictionary_put_lasting(&vector->dictionary, label_of(distinct, distinct->frames[i])));
+    pf_end_list(vector);
+}
+
+PF_PUT(function_ids)
+{
+    DISTINCT;
+    for (size_t i = 0; i < distinct->frame_count; i++)
+        pf_add_address(vector, distinct->ids.functions[distinct->frames[i]]);
+    pf_end_list(vector);
+}
+
+PF_PUT(samples)
+{
+    DISTINCT;
+    pf_set_u64(vector, distinct->rows[distinct->next - 1].samples);
+}
+
+static const struct pf_column columns[] = {
+    PF_REQUIRED(stack_id, U64, "", PF_STACK_ID_DOC),
+    PF_REQUIRED(stack, TEXTS, "", PF_STACK_DOC),
+    PF_REQUIRED(function_ids, ADDRESSES, "", PF_FUNCTION_IDS_DOC),
+    PF_REQUIRED(samples, U64, "samples", "Number of samples, of all events."),
+};
+
+/* ---- stacks that are kept ---------------------------------------------------------------------------------------- */
+
+static void pack(struct distinct *distinct, uint64_t number)
+{
+    for (; number >= 128; number >>= 7)
+        distinct->kept[distinct->kept_bytes++] = (uint8_t)(number | 128);
+    distinct->kept[distinct->kept_bytes++] = (uint8_t)number;
+}
+
+static uint64_t unpack(const struct distinct *distinct, uint64_t *at)
+{
+    uint64_t number = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        const uint8_t byte = distinct->kept[(*at)++];
+        number |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return number;
+    }
+}
+
+/* False when out of memory, as below. */
+static bool keep(struct distinct *distinct, const struct pf_profile_sample *sample)
+{
+    enum { MOST_BYTES = 10 };
+    const struct perfile_allocator *allocator = distinct->table->allocator;
+    if (!pf_grow(allocator, &distinct->rows, &distinct->room, distinct->count + 1, sizeof(*distinct->rows)) ||
+        !pf_grow(allocator, &distinct->kept, &distinct->kept_room,
+                 distinct->kept_bytes + (sample->frame_count + 1) * MOST_BYTES, 1))
+        return false;
+    distinct->rows[distinct->count++] = (struct row){.at = distinct->kept_bytes};
+    pack(distinct, sample->frame_count);
+    for (size_t i = 0; i < sample->frame_count; i++)
+        pack(distinct, sample->frames[i]);
+    return true;
+}
+
+static bool take_kept(struct distinct *distinct)
+{
+    uint64_t at = distinct->rows[distinct->next++].at;
+    distinct->frame_count = unpack(distinct, &at);
+    if (!pf_grow(distinct->table->allocator, &distinct->unpacked, &distinct->unpacked_room, distinct->frame_count,
+                 sizeof(*distinct->unpacked)))
+        return false;
+    for (size_t i = 0; i < distinct->frame_count; i++)
+        distinct->unpacked[i] = (uint32_t)unpack(distinct, &at);
+    distinct->frames = distinct->unpacked;
+    return pf_stack_ids_of(&distinct->ids, distinct->profile, distinct->frames, distinct->frame_count, &distinct->id);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* NULLs for frames that are new; false when out of memory. */
+static bool make_labels(struct distinct *distinct)
+{
+    const size_t count = pf_profile_frame_count(distinct->profile), before = distinct->label_count;
+    if (PF_LIKELY(count <= before))
+        return true;
+    if (!pf_grow(distinct->table->allocator, &distinct->labels, &distinct->label_count, count,
+                 sizeof(*distinct->labels)))
+        return false;
+    memset(distinct->labels + before, 0, (distinct->label_count - before) * sizeof(*distinct->labels));
+    return true;
+}
+
+/* *is_new: none had its stack before. */
+static bool take_sample(struct distinct *distinct, const struct pf_profile_sample *sample, bool *is_new)
+{
+    uint64_t row;
+    if (!make_labels(distinct) ||
+        !pf_stack_ids_of(&distinct->ids, distinct->profile, sample->frames, sample->frame_count, &distinct->id))
+        return false;
+    *is_new = !pf_map_get(&distinct->known, distinct->id, &row);
+    if (*is_new) {
+        row = distinct->count;
+        if (!pf_map_put(&distinct->known, distinct->id, row) || (distinct->counts && !keep(distinct, sample)))
+            return false;
+    }
+    if (distinct->counts)
+        distinct->rows[row].samples++;
+    distinct->frames = sample->frames;
+    distinct->frame_count = sample->frame_count;
+    return true;
+}
+
+/* Reads up to a stack that is new, or to the end: 1, 0, or an error. */
+static int read_stack(struct distinct *distinct, struct perfile_error *error)
+{
+    const struct pf_profile_sample *sample;
+    bool is_new = false;
+    int result;
+    while (!is_new && (result = pf_profile_next(distinct->profile, &sample, error)) != 0) {
+        if (result < 0)
+            return result;
+        if (!take_sample(distinct, sample, &is_new))
+            return pf_fail_memory(error, "stacks");
+    }
+    return is_new;
+}
+
+static int next_stack(void *state, struct perfile_error *error)
+{
+    DISTINCT;
+    int result = 1;
+    if (!distinct->begun)
+        distinct->counts = pf_table_shows(distinct->table, "samples");
+    distinct->begun = true;
+    if (!distinct->counts)
+        return read_stack(distinct, error);
+    while (!distinct->read && result > 0)
+        result = read_stack(distinct, error);
+    if (result < 0)
+        return result;
+    distinct->read = true;
+    if (distinct->next == distinct->count)
+        return 0;
+    return take_kept(distinct) ? 1 : pf_fail_memory(error, "stacks");
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static int open_profile(struct distinct *distinct, struct perfile_error *error)
+{
+    const struct perfile_table *table = distinct->table;
+    struct pf_profile_options how = {
+        .filter = table->options.filter,
+        .find = pf_find_options_of(&table->wishes.symbols),
+        .unwind = table->wishes.symbols.unwind,
+        .frames = {.inlines = !table->wishes.symbols.no_inline, .joins_unnamed = true},
+        .in_blocks = true,
+        .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
+    how.find.allocator = table->allocator;
+    return pf_profile_open(table->reader, &how, &distinct->profile, error);
+}
+
+static int open_stacks(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct distinct *distinct = pf_table_state(table, state, sizeof(*distinct), columns, PF_COUNT(columns));
+    if (!distinct)
+        return pf_fail_memory(error, "stacks");
+    pf_map_open(&distinct->known, table->allocator);
+    pf_arena_open(&distinct->arena, table->allocator);
+    distinct->ids.allocator = table->allocator;
+    return open_profile(distinct, error);
+}
+
+static void close_stacks(void *state)
+{
+    DISTINCT;
+    if (!distinct)
+        return;
+    const struct perfile_allocator *allocator = distinct->table->allocator;
+    pf_profile_close(distinct->profile);
+    pf_stack_ids_close(&distinct->ids);
+    pf_map_close(&distinct->known);
+    pf_arena_close(&distinct->arena);
+    pf_free(allocator, distinct->labels, distinct->label_count * sizeof(*distinct->labels));
+    pf_free(allocator, distinct->rows, distinct->room * sizeof(*distinct->rows));
+    pf_free(allocator, distinct->kept, distinct->kept_room);
+    pf_free(allocator, distinct->unpacked, distinct->unpacked_room * sizeof(*distinct->unpacked));
+    pf_free(allocator, distinct, sizeof(*distinct));
+}
+
+static void losses(const void *state, struct perfile_losses *losses)
+{
+    pf_profile_losses(((const struct distinct *)state)->profile, losses);
+}
+
+static void unmatched(const void *state, perfile_unmatched_told *told, void *context)
+{
+    pf_profile_tell_unmatched(((const struct distinct *)state)->profile, told, context);
+}
+
+const struct pf_view pf_view_distinct_stacks = {
+    .info = PF_STACKS_INFO,
+    .own_key = "stack",
+    .open = open_stacks,
+    .next = next_stack,
+    .close = close_stacks,
+    .losses = losses,
+    .unmatched = unmatched,
+};
