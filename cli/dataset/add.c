@@ -233,17 +233,19 @@ static int write_rows(struct one *one, const struct pf_dataset_table *of, struct
     return result;
 }
 
-static int count_rows(struct one *one, size_t table, const char *path)
+/* What is kept of a file. */
+static int take_file(struct one *one, size_t table, const char *path)
 {
     struct perfile_parquet_info info = PERFILE_PARQUET_INFO_INIT;
     struct perfile_error error;
     const int result = perfile_parquet_look(path, &info, &error);
 
     one->added.rows[table] = info.rows;
-    if (result == 0)
-        return PF_STATUS_OK;
-    pf_message("%s", error.message);
-    return pf_status_of_error(result, PF_STATUS_OUTPUT);
+    if (result < 0) {
+        pf_message("%s", error.message);
+        return pf_status_of_error(result, PF_STATUS_OUTPUT);
+    }
+    return pf_digest_path(path, one->added.sums[table], &(uint64_t){0}) ? PF_STATUS_OK : fail_write(path);
 }
 
 /* What another process of this id left behind when it was killed is in the way. */
@@ -275,7 +277,7 @@ static int write_table(struct one *one, size_t table)
         status = result == PERFILE_ERROR_WRITE && closed ? closed : status;
     }
     if (!status)
-        status = count_rows(one, table, path);
+        status = take_file(one, table, path);
     one->input.log.over = true; /* all that is odd was said */
     free(folder);
     free(path);

@@ -94,17 +94,18 @@ static void note_seen(struct check *check, const struct pf_added *added, size_t 
 }
 
 /* False: what is wrong was noted. */
-static bool look(struct check *check, const struct pf_dataset_file *file, uint64_t *rows)
+static bool look(struct check *check, const struct pf_dataset_file *file, const char *sum, uint64_t *rows)
 {
     struct perfile_parquet_info info = PERFILE_PARQUET_INFO_INIT;
     struct perfile_error error;
 
-    if (perfile_parquet_look(file->path, &info, &error) == 0) {
-        *rows = info.rows;
-        return true;
-    }
-    (void)add(check, "damaged", file->path, error.message);
-    return false;
+    const int result = perfile_parquet_look(file->path, &info, &error);
+    const bool is_ok = result == 0 && pf_file_has_sum(file->path, sum);
+
+    *rows = info.rows;
+    if (!is_ok)
+        (void)add(check, "damaged", file->path, result < 0 ? error.message : "it has other bytes than were written");
+    return is_ok;
 }
 
 static void compare_rows(struct check *check, const struct pf_dataset_file *file, uint64_t rows, uint64_t expected)
@@ -130,7 +131,7 @@ static void check_recording(struct check *check, const struct pf_dataset_file *f
         return;
     }
     note_seen(check, added, file->table, 1);
-    if (look(check, file, &rows))
+    if (look(check, file, added->sums[file->table], &rows))
         compare_rows(check, file, rows, added->rows[file->table]);
 }
 
@@ -150,7 +151,7 @@ static void check_joined(struct check *check, const struct pf_dataset_file *file
                 note_seen(check, added, file->table, 2);
             expected += added ? added->rows[file->table] : 0;
         }
-        if (look(check, file, &rows))
+        if (look(check, file, joined.sum, &rows))
             compare_rows(check, file, rows, expected);
     }
     pf_joined_free(&joined);
@@ -258,7 +259,7 @@ static int run(struct check *check, const struct pf_command *command, const stru
 int pf_dataset_check(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
 {
     struct check check = {.dataset = dataset, .removes = settings->dataset_remove};
-    const int fd = settings->dataset_remove ? pf_lock_dataset(dataset) : -1; /* not while somebody joins files */
+    const int fd = pf_lock_dataset(dataset); /* not while somebody joins files; who may only look does without */
     const int status = run(&check, command, settings);
 
     if (fd >= 0)

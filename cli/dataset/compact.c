@@ -26,6 +26,7 @@ struct compact {
     struct pf_dataset_files files;
     struct pf_all_added all;
     uint64_t joined_files, made_files, old_bytes, new_bytes, unfinished_files;
+    bool damaged; /* a file was left */
 };
 
 /* A file that is joined, and what it has. */
@@ -33,6 +34,7 @@ struct source {
     struct pf_dataset_file *file;
     struct pf_joined joined; /* of one recording: that */
     uint64_t time_ns;
+    const char *sum; /* digest of the file */
 };
 
 static int fail(const char *path)
@@ -122,6 +124,15 @@ static void free_sources(struct source *sources, size_t count)
     free(sources);
 }
 
+static bool is_damaged(const struct source *source)
+{
+    const bool is_ok = pf_file_has_sum(source->file->path, source->sum);
+
+    if (!is_ok)
+        pf_message("%s: it has other bytes than were written, and is not joined", source->file->path);
+    return !is_ok;
+}
+
 /* False: it is left as it is. */
 static bool take_source(struct compact *compact, struct pf_dataset_file *file, struct source *source)
 {
@@ -140,8 +151,13 @@ static bool take_source(struct compact *compact, struct pf_dataset_file *file, s
         return false;
     }
     added = pf_all_added_find(&compact->all, source->joined.ids);
-    source->time_ns = added ? added->time_ns : 0;
-    return added; /* else nobody said that it is complete */
+    if (!added) /* nobody said that it is complete */
+        return false;
+    source->time_ns = added->time_ns;
+    source->sum = file->kind == PF_FILE_RECORDING ? added->sums[file->table] : source->joined.sum;
+    const bool damaged = is_damaged(source);
+    compact->damaged |= damaged;
+    return !damaged;
 }
 
 static int by_time(const void *a, const void *b)
@@ -224,13 +240,15 @@ static int write_hidden(struct compact *compact, const struct source *sources, s
     return status ? status : closed;
 }
 
-static int place(struct compact *compact, const struct source *sources, const struct pf_joined *joined,
-                 const char *hidden, const char *path)
+static int place(struct compact *compact, const struct source *sources, struct pf_joined *joined, const char *hidden,
+                 const char *path)
 {
     const size_t table = sources->file->table;
     struct perfile_parquet_info info = PERFILE_PARQUET_INFO_INIT;
     struct perfile_error error;
 
+    if (!pf_digest_path(hidden, joined->sum, &info.bytes))
+        return fail(hidden);
     if (!pf_joined_write(compact->dataset, table, joined))
         return fail(compact->dataset->path);
     if (rename(hidden, path) != 0) {
@@ -347,6 +365,7 @@ int pf_dataset_compact(const struct pf_command *command, struct pf_settings *set
     } else {
         drop_unfinished(&compact);
         status = compact_all(&compact);
+        status = !status && compact.damaged ? PF_STATUS_FINDINGS : status;
         if (!settings->quiet)
             tell(&compact);
     }

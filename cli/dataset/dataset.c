@@ -78,7 +78,7 @@ static void put_keys(unsigned keys, char text[32])
 
 /* ---- the folder ---------------------------------------------------------------------------------------------------- */
 
-static const char version_line[] = "perfile dataset 1\n";
+static const char version_line[] = "perfile dataset 2\n";
 
 bool pf_dataset_make_folders(const char *path)
 {
@@ -135,6 +135,41 @@ char *pf_read_small(const char *path)
     if (file)
         fclose(file);
     return text;
+}
+
+bool pf_write_checked(const char *path, const char *text)
+{
+    char *whole = NULL, sum[PF_DIGEST_TEXT];
+    struct pf_digest digest;
+
+    pf_digest_start(&digest);
+    pf_digest_add(&digest, text, strlen(text));
+    pf_digest_text(&digest, sum);
+    const bool is_ok = asprintf(&whole, "%send %s\n", text, sum) >= 0 && pf_write_small(path, whole);
+    free(whole);
+    return is_ok;
+}
+
+char *pf_read_checked(const char *path)
+{
+    enum { END_BYTES = 4 + PF_DIGEST_TEXT }; /* "end ", and a new line instead of the 0 */
+    char *text = pf_read_small(path), end[END_BYTES + 1], sum[PF_DIGEST_TEXT];
+    const size_t bytes = text ? strlen(text) : 0, kept = bytes > END_BYTES ? bytes - END_BYTES : 0;
+    struct pf_digest digest;
+
+    if (!text)
+        return NULL;
+    pf_digest_start(&digest);
+    pf_digest_add(&digest, text, kept);
+    pf_digest_text(&digest, sum);
+    snprintf(end, sizeof(end), "end %s\n", sum);
+    if (kept && !strcmp(text + kept, end)) {
+        text[kept] = 0;
+        return text;
+    }
+    free(text);
+    errno = EBADMSG;
+    return NULL;
 }
 
 static char *root_file(const struct pf_dataset *dataset, const char *name)
@@ -267,14 +302,22 @@ static bool take_text(const char *value, char **text)
     return (*text = strdup(value)) != NULL;
 }
 
-static bool take_rows(const char *value, struct pf_added *added)
+static bool take_sum(const char *value, char sum[PF_DIGEST_TEXT])
 {
-    const char *space = strchr(value, ' ');
+    if (pf_is_digest(value))
+        memcpy(sum, value, PF_DIGEST_TEXT);
+    return *sum;
+}
+
+/* "TABLE VALUE" */
+static bool take_of_table(const char *text, struct pf_added *added, bool is_sum)
+{
+    const char *space = strchr(text, ' ');
 
     for (size_t i = 0; space && i < PF_DATASET_TABLES; i++) {
         const char *view = pf_dataset_tables[i].view;
-        if (strlen(view) == (size_t)(space - value) && !strncmp(view, value, strlen(view)))
-            return take_number(space + 1, &added->rows[i]);
+        if (strlen(view) == (size_t)(space - text) && !strncmp(view, text, strlen(view)))
+            return is_sum ? take_sum(space + 1, added->sums[i]) : take_number(space + 1, &added->rows[i]);
     }
     return false;
 }
@@ -289,8 +332,8 @@ static bool take_line(char *line, struct pf_added *added)
     *value++ = 0;
     if (!strcmp(line, "state"))
         return take_state(value, added);
-    if (!strcmp(line, "rows"))
-        return take_rows(value, added);
+    if (!strcmp(line, "rows") || !strcmp(line, "sum"))
+        return take_of_table(value, added, !strcmp(line, "sum"));
     const struct {
         const char *key;
         char **text;
@@ -318,20 +361,18 @@ static bool stays_below(const char *folder)
 
 int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_added *added)
 {
-    char *path = pf_dataset_marker(dataset, id), *text = path ? pf_read_small(path) : NULL, *rest;
-    bool is_ok = text != NULL, ends = false;
+    char *path = pf_dataset_marker(dataset, id), *text = path ? pf_read_checked(path) : NULL, *rest;
+    bool is_ok = text != NULL;
 
     *added = (struct pf_added){.state = PF_ADDED_UNREADABLE};
     snprintf(added->id, sizeof(added->id), "%s", id);
     free(path);
     if (!text)
         return errno == ENOENT ? 0 : -1;
-    for (char *line = strtok_r(text, "\n", &rest); line && is_ok && !ends; line = strtok_r(NULL, "\n", &rest)) {
-        ends = !strcmp(line, "end");
-        is_ok = ends || take_line(line, added);
-    }
+    for (char *line = strtok_r(text, "\n", &rest); line && is_ok; line = strtok_r(NULL, "\n", &rest))
+        is_ok = take_line(line, added);
     free(text);
-    if (is_ok && ends && added->name && added->host && stays_below(added->folder) && stays_below(added->shared))
+    if (is_ok && added->name && added->host && stays_below(added->folder) && stays_below(added->shared))
         return 1;
     pf_added_free(added);
     errno = EBADMSG;
@@ -362,9 +403,11 @@ bool pf_added_write(const struct pf_dataset *dataset, const struct pf_added *add
                 added->samples, added->lost, added->time_ns);
         for (size_t i = 0; i < PF_DATASET_TABLES; i++)
             fprintf(file, "rows %s %" PRIu64 "\n", pf_dataset_tables[i].view, added->rows[i]);
-        fputs("end\n", file);
+        for (size_t i = 0; i < PF_DATASET_TABLES; i++)
+            if (*added->sums[i])
+                fprintf(file, "sum %s %s\n", pf_dataset_tables[i].view, added->sums[i]);
     }
-    const bool is_ok = file && fclose(file) == 0 && pf_write_small(path, text);
+    const bool is_ok = file && fclose(file) == 0 && pf_write_checked(path, text);
     free(text);
     free(path);
     return is_ok;
@@ -387,6 +430,14 @@ int pf_compare_digests(const void *a, const void *b)
 bool pf_is_digest(const char *name)
 {
     return strlen(name) == PF_DIGEST_TEXT - 1 && strspn(name, "0123456789abcdef") == PF_DIGEST_TEXT - 1;
+}
+
+bool pf_file_has_sum(const char *path, const char *sum)
+{
+    char found[PF_DIGEST_TEXT];
+    uint64_t bytes;
+
+    return !*sum || (pf_digest_path(path, found, &bytes) && !strcmp(found, sum));
 }
 
 char *pf_added_list(const struct pf_dataset *dataset, size_t *count)

@@ -51,6 +51,7 @@ struct pf_added {
     uint64_t bytes, samples, lost;
     uint64_t time_ns; /* when it began, since 1970 */
     uint64_t rows[PF_DATASET_TABLES];
+    char sums[PF_DATASET_TABLES][PF_DIGEST_TEXT]; /* digests of its files */
 };
 
 /* "host", "date", "hour" by position; NULL behind the last. */
@@ -66,7 +67,12 @@ char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id);
 /* A small file that appears complete under its name; one that is read whole, to be freed. False, NULL: errno. */
 bool pf_write_small(const char *path, const char *text);
 char *pf_read_small(const char *path);
+/* The same with a last line "end DIGEST" of what is before it, which reading takes off; NULL and EBADMSG: it is not so. */
+bool pf_write_checked(const char *path, const char *text);
+char *pf_read_checked(const char *path);
 bool pf_is_digest(const char *name);
+/* Whether a file has this digest, where one is known ("" otherwise). */
+bool pf_file_has_sum(const char *path, const char *sum);
 int pf_compare_digests(const void *a, const void *b);
 /* mkdir -p; errno says why not. */
 bool pf_dataset_make_folders(const char *path);
@@ -93,7 +99,8 @@ void pf_unlock_dataset(int fd);
 /* What a file of several recordings was made of. */
 struct pf_joined {
     char name[PF_DIGEST_TEXT];
-    char *ids; /* sorted, in blocks of PF_DIGEST_TEXT; owned */
+    char sum[PF_DIGEST_TEXT]; /* digest of the file */
+    char *ids;                /* sorted, in blocks of PF_DIGEST_TEXT; owned */
     size_t count;
     char *replaced; /* names of joined files that it has taken in, likewise; owned */
     size_t replaced_count;

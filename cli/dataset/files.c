@@ -34,9 +34,19 @@ static void take_digests(const char *text, const char *key, char *to, size_t *co
     }
 }
 
+static void take_sum(const char *text, char sum[PF_DIGEST_TEXT])
+{
+    static const char key[] = "\nsum ";
+    const char *line = strstr(text, key);
+
+    snprintf(sum, PF_DIGEST_TEXT, "%s", line ? line + strlen(key) : "");
+    if (!pf_is_digest(sum))
+        *sum = 0;
+}
+
 int pf_joined_read(const struct pf_dataset *dataset, size_t table, const char *name, struct pf_joined *joined)
 {
-    char *path = joined_path(dataset, table, name), *text = path ? pf_read_small(path) : NULL;
+    char *path = joined_path(dataset, table, name), *text = path ? pf_read_checked(path) : NULL;
     const size_t room = text ? strlen(text) + PF_DIGEST_TEXT : 0; /* a line is longer than a digest */
 
     *joined = (struct pf_joined){.ids = text ? malloc(room) : NULL, .replaced = text ? malloc(room) : NULL};
@@ -47,6 +57,7 @@ int pf_joined_read(const struct pf_dataset *dataset, size_t table, const char *n
     if (joined->ids && joined->replaced) {
         take_digests(text, "recording ", joined->ids, &joined->count);
         take_digests(text, "replaces ", joined->replaced, &joined->replaced_count);
+        take_sum(text, joined->sum);
         qsort(joined->ids, joined->count, PF_DIGEST_TEXT, pf_compare_digests);
     }
     free(text);
@@ -63,13 +74,15 @@ bool pf_joined_write(const struct pf_dataset *dataset, size_t table, const struc
         fprintf(file, "recording %s\n", joined->ids + i * PF_DIGEST_TEXT);
     for (size_t i = 0; file && i < joined->replaced_count; i++)
         fprintf(file, "replaces %s\n", joined->replaced + i * PF_DIGEST_TEXT);
+    if (file)
+        fprintf(file, "sum %s\n", joined->sum);
     bool is_ok = file && fclose(file) == 0;
     if (is_ok) { /* datasets are made without this folder */
         *slash = 0;
         is_ok = pf_dataset_make_folders(path);
         *slash = '/';
     }
-    is_ok = is_ok && pf_write_small(path, text);
+    is_ok = is_ok && pf_write_checked(path, text);
     free(text);
     free(path);
     return is_ok;
@@ -137,6 +150,29 @@ static bool add_file(struct pf_dataset_files *files, const struct pf_dataset_fil
     return true;
 }
 
+/* ".ID.12.tmp", ".samples-N.12.tmp": small files of who was killed while it was written. */
+static bool add_left(struct pf_dataset_files *files, const struct pf_dataset *dataset, const char *name)
+{
+    struct dirent **entries = NULL;
+    char *folder = NULL;
+    const int count =
+        asprintf(&folder, "%s/_perfile/%s", dataset->path, name) < 0 ? -1 : scandir(folder, &entries, NULL, alphasort);
+    bool is_ok = count >= 0 || (folder && errno == ENOENT);
+
+    for (int i = 0; i < count; i++) {
+        const char *left = entries[i]->d_name, *end = strrchr(left, '.');
+        if (is_ok && *left == '.' && end != left && !strcmp(end, ".tmp")) {
+            is_ok = add_file(files, &(struct pf_dataset_file){0}, folder, left);
+            if (is_ok)
+                files->list[files->count - 1].unfinished = true;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    free(folder);
+    return is_ok;
+}
+
 /* Folders in it are the keys, "host=a". */
 static bool walk(struct pf_dataset_files *files, const struct pf_dataset_file *like, const char *folder, unsigned depth)
 {
@@ -178,7 +214,7 @@ bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *fi
                 walk(files, &like, folder, 0);
         free(folder);
     }
-    return is_ok;
+    return is_ok && add_left(files, dataset, "recordings") && add_left(files, dataset, "joined");
 }
 
 void pf_files_free(struct pf_dataset_files *files)

@@ -350,7 +350,10 @@ static bool add_frames(struct reading *r, const struct pf_profile_sample *sample
             return false;
         r->seen[sample->frames[i]] = true;
     }
-    return true;
+    const bool had_leaf = r->seen[sample->leaf]; /* it need not be in its stack */
+    r->seen[sample->leaf] = true;
+    const struct pf_stack_frames none = {.leaf = PF_STACK_NO_LEAF, .whose = (uint32_t)sample->tid};
+    return had_leaf || add_stack(r, sample, &none);
 }
 
 static bool add_sample(struct reading *r, const struct pf_profile_sample *sample)
