@@ -56,7 +56,7 @@ struct reading {
     struct pf_aggregate_named named;
     struct pf_arrivals *arrivals; /* or NULL */
     bool frames_only;
-    bool *seen; /* of these, by number: it is there */
+    uint8_t *seen; /* of these, by number: that it is there (a leaf need not be in its stack) */
     size_t seen_room;
     struct pf_snapshot_clock clock;
 };
@@ -335,6 +335,8 @@ static bool add_stack(struct reading *r, const struct pf_profile_sample *sample,
     return r->last.key != PF_AGGREGATE_NONE;
 }
 
+enum { IN_STACK = 1, AS_LEAF = 2 };
+
 /* Those that none had before, as stacks of their own; in the order in which they would come into the tree. */
 static bool add_frames(struct reading *r, const struct pf_profile_sample *sample)
 {
@@ -346,12 +348,12 @@ static bool add_frames(struct reading *r, const struct pf_profile_sample *sample
     for (size_t i = sample->frame_count; i-- > 0;) {
         const struct pf_stack_frames stack = {
             .frames = &sample->frames[i], .frame_count = 1, .leaf = PF_STACK_NO_LEAF, .whose = (uint32_t)sample->tid};
-        if (!r->seen[sample->frames[i]] && !add_stack(r, sample, &stack))
+        if (!(r->seen[sample->frames[i]] & IN_STACK) && !add_stack(r, sample, &stack))
             return false;
-        r->seen[sample->frames[i]] = true;
+        r->seen[sample->frames[i]] |= IN_STACK;
     }
-    const bool had_leaf = r->seen[sample->leaf]; /* it need not be in its stack */
-    r->seen[sample->leaf] = true;
+    const bool had_leaf = r->seen[sample->leaf];
+    r->seen[sample->leaf] |= AS_LEAF;
     const struct pf_stack_frames none = {.leaf = PF_STACK_NO_LEAF, .whose = (uint32_t)sample->tid};
     return had_leaf || add_stack(r, sample, &none);
 }

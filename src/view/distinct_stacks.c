@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view `stacks` by the key `stack`: what the ids in the view `samples` stand for, once each. Of a stack that was given its id
- * is kept; only who wants to know how many samples it has needs all of them first, and then each is kept in a few bytes.
+ * is kept; only who wants to know how many samples it has needs all of them first, and then each is kept in a few bytes. There may be
+ * millions, so that a table of numbers of rows is all that finds them.
  */
 #include "analysis/label.h"
 #include "base/error.h"
-#include "base/map.h"
 #include "view/distinct_stacks.h"
 #include "view/ids.h"
 
-struct row {
+struct counted {
     uint64_t samples;
     uint64_t at; /* of its frames in `kept` */
 };
@@ -21,14 +21,17 @@ struct distinct {
     struct pf_arena arena; /* of labels */
     const char **labels;   /* of frames; NULL: nobody asked for it yet */
     size_t label_count;
-    struct pf_map known; /* ids to rows */
-    uint64_t id;         /* of the stack in hand */
+    uint64_t *known; /* ids, in the order in which they came */
+    size_t known_room;
+    uint32_t *slots; /* their numbers plus one, by hash; 0: empty */
+    size_t slot_count;
+    uint64_t id; /* of the stack in hand */
     const uint32_t *frames;
     size_t frame_count;
     bool begun;
-    bool counts;      /* the samples of each are asked for: all are read first */
-    bool read;        /* and were */
-    struct row *rows; /* in the order in which they came */
+    bool counts;          /* the samples of each are asked for: all are read first */
+    bool read;            /* and were */
+    struct counted *rows; /* as `known` */
     size_t count, room, next;
     uint8_t *kept; /* the number of frames, and them, seven bits a byte */
     size_t kept_bytes, kept_room;
@@ -114,7 +117,7 @@ static bool keep(struct distinct *distinct, const struct pf_profile_sample *samp
         !pf_grow(allocator, &distinct->kept, &distinct->kept_room,
                  distinct->kept_bytes + (sample->frame_count + 1) * MOST_BYTES, 1))
         return false;
-    distinct->rows[distinct->count++] = (struct row){.at = distinct->kept_bytes};
+    distinct->rows[distinct->count] = (struct counted){.at = distinct->kept_bytes};
     pack(distinct, sample->frame_count);
     for (size_t i = 0; i < sample->frame_count; i++)
         pack(distinct, sample->frames[i]);
@@ -123,6 +126,7 @@ static bool keep(struct distinct *distinct, const struct pf_profile_sample *samp
 
 static bool take_kept(struct distinct *distinct)
 {
+    distinct->id = distinct->known[distinct->next];
     uint64_t at = distinct->rows[distinct->next++].at;
     distinct->frame_count = unpack(distinct, &at);
     if (!pf_grow(distinct->table->allocator, &distinct->unpacked, &distinct->unpacked_room, distinct->frame_count,
@@ -131,7 +135,7 @@ static bool take_kept(struct distinct *distinct)
     for (size_t i = 0; i < distinct->frame_count; i++)
         distinct->unpacked[i] = (uint32_t)unpack(distinct, &at);
     distinct->frames = distinct->unpacked;
-    return pf_stack_ids_of(&distinct->ids, distinct->profile, distinct->frames, distinct->frame_count, &distinct->id);
+    return true;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -149,21 +153,57 @@ static bool make_labels(struct distinct *distinct)
     return true;
 }
 
+/* Where an id is or would be: its slot. The seed is not known to who makes a file: ids that all collide cannot be made. */
+static size_t slot_of(const struct distinct *distinct, uint64_t id)
+{
+    const uint64_t seeded = (id ^ (uintptr_t)distinct) * 0x9e3779b97f4a7c15ull;
+    size_t slot = (size_t)(seeded ^ seeded >> 29) & (distinct->slot_count - 1);
+    while (distinct->slots[slot] && distinct->known[distinct->slots[slot] - 1] != id)
+        slot = (slot + 1) & (distinct->slot_count - 1);
+    return slot;
+}
+
+static bool grow_slots(struct distinct *distinct)
+{
+    const struct perfile_allocator *allocator = distinct->table->allocator;
+    const size_t count = distinct->slot_count ? 2 * distinct->slot_count : 1024;
+    pf_free(allocator, distinct->slots, distinct->slot_count * sizeof(*distinct->slots));
+    distinct->slots = pf_new(allocator, count * sizeof(*distinct->slots));
+    distinct->slot_count = distinct->slots ? count : 0;
+    for (size_t i = 0; distinct->slots && i < distinct->count; i++)
+        distinct->slots[slot_of(distinct, distinct->known[i])] = (uint32_t)i + 1;
+    return distinct->slots;
+}
+
+/* The number of the stack in hand, which is the count when it is new; the slot is where it goes. */
+static bool find(struct distinct *distinct, size_t *slot, size_t *number)
+{
+    if (4 * (distinct->count + 1) > 3 * distinct->slot_count && !grow_slots(distinct))
+        return false;
+    *slot = slot_of(distinct, distinct->id);
+    *number = distinct->slots[*slot] ? distinct->slots[*slot] - 1 : distinct->count;
+    return distinct->count < UINT32_MAX - 1;
+}
+
 /* *is_new: none had its stack before. */
 static bool take_sample(struct distinct *distinct, const struct pf_profile_sample *sample, bool *is_new)
 {
-    uint64_t row;
+    size_t slot, number;
     if (!make_labels(distinct) ||
-        !pf_stack_ids_of(&distinct->ids, distinct->profile, sample->frames, sample->frame_count, &distinct->id))
+        !pf_stack_ids_of(&distinct->ids, distinct->profile, sample->frames, sample->frame_count, &distinct->id) ||
+        !find(distinct, &slot, &number))
         return false;
-    *is_new = !pf_map_get(&distinct->known, distinct->id, &row);
+    *is_new = number == distinct->count;
     if (*is_new) {
-        row = distinct->count;
-        if (!pf_map_put(&distinct->known, distinct->id, row) || (distinct->counts && !keep(distinct, sample)))
+        if (!pf_grow(distinct->table->allocator, &distinct->known, &distinct->known_room, number + 1,
+                     sizeof(*distinct->known)) ||
+            (distinct->counts && !keep(distinct, sample)))
             return false;
+        distinct->known[distinct->count++] = distinct->id;
+        distinct->slots[slot] = (uint32_t)distinct->count;
     }
     if (distinct->counts)
-        distinct->rows[row].samples++;
+        distinct->rows[number].samples++;
     distinct->frames = sample->frames;
     distinct->frame_count = sample->frame_count;
     return true;
@@ -224,7 +264,6 @@ static int open_stacks(struct perfile_table *table, void **state, struct perfile
     struct distinct *distinct = pf_table_state(table, state, sizeof(*distinct), columns, PF_COUNT(columns));
     if (!distinct)
         return pf_fail_memory(error, "stacks");
-    pf_map_open(&distinct->known, table->allocator);
     pf_arena_open(&distinct->arena, table->allocator);
     distinct->ids.allocator = table->allocator;
     return open_profile(distinct, error);
@@ -238,7 +277,8 @@ static void close_stacks(void *state)
     const struct perfile_allocator *allocator = distinct->table->allocator;
     pf_profile_close(distinct->profile);
     pf_stack_ids_close(&distinct->ids);
-    pf_map_close(&distinct->known);
+    pf_free(allocator, distinct->known, distinct->known_room * sizeof(*distinct->known));
+    pf_free(allocator, distinct->slots, distinct->slot_count * sizeof(*distinct->slots));
     pf_arena_close(&distinct->arena);
     pf_free(allocator, distinct->labels, distinct->label_count * sizeof(*distinct->labels));
     pf_free(allocator, distinct->rows, distinct->room * sizeof(*distinct->rows));
