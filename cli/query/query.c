@@ -122,6 +122,22 @@ static const char *suggest_relation(const char *message, char buffer[80])
     return pf_guess_text(&guess, "", buffer, 80);
 }
 
+/* Columns are those of what is recorded: who wrote a ready query cannot know. */
+static const char *explain_column(const char *message)
+{
+    static const char unknown[] = "no such column: ";
+    const char *name = message + strlen(unknown), *dot;
+    struct perfile_column column = PERFILE_COLUMN_INIT;
+
+    if (strncmp(message, unknown, strlen(unknown)) != 0)
+        return "";
+    name = (dot = strchr(name, '.')) ? dot + 1 : name;
+    for (size_t i = 0; perfile_view_column("samples", i, &column) == 0; i++)
+        if (!strcmp(column.name, name))
+            return " (the samples do not record it)";
+    return "";
+}
+
 static int complain(const struct pf_sources *sources, sqlite3 *db, const char *sql)
 {
     const char *verb = sources->inputs.command->name, *message = db ? sqlite3_errmsg(db) : "out of memory";
@@ -143,7 +159,7 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
     }
     const bool is_cut = !strcmp(message, "incomplete input");
     put_position(sql, is_cut ? (int)strlen(sql) : sqlite3_error_offset(db), position, sizeof(position));
-    pf_message("%s: %s%s%s", verb, message, position, suggest_relation(message, suggestion));
+    pf_message("%s: %s%s%s%s", verb, message, position, suggest_relation(message, suggestion), explain_column(message));
     return PF_STATUS_USAGE;
 }
 
