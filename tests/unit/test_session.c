@@ -543,6 +543,45 @@ static void test_trim(void **state)
     recording_close(&r);
 }
 
+/* A file whose records lie behind a hole: also where a long has 32 bits. */
+static void test_behind_4_gib(void **state)
+{
+    (void)state;
+    const uint64_t far = (5ull << 30) + RECORDING_DATA_AT;
+    struct recording r;
+    struct perfile_reader *reader;
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    recording_open(&r, TYPE, false);
+    recording_sample(&r, 1, 7, 1030);
+    recording_sample(&r, 1, 7, 1020);
+    recording_finish(&r);
+    recording_store64(&r, 40, far);
+    const size_t bytes = r.bytes - RECORDING_DATA_AT;
+    char path[128];
+    snprintf(path, sizeof(path), "%s", path_of("far"));
+    const int fd = open(path, O_CREAT | O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, r.data, RECORDING_DATA_AT, 0), RECORDING_DATA_AT);
+    const bool is_possible = pwrite(fd, r.data + RECORDING_DATA_AT, bytes, (off_t)far) == (ssize_t)bytes;
+    close(fd);
+    if (is_possible) { /* not every file system has such files */
+        assert_int_equal(perfile_open_path(path, NULL, &reader, NULL), 0);
+        assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+        assert_int_equal(perfile_session_next(session, &record, NULL), 1);
+        assert_int_equal(record->time, 1020);
+        assert_int_equal(record->offset, far + bytes / 2);
+        assert_int_equal(perfile_session_next(session, &record, NULL), 1);
+        assert_int_equal(record->offset, far);
+        assert_int_equal(perfile_session_next(session, &record, NULL), 0);
+        assert_int_equal(perfile_reader_counts(reader)->data_bytes, bytes);
+        perfile_session_close(session);
+        perfile_close(reader);
+    }
+    unlink(path);
+    recording_close(&r);
+}
+
 /* The offsets of what is delivered; the most that was held in *held. */
 static size_t list_offsets(const struct recording *r, uint64_t room, uint64_t *offsets, size_t most, uint64_t *held)
 {
@@ -607,6 +646,7 @@ int main(void)
         cmocka_unit_test(test_stop),           cmocka_unit_test(test_not_a_recording),
         cmocka_unit_test(test_limited),        cmocka_unit_test(test_limited_without_order),
         cmocka_unit_test(test_trim),           cmocka_unit_test(test_little_held),
+        cmocka_unit_test(test_behind_4_gib),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
