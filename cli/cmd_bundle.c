@@ -10,6 +10,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return PF_STATUS_USAGE;
     }
     settings->format = settings->bundle_dry_run ? "text" : "data";
+    if (settings->bundle_dry_run)
+        settings->output = NULL; /* it would be written to, else */
     return pf_run_output(command, settings);
 }
 

@@ -74,6 +74,8 @@ def check_everywhere(bench):
     assert b'mix' in before[1] and b'program.c:' in before[1] and b'inlined at program.c:6' in before[3], before
     listed = bench.run('bundle', '--code', '--dry-run', bench.data).stdout.decode()
     assert re.search(r' elf +\S+/program$', listed, re.M) and re.search(r' source +\S+/program\.c$', listed, re.M), listed
+    assert bench.run('bundle', '--code', '--dry-run', '-o', bench.bundled, bench.data).stdout.decode() == listed
+    assert not bench.bundled.exists(), 'a dry run wrote something'
     bench.run('bundle', '--code', '-o', bench.bundled, bench.data)
     small = bench.folder / 'small.data'
     bench.run('bundle', '-o', small, bench.data)
