@@ -19,7 +19,7 @@
 
 #include "model/session.h"
 
-enum { PF_INDEX_VERSION = 2 };
+enum { PF_INDEX_VERSION = 3 };
 
 struct pf_index_piece {
     uint64_t at, bytes;
@@ -27,13 +27,16 @@ struct pf_index_piece {
     uint64_t crc;
 };
 
+/* What a byte of a state may become. */
+enum { PF_INDEX_INFLATES = 1024 };
+
 struct pf_index_mark {
     uint64_t settled;
-    struct pf_entry resume;      /* of the round, */
-    uint64_t end;                /* and its end */
-    struct pf_index_piece texts; /* that are new, each with its NUL: their numbers count on from mark to mark */
-    struct pf_index_piece gone;  /* names of threads that ended since the mark before: struct pf_index_name */
-    struct pf_index_piece state;
+    struct pf_entry resume;       /* of the round, */
+    uint64_t end;                 /* and its end */
+    struct pf_index_piece texts;  /* that are new, each with its NUL: their numbers count on from mark to mark */
+    struct pf_index_piece gone;   /* names of threads that ended since the mark before: struct pf_index_name */
+    struct pf_index_piece state;  /* a zstd frame of as many bytes as its count says */
     struct perfile_counts counts; /* when the reader stood at `resume` */
 };
 

@@ -2,6 +2,7 @@
 /* Taking over a state. Whatever an index says is looked at before it is believed: who made it is not known. */
 #include "base/error.h"
 #include "base/text.h"
+#include "io/inflate.h"
 #include "model/index.h"
 
 /* Bytes of the index that were not looked at yet. */
@@ -194,27 +195,61 @@ static bool are_possible(const struct pf_index_counts *has, size_t bytes)
     return least <= bytes;
 }
 
-static void load_state(struct loading *l)
+static void take_state(struct loading *l, struct input *input)
 {
-    struct input input;
-    l->damaged |= !open_piece(l->session->reader, &l->mark.state, &input) || !take(&input, &l->has, sizeof(l->has)) ||
-                  !are_possible(&l->has, input.left);
+    l->damaged |= !take(input, &l->has, sizeof(l->has)) || !are_possible(&l->has, input->left);
     if (l->damaged || l->failed)
         return;
     const size_t maps = l->has.maps * sizeof(*l->maps), spaces = l->has.spaces * sizeof(*l->spaces);
     l->maps = pf_new(l->allocator, maps + 1);
     l->spaces = pf_new(l->allocator, spaces + 1);
     l->failed |= !l->maps || !l->spaces;
-    load_names(l, &input, l->has.names);
-    load_groups(l, &input);
-    load_maps(l, &input);
+    load_names(l, input, l->has.names);
+    load_groups(l, input);
+    load_maps(l, input);
     for (uint32_t i = 0; i < l->has.spaces && !l->damaged && !l->failed; i++)
-        load_space(l, &input, i);
-    load_processes(l, &input);
-    load_lives(l, &input, &l->into.alive, l->has.alive);
-    load_lives(l, &input, &l->into.ended, l->has.ended);
+        load_space(l, input, i);
+    load_processes(l, input);
+    load_lives(l, input, &l->into.alive, l->has.alive);
+    load_lives(l, input, &l->into.ended, l->has.ended);
     pf_free(l->allocator, l->maps, maps + 1);
     pf_free(l->allocator, l->spaces, spaces + 1);
+}
+
+/* The bytes of the frame, `count` of them. False: it is damaged, or out of memory. */
+static bool inflate_state(struct loading *l, const struct input *packed, uint8_t *to, size_t count)
+{
+    struct pf_inflate *inflate;
+    size_t done = 0, got = 0;
+    if (pf_inflate_open(&inflate, l->allocator, NULL) < 0) {
+        l->failed = true;
+        return false;
+    }
+    int result = pf_inflate_push(inflate, packed->at, packed->left, NULL);
+    do {
+        result = result < 0 ? result : pf_inflate_pull(inflate, to + done, count - done, &got, NULL);
+        done += result < 0 ? 0 : got;
+    } while (result == 0 && got && done < count);
+    l->failed |= result == PERFILE_ERROR_MEMORY;
+    pf_inflate_close(inflate);
+    return result == 0 && done == count;
+}
+
+static void load_state(struct loading *l)
+{
+    struct input packed;
+    const uint64_t count = l->mark.state.count;
+    l->damaged |= !open_piece(l->session->reader, &l->mark.state, &packed) || count / PF_INDEX_INFLATES > packed.left ||
+                  count > SIZE_MAX / 2;
+    uint8_t *state = l->damaged || l->failed ? NULL : pf_new(l->allocator, (size_t)count + 1);
+    if (!state) {
+        l->failed |= !l->damaged;
+        return;
+    }
+    l->damaged |= !inflate_state(l, &packed, state, (size_t)count);
+    struct input input = {state, (size_t)count};
+    take_state(l, &input);
+    pf_free(l->allocator, state, (size_t)count + 1);
 }
 
 /* ---- the session ------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "io/deflate.h"
 #include "model/index.h"
 
 /* How far marks are apart at least, in bytes of the recording, or in bytes of a state. */
@@ -212,12 +213,41 @@ static struct pf_index_piece piece_here(const struct builder *b, uint64_t count)
     return (struct pf_index_piece){.at = b->written, .count = count};
 }
 
+/* All that comes out of it now. */
+static int write_deflated(struct builder *b, struct pf_deflate *deflate, struct pf_index_piece *piece,
+                          struct perfile_error *error)
+{
+    uint8_t out[16384];
+    size_t got;
+    int result;
+    do {
+        result = pf_deflate_pull(deflate, out, sizeof(out), &got, error);
+        result = result < 0 ? result : write_bytes(b, out, got, piece, error);
+    } while (result == 0 && got);
+    return result;
+}
+
+/* States that follow each other are much the same, and each is of many names and maps: packed they are a fifth. */
 static int write_state(struct builder *b, struct pf_index_piece *piece, struct perfile_error *error)
 {
-    *piece = piece_here(b, 0);
-    int result = write_bytes(b, &b->has, sizeof(b->has), piece, error);
-    for (size_t i = 0; i < PF_COUNT(b->parts) && result == 0; i++)
-        result = write_text(b, &b->parts[i], piece, error);
+    struct pf_deflate *deflate;
+    *piece = piece_here(b, sizeof(b->has));
+    int result = pf_deflate_open(&deflate, b->allocator, 1, error);
+    if (result < 0)
+        return result;
+    pf_deflate_push(deflate, &b->has, sizeof(b->has));
+    result = write_deflated(b, deflate, piece, error);
+    for (size_t i = 0; i < PF_COUNT(b->parts) && result == 0; i++) {
+        struct pf_text *part = &b->parts[i];
+        piece->count += part->used;
+        pf_deflate_push(deflate, part->data, part->used);
+        result = part->failed || b->failed ? pf_fail_memory(error, "index") : write_deflated(b, deflate, piece, error);
+        part->used = 0;
+    }
+    pf_deflate_end(deflate);
+    if (result == 0)
+        result = write_deflated(b, deflate, piece, error);
+    pf_deflate_close(deflate);
     return result;
 }
 
