@@ -118,6 +118,7 @@ bool pf_passes_hold_less(struct perfile_session *session)
         if (!pf_order_leave_from(order, end))
             return false;
     }
-    session->hold_bytes = pf_max(room, 2 * order->bytes); /* of one time there may be any number */
+    /* of one time there may be any number */
+    session->hold_bytes = pf_min(pf_max(room, 2 * order->bytes), session->reader->options.limit_queue_bytes);
     return true;
 }
