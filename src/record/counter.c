@@ -82,6 +82,8 @@ static void configure(struct perfile_counter *counter, struct pf_listed_event *e
 static int choose_target(struct perfile_counter *counter, struct perfile_error *error)
 {
     int result = pf_target_open(&counter->target, &counter->what, error);
+    if (result == 0 && counter->what.cpus)
+        result = pf_target_check_online(&counter->target, error);
     if (result == 0 && counter->target.everybody && counter->by_thread && !counter->what.cpus)
         result = pf_target_split(&counter->target, error);
     if (result < 0 || counter->target.everybody || counter->what.cpus)

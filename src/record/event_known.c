@@ -220,11 +220,11 @@ static int report_system(struct known *known, const char *folder, const char *sy
 static int report_tracepoints(struct known *known)
 {
     struct pf_sys *sys = &known->parser.sys;
-    const char *folder = pf_sys_tracing(sys);
+    const char *folder;
     struct pf_names systems = {0};
-    int result = 0;
-    if (!folder)
-        return PERFILE_ERROR_OPEN;
+    int result = pf_sys_tracing(sys, &folder);
+    if (result < 0)
+        return result;
     if (pf_sys_list(sys, folder, &systems) == ENOMEM)
         result = pf_sys_memory(sys);
     for (size_t i = 0; result >= 0 && i < systems.count; i++)

@@ -260,8 +260,8 @@ static void offer_tracepoints(struct pf_event_parser *parser, struct pf_near *ne
     struct pf_sys sys = parser->sys;
     struct pf_names systems = {0};
     sys.error = NULL;
-    const char *folder = pf_sys_tracing(&sys);
-    if (folder)
+    const char *folder;
+    if (pf_sys_tracing(&sys, &folder) == 0)
         pf_sys_list(&sys, folder, &systems);
     for (size_t i = 0; i < systems.count; i++) {
         struct pf_names names = {0};

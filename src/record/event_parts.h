@@ -110,8 +110,8 @@ int pf_pmu_events(struct pf_sys *sys, const struct pf_pmu *pmu, struct pf_names 
 /* The terms of an event of the PMU; NULL: it has none of this name. *name as the system spells it. */
 const char *pf_pmu_event(struct pf_sys *sys, const struct pf_pmu *pmu, struct pf_piece wanted, const char **name);
 
-/* The folder with the folders of tracepoints, or NULL with an OPEN error that says what to do. */
-const char *pf_sys_tracing(struct pf_sys *sys);
+/* The folder with the folders of tracepoints. 0, MEMORY, or OPEN, which says what to do: *folder is NULL. */
+int pf_sys_tracing(struct pf_sys *sys, const char **folder);
 /* Where it is not mounted; as perf does for root. False: it still is not. Not for a /sys of a test's own. */
 bool pf_sys_mount_tracing(const struct pf_sys *sys);
 /* The OPEN error for a path below that folder. */

@@ -310,23 +310,26 @@ int pf_sys_closed(struct pf_sys *sys, const char *tracing, const char *path)
                    (int)(strlen(tracing) - strlen("/events")), tracing);
 }
 
-const char *pf_sys_tracing(struct pf_sys *sys)
+int pf_sys_tracing(struct pf_sys *sys, const char **folder)
 {
     static const char *const places[] = {"kernel/tracing/events", "kernel/debug/tracing/events"};
     const char *closed = NULL;
+    *folder = NULL;
     for (size_t i = 0; i < PF_COUNT(places); i++) {
         const char *path = pf_sys_path(sys, "%s", places[i]);
-        if (path && access(path, R_OK | X_OK) == 0)
-            return path;
-        if (path && errno == EACCES && !closed)
+        if (!path)
+            return pf_sys_memory(sys);
+        if (access(path, R_OK | X_OK) == 0) {
+            *folder = path;
+            return 0;
+        }
+        if (errno == EACCES && !closed)
             closed = path;
     }
     if (closed)
-        pf_sys_closed(sys, closed, closed);
-    else
-        pf_fail(sys->error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "tracepoints",
-                "tracefs is not mounted; as root: mount -t tracefs tracefs %s/kernel/tracing", sys->root);
-    return NULL;
+        return pf_sys_closed(sys, closed, closed);
+    return pf_fail(sys->error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "tracepoints",
+                   "tracefs is not mounted; as root: mount -t tracefs tracefs %s/kernel/tracing", sys->root);
 }
 
 bool pf_sys_mount_tracing(const struct pf_sys *sys)

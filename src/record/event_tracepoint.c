@@ -110,15 +110,15 @@ static int refuse(struct tracing *tracing, const struct pf_names *systems)
 int pf_parse_tracepoints(struct pf_event_parser *parser, const struct pf_event_text *text)
 {
     struct pf_sys *sys = &parser->sys;
-    struct tracing tracing = {.parser = parser, .text = text, .folder = pf_sys_tracing(sys)};
+    struct tracing tracing = {.parser = parser, .text = text};
     struct pf_names systems = {0};
-    int result = 0;
-    if (!tracing.folder && pf_sys_mount_tracing(sys)) {
+    int result = pf_sys_tracing(sys, &tracing.folder);
+    if (result == PERFILE_ERROR_OPEN && pf_sys_mount_tracing(sys)) {
         parser->chosen->mounted = true;
-        tracing.folder = pf_sys_tracing(sys);
+        result = pf_sys_tracing(sys, &tracing.folder);
     }
-    if (!tracing.folder)
-        return PERFILE_ERROR_OPEN;
+    if (result < 0)
+        return result;
     if (pf_sys_list(sys, tracing.folder, &systems) == ENOMEM)
         result = pf_sys_memory(sys);
     for (size_t i = 0; result >= 0 && i < systems.count; i++)

@@ -437,6 +437,8 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
     int result = read_version(recorder, error);
     if (result == 0)
         result = pf_target_open(&recorder->target, options, error);
+    if (result == 0 && options->cpus)
+        result = pf_target_check_online(&recorder->target, error);
     if (result == 0 && !recorder->target.everybody && !pf_pids_open(&recorder->pids, recorder->allocator))
         result = pf_fail_memory(error, "processes");
     if (result == 0)

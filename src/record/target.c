@@ -255,8 +255,7 @@ static int add_online(struct pf_target *target, struct perfile_error *error)
     return result < 0 ? pf_fail_memory(error, "CPU list") : 0;
 }
 
-/* Kernels say of a processor that is not there what they say of events that they do not take. */
-static int check_online(const struct pf_target *target, struct perfile_error *error)
+int pf_target_check_online(const struct pf_target *target, struct perfile_error *error)
 {
     char list[4096];
     if (!pf_read_line(AT_FDCWD, "/sys/devices/system/cpu/online", list, sizeof(list)))
@@ -297,10 +296,8 @@ int pf_target_open(struct pf_target *target, const struct perfile_recorder_optio
     if (target->everybody && add_tid(target, -1) < 0)
         return pf_fail_memory(error, "threads");
     /* a buffer of a thread that children write to, too, must belong to one processor */
-    if (options->cpus && (result = add_cpus(target, options->cpus, error)) == 0)
-        return check_online(target, error);
     if (options->cpus)
-        return result;
+        return add_cpus(target, options->cpus, error);
     if (target->everybody || !(options->flags & PERFILE_RECORDER_NO_INHERIT))
         return add_online(target, error);
     return add_cpu(target, -1) < 0 ? pf_fail_memory(error, "CPU list") : 0;

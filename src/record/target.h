@@ -20,6 +20,11 @@ struct pf_target {
 /* ARGUMENT: a list that cannot be understood; ABSENT: no such process or user. Close it also after a failure. */
 int pf_target_open(struct pf_target *target, const struct perfile_recorder_options *options,
                    struct perfile_error *error);
+/*
+ * ARGUMENT: one of the processors is not there, of which kernels say what they say of events that they do not take. Where /sys
+ * does not tell, all of them are.
+ */
+int pf_target_check_online(const struct pf_target *target, struct perfile_error *error);
 /* Of everybody: all threads that there are now, each of its own. OPEN, MEMORY. */
 int pf_target_split(struct pf_target *target, struct perfile_error *error);
 void pf_target_close(struct pf_target *target);
