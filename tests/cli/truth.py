@@ -89,7 +89,8 @@ def strace_counts(folder):
     return found or None
 
 
-def check_calls(folder):
+def check_calls(folder, attempts=3):
+    """Between its two readings of the clock a thread may lose its CPU: that is no time of the call."""
     path = folder / 'calls.data'
     done = run(PERFILE, 'trace', 'record', '-q', '-o', path, '--', WAITS, folder / 'file')
     counted = strace_counts(folder) if done.returncode == 0 and shutil.which('strace') else None
@@ -107,8 +108,9 @@ def check_calls(folder):
     _, count, ns = next(line.split() for line in done.stdout.splitlines() if line.startswith('planted_read'))
     total = sum(row['total'] for row in rows if row['syscall'] == 'read')
     print(f'reads take {total / 1e6:.2f} of {int(ns) / 1e6:.2f} ms')
-    assert total >= int(ns) * (1 - WITHIN) - SLACK_NS * int(count), (total, ns)  # a call has its time on CPU, too
-    return True
+    enough = total >= int(ns) * (1 - WITHIN) - SLACK_NS * int(count)  # a call has its time on CPU, too
+    assert enough or attempts > 1, (total, ns)
+    return enough or check_calls(folder, attempts - 1)
 
 
 def check_losses(folder):

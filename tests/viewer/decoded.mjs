@@ -490,7 +490,10 @@ if (assemble) {
   const clock = inputs.find(path => /clock/.test(path)),
     other = assembled("other", clockAndSwitches(7)),
     wanted = ["weight", "blocked", "both"];
-  for (const [now, before] of [[clock, other], [other, clock], [clock, recordings[1]], [recordings[1], clock], [recordings[0], recordings[1]]])
+  const examples = recordings.filter(path => /(demo|workload)\.perf\.data$/.test(path)); /* of the same event */
+  const pairs = [[clock, other], [other, clock], ...examples.flatMap(path => [[clock, path], [path, clock]])];
+  if (examples.length > 1) pairs.push(examples);
+  for (const [now, before] of pairs)
     comparePair(now, before, await decode(pageOf(now, "--before", before)));
   for (const limit of ["4000", "2000"]) {
     const { data, query } = await decode(pageOf(clock, "--before", other, "--page-size", limit)),
