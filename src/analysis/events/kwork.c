@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/events/kwork.h"
 
-#include "base/error.h"
+#include "analysis/events/sort_keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -275,31 +275,18 @@ static const char *const key_names[PF_KWORK_ORDERS][PF_KWORK_KEYS] = {
     [PF_KWORK_BY_DELAY] = {[PF_KWORK_TIME] = "avg", [PF_KWORK_MAXIMUM] = "max", [PF_KWORK_COUNT] = "count"},
 };
 
-static int add_key(struct pf_kwork *kwork, const char *key, size_t length, struct perfile_error *error)
+static void add_key(void *context, size_t key)
 {
-    const char *const *names = key_names[kwork->order];
-    unsigned found = 0;
-    while (found < PF_KWORK_KEYS && (strlen(names[found]) != length || strncmp(names[found], key, length) != 0))
-        found++;
-    if (found == PF_KWORK_KEYS)
-        return pf_about(error, key, length,
-                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                                "unknown key '%.*s'; valid: %s, %s, %s", (int)pf_min(length, 40), key, names[0],
-                                names[1], names[2]));
+    struct pf_kwork *kwork = context;
     if (kwork->key_count < PF_KWORK_KEYS)
-        kwork->keys[kwork->key_count++] = (enum pf_kwork_key)found;
-    return 0;
+        kwork->keys[kwork->key_count++] = (enum pf_kwork_key)key;
 }
 
 int pf_kwork_order(struct pf_kwork *kwork, enum pf_kwork_order order, const char *keys, struct perfile_error *error)
 {
-    int result = 0;
+    const char *valid = order == PF_KWORK_BY_RUN ? "runtime, max, count" : "avg, max, count";
     kwork->order = order;
-    for (const char *at = keys ? keys : ""; *at && result == 0; at += strspn(at, ", ")) {
-        const size_t length = strcspn(at, ", ");
-        result = length ? add_key(kwork, at, length, error) : 0;
-        at += length;
-    }
+    const int result = pf_sort_keys(keys, key_names[order], PF_KWORK_KEYS, valid, add_key, kwork, error);
     for (unsigned i = 0; !kwork->key_count && i < PF_KWORK_KEYS; i++)
         kwork->keys[i] = (enum pf_kwork_key)i;
     kwork->key_count = kwork->key_count ? kwork->key_count : PF_KWORK_KEYS;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/events/advice.h"
+#include "analysis/events/sort_keys.h"
 #include "base/error.h"
 
 enum { MOST_CPUS = 8192 }; /* as many as kernels are built for */
@@ -222,27 +223,16 @@ struct order {
     size_t count;
 };
 
-static int add_key(struct order *order, const char *text, size_t bytes, struct perfile_error *error)
+static void add_key(void *context, size_t key)
 {
-    for (unsigned i = 0; i < KEYS; i++)
-        if (strlen(key_names[i]) == bytes && strncmp(key_names[i], text, bytes) == 0) {
-            if (order->count < KEYS)
-                order->keys[order->count++] = (enum key)i;
-            return 0;
-        }
-    return pf_about(error, text, bytes,
-                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                            "unknown key '%.*s'; valid: rate, runtime, tid", (int)pf_min(bytes, 40), text));
+    struct order *order = context;
+    if (order->count < KEYS)
+        order->keys[order->count++] = (enum key)key;
 }
 
 static int parse_order(struct order *order, const char *keys, struct perfile_error *error)
 {
-    int result = 0;
-    for (const char *at = keys ? keys : ""; *at && result == 0; at += strspn(at, ", ")) {
-        const size_t length = strcspn(at, ", ");
-        result = length ? add_key(order, at, length, error) : 0;
-        at += length;
-    }
+    const int result = pf_sort_keys(keys, key_names, KEYS, "rate, runtime, tid", add_key, order, error);
     if (!order->count)
         *order = (struct order){{RATE, RUNTIME}, 2};
     return result;

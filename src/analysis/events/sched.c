@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/delivery.h"
+#include "analysis/events/sort_keys.h"
 #include "base/error.h"
 
 enum { PROGRESS_RECORDS = 4096 };
@@ -469,36 +470,21 @@ static int compare_tids(const void *left, const void *right)
                                         : (a->task->number < b->task->number) - (a->task->number > b->task->number);
 }
 
-static const struct {
-    const char *name;
-    enum pf_latency_key key;
-} latency_keys[] = {
-    {"avg", PF_LATENCY_AVERAGE}, {"max", PF_LATENCY_MAXIMUM},     {"switch", PF_LATENCY_COUNT},
-    {"count", PF_LATENCY_COUNT}, {"runtime", PF_LATENCY_RUNTIME}, {"pid", PF_LATENCY_TID},
-};
+static const char *const latency_names[] = {"avg", "max", "switch", "count", "runtime", "pid"};
+static const enum pf_latency_key latency_keys[] = {PF_LATENCY_AVERAGE, PF_LATENCY_MAXIMUM, PF_LATENCY_COUNT,
+                                                   PF_LATENCY_COUNT,   PF_LATENCY_RUNTIME, PF_LATENCY_TID};
 
-static int add_latency_key(struct pf_latencies *latencies, const char *text, size_t bytes, struct perfile_error *error)
+static void add_latency_key(void *context, size_t key)
 {
-    for (size_t i = 0; i < PF_COUNT(latency_keys); i++)
-        if (strlen(latency_keys[i].name) == bytes && !strncmp(latency_keys[i].name, text, bytes)) {
-            if (latencies->key_count < PF_COUNT(latencies->keys))
-                latencies->keys[latencies->key_count++] = latency_keys[i].key;
-            return 0;
-        }
-    return pf_about(error, text, bytes,
-                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                            "unknown key '%.*s'; valid: avg, max, switch, runtime, pid", (int)pf_min(bytes, 40), text));
+    struct pf_latencies *latencies = context;
+    if (latencies->key_count < PF_COUNT(latencies->keys))
+        latencies->keys[latencies->key_count++] = latency_keys[key];
 }
 
 int pf_latencies_sort(struct pf_latencies *latencies, const char *keys, struct perfile_error *error)
 {
-    int result = 0;
-    for (const char *at = keys ? keys : ""; *at && result == 0; at += strspn(at, ", ")) {
-        const size_t length = strcspn(at, ", ");
-        result = length ? add_latency_key(latencies, at, length, error) : 0;
-        at += length;
-    }
-    return result;
+    return pf_sort_keys(keys, latency_names, PF_COUNT(latency_names), "avg, max, switch, runtime, pid", add_latency_key,
+                        latencies, error);
 }
 
 static uint64_t latency_value(const struct pf_latency *row, enum pf_latency_key key)
