@@ -535,7 +535,6 @@ static int open_in_manner(struct perfile_reader *reader, const struct perfile_pr
         return pf_fail_memory(error, "profile");
     struct reading r = {.aggregate = &aggregate,
                         .options = &all,
-                        .stacks = {.threads = all.threads},
                         .key_number = PF_AGGREGATE_NONE,
                         .arrivals = manner->arrivals,
                         .frames_only = manner->frames_only,

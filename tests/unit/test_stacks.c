@@ -101,13 +101,13 @@ static void many_stacks_make_the_same_tree(void **state)
     pf_tree_close(&expected);
 }
 
-/* Its table has been put into a larger one by several threads. */
+/* Its table has been put into larger ones. */
 static void a_large_table_finds_all_nodes(void **state)
 {
     enum { STACKS = 1200000 };
     (void)state;
     struct pf_tree tree;
-    struct pf_stacks stacks = {.threads = 3};
+    struct pf_stacks stacks = {0};
     assert_int_equal(pf_tree_open(&tree, pf_allocator_or_default(NULL)), 0);
     for (uint32_t i = 0; i < 2 * STACKS; i++) {
         const uint32_t bottom = i % STACKS;

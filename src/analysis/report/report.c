@@ -963,7 +963,6 @@ static void start(struct pf_report *report, struct perfile_reader *reader, const
     *report = (struct pf_report){
         .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
     report->hierarchy = options->report->flags & PERFILE_REPORT_HIERARCHY;
-    report->arriving.threads = options->threads;
     pf_arena_open(&report->texts, report->allocator);
     pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);

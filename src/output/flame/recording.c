@@ -20,7 +20,7 @@ static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const str
         return NULL;
     struct pf_flame_stacks *stacks = &g->stacks[g->stacks_count];
     *stacks = (struct pf_flame_stacks){
-        .event = event, .arriving = {.threads = g->options->threads}, .is_switch = pf_offcpu_is_switch_event(event)};
+        .event = event, .is_switch = pf_offcpu_is_switch_event(event)};
     if (pf_tree_open(&stacks->tree, g->allocator) < 0)
         return NULL;
     g->stacks_count++;
@@ -219,7 +219,6 @@ static void start(struct pf_flame_recording *g, struct perfile_reader *reader,
 {
     *g = (struct pf_flame_recording){
         .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
-    g->arriving.threads = options->threads;
 }
 
 static int open_page(struct pf_flame_recording *g)
