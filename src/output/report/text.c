@@ -24,6 +24,7 @@ enum {
     MOST_MODULES = 6,   /* that are named for lack of symbols */
     MOST_DRAWERS = 4,   /* threads that draw graphs: each but one may need 8 bytes for each node of the tree */
     DRAWER_ROWS = 8,    /* rows that are worth a thread */
+    ROWS_AHEAD = 8,     /* graphs of a thread that may wait for their turn: the first ones take longest */
     LEVEL_INDENT = 3,   /* of a hierarchy */
     EMPTY_INDENT = 4,   /* of what says that nothing is shown below an entry */
 };
@@ -790,7 +791,8 @@ static bool open_drawers(struct drawers *drawers, const struct table *table)
 {
     static const struct pf_stage stages[] = {{.work = choose_row}, {.work = draw, .parallel = true}};
     const struct perfile_allocator *allocator = table->report->allocator;
-    const unsigned threads = drawer_count(table), count = pf_stages_items(threads);
+    const unsigned threads = drawer_count(table);
+    const unsigned count = pf_stages_items(threads > 1 ? threads * ROWS_AHEAD : 1);
     *drawers = (struct drawers){.table = table, .drawings = pf_new(allocator, count * sizeof(*drawers->drawings))};
     drawers->drawing_count = drawers->drawings ? count : 0;
     pthread_mutex_init(&drawers->lock, NULL);
