@@ -9,8 +9,7 @@
  * samples, one block after the other, so that numbers of frames and modules, notes and counts are the same for every number
  * of threads. Then any threads make rows of frames. With one thread all that is done by the caller, block by block.
  *
- * Only in reports of deep callchains the caller, who enters them into a tree, takes more than half of the time; elsewhere
- * two threads are never short of work, and what they lose is what goes from one processor's cache to the other's: with each
+ * Two threads are never short of work, and what they lose is what goes from one processor's cache to the other's: with each
  * sample 80 bytes and its places, and its callchain where the reader has no time to look it up itself. So blocks are small, a
  * sample in one is smaller than that which the caller gets, and what the reader changes all the time stands apart from what
  * the others look at.

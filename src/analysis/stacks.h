@@ -55,7 +55,7 @@ struct pf_stacks {
     struct pf_stack_path *paths;   /* PF_STACK_PATHS of them: the last stacks of threads */
     struct pf_stack_path *waiting; /* its places in the table are on their way; NULL: none */
     size_t limit; /* with so many nodes a stack that is not in the tree keeps its bottom and its leaf alone; 0: none */
-    uint64_t cut;     /* stacks of which no more was kept */
+    uint64_t cut; /* stacks of which no more was kept */
     uint32_t entered; /* the node where the stack before the last one ended; 0: there was none, or it is empty */
 };
 
