@@ -28,6 +28,7 @@ struct checked {
     bool has_schedstat;
     size_t shown; /* of the reader's diagnostics */
     struct kept *kept;
+    bool short_of_memory; /* a rule could not look */
 };
 
 static void put_file(struct pf_text *out, const char *name)
@@ -94,6 +95,10 @@ static void check_features(struct checked *checked, const char *rule, int severi
         struct perfile_error error;
         if (!feature->readable || perfile_feature_visit(checked->reader, feature->number, &nobody, &error) >= 0)
             continue;
+        if (error.code == PERFILE_ERROR_MEMORY) {
+            checked->short_of_memory = true;
+            return;
+        }
         put_finding(checked, &(struct perfile_diagnostic){.rule = rule,
                                                           .severity = severity,
                                                           .offset = feature->section.offset,
@@ -132,7 +137,6 @@ static void check_lost(struct checked *checked, const char *rule, int severity)
               perfile_reader_counts(checked->reader)->lost_events, "events were lost while recording");
 }
 
-/* `perf sched stats` records no event at all. */
 /* What the bundle holds is looked at when it is unpacked. */
 static void check_bundle(struct checked *checked, const char *rule, int severity)
 {
@@ -141,6 +145,7 @@ static void check_bundle(struct checked *checked, const char *rule, int severity
     struct perfile_error error;
     char message[128];
     const int result = path ? perfile_bundle_look(path, &bundle, &error) : PERFILE_ERROR_OPEN;
+    checked->short_of_memory |= result == PERFILE_ERROR_MEMORY;
     if (result == PERFILE_ERROR_DAMAGED)
         snprintf(message, sizeof(message), "the bundle behind the recording cannot be used: %.64s", error.message);
     else if (result == 0 && bundle.bytes)
@@ -154,6 +159,7 @@ static void check_bundle(struct checked *checked, const char *rule, int severity
                                                       .message = message});
 }
 
+/* `perf sched stats` records no event at all. */
 static bool needs_events(const struct checked *checked)
 {
     return !checked->has_schedstat || perfile_reader_counts(checked->reader)->samples;
@@ -198,7 +204,7 @@ static int check_all(struct checked *checked, struct perfile_error *error)
     put_new_findings(checked);
     for (size_t i = 0; result == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i].check(checked, rules[i].rule, rules[i].severity);
-    return result;
+    return checked->short_of_memory ? pf_fail_memory(error, "check") : result;
 }
 
 static int write_check_text(struct perfile_reader *reader, const struct perfile_output_options *options,

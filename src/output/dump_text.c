@@ -91,7 +91,8 @@ static void put_error(struct pf_text *text, const char *message)
     pf_put_name(text, message);
 }
 
-static void put_header(struct perfile_reader *reader, struct lines *lines, const struct perfile_visitor *visitor)
+static int put_header(struct perfile_reader *reader, struct lines *lines, const struct perfile_visitor *visitor,
+                      struct perfile_error *error)
 {
     static const char *const modes[] = {"file", "pipe", "directory"};
     const struct perfile_file *file = perfile_reader_file(reader);
@@ -107,19 +108,23 @@ static void put_header(struct perfile_reader *reader, struct lines *lines, const
         pf_put_name(lines->text, event->name);
         lines->space = true;
         if (perfile_attr_visit(event, visitor, NULL) < 0)
-            return;
+            return 0; /* the text failed, which is told at the end */
         pf_put_char(lines->text, '\n');
     }
     for (size_t i = 0; i < perfile_feature_count(reader); i++) {
         const struct perfile_feature *feature = perfile_feature_get(reader, i);
-        struct perfile_error error;
+        struct perfile_error damage;
         pf_put_format(lines->text, "feature %u at 0x%" PRIx64 "+%" PRIu64 ":", feature->number, feature->section.offset,
                       feature->section.bytes);
         lines->space = true;
-        if (perfile_feature_visit(reader, feature->number, visitor, &error) < 0)
-            put_error(lines->text, error.message);
+        const int result = perfile_feature_visit(reader, feature->number, visitor, &damage);
+        if (result == PERFILE_ERROR_MEMORY)
+            return pf_fail_memory(error, "dump");
+        if (result < 0)
+            put_error(lines->text, damage.message);
         pf_put_char(lines->text, '\n');
     }
+    return 0;
 }
 
 static struct lines lines_of(struct pf_text *text, const struct perfile_output_options *options)
@@ -163,8 +168,8 @@ static int write_dump_text(struct perfile_reader *reader, const struct perfile_o
 {
     struct lines lines = lines_of(out, options);
     const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
-    put_header(reader, &lines, &visitor);
-    return options->header_only ? 0 : pf_dump_records(reader, options, out, put_record, error);
+    const int result = put_header(reader, &lines, &visitor, error);
+    return result < 0 || options->header_only ? result : pf_dump_records(reader, options, out, put_record, error);
 }
 
 const struct pf_output pf_output_dump_text = {

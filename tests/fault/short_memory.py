@@ -18,7 +18,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 SKIPPED, NO_MEMORY = 77, 5
-POINTS = 20  # of each case and kind of failure, without --all
+POINTS = 20  # of each case and kind of failure, without --all; but all of those that are few
+FEW = 100
 LIMITS, SOME_LIMITS = 40, 10  # of the address space, below what a case needs
 PAGE = 4096
 PROGRAM = '''
@@ -103,7 +104,7 @@ class Command:
     def attempts(self, every, index):
         """Numbers of allocations, with those behind them and without, and limits of the address space."""
         count, room = self.right.allocations, self.right.bytes
-        step = 1 if every else max(1, count // POINTS)
+        step = 1 if every or count <= FEW else max(1, count // POINTS)
         numbers = [(number, behind, 0) for number in range(1 + index % step, count + 1, step) for behind in (0, 1)]
         return numbers if self.library else numbers + [(0, 0, limit) for limit in range(PAGE, room, max(PAGE, room // (LIMITS if every else SOME_LIMITS)))]
 
@@ -144,7 +145,7 @@ def main():
         tracepoint, jit = (os.path.join(data, file) for file in ('tracepoint.perf.data', 'jit.perf.data'))
         lines = [[*verb, program] for verb in VERBS + EXPORTS * every if program]
         lines += [['diff', '--noise', '5%', program, program]] if program else []
-        lines += [['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
+        lines += [['dump', tracepoint], ['check', tracepoint], ['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
         for index, line in enumerate(lines):
             commands = []
             (folder / str(index)).mkdir()
