@@ -116,14 +116,14 @@ static const struct pf_option options[] = {
      .letter = 'z',
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
+     .usual = "1",
      .offset = AT(write_level),
-     .doc = "The compression level, from 1 (fast) to 22 (small) [1]; implies --compress zstd."},
+     .doc = "The compression level, from 1 (fast, the default) to 22 (small); implies --compress zstd."},
     {.name = "seekable",
      .kind = PF_OPTION_FLAG,
      .offset = AT(write_seekable),
-     .doc =
-         "Compress so that *perfile index* can begin in the middle: anew about every MiB of records, which makes the "
-         "output a few per cent larger; implies --compress zstd."},
+     .doc = "Compress so that perfile index can begin in the middle: anew about every MiB of records, which makes the "
+            "output a few per cent larger; implies --compress zstd."},
     {.name = "no-sync",
      .kind = PF_OPTION_FLAG,
      .offset = AT(write_no_sync),
