@@ -19,7 +19,7 @@
 
 #include "model/session.h"
 
-enum { PF_INDEX_VERSION = 3 };
+enum { PF_INDEX_VERSION = 4 };
 
 struct pf_index_piece {
     uint64_t at, bytes;
@@ -38,14 +38,6 @@ struct pf_index_mark {
     struct pf_index_piece gone;   /* names of threads that ended since the mark before: struct pf_index_name */
     struct pf_index_piece state;  /* a zstd frame of as many bytes as its count says */
     struct perfile_counts counts; /* when the reader stood at `resume` */
-};
-
-/* All of it is SAMPLE records that wait for their turn. */
-struct pf_index_gap {
-    uint64_t at;
-    uint32_t bytes;
-    uint32_t samples;
-    uint64_t last_time;
 };
 
 /* Sets of numbers: of those that say "no" the number is not in it. */

@@ -153,7 +153,7 @@ static void load_space(struct loading *l, struct input *input, uint32_t number)
 {
     const struct perfile_space *space = NULL;
     uint64_t end = 0;
-    uint32_t count = 0, map;
+    uint32_t count = 0, map = 0;
     l->damaged |= !take(input, &count, sizeof(count));
     for (uint32_t i = 0; i < count && !l->damaged && !l->failed; i++) {
         l->damaged |= !take(input, &map, sizeof(map)) || map >= l->has.maps || l->maps[map]->start < end;

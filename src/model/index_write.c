@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "base/varint.h"
 #include "io/deflate.h"
 #include "model/index.h"
 
@@ -45,6 +46,7 @@ struct builder {
     uint64_t next_mark;           /* not before so long a way */
     struct perfile_block block;   /* that grows; its gaps begin at gaps.at of ... */
     struct pf_text gaps;          /* struct pf_index_gap */
+    struct pf_text packed;        /* those of a block as they are written */
     struct pf_text ready, blocks; /* struct perfile_block: that have ended, and of them those whose gaps are written */
     struct pf_index_gap gap;      /* that grows; no samples: none does */
     uint64_t queue_bytes;         /* the most that waited */
@@ -316,6 +318,25 @@ static void end_block(struct builder *b)
     begin_block(b);
 }
 
+/* The gaps of a block, as struct pf_index_gaps has them. */
+static void pack_gaps(struct builder *b, const struct perfile_block *block)
+{
+    const char *from = b->gaps.data + block->gaps.at;
+    uint64_t end = block->at, time = block->first_time;
+    struct pf_index_gap gap;
+    for (uint64_t i = 0; i < block->gaps.count; i++) {
+        memcpy(&gap, from + i * sizeof(gap), sizeof(gap));
+        uint8_t *at = (uint8_t *)pf_text_reserve(&b->packed, 4 * PF_LEB128_BYTES);
+        at = pf_leb128_put(at, gap.at - end);
+        at = pf_leb128_put(at, gap.bytes);
+        at = pf_leb128_put(at, gap.samples);
+        at = pf_leb128_put(at, pf_zigzag((int64_t)(gap.last_time - time)));
+        pf_text_commit(&b->packed, (char *)at);
+        end = gap.at + gap.bytes;
+        time = gap.last_time;
+    }
+}
+
 /* The gaps of blocks that have ended; those of the block that grows stay. */
 static int write_ready(struct builder *b, struct perfile_error *error)
 {
@@ -323,9 +344,9 @@ static int write_ready(struct builder *b, struct perfile_error *error)
     int result = b->gaps.failed || b->ready.failed ? pf_fail_memory(error, "index") : 0;
     for (size_t at = 0; at < b->ready.used && result == 0; at += sizeof(block)) {
         memcpy(&block, b->ready.data + at, sizeof(block));
-        const char *gaps = b->gaps.data + block.gaps.at;
+        pack_gaps(b, &block);
         block.gaps = piece_here(b, block.gaps.count);
-        result = write_bytes(b, gaps, (size_t)block.gaps.count * sizeof(struct pf_index_gap), &block.gaps, error);
+        result = write_text(b, &b->packed, &block.gaps, error);
         pf_put(&b->blocks, &block, sizeof(block));
     }
     if (result < 0)
@@ -420,7 +441,7 @@ static void mark_needed(struct builder *b)
 
 static int open_texts(struct builder *b)
 {
-    struct pf_text *const texts[] = {&b->marks, &b->texts, &b->gone, &b->gaps, &b->ready, &b->blocks};
+    struct pf_text *const texts[] = {&b->marks, &b->texts, &b->gone, &b->gaps, &b->packed, &b->ready, &b->blocks};
     int result = 0;
     for (size_t i = 0; i < PF_COUNT(texts); i++)
         result |= pf_text_open(texts[i], b->allocator, NULL, NULL);
@@ -451,6 +472,7 @@ static void close_contents(struct builder *b)
     pf_text_close(&b->texts);
     pf_text_close(&b->gone);
     pf_text_close(&b->gaps);
+    pf_text_close(&b->packed);
     pf_text_close(&b->ready);
     pf_text_close(&b->blocks);
     for (size_t i = 0; i < PF_COUNT(b->parts); i++)

@@ -2,6 +2,7 @@
 /* What the index says is looked at before it is believed, as in index_read.c. */
 #include "model/skips.h"
 
+#include "base/varint.h"
 #include "model/index.h"
 
 /* Who lets less wait than the index was made with has records before their order is sure, which gaps would change. */
@@ -30,20 +31,40 @@ static struct perfile_block block_at(const struct pf_skips *skips, uint64_t numb
     return block;
 }
 
-/* The next block that ends behind `at`, and is sound. False: there is none. */
+static struct pf_index_gaps gaps_of(const struct pf_skips *skips, const struct perfile_block *block)
+{
+    const uint8_t *from = pf_index_piece_at(skips->reader, &block->gaps);
+    if (!from)
+        return (struct pf_index_gaps){0};
+    return (struct pf_index_gaps){from, from + block->gaps.bytes, block->gaps.count, block->at, block->first_time};
+}
+
+/* False: there is none, or it is damaged. */
+static bool take_gap(struct pf_index_gaps *gaps, struct pf_index_gap *gap)
+{
+    uint64_t distance, bytes, samples, later;
+    if (!gaps->count || !pf_leb128_take(&gaps->from, gaps->to, &distance) ||
+        !pf_leb128_take(&gaps->from, gaps->to, &bytes) || !pf_leb128_take(&gaps->from, gaps->to, &samples) ||
+        !pf_leb128_take(&gaps->from, gaps->to, &later) || !pf_add(gaps->end, distance, &gap->at) ||
+        !pf_add(gap->at, bytes, &gaps->end) || bytes > UINT32_MAX || samples > UINT32_MAX)
+        return false;
+    gaps->count--;
+    gaps->time += (uint64_t)pf_unzigzag(later);
+    gap->bytes = (uint32_t)bytes;
+    gap->samples = (uint32_t)samples;
+    gap->last_time = gaps->time;
+    return true;
+}
+
+/* The next block that ends behind `at`. False: there is none. */
 static bool next_block(struct pf_skips *skips, uint64_t at)
 {
-    uint64_t bytes;
     while (skips->next_block < skips->block_count) {
         const struct perfile_block block = block_at(skips, skips->next_block++);
-        if (block.end <= at || block.lacks & PF_INDEX_NEEDED ||
-            !pf_multiply(block.gaps.count, sizeof(struct pf_index_gap), &bytes) || bytes != block.gaps.bytes)
+        if (block.end <= at || block.lacks & PF_INDEX_NEEDED)
             continue;
-        skips->gaps = pf_index_piece_at(skips->reader, &block.gaps);
-        skips->gap_count = skips->gaps ? block.gaps.count : 0;
-        skips->next_gap = 0;
-        if (skips->gap_count)
-            return true;
+        skips->gaps = gaps_of(skips, &block);
+        return true;
     }
     return false;
 }
@@ -51,16 +72,12 @@ static bool next_block(struct pf_skips *skips, uint64_t at)
 /* The first gap that is not behind `at`. */
 static bool find_gap(struct pf_skips *skips, uint64_t at, struct pf_index_gap *gap)
 {
-    for (;;) {
-        while (skips->next_gap < skips->gap_count) {
-            memcpy(gap, skips->gaps + skips->next_gap * sizeof(*gap), sizeof(*gap));
+    do {
+        for (skips->behind = skips->gaps; take_gap(&skips->behind, gap); skips->gaps = skips->behind)
             if (gap->at >= at)
                 return true;
-            skips->next_gap++;
-        }
-        if (!next_block(skips, at))
-            return false;
-    }
+    } while (next_block(skips, at));
+    return false;
 }
 
 static bool is_possible(const struct pf_skips *skips, const struct pf_index_gap *gap)
@@ -77,7 +94,7 @@ bool pf_skips_take(struct pf_skips *skips, struct pf_index_gap *gap)
         skips->at = gap->at;
         if (gap->at > frame->at)
             return false;
-        skips->next_gap++;
+        skips->gaps = skips->behind;
         if (is_possible(skips, gap) && skips->unwanted(skips->context, &block)) {
             pf_reader_pass_over(skips->reader, gap->at + gap->bytes, gap->samples, gap->last_time);
             return true;

@@ -7,7 +7,23 @@
 
 #include "format/reader.h"
 
-struct pf_index_gap;
+/* All of it is SAMPLE records that wait for their turn. */
+struct pf_index_gap {
+    uint64_t at;
+    uint32_t bytes;
+    uint32_t samples;
+    uint64_t last_time;
+};
+
+/*
+ * Gaps of a block as an index has them: of each, in LEB128, how far it is behind the one before, its bytes, its samples,
+ * and, as zigzag, how much later its last time is. Before the first one are the beginning and the first time of the block.
+ */
+struct pf_index_gaps {
+    const uint8_t *from, *to; /* what is left */
+    uint64_t count;           /* of them */
+    uint64_t end, time;       /* of the one before */
+};
 
 struct pf_skips {
     struct perfile_reader *reader;
@@ -15,9 +31,8 @@ struct pf_skips {
     const uint8_t *blocks; /* in the index */
     uint64_t block_count;
     uint64_t next_block;
-    const uint8_t *gaps; /* of the block before that */
-    uint64_t gap_count;
-    uint64_t next_gap;
+    struct pf_index_gaps gaps;   /* of the block before that, ... */
+    struct pf_index_gaps behind; /* ... and from behind the first of them */
     bool (*unwanted)(void *context, const struct perfile_block *block);
     void *context;
 };

@@ -6,11 +6,10 @@
 #ifndef PF_OUTPUT_FLAME_NUMBERS_H
 #define PF_OUTPUT_FLAME_NUMBERS_H
 
-#include "base/bytes.h"
 #include "base/memory.h"
+#include "base/varint.h"
 
 enum {
-    PF_LEB128_BYTES = 10,
     PF_NUMBERS_BLOCK_BYTES = 16 << 10,
     PF_NUMBERS_MOST_BYTES =
         3 * PF_LEB128_BYTES + 1 /* that one number adds: those before it, too, and one that is read */
@@ -32,21 +31,6 @@ struct pf_numbers {
     size_t count;
     size_t bytes; /* of all numbers, each in LEB128 */
 };
-
-/* At most LEB128_BYTES. Small ones are written without a branch: how many bytes they have is not foreseen. */
-static inline uint8_t *pf_leb128_put(uint8_t *at, uint64_t value)
-{
-    if (PF_LIKELY(value < 1 << 14)) {
-        const unsigned more = value > 127;
-        at[0] = (uint8_t)((value & 127) | more << 7);
-        at[1] = (uint8_t)(value >> 7);
-        return at + 1 + more;
-    }
-    for (; value > 127; value >>= 7)
-        *at++ = (uint8_t)(value | 128);
-    *at++ = (uint8_t)value;
-    return at;
-}
 
 /* Writes the repeats, and makes room for what one number adds. False when out of memory. */
 bool pf_numbers_settle(struct pf_numbers *numbers, const struct perfile_allocator *allocator);

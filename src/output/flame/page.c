@@ -17,16 +17,6 @@ static bool put_number(struct pf_page *page, enum pf_page_column column, uint64_
     return pf_numbers_put(&page->rows.columns[column], page->allocator, value);
 }
 
-static uint64_t zigzag(uint64_t step)
-{
-    return step << 1 ^ (step >> 63 ? UINT64_MAX : 0);
-}
-
-static uint64_t from_zigzag(uint64_t value)
-{
-    return value >> 1 ^ (value & 1 ? UINT64_MAX : 0);
-}
-
 /* ---- rows ---- */
 
 /* The time that counts stands beside the row: to copy what has just been written waits for it to be there. */
@@ -35,8 +25,8 @@ static bool put_row(struct pf_page *page, const struct pf_page_row *row, uint64_
     struct pf_page_rows *rows = &page->rows;
     const bool timed = time != PF_PAGE_NO_TIME;
     const uint64_t before = rows->timed ? rows->last_time : page->base_ns;
-    const bool fine = put_number(page, PF_PAGE_TIME, timed ? zigzag(time - before) + 1 : 0) &&
-                      put_number(page, PF_PAGE_STACK, zigzag(row->stack - rows->last_stack)) &&
+    const bool fine = put_number(page, PF_PAGE_TIME, timed ? pf_zigzag((int64_t)(time - before)) + 1 : 0) &&
+                      put_number(page, PF_PAGE_STACK, pf_zigzag((int64_t)(row->stack - rows->last_stack))) &&
                       put_number(page, PF_PAGE_THREAD, row->thread) &&
                       put_number(page, PF_PAGE_CPU, row->cpu == PF_PAGE_NONE ? 0 : row->cpu + 1ull) &&
                       put_number(page, PF_PAGE_EVENT, row->event) && put_number(page, PF_PAGE_WEIGHT, row->weight) &&
@@ -60,8 +50,8 @@ bool pf_page_next(const struct pf_page *page, struct pf_page_reading *reading, s
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
         values[i] = rows->columns[i].count ? pf_numbers_get(&rows->columns[i], &reading->columns[i]) : 1;
     if (values[PF_PAGE_TIME])
-        reading->time += from_zigzag(values[PF_PAGE_TIME] - 1);
-    reading->stack += from_zigzag(values[PF_PAGE_STACK]);
+        reading->time += (uint64_t)pf_unzigzag(values[PF_PAGE_TIME] - 1);
+    reading->stack += (uint64_t)pf_unzigzag(values[PF_PAGE_STACK]);
     *row = (struct pf_page_row){.time = values[PF_PAGE_TIME] ? reading->time : PF_PAGE_NO_TIME,
                                 .weight = values[PF_PAGE_WEIGHT],
                                 .count = values[PF_PAGE_COUNT],

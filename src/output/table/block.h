@@ -3,8 +3,8 @@
 #ifndef PF_OUTPUT_TABLE_BLOCK_H
 #define PF_OUTPUT_TABLE_BLOCK_H
 
-#include "base/bytes.h"
 #include "base/memory.h"
+#include "base/varint.h"
 
 /* All zeros but the allocator is an empty one. When memory is short nothing more goes in: the watch of the allocator knows it. */
 struct pf_block {
@@ -65,12 +65,6 @@ static inline void pf_block_varint(struct pf_block *block, uint64_t value)
     for (; value > 127; value >>= 7)
         pf_block_u8(block, (unsigned)(value & 127) | 128);
     pf_block_u8(block, (unsigned)value);
-}
-
-/* Small numbers of either sign have few bits then. */
-static inline uint64_t pf_zigzag(int64_t value)
-{
-    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
 #endif

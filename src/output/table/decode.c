@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/table/decode.h"
 
+#include "base/varint.h"
 #include "output/table/thrift.h"
 
 enum { DEEPEST = 16, DOUBLE = 7, BYTE = 3, SET = 10, MAP = 11 };
@@ -21,27 +22,14 @@ const uint8_t *pf_bytes_take(struct pf_bytes *bytes, uint64_t count)
 uint64_t pf_bytes_varint(struct pf_bytes *bytes)
 {
     uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        const uint8_t *at = pf_bytes_take(bytes, 1);
-        if (!at)
-            return 0;
-        value |= (uint64_t)(*at & 127) << shift;
-        if (!(*at & 128))
-            return value;
-    }
-    bytes->bad = true;
-    return 0;
+    bytes->bad = bytes->bad || !pf_leb128_take(&bytes->at, bytes->end, &value);
+    return bytes->bad ? 0 : value;
 }
 
 uint32_t pf_bytes_u32(struct pf_bytes *bytes)
 {
     const uint8_t *at = pf_bytes_take(bytes, sizeof(uint32_t));
     return at ? pf_load32(at, PF_NATIVE_BIG_ENDIAN) : 0;
-}
-
-static int64_t unzigzag(uint64_t value)
-{
-    return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
 /* ---- packed numbers ---------------------------------------------------------------------------------------------- */
@@ -104,7 +92,7 @@ struct delta_shape {
 
 static size_t take_delta_block(struct pf_bytes *from, const struct delta_shape *shape, int64_t *numbers, size_t room)
 {
-    const uint64_t least = (uint64_t)unzigzag(pf_bytes_varint(from));
+    const uint64_t least = (uint64_t)pf_unzigzag(pf_bytes_varint(from));
     const uint8_t *widths = pf_bytes_take(from, shape->parts);
     size_t done = 0;
     for (uint64_t part = 0; widths && part < shape->parts && done < room; part++) {
@@ -125,7 +113,7 @@ bool pf_decode_deltas(struct pf_bytes *from, int64_t *numbers, size_t count)
     struct delta_shape shape = {.block = pf_bytes_varint(from)};
     shape.parts = pf_bytes_varint(from);
     const uint64_t total = pf_bytes_varint(from);
-    const int64_t first = unzigzag(pf_bytes_varint(from));
+    const int64_t first = pf_unzigzag(pf_bytes_varint(from));
     if (from->bad || total != count || !shape.parts || shape.block > MOST_BLOCK || shape.block % shape.parts)
         return false;
     shape.part = shape.block / shape.parts;
@@ -170,7 +158,8 @@ bool pf_thrift_next(struct pf_thrift_reader *reader)
     if (!head || !*head)
         return false;
     reader->type = *head & 15;
-    reader->field = *head >> 4 ? reader->field + (*head >> 4) : (int)(int16_t)unzigzag(pf_bytes_varint(reader->from));
+    reader->field =
+        *head >> 4 ? reader->field + (*head >> 4) : (int)(int16_t)pf_unzigzag(pf_bytes_varint(reader->from));
     return !reader->from->bad;
 }
 
@@ -227,7 +216,7 @@ void pf_thrift_skip(struct pf_thrift_reader *reader)
 int64_t pf_thrift_take_number(struct pf_thrift_reader *reader)
 {
     if (reader->type >= PF_THRIFT_I16 && reader->type <= PF_THRIFT_I64)
-        return unzigzag(pf_bytes_varint(reader->from));
+        return pf_unzigzag(pf_bytes_varint(reader->from));
     pf_thrift_skip(reader);
     return 0;
 }
