@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* An index of a recording, as it is: the samples are the same. And as somebody else may have made it, with right checksums. */
+/* An index of a recording, as it is: the samples are the same. And as somebody else may have made it, with right checksums: of its frames, too. */
 #include "fuzz.h"
 
 #include "base/text.h"
+#include "io/deflate.h"
+#include "io/inflate.h"
 #include "model/index.h"
 
 enum { HOSTILE = 4, BYTES_EACH = 8 };
@@ -77,22 +79,129 @@ static uint64_t read_wanted(struct perfile_reader *reader, const struct wanted *
     return hash;
 }
 
-/* Some bytes are others, and all checksums are right again but those of the pieces. */
-static void spoil(struct kept *index, uint64_t *random)
+static uint64_t next_random(uint64_t *random)
+{
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *random >> 33;
+}
+
+static void flip(uint8_t *data, size_t bytes, uint64_t *random)
+{
+    for (unsigned i = 0; i < BYTES_EACH && bytes; i++)
+        data[next_random(random) % bytes] ^= (uint8_t)(1u << next_random(random) % 8);
+}
+
+/* Where the piece is; NULL: not in the index. */
+static uint8_t *inside(const struct kept *index, const struct pf_index_piece *piece)
+{
+    return piece->at <= index->bytes && piece->bytes <= index->bytes - piece->at ? index->data + piece->at : NULL;
+}
+
+static void seal_piece(const struct kept *index, struct pf_index_piece *piece)
+{
+    const uint8_t *at = inside(index, piece);
+    piece->crc = at ? pf_crc32(0, at, (size_t)piece->bytes) : 0;
+}
+
+static void seal_mark(const struct kept *index, uint8_t *at)
+{
+    struct pf_index_mark mark;
+    memcpy(&mark, at, sizeof(mark));
+    seal_piece(index, &mark.texts);
+    seal_piece(index, &mark.gone);
+    seal_piece(index, &mark.state);
+    memcpy(at, &mark, sizeof(mark));
+}
+
+static void seal_block(const struct kept *index, uint8_t *at)
+{
+    struct perfile_block block;
+    memcpy(&block, at, sizeof(block));
+    seal_piece(index, &block.gaps);
+    memcpy(at, &block, sizeof(block));
+}
+
+static void seal_each(const struct kept *index, const struct pf_index_piece *piece, size_t each_bytes,
+                      void (*seal)(const struct kept *index, uint8_t *at))
+{
+    uint8_t *at = inside(index, piece);
+    for (uint64_t done = 0; at && done + each_bytes <= piece->bytes; done += each_bytes)
+        seal(index, at + done);
+}
+
+static struct pf_index_tail tail_of(const struct kept *index)
 {
     struct pf_index_tail tail;
-    for (unsigned i = 0; i < BYTES_EACH; i++) {
-        *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        index->data[(*random >> 33) % index->bytes] ^= (uint8_t)(1u << (*random >> 20) % 8);
-    }
     memcpy(&tail, index->data + index->bytes - sizeof(tail), sizeof(tail));
-    for (unsigned i = 0; i < 2; i++) {
-        struct pf_index_piece *piece = i ? &tail.blocks : &tail.marks;
-        if (piece->at <= index->bytes && piece->bytes <= index->bytes - piece->at)
-            piece->crc = pf_crc32(0, index->data + piece->at, (size_t)piece->bytes);
-    }
+    return tail;
+}
+
+/* All checksums are right again. */
+static void seal(const struct kept *index)
+{
+    struct pf_index_tail tail = tail_of(index);
+    seal_each(index, &tail.marks, sizeof(struct pf_index_mark), seal_mark);
+    seal_each(index, &tail.blocks, sizeof(struct perfile_block), seal_block);
+    seal_piece(index, &tail.marks);
+    seal_piece(index, &tail.blocks);
     tail.crc = pf_crc32(0, &tail, offsetof(struct pf_index_tail, crc));
     memcpy(index->data + index->bytes - sizeof(tail), &tail, sizeof(tail));
+}
+
+static void inflate_state(const struct kept *index, const struct pf_index_piece *state, uint8_t *to)
+{
+    struct pf_inflate *inflate;
+    size_t got = 1;
+    FUZZ_REQUIRE(pf_inflate_open(&inflate, pf_allocator_or_default(NULL), NULL) == 0);
+    FUZZ_REQUIRE(pf_inflate_push(inflate, index->data + state->at, (size_t)state->bytes, NULL) == 0);
+    for (size_t done = 0; done < state->count && got; done += got)
+        FUZZ_REQUIRE(pf_inflate_pull(inflate, to + done, (size_t)state->count - done, &got, NULL) == 0);
+    pf_inflate_close(inflate);
+}
+
+/* Behind all that is there. */
+static void deflate_state(struct kept *index, struct pf_index_piece *state, const uint8_t *from)
+{
+    struct pf_deflate *deflate;
+    uint8_t out[4096];
+    size_t got = 1;
+    state->at = index->bytes;
+    FUZZ_REQUIRE(pf_deflate_open(&deflate, pf_allocator_or_default(NULL), 1, NULL) == 0);
+    pf_deflate_push(deflate, from, (size_t)state->count);
+    pf_deflate_end(deflate);
+    while (got) {
+        FUZZ_REQUIRE(pf_deflate_pull(deflate, out, sizeof(out), &got, NULL) == 0);
+        FUZZ_REQUIRE(keep(index, out, got) == 0);
+    }
+    state->bytes = index->bytes - state->at;
+    pf_deflate_close(deflate);
+}
+
+/* What a frame of zstd has inside is something else. The index is sound before. */
+static void spoil_state(struct kept *index, uint64_t *random)
+{
+    const struct pf_index_tail tail = tail_of(index);
+    struct pf_index_mark mark;
+    if (!tail.marks.count)
+        return;
+    const size_t at = (size_t)(tail.marks.at + next_random(random) % tail.marks.count * sizeof(mark));
+    memcpy(&mark, index->data + at, sizeof(mark));
+    uint8_t *state = malloc((size_t)mark.state.count);
+    FUZZ_REQUIRE(state);
+    inflate_state(index, &mark.state, state);
+    flip(state, (size_t)mark.state.count, random);
+    deflate_state(index, &mark.state, state);
+    free(state);
+    memcpy(index->data + at, &mark, sizeof(mark));
+    FUZZ_REQUIRE(keep(index, &tail, sizeof(tail)) == 0);
+    seal(index);
+}
+
+/* Some bytes are others, and all checksums are right again. */
+static void spoil(const struct kept *index, uint64_t *random)
+{
+    flip(index->data, index->bytes, random);
+    seal(index);
 }
 
 static void compare(struct perfile_reader *reader, struct kept *index, const struct wanted *wanted, uint64_t random)
@@ -103,7 +212,10 @@ static void compare(struct perfile_reader *reader, struct kept *index, const str
     FUZZ_REQUIRE(read_wanted(reader, wanted, false) == of_process);
     for (unsigned i = 0; i < HOSTILE; i++) {
         reader->index.data = NULL;
-        spoil(index, &random);
+        if (i < HOSTILE / 2)
+            spoil_state(index, &random);
+        else
+            spoil(index, &random);
         if (perfile_index_use(reader, index->data, index->bytes, NULL) < 0)
             continue;
         (void)read_wanted(reader, wanted, true);
