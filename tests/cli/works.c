@@ -52,6 +52,9 @@ static void write_direct(const char *path)
                pwrite(file, block, WRITE_BYTES, (off_t)(written % WRITES) * WRITE_BYTES) == (ssize_t)WRITE_BYTES)
             written++;
     }
+    free(block);
+    if (file >= 0)
+        close(file);
     printf("direct %d %d\n", written, WRITE_BYTES);
 }
 
