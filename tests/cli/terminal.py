@@ -281,6 +281,8 @@ def test_progress_of_a_stream(t):
     process, control = t.start('dump', '-', '-o', 'written', source=mine)
     os.close(mine)
     os.write(theirs, data[:1000])
+    while fcntl.ioctl(theirs, termios.FIONREAD, bytes(4)) != bytes(4) and process.poll() is None:
+        time.sleep(0.05)
     time.sleep(1.5)
     with open(theirs, 'wb') as rest:
         rest.write(data[1000:])
