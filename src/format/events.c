@@ -112,7 +112,7 @@ int pf_events_add_ids(struct perfile_reader *reader, struct pf_event *event, con
     }
     event->public.ids = all;
     event->public.id_count = count + (size_t)ids->count;
-    reader->last_event = NULL;
+    memset(reader->recent, 0, sizeof(reader->recent));
     return 0;
 }
 
@@ -149,15 +149,15 @@ struct pf_event *pf_event_of(struct perfile_reader *reader, uint32_t type, const
         at = data + bytes - plan->id_back;
     }
     uint64_t id = pf_load64(at, plan->swap), index;
-    if (PF_LIKELY(id == reader->last_id && reader->last_event))
-        return reader->last_event;
+    struct pf_recent_id *recent = &reader->recent[id % PF_RECENT_IDS];
+    if (PF_LIKELY(id == recent->id && recent->event))
+        return recent->event;
     if (id == 0)
         return first; /* what the recorder made itself */
     if (!pf_map_get(&reader->ids, id, &index))
         return NULL;
-    reader->last_id = id;
-    reader->last_event = reader->events[index];
-    return reader->last_event;
+    *recent = (struct pf_recent_id){id, reader->events[index]};
+    return recent->event;
 }
 
 struct pf_event *pf_event_fitting(struct pf_event *stamped, const uint8_t *data, uint32_t bytes, uint32_t *asked)

@@ -805,7 +805,7 @@ static inline bool take_sample(struct perfile_reader *reader, const struct pf_pa
     place.bytes = pf_load16(place.data + 6, swap);
     if (place.type != PERFILE_RECORD_SAMPLE || PF_UNLIKELY(place.bytes > room))
         return false;
-    const struct pf_event *event = pf_event_of(reader, place.type, place.data, place.bytes);
+    const struct pf_event *event = pf_event_of_sample(reader, place.data, place.bytes);
     if (PF_UNLIKELY(!event || !event->plan.known || place.bytes < event->plan.fixed_bytes ||
                     pf_plan_measure(&event->plan, place.data, place.bytes) != place.bytes))
         return false;

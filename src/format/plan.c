@@ -37,11 +37,15 @@ static void place_fixed(struct pf_plan *plan)
             plan->id_at = at;                                                                                          \
         if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_PERIOD)                                                            \
             plan->period_at = at;                                                                                      \
+        plan->words[plan->word_count++] = offsetof(struct perfile_sample, field);                                      \
         at = (uint16_t)(at + 8);                                                                                       \
     }
 #define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
     if (type & 1 << bit) {                                                                                             \
         *(PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_TID ? &plan->tid_at : &plan->cpu_at) = at;                           \
+        _Static_assert(offsetof(struct perfile_sample, field2) == offsetof(struct perfile_sample, field1) + 4,         \
+                       "both are one word");                                                                           \
+        plan->words[plan->word_count++] = offsetof(struct perfile_sample, field1);                                     \
         at = (uint16_t)(at + 8);                                                                                       \
     }
 #define PART(bit, NAME, field, type, layout, doc)
@@ -287,10 +291,6 @@ static void take_parts_exactly(struct pf_cursor *c, const struct pf_plan *plan, 
 {
     const struct pf_cursor start = *c;
     struct variant variant = {.counters = plan->branch_counters};
-    if (plan->parts == PERFILE_SAMPLE_RAW) { /* millions of tracepoints are nothing else */
-        take_raw(c, plan, &variant, &sample->raw);
-        return;
-    }
     take_parts(c, plan, &variant, sample);
     if (PF_LIKELY(!c->failed && c->at == c->end) || !(plan->parts & PERFILE_SAMPLE_BRANCH_STACK))
         return;
@@ -309,24 +309,14 @@ static void take_parts_exactly(struct pf_cursor *c, const struct pf_plan *plan, 
     *c = first;
 }
 
-uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes)
+uint32_t pf_plan_measure_parts(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes)
 {
-    if (PF_UNLIKELY(bytes < plan->fixed_bytes))
-        return 0;
-    if (PF_LIKELY(!plan->parts))
-        return plan->fixed_bytes;
-    uint32_t left = bytes - plan->fixed_bytes;
+    const uint32_t left = bytes - plan->fixed_bytes;
     if (plan->parts == PERFILE_SAMPLE_CALLCHAIN) {
         if (left < 8)
             return 0;
         uint64_t count = pf_load64(data + plan->fixed_bytes, plan->swap);
         return count <= (left - 8) / 8 ? plan->fixed_bytes + 8 + 8 * (uint32_t)count : 0;
-    }
-    if (plan->parts == PERFILE_SAMPLE_RAW) {
-        if (left < 4)
-            return 0;
-        uint32_t raw = pf_load32(data + plan->fixed_bytes, plan->swap);
-        return raw <= left - 4 ? plan->fixed_bytes + 4 + raw : 0;
     }
     struct perfile_sample sample;
     struct pf_cursor c = pf_cursor_make(data + plan->fixed_bytes, left, 0, plan->swap);
@@ -336,30 +326,36 @@ uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t *data, uint32
 
 /* ---- decoding ---- */
 
-static inline __attribute__((always_inline)) void take_fixed(const struct pf_plan *plan, const uint8_t *p, bool swap,
-                                                             struct perfile_sample *sample)
+/* In the byte order of this machine. */
+static inline void take_words_of(const struct pf_plan *plan, const uint8_t *p, struct perfile_sample *sample)
+{
+    for (const uint16_t *to = plan->words, *end = to + plan->word_count; to < end; to++, p += 8)
+        memcpy((uint8_t *)sample + *to, p, 8);
+}
+
+static __attribute__((noinline)) void take_turned(const struct pf_plan *plan, const uint8_t *p,
+                                                  struct perfile_sample *sample)
 {
     const uint64_t type = plan->sample_type;
 #define WORD(bit, NAME, field, meaning, doc)                                                                           \
     if (type & 1 << bit) {                                                                                             \
-        sample->field = pf_load64(p, swap);                                                                            \
+        sample->field = pf_load64(p, true);                                                                            \
         p += 8;                                                                                                        \
     }
 #define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
     if (type & 1 << bit) {                                                                                             \
-        sample->field1 = (__typeof__(sample->field1))pf_load32(p, swap);                                               \
-        sample->field2 = (__typeof__(sample->field2))pf_load32(p + 4, swap);                                           \
+        sample->field1 = (__typeof__(sample->field1))pf_load32(p, true);                                               \
+        sample->field2 = (__typeof__(sample->field2))pf_load32(p + 4, true);                                           \
         p += 8;                                                                                                        \
     }
 #define PART(bit, NAME, field, type, layout, doc)
 #define TAIL(bit, NAME, field, meaning, doc)
 #include "schema/sample.def"
-    if (!(type & PERFILE_SAMPLE_PERIOD))
-        sample->period = plan->period;
 }
+#include "schema/undef.h"
 
 /* Members that the last sample in this struct had and this one has not must not be seen again. */
-static void forget_stale(struct perfile_sample *sample, uint64_t type)
+static inline void forget_stale(struct perfile_sample *sample, uint64_t type)
 {
     if (PF_UNLIKELY(sample->present & ~type)) {
         size_t size = sample->size;
@@ -369,26 +365,52 @@ static void forget_stale(struct perfile_sample *sample, uint64_t type)
     sample->present = type;
 }
 
-int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *record, struct perfile_sample *sample,
-                   struct perfile_error *error)
+static __attribute__((noinline)) int fail_decode(const struct pf_plan *plan, const struct perfile_record *record,
+                                                 struct perfile_error *error)
 {
     if (!plan->known)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, record->offset, "SAMPLE record",
                        "unknown bits in sample_type");
-    forget_stale(sample, plan->sample_type);
-    if (record->bytes < plan->fixed_bytes)
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record",
-                       "%u bytes, but its event needs %u", record->bytes, plan->fixed_bytes);
-    if (PF_LIKELY(!plan->swap))
-        take_fixed(plan, record->data + 8, false, sample);
-    else
-        take_fixed(plan, record->data + 8, true, sample);
-    if (PF_LIKELY(!plan->parts))
-        return 0;
+    return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record", "%u bytes, but its event needs %u",
+                   record->bytes, plan->fixed_bytes);
+}
+
+static __attribute__((noinline)) int decode_parts(const struct pf_plan *plan, const struct perfile_record *record,
+                                                  struct perfile_sample *sample, struct perfile_error *error)
+{
     struct pf_cursor c = pf_cursor_make(record->data + plan->fixed_bytes, record->bytes - plan->fixed_bytes,
                                         record->offset + plan->fixed_bytes, plan->swap);
     take_parts_exactly(&c, plan, sample);
     return c.failed ? pf_cursor_error(&c, "SAMPLE record", error) : 0;
+}
+
+/* The way of most samples needs nothing on the stack. */
+static inline int decode(const struct pf_plan *plan, const struct perfile_record *record, struct perfile_sample *sample,
+                         struct perfile_error *error)
+{
+    uint32_t raw;
+    if (PF_LIKELY(plan->known))
+        forget_stale(sample, plan->sample_type);
+    if (PF_UNLIKELY(!plan->known || record->bytes < plan->fixed_bytes))
+        return fail_decode(plan, record, error);
+    if (PF_LIKELY(!plan->swap))
+        take_words_of(plan, record->data + 8, sample);
+    else
+        take_turned(plan, record->data + 8, sample);
+    if (!plan->period_at)
+        sample->period = plan->period;
+    if (PF_LIKELY(!plan->parts))
+        return 0;
+    if (plan->parts != PERFILE_SAMPLE_RAW || PF_UNLIKELY(!pf_plan_raw_fits(plan, record->data, record->bytes, &raw)))
+        return decode_parts(plan, record, sample, error);
+    sample->raw = (struct perfile_bytes){record->data + plan->fixed_bytes + 4, raw};
+    return 0;
+}
+
+int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *record, struct perfile_sample *sample,
+                   struct perfile_error *error)
+{
+    return decode(plan, record, sample, error);
 }
 
 struct perfile_bytes pf_plan_tail(const struct pf_plan *plan, const struct perfile_record *record)
@@ -421,7 +443,7 @@ int perfile_sample_decode(const struct perfile_record *record, struct perfile_sa
         return decode_for_other(record, sample, error);
     if (PF_UNLIKELY(!record->event))
         return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "no event has its id");
-    return pf_plan_decode(&((const struct pf_event *)(const void *)record->event)->plan, record, sample, error);
+    return decode(&((const struct pf_event *)(const void *)record->event)->plan, record, sample, error);
 }
 
 void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index, struct perfile_branch *out,

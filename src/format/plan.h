@@ -5,6 +5,8 @@
 
 #include "base/cursor.h"
 
+enum { PF_PLAN_WORDS = 16 };
+
 struct pf_plan {
     uint64_t sample_type;
     uint64_t parts; /* bits of sample_type whose place is not fixed */
@@ -29,6 +31,8 @@ struct pf_plan {
     uint16_t id_back;
     uint16_t time_back;
     uint16_t cpu_back;
+    uint16_t word_count;           /* of the fixed part, each of 8 bytes */
+    uint16_t words[PF_PLAN_WORDS]; /* where they go in struct perfile_sample */
 };
 
 /* An event with all that the library keeps of it. */
@@ -51,10 +55,33 @@ bool pf_plan_cpu(const struct pf_plan *plan, const struct perfile_record *record
 /* Both make the same of the same bytes of a record. */
 bool pf_plan_equal(const struct pf_plan *a, const struct pf_plan *b);
 
+/* Of tracepoints, which have nothing else behind their fixed part. False: it does not fit. */
+static inline bool pf_plan_raw_fits(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes,
+                                    uint32_t *raw_bytes)
+{
+    const uint32_t left = bytes - plan->fixed_bytes;
+    if (PF_UNLIKELY(left < 4))
+        return false;
+    *raw_bytes = pf_load32(data + plan->fixed_bytes, plan->swap);
+    return *raw_bytes <= left - 4;
+}
+
+/* The same as pf_plan_measure, where the fixed part fits and others are behind it. */
+uint32_t pf_plan_measure_parts(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes);
 /*
  * The size that the content of a SAMPLE asks for; 0 when it does not fit into `bytes`. Equal to `bytes` in a sound one.
  */
-uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes);
+static inline uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes)
+{
+    uint32_t raw;
+    if (PF_UNLIKELY(bytes < plan->fixed_bytes))
+        return 0;
+    if (!plan->parts)
+        return plan->fixed_bytes;
+    if (plan->parts == PERFILE_SAMPLE_RAW)
+        return pf_plan_raw_fits(plan, data, bytes, &raw) ? plan->fixed_bytes + 4 + raw : 0;
+    return pf_plan_measure_parts(plan, data, bytes);
+}
 
 /* Bytes of a SAMPLE behind what its content asks for are left alone: pf_plan_tail tells of them. */
 int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *record, struct perfile_sample *sample,

@@ -66,6 +66,13 @@ enum pf_reader_stop {
     PF_READER_STOPPED = 1 << 2, /* by the caller */
 };
 
+enum { PF_RECENT_IDS = 64 };
+
+struct pf_recent_id {
+    uint64_t id;
+    struct pf_event *event; /* NULL: none yet */
+};
+
 struct perfile_reader {
     struct perfile_open_options options; /* with all limits filled in */
     const struct perfile_allocator *allocator;
@@ -79,8 +86,8 @@ struct perfile_reader {
     size_t event_room;
     struct pf_map ids;   /* id to index of its event */
     struct pf_map kinds; /* a hash of type and config to the index of the first such event */
-    uint64_t last_id;    /* a cache in front of it */
-    struct pf_event *last_event;
+    struct pf_recent_id
+        recent[PF_RECENT_IDS]; /* in front of it, by the id's low bits: ids are mostly a row of numbers */
     struct pf_feature *features;
     size_t feature_count;
     size_t feature_room;
@@ -193,6 +200,17 @@ int pf_events_name(struct perfile_reader *reader, struct perfile_error *error);
 int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error);
 /* The event of a record with this header, or NULL. */
 struct pf_event *pf_event_of(struct perfile_reader *reader, uint32_t type, const uint8_t *data, uint32_t bytes);
+static inline struct pf_event *pf_event_of_sample(struct perfile_reader *reader, const uint8_t *data, uint32_t bytes)
+{
+    const struct pf_plan *first = reader->event_count > 1 ? &reader->events[0]->plan : NULL;
+    if (PF_LIKELY(first && first->id_at && bytes >= first->id_at + 8u)) {
+        const uint64_t id = pf_load64(data + first->id_at, first->swap);
+        const struct pf_recent_id *recent = &reader->recent[id % PF_RECENT_IDS];
+        if (PF_LIKELY(recent->id == id && recent->event))
+            return recent->event;
+    }
+    return pf_event_of(reader, PERFILE_RECORD_SAMPLE, data, bytes);
+}
 /*
  * Kernels since 6.3 put the id of one event on the samples of all events that a moment hits. Of the kind of `stamped`
  * the event whose layout gives a SAMPLE exactly its size; else `stamped` when its content fits, *asked is not 0; else
