@@ -79,6 +79,7 @@ static bool start_run(struct pf_order *order, struct pf_order_chunk *chunk, uint
     if (!pf_grow(order->allocator, &order->runs, &order->run_room, order->run_count + 1, sizeof(*order->runs)) ||
         !pf_grow(order->allocator, &order->losers, &order->loser_room, order->run_count + 1, sizeof(*order->losers)))
         return false;
+    order->min_time = pf_min(order->min_time, time);
     order->runs[order->run_count++] = (struct pf_order_run){.chunk = chunk, .at = chunk->used, .time = time};
     return true;
 }
@@ -102,7 +103,6 @@ bool pf_order_push(struct pf_order *order, const struct perfile_record *record)
     order->bytes += bytes;
     order->run_last_time = record->time;
     order->max_time = pf_max(order->max_time, record->time);
-    order->min_time = pf_min(order->min_time, record->time);
     order->runs[order->run_count - 1].left++;
     return true;
 }

@@ -127,6 +127,7 @@ static bool is_taken(struct perfile_session *session, const struct perfile_recor
 
 void pf_session_flush(struct perfile_session *session, uint64_t limit)
 {
+    session->plain = !session->has_filter && !session->follower && !session->passes.room_bytes && !session->heads;
     session->passes.limit = limit;
     pf_order_flush(&session->order, pf_min(limit, session->passes.horizon - 1));
 }
@@ -214,6 +215,39 @@ static void pass_over(struct perfile_session *session)
     }
 }
 
+/* Nobody but the order of time wants to see samples as they are read. */
+static bool holds_all(const struct perfile_session *session)
+{
+    return !session->passes.room_bytes && !session->follower && !session->resumed_until && !session->take &&
+           !session->first_wanted && session->skips.at == UINT64_MAX;
+}
+
+static inline int hold(struct perfile_session *session, const struct perfile_record *read, struct perfile_error *error)
+{
+    if (PF_UNLIKELY(!pf_order_push(&session->order, read) ||
+                    (session->order.bytes > session->hold_bytes && !hold_less(session))))
+        return pf_fail_memory(error, "time order");
+    return 1;
+}
+
+/*
+ * As pf_reader_next, but past the samples that wait for their turn: the way of nearly every record. *read is NULL when some
+ * of these have it already.
+ */
+static int hold_samples(struct perfile_session *session, const struct perfile_record **read,
+                        struct perfile_error *error)
+{
+    int result;
+    while ((result = pf_reader_next(session->reader, read, error)) > 0 && (*read)->type == PERFILE_RECORD_SAMPLE &&
+           pf_session_must_wait(session, *read)) {
+        result = hold(session, *read, error);
+        *read = NULL;
+        if (PF_UNLIKELY(result < 0 || session->order.flushing))
+            break;
+    }
+    return result;
+}
+
 static int next_of_stream(struct perfile_session *session, const struct perfile_record **record,
                           struct perfile_error *error)
 {
@@ -233,13 +267,16 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
         if (PF_UNLIKELY(pf_skips_due(&session->skips, session->reader)))
             pass_over(session);
         if (result == 0)
-            result = pf_reader_next(session->reader, &read, error);
+            result = holds_all(session) ? hold_samples(session, &read, error)
+                                        : pf_reader_next(session->reader, &read, error);
         if (result < 0)
             return result;
         if (result == 0) {
             end_reading(session);
             continue;
         }
+        if (PF_UNLIKELY(!read))
+            continue;
         if (PF_UNLIKELY(session->passes.room_bytes) && pf_passes_leave(session, read))
             continue;
         if (PF_UNLIKELY(session->follower != NULL))
@@ -251,9 +288,9 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
         if (PF_LIKELY(pf_session_must_wait(session, read))) {
             if (PF_UNLIKELY(read->time < session->first_wanted) && leave_out(session, read))
                 continue;
-            if (!pf_order_push(&session->order, read) ||
-                (PF_UNLIKELY(session->order.bytes > session->hold_bytes) && !hold_less(session)))
-                return pf_fail_memory(error, "time order");
+            result = hold(session, read, error);
+            if (PF_UNLIKELY(result < 0))
+                return result;
             continue;
         }
         if (read->type == PERFILE_RECORD_FINISHED_ROUND)
@@ -489,6 +526,15 @@ static bool passes(struct perfile_session *session, const struct perfile_record 
 
 /* ---- the next one ---- */
 
+static int deliver_and_look(struct perfile_session *session, const struct perfile_record *now,
+                            const struct perfile_record **record, struct perfile_error *error)
+{
+    const int result = deliver(session, now, record, error);
+    if (result > 0 && now->time > session->last_wanted && now->time != UINT64_MAX)
+        end_early(session);
+    return result;
+}
+
 static int next_record(struct perfile_session *session, const struct perfile_record **record,
                        struct perfile_error *error)
 {
@@ -514,10 +560,29 @@ static int next_record(struct perfile_session *session, const struct perfile_rec
     return result;
 }
 
+/* The way of nearly every record: one of those that have their turn now. 0: it is none. */
+static inline int next_in_turn(struct perfile_session *session, const struct perfile_record **record,
+                               struct perfile_error *error)
+{
+    const bool plain = session->plain && session->order.flushing && !session->ended && !session->exit_pending &&
+                       !(session->reader->stops & PF_READER_STOPPED);
+    const struct perfile_record *now = PF_LIKELY(plain) ? pf_order_pop(&session->order) : NULL;
+    if (PF_UNLIKELY(!now || now->type != PERFILE_RECORD_SAMPLE || now->time > session->last_wanted ||
+                    now->time >= session->maps.next_time))
+        return now ? deliver_and_look(session, now, record, error) : 0;
+    *record = session->record = now;
+    session->unordered += now->time < session->last_time;
+    session->last_time = pf_max(session->last_time, now->time);
+    session->given++;
+    return 1;
+}
+
 int perfile_session_next(struct perfile_session *session, const struct perfile_record **record,
                          struct perfile_error *error)
 {
-    int result;
+    int result = next_in_turn(session, record, error);
+    if (PF_LIKELY(result != 0))
+        return result;
     do
         result = next_record(session, record, error);
     while (PF_UNLIKELY(session->has_filter) && result > 0 && !passes(session, *record));

@@ -54,6 +54,7 @@ struct perfile_session {
     bool round_over;                    /* and all that is settled was delivered */
     const struct pf_follower *follower; /* NULL: none */
     void *follower_context;
+    bool plain;    /* what is flushed is for nobody but the caller of _next: no filter, no follower ... */
     bool relieved; /* records were delivered before the order was sure */
     bool at_end;
     bool ended; /* before the end of the recording */
