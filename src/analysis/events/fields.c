@@ -40,6 +40,24 @@ static size_t find_wish(const struct pf_events *events, const struct perfile_tra
     return i;
 }
 
+static struct pf_event_place place_of(const struct perfile_tracepoint_field *field, bool swap)
+{
+    struct pf_event_place place = {.end = UINT32_MAX};
+    if (!field || field->bytes >= UINT32_MAX - field->offset)
+        return place;
+    place.offset = field->offset;
+    place.end = field->offset + field->bytes;
+    if (field->is_dynamic || field->is_relative)
+        place.kind = field->bytes == 4 && !field->is_relative && !swap ? PF_FIELD_DYNAMIC : PF_FIELD_OTHER;
+    else if (field->bytes == 4 && !swap)
+        place.kind = field->is_signed ? PF_FIELD_I32 : PF_FIELD_U32;
+    else if (field->bytes == 8 && !swap)
+        place.kind = PF_FIELD_64;
+    else if (field->bytes == 16)
+        place.kind = PF_FIELD_NAME;
+    return place;
+}
+
 /* NULL when out of memory. */
 static const struct pf_event_fields *bind(struct pf_events *events, const struct perfile_tracepoint *tracepoint)
 {
@@ -50,8 +68,11 @@ static const struct pf_event_fields *bind(struct pf_events *events, const struct
     if (!made)
         return NULL;
     made->wish = wish;
-    for (size_t i = 0; i < PF_EVENT_FIELDS_MAX && events->wishes[wish].fields[i]; i++)
-        made->fields[i] = find_field(tracepoint, events->wishes[wish].fields[i]);
+    const char *const *names = events->wishes[wish].fields;
+    for (size_t i = 0; i < PF_EVENT_FIELDS_MAX; i++) {
+        made->fields[i] = names[i] ? find_field(tracepoint, names[i]) : NULL;
+        made->places[i] = place_of(made->fields[i], events->swap);
+    }
     return made;
 }
 
@@ -85,6 +106,32 @@ bool pf_events_have(struct pf_events *events, size_t wish)
             return true;
     }
     return false;
+}
+
+void pf_event_name(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
+                   const struct perfile_bytes *raw, char name[16])
+{
+    enum { BYTES = 16 };
+    const struct pf_event_place *at = &event->places[field];
+    uint32_t word;
+    name[0] = '\0';
+    if (PF_UNLIKELY(at->end > raw->bytes))
+        return;
+    if (at->kind == PF_FIELD_NAME) {
+        memcpy(name, raw->data + at->offset, BYTES);
+        name[BYTES - 1] = '\0';
+        return;
+    }
+    if (at->kind == PF_FIELD_DYNAMIC) {
+        memcpy(&word, raw->data + at->offset, sizeof(word));
+        const uint64_t offset = word & 0xffff, length = word >> 16, left = raw->bytes - pf_min(offset, raw->bytes);
+        if (PF_LIKELY(left >= BYTES && length <= left)) {
+            memcpy(name, raw->data + offset, BYTES);
+            name[pf_min(length, BYTES - 1)] = '\0';
+            return;
+        }
+    }
+    (void)pf_event_text(events, event, field, raw, name, BYTES);
 }
 
 bool pf_event_text(const struct pf_events *events, const struct pf_event_fields *event, size_t field,

@@ -20,10 +20,20 @@ struct pf_event_wish {
     const char *fields[PF_EVENT_FIELDS_MAX];
 };
 
+/* How most fields are read: without a look at what else is known of them. */
+enum pf_event_field_kind { PF_FIELD_OTHER, PF_FIELD_U32, PF_FIELD_I32, PF_FIELD_64, PF_FIELD_NAME, PF_FIELD_DYNAMIC };
+
+struct pf_event_place {
+    uint32_t offset;
+    uint32_t end; /* UINT32_MAX: there is no such field */
+    enum pf_event_field_kind kind;
+};
+
 /* An event of the recording that is one of these. A field that it has not is NULL. */
 struct pf_event_fields {
     size_t wish;
     const struct perfile_tracepoint_field *fields[PF_EVENT_FIELDS_MAX];
+    struct pf_event_place places[PF_EVENT_FIELDS_MAX];
 };
 
 struct pf_events {
@@ -59,19 +69,29 @@ static inline const struct pf_event_fields *pf_events_find(struct pf_events *eve
 static inline bool pf_event_number(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
                                    const struct perfile_bytes *raw, uint64_t *number)
 {
-    const struct perfile_tracepoint_field *at = event->fields[field];
+    const struct pf_event_place *at = &event->places[field];
     uint32_t word;
-    if (!at || at->offset > raw->bytes || at->bytes > raw->bytes - at->offset)
+    if (PF_UNLIKELY(at->end > raw->bytes))
         return false;
-    if (PF_LIKELY(at->bytes == sizeof(word) && !events->swap)) {
-        memcpy(&word, raw->data + at->offset, sizeof(word));
-        *number = at->is_signed ? (uint64_t)(int32_t)word : word;
+    const uint8_t *data = raw->data + at->offset;
+    switch (at->kind) {
+    case PF_FIELD_U32:
+    case PF_FIELD_I32:
+        memcpy(&word, data, sizeof(word));
+        *number = at->kind == PF_FIELD_I32 ? (uint64_t)(int32_t)word : word;
+        return true;
+    case PF_FIELD_64:
+        memcpy(number, data, sizeof(*number));
+        return true;
+    default:
+        *number = pf_trace_load(data, at->end - at->offset, event->fields[field]->is_signed, events->swap);
         return true;
     }
-    *number = pf_trace_load(raw->data + at->offset, at->bytes, at->is_signed, events->swap);
-    return true;
 }
 
+/* The name of a task as kernels have it: 16 bytes, as text up to a NUL. "": the data has none. */
+void pf_event_name(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
+                   const struct perfile_bytes *raw, char name[16]);
 /* The text in a field, not longer than `room` with its NUL. False: the data has none. */
 bool pf_event_text(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
                    const struct perfile_bytes *raw, char *text, size_t room);

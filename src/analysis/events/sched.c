@@ -336,8 +336,8 @@ void pf_sched_tell_unmatched(const struct pf_sched *sched, perfile_unmatched_tol
 /* ---- latency ----------------------------------------------------------------------------------------------------- */
 
 /* NULL when out of memory. */
-static struct pf_latency *latency_of(struct pf_latencies *latencies, const struct pf_sched *sched,
-                                     const struct pf_sched_task *task)
+static __attribute__((noinline)) struct pf_latency *
+begin_latency(struct pf_latencies *latencies, const struct pf_sched *sched, const struct pf_sched_task *task)
 {
     const size_t room = latencies->room;
     if (task->number >= room) {
@@ -349,6 +349,13 @@ static struct pf_latency *latency_of(struct pf_latencies *latencies, const struc
     latencies->count = pf_max(latencies->count, (size_t)task->number + 1);
     latencies->rows[task->number].task = task;
     return &latencies->rows[task->number];
+}
+
+static inline struct pf_latency *latency_of(struct pf_latencies *latencies, const struct pf_sched *sched,
+                                            const struct pf_sched_task *task)
+{
+    struct pf_latency *known = task->number < latencies->count ? &latencies->rows[task->number] : NULL;
+    return PF_LIKELY(known && known->task) ? known : begin_latency(latencies, sched, task);
 }
 
 static void wait_from(struct pf_latency *latency, uint64_t time)

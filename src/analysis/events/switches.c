@@ -548,32 +548,16 @@ static void read_letters(struct pf_switch_reading *reading, const struct perfile
 static char letter_of(const struct pf_switch_reading *reading, uint64_t state, bool *preempted)
 {
     bool beyond = false;
-    for (unsigned i = 0; state >> i && i < 63; i++) {
-        if (!(state >> i & 1))
-            continue;
-        if (reading->letters[i]) {
+    for (uint64_t left = state & ~(UINT64_C(1) << 63); left; left &= left - 1) {
+        const char letter = reading->letters[__builtin_ctzll(left)];
+        if (letter) {
             *preempted = false;
-            return reading->letters[i];
+            return letter;
         }
         beyond = true;
     }
     *preempted = beyond;
     return 'R';
-}
-
-/* Kernels have 16 bytes for names. */
-static void read_name(const struct pf_switch_reading *reading, const struct pf_event_fields *event, size_t field,
-                      char name[16])
-{
-    const struct perfile_bytes *raw = &reading->sample.raw;
-    const struct perfile_tracepoint_field *at = event->fields[field];
-    name[0] = '\0';
-    if (PF_LIKELY(at && !at->is_dynamic && at->bytes == 16 && raw->bytes >= 16 && at->offset <= raw->bytes - 16)) {
-        memcpy(name, raw->data + at->offset, 16);
-        name[15] = '\0';
-    } else {
-        pf_event_text(&reading->events, event, field, raw, name, 16);
-    }
 }
 
 static int32_t priority_of(const struct pf_switch_reading *reading, const struct pf_event_fields *event, size_t field)
@@ -599,8 +583,8 @@ static int read_switch(struct pf_switch_reading *reading, const struct pf_event_
     told->state = has_state ? letter_of(reading, state, &told->preempted) : 0;
     told->priority = priority_of(reading, event, PREV_PRIORITY);
     told->other_priority = priority_of(reading, event, NEXT_PRIORITY);
-    read_name(reading, event, PREV_COMM, told->names[0]);
-    read_name(reading, event, NEXT_COMM, told->names[1]);
+    pf_event_name(&reading->events, event, PREV_COMM, raw, told->names[0]);
+    pf_event_name(&reading->events, event, NEXT_COMM, raw, told->names[1]);
     return 1;
 }
 
@@ -613,7 +597,7 @@ static int read_task(const struct pf_switch_reading *reading, const struct pf_ev
         return 0;
     told->kind = kind;
     told->task = (int32_t)tid;
-    read_name(reading, event, WAKE_COMM, told->names[0]);
+    pf_event_name(&reading->events, event, WAKE_COMM, &reading->sample.raw, told->names[0]);
     return 1;
 }
 
