@@ -116,6 +116,23 @@ static bool is_unwanted(void *context, const struct perfile_block *block)
     return pf_filter_leaves_out(&delivery->filter, &asked, true);
 }
 
+/* Samples of counters are of all the counters that they read. */
+static bool take_unwanted(void *context, const struct perfile_record *record)
+{
+    const struct pf_delivery *delivery = context;
+    const struct perfile_event *event = record->event;
+    return record->type == PERFILE_RECORD_SAMPLE && event && !(event->attr->sample_type & PERFILE_SAMPLE_READ) &&
+           !delivery->options.wants(delivery->options.wants_context, event);
+}
+
+/* They need not wait for their turn. */
+static void leave_out_unwanted(struct pf_delivery *delivery)
+{
+    const bool needs_all = delivery->filter.active || delivery->offcpu || delivery->options.synthesizer_count;
+    if (delivery->options.wants && !needs_all)
+        perfile_session_preview(delivery->session, take_unwanted, delivery);
+}
+
 static void limit_session(struct pf_delivery *delivery)
 {
     const struct pf_delivery_options *options = &delivery->options;
@@ -145,6 +162,8 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
         perfile_session_follow_maps(delivery->session);
     if (result == 0)
         limit_session(delivery);
+    if (result == 0)
+        leave_out_unwanted(delivery);
     if (result == 0 && options->keeps_comms)
         perfile_session_keep_comms(delivery->session);
     return result;

@@ -56,6 +56,9 @@ struct pf_delivery_options {
     bool reads_all;                            /* also what lies before and behind the times of the filter: */
     bool reads_before;                         /* records before it */
     bool reads_behind;                         /* names that threads have at the end */
+    /* False: samples of this event are of no use, and need not be given where no filter counts them. May be NULL. */
+    bool (*wants)(void *context, const struct perfile_event *event);
+    void *wants_context;
     bool (*watch)(void *context,
                   const struct perfile_record *record); /* each as it is read; false: out of memory; may be NULL */
     void *watch_context;

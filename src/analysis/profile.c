@@ -64,6 +64,8 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .gives_records = options->decoded,
                                            .never_waits = options->never_waits,
                                            .reads_all = options->watches_all,
+                                           .wants = options->decoded ? options->wants : NULL,
+                                           .wants_context = options->wants_context,
                                            .watch = options->watch,
                                            .watch_context = options->watch_context,
                                            .reads_before = options->decoded,

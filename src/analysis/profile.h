@@ -87,7 +87,10 @@ struct pf_profile_options {
     const char *unwind;              /* as in perfile_symbol_options */
     /* Samples come with all that was recorded, valid as long as they are: they are read one by one then. */
     bool decoded;
-    const char *stacks_of; /* of these, only samples of the event of this name have frames; NULL: all */
+    const char *stacks_of; /* of these, only samples of the event of this name have frames; NULL: all; "": none */
+    /* Of these, see pf_delivery_options. */
+    bool (*wants)(void *context, const struct perfile_event *event);
+    void *wants_context;
     /* Of these, is told of each record between them, too, which is valid for the call. False: out of memory. May be NULL. */
     bool (*take)(void *context, const struct perfile_record *record);
     void *take_context;

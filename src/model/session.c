@@ -215,11 +215,11 @@ static void pass_over(struct perfile_session *session)
     }
 }
 
-/* Nobody but the order of time wants to see samples as they are read. */
+/* Samples are for the order of time, and for who previews them. */
 static bool holds_all(const struct perfile_session *session)
 {
-    return !session->passes.room_bytes && !session->follower && !session->resumed_until && !session->take &&
-           !session->first_wanted && session->skips.at == UINT64_MAX;
+    return !session->passes.room_bytes && !session->follower && !session->resumed_until && !session->first_wanted &&
+           session->skips.at == UINT64_MAX;
 }
 
 static inline int hold(struct perfile_session *session, const struct perfile_record *read, struct perfile_error *error)
@@ -240,6 +240,8 @@ static int hold_samples(struct perfile_session *session, const struct perfile_re
     int result;
     while ((result = pf_reader_next(session->reader, read, error)) > 0 && (*read)->type == PERFILE_RECORD_SAMPLE &&
            pf_session_must_wait(session, *read)) {
+        if (session->take && is_taken(session, *read))
+            continue;
         result = hold(session, *read, error);
         *read = NULL;
         if (PF_UNLIKELY(result < 0 || session->order.flushing))

@@ -74,7 +74,8 @@ static int open_view(struct perfile_table *table, void **state, struct perfile_e
     if (result == 0)
         result = pf_pages_open(&view->pages, table->reader, table->allocator, error);
     if (result == 0)
-        result = pf_profiled_events_open(&view->events, table, NULL, NULL, error);
+        result =
+            pf_profiled_events_open(&view->events, table, &(struct pf_event_needs){.only = &view->pages.events}, error);
     view->pages.profile = view->events.profile;
     return result;
 }

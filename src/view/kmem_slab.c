@@ -76,7 +76,7 @@ static int open_view(struct perfile_table *table, void **state, struct perfile_e
     if (result < 0)
         return result;
     pf_slab_open(&view->slab, table->reader, table->allocator);
-    result = pf_profiled_events_open(&view->events, table, NULL, NULL, error);
+    result = pf_profiled_events_open(&view->events, table, &(struct pf_event_needs){.only = &view->slab.events}, error);
     view->slab.profile = view->events.profile;
     return result;
 }

@@ -162,7 +162,9 @@ static int open_with(struct perfile_table *table, void **state, const struct pf_
     kwork->kwork.classes = table->options.events->classes;
     kwork->kwork.name = table->options.events->work;
     (void)pf_kwork_order(&kwork->kwork, PF_KWORK_BY_RUN, NULL, NULL);
-    const int result = pf_profiled_events_open(&kwork->events, table, pf_kwork_take_record, &kwork->kwork, error);
+    const int result = pf_profiled_events_open(
+        &kwork->events, table, &(struct pf_event_needs){&kwork->kwork.events, pf_kwork_take_record, &kwork->kwork},
+        error);
     kwork->kwork.profile = kwork->events.profile;
     return result;
 }

@@ -108,8 +108,9 @@ static int open_contention(struct perfile_table *table, void **state, struct per
     if (!pf_locks_by_parse(table->options.keys, &contention->locks.by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "waits for locks are added up by caller, lock or thread, not by '%.40s'", table->options.keys);
-    const int result =
-        pf_profiled_events_open(&contention->events, table, pf_locks_take_record, &contention->locks, error);
+    const int result = pf_profiled_events_open(
+        &contention->events, table,
+        &(struct pf_event_needs){.take_record = pf_locks_take_record, .state = &contention->locks}, error);
     contention->locks.profile = contention->events.profile;
     return result;
 }

@@ -226,7 +226,8 @@ static int open_faults(struct perfile_table *table, void **state, struct perfile
     if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
         return pf_fail_memory(error, "page faults");
     const int result = choose(faults, table->options.keys, error);
-    return result < 0 ? result : pf_profiled_events_open(&faults->events, table, NULL, NULL, error);
+    return result < 0 ? result
+                      : pf_profiled_events_open(&faults->events, table, &(struct pf_event_needs){.only = NULL}, error);
 }
 
 static void close_faults(void *state)

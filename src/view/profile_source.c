@@ -4,15 +4,17 @@
 #include "base/error.h"
 
 int pf_profiled_events_open(struct pf_profiled_events *events, struct perfile_table *table,
-                            bool (*take_record)(void *state, const struct perfile_record *record), void *state,
-                            struct perfile_error *error)
+                            const struct pf_event_needs *needs, struct perfile_error *error)
 {
     struct pf_profile_options how = {.filter = table->options.filter,
                                      .find = pf_find_options_of(&table->wishes.symbols),
                                      .decoded = true,
                                      .keeps_comms = true,
-                                     .take = take_record,
-                                     .take_context = state,
+                                     .stacks_of = "",
+                                     .wants = needs->only ? pf_events_want : NULL,
+                                     .wants_context = needs->only,
+                                     .take = needs->take_record,
+                                     .take_context = needs->state,
                                      .frames = {.by_address = true},
                                      .drive = {1, table->options.progress, table->options.progress_context}};
     how.find.allocator = table->allocator;

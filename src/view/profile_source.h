@@ -3,6 +3,7 @@
 #ifndef PF_VIEW_PROFILE_SOURCE_H
 #define PF_VIEW_PROFILE_SOURCE_H
 
+#include "analysis/events/fields.h"
 #include "analysis/profile.h"
 #include "view/gathered.h"
 
@@ -16,10 +17,8 @@ struct pf_profiled_events {
     size_t row, next_row;
 };
 
-/* `take_record` is told of records that are no samples. */
 int pf_profiled_events_open(struct pf_profiled_events *events, struct perfile_table *table,
-                            bool (*take_record)(void *state, const struct perfile_record *record), void *state,
-                            struct perfile_error *error);
+                            const struct pf_event_needs *needs, struct perfile_error *error);
 void pf_profiled_events_close(struct pf_profiled_events *events);
 /* As pf_gathered_read and _row. */
 bool pf_profiled_events_read(struct pf_profiled_events *events,

@@ -97,6 +97,13 @@ const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const
     return found == &pf_event_not_wished ? NULL : found;
 }
 
+bool pf_events_want(void *context, const struct perfile_event *event)
+{
+    struct pf_events *events = context;
+    return pf_events_find(events, event) || event->index >= events->room ||
+           events->of_event[event->index] != &pf_event_not_wished;
+}
+
 bool pf_events_have(struct pf_events *events, size_t wish)
 {
     const struct perfile_event *event;

@@ -65,6 +65,16 @@ static inline const struct pf_event_fields *pf_events_find(struct pf_events *eve
     return known == &pf_event_not_wished ? NULL : known;
 }
 
+/* What an engine over events must be given. */
+struct pf_event_needs {
+    struct pf_events *only;                                                /* samples of no other events; NULL: all */
+    bool (*take_record)(void *state, const struct perfile_record *record); /* is told of records that are no samples */
+    void *state;                                                           /* of it; it may be NULL */
+};
+
+/* For pf_delivery_options.wants, with the events: it is one of those that are asked for, or may still become one. */
+bool pf_events_want(void *events, const struct perfile_event *event);
+
 /* The number in a field; false: the data has none. */
 static inline bool pf_event_number(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
                                    const struct perfile_bytes *raw, uint64_t *number)

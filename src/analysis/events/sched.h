@@ -92,15 +92,15 @@ void pf_sched_tell_unmatched(const struct pf_sched *sched, perfile_unmatched_tol
 
 struct pf_latency {
     const struct pf_sched_task *task; /* one of them */
-    uint32_t tasks;                   /* that are added up here */
+    /* of its current wait, which nearly every event changes */
+    enum { PF_LATENCY_NEW, PF_LATENCY_SLEEPS, PF_LATENCY_WAITS, PF_LATENCY_RUNS } state;
+    uint32_t tasks; /* that are added up here */
+    uint64_t since;
     uint64_t runtime;
     struct pf_stats delays; /* of each time that it came to a CPU after it was woken or preempted */
     struct pf_histogram histogram;
     uint64_t max_from, max_to; /* the longest delay */
     uint64_t cut;              /* delays that may have been another one: not among them */
-    /* of its current wait */
-    enum { PF_LATENCY_NEW, PF_LATENCY_SLEEPS, PF_LATENCY_WAITS, PF_LATENCY_RUNS } state;
-    uint64_t since;
 };
 
 enum pf_latency_key {

@@ -483,6 +483,16 @@ static int join_switch_record(struct pf_switches *switches, const struct pf_told
     return 1;
 }
 
+/* In pieces, for which compilers make a few stores; for all of it at once they make a loop that takes longer to begin. */
+static inline void clear(struct pf_switch *out)
+{
+    enum { PIECE = 64, REST = sizeof(*out) - 2 * PIECE };
+    uint8_t *at = (uint8_t *)out;
+    memset(at, 0, PIECE);
+    memset(at + PIECE, 0, PIECE);
+    memset(at + 2 * PIECE, 0, REST);
+}
+
 /* Only switches have so much: clearing all of it would be a third of the time for the others. */
 static void begin(struct pf_switch *out, const struct pf_told *told)
 {
@@ -496,7 +506,7 @@ static void begin(struct pf_switch *out, const struct pf_told *told)
 int pf_switches_join(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
 {
     if (told->kind == PF_TOLD_SWITCH || told->kind == PF_TOLD_IN || told->kind == PF_TOLD_OUT)
-        memset(out, 0, sizeof(*out));
+        clear(out);
     begin(out, told);
     switch (told->kind) {
     case PF_TOLD_SWITCH:

@@ -519,19 +519,25 @@ static bool begin_times(struct pf_syscalls *syscalls, const struct pf_delivered 
 
 int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *item, struct pf_syscall_event *event)
 {
-    memset(event, 0, sizeof(*event));
+    event->step = PF_SYSCALL_NOTHING; /* the rest of it is large */
+    event->has_unfinished = false;
     if (!pf_event_losses_take(&syscalls->losses, syscalls->reader, item->record))
         return PERFILE_ERROR_MEMORY;
     if (!item->is_sample)
         return !is_of_interest(item->record) || take_other(syscalls, item->record) ? 0 : PERFILE_ERROR_MEMORY;
     if (!begin_times(syscalls, item))
         return 0;
-    if (item->event->attr->type != PERFILE_TYPE_TRACEPOINT)
+    if (item->event->attr->type != PERFILE_TYPE_TRACEPOINT) {
+        memset(event, 0, sizeof(*event));
         return syscalls->wanted && *syscalls->wanted ? 0 : take_fault(syscalls, item, event);
+    }
     const struct binding *binding = bind(syscalls, item->event);
     if (!binding)
         return PERFILE_ERROR_MEMORY;
-    return binding->step ? take_event(syscalls, item, binding, event) : 0;
+    if (!binding->step)
+        return 0;
+    memset(event, 0, sizeof(*event));
+    return take_event(syscalls, item, binding, event);
 }
 
 void pf_syscalls_tell(const struct pf_syscalls *syscalls, pf_event_told *told, void *context)

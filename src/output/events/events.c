@@ -5,15 +5,17 @@
 #include <stdio.h>
 
 int pf_event_profile_open(const struct perfile_output_options *options, struct perfile_reader *reader,
-                          bool (*take)(void *context, const struct perfile_record *record), void *context,
-                          struct pf_profile **profile, struct perfile_error *error)
+                          const struct pf_event_needs *needs, struct pf_profile **profile, struct perfile_error *error)
 {
     struct pf_profile_options how = {.filter = options->filter,
                                      .find = pf_find_options_of(options->symbols),
                                      .decoded = true,
                                      .keeps_comms = true,
-                                     .take = take,
-                                     .take_context = context,
+                                     .stacks_of = "",
+                                     .wants = needs->only ? pf_events_want : NULL,
+                                     .wants_context = needs->only,
+                                     .take = needs->take_record,
+                                     .take_context = needs->state,
                                      .frames = {.by_address = true},
                                      .drive = {1, options->progress, options->progress_context}};
     how.find.allocator = options->allocator;

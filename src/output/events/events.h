@@ -3,13 +3,13 @@
 #ifndef PF_OUTPUT_EVENTS_EVENTS_H
 #define PF_OUTPUT_EVENTS_EVENTS_H
 
+#include "analysis/events/fields.h"
 #include "analysis/profile.h"
 #include "output/output.h"
 
-/* All samples, decoded, with functions by address; `take` is told of records that are none. */
+/* Samples, decoded and without frames, with functions by address. */
 int pf_event_profile_open(const struct perfile_output_options *options, struct perfile_reader *reader,
-                          bool (*take)(void *context, const struct perfile_record *record), void *context,
-                          struct pf_profile **profile, struct perfile_error *error);
+                          const struct pf_event_needs *needs, struct pf_profile **profile, struct perfile_error *error);
 /* "3820.818190", cut to microseconds, `width` characters. */
 void pf_put_event_time(struct pf_text *out, uint64_t ns, int width);
 

@@ -159,7 +159,8 @@ static int write_pages(struct perfile_reader *reader, const struct perfile_outpu
                                 .live = flags & PERFILE_EVENTS_LIVE};
     int result = pf_pages_open(&pages, reader, options->allocator, error);
     if (result == 0)
-        result = pf_event_profile_open(options, reader, NULL, NULL, &pages.profile, error);
+        result = pf_event_profile_open(options, reader, &(struct pf_event_needs){.only = &pages.events}, &pages.profile,
+                                       error);
     if (result == 0)
         result = read_all(&pages, error);
     if (result != PERFILE_ERROR_MEMORY && pages.profile) {

@@ -92,7 +92,8 @@ static int write_slab(struct perfile_reader *reader, const struct perfile_output
     struct pf_slab slab;
     pf_slab_open(&slab, reader, options->allocator);
     slab.raw = options->events->flags & PERFILE_EVENTS_RAW_IP;
-    int result = pf_event_profile_open(options, reader, NULL, NULL, &slab.profile, error);
+    int result =
+        pf_event_profile_open(options, reader, &(struct pf_event_needs){.only = &slab.events}, &slab.profile, error);
     if (result == 0)
         result = read_all(&slab, error);
     if (result != PERFILE_ERROR_MEMORY && slab.profile) {

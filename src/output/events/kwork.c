@@ -193,7 +193,9 @@ static int write_kwork(struct perfile_reader *reader, const struct perfile_outpu
     kwork.kwork.name = options->events->work;
     int result = pf_kwork_order(&kwork.kwork, layout->order, layout->begin ? NULL : options->events->sort, error);
     if (result == 0)
-        result = pf_event_profile_open(options, reader, pf_kwork_take_record, &kwork.kwork, &kwork.profile, error);
+        result = pf_event_profile_open(
+            options, reader, &(struct pf_event_needs){&kwork.kwork.events, pf_kwork_take_record, &kwork.kwork},
+            &kwork.profile, error);
     kwork.kwork.profile = kwork.profile;
     if (result == 0) {
         if (layout->begin)

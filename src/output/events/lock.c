@@ -266,8 +266,9 @@ static int open_lock(struct lock *lock, struct perfile_reader *reader, struct pe
 {
     const struct perfile_output_options *options = lock->options;
     pf_locks_open(&lock->locks, reader, options->events, options->allocator);
-    const int result =
-        pf_event_profile_open(options, reader, pf_locks_take_record, &lock->locks, &lock->profile, error);
+    const int result = pf_event_profile_open(
+        options, reader, &(struct pf_event_needs){.take_record = pf_locks_take_record, .state = &lock->locks},
+        &lock->profile, error);
     lock->locks.profile = lock->profile;
     return result;
 }
