@@ -189,8 +189,21 @@ static int follow(struct perfile_reader *reader, struct pf_part *part, struct pe
     return pf_window_get(&part->window, record->offset, record->bytes, &record->data, &got, error);
 }
 
-int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
-                 struct perfile_error *error)
+/* What the record is for the reader itself: compressed ones hold others, events and features are told by records. */
+static __attribute__((noinline)) int take_in(struct perfile_reader *reader, struct pf_part *part,
+                                             struct perfile_record *record, struct perfile_error *error)
+{
+    part->payload_at = record->payload_offset;
+    part->payload_left = record->payload_bytes;
+    const bool holds_others = record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2;
+    const int result =
+        holds_others ? start_inflating(reader, part, record, error) : follow(reader, part, record, error);
+    return result < 0 ? result : 1;
+}
+
+static inline __attribute__((always_inline)) int next_of_part(struct perfile_reader *reader, struct pf_part *part,
+                                                              struct perfile_record *record,
+                                                              struct perfile_error *error)
 {
     int result;
     if (PF_UNLIKELY(part->inflating)) {
@@ -206,13 +219,13 @@ int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct per
     reader->counts.data_bytes += part->frame.at - from;
     if (PF_LIKELY(record->type < PERFILE_RECORD_HEADER_ATTR) || record->damaged)
         return 1;
-    part->payload_at = record->payload_offset;
-    part->payload_left = record->payload_bytes;
-    if (record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2)
-        result = start_inflating(reader, part, record, error);
-    else
-        result = follow(reader, part, record, error);
-    return result < 0 ? result : 1;
+    return take_in(reader, part, record, error);
+}
+
+int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
+                 struct perfile_error *error)
+{
+    return next_of_part(reader, part, record, error);
 }
 
 int pf_reader_check_stopped(const struct perfile_reader *reader, struct perfile_error *error)
@@ -228,7 +241,7 @@ static inline __attribute__((always_inline)) int next_unless(struct perfile_read
 {
     while (!(reader->stops & stops) && reader->part_now < reader->part_count) {
         struct pf_part *part = &reader->parts[reader->part_now];
-        int result = pf_part_next(reader, part, &reader->record, error);
+        int result = next_of_part(reader, part, &reader->record, error);
         if (PF_LIKELY(result > 0)) {
             *record = &reader->record;
             return 1;

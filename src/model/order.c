@@ -176,7 +176,7 @@ void pf_order_flush(struct pf_order *order, uint64_t limit)
 }
 
 /* The run that won has another record next. */
-static void replay(struct pf_order *order, struct pf_order_key key, size_t run)
+static inline void replay(struct pf_order *order, struct pf_order_key key, size_t run)
 {
     struct pf_order_key *losers = order->losers;
     for (size_t place = (order->run_count + run) / 2; place; place /= 2)
@@ -214,7 +214,7 @@ static void fetch_behind(const struct perfile_record *record)
         __builtin_prefetch(next + (size_t)64 * line);
 }
 
-static void advance(struct pf_order *order, size_t number, uint32_t bytes)
+static inline void advance(struct pf_order *order, size_t number, uint32_t bytes)
 {
     struct pf_order_run *run = &order->runs[number];
     run->at += bytes;
