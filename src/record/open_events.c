@@ -107,15 +107,38 @@ static bool leave_kernel_out_of(struct pf_listed_event *event)
     return true;
 }
 
-/* Ordinary users may look at user space only: perf_event_paranoid 2. */
-static bool leave_kernel_out(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
+/* "page-faults:u", "cpu/cycles/u": perf calls it so, too. */
+static bool name_for_user(struct pf_event_list *chosen, struct pf_listed_event *event)
+{
+    struct pf_text text;
+    if (!event->name)
+        return true;
+    if (pf_text_open(&text, chosen->allocator, NULL, NULL) < 0)
+        return false;
+    pf_put_format(&text, "%s%su", event->name, strpbrk(event->name, "/:") ? "" : ":");
+    event->name = text.failed ? NULL : pf_arena_text(&chosen->arena, text.data, text.used);
+    pf_text_close(&text);
+    return event->name != NULL;
+}
+
+/*
+ * Ordinary users may look at user space only: perf_event_paranoid 2. 1: the kernel is left out; 0: there is nothing to leave
+ * out; MEMORY.
+ */
+static int leave_kernel_out(struct pf_event_list *chosen, const struct perfile_recorder_options *options, bool counting)
 {
     bool changed = false;
-    for (size_t i = 0; i < chosen->count; i++)
-        changed |= leave_kernel_out_of(&chosen->items[i]);
+    for (size_t i = 0; i < chosen->count; i++) {
+        const bool now = leave_kernel_out_of(&chosen->items[i]);
+        if (now && !name_for_user(chosen, &chosen->items[i]))
+            return PERFILE_ERROR_MEMORY;
+        changed |= now;
+    }
     if (changed)
-        pf_events_note(options, "only recording user space: no permission to record the kernel "
-                                "(/proc/sys/kernel/perf_event_paranoid is above 1)");
+        pf_events_note(options,
+                       "only %s user space: no permission to %s the kernel "
+                       "(/proc/sys/kernel/perf_event_paranoid is above 1)",
+                       counting ? "counting" : "recording", counting ? "count in" : "record");
     return changed;
 }
 
@@ -130,7 +153,9 @@ static bool take_clock_instead(struct pf_listed_event *event, const struct perfi
                    event->name);
     event->attr.type = PERFILE_TYPE_SOFTWARE;
     event->attr.precise_ip = 0;
-    event->name = "cpu-clock";
+    event->name = event->attr.exclude_kernel == event->attr.exclude_user ? "cpu-clock"
+                  : event->attr.exclude_kernel                           ? "cpu-clock:u"
+                                                                         : "cpu-clock:k";
     return true;
 }
 
@@ -171,6 +196,39 @@ static int paranoid(void)
     return pf_read_line(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) ? atoi(text) : 0;
 }
 
+/* The highest perf_event_paranoid that lets an ordinary user do it. */
+static int paranoid_needed(const struct pf_listed_event *event, const struct pf_target *target)
+{
+    if (event->attr.type == PERFILE_TYPE_TRACEPOINT && event->attr.sample_type & PERFILE_SAMPLE_RAW)
+        return -1;
+    return target->everybody ? 0 : event->attr.exclude_kernel ? 2 : 1;
+}
+
+static int explain_refusal(const struct pf_listed_event *event, const struct pf_target *target, const char *name,
+                           struct perfile_error *error)
+{
+    const char *what = event->attr.sample_period_or_freq ? "recording" : "counting";
+    const char *whom = target->everybody ? "everything that runs" : "this";
+    const int level = paranoid(), needed = paranoid_needed(event, target);
+    if (event->attr.namespaces && geteuid() != 0)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
+                       "recording namespaces needs root or CAP_PERFMON");
+    if (target->tids[0] > 0 && kill(target->tids[0], 0) < 0 && errno == EPERM)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
+                       "process %d is another user's: run as that user, as root or with CAP_PERFMON and CAP_SYS_PTRACE",
+                       target->tids[0]);
+    if (geteuid() == 0 || level <= needed)
+        return pf_fail(
+            error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
+            "%s %s is not allowed here, although this user may (/proc/sys/kernel/perf_event_paranoid is %d): a "
+            "container or a security policy forbids it (docker run --cap-add PERFMON)",
+            what, whom, level);
+    return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
+                   "%s %s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
+                   "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
+                   what, whom, level, needed);
+}
+
 static int explain(const struct pf_listed_event *event, const struct pf_target *target, int why,
                    struct perfile_error *error)
 {
@@ -178,21 +236,7 @@ static int explain(const struct pf_listed_event *event, const struct pf_target *
     switch (why) {
     case EACCES:
     case EPERM:
-        if (event->attr.namespaces && geteuid() != 0)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
-                           "recording namespaces needs root or CAP_PERFMON");
-        if (target->tids[0] > 0 && kill(target->tids[0], 0) < 0 && errno == EPERM)
-            return pf_fail(
-                error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
-                "process %d is another user's: run as that user, as root or with CAP_PERFMON and CAP_SYS_PTRACE",
-                target->tids[0]);
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
-                       "%s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
-                       "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
-                       target->everybody ? "recording everything that runs" : "recording this", paranoid(),
-                       event->attr.type == PERFILE_TYPE_TRACEPOINT ? -1
-                       : target->everybody                         ? 0
-                                                                   : 1);
+        return explain_refusal(event, target, name, error);
     case EMFILE:
         return pf_fail(
             error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
@@ -310,9 +354,9 @@ static bool less_precise(struct pf_listed_event *event)
     return true;
 }
 
-/* True when it is worth another try. */
-static bool adapt(struct pf_event_list *chosen, uint32_t event, int why, const struct perfile_recorder_options *options,
-                  size_t *step)
+/* 1: it is worth another try; 0; MEMORY. */
+static int adapt(struct pf_event_list *chosen, uint32_t event, int why, const struct perfile_recorder_options *options,
+                 size_t *step)
 {
     switch (why) {
     case EMFILE:
@@ -320,7 +364,7 @@ static bool adapt(struct pf_event_list *chosen, uint32_t event, int why, const s
     case EACCES:
     case EPERM:
         /* of everything that runs user space is as forbidden */
-        return !(options->flags & PERFILE_RECORDER_ALL_CPUS) && leave_kernel_out(chosen, options);
+        return options->flags & PERFILE_RECORDER_ALL_CPUS ? 0 : leave_kernel_out(chosen, options, false);
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
@@ -409,7 +453,10 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, c
         if (why == 0)
             return finish_opening(opened, chosen, error);
         close_all(opened);
-        if (!adapt(chosen, event, why, options, &step))
+        const int again = adapt(chosen, event, why, options, &step);
+        if (again < 0)
+            return pf_fail_memory(error, "events");
+        if (!again)
             return explain(&chosen->items[event], target, why, error);
     }
 }
@@ -446,43 +493,13 @@ static int tell_missing(const struct pf_opened_set *opened, const struct pf_even
     return failed ? PERFILE_ERROR_MEMORY : 0;
 }
 
-/* "page-faults:u", "cpu/cycles/u": perf calls it so, too. */
-static bool name_for_user(struct pf_event_list *chosen, struct pf_listed_event *event)
-{
-    struct pf_text text;
-    if (!event->name)
-        return true;
-    if (pf_text_open(&text, chosen->allocator, NULL, NULL) < 0)
-        return false;
-    pf_put_format(&text, "%s%su", event->name, strpbrk(event->name, "/:") ? "" : ":");
-    event->name = text.failed ? NULL : pf_arena_text(&chosen->arena, text.data, text.used);
-    pf_text_close(&text);
-    return event->name != NULL;
-}
-
-/* 1: what ordinary users may not count is left out; 0: there is nothing to leave out; MEMORY. */
-static int count_user(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
-{
-    bool changed = false;
-    for (size_t i = 0; i < chosen->count; i++) {
-        const bool now = leave_kernel_out_of(&chosen->items[i]);
-        if (now && !name_for_user(chosen, &chosen->items[i]))
-            return PERFILE_ERROR_MEMORY;
-        changed |= now;
-    }
-    if (changed)
-        pf_events_note(options, "only counting user space: no permission to count in the kernel "
-                                "(/proc/sys/kernel/perf_event_paranoid is above 1)");
-    return changed;
-}
-
 /* What may help after `why`: 1: the event is to be tried again; 0; MEMORY. */
 static int try_otherwise(struct pf_event_list *chosen, const struct pf_target *target, int why,
                          const struct perfile_recorder_options *options)
 {
     if (why == EMFILE)
         return raise_limit();
-    return (why == EACCES || why == EPERM) && !target->everybody ? count_user(chosen, options) : 0;
+    return (why == EACCES || why == EPERM) && !target->everybody ? leave_kernel_out(chosen, options, true) : 0;
 }
 
 /* That the event is not there, as on a machine without a PMU: others can be counted for all that. */

@@ -542,6 +542,14 @@ int perfile_recorder_disable(struct perfile_recorder *recorder, struct perfile_e
     return result < 0 ? result : settled;
 }
 
+/* "cpu-clock" is also what the kernel was left out of, "cpu-clock:u": so it was given. */
+static bool is_named(const struct pf_listed_event *event, const char *name)
+{
+    const size_t bytes = event->name && !event->exclude_given ? strlen(name) : 0;
+    return event->name && (!strcmp(event->name, name) ||
+                           (bytes && !strncmp(event->name, name, bytes) && !strcmp(event->name + bytes, ":u")));
+}
+
 /* All events of this name. */
 static int switch_named(const struct perfile_recorder *recorder, const char *name, unsigned long request,
                         struct perfile_error *error)
@@ -549,8 +557,7 @@ static int switch_named(const struct perfile_recorder *recorder, const char *nam
     bool found = false;
     for (size_t i = 0; i < recorder->opened.count; i++) {
         const struct pf_opened *one = &recorder->opened.items[i];
-        const char *its = recorder->chosen.items[one->event].name;
-        if (one->fd < 0 || !its || strcmp(its, name) != 0)
+        if (one->fd < 0 || !is_named(&recorder->chosen.items[one->event], name))
             continue;
         found = true;
         if (ioctl(one->fd, request, 0) < 0)

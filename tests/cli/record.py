@@ -171,7 +171,8 @@ def test_off_cpu(folder):
     found = json.loads(run('info', '--count', '--format', 'json', str(output)).stdout or '{}')
     names = [event['name'] for event in found.get('events', [])]
     expect(done.returncode == 0 and found['records'].get('SWITCH', 0) > 1, 'switches of a thread that sleeps', done)
-    expect(names[1:] in (['sched:sched_switch', 'sched:sched_waking'], ['context-switches']), 'events of waiting', names)
+    expect(names[1:] in (['sched:sched_switch', 'sched:sched_waking'], ['context-switches'], ['context-switches:u']),
+           'events of waiting', names)
     chains = all(event['attr']['sample_type'] & 1 << 5 for event in found['events'][1:])
     expect(chains, 'callchains of waiting', found['events'])
 
@@ -556,7 +557,7 @@ def test_control(folder):
     expect(known_share(one.output) > 0.99, 'the names of what was mapped while nothing was recorded')
     expect(one.end() == 128 + signal.SIGTERM, 'stop ends the command')
     message = one.process.stderr.read()
-    expect(f'{EVENT}\npage-faults\n' in message, 'evlist', message)
+    expect(re.search(f'^{EVENT}(:u)?\npage-faults(:u)?\n', message, re.M), 'evlist', message)
     two = Controlled(folder, 'controlled.data', '--switch-output')
     two.say('enable')
     time.sleep(0.4)
@@ -714,6 +715,8 @@ def test_nobody(folder):
         return
     expect(done.returncode == 0 and 'only recording user space' in done.stderr, 'an ordinary user', done)
     expect('addresses of the kernel' not in done.stderr, 'an ordinary user misses no names of the kernel', done)
+    names = run('evlist', str(place / 'u.data')).stdout
+    expect(names == 'cpu-clock:u\n', 'an ordinary user: the event says what was recorded', names)
     done = run('record', '-a', '-e', 'cpu-clock', '-o', str(place / 'a.data'), 'true', **become)
     expect(done.returncode == 3 and re.search(r'perf_event_paranoid \(now \d\) to 0$', done.stderr.strip()),
            'an ordinary user and everything', done)

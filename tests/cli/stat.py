@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """stat.py PERFILE: counting, as far as this machine allows: what is printed, what is recorded, and how it ends."""
-import json, os, pathlib, re, resource, signal, subprocess, sys, tempfile, time
+import ctypes, json, os, pathlib, platform, re, resource, signal, struct, subprocess, sys, tempfile, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -133,6 +133,31 @@ def check_others():
     assert done.returncode == 0 or "process 1 is another user's" in done.stderr or 'no process 1' in done.stderr, done
 
 
+CALLS = {'x86_64': 298, 'aarch64': 241, 'riscv64': 241, 's390x': 331, 'ppc64le': 319}
+
+
+def forbid_counting():
+    """As the default seccomp profile of containers does."""
+    load, equal, give = 0x20, 0x15, 0x06
+    steps = (load, 0, 0, 0), (equal, 0, 1, CALLS[platform.machine()]), (give, 0, 0, 0x50001), (give, 0, 0, 0x7fff0000)
+    code = ctypes.create_string_buffer(b''.join(struct.pack('=HBBI', *step) for step in steps))
+    program = struct.pack('@HP', len(steps), ctypes.addressof(code))
+    libc = ctypes.CDLL(None)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0
+    libc.prctl(22, 2, program) # where the kernel has no such filters, counting goes on
+
+
+def check_forbidden():
+    """A container that forbids it, too: to lower perf_event_paranoid would not help."""
+    if platform.machine() not in CALLS or struct.calcsize('P') != 8:
+        return
+    for target in ([], ['-a']) if os.geteuid() == 0 else ([],):
+        done = stat(*target, '-e', 'page-faults:u', 'true', preexec_fn=forbid_counting)
+        if 'page-faults:u  ' in done.stderr:
+            return
+        assert done.returncode == 3 and 'docker run --cap-add PERFMON' in done.stderr, done
+
+
 def check_processors():
     done = stat('-C', '65535', 'true')
     assert done.returncode in (2, 3) and 'Performance' not in done.stderr, done
@@ -203,6 +228,7 @@ def main():
         check_threads()
         check_descriptors()
         check_others()
+        check_forbidden()
         check_processors()
         check_unsupported()
         check_filter()
