@@ -68,8 +68,16 @@ static const struct pf_option what_options[] = {
     TEXT("pid", 'p', "LIST", pids, "Count these processes with all their threads.", .first = true),
     TEXT("tid", 't', "LIST", tids, "Count these threads."),
     TEXT("uid", 'u', "USER", user, "Count all processes of a user."),
-    TEXT("cgroup", 'G', "PATH", cgroup, "Only count the processes of a cgroup; with --all-cpus."),
-    TEXT("for-each-cgroup", 0, "PATH", cgroup, "The same."),
+    {.name = "cgroup",
+     .letter = 'G',
+     .kind = PF_OPTION_CGROUPS,
+     .argument = "PATH[,...]",
+     .offset = AT(stat.cgroups),
+     .doc =
+         "Only count the processes of a cgroup; with --all-cpus. Several are those of the first event, the second and "
+         "so on; an empty one counts everything."},
+    STRING("for-each-cgroup", 0, "PATH[,...]", stat.for_each_cgroup,
+           "Count every event in each of these cgroups; a regular expression stands for all whose paths it matches."),
     BITS("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Do not count child processes."),
     BITS("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only count user space, for all events."),
     BITS("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only count the kernel, for all events."),
@@ -457,10 +465,12 @@ static const char *check_units(const struct pf_settings *settings)
         return "counts of CPUs need --all-cpus or --cpu: a process is counted wherever it runs";
     if (stat->per_thread && (what->cpus || !(by_cpu || what->pids || what->tids || what->user)))
         return "--per-thread needs --pid, --tid, --uid or --all-cpus: the threads of a command are not there yet";
-    if (what->cgroup && strchr(what->cgroup, ','))
-        return "--cgroup takes one cgroup: count the others by a perfile stat of their own, at the same time";
-    if (what->cgroup && !by_cpu)
+    if (stat->cgroups && stat->for_each_cgroup)
+        return "give --cgroup or --for-each-cgroup";
+    if ((stat->cgroups || stat->for_each_cgroup) && !by_cpu)
         return "--cgroup needs --all-cpus or --cpu: the processes of a cgroup are counted wherever they run";
+    if ((stat->cgroups || stat->for_each_cgroup) && stat->per_thread)
+        return "--per-thread counts the threads that there are now: those of a cgroup come and go";
     return NULL;
 }
 
@@ -558,7 +568,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->operands[settings->operand_count] = NULL;
     }
     choose_print(settings);
-    if ((status = check_metrics(settings)) || (status = check(settings, records)))
+    if ((status = check_metrics(settings)) || (status = pf_options_end_cgroups(settings)) ||
+        (status = check(settings, records)))
         return status;
     return run_controlled(settings, records);
 }

@@ -66,6 +66,8 @@ static int open_counter(struct pf_count *count)
     options.interval_ms = stat->interval_ms;
     options.unscaled = stat->unscaled;
     options.detail = stat->detail;
+    options.cgroups = stat->cgroups;
+    options.for_each_cgroup = stat->for_each_cgroup;
     return perfile_counter_open(&options, count->writer, &count->counter, &count->error);
 }
 

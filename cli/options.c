@@ -285,6 +285,7 @@ void pf_settings_free(struct pf_settings *settings)
     free(settings->diff.ignore);
     free(settings->record.events);
     free(settings->stat.metrics);
+    free(settings->stat.cgroups);
     for (size_t i = 0; i < settings->record.filter_count; i++)
         free(settings->record.filters[i]);
     free(settings->record.filters);
@@ -555,6 +556,29 @@ static int add_filter(const char *text, struct pf_record_settings *record)
     return PF_STATUS_OK;
 }
 
+/* Of one name, as in perf, for all events that were given before it; else of the first, the second ... */
+static int add_cgroups(const char *text, struct pf_settings *settings)
+{
+    const size_t events = settings->record.events ? count_events(settings->record.events) : 0;
+    const size_t given = settings->stat.cgroups ? count_events(settings->stat.cgroups) : 0;
+    const size_t times = strchr(text, ',') || events <= given + 1 ? 1 : events - given;
+    int status = PF_STATUS_OK;
+
+    for (size_t i = 0; i < times && !status; i++)
+        status = join(&settings->stat.cgroups, ",", text);
+    settings->stat.cgroup_events = events;
+    return status;
+}
+
+/* One name alone is of all events: of those behind it, too, if there were none before. */
+int pf_options_end_cgroups(struct pf_settings *settings)
+{
+    char **cgroups = &settings->stat.cgroups;
+    const bool is_alone = *cgroups && !strchr(*cgroups, ',') && settings->stat.cgroup_events == 1;
+
+    return is_alone && count_events(settings->record.events) > 1 ? join(cgroups, ",", "") : PF_STATUS_OK;
+}
+
 static int exclude_self(struct pf_record_settings *record)
 {
     char filter[40];
@@ -597,6 +621,8 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         return PF_STATUS_OK;
     case PF_OPTION_FILTER:
         return add_filter(text, &settings->record);
+    case PF_OPTION_CGROUPS:
+        return add_cgroups(text, settings);
     case PF_OPTION_EXCLUDE_SELF:
         return exclude_self(&settings->record);
     case PF_OPTION_NUMBER:

@@ -62,6 +62,9 @@ struct pf_stat_settings {
     bool unscaled, summary, plain_summary, plain_numbers, null;
     bool as_json;
     char *metrics; /* a line each; owned */
+    char *cgroups; /* of the first event, of the second ...; owned */
+    const char *for_each_cgroup;
+    size_t cgroup_events; /* that stood before the last of `cgroups` */
 };
 
 /* Of the verb top. */
@@ -234,6 +237,7 @@ enum pf_option_kind {
     PF_OPTION_LINES,        /* char *; what is given again is added in a line of its own */
     PF_OPTION_PLACE,        /* uint64_t: the number of operands before it, plus one */
     PF_OPTION_FILTER,       /* of the last event that was given */
+    PF_OPTION_CGROUPS,      /* of the events that were given */
     PF_OPTION_EXCLUDE_SELF, /* a filter that leaves out this process */
     PF_OPTION_NUMBER,       /* uint64_t */
     PF_OPTION_SIZE,         /* uint64_t of bytes: K, M, G, T, or "unlimited" */
@@ -372,6 +376,8 @@ pf_value_at pf_view_at;
 pf_value_at pf_table_format_at;
 
 void pf_settings_init(struct pf_settings *settings);
+/* To be called when all options are there. */
+int pf_options_end_cgroups(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);
 
 /*

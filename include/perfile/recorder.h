@@ -193,6 +193,13 @@ struct perfile_counter_options {
     uint64_t interval_ms; /* what the caller is going to do, for readers; 0: one round at the end */
     bool unscaled;        /* readers are not to scale counts to the time that they were enabled */
     uint64_t detail;      /* of `events` NULL: 1 to 3: also those of the caches, ever more of them */
+    /*
+     * Instead of what->cgroup: "a,b": the first event counts in the control group a, the second in b, an empty one everywhere.
+     * The names of events in the recording end in " cgroup=PATH".
+     */
+    const char *cgroups;
+    const char *
+        for_each_cgroup; /* the same; each event counts in each of them; regular expressions stand for all that match */
 };
 #define PERFILE_COUNTER_OPTIONS_INIT PERFILE_SIZED(struct perfile_counter_options)
 

@@ -7,6 +7,7 @@
 #include <perfile/index.h>
 
 #include "base/error.h"
+#include "base/event_name.h"
 #include "base/function_name.h"
 
 /* A piece of the user's text. */
@@ -297,19 +298,12 @@ static bool comms_hold(const struct pf_filter *filter, const char *comm)
 }
 
 /* "cycles:u" and "cycles/period=1/" go by "cycles" too; "sched:sched_switch" does not go by "sched". */
-static size_t bare_length(const struct perfile_event *event)
-{
-    const char *name = event->name;
-    const char *colon = strrchr(name, ':');
-    if (!colon || strspn(colon + 1, "ukhpGHPSDIWeb") != strlen(colon + 1))
-        return strlen(name);
-    return (size_t)(colon - name);
-}
-
 static bool is_event(const char *wanted, const struct perfile_event *event)
 {
     const size_t bytes = strlen(wanted);
-    return strcmp(wanted, event->name) == 0 || (bytes == bare_length(event) && memcmp(wanted, event->name, bytes) == 0);
+    return strcmp(wanted, event->name) == 0 ||
+           ((bytes == pf_event_name_bytes(event->name) || bytes == pf_event_name_bare_bytes(event->name)) &&
+            memcmp(wanted, event->name, bytes) == 0);
 }
 
 bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event *event)

@@ -8,10 +8,12 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/event_name.h"
 #include "base/locale.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "format/writer.h"
+#include "record/event_cgroups.h"
 #include "record/events.h"
 #include "record/machine.h"
 #include "schema/since.h"
@@ -78,6 +80,26 @@ static void configure(struct perfile_counter *counter, struct pf_listed_event *e
     }
 }
 
+/* In which control groups. */
+static int choose_cgroups(struct perfile_counter *counter, struct perfile_error *error)
+{
+    const struct perfile_counter_options *options = &counter->options;
+    const char *all = counter->what.cgroup, *each = options->cgroups, *times = options->for_each_cgroup;
+    const int given = (all != NULL) + (each != NULL) + (times != NULL);
+    if (given > 1)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
+                       "events are given their control groups in one way");
+    if (given && counter->by_thread)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
+                       "the counts of a control group are not kept apart by thread");
+    const int result = given ? pf_event_cgroups_check(&counter->target, error) : 0;
+    if (result < 0 || !given)
+        return result;
+    return all    ? pf_event_cgroups_of_all(&counter->chosen, all, error)
+           : each ? pf_event_cgroups_of_each(&counter->chosen, each, error)
+                  : pf_event_cgroups_times_all(&counter->chosen, times, error);
+}
+
 /* Processors matter where everything is counted; a thread takes its counters with it. */
 static int choose_target(struct perfile_counter *counter, struct perfile_error *error)
 {
@@ -111,10 +133,25 @@ static void list_ids(const struct perfile_counter *counter, uint32_t event, uint
             ids[(*count)++] = counter->opened.items[i].id;
 }
 
+/* With its control group, of which perf's recordings have nothing. */
+static const char *name_of(struct perfile_counter *counter, const struct pf_listed_event *event)
+{
+    struct pf_text text;
+    if (!event->cgroup || !event->name)
+        return event->name;
+    if (pf_text_open(&text, counter->allocator, NULL, NULL) < 0)
+        return NULL;
+    pf_put_format(&text, "%s" PF_EVENT_CGROUP "%s", event->name, counter->chosen.cgroups[event->cgroup - 1].path);
+    const char *name = text.failed ? NULL : pf_arena_text(&counter->chosen.arena, text.data, text.used);
+    pf_text_close(&text);
+    return name;
+}
+
 static int write_event(struct perfile_counter *counter, uint32_t index, uint64_t *ids, struct perfile_error *error)
 {
     struct perfile_event_spec spec = PERFILE_EVENT_SPEC_INIT;
-    struct perfile_attr attr = counter->chosen.items[index].attr;
+    const struct pf_listed_event *event = &counter->chosen.items[index];
+    struct perfile_attr attr = event->attr;
     attr.size = 0;
     if (counter->chosen.version)
         pf_since_clear_flags(counter->chosen.version, &attr);
@@ -122,7 +159,9 @@ static int write_event(struct perfile_counter *counter, uint32_t index, uint64_t
     spec.attr = &attr;
     spec.attr_bytes = sizeof(attr);
     spec.ids = ids;
-    spec.name = counter->chosen.items[index].name;
+    spec.name = name_of(counter, event);
+    if (event->name && !spec.name)
+        return pf_fail_memory(error, "names");
     return perfile_writer_add_event(counter->writer, &spec, NULL, error);
 }
 
@@ -199,6 +238,20 @@ static int write_config(struct perfile_counter *counter, struct perfile_error *e
     return put_record(counter, PERFILE_RECORD_STAT_CONFIG, 0, &record, sizeof(record), error);
 }
 
+/*
+ * What perf wants to have of a file: that it is one of counts, and what tracepoints are like. Who may count these may not always
+ * read that.
+ */
+static int write_nature(struct perfile_counter *counter, struct perfile_error *error)
+{
+    if (counter->writer->options.mode == PERFILE_MODE_PIPE)
+        return 0;
+    const int traced = pf_machine_tracing(counter->writer, &counter->chosen, error);
+    return traced < 0 && traced != PERFILE_ERROR_OPEN
+               ? traced
+               : perfile_writer_feature(counter->writer, PERFILE_FEATURE_STAT, NULL, 0, error);
+}
+
 static int write_start(struct perfile_counter *counter, struct perfile_error *error)
 {
     const struct pf_synthesis synthesis = {.put = put_record, .context = counter, .version = counter->chosen.version};
@@ -208,6 +261,8 @@ static int write_start(struct perfile_counter *counter, struct perfile_error *er
     int result = write_events(counter, error);
     if (result == 0)
         result = pf_machine_features(counter->writer, &counter->chosen, PF_MACHINE_COMMON, error);
+    if (result == 0)
+        result = write_nature(counter, error);
     if (result == 0)
         result = write_updates(counter, &synthesis, error);
     if (result == 0)
@@ -246,6 +301,8 @@ static int open_counter(struct perfile_counter *counter, struct perfile_error *e
                     "a recording holds the counts of %d threads, not of %zu", THREADS_MAX, counter->target.tid_count);
     if (result == 0)
         result = choose(counter, error);
+    if (result == 0)
+        result = choose_cgroups(counter, error);
     for (size_t i = 0; i < counter->chosen.count && result == 0; i++)
         configure(counter, &counter->chosen.items[i]);
     if (result == 0)

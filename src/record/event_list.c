@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "record/event_cgroups.h"
 #include "record/event_parts.h"
 
 void pf_event_list_open(struct pf_event_list *chosen, const struct perfile_allocator *allocator)
@@ -17,6 +18,7 @@ void pf_event_list_close(struct pf_event_list *chosen)
 {
     if (!chosen->allocator)
         return;
+    pf_event_cgroups_close(chosen);
     pf_free(chosen->allocator, chosen->items, chosen->room * sizeof(*chosen->items));
     pf_arena_close(&chosen->arena);
     *chosen = (struct pf_event_list){0};

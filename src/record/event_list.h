@@ -18,6 +18,7 @@ struct pf_listed_event {
     double scale;
     uint32_t place;     /* in the text, from 0; alike for all that a wildcard stands for */
     uint32_t leader;    /* index of the first event of its group; its own without a group */
+    uint32_t cgroup;    /* where it counts: index in the list's, plus one; 0: everywhere */
     bool sample_read;   /* :S */
     bool weak;          /* :W: outside of its group when that cannot be scheduled */
     bool precise_most;  /* :P: as precise as the PMU can */
@@ -34,12 +35,19 @@ struct pf_listed_event {
     signed char overwrite;
 };
 
+struct pf_cgroup {
+    const char *path;
+    int fd;
+};
+
 struct pf_event_list {
     const struct perfile_allocator *allocator;
     struct pf_arena arena; /* of all texts */
     struct pf_listed_event *items;
     size_t count;
     size_t room;
+    struct pf_cgroup *cgroups;
+    size_t cgroup_count, cgroup_room;
     uint32_t places;   /* events that the text has */
     size_t tracking;   /* the event that records maps, comms and tasks */
     uint32_t version;  /* PF_VERSION of the perf that is to read it; 0: any */

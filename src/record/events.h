@@ -29,7 +29,6 @@ struct pf_opened_set {
     struct pf_opened *items; /* by event, then processor, then thread */
     size_t count;
     size_t room;
-    int cgroup; /* the descriptor of the control group that is recorded; -1: none */
 };
 
 /*

@@ -221,7 +221,7 @@ static int explain_refusal(const struct pf_listed_event *event, const struct pf_
         return pf_fail(
             error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
             "%s %s is not allowed here, although this user may (/proc/sys/kernel/perf_event_paranoid is %d): a "
-            "container or a security policy forbids it (docker run --cap-add PERFMON)",
+            "container or a security policy forbids it (in Docker it lacks the capability PERFMON)",
             what, whom, level);
     return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
                    "%s %s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
@@ -292,7 +292,7 @@ static int open_event(struct pf_opened_set *opened, const struct pf_event_list *
                       uint32_t event)
 {
     const struct pf_listed_event *one = &chosen->items[event];
-    const unsigned long flags = opened->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
+    const struct pf_cgroup *cgroup = one->cgroup ? &chosen->cgroups[one->cgroup - 1] : NULL;
     size_t alive = 0;
     int gone = 0;
     for (uint32_t cpu = 0; cpu < target->cpu_count; cpu++)
@@ -301,8 +301,8 @@ static int open_event(struct pf_opened_set *opened, const struct pf_event_list *
             *place = (struct pf_opened){.fd = -1, .event = event, .cpu = cpu, .tid = tid};
             if (target->cpus[cpu] >= 0 && !pf_list_holds(one->cpus, target->cpus[cpu]))
                 continue;
-            place->fd = open_one(&one->attr, flags ? opened->cgroup : target->tids[tid], target->cpus[cpu],
-                                 fd_of_leader(opened, chosen, target, place), flags);
+            place->fd = open_one(&one->attr, cgroup ? cgroup->fd : target->tids[tid], target->cpus[cpu],
+                                 fd_of_leader(opened, chosen, target, place), cgroup ? PERF_FLAG_PID_CGROUP : 0);
             if (place->fd < 0 && !is_gone(target, errno))
                 return errno;
             gone = place->fd < 0 ? errno : gone;
@@ -339,8 +339,6 @@ static void close_all(struct pf_opened_set *opened)
 void pf_events_close(struct pf_opened_set *opened)
 {
     close_all(opened);
-    if (opened->allocator && opened->cgroup >= 0)
-        close(opened->cgroup);
     pf_free(opened->allocator, opened->items, opened->room * sizeof(*opened->items));
     opened->items = NULL;
 }
@@ -394,27 +392,6 @@ static int finish_opening(struct pf_opened_set *opened, const struct pf_event_li
     return 0;
 }
 
-static int open_cgroup(struct pf_opened_set *opened, const struct pf_target *target, const char *path,
-                       struct perfile_error *error)
-{
-    char mount[PF_PATH_ROOM], whole[PF_PATH_ROOM];
-    if (!target->everybody)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
-                       "it is recorded instead of processes, threads or a command of its own: record all processors");
-    const int root = pf_root_open(NULL);
-    const bool mounted = root >= 0 && pf_find_cgroups(opened->allocator, root, mount);
-    if (root >= 0)
-        close(root);
-    if (!mounted)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "control group",
-                       "neither cgroup v2 nor the perf_event hierarchy of v1 is mounted");
-    if (pf_path(whole, sizeof(whole), "/%s/%s", mount, path))
-        opened->cgroup = open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return opened->cgroup >= 0 ? 0
-                               : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "control group",
-                                         "no %.100s below /%.100s", path, mount);
-}
-
 /* The kernel refuses higher rates, and lowers its limit by itself when interrupts take long; perf goes down to it, too. */
 static void limit_frequency(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
@@ -441,10 +418,7 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, c
     const size_t wanted = chosen->count * target->cpu_count * target->tid_count;
     uint32_t event;
     size_t step = 0;
-    *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator), .cgroup = -1};
-    int result = options->cgroup ? open_cgroup(opened, target, options->cgroup, error) : 0;
-    if (result < 0)
-        return result;
+    *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator)};
     if (!pf_grow(opened->allocator, &opened->items, &opened->room, wanted, sizeof(*opened->items)))
         return pf_fail_memory(error, "events");
     limit_frequency(chosen, options);
@@ -469,6 +443,16 @@ static bool needs_pmu(const struct pf_listed_event *event)
            event->attr.type == PERFILE_TYPE_RAW;
 }
 
+/* In another control group. */
+static bool is_again(const struct pf_event_list *chosen, size_t index)
+{
+    const char *name = chosen->items[index].name;
+    for (size_t i = 0; i < index && name; i++)
+        if (chosen->items[i].name && !strcmp(chosen->items[i].name, name))
+            return true;
+    return false;
+}
+
 /* Which events have no counters, and why; those that need a PMU and the others apart. */
 static int tell_missing(const struct pf_opened_set *opened, const struct pf_event_list *chosen, size_t places,
                         bool of_pmu, const struct perfile_recorder_options *options)
@@ -481,7 +465,7 @@ static int tell_missing(const struct pf_opened_set *opened, const struct pf_even
         bool is_counted = false;
         for (size_t k = 0; k < places; k++)
             is_counted |= opened->items[i * places + k].fd >= 0;
-        if (!is_counted && needs_pmu(&chosen->items[i]) == of_pmu)
+        if (!is_counted && needs_pmu(&chosen->items[i]) == of_pmu && !is_again(chosen, i))
             pf_put_format(&names, "%s%s", count++ ? ", " : "", chosen->items[i].name ? chosen->items[i].name : "event");
     }
     pf_put_char(&names, 0);
@@ -526,19 +510,17 @@ int pf_events_open_counters(struct pf_opened_set *opened, struct pf_event_list *
     size_t first = 0, alive = 0;
     uint32_t failed = 0;
     int why = 0;
-    *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator), .cgroup = -1};
-    int result = options->cgroup ? open_cgroup(opened, target, options->cgroup, error) : 0;
-    if (result < 0)
-        return result;
+    *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator)};
     if (!pf_grow(opened->allocator, &opened->items, &opened->room, chosen->count * places, sizeof(*opened->items)))
         return pf_fail_memory(error, "events");
     for (uint32_t event = 0; event < chosen->count;) {
         const int now = open_event(opened, chosen, target, event);
         if (now)
             forget(opened, first, places, event);
-        if (now && (result = try_otherwise(chosen, target, now, options))) {
-            if (result < 0)
-                return pf_fail_memory(error, "events");
+        const int again = now ? try_otherwise(chosen, target, now, options) : 0;
+        if (again < 0)
+            return pf_fail_memory(error, "events");
+        if (again) {
             opened->count = first;
             continue;
         }

@@ -14,6 +14,7 @@
 #include "base/sized.h"
 #include "format/writer.h"
 #include "record/writer_thread.h"
+#include "record/event_cgroups.h"
 #include "record/events.h"
 #include "record/machine.h"
 #include "record/made_code.h"
@@ -445,6 +446,10 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = choose(recorder, error);
     if (result == 0)
         result = pf_events_configure(&recorder->chosen, &recorder->target, options, error);
+    if (result == 0 && options->cgroup)
+        result = pf_event_cgroups_check(&recorder->target, error);
+    if (result == 0 && options->cgroup)
+        result = pf_event_cgroups_of_all(&recorder->chosen, options->cgroup, error);
     if (result == 0)
         result = pf_events_open(&recorder->opened, &recorder->chosen, &recorder->target, options, error);
     if (result == 0)

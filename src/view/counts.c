@@ -4,6 +4,7 @@
 
 #include "analysis/stat.h"
 #include "base/error.h"
+#include "base/event_name.h"
 #include "view/reading.h"
 
 struct counts {
@@ -30,13 +31,24 @@ struct counts {
 PUT(round, pf_set_u64, counts->stat.round_count)
 PUT(since_start, pf_set_u64, counts->stat.round.time)
 PUT(last, pf_set_bool, counts->stat.round.round_type != 0)
-PUT(event, pf_set_text, counts->event->name)
 PUT(unit, pf_set_text, counts->event->unit)
 PUT(count, pf_set_u64, pf_stat_scaled(&counts->stat, &counts->added))
 PUT(counted, pf_set_u64, counts->added.value)
 PUT(enabled, pf_set_u64, counts->added.enabled)
 PUT(running, pf_set_u64, counts->added.running)
 PUT(total, pf_set_u64, counts->place->now.value)
+
+PF_PUT(event)
+{
+    COUNTS;
+    pf_set_text_bytes(vector, counts->event->name, pf_event_name_bytes(counts->event->name));
+}
+
+PF_PUT(cgroup)
+{
+    COUNTS;
+    pf_set_text(vector, pf_event_name_cgroup(counts->event->name));
+}
 
 PF_PUT(value)
 {
@@ -79,6 +91,8 @@ static const struct pf_column columns[] = {
     PF_COLUMN(cpu, I32, "", "Processor; null: any."),
     PF_COLUMN(tid, I32, "", "Thread; null: all."),
     PF_COLUMN(comm, TEXT, "", "Its name when counting began; null: not known."),
+    PF_COLUMN(cgroup, TEXT, "",
+              "Control group that alone was counted; null: everything was, or the recording does not say it."),
     PF_COLUMN(value, F64, "", "What was counted in this interval, in the event's unit; null: the counter never ran."),
     PF_COLUMN(unit, TEXT, "", "The event's unit; null: a number of events."),
     PF_REQUIRED(

@@ -107,11 +107,16 @@ static inline void pf_set_bool(struct pf_vector *vector, bool value)
     pf_vector_mark(vector);
 }
 
+static inline void pf_set_text_bytes(struct pf_vector *vector, const char *text, size_t bytes)
+{
+    pf_set_u32(vector, pf_dictionary_put(&vector->dictionary, text, bytes));
+}
+
 /* NULL is null. */
 static inline void pf_set_text(struct pf_vector *vector, const char *text)
 {
     if (text)
-        pf_set_u32(vector, pf_dictionary_put(&vector->dictionary, text, strlen(text)));
+        pf_set_text_bytes(vector, text, strlen(text));
     else
         pf_set_null(vector);
 }

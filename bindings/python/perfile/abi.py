@@ -1089,6 +1089,8 @@ class perfile_counter_options(Sized):
     interval_ms: int
     unscaled: bool
     detail: int
+    cgroups: Optional[Bytes]
+    for_each_cgroup: Optional[Bytes]
 
 
 class perfile_known_event(Struct):
@@ -2597,7 +2599,9 @@ perfile_counter_options._fields_ = [
     ('per', c_char_p),
     ('interval_ms', c_uint64),
     ('unscaled', c_bool),
-    ('detail', c_uint64)]
+    ('detail', c_uint64),
+    ('cgroups', c_char_p),
+    ('for_each_cgroup', c_char_p)]
 perfile_known_event._fields_ = [
     ('name', c_char_p),
     ('kind', c_char_p),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/event_name.h"
 #include "base/locale.h"
 
 /* In hundreds and so on a second: the unit of rates. */
@@ -90,13 +91,6 @@ struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const
 
 #define DURATION UINT32_MAX
 
-/* "cycles:u" is also called cycles. */
-static size_t bytes_without_modifiers(const char *name)
-{
-    const char *colon = strrchr(name, ':');
-    return colon && colon[strspn(colon, ":ukhGHpPSDIWbe")] == '\0' ? (size_t)(colon - name) : strlen(name);
-}
-
 /* All of a name: "cycles" is not meant where "cycles_idle" stands, but it is in "cycles/2". */
 static size_t matched(const char *text, const char *name, size_t bytes)
 {
@@ -114,8 +108,8 @@ static size_t find_name(const void *context, const char *text, uint32_t *number)
     size_t longest = matched(text, duration, sizeof(duration) - 1);
     *number = DURATION;
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++) {
-        const size_t all = strlen(event->name), most = all ? matched(text, event->name, all) : 0,
-                     short_name = bytes_without_modifiers(event->name),
+        const size_t all = pf_event_name_bytes(event->name), most = all ? matched(text, event->name, all) : 0,
+                     short_name = pf_event_name_bare_bytes(event->name),
                      bytes = most || !short_name ? most : matched(text, event->name, short_name);
         if (bytes > longest) {
             longest = bytes;
@@ -175,9 +169,13 @@ struct group_values {
 static double value_of(const void *context, uint32_t number)
 {
     const struct group_values *of = context;
-    const struct pf_stat_line *line = pf_stat_line_of(of->sheet, number, of->group);
+    const struct pf_stat_sheet *sheet = of->sheet;
+    uint64_t event;
     if (number == DURATION)
-        return of->sheet->elapsed ? (double)of->sheet->elapsed / 1e9 : NAN;
+        return sheet->elapsed ? (double)sheet->elapsed / 1e9 : NAN;
+    const uint64_t key = (uint64_t)sheet->names[number].alike << 32 | sheet->groups[of->group].cgroup;
+    const struct pf_stat_line *line =
+        pf_map_get(&sheet->event_of, key, &event) ? pf_stat_line_of(sheet, (uint32_t)event, of->group) : NULL;
     return line && !pf_stat_lack(line) ? pf_stat_value(line) : NAN;
 }
 

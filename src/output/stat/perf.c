@@ -31,11 +31,11 @@ static void put_csv_time(struct pf_stat_sheet *sheet)
 
 static void put_csv_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
-    const struct pf_stat_group *group = &sheet->groups[line->group];
-    const struct pf_cpu_place *at = &group->place;
+    const struct pf_stat_where *where = pf_stat_where_of(sheet, line);
+    const struct pf_cpu_place *at = &where->place;
     const char *separator = separator_of(sheet);
     if (sheet->per == PF_STAT_CPU) {
-        pf_put_format(sheet->out, "CPU%d%s", group->number, separator);
+        pf_put_format(sheet->out, "CPU%d%s", where->number, separator);
     } else if (sheet->per == PF_STAT_THREAD && sheet->stat.thread_count) {
         pf_put_name(sheet->out, pf_stat_thread_of(sheet, line)->comm);
         pf_put_format(sheet->out, "-%d%s", pf_stat_thread_of(sheet, line)->tid, separator);
@@ -51,6 +51,15 @@ static void put_csv_label(struct pf_stat_sheet *sheet, const struct pf_stat_line
     }
 }
 
+static void put_csv_cgroup(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+{
+    const char *cgroup = pf_stat_name_of(sheet, line)->cgroup_text;
+    if (!sheet->has_cgroups)
+        return;
+    pf_put_string(sheet->out, separator_of(sheet));
+    pf_put_name(sheet->out, cgroup ? cgroup : "");
+}
+
 static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
     const char *separator = separator_of(sheet), *lack = pf_stat_lack(line);
@@ -61,7 +70,8 @@ static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
     put_csv_label(sheet, line);
     pf_put_string(sheet->out, lack ? lack : value);
     pf_put_format(sheet->out, "%s%.32s%s", separator, line->event->unit ? line->event->unit : "", separator);
-    pf_put_name(sheet->out, line->event->name);
+    pf_put_name_bytes(sheet->out, line->event->name, pf_stat_name_of(sheet, line)->bytes);
+    put_csv_cgroup(sheet, line);
     if (has_spread(sheet))
         pf_put_format(sheet->out, "%s%.2f%%", separator, pf_stats_error_percent(&line->spread));
     pf_put_format(sheet->out, "%s%" PRIu64 "%s%.2f%s", separator, line->running, separator, pf_stat_share(line),
@@ -71,14 +81,16 @@ static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
     pf_put_format(sheet->out, "%s%s\n", separator, metric.unit ? metric.unit : "");
 }
 
-/* As perf does it for metrics beside the first of a line: what the line says of itself is empty. */
+/* As perf does it for metrics beside the first of a line: what the line says of its event is empty. */
 static void put_csv_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *of,
                            const struct pf_stat_wanted *wanted, double value)
 {
     const char *separator = separator_of(sheet);
     put_csv_time(sheet);
     put_csv_label(sheet, of);
-    for (unsigned i = 0; i < (has_spread(sheet) ? 6 : 5); i++)
+    pf_put_format(sheet->out, "%s%s", separator, separator);
+    put_csv_cgroup(sheet, of);
+    for (unsigned i = 0; i < (has_spread(sheet) ? 4 : 3); i++)
         pf_put_string(sheet->out, separator);
     if (isnan(value))
         pf_put_string(sheet->out, "<not available>");
@@ -102,19 +114,31 @@ const struct pf_output pf_output_stat_perf_csv = {
 
 /* ---- an object on a line ----------------------------------------------------------------------------------------- */
 
-static void put_text_member(struct pf_text *out, const char *name, const char *value)
+static void put_bytes_member(struct pf_text *out, const char *name, const char *value, size_t bytes)
 {
     pf_put_format(out, "\"%s\" : ", name);
-    pf_put_json_string(out, value, strlen(value));
+    pf_put_json_string(out, value, bytes);
     pf_put_string(out, ", ");
+}
+
+static void put_text_member(struct pf_text *out, const char *name, const char *value)
+{
+    put_bytes_member(out, name, value, strlen(value));
+}
+
+static void put_json_cgroup(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+{
+    const char *cgroup = pf_stat_name_of(sheet, line)->cgroup_text;
+    if (sheet->has_cgroups)
+        put_text_member(sheet->out, "cgroup", cgroup ? cgroup : "");
 }
 
 static void put_json_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
-    const struct pf_stat_group *group = &sheet->groups[line->group];
-    const struct pf_cpu_place *at = &group->place;
+    const struct pf_stat_where *where = pf_stat_where_of(sheet, line);
+    const struct pf_cpu_place *at = &where->place;
     if (sheet->per == PF_STAT_CPU)
-        pf_put_format(sheet->out, "\"cpu\" : \"%d\", ", group->number);
+        pf_put_format(sheet->out, "\"cpu\" : \"%d\", ", where->number);
     else if (sheet->per == PF_STAT_SOCKET)
         pf_put_format(sheet->out, "\"socket\" : \"S%d\", ", at->socket);
     else if (sheet->per == PF_STAT_DIE)
@@ -146,6 +170,7 @@ static void put_json_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_li
     pf_put_char(sheet->out, '{');
     put_json_time(sheet);
     put_json_label(sheet, of);
+    put_json_cgroup(sheet, of);
     if (isnan(value))
         pf_put_string(sheet->out, "\"metric-value\" : null, \"metric-unit\" : ");
     else
@@ -164,7 +189,8 @@ static void put_json_line(struct pf_stat_sheet *sheet, const struct pf_stat_line
     pf_stat_format_value(line, 6, value);
     put_text_member(sheet->out, "counter-value", pf_stat_lack(line) ? pf_stat_lack(line) : value);
     put_text_member(sheet->out, "unit", line->event->unit ? line->event->unit : "");
-    put_text_member(sheet->out, "event", line->event->name);
+    put_bytes_member(sheet->out, "event", line->event->name, pf_stat_name_of(sheet, line)->bytes);
+    put_json_cgroup(sheet, line);
     if (has_spread(sheet))
         pf_put_format(sheet->out, "\"variance\" : %.2f, ", pf_stats_error_percent(&line->spread));
     pf_put_format(sheet->out, "\"event-runtime\" : %" PRIu64 ", \"pcnt-running\" : %.2f", line->running,

@@ -5,52 +5,69 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/event_name.h"
 
 /* Events that could not be opened have a line in each round; a hostile recording has many of both. */
 enum { UNSUPPORTED_MAX = 1 << 20 };
 
 /* ---- what is added up -------------------------------------------------------------------------------------------- */
 
-/* All that the counters of a group have in common, and nothing else. */
-static struct pf_stat_group group_of(const struct pf_stat_sheet *sheet, const struct pf_stat_place *place)
+/* All that the counters of a place have in common, and nothing else. */
+static struct pf_stat_where where_is(const struct pf_stat_sheet *sheet, const struct pf_stat_place *place)
 {
-    struct pf_stat_group group = {.place = {-1, -1, -1, -1}};
+    struct pf_stat_where where = {.place = {-1, -1, -1, -1}};
     const struct pf_cpu_place at = pf_topology_at(&sheet->topology, place->cpu);
     if (sheet->per == PF_STAT_CPU)
-        group.number = place->cpu;
+        where.number = place->cpu;
     else if (sheet->per == PF_STAT_THREAD)
-        group.number = (int32_t)place->thread;
+        where.number = (int32_t)place->thread;
     else if (sheet->per == PF_STAT_NODE)
-        group.place.node = at.node;
+        where.place.node = at.node;
     if (sheet->per == PF_STAT_SOCKET || sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE)
-        group.place.socket = at.socket;
+        where.place.socket = at.socket;
     if (sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE) /* perf before 5.4 does not write dies: there is one */
-        group.place.die = at.socket >= 0 && at.die < 0 ? 0 : at.die;
+        where.place.die = at.socket >= 0 && at.die < 0 ? 0 : at.die;
     if (sheet->per == PF_STAT_CORE)
-        group.place.core = at.core;
-    return group;
+        where.place.core = at.core;
+    return where;
 }
 
 /* Where there are dies, cores and nodes, there are no threads or processors: the numbers need 16 bits each. */
-static uint64_t key_of_group(const struct pf_stat_group *group)
+static uint64_t key_of_where(const struct pf_stat_where *where)
 {
-    const struct pf_cpu_place *place = &group->place;
-    return (uint64_t)(uint32_t)group->number ^ (uint64_t)(uint16_t)(place->socket + 1) << 48 ^
+    const struct pf_cpu_place *place = &where->place;
+    return (uint64_t)(uint32_t)where->number ^ (uint64_t)(uint16_t)(place->socket + 1) << 48 ^
            (uint64_t)(uint16_t)(place->die + 1) << 32 ^ (uint64_t)(uint16_t)(place->core + 1) << 16 ^
            (uint64_t)(uint16_t)(place->node + 1);
 }
 
 /* UINT32_MAX: out of memory. */
-static uint32_t find_group(struct pf_stat_sheet *sheet, const struct pf_stat_group *wanted)
+static uint32_t find_where(struct pf_stat_sheet *sheet, const struct pf_stat_where *wanted)
 {
-    const uint64_t key = key_of_group(wanted);
+    const uint64_t key = key_of_where(wanted);
+    uint64_t index = sheet->where_count;
+    if (pf_map_get(&sheet->where_of, key, &index))
+        return (uint32_t)index;
+    if (!pf_grow(sheet->allocator, &sheet->wheres, &sheet->where_room, index + 1, sizeof(*sheet->wheres)) ||
+        !pf_map_put(&sheet->where_of, key, index))
+        return UINT32_MAX;
+    sheet->wheres[sheet->where_count++] = *wanted;
+    return (uint32_t)index;
+}
+
+/* The same, and for `where`. */
+static uint32_t find_group(struct pf_stat_sheet *sheet, uint32_t where, uint32_t cgroup)
+{
+    const uint64_t key = (uint64_t)where << 32 | cgroup;
     uint64_t index = sheet->group_count;
+    if (where == UINT32_MAX)
+        return UINT32_MAX;
     if (pf_map_get(&sheet->group_of, key, &index))
         return (uint32_t)index;
     if (!pf_grow(sheet->allocator, &sheet->groups, &sheet->group_room, index + 1, sizeof(*sheet->groups)) ||
         !pf_map_put(&sheet->group_of, key, index))
         return UINT32_MAX;
-    sheet->groups[sheet->group_count++] = *wanted;
+    sheet->groups[sheet->group_count++] = (struct pf_stat_group){.at = sheet->wheres[where], .cgroup = cgroup};
     return (uint32_t)index;
 }
 
@@ -81,8 +98,8 @@ static struct pf_stat_line *find_line(struct pf_stat_sheet *sheet, const struct 
 
 static bool add_place(struct pf_stat_sheet *sheet, const struct pf_stat_place *place, const struct pf_stat_count *count)
 {
-    const struct pf_stat_group wanted = group_of(sheet, place);
-    const uint32_t group = find_group(sheet, &wanted);
+    const struct pf_stat_where where = where_is(sheet, place);
+    const uint32_t group = find_group(sheet, find_where(sheet, &where), sheet->names[place->event].cgroup);
     struct pf_stat_line *line =
         group == UINT32_MAX ? NULL : find_line(sheet, perfile_event_get(sheet->reader, place->event), group);
     if (!line)
@@ -100,24 +117,26 @@ static bool add_place(struct pf_stat_sheet *sheet, const struct pf_stat_place *p
 static bool add_unsupported(struct pf_stat_sheet *sheet)
 {
     const bool is_alone = perfile_event_count(sheet->reader) == 1 && sheet->stat.place_count;
-    const struct pf_stat_group all = {.place = {-1, -1, -1, -1}};
+    const struct pf_stat_where all = {.place = {-1, -1, -1, -1}};
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++) {
         if (event->id_count || is_alone || sheet->unsupported >= UNSUPPORTED_MAX)
             continue;
-        if (!sheet->group_count && find_group(sheet, &all) == UINT32_MAX)
+        if (!sheet->where_count && find_where(sheet, &all) == UINT32_MAX)
             return false;
-        const size_t groups = sheet->per == PF_STAT_THREAD ? 1 : sheet->group_count;
-        for (uint32_t group = 0; group < groups && sheet->unsupported++ < UNSUPPORTED_MAX; group++)
-            if (!find_line(sheet, event, group))
+        const size_t wheres = sheet->per == PF_STAT_THREAD ? 1 : sheet->where_count;
+        for (uint32_t where = 0; where < wheres && sheet->unsupported++ < UNSUPPORTED_MAX; where++) {
+            const uint32_t group = find_group(sheet, where, sheet->names[i].cgroup);
+            if (group == UINT32_MAX || !find_line(sheet, event, group))
                 return false;
+        }
     }
     return true;
 }
 
 /* ---- the order --------------------------------------------------------------------------------------------------- */
 
-static int compare_groups(const struct pf_stat_group *a, const struct pf_stat_group *b)
+static int compare_wheres(const struct pf_stat_where *a, const struct pf_stat_where *b)
 {
     const int32_t left[] = {a->place.socket, a->place.die, a->place.core, a->place.node, a->number};
     const int32_t right[] = {b->place.socket, b->place.die, b->place.core, b->place.node, b->number};
@@ -132,14 +151,14 @@ static int compare_lines(const void *left, const void *right, void *context)
     const struct pf_stat_sheet *sheet = context;
     const struct pf_stat_line *a = left, *b = right;
     const bool by_group = sheet->per != PF_STAT_CPU && sheet->per != PF_STAT_THREAD;
-    const int groups = compare_groups(&sheet->groups[a->group], &sheet->groups[b->group]);
-    if (by_group && groups)
-        return groups;
+    const int wheres = compare_wheres(&sheet->groups[a->group].at, &sheet->groups[b->group].at);
+    if (by_group && wheres)
+        return wheres;
     if (a->event->index != b->event->index)
         return a->event->index < b->event->index ? -1 : 1;
     if (sheet->per == PF_STAT_THREAD && a->count != b->count)
         return a->count > b->count ? -1 : 1;
-    return groups;
+    return wheres;
 }
 
 /* What the groups counted, for metrics. */
@@ -196,10 +215,88 @@ static void drop_lines(struct pf_stat_sheet *sheet)
     sheet->line_count = 0;
 }
 
+/* ---- names of events --------------------------------------------------------------------------------------------- */
+
+static int compare_texts(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+{
+    const int order = memcmp(a, b, pf_min(a_bytes, b_bytes));
+    return order ? order : (a_bytes > b_bytes) - (a_bytes < b_bytes);
+}
+
+static int compare_names(const void *left, const void *right, void *context)
+{
+    const struct pf_stat_name *names = context;
+    const uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
+    const int order = compare_texts(names[i].text, names[i].bytes, names[k].text, names[k].bytes);
+    return order ? order : (i > k) - (i < k);
+}
+
+static int compare_cgroups(const void *left, const void *right, void *context)
+{
+    const struct pf_stat_name *names = context;
+    const uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
+    const char *a = names[i].cgroup_text ? names[i].cgroup_text : "",
+               *b = names[k].cgroup_text ? names[k].cgroup_text : "";
+    const int order = strcmp(a, b);
+    return order ? order : (i > k) - (i < k);
+}
+
+/* Names and control groups have the number of their first event, which stays when events are added. */
+static bool number_names(struct pf_stat_sheet *sheet, uint32_t *order)
+{
+    struct pf_stat_name *names = sheet->names;
+    const size_t count = sheet->name_count;
+    uint64_t known;
+    qsort_r(order, count, sizeof(*order), compare_names, names);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        const struct pf_stat_name *a = &names[order[first]], *b = &names[order[i]];
+        first = compare_texts(a->text, a->bytes, b->text, b->bytes) ? i : first;
+        names[order[i]].alike = order[first];
+    }
+    qsort_r(order, count, sizeof(*order), compare_cgroups, names);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        struct pf_stat_name *name = &names[order[i]];
+        first = name->cgroup_text && names[order[first]].cgroup_text &&
+                        !strcmp(names[order[first]].cgroup_text, name->cgroup_text)
+                    ? first
+                    : i;
+        name->cgroup = name->cgroup_text ? order[first] + 1 : 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t key = (uint64_t)names[i].alike << 32 | names[i].cgroup;
+        if (!pf_map_get(&sheet->event_of, key, &known) && !pf_map_put(&sheet->event_of, key, i))
+            return false;
+        sheet->has_cgroups |= names[i].cgroup != 0;
+    }
+    return true;
+}
+
+/* Of streams they appear one after the other. */
+static bool take_names(struct pf_stat_sheet *sheet)
+{
+    const size_t count = perfile_event_count(sheet->reader);
+    if (count == sheet->name_count)
+        return true;
+    uint32_t *order = pf_new(sheet->allocator, count * sizeof(*order));
+    bool taken = order && pf_grow(sheet->allocator, &sheet->names, &sheet->name_room, count, sizeof(*sheet->names));
+    for (uint32_t i = 0; taken && i < count; i++) {
+        const char *text = perfile_event_get(sheet->reader, i)->name;
+        order[i] = i;
+        sheet->names[i] = (struct pf_stat_name){
+            .text = text, .bytes = pf_event_name_bytes(text), .cgroup_text = pf_event_name_cgroup(text)};
+    }
+    sheet->name_count = taken ? count : 0;
+    taken = taken && number_names(sheet, order);
+    pf_free(sheet->allocator, order, count * sizeof(*order));
+    return taken;
+}
+
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
 static bool add_round(struct pf_stat_sheet *sheet)
 {
+    if (!take_names(sheet))
+        return false;
     for (uint32_t i = sheet->stat.first_given; i != UINT32_MAX; i = sheet->stat.places[i].next_given) {
         const struct pf_stat_count added = pf_stat_added(&sheet->stat.places[i]);
         if (!add_place(sheet, &sheet->stat.places[i], &added))
@@ -316,6 +413,8 @@ static int read_all(struct pf_stat_sheet *sheet, const struct pf_stat_style *sty
 /* The counts of one recording become one more number of each line. */
 static bool add_totals(struct pf_stat_sheet *sheet)
 {
+    if (!take_names(sheet))
+        return false;
     for (size_t i = 0; i < sheet->line_count; i++) {
         sheet->lines[i].count = sheet->lines[i].enabled = sheet->lines[i].running = 0;
         sheet->lines[i].cpus = 0;
@@ -356,6 +455,7 @@ static int read_recording(struct pf_stat_sheet *sheet, const struct pf_stat_styl
                           const struct perfile_reader *first, struct perfile_error *error)
 {
     close_recording(sheet);
+    sheet->name_count = 0;
     pf_stat_open(&sheet->stat, sheet->allocator);
     const int result = read_all(sheet, style, sheet->reader == first, error);
     const int same = check_events(sheet, first, error);
@@ -391,7 +491,9 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
                   const struct pf_stat_style *style, struct pf_text *out, struct perfile_error *error)
 {
     struct pf_stat_sheet sheet = {.allocator = out->allocator, .options = options, .reader = reader, .out = out};
+    pf_map_open(&sheet.where_of, sheet.allocator);
     pf_map_open(&sheet.group_of, sheet.allocator);
+    pf_map_open(&sheet.event_of, sheet.allocator);
     pf_map_open(&sheet.line_of, sheet.allocator);
     int result = read_recording(&sheet, style, reader, error);
     for (size_t i = 0; i < options->more_count && result >= 0; i++) {
@@ -406,8 +508,12 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
         tell(&sheet, "there are no counts: the recording was not made by perf stat record");
     close_recording(&sheet);
     pf_stat_wanted_close(&sheet);
+    pf_map_close(&sheet.where_of);
     pf_map_close(&sheet.group_of);
+    pf_map_close(&sheet.event_of);
     pf_map_close(&sheet.line_of);
+    pf_free(sheet.allocator, sheet.wheres, sheet.where_room * sizeof(*sheet.wheres));
+    pf_free(sheet.allocator, sheet.names, sheet.name_room * sizeof(*sheet.names));
     pf_free(sheet.allocator, sheet.groups, sheet.group_room * sizeof(*sheet.groups));
     pf_free(sheet.allocator, sheet.lines, sheet.line_room * sizeof(*sheet.lines));
     return result;

@@ -37,10 +37,16 @@ enum pf_stat_kind {
     PF_STAT_OTHER,
 };
 
-/* What counters are added up by, and what they count together. */
+/* What counters are added up by. */
+struct pf_stat_where {
+    struct pf_cpu_place place; /* of socket, die, core, node: what they have in common */
+    int32_t number;            /* cpu: which; thread: the index */
+};
+
+/* The counters of a place, of one control group, and what they count together. */
 struct pf_stat_group {
-    struct pf_cpu_place place;    /* of socket, die, core, node: what they have in common */
-    int32_t number;               /* cpu: which; thread: the index */
+    struct pf_stat_where at;
+    uint32_t cgroup;              /* as in struct pf_stat_name */
     double counts[PF_STAT_OTHER]; /* of the round; of several clocks their mean ... */
     unsigned clocks;              /* ... and how many there are */
     bool shown;                   /* its metrics, in this round */
@@ -57,6 +63,15 @@ struct pf_stat_line {
     struct pf_stats spread; /* over recordings */
 };
 
+/* What the name of an event says; by the event's index. */
+struct pf_stat_name {
+    const char *text;
+    size_t bytes;            /* without the control group */
+    const char *cgroup_text; /* NULL: none */
+    uint32_t cgroup;         /* 0: none; those of one number are one */
+    uint32_t alike;          /* the first event of this name, in whatever control group */
+};
+
 /* A metric that was asked for. */
 struct pf_stat_wanted {
     const char *name; /* as it was given */
@@ -67,7 +82,7 @@ struct pf_stat_wanted {
 
 /* Of columns of the text. */
 struct pf_stat_widths {
-    size_t place, name, metric;
+    size_t place, name, cgroup, metric;
 };
 
 /* The lines of one round. */
@@ -84,9 +99,15 @@ struct pf_stat_sheet {
     uint64_t time;         /* ns from the start to the end of the round */
     uint64_t elapsed;      /* ns that the counts are of; 0: the recording does not say */
     struct pf_stats walls; /* the same of several recordings */
-    struct pf_map group_of, line_of;
+    struct pf_map where_of, group_of, line_of;
+    struct pf_stat_where *wheres;
+    size_t where_count, where_room;
     struct pf_stat_group *groups;
     size_t group_count, group_room;
+    struct pf_stat_name *names;
+    size_t name_count, name_room;
+    struct pf_map event_of; /* name (`alike`) and control group -> the first event */
+    bool has_cgroups;
     struct pf_stat_line *lines; /* in the order in which they are shown */
     size_t line_count, line_room;
     struct pf_stat_wanted *wanted;
@@ -131,6 +152,16 @@ void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style 
 const char *pf_stat_lack(const struct pf_stat_line *line);
 /* NULL: there is none. */
 const struct pf_stat_line *pf_stat_line_of(const struct pf_stat_sheet *sheet, uint32_t event, uint32_t group);
+static inline const struct pf_stat_name *pf_stat_name_of(const struct pf_stat_sheet *sheet,
+                                                         const struct pf_stat_line *line)
+{
+    return &sheet->names[line->event->index];
+}
+static inline const struct pf_stat_where *pf_stat_where_of(const struct pf_stat_sheet *sheet,
+                                                           const struct pf_stat_line *line)
+{
+    return &sheet->groups[line->group].at;
+}
 /* Percent of the time that the counter counted. */
 static inline double pf_stat_share(const struct pf_stat_line *line)
 {
@@ -147,7 +178,7 @@ void pf_stat_format_value(const struct pf_stat_line *line, int digits, char text
 static inline const struct pf_stat_thread *pf_stat_thread_of(const struct pf_stat_sheet *sheet,
                                                              const struct pf_stat_line *line)
 {
-    return &sheet->stat.threads[sheet->groups[line->group].number];
+    return &sheet->stat.threads[pf_stat_where_of(sheet, line)->number];
 }
 
 #endif

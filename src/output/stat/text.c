@@ -14,6 +14,8 @@ enum {
     COUNT_WIDTH_FITTED = 16,
     NAME_WIDTH = 32,
     NAME_WIDTH_LEAST = 12,
+    CGROUP_WIDTH = 16,
+    CGROUP_WIDTH_LEAST = 12,
     METRIC_WIDTH = 38,
     METRIC_VALUE_WIDTH = 8,
     TIME_WIDTH = 17,
@@ -131,13 +133,13 @@ static void begin(struct pf_stat_sheet *sheet)
 
 static void name_place(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line, char text[PLACE_BYTES])
 {
-    const struct pf_stat_group *group = &sheet->groups[line->group];
-    const struct pf_cpu_place *at = &group->place;
+    const struct pf_stat_where *where = pf_stat_where_of(sheet, line);
+    const struct pf_cpu_place *at = &where->place;
     const int comm_width = screen_of(sheet) ? 0 : COMM_WIDTH;
     *text = 0;
     switch (sheet->per) {
     case PF_STAT_CPU:
-        pf_format(text, PLACE_BYTES, "CPU%d", group->number);
+        pf_format(text, PLACE_BYTES, "CPU%d", where->number);
         break;
     case PF_STAT_SOCKET:
         pf_format(text, PLACE_BYTES, "S%d", at->socket);
@@ -219,19 +221,38 @@ static void put_metric(struct pf_stat_sheet *sheet, const struct pf_stat_line *l
     pf_put_format(sheet->out, " # %s %-*s", text, padded ? (int)(sheet->widths.metric - used) : 0, metric.unit);
 }
 
+/* A text of this width at least, and on terminals at most. */
+static void put_fitted(struct pf_stat_sheet *sheet, const char *text, size_t bytes, size_t width, bool padded)
+{
+    char copy[NAME_BYTES], fitted[NAME_BYTES];
+    size_t columns = pf_columns(text, bytes);
+    if (screen_of(sheet) && columns > width && bytes < sizeof(copy)) {
+        memcpy(copy, text, bytes);
+        copy[bytes] = 0;
+        bytes = perfile_name_fit(copy, width, fitted, sizeof(fitted));
+        text = fitted;
+        columns = pf_columns(text, bytes);
+    }
+    pf_put_name_bytes(sheet->out, text, bytes);
+    for (size_t i = columns; i < width && padded; i++)
+        pf_put_char(sheet->out, ' ');
+}
+
+static void put_cgroup(struct pf_stat_sheet *sheet, const struct pf_stat_line *line, bool padded)
+{
+    const char *cgroup = pf_stat_name_of(sheet, line)->cgroup_text;
+    pf_put_char(sheet->out, ' ');
+    put_fitted(sheet, cgroup ? cgroup : "", cgroup ? strlen(cgroup) : 0, sheet->widths.cgroup, padded);
+}
+
+/* `padded`: more follows. */
 static void put_name(struct pf_stat_sheet *sheet, const struct pf_stat_line *line, bool padded)
 {
-    char fitted[NAME_BYTES];
-    const char *name = line->event->name;
-    size_t bytes = strlen(name), columns = pf_columns(name, bytes);
-    if (screen_of(sheet) && columns > sheet->widths.name) {
-        bytes = perfile_name_fit(name, sheet->widths.name, fitted, sizeof(fitted));
-        name = fitted;
-        columns = pf_columns(name, bytes);
-    }
-    pf_put_name_bytes(sheet->out, name, bytes);
-    for (size_t i = columns; i < sheet->widths.name && padded; i++)
-        pf_put_char(sheet->out, ' ');
+    const struct pf_stat_name *name = pf_stat_name_of(sheet, line);
+    const bool has_cgroup = sheet->has_cgroups && (padded || name->cgroup_text);
+    put_fitted(sheet, name->text, name->bytes, sheet->widths.name, padded || has_cgroup);
+    if (has_cgroup)
+        put_cgroup(sheet, line, padded);
 }
 
 static void put_time(struct pf_stat_sheet *sheet)
@@ -263,11 +284,14 @@ static void measure_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
 {
     struct pf_stat_widths *widths = &sheet->widths;
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
+    const struct pf_stat_name *name = pf_stat_name_of(sheet, line);
     char place[PLACE_BYTES], text[64];
     name_place(sheet, line, place);
     if (!sheet->intervals && *place) /* the heading of intervals stands there already */
         widths->place = pf_max(widths->place, pf_columns(place, strlen(place)) + (has_counters(sheet) ? 0 : 1));
-    widths->name = pf_max(widths->name, pf_columns(line->event->name, strlen(line->event->name)));
+    widths->name = pf_max(widths->name, pf_columns(name->text, name->bytes));
+    if (name->cgroup_text)
+        widths->cgroup = pf_max(widths->cgroup, pf_columns(name->cgroup_text, strlen(name->cgroup_text)));
     if (metric.unit)
         widths->metric = pf_max(widths->metric, 3 + (size_t)format_metric(&metric, text) + 1 + strlen(metric.unit));
 }
@@ -285,21 +309,37 @@ static size_t width_of_others(const struct pf_stat_sheet *sheet)
            (any_shared ? SHARE_WIDTH : 0);
 }
 
+static size_t shrink(size_t width, size_t too_much, size_t least)
+{
+    return width > least + too_much ? width - too_much : pf_min(width, least);
+}
+
+/* Control groups are given up first: they differ at their ends, and events do all over. */
+static void fit_names(struct pf_stat_widths *widths, size_t room)
+{
+    const size_t with_cgroup = widths->cgroup ? widths->cgroup + 1 : 0;
+    if (widths->name + with_cgroup <= room)
+        return;
+    widths->cgroup = shrink(widths->cgroup, widths->name + with_cgroup - room, CGROUP_WIDTH_LEAST);
+    const size_t left = widths->cgroup ? widths->cgroup + 1 : 0;
+    if (widths->name + left > room)
+        widths->name = shrink(widths->name, widths->name + left - room, NAME_WIDTH_LEAST);
+}
+
 static void measure(struct pf_stat_sheet *sheet)
 {
     struct pf_stat_widths *widths = &sheet->widths;
-    *widths = (struct pf_stat_widths){.place = place_widths[sheet->per], .name = NAME_WIDTH, .metric = METRIC_WIDTH};
+    *widths = (struct pf_stat_widths){
+        .place = place_widths[sheet->per], .name = NAME_WIDTH, .cgroup = CGROUP_WIDTH, .metric = METRIC_WIDTH};
     if (!screen_of(sheet))
         return;
-    widths->name = widths->metric = 0;
+    widths->name = widths->cgroup = widths->metric = 0;
     widths->place = sheet->intervals ? widths->place : 0;
     for (size_t i = 0; i < sheet->line_count; i++)
         if (!sheet->lines[i].hidden)
             measure_line(sheet, &sheet->lines[i]);
     const size_t others = width_of_others(sheet) + widths->metric;
-    const size_t room = screen_of(sheet) > others ? screen_of(sheet) - others : 0;
-    if (widths->name > room && widths->name > NAME_WIDTH_LEAST)
-        widths->name = pf_max(room, NAME_WIDTH_LEAST);
+    fit_names(widths, screen_of(sheet) > others ? screen_of(sheet) - others : 0);
 }
 
 /* Where those of lines stand. */
@@ -308,8 +348,10 @@ static void put_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *o
 {
     put_time(sheet);
     put_label(sheet, of);
-    pf_put_format(sheet->out, "%*s # ", count_width(sheet) + 1 + (int)unit_width(sheet) + 1 + (int)sheet->widths.name,
-                  "");
+    pf_put_format(sheet->out, "%*s", count_width(sheet) + 1 + (int)unit_width(sheet) + 1 + (int)sheet->widths.name, "");
+    if (sheet->has_cgroups)
+        put_cgroup(sheet, of, true);
+    pf_put_string(sheet->out, " # ");
     if (isnan(value))
         pf_put_string(sheet->out, "<not available> ");
     else
