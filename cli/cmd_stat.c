@@ -109,8 +109,15 @@ static const struct pf_option_group how_group = {"When and where it is printed",
 
 static const struct pf_option print_options[] = {
     FLAG("no-aggr", 'A', no_aggregation, "Print each CPU separately.", .first = true),
+    FLAG("no-merge", 0, no_aggregation, "The same."),
     FLAG("per-socket", 0, per_socket, "Add up counts by socket."),
     FLAG("per-die", 0, per_die, "Add up counts by die."),
+    {.name = "per-cache",
+     .kind = PF_OPTION_TEXT,
+     .argument = "LEVEL",
+     .usual = "cache",
+     .offset = AT(stat.per_cache),
+     .doc = "Add up counts by cache, L1 to L4; without LEVEL the last one that there is."},
     FLAG("per-core", 0, per_core, "Add up counts by core."),
     FLAG("per-node", 0, per_node, "Add up counts by memory node."),
     FLAG("per-thread", 0, per_thread, "Print each thread of --pid or --tid separately."),
@@ -199,6 +206,7 @@ static const char *per_of(const struct pf_stat_settings *stat)
     return stat->no_aggregation ? "cpu"
            : stat->per_socket   ? "socket"
            : stat->per_die      ? "die"
+           : stat->per_cache    ? stat->per_cache
            : stat->per_core     ? "core"
            : stat->per_node     ? "node"
            : stat->per_thread   ? "thread"
@@ -457,10 +465,11 @@ static const char *check_units(const struct pf_settings *settings)
     const struct perfile_recorder_options *what = &settings->record.options;
     const bool by_cpu = what->cpus || what->flags & PERFILE_RECORDER_ALL_CPUS;
 
-    if (stat->no_aggregation + stat->per_socket + stat->per_die + stat->per_core + stat->per_node + stat->per_thread >
+    if (stat->no_aggregation + stat->per_socket + stat->per_die + (stat->per_cache != NULL) + stat->per_core +
+            stat->per_node + stat->per_thread >
         1)
-        return "counts are added up in one way: give one of -A, --per-socket, --per-die, --per-core, --per-node, "
-               "--per-thread";
+        return "counts are added up in one way: give one of -A, --per-socket, --per-die, --per-cache, --per-core, "
+               "--per-node, --per-thread";
     if (per_of(stat) && !stat->per_thread && !by_cpu)
         return "counts of CPUs need --all-cpus or --cpu: a process is counted wherever it runs";
     if (stat->per_thread && (what->cpus || !(by_cpu || what->pids || what->tids || what->user)))
@@ -530,8 +539,25 @@ static int run_controlled(struct pf_settings *settings, bool records)
     return status;
 }
 
-static void choose_print(struct pf_settings *settings)
+/* "L2", "l2". */
+static int check_level(struct pf_stat_settings *stat)
 {
+    static const char *const levels[] = {"cache", "L1", "L2", "L3", "L4"};
+
+    for (size_t i = 0; stat->per_cache && i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (!strcasecmp(levels[i], stat->per_cache)) {
+            stat->per_cache = levels[i];
+            return PF_STATUS_OK;
+        }
+    if (stat->per_cache)
+        pf_message("stat: --per-cache needs a level, L1 to L4, or none for the last");
+    return stat->per_cache ? PF_STATUS_USAGE : PF_STATUS_OK;
+}
+
+static int choose_print(struct pf_settings *settings)
+{
+    const int status = check_level(&settings->stat);
+
     choose_format(settings);
     settings->print.per = per_of(&settings->stat);
     settings->print.metrics = settings->stat.metrics;
@@ -540,6 +566,7 @@ static void choose_print(struct pf_settings *settings)
                                                          : 0u) |
                            (settings->stat.plain_numbers ? PERFILE_STAT_PLAIN_NUMBERS : 0u) |
                            (settings->stat.null ? PERFILE_STAT_NO_COUNTS : 0u);
+    return status ? status : check_metrics(settings);
 }
 
 static const struct pf_command report_command;
@@ -567,8 +594,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
             return status;
         settings->operands[settings->operand_count] = NULL;
     }
-    choose_print(settings);
-    if ((status = check_metrics(settings)) || (status = pf_options_end_cgroups(settings)) ||
+    if ((status = choose_print(settings)) || (status = pf_options_end_cgroups(settings)) ||
         (status = check(settings, records)))
         return status;
     return run_controlled(settings, records);
@@ -576,8 +602,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 static int run_report(const struct pf_command *command, struct pf_settings *settings)
 {
-    choose_print(settings);
-    const int status = check_metrics(settings);
+    const int status = choose_print(settings);
     return status ? status : pf_run_output(command, settings);
 }
 

@@ -61,8 +61,9 @@ struct pf_stat_settings {
     bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
     bool unscaled, summary, plain_summary, plain_numbers, null;
     bool as_json;
-    char *metrics; /* a line each; owned */
-    char *cgroups; /* of the first event, of the second ...; owned */
+    const char *per_cache; /* NULL: not given */
+    char *metrics;         /* a line each; owned */
+    char *cgroups;         /* of the first event, of the second ...; owned */
     const char *for_each_cgroup;
     size_t cgroup_events; /* that stood before the last of `cgroups` */
 };

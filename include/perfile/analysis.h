@@ -385,8 +385,8 @@ struct perfile_output_options {
     const char *keys;
     bool addresses; /* export: costs of each instruction, not only of lines, in callgrind's format */
     /*
-     * stat: by what counters are added up: "all", "cpu", "socket", "die", "core", "node", "thread"; NULL: as the recording
-     * says. Of several recordings (`more`) the mean is shown.
+     * stat: by what counters are added up: "all", "cpu", "socket", "die", "cache" (the last level), "L1" to "L4", "core", "node",
+     * "thread"; NULL: as the recording says. Of several recordings (`more`) the mean is shown.
      */
     const char *per;
     const char *title; /* stat: what was counted, in the heading; NULL: the recording's command line */

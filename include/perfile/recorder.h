@@ -198,8 +198,8 @@ struct perfile_counter_options {
      * The names of events in the recording end in " cgroup=PATH".
      */
     const char *cgroups;
-    const char *
-        for_each_cgroup; /* the same; each event counts in each of them; regular expressions stand for all that match */
+    /* The same, but each event counts in each of them; regular expressions stand for all that match. */
+    const char *for_each_cgroup;
 };
 #define PERFILE_COUNTER_OPTIONS_INIT PERFILE_SIZED(struct perfile_counter_options)
 

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { TAG_PER, TAG_INTERVAL, TAG_SCALE };
+enum { TAG_PER, TAG_INTERVAL, TAG_SCALE, TAG_LEVEL };
 
 void pf_stat_open(struct pf_stat *stat, const struct perfile_allocator *allocator)
 {
@@ -108,12 +108,14 @@ static void keep_config(struct pf_stat *stat, const struct perfile_stat_config *
             stat->interval_ms = entry.val;
         else if (entry.tag == TAG_SCALE)
             stat->is_raw = !entry.val;
+        else if (entry.tag == TAG_LEVEL)
+            stat->level = entry.val;
         stat->has_config |= entry.tag == TAG_PER;
     }
 }
 
 /*
- * The numbers of what counts are added up by: 6.5 put caches before cores, 6.9 clusters before these. Those two are not
+ * The numbers of what counts are added up by: 6.5 put caches before cores, 6.9 clusters before these. Clusters are not
  * in the topology of a recording, and counts are then shown for all processors together.
  */
 enum pf_stat_per pf_stat_per_of(const struct pf_stat *stat, struct perfile_reader *reader)
@@ -121,10 +123,10 @@ enum pf_stat_per pf_stat_per_of(const struct pf_stat *stat, struct perfile_reade
     static const uint8_t numbers[][10] = {
         {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_CORE, PF_STAT_THREAD, PF_STAT_ALL, PF_STAT_NODE,
          PF_STAT_ALL, PF_STAT_ALL},
-        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_ALL, PF_STAT_CORE, PF_STAT_THREAD, PF_STAT_ALL,
-         PF_STAT_NODE, PF_STAT_ALL},
-        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_ALL, PF_STAT_ALL, PF_STAT_CORE, PF_STAT_THREAD,
-         PF_STAT_ALL, PF_STAT_NODE},
+        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_CACHE, PF_STAT_CORE, PF_STAT_THREAD,
+         PF_STAT_ALL, PF_STAT_NODE, PF_STAT_ALL},
+        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_ALL, PF_STAT_CACHE, PF_STAT_CORE,
+         PF_STAT_THREAD, PF_STAT_ALL, PF_STAT_NODE},
     };
     const char *version;
     unsigned major = 0, minor = 0, age = 2;

@@ -37,6 +37,7 @@ enum pf_stat_per {
     PF_STAT_CORE,
     PF_STAT_THREAD,
     PF_STAT_NODE,
+    PF_STAT_CACHE,
 };
 
 struct pf_stat {
@@ -53,6 +54,7 @@ struct pf_stat {
     struct perfile_stat_round round; /* the one that has ended */
     uint64_t round_count;
     uint64_t interval_ms; /* STAT_CONFIG; 0: one round */
+    uint64_t level;       /* STAT_CONFIG: of caches; 0, or more than there may be: the last one */
     uint64_t per;         /* STAT_CONFIG's number of what counts are added up by; see pf_stat_per_of */
     bool is_raw;          /* STAT_CONFIG: counts are not to be scaled to the time that they were enabled */
     bool has_config;

@@ -4,21 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 enum { CPUS_MAX = 1 << 16, LISTED_MAX = 1 << 20 };
 
-static const struct pf_cpu_place nowhere = {-1, -1, -1, -1};
-
 /* A visit of one of the features: which member the values belong to, and to which processor. */
 struct walk {
     struct pf_topology *topology;
-    char list; /* 'c' cpus, 'd' die_id, 'n' nodes; 0: another one */
+    char list; /* 'c' cpus, 'd' die_id, 'n' nodes, 'l' caches; 0: another one */
     size_t cpu;
     size_t listed; /* processors of nodes so far: lists may name them again and again */
     int32_t node;
-    bool is_short; /* of memory */
+    uint32_t level;      /* of a cache ... */
+    bool is_instruction; /* ... that others stand for */
+    bool is_short;       /* of memory */
 };
 
 /* NULL: no such processor, or out of memory. */
@@ -32,7 +33,7 @@ static struct pf_cpu_place *place_of(struct walk *walk, size_t cpu)
         return NULL;
     }
     while (topology->count <= cpu)
-        topology->cpus[topology->count++] = nowhere;
+        topology->cpus[topology->count++] = PF_NOWHERE;
     return &topology->cpus[cpu];
 }
 
@@ -45,6 +46,8 @@ static int begin(void *context, const char *name, bool list)
     }
     if (name && !strcmp(name, "NUMA_TOPOLOGY"))
         walk->list = 'n';
+    if (name && list && !strcmp(name, "levels"))
+        walk->list = 'l';
     return 0;
 }
 
@@ -55,9 +58,10 @@ static int end(void *context, bool list)
     return 0;
 }
 
-/* "0-3,7": these are of the node. */
-static void put_node(struct walk *walk, const char *list)
+/* "0-3,7": these are of the node, or share the cache. */
+static void put_listed(struct walk *walk, const char *list)
 {
+    const int32_t cache = (int32_t)strtoul(list, NULL, 10);
     while (*list >= '0' && *list <= '9') {
         char *after;
         unsigned long first = strtoul(list, &after, 10), last = first;
@@ -67,23 +71,44 @@ static void put_node(struct walk *walk, const char *list)
             struct pf_cpu_place *place = place_of(walk, first);
             if (!place)
                 return;
-            place->node = walk->node;
+            if (walk->list == 'n')
+                place->node = walk->node;
+            else
+                place->caches[walk->level - 1] = cache;
         }
         list = after + (*after == ',');
     }
 }
 
-static void take_node(struct walk *walk, const struct perfile_value *value)
+static void take_list(struct walk *walk, const struct perfile_value *value, const char *name)
 {
     char list[4096];
-    if (value->kind == PERFILE_VALUE_UNSIGNED && value->name && !strcmp(value->name, "nodenr"))
-        walk->node = (int32_t)value->number.u;
-    if (value->kind != PERFILE_VALUE_TEXT || !value->name || strcmp(value->name, "cpus") != 0 ||
+    if (value->kind != PERFILE_VALUE_TEXT || !value->name || strcmp(value->name, name) != 0 ||
         value->bytes >= sizeof(list))
         return;
     memcpy(list, value->data, value->bytes);
     list[value->bytes] = 0;
-    put_node(walk, list);
+    put_listed(walk, list);
+}
+
+static void take_node(struct walk *walk, const struct perfile_value *value)
+{
+    if (value->kind == PERFILE_VALUE_UNSIGNED && value->name && !strcmp(value->name, "nodenr"))
+        walk->node = (int32_t)value->number.u;
+    take_list(walk, value, "cpus");
+}
+
+/* Of L1 there are two, that of instructions and the other. */
+static void take_cache(struct walk *walk, const struct perfile_value *value)
+{
+    static const char instruction[] = "Instruction";
+    if (value->kind == PERFILE_VALUE_UNSIGNED && value->name && !strcmp(value->name, "level"))
+        walk->level = value->number.u <= PF_CACHE_LEVELS ? (uint32_t)value->number.u : 0;
+    if (value->kind == PERFILE_VALUE_TEXT && value->name && !strcmp(value->name, "type"))
+        walk->is_instruction =
+            value->bytes == sizeof(instruction) - 1 && !memcmp(value->data, instruction, value->bytes);
+    if (walk->level && !walk->is_instruction)
+        take_list(walk, value, "map");
 }
 
 static void take_cpu(struct walk *walk, const struct perfile_value *value)
@@ -107,6 +132,8 @@ static int take_value(void *context, const struct perfile_value *value)
     struct walk *walk = context;
     if (walk->list == 'n')
         take_node(walk, value);
+    else if (walk->list == 'l')
+        take_cache(walk, value);
     else if (walk->list)
         take_cpu(walk, value);
     return walk->is_short;
@@ -115,9 +142,10 @@ static int take_value(void *context, const struct perfile_value *value)
 int pf_topology_open(struct pf_topology *topology, struct perfile_reader *reader,
                      const struct perfile_allocator *allocator, struct perfile_error *error)
 {
-    static const uint32_t features[] = {PERFILE_FEATURE_CPU_TOPOLOGY, PERFILE_FEATURE_NUMA_TOPOLOGY};
+    static const uint32_t features[] = {PERFILE_FEATURE_CPU_TOPOLOGY, PERFILE_FEATURE_NUMA_TOPOLOGY,
+                                        PERFILE_FEATURE_CACHE};
     *topology = (struct pf_topology){.allocator = allocator};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < PF_COUNT(features); i++) {
         struct walk walk = {.topology = topology};
         const struct perfile_visitor visitor = {
             .size = sizeof(visitor), .context = &walk, .begin = begin, .end = end, .value = take_value};
@@ -138,5 +166,5 @@ void pf_topology_close(struct pf_topology *topology)
 
 struct pf_cpu_place pf_topology_at(const struct pf_topology *topology, int32_t cpu)
 {
-    return cpu >= 0 && (size_t)cpu < topology->count ? topology->cpus[cpu] : nowhere;
+    return cpu >= 0 && (size_t)cpu < topology->count ? topology->cpus[cpu] : PF_NOWHERE;
 }

@@ -6,9 +6,12 @@
 #include <perfile/perfile.h>
 
 /* -1: the recording does not say. */
+enum { PF_CACHE_LEVELS = 4 };
 struct pf_cpu_place {
     int32_t socket, die, core, node;
+    int32_t caches[PF_CACHE_LEVELS]; /* of L1, L2 ...: the first of the processors that share it, as perf has it */
 };
+#define PF_NOWHERE ((struct pf_cpu_place){-1, -1, -1, -1, {-1, -1, -1, -1}})
 
 struct pf_topology {
     const struct perfile_allocator *allocator;

@@ -218,23 +218,36 @@ static int write_cpus(struct perfile_counter *counter, const struct pf_synthesis
     return result;
 }
 
+enum { CACHE_LEVELS = 4, LAST_LEVEL };
+
+/* "L2": 2; 0: no level of caches. */
+static uint32_t level_of(const char *per)
+{
+    const bool is_level = per && *per == 'L' && per[1] >= '1' && per[1] <= '0' + CACHE_LEVELS && !per[2];
+    return is_level ? (uint32_t)(per[1] - '0') : 0;
+}
+
 static int number_of(const char *per)
 {
     static const char *const names[] = {"cpu",   "all",  "socket", "die", "cluster",
                                         "cache", "core", "thread", "",    "node"};
-    for (int i = 0; per && i < (int)PF_COUNT(names); i++)
-        if (!strcmp(per, names[i]))
+    const char *name = level_of(per) ? "cache" : per;
+    for (int i = 0; name && i < (int)PF_COUNT(names); i++)
+        if (!strcmp(name, names[i]))
             return i;
     return per ? -1 : 1;
 }
 
 static int write_config(struct perfile_counter *counter, struct perfile_error *error)
 {
-    enum { MODE, INTERVAL, SCALE, TAGS };
+    enum { MODE, INTERVAL, SCALE, LEVEL, TAGS };
+    const uint32_t level = level_of(counter->options.per);
     const uint64_t words[TAGS][2] = {{MODE, (uint64_t)number_of(counter->options.per)},
                                      {INTERVAL, counter->options.interval_ms},
-                                     {SCALE, !counter->options.unscaled}};
-    const struct perfile_stat_config record = {.nr = TAGS, .data = {.data = (const uint8_t *)words, .count = TAGS}};
+                                     {SCALE, !counter->options.unscaled},
+                                     {LEVEL, level ? level : LAST_LEVEL}};
+    const uint64_t tags = level ? TAGS : LEVEL; /* perf before 6.5 does not know it */
+    const struct perfile_stat_config record = {.nr = tags, .data = {.data = (const uint8_t *)words, .count = tags}};
     return put_record(counter, PERFILE_RECORD_STAT_CONFIG, 0, &record, sizeof(record), error);
 }
 
@@ -278,9 +291,10 @@ static int check(struct perfile_counter *counter, struct perfile_error *error)
 {
     const char *per = counter->options.per, *version = counter->what.for_perf;
     if (number_of(per) < 0)
-        return pf_about(error, per, strlen(per),
-                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "per",
-                                "unknown unit %.30s: expected all, cpu, socket, die, core, node or thread", per));
+        return pf_about(
+            error, per, strlen(per),
+            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "per",
+                    "unknown unit %.30s: expected all, cpu, socket, die, cache, L1 to L4, core, node or thread", per));
     counter->chosen.version = version ? pf_since_parse(version) : 0;
     if (version && counter->chosen.version < PF_VERSION(4, 4))
         return pf_about(error, version, strlen(version),

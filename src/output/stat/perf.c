@@ -47,6 +47,8 @@ static void put_csv_label(struct pf_stat_sheet *sheet, const struct pf_stat_line
             pf_put_format(sheet->out, "-D%d", at->die);
         if (sheet->per == PF_STAT_CORE)
             pf_put_format(sheet->out, "-C%d", at->core);
+        if (sheet->per == PF_STAT_CACHE)
+            pf_put_format(sheet->out, "-L%" PRIu32 "-ID%d", where->level, where->number);
         pf_put_format(sheet->out, "%s%" PRIu32 "%s", separator, line->cpus, separator);
     }
 }
@@ -145,6 +147,9 @@ static void put_json_label(struct pf_stat_sheet *sheet, const struct pf_stat_lin
         pf_put_format(sheet->out, "\"die\" : \"S%d-D%d\", ", at->socket, at->die);
     else if (sheet->per == PF_STAT_CORE)
         pf_put_format(sheet->out, "\"core\" : \"S%d-D%d-C%d\", ", at->socket, at->die, at->core);
+    else if (sheet->per == PF_STAT_CACHE)
+        pf_put_format(sheet->out, "\"cache\" : \"S%d-D%d-L%" PRIu32 "-ID%d\", ", at->socket, at->die, where->level,
+                      where->number);
     else if (sheet->per == PF_STAT_NODE)
         pf_put_format(sheet->out, "\"node\" : \"N%d\", ", at->node);
     else if (sheet->per == PF_STAT_THREAD && sheet->stat.thread_count) {

@@ -12,10 +12,24 @@ enum { UNSUPPORTED_MAX = 1 << 20 };
 
 /* ---- what is added up -------------------------------------------------------------------------------------------- */
 
+static bool has_socket(enum pf_stat_per per)
+{
+    return per == PF_STAT_SOCKET || per == PF_STAT_DIE || per == PF_STAT_CORE || per == PF_STAT_CACHE;
+}
+
+/* The level that is asked for, or the last one that is there; 0: there is none. */
+static uint32_t level_at(const struct pf_stat_sheet *sheet, const struct pf_cpu_place *at)
+{
+    uint32_t level = sheet->level ? sheet->level : PF_CACHE_LEVELS;
+    while (level && at->caches[level - 1] < 0)
+        level = sheet->level ? 0 : level - 1;
+    return level;
+}
+
 /* All that the counters of a place have in common, and nothing else. */
 static struct pf_stat_where where_is(const struct pf_stat_sheet *sheet, const struct pf_stat_place *place)
 {
-    struct pf_stat_where where = {.place = {-1, -1, -1, -1}};
+    struct pf_stat_where where = {.place = PF_NOWHERE};
     const struct pf_cpu_place at = pf_topology_at(&sheet->topology, place->cpu);
     if (sheet->per == PF_STAT_CPU)
         where.number = place->cpu;
@@ -23,22 +37,26 @@ static struct pf_stat_where where_is(const struct pf_stat_sheet *sheet, const st
         where.number = (int32_t)place->thread;
     else if (sheet->per == PF_STAT_NODE)
         where.place.node = at.node;
-    if (sheet->per == PF_STAT_SOCKET || sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE)
+    if (has_socket(sheet->per))
         where.place.socket = at.socket;
-    if (sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE) /* perf before 5.4 does not write dies: there is one */
+    if (has_socket(sheet->per) && sheet->per != PF_STAT_SOCKET) /* perf before 5.4 does not write dies: there is one */
         where.place.die = at.socket >= 0 && at.die < 0 ? 0 : at.die;
     if (sheet->per == PF_STAT_CORE)
         where.place.core = at.core;
+    if (sheet->per == PF_STAT_CACHE) {
+        where.level = level_at(sheet, &at);
+        where.number = where.level ? at.caches[where.level - 1] : -1;
+    }
     return where;
 }
 
-/* Where there are dies, cores and nodes, there are no threads or processors: the numbers need 16 bits each. */
+/* Where there are cores and nodes, there are no threads, caches or processors: the numbers need 16 bits each. */
 static uint64_t key_of_where(const struct pf_stat_where *where)
 {
     const struct pf_cpu_place *place = &where->place;
-    return (uint64_t)(uint32_t)where->number ^ (uint64_t)(uint16_t)(place->socket + 1) << 48 ^
-           (uint64_t)(uint16_t)(place->die + 1) << 32 ^ (uint64_t)(uint16_t)(place->core + 1) << 16 ^
-           (uint64_t)(uint16_t)(place->node + 1);
+    return (uint64_t)(uint32_t)where->number ^ (uint64_t)where->level << 28 ^
+           (uint64_t)(uint16_t)(place->socket + 1) << 48 ^ (uint64_t)(uint16_t)(place->die + 1) << 32 ^
+           (uint64_t)(uint16_t)(place->core + 1) << 16 ^ (uint64_t)(uint16_t)(place->node + 1);
 }
 
 /* UINT32_MAX: out of memory. */
@@ -117,7 +135,7 @@ static bool add_place(struct pf_stat_sheet *sheet, const struct pf_stat_place *p
 static bool add_unsupported(struct pf_stat_sheet *sheet)
 {
     const bool is_alone = perfile_event_count(sheet->reader) == 1 && sheet->stat.place_count;
-    const struct pf_stat_where all = {.place = {-1, -1, -1, -1}};
+    const struct pf_stat_where all = {.place = PF_NOWHERE};
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++) {
         if (event->id_count || is_alone || sheet->unsupported >= UNSUPPORTED_MAX)
@@ -325,7 +343,8 @@ static bool knows_places(const struct pf_stat_sheet *sheet)
     bool known = sheet->per == PF_STAT_CPU || sheet->per == PF_STAT_ALL || sheet->per == PF_STAT_THREAD;
     for (size_t i = 0; i < sheet->stat.cpu_count && !known; i++) {
         const struct pf_cpu_place at = pf_topology_at(&sheet->topology, sheet->stat.cpus[i]);
-        known = (sheet->per == PF_STAT_NODE ? at.node : at.socket) >= 0;
+        known = sheet->per == PF_STAT_CACHE ? level_at(sheet, &at) != 0
+                                            : (sheet->per == PF_STAT_NODE ? at.node : at.socket) >= 0;
     }
     return known;
 }
@@ -345,6 +364,8 @@ static const char *why_together(const struct pf_stat_sheet *sheet)
         return NULL;
     if (stat->cpu_count && !has_cpu)
         return "tasks were counted wherever they ran: the counts of all processors are shown together";
+    if (sheet->per == PF_STAT_CACHE && !knows_places(sheet))
+        return "the recording does not say which processors share such a cache: their counts are shown together";
     return knows_places(sheet) ? NULL
                                : "the recording does not say where its processors are: their counts are shown together";
 }
@@ -359,12 +380,18 @@ static void tell(const struct pf_stat_sheet *sheet, const char *note)
 /* How counts are shown depends on what stands before the first of them. */
 static int settle(struct pf_stat_sheet *sheet, struct perfile_error *error)
 {
-    static const char *const names[] = {"cpu", "all", "socket", "die", "core", "thread", "node"};
+    static const char *const names[] = {"cpu", "all", "socket", "die", "core", "thread", "node", "cache"};
+    const char *per = sheet->options->per;
     const struct perfile_event *event;
     sheet->per = pf_stat_per_of(&sheet->stat, sheet->reader);
-    for (size_t i = 0; sheet->options->per && i < PF_COUNT(names); i++)
-        if (!strcmp(sheet->options->per, names[i]))
+    sheet->level = sheet->stat.level <= PF_CACHE_LEVELS && !per ? (uint32_t)sheet->stat.level : 0;
+    for (size_t i = 0; per && i < PF_COUNT(names); i++)
+        if (!strcmp(per, names[i]))
             sheet->per = (enum pf_stat_per)i;
+    if (per && *per == 'L' && per[1] >= '1' && per[1] <= '0' + PF_CACHE_LEVELS && !per[2]) {
+        sheet->per = PF_STAT_CACHE;
+        sheet->level = (uint32_t)(per[1] - '0');
+    }
     sheet->intervals = sheet->stat.interval_ms && !sheet->options->more_count;
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++)
         if (event->unit)

@@ -40,7 +40,8 @@ enum pf_stat_kind {
 /* What counters are added up by. */
 struct pf_stat_where {
     struct pf_cpu_place place; /* of socket, die, core, node: what they have in common */
-    int32_t number;            /* cpu: which; thread: the index */
+    int32_t number;            /* cpu: which; thread: the index; cache: the first of its processors */
+    uint32_t level;            /* of the cache */
 };
 
 /* The counters of a place, of one control group, and what they count together. */
@@ -94,6 +95,7 @@ struct pf_stat_sheet {
     struct pf_stat stat;
     struct pf_topology topology;
     enum pf_stat_per per;
+    uint32_t level; /* of caches; 0: the last one */
     bool intervals;
     bool summary;          /* the totals stand behind intervals */
     uint64_t time;         /* ns from the start to the end of the round */

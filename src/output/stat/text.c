@@ -29,7 +29,7 @@ enum {
 
 static const uint8_t place_widths[] = {
     [PF_STAT_CPU] = 7,   [PF_STAT_ALL] = 0,     [PF_STAT_SOCKET] = 6, [PF_STAT_DIE] = 12,
-    [PF_STAT_CORE] = 18, [PF_STAT_THREAD] = 25, [PF_STAT_NODE] = 6,
+    [PF_STAT_CORE] = 18, [PF_STAT_THREAD] = 25, [PF_STAT_NODE] = 6,   [PF_STAT_CACHE] = 22,
 };
 
 static unsigned unit_width(const struct pf_stat_sheet *sheet)
@@ -70,6 +70,7 @@ static void put_heading(struct pf_stat_sheet *sheet)
         [PF_STAT_CORE] = "core               ctrs ",
         [PF_STAT_THREAD] = "            comm-pid     ",
         [PF_STAT_NODE] = "node   ctrs ",
+        [PF_STAT_CACHE] = "cache                  ctrs ",
     };
     pf_put_format(sheet->out, "#           time %s%*s %*s events\n", labels[sheet->per], count_width(sheet), "counts",
                   (int)unit_width(sheet), "unit");
@@ -149,6 +150,9 @@ static void name_place(const struct pf_stat_sheet *sheet, const struct pf_stat_l
         break;
     case PF_STAT_CORE:
         pf_format(text, PLACE_BYTES, "S%d-D%d-C%d", at->socket, at->die, at->core);
+        break;
+    case PF_STAT_CACHE:
+        pf_format(text, PLACE_BYTES, "S%d-D%d-L%" PRIu32 "-ID%d", at->socket, at->die, where->level, where->number);
         break;
     case PF_STAT_NODE:
         pf_format(text, PLACE_BYTES, "N%d", at->node);
