@@ -487,6 +487,7 @@ static int join_switch_record(struct pf_switches *switches, const struct pf_told
 static inline void clear(struct pf_switch *out)
 {
     enum { PIECE = 64, REST = sizeof(*out) - 2 * PIECE };
+    _Static_assert(sizeof(*out) >= 2 * PIECE, "a rest is left");
     uint8_t *at = (uint8_t *)out;
     memset(at, 0, PIECE);
     memset(at + PIECE, 0, PIECE);
