@@ -44,7 +44,6 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     const char *display = settings->c2c.display, *coalesce = settings->c2c.coalesce;
     char keys[128];
 
-    settings->as_perf |= settings->events.flags & PERFILE_EVENTS_SUMMARY && !settings->format && !settings->columns;
     if (display || coalesce || settings->c2c.doubled) {
         snprintf(keys, sizeof(keys), "%s,%s%s", display ? display : "tot", coalesce ? coalesce : "iaddr",
                  settings->c2c.doubled ? ",double" : "");
@@ -87,13 +86,13 @@ static const struct pf_option_group group = {"Options", options};
         .doc = text                                                                                                    \
     }
 static const struct pf_option perf_options[] = {
-    FLAG("stats", PERFILE_EVENTS_SUMMARY, "report: only the sums; this is --stdio, too."),
+    FLAG("stats", PERFILE_EVENTS_SUMMARY, "report: only the sums."),
     FLAG("show-all", PERFILE_EVENTS_ALL_LINES, "report: also the lines that nobody fights over."),
     FLAG("no-source", PERFILE_EVENTS_NO_SOURCE, "report: without source lines."),
     {.name = "full-symbols", .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf: no name is cut."},
     {0},
 };
-static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
+static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 const struct pf_command pf_command_c2c = {
     .name = "c2c",

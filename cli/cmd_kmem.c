@@ -29,6 +29,26 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     return pf_run_subview(command, settings, settings->kmem_page ? page_views : slab_views);
 }
 
+static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const struct pf_value values[] = {
+        {"bytes", "how much"},
+        {"hit", "how often"},
+        {"frag", "the part that was not asked for"},
+        {"pingpong", "how often another CPU freed it"},
+        {"ptr", "its address"},
+        {"callsite", "address of the caller"},
+        {"page", "its number"},
+        {"order", "its size"},
+        {"migtype", "whether it can be moved"},
+        {"gfp", "GFP flags"},
+        {0},
+    };
+
+    (void)command;
+    return pf_value_of(values, index, doc);
+}
+
 #define AT(member) offsetof(struct pf_settings, member)
 #define FLAG(option, short_option, bit, text)                                                                          \
     {                                                                                                                  \
@@ -46,29 +66,32 @@ static const struct pf_option options[] = {
     {.name = "page", .kind = PF_OPTION_FLAG, .offset = AT(kmem_page), .doc = "Whole pages."},
     FLAG("caller", 0, PERFILE_EVENTS_CALLER, "A row for each caller. The default of tables."),
     FLAG("alloc", 0, PERFILE_EVENTS_ALLOC, "A row for each address, or page."),
-    PF_OPTION_OUTPUT,
-    {0},
-};
-static const struct pf_option_group group = {"Options", options};
-
-static const struct pf_option perf_options[] = {
     FLAG("live", 0, PERFILE_EVENTS_LIVE, "page: only what was not freed."),
-    FLAG("raw-ip", 0, PERFILE_EVENTS_RAW_IP, "slab: callers as addresses."),
     {.name = "sort",
      .letter = 's',
-     .kind = PF_OPTION_TEXT,
+     .kind = PF_OPTION_LIST,
      .argument = "KEYS",
      .offset = AT(events.sort),
-     .doc = "slab: sort by these: frag, hit, bytes, pingpong, ptr, callsite [frag,hit,bytes]."},
+     .value_at = key_at,
+     .doc =
+         "Sort by these: frag, hit, bytes, pingpong, ptr, callsite [frag,hit,bytes, of tables bytes,hit]; page: bytes, "
+         "hit, page, callsite, order, migtype, gfp [bytes,hit]."},
     {.name = "line",
      .letter = 'l',
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(events.rows),
      .doc = "At most N rows in each table."},
+    PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
+static const struct pf_option_group group = {"Options", options};
+
+static const struct pf_option perf_options[] = {
+    FLAG("raw-ip", 0, PERFILE_EVENTS_RAW_IP, "slab: callers as addresses."),
+    {0},
+};
+static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 const struct pf_command pf_command_kmem = {
     .name = "kmem",

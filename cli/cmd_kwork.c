@@ -3,8 +3,8 @@
 
 static const struct pf_subview views[] = {
     {"report", "kwork", true, "how often and how long each ran, and how long it waited", "kwork_report"},
-    {"latency", "kwork", true, "the same; as text of perf how long each waited", "kwork_latency"},
-    {"timehist", "kwork_timehist", true, "every run", NULL},
+    {"latency", "kwork_latency", true, "how often and how long each waited, and how long it ran", NULL},
+    {"timehist", "kwork_timehist", true, "every run", NULL, true},
     {"top", "kwork_top", true, "which tasks, interrupts and softirqs had the CPUs", NULL},
     {0},
 };
@@ -12,6 +12,22 @@ static const struct pf_subview views[] = {
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     return pf_run_subview(command, settings, views);
+}
+
+static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const struct pf_value values[] = {
+        {"runtime", "how long it ran"},
+        {"avg", "average wait"},
+        {"max", "longest run, or wait"},
+        {"count", "how often"},
+        {"rate", "share of its CPUs"},
+        {"tid", "thread id"},
+        {0},
+    };
+
+    (void)command;
+    return pf_value_of(values, index, doc);
 }
 
 #define AT(member) offsetof(struct pf_settings, member)
@@ -31,6 +47,20 @@ static const struct pf_option options[] = {
      .argument = "NAME",
      .offset = AT(events.work),
      .doc = "Only work of this name: RCU, or the function of a work; top: only tasks of this name."},
+    {.name = "entries",
+     .letter = 'E',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.rows),
+     .doc = "At most N rows; not of timehist."},
+    {.name = "sort",
+     .letter = 's',
+     .kind = PF_OPTION_LIST,
+     .argument = "KEYS",
+     .offset = AT(events.sort),
+     .value_at = key_at,
+     .doc = "Sort by these: report runtime, max, count [all]; latency avg, max, count [all]; top rate, runtime, tid "
+            "[rate,runtime]."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -43,22 +73,9 @@ static const struct pf_option perf_options[] = {
      .offset = AT(events.flags),
      .bits = PERFILE_EVENTS_WITH_SUMMARY,
      .doc = "report: also print the sums of all."},
-    {.name = "entries",
-     .letter = 'E',
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(events.rows),
-     .doc = "report, latency, top: at most N rows."},
-    {.name = "sort",
-     .letter = 's',
-     .kind = PF_OPTION_TEXT,
-     .argument = "KEYS",
-     .offset = AT(events.sort),
-     .doc = "Sort by these: report runtime, max, count [all]; latency avg, max, count [all]; top rate, runtime, tid "
-            "[rate,runtime]."},
     {0},
 };
-static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
+static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 /* -k is perf's for the kinds of work, so --vmlinux has no letter here. */
 static const struct pf_option symbols[] = {

@@ -18,11 +18,25 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: --threads and --lock-addr cannot be combined", command->name);
         return PF_STATUS_USAGE;
     }
-    if (settings->events.separator)
-        settings->as_perf = true;
     settings->keys = settings->by_thread ? "thread" : settings->by_lock || report ? "lock" : NULL;
     settings->print.keys = settings->keys;
     return pf_run_subview(command, settings, views);
+}
+
+static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const struct pf_value values[] = {
+        {"wait_total", "how long all waits were"},
+        {"wait_max", "the longest"},
+        {"wait_min", "the shortest"},
+        {"avg_wait", "their average"},
+        {"contended", "how many began"},
+        {"acquired", "how many ended"},
+        {0},
+    };
+
+    (void)command;
+    return pf_value_of(values, index, doc);
 }
 
 #define AT(member) offsetof(struct pf_settings, member)
@@ -56,6 +70,21 @@ static const struct pf_option options[] = {
      .argument = "N",
      .offset = AT(events.stack_depth),
      .doc = "What stacks differ in is looked for in their first N frames [8]."},
+    {.name = "key",
+     .letter = 'k',
+     .kind = PF_OPTION_LIST,
+     .argument = "KEYS",
+     .offset = AT(events.sort),
+     .value_at = key_at,
+     .doc = "Sort by these: contended, wait_total, wait_max, wait_min, avg_wait, acquired [wait_total; the text of "
+            "report: "
+            "acquired, which the one of contention does not have]."},
+    {.name = "entries",
+     .letter = 'E',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.rows),
+     .doc = "At most N rows."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -64,17 +93,10 @@ static const struct pf_option_group group = {"Options", options};
 static const struct pf_option perf_options[] = {
     TEXT("field", 'F', "LIST", events.fields,
          "The columns, in this order: contended,wait_total,wait_max,wait_min,avg_wait, of report also acquired."),
-    TEXT("key", 'k', "COLUMN", events.sort, "Sort by this column [wait_total, of report: acquired]."),
-    {.name = "entries",
-     .letter = 'E',
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(events.rows),
-     .doc = "At most N rows."},
     TEXT("field-separator", 'x', "TEXT", events.separator, "contention: print values with TEXT between them."),
     {0},
 };
-static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
+static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 const struct pf_command pf_command_lock = {
     .name = "lock",

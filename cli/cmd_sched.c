@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 static const struct pf_subview views[] = {
-    {"timehist", "sched_timehist", true, "every time that a task left its CPU: how long it ran, and waited before"},
+    {"timehist", "sched_timehist", true, "every time that a task left its CPU: how long it ran, and waited before",
+     NULL, true},
     {"latency", "sched_latency", true, "how long the tasks of each name waited for a CPU"},
-    {"map", "sched_map", true, "every switch of a CPU from one task to another"},
-    {"summary", "sched_summary", false, "what each task did, with percentiles"},
-    {"cpu", "sched_cpu", false, "what each CPU did"},
+    {"map", "sched_map", true, "every switch of a CPU from one task to another", NULL, true},
+    {"summary", "sched_summary", false, "what each task did, with percentiles", NULL, true},
+    {"cpu", "sched_cpu", false, "what each CPU did", NULL, true},
     {0},
 };
 
@@ -72,6 +73,8 @@ static void take_letters(struct pf_settings *settings)
     if (!strcmp(view, "latency") && settings->sched_bits & PERFILE_SCHED_SUMMARY &&
         ((value = take_operand(settings, is_sort)) || (value = take_word(settings))))
         settings->events.sort = value;
+    if (!strcmp(view, "latency"))
+        settings->sched_bits &= ~(unsigned)PERFILE_SCHED_SUMMARY;
     if (!strcmp(view, "timehist") && settings->sched_bits & PERFILE_SCHED_BY_TID &&
         (value = take_operand(settings, is_ids)))
         settings->filter.pids = value;
@@ -90,6 +93,22 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     if (settings->report.time_quantum)
         settings->keys = "time";
     return pf_run_subview(command, settings, views);
+}
+
+static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const struct pf_value values[] = {
+        {"avg", "average delay"},
+        {"max", "longest delay"},
+        {"switch", "how often it waited"},
+        {"count", "the same"},
+        {"runtime", "how long it ran"},
+        {"pid", "thread id"},
+        {0},
+    };
+
+    (void)command;
+    return pf_value_of(values, index, doc);
 }
 
 #define FLAG(option, short_option, bit, text)                                                                          \
@@ -115,8 +134,14 @@ static const struct pf_option options[] = {
          "for it, over time."},
     FLAG("pids", 'p', PERFILE_SCHED_BY_TID,
          "latency: keep tasks of the same name apart. timehist: -p PIDS is --pid, as in perf."),
-    TEXT("sort", "KEYS", events.sort,
-         "latency: sort by these: avg, max, switch, runtime, pid; as in perf also -s KEYS [avg,max,switch,runtime]."),
+    {.name = "sort",
+     .kind = PF_OPTION_LIST,
+     .argument = "KEYS",
+     .offset = offsetof(struct pf_settings, events.sort),
+     .value_at = key_at,
+     .doc =
+         "latency: sort by these: avg, max, switch, runtime, pid; as in perf also -s KEYS [avg,max,switch,runtime]."},
+    TEXT("prio", "LIST", events.priorities, "timehist: only runs that began with these priorities: 0-99,120."),
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -136,7 +161,6 @@ static const struct pf_option perf_options[] = {
     FLAG("next", 'n', PERFILE_SCHED_NEXT, "timehist: also print the next task."),
     FLAG("show-prio", 0, PERFILE_SCHED_PRIORITY,
          "timehist: also print priorities, and where a task came to its CPU with another one than it left it both."),
-    TEXT("prio", "LIST", events.priorities, "timehist: only runs that began with these priorities: 0-99,120."),
     FLAG("idle-hist", 'I', PERFILE_SCHED_IDLE,
          "timehist: print idle times only; the sums are of the tasks before them."),
     TEXT("cpus", "LIST", events.cpus, "map: only switches of these CPUs."),
@@ -163,7 +187,7 @@ static const struct pf_option perf_options[] = {
      .doc = "timehist: callchains of at most N functions, besides two of the scheduler [5]."},
     {0},
 };
-static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
+static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 const struct pf_command pf_command_sched = {
     .name = "sched",

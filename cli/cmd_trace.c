@@ -66,6 +66,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: invalid --duration %s (milliseconds, such as 0.5)", command->name, settings->duration);
         return PF_STATUS_USAGE;
     }
+    if (pf_refuse_text_options(command, settings) != PF_STATUS_OK)
+        return PF_STATUS_USAGE;
     settings->print.keys = settings->keys;
     if (settings->format || settings->columns)
         settings->view = summary ? "syscall_summary" : "syscalls";
@@ -78,19 +80,33 @@ static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
     PF_OPTION_COLUMNS,
     FLAG("summary", 's', PERFILE_EVENTS_SUMMARY, "Only print how many calls of each name there were, and how long."),
-    FLAG("with-summary", 'S', PERFILE_EVENTS_WITH_SUMMARY, "Print the summary behind the calls."),
     {.name = "summary-mode",
      .kind = PF_OPTION_CHOICE,
      .argument = "MODE",
      .offset = AT(keys),
      .value_at = mode_at,
      .doc = "What the summary is of [thread]."},
-    FLAG("errno-summary", 0, PERFILE_EVENTS_ERRORS, "In the summary, also print how often each error was returned."),
     {.name = "max-summary",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(events.rows),
      .doc = "At most N rows in each part of the summary."},
+    {.name = "max-events",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.lines),
+     .doc = "Print N calls, then end; the summary is of all."},
+    PF_OPTION_OUTPUT,
+    {.name = "stdio",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Ignored, for compatibility with the other views: the text is always that of perf."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+static const struct pf_option text_options[] = {
+    FLAG("with-summary", 'S', PERFILE_EVENTS_WITH_SUMMARY, "Print the summary behind the calls."),
+    FLAG("errno-summary", 0, PERFILE_EVENTS_ERRORS, "In the summary, also print how often each error was returned."),
     FLAG("time-of-day", 'T', PERFILE_EVENTS_FULL_TIME,
          "Print times of the recording's clock, not since the first event (perf's -T, --time)."),
     {.name = "comm",
@@ -98,11 +114,6 @@ static const struct pf_option options[] = {
      .doc = "Ignored, for compatibility with perf: threads have their names."},
     FLAG("no-comm", 0, PERFILE_EVENTS_NO_COMM, "Print threads without their names."),
     FLAG("show-cpu", 0, PERFILE_EVENTS_CPU, "Print the CPU of each line."),
-    {.name = "max-events",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(events.lines),
-     .doc = "Print N calls, then end; the summary is of all."},
     FLAG("no-call-graph", 0, PERFILE_EVENTS_NO_STACKS, "Without callchains and page faults, if they were recorded."),
     {.name = "call-graph",
      .kind = PF_OPTION_IGNORE,
@@ -118,13 +129,9 @@ static const struct pf_option options[] = {
      .argument = "N",
      .offset = AT(events.min_stack),
      .doc = "Only calls with a callchain of at least N functions."},
-    PF_OPTION_OUTPUT,
-    {.name = "stdio",
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Ignored, for compatibility with the other views: the text is always that of perf."},
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
+static const struct pf_option_group text_group = {"Text (without --format and --columns)", text_options, true};
 
 static const struct pf_option filters[] = {
     TEXT("expr", 'e', "CALLS", events.calls,
@@ -152,6 +159,7 @@ const struct pf_command pf_command_trace = {
     .operand = "[FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 1,
     .pages = true,
-    .groups = {&group, &filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &text_group, &filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+               &pf_common_group},
     .run = run,
 };

@@ -271,6 +271,7 @@ bool pf_option_is_list(const struct pf_option *option);
 struct pf_option_group {
     const char *title;
     const struct pf_option *options;
+    bool of_text; /* only the text of perf has what they ask for, and no table */
 };
 
 struct pf_command {

@@ -74,20 +74,68 @@ bool pf_wants_perf_text(const struct pf_settings *settings)
     return settings->as_perf || (pf_called_perf() && !settings->format && !settings->columns);
 }
 
+static bool is_given(const struct pf_option *option, const struct pf_settings *settings)
+{
+    const void *at = (const char *)settings + option->offset;
+
+    switch (option->kind) {
+    case PF_OPTION_BITS:
+        return *(const unsigned *)at & option->bits;
+    case PF_OPTION_NUMBER:
+        return *(const uint64_t *)at != 0;
+    case PF_OPTION_TEXT:
+        return *(const char *const *)at != NULL;
+    default:
+        return false;
+    }
+}
+
+const struct pf_option *pf_text_option_given(const struct pf_command *command, const struct pf_settings *settings)
+{
+    for (size_t i = 0; command->groups[i]; i++)
+        for (const struct pf_option *option = command->groups[i]->options; command->groups[i]->of_text && option->name;
+             option++)
+            if (is_given(option, settings))
+                return option;
+    return NULL;
+}
+
+int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings)
+{
+    const struct pf_option *option = pf_text_option_given(command, settings);
+
+    if (!option || (!settings->format && !settings->columns))
+        return PF_STATUS_OK;
+    pf_message("%s: tables have no --%s: it cannot be combined with --%s", command->name, option->name,
+               settings->format ? "format" : "columns");
+    return PF_STATUS_USAGE;
+}
+
+/* What was asked for does not go together: a message was printed. */
+static int check(const struct pf_command *command, const struct pf_settings *settings, const struct pf_subview *view)
+{
+    const struct pf_option *option = pf_text_option_given(command, settings);
+
+    if (settings->as_perf && !view->as_perf)
+        pf_message("%s: perf has no text of the view %s", command->name, view->name);
+    else if (settings->as_perf && settings->format)
+        pf_message("%s: --stdio cannot be combined with --format", command->name);
+    else if (option && !view->as_perf)
+        pf_message("%s: the view %s has no --%s", command->name, view->name, option->name);
+    else if (settings->events.sort && view->unsorted)
+        pf_message("%s: the view %s has no --sort", command->name, view->name);
+    else
+        return pf_refuse_text_options(command, settings);
+    return PF_STATUS_USAGE;
+}
+
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views)
 {
     const struct pf_subview *view = pf_subview_choose(command, settings, views);
 
-    if (!view)
+    if (!view || check(command, settings, view) != PF_STATUS_OK)
         return PF_STATUS_USAGE;
-    if (settings->as_perf && !view->as_perf) {
-        pf_message("%s: perf has no text of the view %s", command->name, view->name);
-        return PF_STATUS_USAGE;
-    }
-    if (settings->as_perf && settings->format) {
-        pf_message("%s: --stdio cannot be combined with --format", command->name);
-        return PF_STATUS_USAGE;
-    }
+    settings->as_perf |= pf_text_option_given(command, settings) != NULL;
     if (view->as_perf && pf_wants_perf_text(settings))
         settings->kind = view->kind ? view->kind : view->view;
     else

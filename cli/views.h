@@ -12,7 +12,16 @@ struct pf_subview {
     bool as_perf;     /* there is an output of the same name as perf prints it, in the format stdio */
     const char *doc;
     const char *kind; /* what that output is called, if not as the table */
+    bool unsorted;    /* --sort says nothing about its rows */
 };
+
+/* For groups of options that are `of_text`: one of them asks for perf's text as --stdio does. */
+#define PF_PERF_TEXT "Text of perf (--stdio)"
+
+/* An option of such a group that was given. NULL: none. */
+const struct pf_option *pf_text_option_given(const struct pf_command *command, const struct pf_settings *settings);
+/* With --format or --columns there is none. Otherwise prints a message, and gives the status. */
+int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings);
 
 /* Takes the name of the sub-view from the operands. NULL: there is none of that name, and a message was printed. */
 const struct pf_subview *pf_subview_choose(const struct pf_command *command, struct pf_settings *settings,

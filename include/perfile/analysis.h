@@ -267,10 +267,10 @@ struct perfile_event_options {
     const char *calls;   /* system calls: "openat,read*,%file", "!poll,futex"; NULL: all */
     uint64_t minimum_ns; /* syscalls, trace: only calls that took more */
     const char *classes; /* kwork: "irq,softirq,workqueue"; lock: types of locks, "rwsem,mutex"; NULL: all */
-    const char
-        *sort; /* what the rows of a text, and of sched_latency, are sorted by, perf's keys; NULL: as perf does */
-    const char *fields;    /* lock_contention: columns of the text, perf's names; NULL: as perf does */
-    uint64_t rows;         /* at most so many in each table of a text; 0: all */
+    /* sched_latency, kwork..., kmem_..., lock_contention: what rows are sorted by, perf's keys; NULL: as perf does */
+    const char *sort;
+    const char *fields; /* lock_contention: columns of the text, perf's names; NULL: as perf does */
+    uint64_t rows; /* at most so many in each table of a text, and of these; of syscall_summary in each group; 0: all */
     uint64_t stack_skip;   /* lock_contention: so many frames of the stack are not the caller, whatever they are */
     const char *separator; /* lock_contention: a line of values with this between them; NULL: a table */
     const char *locks; /* lock_contention: only locks of these addresses or names, "0xffff888100049480,tasklist_lock" */
@@ -283,7 +283,7 @@ struct perfile_event_options {
     const char *work;  /* kwork: only work of this name; NULL: all */
     /* sched_timehist, sched_summary, sched_cpu: only runs that began with these, "0-99,120"; NULL: all */
     const char *priorities;
-    uint64_t lines;     /* trace: at most so many, without those of callchains; 0: all */
+    uint64_t lines;     /* trace, syscalls: at most so many, without those of callchains; 0: all */
     uint64_t min_stack; /* trace: only calls whose callchain has so many frames */
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)

@@ -68,37 +68,43 @@ PUT_IF(duration, pf_set_u64, true, run->end - pf_min(run->start, run->end))
 PUT_IF(delay, pf_set_u64, run->delayed, run->delay)
 PUT_IF(run_uncertain, pf_set_bool, true, run->uncertain)
 
-static const struct pf_column columns[] = {
-    PF_REQUIRED(class, TEXT, "", "irq, softirq or workqueue."),
-    PF_COLUMN(name, TEXT, "", "Of an interrupt, or a softirq, or the function of a work; null: not known."),
-    PF_REQUIRED(cpu, U32, "", "Processor."),
-    PF_REQUIRED(runs, U64, "", "How often it ran."),
-    PF_REQUIRED(run_total, DURATION, "ns", "How long in all; what interrupted it is a part of that."),
-    PF_COLUMN(run_average, DURATION, "ns", "The average run."),
-    PF_COLUMN(run_p50, DURATION, "ns", "Half of the runs are not longer, as estimated from the histogram."),
-    PF_COLUMN(run_p99, DURATION, "ns", "99 % of the runs are not longer, as estimated from the histogram."),
-    PF_COLUMN(run_max, DURATION, "ns", "The longest run."),
-    PF_REQUIRED(waits, U64, "", "How often it was raised, or its work activated, on whatever CPU, and then ran here."),
-    PF_COLUMN(wait_average, DURATION, "ns", "The average time from the first raise to the run."),
-    PF_COLUMN(wait_p50, DURATION, "ns", "Half of these are not longer, as estimated from the histogram."),
-    PF_COLUMN(wait_p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram."),
-    PF_COLUMN(wait_max, DURATION, "ns", "The longest of these."),
-    PF_REQUIRED(uncertain, U64, "", "Runs around lost events: they may be several."),
-    PF_REQUIRED_EXTRA(id, U64, "", "Number of the interrupt, vector of the softirq, address of the work."),
-    PF_EXTRA(function, ADDRESS, "", "Address of a work's function."),
-    PF_EXTRA(run_max_start, TIME, "ns", "When the longest run began."),
-    PF_EXTRA(run_max_end, TIME, "ns", "When the longest run ended."),
-    PF_REQUIRED_EXTRA(delays, U64, "", "As perf counts: how often it ran after a raise on the same CPU."),
-    PF_REQUIRED_EXTRA(delay_total, DURATION, "ns", "As perf counts: the time from the last raise to the run."),
-    PF_EXTRA(delay_average, DURATION, "ns", "The average of these."),
-    PF_EXTRA(delay_max, DURATION, "ns", "The longest of these."),
-    PF_EXTRA(delay_max_start, TIME, "ns", "When that began."),
-    PF_EXTRA(delay_max_end, TIME, "ns", "When that ended."),
-    PF_REQUIRED_EXTRA(open, BOOL, "", "It was running at the end; that is not among the runs."),
-    PF_REQUIRED_EXTRA(raised, BOOL, "", "It was raised and had not run at the end."),
-    PF_EXTRA(run_histogram, ADDRESSES, "", "How many runs took from 2^0, 2^1, ... ns on."),
-    PF_EXTRA(wait_histogram, ADDRESSES, "", "How many waits took from 2^0, 2^1, ... ns on."),
-};
+#define WHAT_COLUMNS                                                                                                   \
+    PF_REQUIRED(class, TEXT, "", "irq, softirq or workqueue."),                                                        \
+        PF_COLUMN(name, TEXT, "", "Of an interrupt, or a softirq, or the function of a work; null: not known."),       \
+        PF_REQUIRED(cpu, U32, "", "Processor.")
+#define RUN_COLUMNS                                                                                                    \
+    PF_REQUIRED(runs, U64, "", "How often it ran."),                                                                   \
+        PF_REQUIRED(run_total, DURATION, "ns", "How long in all; what interrupted it is a part of that."),             \
+        PF_COLUMN(run_average, DURATION, "ns", "The average run."),                                                    \
+        PF_COLUMN(run_p50, DURATION, "ns", "Half of the runs are not longer, as estimated from the histogram."),       \
+        PF_COLUMN(run_p99, DURATION, "ns", "99 % of the runs are not longer, as estimated from the histogram."),       \
+        PF_COLUMN(run_max, DURATION, "ns", "The longest run.")
+#define WAIT_COLUMNS                                                                                                   \
+    PF_REQUIRED(waits, U64, "",                                                                                        \
+                "How often it was raised, or its work activated, on whatever CPU, and then ran here."),                \
+        PF_COLUMN(wait_average, DURATION, "ns", "The average time from the first raise to the run."),                  \
+        PF_COLUMN(wait_p50, DURATION, "ns", "Half of these are not longer, as estimated from the histogram."),         \
+        PF_COLUMN(wait_p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram."),         \
+        PF_COLUMN(wait_max, DURATION, "ns", "The longest of these.")
+#define OTHER_COLUMNS                                                                                                  \
+    PF_REQUIRED(uncertain, U64, "", "Runs around lost events: they may be several."),                                  \
+        PF_REQUIRED_EXTRA(id, U64, "", "Number of the interrupt, vector of the softirq, address of the work."),        \
+        PF_EXTRA(function, ADDRESS, "", "Address of a work's function."),                                              \
+        PF_EXTRA(run_max_start, TIME, "ns", "When the longest run began."),                                            \
+        PF_EXTRA(run_max_end, TIME, "ns", "When the longest run ended."),                                              \
+        PF_REQUIRED_EXTRA(delays, U64, "", "As perf counts: how often it ran after a raise on the same CPU."),         \
+        PF_REQUIRED_EXTRA(delay_total, DURATION, "ns", "As perf counts: the time from the last raise to the run."),    \
+        PF_EXTRA(delay_average, DURATION, "ns", "The average of these."),                                              \
+        PF_EXTRA(delay_max, DURATION, "ns", "The longest of these."),                                                  \
+        PF_EXTRA(delay_max_start, TIME, "ns", "When that began."),                                                     \
+        PF_EXTRA(delay_max_end, TIME, "ns", "When that ended."),                                                       \
+        PF_REQUIRED_EXTRA(open, BOOL, "", "It was running at the end; that is not among the runs."),                   \
+        PF_REQUIRED_EXTRA(raised, BOOL, "", "It was raised and had not run at the end."),                              \
+        PF_EXTRA(run_histogram, ADDRESSES, "", "How many runs took from 2^0, 2^1, ... ns on."),                        \
+        PF_EXTRA(wait_histogram, ADDRESSES, "", "How many waits took from 2^0, 2^1, ... ns on.")
+
+static const struct pf_column columns[] = {WHAT_COLUMNS, RUN_COLUMNS, WAIT_COLUMNS, OTHER_COLUMNS};
+static const struct pf_column wait_columns[] = {WHAT_COLUMNS, WAIT_COLUMNS, RUN_COLUMNS, OTHER_COLUMNS};
 
 static const struct pf_column run_columns[] = {
     PF_REQUIRED(time, TIME, "ns", "When it began."),
@@ -130,7 +136,8 @@ static int next_row(void *state, struct perfile_error *error)
     struct kwork *kwork = state;
     if (pf_profiled_events_read(&kwork->events, take, kwork))
         pf_kwork_sort(&kwork->kwork);
-    const int result = pf_profiled_events_row(&kwork->events, kwork->kwork.count, error);
+    const int result =
+        pf_profiled_events_row(&kwork->events, pf_table_rows(kwork->events.table, kwork->kwork.count), error);
     if (result > 0)
         kwork->row = kwork->kwork.rows[kwork->events.row];
     return result;
@@ -152,31 +159,40 @@ static int next_run(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_with(struct perfile_table *table, void **state, const struct pf_column *shown, size_t count,
-                     struct perfile_error *error)
+static int open_with(struct perfile_table *table, void **state, const struct pf_column_list *shown,
+                     enum pf_kwork_order order, struct perfile_error *error)
 {
-    struct kwork *kwork = pf_table_state(table, state, sizeof(*kwork), shown, count);
+    struct kwork *kwork = pf_table_state(table, state, sizeof(*kwork), shown->items, shown->count);
     if (!kwork)
         return pf_fail_memory(error, "kernel work");
     pf_kwork_open(&kwork->kwork, table->reader, table->allocator);
     kwork->kwork.classes = table->options.events->classes;
     kwork->kwork.name = table->options.events->work;
-    (void)pf_kwork_order(&kwork->kwork, PF_KWORK_BY_RUN, NULL, NULL);
-    const int result = pf_profiled_events_open(
-        &kwork->events, table, &(struct pf_event_needs){&kwork->kwork.events, pf_kwork_take_record, &kwork->kwork},
-        error);
+    int result = pf_kwork_order(&kwork->kwork, order, table->options.events->sort, error);
+    if (result == 0)
+        result = pf_profiled_events_open(
+            &kwork->events, table, &(struct pf_event_needs){&kwork->kwork.events, pf_kwork_take_record, &kwork->kwork},
+            error);
     kwork->kwork.profile = kwork->events.profile;
     return result;
 }
 
 static int open_kwork(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    return open_with(table, state, columns, PF_COUNT(columns), error);
+    static const struct pf_column_list shown = PF_COLUMNS(columns);
+    return open_with(table, state, &shown, PF_KWORK_BY_RUN, error);
+}
+
+static int open_waits(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    static const struct pf_column_list shown = PF_COLUMNS(wait_columns);
+    return open_with(table, state, &shown, PF_KWORK_BY_WAIT, error);
 }
 
 static int open_runs(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    return open_with(table, state, run_columns, PF_COUNT(run_columns), error);
+    static const struct pf_column_list shown = PF_COLUMNS(run_columns);
+    return open_with(table, state, &shown, PF_KWORK_BY_RUN, error);
 }
 
 static void close_kwork(void *state)
@@ -195,26 +211,21 @@ static void notes(void *state, pf_note_told *told, void *context)
     pf_kwork_tell(&((struct kwork *)state)->kwork, told, context);
 }
 
-const struct pf_view pf_view_kwork = {
-    .info = {"kwork", "interrupts, softirqs and works of each CPU: how often and how long they ran and waited"},
-    .lists = {PF_COLUMNS(columns)},
-    .not_filtered = PF_FILTER_EVENTS,
-    .open = open_kwork,
-    .next = next_row,
-    .close = close_kwork,
-    .losses = pf_profiled_events_losses,
-    .unmatched = pf_profiled_events_unmatched,
-    .notes = notes,
-};
+#define KWORK_VIEW(name, text, list, opens, goes)                                                                      \
+    const struct pf_view pf_view_##name = {                                                                            \
+        .info = {#name, text},                                                                                         \
+        .lists = {PF_COLUMNS(list)},                                                                                   \
+        .not_filtered = PF_FILTER_EVENTS,                                                                              \
+        .open = opens,                                                                                                 \
+        .next = goes,                                                                                                  \
+        .close = close_kwork,                                                                                          \
+        .losses = pf_profiled_events_losses,                                                                           \
+        .unmatched = pf_profiled_events_unmatched,                                                                     \
+        .notes = notes,                                                                                                \
+    }
 
-const struct pf_view pf_view_kwork_timehist = {
-    .info = {"kwork_timehist", "every run of an interrupt, a softirq or a work"},
-    .lists = {PF_COLUMNS(run_columns)},
-    .not_filtered = PF_FILTER_EVENTS,
-    .open = open_runs,
-    .next = next_run,
-    .close = close_kwork,
-    .losses = pf_profiled_events_losses,
-    .unmatched = pf_profiled_events_unmatched,
-    .notes = notes,
-};
+KWORK_VIEW(kwork, "interrupts, softirqs and works of each CPU: how often and how long they ran and waited", columns,
+           open_kwork, next_row);
+KWORK_VIEW(kwork_latency, "the softirqs and works of each CPU that waited, the longest waits first", wait_columns,
+           open_waits, next_row);
+KWORK_VIEW(kwork_timehist, "every run of an interrupt, a softirq or a work", run_columns, open_runs, next_run);

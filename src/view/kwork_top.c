@@ -52,12 +52,9 @@ static bool take(void *state, const struct pf_delivered *item)
 static int next_row(void *state, struct perfile_error *error)
 {
     struct kwork_top *top = state;
-    if (pf_gathered_read(&top->gathered, take, top)) {
-        const int sorted = pf_kwork_top_sort(&top->top, top->gathered.table->options.events->sort, error);
-        if (sorted < 0)
-            return sorted;
-    }
-    const int result = pf_gathered_row(&top->gathered, top->top.count, error);
+    if (pf_gathered_read(&top->gathered, take, top))
+        pf_kwork_top_sort(&top->top);
+    const int result = pf_gathered_row(&top->gathered, pf_table_rows(top->gathered.table, top->top.count), error);
     if (result > 0)
         top->task = &top->top.tasks[top->gathered.row];
     return result;
@@ -71,7 +68,8 @@ static int open_top(struct perfile_table *table, void **state, struct perfile_er
     pf_kwork_top_open(&top->top, table->reader, table->allocator);
     top->top.classes = table->options.events->classes;
     top->top.name = table->options.events->work;
-    return pf_gathered_open(&top->gathered, table, error);
+    const int result = pf_kwork_top_order(&top->top, table->options.events->sort, error);
+    return result < 0 ? result : pf_gathered_open(&top->gathered, table, error);
 }
 
 static void close_top(void *state)

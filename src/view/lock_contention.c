@@ -93,7 +93,8 @@ static int next_row(void *state, struct perfile_error *error)
     struct contention *contention = state;
     if (pf_profiled_events_read(&contention->events, take, contention))
         pf_locks_end(&contention->locks);
-    const int result = pf_profiled_events_row(&contention->events, contention->locks.count, error);
+    const int result = pf_profiled_events_row(&contention->events,
+                                              pf_table_rows(contention->events.table, contention->locks.count), error);
     if (result > 0)
         contention->row = contention->locks.rows[contention->events.row];
     return result;
@@ -108,6 +109,9 @@ static int open_contention(struct perfile_table *table, void **state, struct per
     if (!pf_locks_by_parse(table->options.keys, &contention->locks.by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "waits for locks are added up by caller, lock or thread, not by '%.40s'", table->options.keys);
+    const int sorted = pf_locks_order(&contention->locks, &pf_lock_fields, error);
+    if (sorted < 0)
+        return sorted;
     const int result = pf_profiled_events_open(
         &contention->events, table,
         &(struct pf_event_needs){.take_record = pf_locks_take_record, .state = &contention->locks}, error);

@@ -128,12 +128,24 @@ static bool take(void *state, const struct pf_delivered *item)
     return pf_syscalls_take(&summary->syscalls, item, &event) == 0 && pf_syscall_stats_take(&summary->stats, &event);
 }
 
+/* Of each group. */
+static void keep_first(struct pf_syscall_stats *stats, uint64_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; most && i < stats->group_count; i++)
+        for (size_t k = 0; k < stats->groups[i].count && k < most; k++)
+            stats->rows[count++] = stats->rows[stats->groups[i].first + k];
+    stats->count = most ? count : stats->count;
+}
+
 static int next_row(void *state, struct perfile_error *error)
 {
     struct summary *summary = state;
-    if (pf_gathered_read(&summary->gathered, take, summary) && summary->gathered.result != PERFILE_ERROR_MEMORY &&
-        !pf_syscall_stats_end(&summary->stats, summary->last_time))
-        return pf_fail_memory(error, "system calls");
+    if (pf_gathered_read(&summary->gathered, take, summary) && summary->gathered.result != PERFILE_ERROR_MEMORY) {
+        if (!pf_syscall_stats_end(&summary->stats, summary->last_time))
+            return pf_fail_memory(error, "system calls");
+        keep_first(&summary->stats, summary->gathered.table->options.events->rows);
+    }
     const int result = pf_gathered_row(&summary->gathered, summary->stats.count, error);
     if (result > 0) {
         summary->row = summary->stats.rows[summary->gathered.row];

@@ -14,6 +14,7 @@ struct syscalls {
     enum { READING, BOTH, OPEN_CALLS } state; /* BOTH: of an event that told of two calls, one is still to be given */
     uint32_t thread;                          /* of the call in hand; OPEN_CALLS: the next one, too */
     const struct pf_syscall_call *call;       /* in hand */
+    uint64_t rows;                            /* that were given */
     struct pf_text text;
 };
 
@@ -183,9 +184,13 @@ static int next_any(struct syscalls *calls, struct perfile_error *error)
 static int next_call(void *state, struct perfile_error *error)
 {
     struct syscalls *calls = state;
+    const uint64_t most = calls->table->options.events->lines;
     int result;
+    if (most && calls->rows == most)
+        return 0;
     while ((result = next_any(calls, error)) > 0 && !passes(calls, calls->call))
         continue;
+    calls->rows += result > 0;
     return result;
 }
 

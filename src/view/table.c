@@ -94,6 +94,12 @@ int pf_table_by_second(const struct perfile_table *table, const char *what, cons
                          "%s are added up by %s or %s, not by '%.40s'", what, keys[0], keys[1], wanted);
 }
 
+size_t pf_table_rows(const struct perfile_table *table, size_t count)
+{
+    const uint64_t most = table->options.events->rows;
+    return most && most < count ? (size_t)most : count;
+}
+
 struct word {
     const char *text;
     size_t bytes;

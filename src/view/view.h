@@ -111,6 +111,8 @@ void *pf_table_state(struct perfile_table *table, void **state, size_t bytes, co
  */
 int pf_table_by_second(const struct perfile_table *table, const char *what, const char *const keys[2], bool *second,
                        struct perfile_error *error);
+/* Of so many rows, as many as are wanted. */
+size_t pf_table_rows(const struct perfile_table *table, size_t count);
 /* For views that spare themselves work: may a column of this name be shown? */
 bool pf_table_may_show(const struct perfile_table *table, const char *name);
 /* Once rows are asked for: is it shown? */

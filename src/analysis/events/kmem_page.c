@@ -290,6 +290,7 @@ static bool take_alloc(struct pf_pages *pages, const struct pf_event_fields *eve
         return false;
     count_row(&pages->callers.rows[caller], bytes);
     count_row(&pages->pages.rows[page], bytes);
+    pages->pages.rows[page].page = told->pfn;
     pages->pages.rows[page].call_site = told->call_site;
     *live = (struct pf_page_live){caller, page, true};
     pages->orders[told->order][told->type]++;
@@ -323,8 +324,9 @@ static bool take_free(struct pf_pages *pages, const struct told *told)
     return true;
 }
 
-bool pf_pages_take(struct pf_pages *pages, const struct pf_profile_sample *sample)
+bool pf_pages_take(void *state, const struct pf_profile_sample *sample)
 {
+    struct pf_pages *pages = state;
     const struct pf_event_fields *event = pf_events_find(&pages->events, sample->event);
     struct told told = {.sample = sample};
     if (!event || !pf_event_number(&pages->events, event, PFN, &sample->decoded->raw, &told.pfn) ||
@@ -336,21 +338,70 @@ bool pf_pages_take(struct pf_pages *pages, const struct pf_profile_sample *sampl
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right, void *context)
+enum key { BYTES, HITS, PAGE, CALLER, SIZE, KIND, GFP };
+static const struct pf_sort_names keys_known = {{[BYTES] = "bytes",
+                                                 [HITS] = "hit",
+                                                 [PAGE] = "page",
+                                                 [CALLER] = "callsite",
+                                                 [SIZE] = "order",
+                                                 [KIND] = "migtype",
+                                                 [GFP] = "gfp"},
+                                                "bytes,hit"};
+
+int pf_pages_order(struct pf_pages *pages, const char *keys, struct perfile_error *error)
+{
+    return pf_sort_keys_parse(&pages->keys, keys, &keys_known, error);
+}
+
+static int by_key(unsigned key, const void *left, const void *right)
 {
     const struct pf_page_row *a = left, *b = right;
-    const bool live = *(const bool *)context;
-    const uint64_t i = live ? a->live_bytes : a->bytes, k = live ? b->live_bytes : b->bytes;
-    const uint64_t m = live ? a->live : a->hits, n = live ? b->live : b->hits;
-    if (i != k)
-        return i < k ? 1 : -1;
-    if (m != n)
-        return m < n ? 1 : -1;
+    switch ((enum key)key) {
+    case BYTES:
+        return pf_sort_down(a->bytes, b->bytes);
+    case HITS:
+        return pf_sort_down(a->hits, b->hits);
+    case PAGE:
+        return pf_sort_down(a->page, b->page);
+    case CALLER:
+        return pf_sort_down(a->call_site, b->call_site);
+    case SIZE:
+        return pf_sort_down(a->order, b->order);
+    case KIND:
+        return pf_sort_down(a->type, b->type);
+    default:
+        return pf_sort_down(a->gfp->flags, b->gfp->flags);
+    }
+}
+
+static int by_live_key(unsigned key, const void *left, const void *right)
+{
+    const struct pf_page_row *a = left, *b = right;
+    return key == BYTES  ? pf_sort_down(a->live_bytes, b->live_bytes)
+           : key == HITS ? pf_sort_down(a->live, b->live)
+                         : by_key(key, left, right);
+}
+
+/* Rows that are equal come by their page or caller, and what else tells them apart, as perf has them. */
+static int compare_rest(const struct pf_page_row *a, const struct pf_page_row *b)
+{
+    static const struct pf_sort_keys rest = {{SIZE, KIND, GFP}, 3};
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
-    if (a->order != b->order)
-        return a->order < b->order ? -1 : 1;
-    return a->gfp->flags < b->gfp->flags ? -1 : a->gfp->flags > b->gfp->flags;
+    return pf_sort_keys_compare(&rest, b, a, by_key);
+}
+
+static int compare(const void *left, const void *right, void *keys)
+{
+    const int order = pf_sort_keys_compare(keys, left, right, by_key);
+    return order ? order : compare_rest(left, right);
+}
+
+static int compare_live(const void *left, const void *right, void *keys)
+{
+    int order = pf_sort_keys_compare(keys, left, right, by_live_key);
+    order = order ? order : by_key(PAGE, left, right); /* so perf has pages, but only these */
+    return order ? order : compare_rest(left, right);
 }
 
 static int compare_gfps(const void *left, const void *right)
@@ -359,12 +410,24 @@ static int compare_gfps(const void *left, const void *right)
     return a->flags < b->flags ? -1 : a->flags > b->flags;
 }
 
+static void drop_dead(struct pf_page_rows *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->rows[i].live)
+            rows->rows[count++] = rows->rows[i];
+    rows->count = count;
+}
+
 void pf_pages_sort(struct pf_pages *pages, bool live)
 {
-    if (pages->callers.count)
-        qsort_r(pages->callers.rows, pages->callers.count, sizeof(*pages->callers.rows), compare, &live);
-    if (pages->pages.count)
-        qsort_r(pages->pages.rows, pages->pages.count, sizeof(*pages->pages.rows), compare, &live);
+    struct pf_page_rows *const both[] = {&pages->callers, &pages->pages};
+    for (size_t i = 0; i < PF_COUNT(both); i++) {
+        if (live)
+            drop_dead(both[i]);
+        if (both[i]->count)
+            qsort_r(both[i]->rows, both[i]->count, sizeof(*both[i]->rows), live ? compare_live : compare, &pages->keys);
+    }
     if (pages->gfp_count)
         qsort(pages->gfp_list, pages->gfp_count, sizeof(*pages->gfp_list), compare_gfps);
 }

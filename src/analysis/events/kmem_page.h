@@ -4,6 +4,7 @@
 #define PF_ANALYSIS_EVENTS_KMEM_PAGE_H
 
 #include "analysis/events/fields.h"
+#include "analysis/events/sort_keys.h"
 #include "analysis/events/source.h"
 #include "analysis/profile.h"
 #include "analysis/trace/trace_format.h"
@@ -19,6 +20,7 @@ struct pf_page_gfp {
 
 struct pf_page_row {
     uint64_t key;       /* the caller, or the number of the page */
+    uint64_t page;      /* that number; of callers 0 */
     uint64_t call_site; /* address of the (last) caller */
     const char *name;   /* of it; NULL: not known */
     const struct pf_page_gfp *gfp;
@@ -55,6 +57,7 @@ struct pf_pages {
     bool gfp_looked;
     struct pf_text text, scratch;
     struct pf_page_rows callers, pages;
+    struct pf_sort_keys keys;
     uint64_t page_bytes;
     uint64_t allocs, alloc_bytes, frees, free_bytes;
     uint64_t freed, freed_bytes; /* frees of what was allocated here */
@@ -68,8 +71,10 @@ int pf_pages_open(struct pf_pages *pages, struct perfile_reader *reader, const s
                   struct perfile_error *error);
 void pf_pages_close(struct pf_pages *pages);
 /* False: out of memory. */
-bool pf_pages_take(struct pf_pages *pages, const struct pf_profile_sample *sample);
-/* At the end: by bytes and hits, of what is live or of all. */
+bool pf_pages_take(void *pages, const struct pf_profile_sample *sample);
+/* Before anything is taken: "bytes,hit,page,callsite,order,migtype,gfp"; NULL: the first two. ARGUMENT. */
+int pf_pages_order(struct pf_pages *pages, const char *keys, struct perfile_error *error);
+/* At the end. With `live` rows are of what was not freed, and are sorted by how much and how often that was. */
 void pf_pages_sort(struct pf_pages *pages, bool live);
 /* "UNMOVABL", "MOVABLE" ... */
 const char *pf_page_type(uint32_t type);

@@ -94,7 +94,9 @@ static bool take_alloc(struct pf_slab *slab, const struct pf_event_fields *event
     struct pf_slab_row *caller = find_row(slab, &slab->callers, call_site);
     if (!at || !caller || !name_caller(slab, caller))
         return false;
+    at->address = pointer;
     at->call_site = call_site;
+    caller->call_site = call_site;
     at->last_bytes = allocated;
     at->last_cpu = sample->cpu;
     at->live = true;
@@ -136,8 +138,9 @@ static bool take_free(struct pf_slab *slab, const struct pf_profile_sample *samp
     return true;
 }
 
-bool pf_slab_take(struct pf_slab *slab, const struct pf_profile_sample *sample)
+bool pf_slab_take(void *state, const struct pf_profile_sample *sample)
 {
+    struct pf_slab *slab = state;
     const struct pf_event_fields *event = pf_events_find(&slab->events, sample->event);
     uint64_t pointer;
     if (!event || !pf_event_number(&slab->events, event, POINTER, &sample->decoded->raw, &pointer))
@@ -152,83 +155,58 @@ double pf_slab_waste(uint64_t requested, uint64_t allocated)
     return allocated ? 100.0 - 100.0 * (double)requested / (double)allocated : 0;
 }
 
-static int compare_numbers(double a, double b)
+enum key { FRAGMENTATION, HITS, BYTES, PING_PONG, ADDRESS, CALLER };
+static const struct pf_sort_names keys_known = {{[FRAGMENTATION] = "frag",
+                                                 [HITS] = "hit",
+                                                 [BYTES] = "bytes",
+                                                 [PING_PONG] = "pingpong",
+                                                 [ADDRESS] = "ptr",
+                                                 [CALLER] = "callsite"},
+                                                "frag,hit,bytes"};
+
+int pf_slab_order(struct pf_slab *slab, const char *keys, struct perfile_error *error)
 {
-    return a < b ? 1 : a > b ? -1 : 0;
+    return pf_sort_keys_parse(&slab->keys, keys, &keys_known, error);
 }
 
-static int by_frag(const struct pf_slab_row *a, const struct pf_slab_row *b)
+static int by_key(unsigned key, const void *left, const void *right)
 {
-    return compare_numbers(pf_slab_waste(a->requested, a->allocated), pf_slab_waste(b->requested, b->allocated));
-}
-
-static int by_hit(const struct pf_slab_row *a, const struct pf_slab_row *b)
-{
-    return a->hits < b->hits ? 1 : a->hits > b->hits ? -1 : 0;
-}
-
-static int by_bytes(const struct pf_slab_row *a, const struct pf_slab_row *b)
-{
-    return a->allocated < b->allocated ? 1 : a->allocated > b->allocated ? -1 : 0;
-}
-
-static int by_ping_pong(const struct pf_slab_row *a, const struct pf_slab_row *b)
-{
-    return a->ping_pong < b->ping_pong ? 1 : a->ping_pong > b->ping_pong ? -1 : 0;
-}
-
-static int by_key(const struct pf_slab_row *a, const struct pf_slab_row *b)
-{
-    return a->key < b->key ? -1 : a->key > b->key;
-}
-
-typedef int compare_rows(const struct pf_slab_row *a, const struct pf_slab_row *b);
-static const struct {
-    const char *name;
-    compare_rows *compare;
-} keys_known[] = {{"frag", by_frag},          {"hit", by_hit}, {"bytes", by_bytes},
-                  {"pingpong", by_ping_pong}, {"ptr", by_key}, {"callsite", by_key}};
-
-static compare_rows *find_key(const char *text, size_t length)
-{
-    for (size_t i = 0; i < PF_COUNT(keys_known); i++)
-        if (strlen(keys_known[i].name) == length && strncmp(keys_known[i].name, text, length) == 0)
-            return keys_known[i].compare;
-    return NULL;
-}
-
-static int compare(const void *left, const void *right, void *context)
-{
-    const char *at = context;
-    int order = 0;
-    for (; *at && !order; at += strspn(at, ", ")) {
-        const size_t length = strcspn(at, ", ");
-        order = find_key(at, length)(left, right);
-        at += length;
+    const struct pf_slab_row *a = left, *b = right;
+    switch ((enum key)key) {
+    case FRAGMENTATION:
+        return pf_sort_down_f64(pf_slab_waste(a->requested, a->allocated), pf_slab_waste(b->requested, b->allocated));
+    case HITS:
+        return pf_sort_down(a->hits, b->hits);
+    case BYTES:
+        return pf_sort_down(a->allocated, b->allocated);
+    case PING_PONG:
+        return pf_sort_down(a->ping_pong, b->ping_pong);
+    case ADDRESS:
+        return pf_sort_down(a->address, b->address);
+    default:
+        return pf_sort_down(a->call_site, b->call_site);
     }
-    return order ? order : by_key(left, right);
 }
 
-static void sort_rows(struct pf_slab *slab, struct pf_slab_rows *rows, const char *keys)
+static int compare(const void *left, const void *right, void *keys)
+{
+    const struct pf_slab_row *a = left, *b = right;
+    const int order = pf_sort_keys_compare(keys, left, right, by_key);
+    return order ? order : (a->key > b->key) - (a->key < b->key);
+}
+
+static void sort_rows(struct pf_slab *slab, struct pf_slab_rows *rows)
 {
     if (rows->count)
-        qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare, (void *)(uintptr_t)keys);
+        qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare, &slab->keys);
     pf_map_close(&rows->index); /* the rows are elsewhere now */
     pf_map_open(&rows->index, slab->allocator);
 }
 
-bool pf_slab_sort(struct pf_slab *slab, const char *keys)
+void pf_slab_sort(struct pf_slab *slab)
 {
-    keys = keys && *keys ? keys : "frag,hit,bytes";
-    for (const char *at = keys + strspn(keys, ", "); *at; at += strspn(at, ", ")) {
-        const size_t length = strcspn(at, ", ");
-        if (!find_key(at, length))
-            return false;
-        at += length;
-    }
-    sort_rows(slab, &slab->callers, keys + strspn(keys, ", "));
-    sort_rows(slab, &slab->addresses, keys + strspn(keys, ", "));
-    return true;
+    sort_rows(slab, &slab->callers);
+    sort_rows(slab, &slab->addresses);
 }
 
 void pf_slab_tell(struct pf_slab *slab, pf_event_told *told, void *context)

@@ -7,11 +7,13 @@
 #define PF_ANALYSIS_EVENTS_KMEM_SLAB_H
 
 #include "analysis/events/fields.h"
+#include "analysis/events/sort_keys.h"
 #include "analysis/events/source.h"
 #include "analysis/profile.h"
 
 struct pf_slab_row {
     uint64_t key;       /* the caller, or the address that was given out */
+    uint64_t address;   /* that; of callers 0 */
     uint64_t call_site; /* of the last allocation */
     const char *name;   /* of the caller: FUNCTION+OFFSET; NULL: not known */
     uint64_t hits, requested, allocated, frees, freed, ping_pong;
@@ -34,6 +36,7 @@ struct pf_slab {
     struct pf_events events;
     struct pf_arena arena;
     struct pf_slab_rows callers, addresses;
+    struct pf_sort_keys keys;
     bool raw; /* callers have no names */
     uint64_t hits, requested, allocated, freed, unknown_frees, cross;
     int64_t node;       /* the only one that was seen; -1: none */
@@ -43,9 +46,11 @@ struct pf_slab {
 void pf_slab_open(struct pf_slab *slab, struct perfile_reader *reader, const struct perfile_allocator *allocator);
 void pf_slab_close(struct pf_slab *slab);
 /* False: out of memory. */
-bool pf_slab_take(struct pf_slab *slab, const struct pf_profile_sample *sample);
-/* At the end: both by a list of "frag", "hit", "bytes", "pingpong", "ptr", "callsite"; NULL is "frag,hit,bytes". False: it has something else. */
-bool pf_slab_sort(struct pf_slab *slab, const char *keys);
+bool pf_slab_take(void *slab, const struct pf_profile_sample *sample);
+/* Before anything is taken: what rows are sorted by, "frag,hit,bytes,pingpong,ptr,callsite"; NULL: the first three. ARGUMENT. */
+int pf_slab_order(struct pf_slab *slab, const char *keys, struct perfile_error *error);
+/* At the end. */
+void pf_slab_sort(struct pf_slab *slab);
 /* What was allocated and not asked for, in percent. */
 double pf_slab_waste(uint64_t requested, uint64_t allocated);
 void pf_slab_tell(struct pf_slab *slab, pf_event_told *told, void *context);

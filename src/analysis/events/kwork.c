@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/events/kwork.h"
 
-#include "analysis/events/sort_keys.h"
-
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,52 +264,53 @@ int pf_kwork_take(struct pf_kwork *kwork, const struct pf_profile_sample *sample
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-static int order_of(double a, double b)
-{
-    return a < b ? 1 : a > b ? -1 : 0;
-}
+enum { TIME, MAXIMUM, COUNT, KEYS };
 
-static const char *const key_names[PF_KWORK_ORDERS][PF_KWORK_KEYS] = {
-    [PF_KWORK_BY_RUN] = {[PF_KWORK_TIME] = "runtime", [PF_KWORK_MAXIMUM] = "max", [PF_KWORK_COUNT] = "count"},
-    [PF_KWORK_BY_DELAY] = {[PF_KWORK_TIME] = "avg", [PF_KWORK_MAXIMUM] = "max", [PF_KWORK_COUNT] = "count"},
+/* What rows are sorted by, of which of their sums. */
+static const struct {
+    struct pf_sort_names names;
+    size_t sums;
+} orders[] = {
+    [PF_KWORK_BY_RUN] = {{{"runtime", "max", "count"}, "runtime,max,count"}, offsetof(struct pf_kwork_row, runs)},
+    [PF_KWORK_BY_DELAY] = {{{"avg", "max", "count"}, "avg,max,count"}, offsetof(struct pf_kwork_row, delays)},
+    [PF_KWORK_BY_WAIT] = {{{"avg", "max", "count"}, "avg,max,count"}, offsetof(struct pf_kwork_row, waits)},
 };
-
-static void add_key(void *context, size_t key)
-{
-    struct pf_kwork *kwork = context;
-    if (kwork->key_count < PF_KWORK_KEYS)
-        kwork->keys[kwork->key_count++] = (enum pf_kwork_key)key;
-}
 
 int pf_kwork_order(struct pf_kwork *kwork, enum pf_kwork_order order, const char *keys, struct perfile_error *error)
 {
-    const char *valid = order == PF_KWORK_BY_RUN ? "runtime, max, count" : "avg, max, count";
+    const int result = pf_sort_keys_parse(&kwork->keys, keys, &orders[order].names, error);
     kwork->order = order;
-    const int result = pf_sort_keys(keys, key_names[order], PF_KWORK_KEYS, valid, add_key, kwork, error);
-    for (unsigned i = 0; !kwork->key_count && i < PF_KWORK_KEYS; i++)
-        kwork->keys[i] = (enum pf_kwork_key)i;
-    kwork->key_count = kwork->key_count ? kwork->key_count : PF_KWORK_KEYS;
+    for (size_t i = 0; i < kwork->keys.count; i++)
+        kwork->keys.list[i] += KEYS * order;
     return result;
 }
 
-static double value_of(const struct pf_stats *stats, enum pf_kwork_order order, enum pf_kwork_key key)
+static double value_of(const struct pf_kwork_row *row, unsigned key)
 {
-    if (key == PF_KWORK_TIME)
-        return order == PF_KWORK_BY_RUN ? (double)stats->sum
-               : stats->count           ? (double)stats->sum / (double)stats->count
+    const enum pf_kwork_order order = key / KEYS;
+    const struct pf_kwork_sums *sums = (const void *)((const char *)row + orders[order].sums);
+    switch (key % KEYS) {
+    case TIME:
+        return order == PF_KWORK_BY_RUN ? (double)sums->stats.sum
+               : sums->stats.count != 0 ? (double)sums->stats.sum / (double)sums->stats.count
                                         : 0;
-    return (double)(key == PF_KWORK_MAXIMUM ? stats->max : stats->count);
+    case MAXIMUM:
+        return (double)sums->stats.max;
+    default:
+        return (double)sums->stats.count;
+    }
+}
+
+static int by_key(unsigned key, const void *left, const void *right)
+{
+    return pf_sort_down_f64(value_of(left, key), value_of(right, key));
 }
 
 static int compare(const void *left, const void *right, void *context)
 {
     const struct pf_kwork *kwork = context;
-    const bool by_delay = kwork->order == PF_KWORK_BY_DELAY;
     const struct pf_kwork_row *a = *(struct pf_kwork_row *const *)left, *b = *(struct pf_kwork_row *const *)right;
-    int order = 0;
-    for (size_t i = 0; i < kwork->key_count && !order; i++)
-        order = order_of(value_of(by_delay ? &a->delays.stats : &a->runs.stats, kwork->order, kwork->keys[i]),
-                         value_of(by_delay ? &b->delays.stats : &b->runs.stats, kwork->order, kwork->keys[i]));
+    const int order = pf_sort_keys_compare(&kwork->keys, a, b, by_key);
     if (order)
         return order;
     if (a->class != b->class)
@@ -324,7 +324,7 @@ void pf_kwork_sort(struct pf_kwork *kwork)
 {
     size_t count = 0;
     for (size_t i = 0; i < kwork->count; i++)
-        if (has_name(kwork, kwork->rows[i]))
+        if (has_name(kwork, kwork->rows[i]) && (kwork->order != PF_KWORK_BY_WAIT || kwork->rows[i]->waits.stats.count))
             kwork->rows[count++] = kwork->rows[i];
     kwork->count = count;
     if (count)

@@ -9,6 +9,7 @@
 
 #include "analysis/events/fields.h"
 #include "analysis/events/losses.h"
+#include "analysis/events/sort_keys.h"
 #include "analysis/events/source.h"
 #include "analysis/profile.h"
 #include "analysis/stats.h"
@@ -16,9 +17,8 @@
 
 enum pf_kwork_class { PF_KWORK_IRQ, PF_KWORK_SOFTIRQ, PF_KWORK_WORKQUEUE, PF_KWORK_CLASSES };
 
-/* Rows are sorted by their total run, or by their average delay, then by the longest and the count; or by some of these. */
-enum pf_kwork_order { PF_KWORK_BY_RUN, PF_KWORK_BY_DELAY, PF_KWORK_ORDERS };
-enum pf_kwork_key { PF_KWORK_TIME, PF_KWORK_MAXIMUM, PF_KWORK_COUNT, PF_KWORK_KEYS };
+/* What rows are sorted by: the total of runs, or the average of delays or waits, then the longest and the count; or some of these. */
+enum pf_kwork_order { PF_KWORK_BY_RUN, PF_KWORK_BY_DELAY, PF_KWORK_BY_WAIT };
 
 /* Durations, and when the longest was. */
 struct pf_kwork_sums {
@@ -58,8 +58,7 @@ struct pf_kwork {
     const char *classes; /* "irq,softirq"; NULL: all */
     const char *name;    /* only work of this name; NULL: all */
     enum pf_kwork_order order;
-    enum pf_kwork_key keys[PF_KWORK_KEYS];
-    size_t key_count;
+    struct pf_sort_keys keys;
     struct pf_events events;
     struct pf_event_losses losses;
     struct pf_arena arena;
@@ -81,7 +80,7 @@ bool pf_kwork_take_record(void *kwork, const struct perfile_record *record);
 int pf_kwork_take(struct pf_kwork *kwork, const struct pf_profile_sample *sample, struct pf_kwork_run *run);
 /* Before anything is taken: what pf_kwork_sort does. `keys`: "max,count"; NULL: as perf sorts them. ARGUMENT. */
 int pf_kwork_order(struct pf_kwork *kwork, enum pf_kwork_order order, const char *keys, struct perfile_error *error);
-/* At the end: only rows of the name that was asked for. */
+/* At the end: only rows of the name that was asked for, by waits only those that have some. */
 void pf_kwork_sort(struct pf_kwork *kwork);
 void pf_kwork_tell(struct pf_kwork *kwork, pf_event_told *told, void *context);
 /* "irq", "softirq", "workqueue". */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analysis/events/advice.h"
-#include "analysis/events/sort_keys.h"
 #include "base/error.h"
 
 enum { MOST_CPUS = 8192 }; /* as many as kernels are built for */
@@ -215,43 +214,33 @@ bool pf_kwork_top_take(struct pf_kwork_top *top, const struct pf_delivered *item
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-enum key { RATE, RUNTIME, TID, KEYS };
-static const char *const key_names[KEYS] = {[RATE] = "rate", [RUNTIME] = "runtime", [TID] = "tid"};
+enum key { RATE, RUNTIME, TID };
+static const struct pf_sort_names key_names = {{[RATE] = "rate", [RUNTIME] = "runtime", [TID] = "tid"}, "rate,runtime"};
 
-struct order {
-    enum key keys[KEYS];
-    size_t count;
-};
-
-static void add_key(void *context, size_t key)
+int pf_kwork_top_order(struct pf_kwork_top *top, const char *keys, struct perfile_error *error)
 {
-    struct order *order = context;
-    if (order->count < KEYS)
-        order->keys[order->count++] = (enum key)key;
+    return pf_sort_keys_parse(&top->keys, keys, &key_names, error);
 }
 
-static int parse_order(struct order *order, const char *keys, struct perfile_error *error)
+static int by_key(unsigned key, const void *left, const void *right)
 {
-    const int result = pf_sort_keys(keys, key_names, KEYS, "rate, runtime, tid", add_key, order, error);
-    if (!order->count)
-        *order = (struct order){{RATE, RUNTIME}, 2};
-    return result;
-}
-
-static int compare(const void *left, const void *right, void *context)
-{
-    const struct order *order = context;
     const struct pf_kwork_task *a = left, *b = right;
-    for (size_t i = 0; i < order->count; i++) {
-        const enum key key = order->keys[i];
-        const uint64_t x = key == RATE ? a->share : a->times[PF_KWORK_TASK];
-        const uint64_t y = key == RATE ? b->share : b->times[PF_KWORK_TASK];
-        if (key != TID && x != y)
-            return x > y ? -1 : 1;
-        if (key == TID && a->tid != b->tid)
-            return a->tid < b->tid ? -1 : 1;
+    switch ((enum key)key) {
+    case RATE:
+        return pf_sort_down(a->share, b->share);
+    case RUNTIME:
+        return pf_sort_down(a->times[PF_KWORK_TASK], b->times[PF_KWORK_TASK]);
+    default:
+        return (a->tid > b->tid) - (a->tid < b->tid);
     }
-    return a->tid != b->tid ? (a->tid < b->tid ? -1 : 1) : a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+}
+
+static int compare(const void *left, const void *right, void *keys)
+{
+    const struct pf_kwork_task *a = left, *b = right;
+    int order = pf_sort_keys_compare(keys, left, right, by_key);
+    order = order ? order : by_key(TID, left, right);
+    return order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
 }
 
 static void share_out(struct pf_kwork_top *top)
@@ -277,15 +266,12 @@ static size_t keep_rows(struct pf_kwork_top *top)
     return count;
 }
 
-int pf_kwork_top_sort(struct pf_kwork_top *top, const char *keys, struct perfile_error *error)
+void pf_kwork_top_sort(struct pf_kwork_top *top)
 {
-    struct order order = {.count = 0};
-    const int result = parse_order(&order, keys, error);
     share_out(top);
     top->count = keep_rows(top);
     if (top->count)
-        qsort_r(top->tasks, top->count, sizeof(*top->tasks), compare, &order);
-    return result;
+        qsort_r(top->tasks, top->count, sizeof(*top->tasks), compare, &top->keys);
 }
 
 void pf_kwork_top_tell(struct pf_kwork_top *top, pf_event_told *told, void *context)

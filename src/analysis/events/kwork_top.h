@@ -10,6 +10,7 @@
 #define PF_ANALYSIS_EVENTS_KWORK_TOP_H
 
 #include "analysis/events/fields.h"
+#include "analysis/events/sort_keys.h"
 #include "analysis/events/source.h"
 #include "base/pairs.h"
 
@@ -46,6 +47,7 @@ struct pf_kwork_top {
     const struct perfile_allocator *allocator;
     const char *classes; /* "sched,irq"; NULL: all */
     const char *name;    /* only tasks of this name; NULL: all */
+    struct pf_sort_keys keys;
     struct pf_events events;
     struct pf_pairs index; /* thread id, and of the idle task the CPU, to the row; and row and CPU to the part */
     struct pf_kwork_task *tasks;
@@ -63,8 +65,10 @@ void pf_kwork_top_open(struct pf_kwork_top *top, struct perfile_reader *reader,
 void pf_kwork_top_close(struct pf_kwork_top *top);
 /* False: out of memory. */
 bool pf_kwork_top_take(struct pf_kwork_top *top, const struct pf_delivered *item);
-/* At the end: shares, and rows sorted by them; or by `keys`: "rate,runtime,tid". ARGUMENT. */
-int pf_kwork_top_sort(struct pf_kwork_top *top, const char *keys, struct perfile_error *error);
+/* Before anything is taken: what rows are sorted by, "rate,runtime,tid"; NULL: by their share. ARGUMENT. */
+int pf_kwork_top_order(struct pf_kwork_top *top, const char *keys, struct perfile_error *error);
+/* At the end. */
+void pf_kwork_top_sort(struct pf_kwork_top *top);
 void pf_kwork_top_tell(struct pf_kwork_top *top, pf_event_told *told, void *context);
 
 static inline uint64_t pf_kwork_top_total(const struct pf_kwork_top_cpu *cpu)

@@ -430,14 +430,48 @@ bool pf_locks_take(struct pf_locks *locks, const struct pf_profile_sample *sampl
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right)
+const struct pf_sort_names pf_lock_fields = {.names = {[PF_LOCK_CONTENDED] = "contended",
+                                                       [PF_LOCK_TOTAL] = "wait_total",
+                                                       [PF_LOCK_MAXIMUM] = "wait_max",
+                                                       [PF_LOCK_MINIMUM] = "wait_min",
+                                                       [PF_LOCK_AVERAGE] = "avg_wait",
+                                                       [PF_LOCK_ACQUIRED] = "acquired"},
+                                             .usual = "wait_total"};
+
+int pf_locks_order(struct pf_locks *locks, const struct pf_sort_names *names, struct perfile_error *error)
+{
+    return pf_sort_keys_parse(&locks->keys, locks->options->sort, names, error);
+}
+
+uint64_t pf_lock_value(const struct pf_lock_row *row, enum pf_lock_field field)
+{
+    switch (field) {
+    case PF_LOCK_ACQUIRED:
+        return row->waits.count;
+    case PF_LOCK_CONTENDED:
+        return row->contended;
+    case PF_LOCK_TOTAL:
+        return row->waits.sum;
+    case PF_LOCK_MAXIMUM:
+        return row->waits.max;
+    case PF_LOCK_MINIMUM:
+        return row->waits.min;
+    default:
+        return pf_stats_average(&row->waits);
+    }
+}
+
+static int by_field(unsigned field, const void *left, const void *right)
+{
+    return pf_sort_down(pf_lock_value(left, field), pf_lock_value(right, field));
+}
+
+static int compare(const void *left, const void *right, void *keys)
 {
     const struct pf_lock_row *a = *(struct pf_lock_row *const *)left, *b = *(struct pf_lock_row *const *)right;
-    if (a->waits.sum != b->waits.sum)
-        return a->waits.sum < b->waits.sum ? 1 : -1;
-    if (a->contended != b->contended)
-        return a->contended < b->contended ? 1 : -1;
-    return a->key < b->key ? -1 : a->key > b->key;
+    int order = pf_sort_keys_compare(keys, a, b, by_field);
+    order = order ? order : by_field(PF_LOCK_TOTAL, a, b);
+    return order ? order : (a->key > b->key) - (a->key < b->key);
 }
 
 void pf_locks_end(struct pf_locks *locks)
@@ -455,7 +489,7 @@ void pf_locks_end(struct pf_locks *locks)
         locks->rows[i]->comm = comm ? comm : locks->rows[i]->comm;
     }
     if (locks->count)
-        qsort(locks->rows, locks->count, sizeof(*locks->rows), compare);
+        qsort_r(locks->rows, locks->count, sizeof(*locks->rows), compare, &locks->keys);
 }
 
 void pf_locks_tell(struct pf_locks *locks, pf_event_told *told, void *context)

@@ -8,6 +8,7 @@
 
 #include "analysis/events/fields.h"
 #include "analysis/events/losses.h"
+#include "analysis/events/sort_keys.h"
 #include "analysis/events/source.h"
 #include "analysis/profile.h"
 #include "analysis/stats.h"
@@ -33,12 +34,24 @@ struct pf_lock_row {
     uint64_t open_ns;   /* the longest of these, up to the last event */
 };
 
+/* What rows have that perf prints and sorts by. */
+enum pf_lock_field {
+    PF_LOCK_CONTENDED,
+    PF_LOCK_TOTAL,
+    PF_LOCK_MAXIMUM,
+    PF_LOCK_MINIMUM,
+    PF_LOCK_AVERAGE,
+    PF_LOCK_ACQUIRED,
+    PF_LOCK_FIELDS
+};
+
 struct pf_locks {
     struct perfile_reader *reader;
     const struct perfile_allocator *allocator;
     struct pf_profile *profile;
     enum pf_locks_by by;
     const struct perfile_event_options *options;
+    struct pf_sort_keys keys; /* enum pf_lock_field */
     struct pf_events events;
     struct pf_event_losses losses;
     struct pf_arena arena;
@@ -62,7 +75,12 @@ void pf_locks_close(struct pf_locks *locks);
 /* False: out of memory. */
 bool pf_locks_take_record(void *locks, const struct perfile_record *record);
 bool pf_locks_take(struct pf_locks *locks, const struct pf_profile_sample *sample);
-/* At the end: by total wait. */
+/* Before anything is taken: what rows are sorted by, then by total wait. ARGUMENT. */
+int pf_locks_order(struct pf_locks *locks, const struct pf_sort_names *names, struct perfile_error *error);
+/* The names of all fields; by total wait. */
+extern const struct pf_sort_names pf_lock_fields;
+uint64_t pf_lock_value(const struct pf_lock_row *row, enum pf_lock_field field);
+/* At the end. */
 void pf_locks_end(struct pf_locks *locks);
 void pf_locks_tell(struct pf_locks *locks, pf_event_told *told, void *context);
 /* "rwsem:R", or without how it is taken "rwsem"; "unknown". */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analysis/delivery.h"
-#include "analysis/events/sort_keys.h"
 #include "base/error.h"
 
 enum { PROGRESS_RECORDS = 4096 };
@@ -477,54 +476,50 @@ static int compare_tids(const void *left, const void *right)
                                         : (a->task->number < b->task->number) - (a->task->number > b->task->number);
 }
 
-static const char *const latency_names[] = {"avg", "max", "switch", "count", "runtime", "pid"};
-static const enum pf_latency_key latency_keys[] = {PF_LATENCY_AVERAGE, PF_LATENCY_MAXIMUM, PF_LATENCY_COUNT,
-                                                   PF_LATENCY_COUNT,   PF_LATENCY_RUNTIME, PF_LATENCY_TID};
-
-static void add_latency_key(void *context, size_t key)
-{
-    struct pf_latencies *latencies = context;
-    if (latencies->key_count < PF_COUNT(latencies->keys))
-        latencies->keys[latencies->key_count++] = latency_keys[key];
-}
+enum latency_key { AVERAGE, MAXIMUM, SWITCH, COUNT, RUNTIME, PID };
+static const struct pf_sort_names latency_names = {{[AVERAGE] = "avg",
+                                                    [MAXIMUM] = "max",
+                                                    [SWITCH] = "switch",
+                                                    [COUNT] = "count",
+                                                    [RUNTIME] = "runtime",
+                                                    [PID] = "pid"},
+                                                   "avg,max,switch,runtime"};
 
 int pf_latencies_sort(struct pf_latencies *latencies, const char *keys, struct perfile_error *error)
 {
-    return pf_sort_keys(keys, latency_names, PF_COUNT(latency_names), "avg, max, switch, runtime, pid", add_latency_key,
-                        latencies, error);
+    return pf_sort_keys_parse(&latencies->keys, keys, &latency_names, error);
 }
 
-static uint64_t latency_value(const struct pf_latency *row, enum pf_latency_key key)
+static uint64_t latency_value(const struct pf_latency *row, unsigned key)
 {
     switch (key) {
-    case PF_LATENCY_AVERAGE:
+    case AVERAGE:
         return pf_stats_average(&row->delays);
-    case PF_LATENCY_MAXIMUM:
+    case MAXIMUM:
         return row->delays.max;
-    case PF_LATENCY_COUNT:
-        return row->delays.count;
-    case PF_LATENCY_RUNTIME:
+    case RUNTIME:
         return row->runtime;
-    default:
+    case PID:
         return (uint32_t)row->task->tid;
+    default:
+        return row->delays.count;
     }
+}
+
+static int by_latency_key(unsigned key, const void *left, const void *right)
+{
+    return pf_sort_down(latency_value(left, key), latency_value(right, key));
 }
 
 /* All by descending values, those of equal ones by name, or by thread id where names are apart, as perf has them. */
 static int compare_latencies(const void *left, const void *right, void *context)
 {
-    static const enum pf_latency_key usual[] = {PF_LATENCY_AVERAGE, PF_LATENCY_MAXIMUM, PF_LATENCY_COUNT,
-                                                PF_LATENCY_RUNTIME};
     const struct pf_latencies *latencies = context;
     const struct pf_latency *a = left, *b = right;
-    const enum pf_latency_key *keys = latencies->key_count ? latencies->keys : usual;
     char text[16], other[16];
-    for (size_t i = 0; i < (latencies->key_count ? latencies->key_count : PF_COUNT(usual)); i++) {
-        const uint64_t x = latency_value(a, keys[i]), y = latency_value(b, keys[i]);
-        if (x != y)
-            return x > y ? -1 : 1;
-    }
-    const int order = latencies->merged ? strcmp(merge_name(b, other), merge_name(a, text)) : 0;
+    int order = pf_sort_keys_compare(&latencies->keys, left, right, by_latency_key);
+    if (!order && latencies->merged)
+        order = strcmp(merge_name(b, other), merge_name(a, text));
     return order ? order : compare_tids(a, b);
 }
 

@@ -5,6 +5,7 @@
 
 #include <perfile/analysis.h>
 
+#include "analysis/events/sort_keys.h"
 #include "analysis/events/switches.h"
 #include "analysis/profile.h"
 #include "analysis/stats.h"
@@ -103,29 +104,19 @@ struct pf_latency {
     uint64_t cut;              /* delays that may have been another one: not among them */
 };
 
-enum pf_latency_key {
-    PF_LATENCY_AVERAGE,
-    PF_LATENCY_MAXIMUM,
-    PF_LATENCY_COUNT,
-    PF_LATENCY_RUNTIME,
-    PF_LATENCY_TID,
-    PF_LATENCY_KEYS
-};
-
 struct pf_latencies {
     struct pf_latency *rows; /* by the task's number, until they are sorted */
     size_t count, room;
-    enum pf_latency_key keys[PF_LATENCY_KEYS]; /* that rows are sorted by before the usual ones */
-    size_t key_count;
+    struct pf_sort_keys keys; /* that rows are sorted by */
     bool merged;
     uint64_t wakings; /* of tasks that slept */
 };
 
 /* False: out of memory. */
 bool pf_latencies_take(struct pf_latencies *latencies, struct pf_sched *sched);
-/* Only those with delays, by average, maximum, count and runtime. With `merge` tasks of one name are one. */
+/* Only those with delays. With `merge` tasks of one name are one. */
 bool pf_latencies_end(struct pf_latencies *latencies, const struct pf_sched *sched, bool merge);
-/* "max,avg": what rows are sorted by first. ARGUMENT. */
+/* Before anything is taken: what rows are sorted by, "max,avg"; NULL: by average, maximum, count and runtime. ARGUMENT. */
 int pf_latencies_sort(struct pf_latencies *latencies, const char *keys, struct perfile_error *error);
 void pf_latencies_close(struct pf_latencies *latencies, const struct perfile_allocator *allocator);
 

@@ -1,30 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/events/sort_keys.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 
-static size_t find(const char *const *names, size_t count, const char *word, size_t bytes)
+/* PF_SORT_KEYS: none. */
+static unsigned find(const struct pf_sort_names *names, const char *word, size_t bytes)
 {
-    size_t i = 0;
-    while (i < count && (strlen(names[i]) != bytes || strncmp(names[i], word, bytes) != 0))
-        i++;
-    return i;
+    for (unsigned i = 0; i < PF_SORT_KEYS && names->names[i]; i++)
+        if (strlen(names->names[i]) == bytes && strncmp(names->names[i], word, bytes) == 0)
+            return i;
+    return PF_SORT_KEYS;
 }
 
-int pf_sort_keys(const char *text, const char *const *names, size_t count, const char *valid,
-                 void (*add)(void *context, size_t number), void *context, struct perfile_error *error)
+static int refuse(const struct pf_sort_names *names, const char *word, size_t bytes, struct perfile_error *error)
+{
+    char valid[160] = "";
+    for (size_t i = 0, used = 0; i < PF_SORT_KEYS && names->names[i] && used < sizeof(valid); i++)
+        used += (size_t)snprintf(valid + used, sizeof(valid) - used, "%s%s", i ? ", " : "", names->names[i]);
+    return pf_about(error, word, bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, names->list ? names->list : "sort",
+                            "unknown %s '%.*s'; valid: %s", names->word ? names->word : "key", (int)pf_min(bytes, 40),
+                            word, valid));
+}
+
+void pf_sort_keys_add(struct pf_sort_keys *keys, unsigned key)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->list[i] == key)
+            return;
+    keys->list[keys->count++] = key;
+}
+
+int pf_sort_keys_parse(struct pf_sort_keys *keys, const char *text, const struct pf_sort_names *names,
+                       struct perfile_error *error)
 {
     static const char parting[] = ", ";
-    for (const char *at = text ? text + strspn(text, parting) : ""; *at; at += strspn(at, parting)) {
-        const size_t bytes = strcspn(at, parting), found = find(names, count, at, bytes);
-        if (found == count)
-            return pf_about(error, at, bytes,
-                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                                    "unknown key '%.*s'; valid: %s", (int)pf_min(bytes, 40), at, valid));
-        add(context, found);
+    const char *at = text ? text + strspn(text, parting) : "";
+    for (at = *at ? at : names->usual, keys->count = 0; *at; at += strspn(at, parting)) {
+        const size_t bytes = strcspn(at, parting);
+        const unsigned key = find(names, at, bytes);
+        if (key == PF_SORT_KEYS)
+            return refuse(names, at, bytes, error);
+        pf_sort_keys_add(keys, key);
         at += bytes;
     }
     return 0;
+}
+
+int pf_sort_keys_compare(const struct pf_sort_keys *keys, const void *left, const void *right,
+                         int (*by)(unsigned key, const void *left, const void *right))
+{
+    int order = 0;
+    for (size_t i = 0; i < keys->count && !order; i++)
+        order = by(keys->list[i], left, right);
+    return order;
+}
+
+int pf_sort_down(uint64_t left, uint64_t right)
+{
+    return (left < right) - (left > right);
+}
+
+int pf_sort_down_f64(double left, double right)
+{
+    return (left < right) - (left > right);
 }

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/error.h"
+
 int pf_event_profile_open(const struct perfile_output_options *options, struct perfile_reader *reader,
                           const struct pf_event_needs *needs, struct pf_profile **profile, struct perfile_error *error)
 {
@@ -20,6 +22,24 @@ int pf_event_profile_open(const struct perfile_output_options *options, struct p
                                      .drive = {1, options->progress, options->progress_context}};
     how.find.allocator = options->allocator;
     return pf_profile_open(reader, &how, profile, error);
+}
+
+int pf_event_profile_read(struct pf_profile *profile, bool (*take)(void *state, const struct pf_profile_sample *sample),
+                          void *state, struct perfile_error *error)
+{
+    const struct pf_profile_sample *sample;
+    int result;
+    while ((result = pf_profile_next(profile, &sample, error)) > 0)
+        if (!take(state, sample))
+            return pf_fail_memory(error, "events");
+    return result;
+}
+
+void pf_put_rule(struct pf_text *out, unsigned dashes)
+{
+    while (dashes--)
+        pf_put_char(out, '-');
+    pf_put_char(out, '\n');
 }
 
 void pf_put_event_time(struct pf_text *out, uint64_t ns, int width)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "analysis/events/kmem_page.h"
-#include "base/error.h"
 #include "output/events/events.h"
 
 struct printing {
@@ -14,13 +13,6 @@ struct printing {
     int width; /* of flags */
     bool live;
 };
-
-static void put_line(struct pf_text *out)
-{
-    for (int i = 0; i < 105; i++)
-        pf_put_char(out, '-');
-    pf_put_char(out, '\n');
-}
 
 static void put_flags(const struct printing *printing)
 {
@@ -50,27 +42,18 @@ static void put_row(const struct printing *printing, const struct pf_page_row *r
 static void put_rows(const struct printing *printing, const struct pf_page_rows *rows, bool of_pages)
 {
     struct pf_text *out = printing->out;
-    uint64_t printed = 0, rest = 0;
     pf_put_char(out, '\n');
-    put_line(out);
+    pf_put_rule(out, 105);
     pf_put_string(out, of_pages ? " PFN              |" : "");
     pf_put_format(out, " %5s alloc (KB) | Hits      | Order | Mig.type | %-*s | Callsite\n",
                   printing->live ? "Live" : "Total", printing->width, "GFP flags");
-    put_line(out);
-    for (size_t i = 0; i < rows->count; i++) {
-        if (printing->live && !rows->rows[i].live)
-            continue;
-        if (printing->most && printed == printing->most) {
-            rest++;
-            continue;
-        }
+    pf_put_rule(out, 105);
+    for (size_t i = 0; i < rows->count && (!printing->most || i < printing->most); i++)
         put_row(printing, &rows->rows[i], of_pages);
-        printed++;
-    }
-    if (rest)
+    if (printing->most && rows->count > printing->most)
         pf_put_format(out, "%s ...              | ...       | ...   | ...      | %-*s | ...\n",
                       of_pages ? " ...              |" : "", printing->width, "...");
-    put_line(out);
+    pf_put_rule(out, 105);
 }
 
 static void put_total(struct pf_text *out, const char *what, uint64_t count, uint64_t bytes)
@@ -137,16 +120,6 @@ static void put_all(struct printing *printing, unsigned flags)
     put_summary(printing);
 }
 
-static int read_all(struct pf_pages *pages, struct perfile_error *error)
-{
-    const struct pf_profile_sample *sample;
-    int result;
-    while ((result = pf_profile_next(pages->profile, &sample, error)) > 0)
-        if (!pf_pages_take(pages, sample))
-            return pf_fail_memory(error, "pages");
-    return result;
-}
-
 static int write_pages(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                        struct perfile_error *error)
 {
@@ -159,10 +132,12 @@ static int write_pages(struct perfile_reader *reader, const struct perfile_outpu
                                 .live = flags & PERFILE_EVENTS_LIVE};
     int result = pf_pages_open(&pages, reader, options->allocator, error);
     if (result == 0)
+        result = pf_pages_order(&pages, options->events->sort, error);
+    if (result == 0)
         result = pf_event_profile_open(options, reader, &(struct pf_event_needs){.only = &pages.events}, &pages.profile,
                                        error);
     if (result == 0)
-        result = read_all(&pages, error);
+        result = pf_event_profile_read(pages.profile, pf_pages_take, &pages, error);
     if (result != PERFILE_ERROR_MEMORY && pages.profile) {
         put_all(&printing, flags);
         pf_pages_tell(&pages, options->symbols->note, options->symbols->note_context);

@@ -4,15 +4,7 @@
 #include <stdio.h>
 
 #include "analysis/events/kmem_slab.h"
-#include "base/error.h"
 #include "output/events/events.h"
-
-static void put_line(struct pf_text *out)
-{
-    for (int i = 0; i < 105; i++)
-        pf_put_char(out, '-');
-    pf_put_char(out, '\n');
-}
 
 static void put_row(struct pf_text *out, const struct pf_slab_row *row, bool of_callers)
 {
@@ -32,17 +24,17 @@ static void put_row(struct pf_text *out, const struct pf_slab_row *row, bool of_
 
 static void put_rows(struct pf_text *out, const struct pf_slab_rows *rows, uint64_t most, bool of_callers)
 {
-    put_line(out);
+    pf_put_rule(out, 105);
     pf_put_format(out, " %-34s |", of_callers ? "Callsite" : "Alloc Ptr");
     pf_put_string(out, " Total_alloc/Per | Total_req/Per   | Hit      | Ping-pong | Frag\n");
-    put_line(out);
+    pf_put_rule(out, 105);
     for (size_t i = 0; i < rows->count && (!most || i < most); i++)
         put_row(out, &rows->rows[i], of_callers);
     if (most && rows->count > most)
         pf_put_string(out,
                       " ...                                | ...             | ...             | ...      | ...       "
                       "| ...   \n");
-    put_line(out);
+    pf_put_rule(out, 105);
 }
 
 static void put_summary(struct pf_text *out, const struct pf_slab *slab)
@@ -59,31 +51,14 @@ static void put_summary(struct pf_text *out, const struct pf_slab *slab)
     pf_put_format(out, "Cross CPU allocations: %" PRIu64 "/%" PRIu64 "\n", slab->cross, slab->hits);
 }
 
-static int put_all(struct pf_text *out, const struct perfile_output_options *options, struct pf_slab *slab,
-                   struct perfile_error *error)
+static void put_all(struct pf_text *out, const struct perfile_event_options *events, struct pf_slab *slab)
 {
-    const struct perfile_event_options *events = options->events;
-    if (!pf_slab_sort(slab, events->sort))
-        return pf_about(error, events->sort, strlen(events->sort),
-                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "kmem",
-                                "unknown key in '%.40s'; valid: frag, hit, bytes, pingpong, ptr, callsite",
-                                events->sort));
+    pf_slab_sort(slab);
     if (events->flags & PERFILE_EVENTS_CALLER)
         put_rows(out, &slab->callers, events->rows, true);
     if (events->flags & PERFILE_EVENTS_ALLOC)
         put_rows(out, &slab->addresses, events->rows, false);
     put_summary(out, slab);
-    return 0;
-}
-
-static int read_all(struct pf_slab *slab, struct perfile_error *error)
-{
-    const struct pf_profile_sample *sample;
-    int result;
-    while ((result = pf_profile_next(slab->profile, &sample, error)) > 0)
-        if (!pf_slab_take(slab, sample))
-            return pf_fail_memory(error, "allocations");
-    return result;
 }
 
 static int write_slab(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
@@ -92,13 +67,13 @@ static int write_slab(struct perfile_reader *reader, const struct perfile_output
     struct pf_slab slab;
     pf_slab_open(&slab, reader, options->allocator);
     slab.raw = options->events->flags & PERFILE_EVENTS_RAW_IP;
-    int result =
-        pf_event_profile_open(options, reader, &(struct pf_event_needs){.only = &slab.events}, &slab.profile, error);
+    int result = pf_slab_order(&slab, options->events->sort, error);
     if (result == 0)
-        result = read_all(&slab, error);
+        result = pf_event_profile_open(options, reader, &(struct pf_event_needs){.only = &slab.events}, &slab.profile, error);
+    if (result == 0)
+        result = pf_event_profile_read(slab.profile, pf_slab_take, &slab, error);
     if (result != PERFILE_ERROR_MEMORY && slab.profile) {
-        const int printed = put_all(out, options, &slab, error);
-        result = printed < 0 ? printed : result;
+        put_all(out, options->events, &slab);
         pf_slab_tell(&slab, options->symbols->note, options->symbols->note_context);
         pf_profile_tell_unmatched(slab.profile, options->unmatched, options->unmatched_context);
     }

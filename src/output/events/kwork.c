@@ -13,6 +13,7 @@ struct kwork {
     struct perfile_reader *reader;
     struct pf_kwork kwork;
     struct pf_profile *profile;
+    bool prints; /* each run */
 };
 
 enum { NAME_ROOM = 30 };
@@ -20,9 +21,7 @@ enum { NAME_ROOM = 30 };
 static void put_line(struct pf_text *out)
 {
     pf_put_char(out, ' ');
-    for (int i = 0; i < 128; i++)
-        pf_put_char(out, '-');
-    pf_put_char(out, '\n');
+    pf_put_rule(out, 128);
 }
 
 static void put_label(struct pf_text *out, const struct pf_kwork_row *row)
@@ -163,19 +162,14 @@ static void put_run(struct kwork *kwork, const struct pf_kwork_run *run)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-static int read_all(struct kwork *kwork, bool prints, struct perfile_error *error)
+static bool take(void *state, const struct pf_profile_sample *sample)
 {
-    const struct pf_profile_sample *sample;
+    struct kwork *kwork = state;
     struct pf_kwork_run run;
-    int result;
-    while ((result = pf_profile_next(kwork->profile, &sample, error)) > 0) {
-        const int ended = pf_kwork_take(&kwork->kwork, sample, &run);
-        if (ended < 0)
-            return pf_fail_memory(error, "kernel work");
-        if (ended && prints)
-            put_run(kwork, &run);
-    }
-    return result;
+    const int ended = pf_kwork_take(&kwork->kwork, sample, &run);
+    if (ended > 0 && kwork->prints)
+        put_run(kwork, &run);
+    return ended >= 0;
 }
 
 struct layout {
@@ -187,7 +181,7 @@ struct layout {
 static int write_kwork(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                        const struct layout *layout, struct perfile_error *error)
 {
-    struct kwork kwork = {.out = out, .options = options, .reader = reader};
+    struct kwork kwork = {.out = out, .options = options, .reader = reader, .prints = layout->begin};
     pf_kwork_open(&kwork.kwork, reader, options->allocator);
     kwork.kwork.classes = options->events->classes;
     kwork.kwork.name = options->events->work;
@@ -200,7 +194,7 @@ static int write_kwork(struct perfile_reader *reader, const struct perfile_outpu
     if (result == 0) {
         if (layout->begin)
             layout->begin(&kwork);
-        result = read_all(&kwork, layout->begin, error);
+        result = pf_event_profile_read(kwork.profile, take, &kwork, error);
         if (result != PERFILE_ERROR_MEMORY && layout->end)
             layout->end(&kwork);
         pf_kwork_tell(&kwork.kwork, options->symbols->note, options->symbols->note_context);

@@ -46,9 +46,7 @@ static void put_cpus(struct pf_text *out, const struct pf_kwork_top *top)
 static void put_tasks(struct pf_text *out, const struct pf_kwork_top *top, uint64_t most)
 {
     pf_put_format(out, "\n%9s  %6s  %16s  %-16s\n  ", "PID", "%CPU", "RUNTIME", "COMMAND");
-    for (int i = 0; i < 52; i++)
-        pf_put_char(out, '-');
-    pf_put_char(out, '\n');
+    pf_put_rule(out, 52);
     for (size_t i = 0; i < top->count && (!most || i < most); i++) {
         const struct pf_kwork_task *task = &top->tasks[i];
         pf_put_format(out, "%9" PRId32 "  %6.2f  %13.3f ms  ", task->tid, (double)task->share / 100,
@@ -92,18 +90,17 @@ static int write_top(struct perfile_reader *reader, const struct perfile_output_
     top.name = options->events->work;
     int result = refuse_tasks(options->filter, error);
     if (result == 0)
+        result = pf_kwork_top_order(&top, options->events->sort, error);
+    if (result == 0)
         result = pf_event_source_open(&source, reader, &delivery, error);
     if (result == 0)
         result = read_all(&top, delivery, error);
     if (delivery && result != PERFILE_ERROR_MEMORY) {
-        const int sorted = pf_kwork_top_sort(&top, options->events->sort, error);
-        result = sorted < 0 ? sorted : result;
-        if (sorted == 0) {
-            put_cpus(out, &top);
-            put_tasks(out, &top, options->events->rows);
-            pf_kwork_top_tell(&top, options->symbols->note, options->symbols->note_context);
-            pf_delivery_tell_unmatched(delivery, options->unmatched, options->unmatched_context);
-        }
+        pf_kwork_top_sort(&top);
+        put_cpus(out, &top);
+        put_tasks(out, &top, options->events->rows);
+        pf_kwork_top_tell(&top, options->symbols->note, options->symbols->note_context);
+        pf_delivery_tell_unmatched(delivery, options->unmatched, options->unmatched_context);
     }
     pf_kwork_top_close(&top);
     pf_delivery_close(delivery);

@@ -4,14 +4,13 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "output/events/events.h"
 #include "output/sched/sched.h"
 
 static void put_line(struct pf_text *out, unsigned dashes)
 {
     pf_put_char(out, ' ');
-    while (dashes--)
-        pf_put_char(out, '-');
-    pf_put_char(out, '\n');
+    pf_put_rule(out, dashes);
 }
 
 static void put_header(struct pf_text *out)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel allocated, by caller or by what was given out: from slabs (kmem_slab), and whole pages (kmem_page). */
+#include "analysis/events/kmem_page.h"
+#include "analysis/events/kmem_slab.h"
+#include "base/error.h"
+#include "view/profile_source.h"
+
+struct kind;
+
+struct kmem {
+    struct pf_profiled_events events; /* first */
+    const struct kind *kind;
+    union {
+        struct pf_slab slab;
+        struct pf_pages pages;
+    };
+    struct pf_events *asked; /* its events */
+    bool by_address;
+    /* when sorted: those that are wanted */
+    const void *rows;
+    size_t count, row_bytes;
+    const void *row; /* in hand */
+};
+
+/* What the two views do in their own way. */
+struct kind {
+    const char *what, *keys[2];
+    struct pf_column_list columns;
+    int (*open)(struct kmem *kmem, struct perfile_table *table, struct perfile_error *error);
+    bool (*take)(void *state, const struct pf_profile_sample *sample);
+    void (*sort)(struct kmem *kmem);
+    void (*tell)(struct kmem *kmem, pf_note_told *told, void *context);
+    void (*close)(struct kmem *kmem);
+};
+
+#define PUT(kind, name, set, known, value)                                                                             \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        const struct kmem *kmem = state;                                                                               \
+        const struct pf_##kind##_row *row = kmem->row;                                                                 \
+        (void)row;                                                                                                     \
+        if (known)                                                                                                     \
+            set(vector, value);                                                                                        \
+        else                                                                                                           \
+            pf_set_null(vector);                                                                                       \
+    }
+
+/* ---- slabs ------------------------------------------------------------------------------------------------------- */
+
+PUT(slab, caller, pf_set_lasting, !kmem->by_address, row->name)
+PUT(slab, caller_address, pf_set_u64, true, row->call_site)
+PUT(slab, address, pf_set_u64, kmem->by_address, row->address)
+PUT(slab, hits, pf_set_u64, true, row->hits)
+PUT(slab, allocated, pf_set_u64, true, row->allocated)
+PUT(slab, requested, pf_set_u64, true, row->requested)
+PUT(slab, fragmentation, pf_set_f64, row->allocated, pf_slab_waste(row->requested, row->allocated))
+PUT(slab, frees, pf_set_u64, true, row->frees)
+PUT(slab, freed, pf_set_u64, true, row->freed)
+PUT(slab, outstanding, pf_set_u64, true, row->allocated - pf_min(row->allocated, row->freed))
+PUT(slab, ping_pong, pf_set_u64, true, row->ping_pong)
+
+static const struct pf_column slab_columns[] = {
+    PF_COLUMN(caller, TEXT, "", "Who allocated, where rows are of callers; null: no symbol."),
+    PF_COLUMN(address, ADDRESS, "", "What was given out, where rows are of addresses."),
+    PF_REQUIRED(hits, U64, "", "How often."),
+    PF_REQUIRED(allocated, BYTES, "bytes", "How much was given out."),
+    PF_REQUIRED(requested, BYTES, "bytes", "How much was asked for."),
+    PF_COLUMN(fragmentation, F64, "percent", "The part of what was given out that was not asked for."),
+    PF_REQUIRED(frees, U64, "", "How many of these were freed."),
+    PF_REQUIRED(freed, BYTES, "bytes", "How much that was."),
+    PF_REQUIRED(outstanding, BYTES, "bytes", "What was not freed before the end."),
+    PF_REQUIRED(ping_pong, U64, "", "How many were freed on another CPU than the one that allocated."),
+    PF_REQUIRED_EXTRA(caller_address, ADDRESS, "", "Address of the (last) caller."),
+};
+
+static int open_slab(struct kmem *kmem, struct perfile_table *table, struct perfile_error *error)
+{
+    const char *sort = table->options.events->sort;
+    pf_slab_open(&kmem->slab, table->reader, table->allocator);
+    return pf_slab_order(&kmem->slab, sort && *sort ? sort : "bytes,hit", error);
+}
+
+static bool take_slab(void *state, const struct pf_profile_sample *sample)
+{
+    struct kmem *kmem = state;
+    kmem->slab.profile = kmem->events.profile;
+    return pf_slab_take(&kmem->slab, sample);
+}
+
+static void sort_slab(struct kmem *kmem)
+{
+    const struct pf_slab_rows *rows = kmem->by_address ? &kmem->slab.addresses : &kmem->slab.callers;
+    pf_slab_sort(&kmem->slab);
+    kmem->rows = rows->rows;
+    kmem->count = rows->count;
+    kmem->row_bytes = sizeof(*rows->rows);
+}
+
+static void tell_slab(struct kmem *kmem, pf_note_told *told, void *context)
+{
+    pf_slab_tell(&kmem->slab, told, context);
+}
+
+static void close_slab(struct kmem *kmem)
+{
+    pf_slab_close(&kmem->slab);
+}
+
+/* ---- pages ------------------------------------------------------------------------------------------------------- */
+
+PUT(page, page_caller, pf_set_lasting, true, row->name)
+PUT(page, page_caller_address, pf_set_u64, true, row->call_site)
+PUT(page, pfn, pf_set_u64, kmem->by_address, row->page)
+PUT(page, order, pf_set_u32, true, row->order)
+PUT(page, type, pf_set_lasting, true, pf_page_type(row->type))
+PUT(page, flags, pf_set_lasting, true, row->gfp->text)
+PUT(page, page_hits, pf_set_u64, true, row->hits)
+PUT(page, page_allocated, pf_set_u64, true, row->bytes)
+PUT(page, live, pf_set_u64, true, row->live)
+PUT(page, live_bytes, pf_set_u64, true, row->live_bytes)
+
+#define PAGE_COLUMN(field, kind, what, text, ...)                                                                      \
+    {                                                                                                                  \
+        .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_page_##field, __VA_ARGS__ \
+    }
+
+static const struct pf_column page_columns[] = {
+    PAGE_COLUMN(caller, TEXT, "", "Function that allocated, of pages the first one; null: no symbol.", .extra = false),
+    PF_COLUMN(pfn, U64, "", "Number of the page, where rows are of pages."),
+    PF_REQUIRED(order, U32, "", "2 to the power of this are so many pages at once."),
+    PF_REQUIRED(type, TEXT, "", "Whether they can be moved: the kernel's migrate type."),
+    PF_REQUIRED(flags, TEXT, "", "How they were asked for: the kernel's GFP flags."),
+    PAGE_COLUMN(hits, U64, "", "How often.", .required = true),
+    PAGE_COLUMN(allocated, BYTES, "bytes", "How much.", .required = true),
+    PF_REQUIRED(live, U64, "", "How often without being freed before the end."),
+    PF_REQUIRED(live_bytes, BYTES, "bytes", "How much that was."),
+    PAGE_COLUMN(caller_address, ADDRESS, "", "Address of the caller.", .required = true, .extra = true),
+};
+
+static int open_pages(struct kmem *kmem, struct perfile_table *table, struct perfile_error *error)
+{
+    const int result = pf_pages_open(&kmem->pages, table->reader, table->allocator, error);
+    kmem->asked = &kmem->pages.events;
+    return result < 0 ? result : pf_pages_order(&kmem->pages, table->options.events->sort, error);
+}
+
+static bool take_page(void *state, const struct pf_profile_sample *sample)
+{
+    struct kmem *kmem = state;
+    kmem->pages.profile = kmem->events.profile;
+    return pf_pages_take(&kmem->pages, sample);
+}
+
+static void sort_pages(struct kmem *kmem)
+{
+    const struct pf_page_rows *rows = kmem->by_address ? &kmem->pages.pages : &kmem->pages.callers;
+    pf_pages_sort(&kmem->pages, kmem->events.table->options.events->flags & PERFILE_EVENTS_LIVE);
+    kmem->rows = rows->rows;
+    kmem->count = rows->count;
+    kmem->row_bytes = sizeof(*rows->rows);
+}
+
+static void tell_pages(struct kmem *kmem, pf_note_told *told, void *context)
+{
+    pf_pages_tell(&kmem->pages, told, context);
+}
+
+static void close_pages(struct kmem *kmem)
+{
+    pf_pages_close(&kmem->pages);
+}
+
+/* ---- both -------------------------------------------------------------------------------------------------------- */
+
+static int next_row(void *state, struct perfile_error *error)
+{
+    struct kmem *kmem = state;
+    if (pf_profiled_events_read(&kmem->events, kmem->kind->take, kmem))
+        kmem->kind->sort(kmem);
+    const int result = pf_profiled_events_row(&kmem->events, pf_table_rows(kmem->events.table, kmem->count), error);
+    if (result > 0)
+        kmem->row = (const char *)kmem->rows + kmem->events.row * kmem->row_bytes;
+    return result;
+}
+
+static int open_kind(struct perfile_table *table, void **state, const struct kind *kind, struct perfile_error *error)
+{
+    struct kmem *kmem = pf_table_state(table, state, sizeof(*kmem), kind->columns.items, kind->columns.count);
+    if (!kmem)
+        return pf_fail_memory(error, kind->what);
+    kmem->kind = kind;
+    int result = pf_table_by_second(table, kind->what, kind->keys, &kmem->by_address, error);
+    if (result == 0)
+        result = kind->open(kmem, table, error);
+    const struct pf_event_needs needs = {.only = kmem->asked};
+    return result < 0 ? result : pf_profiled_events_open(&kmem->events, table, &needs, error);
+}
+
+static void close_view(void *state)
+{
+    struct kmem *kmem = state;
+    if (!kmem)
+        return;
+    const struct perfile_allocator *allocator = kmem->events.table->allocator;
+    if (kmem->kind)
+        kmem->kind->close(kmem);
+    pf_profiled_events_close(&kmem->events);
+    pf_free(allocator, kmem, sizeof(*kmem));
+}
+
+static void notes(void *state, pf_note_told *told, void *context)
+{
+    struct kmem *kmem = state;
+    kmem->kind->tell(kmem, told, context);
+}
+
+static int open_slab_view(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    static const struct kind kind = {
+        "allocations", {"caller", "address"}, PF_COLUMNS(slab_columns), open_slab, take_slab, sort_slab, tell_slab,
+        close_slab};
+    return open_kind(table, state, &kind, error);
+}
+
+static int open_page_view(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    static const struct kind kind = {"pages",    {"caller", "page"}, PF_COLUMNS(page_columns),
+                                     open_pages, take_page,          sort_pages,
+                                     tell_pages, close_pages};
+    return open_kind(table, state, &kind, error);
+}
+
+#define KMEM_VIEW(name, text, list, key, opens)                                                                        \
+    const struct pf_view pf_view_##name = {                                                                            \
+        .info = {#name, text},                                                                                         \
+        .lists = {PF_COLUMNS(list)},                                                                                   \
+        .own_key = key,                                                                                                \
+        .not_filtered = PF_FILTER_EVENTS,                                                                              \
+        .open = opens,                                                                                                 \
+        .next = next_row,                                                                                              \
+        .close = close_view,                                                                                           \
+        .losses = pf_profiled_events_losses,                                                                           \
+        .unmatched = pf_profiled_events_unmatched,                                                                     \
+        .notes = notes,                                                                                                \
+    }
+
+KMEM_VIEW(kmem_slab, "allocations of the kernel's slab allocator, by caller or by address", slab_columns, "address",
+          open_slab_view);
+KMEM_VIEW(kmem_page, "pages of memory that the kernel gave out, by caller or by page", page_columns, "page",
+          open_page_view);
