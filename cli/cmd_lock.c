@@ -62,7 +62,8 @@ static const struct pf_option options[] = {
      .offset = AT(events.stack_skip),
      .doc = "Callers are behind the first N frames of the stack, and behind the functions of locks [0]; perf skips 4, "
             "which are too many where a lock has fewer."},
-    TEXT("lock-filter", 'L', "LIST", events.locks, "Only locks with these addresses, or names of lockdep."),
+    TEXT("lock-filter", 'L', "LIST", events.locks,
+         "Only locks with these addresses or names: of lockdep, or of variables of the kernel."),
     TEXT("callstack-filter", 'S', "LIST", events.callers,
          "Only waits with a function of the kernel in their stack that has one of these texts in its name."),
     {.name = "max-stack",

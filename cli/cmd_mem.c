@@ -37,12 +37,11 @@ static const char *type_at(const struct pf_command *command, size_t index, const
 /* What perf mem report sorts by when nothing else is asked for; NULL: as report does. */
 static const char *sort_of(const struct pf_settings *settings)
 {
+#define LOADS "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked"
+#define STORES "mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked"
     static const char *const lists[2][2][2] = {
-        {{NULL, "+data_page_size"}, {"+phys_daddr", "+phys_daddr,data_page_size"}},
-        {{"mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked",
-          "mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked,data_page_size"},
-         {"mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked,phys_daddr",
-          "mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked,phys_daddr,data_page_size"}},
+        {{NULL, LOADS ",data_page_size"}, {LOADS ",phys_daddr", LOADS ",phys_daddr,data_page_size"}},
+        {{STORES, STORES ",data_page_size"}, {STORES ",phys_daddr", STORES ",phys_daddr,data_page_size"}},
     };
     const bool stores = settings->mem.type && !strcmp(settings->mem.type, "store");
 
@@ -58,6 +57,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     settings->report.flags |= PERFILE_REPORT_MEMORY | PERFILE_REPORT_SAMPLES;
     if (!settings->report.sort)
         settings->report.sort = sort_of(settings);
+    if (settings->report.separator && !settings->format)
+        settings->format = "csv";
     settings->kind = view->view;
     return pf_run_output(command, settings);
 }
@@ -114,7 +115,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "TEXT",
      .offset = AT(report.separator),
-     .doc = "csv: the field separator [,]."},
+     .doc = "Print csv with TEXT between fields."},
     {.name = "stdio", .kind = PF_OPTION_FLAG, .offset = AT(stdio), .doc = "Print perf's text, also on a terminal."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_OUTPUT,

@@ -89,6 +89,7 @@ struct pf_symbols {
     struct pf_map vdsos;          /* ids of maps that may be of 32-bit programs to the number of the module */
     char *kallsyms;               /* the text of kallsyms_path; NULL: there is none */
     size_t kallsyms_bytes;
+    bool wants_data; /* the kernel's variables, too */
     const char *kallsyms_path;
     bool kallsyms_whole;  /* else only the lines of modules are left */
     uint32_t code_module; /* whose binary is open for its code; module + 1 */
@@ -246,6 +247,11 @@ static void tell_lacks(const struct pf_symbols *symbols)
 void pf_symbols_forget_troubles(struct pf_symbols *symbols)
 {
     symbols->find.trouble = NULL;
+}
+
+void pf_symbols_take_data(struct pf_symbols *symbols)
+{
+    symbols->wants_data = true;
 }
 
 void pf_symbols_close(struct pf_symbols *symbols)
@@ -686,6 +692,12 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
     return !wrong;
 }
 
+static void take_kallsyms(const struct pf_symbols *symbols, struct module *module, const char *name)
+{
+    const struct pf_kallsyms from = {symbols->kallsyms, symbols->kallsyms_bytes, name, symbols->wants_data};
+    (void)pf_symbol_table_from_kallsyms(&from, symbols->allocator, &module->table, NULL);
+}
+
 static void load_kernel(struct pf_symbols *symbols, struct module *module)
 {
     const char *elf = NULL;
@@ -696,8 +708,7 @@ static void load_kernel(struct pf_symbols *symbols, struct module *module)
     if (elf && pf_symbol_table_from_elf(elf, NULL, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = elf;
     else if (!done && symbols->kallsyms)
-        (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, NULL, symbols->allocator,
-                                            &module->table, NULL);
+        take_kallsyms(symbols, module, NULL);
     if (!done && symbols->find.kallsyms && !(module->table && module->table->count))
         pf_find_note(&symbols->find, "%s is not used: it has no symbols with addresses", symbols->find.kallsyms);
     if (module->table)
@@ -755,8 +766,7 @@ static void load_kernel_module(struct pf_symbols *symbols, struct module *module
     symbols->kernel_tried = true;
     pf_kernel_module_name(name, sizeof(name), module->map_name);
     if (symbols->kallsyms)
-        (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, name, symbols->allocator,
-                                            &module->table, NULL);
+        take_kallsyms(symbols, module, name);
     if (lies_in_map(module))
         return;
     pf_symbol_table_close(module->table);

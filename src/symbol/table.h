@@ -68,10 +68,15 @@ struct pf_symbol_table {
  */
 int pf_symbol_table_from_elf(const char *path, const char *debug_path, const struct perfile_allocator *allocator,
                              struct pf_symbol_table **table, struct perfile_error *error);
-/* From the text of /proc/kallsyms; `module` NULL: the kernel itself, else the symbols in [module]. */
-int pf_symbol_table_from_kallsyms(const char *text, size_t bytes, const char *module,
-                                  const struct perfile_allocator *allocator, struct pf_symbol_table **table,
-                                  struct perfile_error *error);
+/* The text of /proc/kallsyms, and what of it is wanted. */
+struct pf_kallsyms {
+    const char *text;
+    size_t bytes;
+    const char *module; /* NULL: the kernel itself, else the symbols in [module] */
+    bool data;          /* with variables, which else only end the functions before them */
+};
+int pf_symbol_table_from_kallsyms(const struct pf_kallsyms *from, const struct perfile_allocator *allocator,
+                                  struct pf_symbol_table **table, struct perfile_error *error);
 /* From the text of a perf-PID.map. */
 int pf_symbol_table_from_perf_map(const char *text, size_t bytes, const struct perfile_allocator *allocator,
                                   struct pf_symbol_table **table, struct perfile_error *error);

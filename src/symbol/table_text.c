@@ -209,9 +209,15 @@ static struct line bare_module(const char *module)
     return module ? name : (struct line){NULL, NULL};
 }
 
-static uint32_t kallsyms_flags(char type)
+static uint32_t kallsyms_flags(char type, bool data)
 {
     switch (type) {
+    case 'B':
+    case 'D':
+        return data ? PF_SYMBOL_GLOBAL : PF_ENTRY_NOT_SHOWN;
+    case 'b':
+    case 'd':
+        return data ? 0 : PF_ENTRY_NOT_SHOWN;
     case 'T':
         return PF_SYMBOL_GLOBAL;
     case 't':
@@ -224,9 +230,9 @@ static uint32_t kallsyms_flags(char type)
     }
 }
 
-static bool add_kallsyms_line(struct pf_symbol_build *build, const struct kallsyms_line *line)
+static bool add_kallsyms_line(struct pf_symbol_build *build, const struct kallsyms_line *line, bool data)
 {
-    uint32_t flags = kallsyms_flags(line->type), name = 0;
+    uint32_t flags = kallsyms_flags(line->type, data), name = 0;
     /* addresses are 0 for who may not see them; types a and A are offsets in per-CPU memory */
     if (line->address == 0 || (line->type | 0x20) == 'a')
         return true;
@@ -239,14 +245,14 @@ static bool add_kallsyms_line(struct pf_symbol_build *build, const struct kallsy
     return true;
 }
 
-static bool add_kallsyms(struct pf_symbol_build *build, struct line rest, const char *module)
+static bool add_kallsyms(struct pf_symbol_build *build, const struct pf_kallsyms *from)
 {
-    struct line wanted = bare_module(module), line;
+    struct line rest = {from->text, from->text + from->bytes}, wanted = bare_module(from->module), line;
     size_t bytes = (size_t)(wanted.end - wanted.at);
     struct kallsyms_line parsed;
     while (next_line(&rest, &line))
         if (parse_kallsyms(line, &parsed) && is_module(parsed.module, wanted.at, bytes) &&
-            !add_kallsyms_line(build, &parsed))
+            !add_kallsyms_line(build, &parsed, from->data))
             return false;
     return true;
 }
@@ -300,13 +306,12 @@ static void drop_not_shown(struct pf_symbol_build *build)
     build->count = kept;
 }
 
-int pf_symbol_table_from_kallsyms(const char *text, size_t bytes, const char *module,
-                                  const struct perfile_allocator *allocator, struct pf_symbol_table **table,
-                                  struct perfile_error *error)
+int pf_symbol_table_from_kallsyms(const struct pf_kallsyms *from, const struct perfile_allocator *allocator,
+                                  struct pf_symbol_table **table, struct perfile_error *error)
 {
     struct pf_symbol_build build;
     pf_build_open(&build, pf_allocator_or_default(allocator));
-    bool complete = add_kallsyms(&build, (struct line){text, text + bytes}, module) && pf_build_sort(&build);
+    bool complete = add_kallsyms(&build, from) && pf_build_sort(&build);
     if (complete) {
         drop_not_shown(&build);
         pf_build_choose(&build);

@@ -77,6 +77,7 @@ static int open_slab(struct kmem *kmem, struct perfile_table *table, struct perf
 {
     const char *sort = table->options.events->sort;
     pf_slab_open(&kmem->slab, table->reader, table->allocator);
+    kmem->asked = &kmem->slab.events;
     return pf_slab_order(&kmem->slab, sort && *sort ? sort : "bytes,hit", error);
 }
 

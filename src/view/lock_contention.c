@@ -58,7 +58,7 @@ PUT_IF(histogram, pf_set_buckets, true, &row->histogram)
 static const struct pf_column columns[] = {
     PF_COLUMN(caller, TEXT, "", "Who took the lock, where rows are of callers."),
     PF_COLUMN(lock, ADDRESS, "", "The lock, where rows are of locks."),
-    PF_COLUMN(name, TEXT, "", "The lock's name, if it was recorded."),
+    PF_COLUMN(name, TEXT, "", "The lock's name, if it was recorded, or the kernel's variable that it is in."),
     PF_COLUMN(type, TEXT, "", "What kind of lock; of callers also how it was taken: R to read, W to write."),
     PF_COLUMN(pid, I32, "", "Process, where rows are of threads."),
     PF_COLUMN(tid, I32, "", "Thread, where rows are of threads."),
@@ -115,7 +115,7 @@ static int open_contention(struct perfile_table *table, void **state, struct per
     const int result = pf_profiled_events_open(
         &contention->events, table,
         &(struct pf_event_needs){.take_record = pf_locks_take_record, .state = &contention->locks}, error);
-    contention->locks.profile = contention->events.profile;
+    pf_locks_use(&contention->locks, contention->events.profile);
     return result;
 }
 

@@ -110,6 +110,24 @@ def test_calls(perfile, path):
         ('write', '1200', '', ''), ('read', '', '', '1'), ('read', '1400', '100', '1'), ('poll', '1000', '', '')], calls
 
 
+def test_names_of_locks(perfile, path):
+    """Rows of locks have the name of the variable of the kernel that the lock is in; a lock that is in none has no name."""
+    old, lock, tables = 0xffff8c97425fc870, 0xffffffff84000010, path.with_name('kallsyms')
+    path.write_bytes((DATA / 'lock.perf.data').read_bytes().replace(struct.pack('<Q', old), struct.pack('<Q', lock)))
+    tables.write_text('ffffffff83c00000 T _stext\nffffffff83c00000 T _text\nffffffff83fff000 D other\n'
+                      'ffffffff84000000 D tasklist_lock\nffffffff84000040 B behind\n')
+
+    def names(recording, *words, column='name'):
+        run = subprocess.run([perfile, 'lock', 'contention', '-q', '--kallsyms', str(tables), *words, '--format', 'csv', '--columns',
+                              column, str(recording)], capture_output=True, text=True, check=False)
+        return run.stdout.split()[1:]
+
+    assert names(path, '-l') == ['tasklist_lock'], names(path, '-l')
+    assert names(DATA / 'lock.perf.data', '-l') == [], names(DATA / 'lock.perf.data', '-l')
+    threads = [names(path, '-t', *words, column='tid') for words in ((), ('-L', 'tasklist_lock'), ('-L', 'other'))]
+    assert threads[0] and threads[1] == threads[0] and not threads[2], threads
+
+
 def test_locks(perfile, path):
     """A wait that begins again goes on; one that does not end is in no sum."""
     frame = Frame('lock')
@@ -192,7 +210,7 @@ def test_block(perfile, path):
 def main():
     hermetic.settle()
     with tempfile.TemporaryDirectory() as folder:
-        for test in (test_calls, test_locks, test_kwork, test_kmem, test_block):
+        for test in (test_calls, test_locks, test_names_of_locks, test_kwork, test_kmem, test_block):
             test(sys.argv[1], pathlib.Path(folder) / 'made.perf.data')
             print('right:', test.__doc__)
 

@@ -501,13 +501,19 @@ static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
                                "ffffffffc0001800 d its_data\t[one_module]\n"
                                "ffffffffc0003000 t other\t[other]";
 
-static void expect_kallsyms(const char *text, const char *module, uint64_t base, const char *wanted)
+static void expect_kallsyms_of(const struct pf_kallsyms *from, uint64_t base, const char *wanted)
 {
     struct pf_symbol_table *table = NULL;
-    assert_int_equal(pf_symbol_table_from_kallsyms(text, strlen(text), module, NULL, &table, NULL), 0);
+    assert_int_equal(pf_symbol_table_from_kallsyms(from, NULL, &table, NULL), 0);
     check_table(table);
     assert_string_equal(show(table, base), wanted);
     pf_symbol_table_close(table);
+}
+
+static void expect_kallsyms(const char *text, const char *module, uint64_t base, const char *wanted)
+{
+    const struct pf_kallsyms from = {text, strlen(text), module, false};
+    expect_kallsyms_of(&from, base, wanted);
 }
 
 /* The address in a text that has it in its only line; 0: it is none. */
@@ -569,6 +575,8 @@ static void test_kallsyms(void **state)
                     "2f0-2000? last");
     expect_kallsyms(kallsyms, "one_module", 0xffffffffc0000000, "1000-1800? earlier;2000-3000? later");
     expect_kallsyms(kallsyms, "[one-module]", 0xffffffffc0000000, "1000-1800? earlier;2000-3000? later");
+    const struct pf_kallsyms with_data = {kallsyms, strlen(kallsyms), "one_module", true};
+    expect_kallsyms_of(&with_data, 0xffffffffc0000000, "1000-1800? earlier;1800-2000? its_data;2000-3000? later");
     expect_kallsyms(kallsyms, "one", 0, "");
     expect_kallsyms("0000000000000000 T hidden\n0000000000000000 T from_users\n", NULL, 0, "");
     expect_kallsyms("", NULL, 0, "");
@@ -641,8 +649,8 @@ static void test_text_memory_short(void **state)
         assert_true(code == 0 || code == PERFILE_ERROR_MEMORY);
         if (code == 0) {
             pf_symbol_table_close(table);
-            code =
-                pf_symbol_table_from_kallsyms(kallsyms, sizeof(kallsyms) - 1, "one_module", &c.allocator, &table, NULL);
+            const struct pf_kallsyms from = {kallsyms, sizeof(kallsyms) - 1, "one_module", true};
+            code = pf_symbol_table_from_kallsyms(&from, &c.allocator, &table, NULL);
             assert_true(code == 0 || code == PERFILE_ERROR_MEMORY);
         }
         if (code == 0)

@@ -51,6 +51,18 @@ void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const 
     pf_pairs_open(&locks->index, allocator);
 }
 
+static bool wants_names(const struct pf_locks *locks)
+{
+    return locks->by == PF_LOCKS_BY_LOCK || locks->options->locks;
+}
+
+void pf_locks_use(struct pf_locks *locks, struct pf_profile *profile)
+{
+    locks->profile = profile;
+    if (profile && wants_names(locks))
+        pf_symbols_take_data(pf_profile_symbols(profile));
+}
+
 void pf_locks_close(struct pf_locks *locks)
 {
     if (!locks->reader)
@@ -269,6 +281,15 @@ struct told {
     char name[96];
 };
 
+/* The kernel's variable that the lock is, or is in. */
+static void name_variable(const struct pf_locks *locks, struct told *told)
+{
+    const uint32_t frame = pf_profile_frame_at(locks->profile, told->lock);
+    const struct pf_frame_info *info = frame == PF_NO_FRAME ? NULL : pf_profile_frame(locks->profile, frame);
+    if (info && info->name)
+        snprintf(told->name, sizeof(told->name), "%s", info->name);
+}
+
 static bool is_lock(const char *text, size_t bytes, const void *state)
 {
     const struct told *told = state;
@@ -425,6 +446,8 @@ bool pf_locks_take(struct pf_locks *locks, const struct pf_profile_sample *sampl
     told.flags = (uint32_t)flags;
     if (event->wish > END)
         pf_event_text(&locks->events, event, NAME, &sample->decoded->raw, told.name, sizeof(told.name));
+    if (!*told.name && wants_names(locks))
+        name_variable(locks, &told);
     return event->wish == BEGIN || event->wish == CONTENDED ? begin_wait(locks, &told) : end_wait(locks, &told);
 }
 

@@ -21,7 +21,7 @@ struct pf_lock_row {
     uint64_t key;
     uint64_t lock;    /* address; of callers and threads the first one */
     uint32_t flags;   /* of contention_begin */
-    const char *name; /* of lockdep, or the caller as FUNCTION+0xOFFSET; NULL: not known */
+    const char *name; /* of lockdep, or the variable, or the caller as FUNCTION+0xOFFSET; NULL: not known */
     uint64_t caller;  /* address; 0: none */
     const char *function;
     int32_t pid, tid; /* of the first that waited */
@@ -71,6 +71,8 @@ bool pf_locks_by_parse(const char *text, enum pf_locks_by *by);
 /* The profile must give decoded samples, and its records to pf_locks_take_record. */
 void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_event_options *options,
                    const struct perfile_allocator *allocator);
+/* The profile that is read, before that; it is asked for the names of variables, where they matter. */
+void pf_locks_use(struct pf_locks *locks, struct pf_profile *profile);
 void pf_locks_close(struct pf_locks *locks);
 /* False: out of memory. */
 bool pf_locks_take_record(void *locks, const struct perfile_record *record);

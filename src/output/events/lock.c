@@ -189,17 +189,18 @@ static bool take(void *lock, const struct pf_profile_sample *sample)
     return pf_locks_take(&((struct lock *)lock)->locks, sample);
 }
 
-static int open_lock(struct lock *lock, struct perfile_reader *reader, const struct usual *usual,
+static int open_lock(struct lock *lock, struct perfile_reader *reader, const struct usual *usual, enum pf_locks_by by,
                      struct perfile_error *error)
 {
     const struct perfile_output_options *options = lock->options;
     pf_locks_open(&lock->locks, reader, options->events, options->allocator);
+    lock->locks.by = by;
     int result = choose_columns(lock, usual, error);
     if (result == 0)
         result = pf_event_profile_open(
             options, reader, &(struct pf_event_needs){.take_record = pf_locks_take_record, .state = &lock->locks},
             &lock->profile, error);
-    lock->locks.profile = lock->profile;
+    pf_locks_use(&lock->locks, lock->profile);
     return result;
 }
 
@@ -211,8 +212,7 @@ static int write_lock(struct lock *lock, struct perfile_reader *reader, const st
     if (!pf_locks_by_parse(options->keys, &by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "waits for locks are added up by caller, lock or thread, not by '%.40s'", options->keys);
-    int result = open_lock(lock, reader, usual, error);
-    lock->locks.by = by;
+    int result = open_lock(lock, reader, usual, by, error);
     if (result == 0)
         result = pf_event_profile_read(lock->profile, take, lock, error);
     if (result != PERFILE_ERROR_MEMORY && lock->profile) {
