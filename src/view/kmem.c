@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel allocated, by caller or by what was given out: from slabs (kmem_slab), and whole pages (kmem_page). */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "analysis/events/kmem_page.h"
 #include "analysis/events/kmem_slab.h"
 #include "base/error.h"
@@ -24,7 +27,7 @@ struct kmem {
 
 /* What the two views do in their own way. */
 struct kind {
-    const char *what, *keys[2];
+    const char *what, *keys[2], *hidden[2]; /* columns that rows by these keys have not */
     struct pf_column_list columns;
     int (*open)(struct kmem *kmem, struct perfile_table *table, struct perfile_error *error);
     bool (*take)(void *state, const struct pf_profile_sample *sample);
@@ -45,9 +48,29 @@ struct kind {
             pf_set_null(vector);                                                                                       \
     }
 
+static void set_caller(struct pf_vector *vector, const char *name, uint64_t address)
+{
+    char text[24];
+    if (name) {
+        pf_set_lasting(vector, name);
+        return;
+    }
+    snprintf(text, sizeof(text), "0x%" PRIx64, address);
+    pf_set_text(vector, text);
+}
+
 /* ---- slabs ------------------------------------------------------------------------------------------------------- */
 
-PUT(slab, caller, pf_set_lasting, !kmem->by_address, row->name)
+PF_PUT(caller)
+{
+    const struct kmem *kmem = state;
+    const struct pf_slab_row *row = kmem->row;
+    if (kmem->by_address)
+        pf_set_null(vector);
+    else
+        set_caller(vector, row->name, row->key);
+}
+
 PUT(slab, caller_address, pf_set_u64, true, row->call_site)
 PUT(slab, address, pf_set_u64, kmem->by_address, row->address)
 PUT(slab, hits, pf_set_u64, true, row->hits)
@@ -60,7 +83,7 @@ PUT(slab, outstanding, pf_set_u64, true, row->allocated - pf_min(row->allocated,
 PUT(slab, ping_pong, pf_set_u64, true, row->ping_pong)
 
 static const struct pf_column slab_columns[] = {
-    PF_COLUMN(caller, TEXT, "", "Who allocated, where rows are of callers; null: no symbol."),
+    PF_COLUMN(caller, TEXT, "", "Who allocated, where rows are of callers: an address where there is no symbol."),
     PF_COLUMN(address, ADDRESS, "", "What was given out, where rows are of addresses."),
     PF_REQUIRED(hits, U64, "", "How often."),
     PF_REQUIRED(allocated, BYTES, "bytes", "How much was given out."),
@@ -109,7 +132,12 @@ static void close_slab(struct kmem *kmem)
 
 /* ---- pages ------------------------------------------------------------------------------------------------------- */
 
-PUT(page, page_caller, pf_set_lasting, true, row->name)
+PF_PUT(page_caller)
+{
+    const struct pf_page_row *row = ((const struct kmem *)state)->row;
+    set_caller(vector, row->name, row->call_site);
+}
+
 PUT(page, page_caller_address, pf_set_u64, true, row->call_site)
 PUT(page, pfn, pf_set_u64, kmem->by_address, row->page)
 PUT(page, order, pf_set_u32, true, row->order)
@@ -126,7 +154,9 @@ PUT(page, live_bytes, pf_set_u64, true, row->live_bytes)
     }
 
 static const struct pf_column page_columns[] = {
-    PAGE_COLUMN(caller, TEXT, "", "Function that allocated, of pages the first one; null: no symbol.", .extra = false),
+    PAGE_COLUMN(caller, TEXT, "",
+                "Function that allocated, of pages the first one; an address where there is no symbol.",
+                .extra = false),
     PF_COLUMN(pfn, U64, "", "Number of the page, where rows are of pages."),
     PF_REQUIRED(order, U32, "", "2 to the power of this are so many pages at once."),
     PF_REQUIRED(type, TEXT, "", "Whether they can be moved: the kernel's migrate type."),
@@ -191,6 +221,7 @@ static int open_kind(struct perfile_table *table, void **state, const struct kin
         return pf_fail_memory(error, kind->what);
     kmem->kind = kind;
     int result = pf_table_by_second(table, kind->what, kind->keys, &kmem->by_address, error);
+    pf_table_hide(table, kind->hidden[kmem->by_address]);
     if (result == 0)
         result = kind->open(kmem, table, error);
     const struct pf_event_needs needs = {.only = kmem->asked};
@@ -217,17 +248,23 @@ static void notes(void *state, pf_note_told *told, void *context)
 
 static int open_slab_view(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    static const struct kind kind = {
-        "allocations", {"caller", "address"}, PF_COLUMNS(slab_columns), open_slab, take_slab, sort_slab, tell_slab,
-        close_slab};
+    static const struct kind kind = {"allocations",
+                                     {"caller", "address"},
+                                     {"address", "caller"},
+                                     PF_COLUMNS(slab_columns),
+                                     open_slab,
+                                     take_slab,
+                                     sort_slab,
+                                     tell_slab,
+                                     close_slab};
     return open_kind(table, state, &kind, error);
 }
 
 static int open_page_view(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    static const struct kind kind = {"pages",    {"caller", "page"}, PF_COLUMNS(page_columns),
-                                     open_pages, take_page,          sort_pages,
-                                     tell_pages, close_pages};
+    static const struct kind kind = {"pages",    {"caller", "page"}, {"pfn", ""}, PF_COLUMNS(page_columns),
+                                     open_pages, take_page,          sort_pages,  tell_pages,
+                                     close_pages};
     return open_kind(table, state, &kind, error);
 }
 

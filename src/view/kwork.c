@@ -76,16 +76,16 @@ PUT_IF(run_uncertain, pf_set_bool, true, run->uncertain)
     PF_REQUIRED(runs, U64, "", "How often it ran."),                                                                   \
         PF_REQUIRED(run_total, DURATION, "ns", "How long in all; what interrupted it is a part of that."),             \
         PF_COLUMN(run_average, DURATION, "ns", "The average run."),                                                    \
+        PF_COLUMN(run_max, DURATION, "ns", "The longest run."),                                                        \
         PF_COLUMN(run_p50, DURATION, "ns", "Half of the runs are not longer, as estimated from the histogram."),       \
-        PF_COLUMN(run_p99, DURATION, "ns", "99 % of the runs are not longer, as estimated from the histogram."),       \
-        PF_COLUMN(run_max, DURATION, "ns", "The longest run.")
+        PF_COLUMN(run_p99, DURATION, "ns", "99 % of the runs are not longer, as estimated from the histogram.")
 #define WAIT_COLUMNS                                                                                                   \
     PF_REQUIRED(waits, U64, "",                                                                                        \
                 "How often it was raised, or its work activated, on whatever CPU, and then ran here."),                \
         PF_COLUMN(wait_average, DURATION, "ns", "The average time from the first raise to the run."),                  \
+        PF_COLUMN(wait_max, DURATION, "ns", "The longest of these."),                                                  \
         PF_COLUMN(wait_p50, DURATION, "ns", "Half of these are not longer, as estimated from the histogram."),         \
-        PF_COLUMN(wait_p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram."),         \
-        PF_COLUMN(wait_max, DURATION, "ns", "The longest of these.")
+        PF_COLUMN(wait_p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram.")
 #define OTHER_COLUMNS                                                                                                  \
     PF_REQUIRED(uncertain, U64, "", "Runs around lost events: they may be several."),                                  \
         PF_REQUIRED_EXTRA(id, U64, "", "Number of the interrupt, vector of the softirq, address of the work."),        \

@@ -66,12 +66,12 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(contended, U64, "", "Waits that began."),
     PF_REQUIRED(acquired, U64, "", "Waits that ended."),
     PF_REQUIRED(total, DURATION, "ns", "How long these were together."),
-    PF_COLUMN(minimum, DURATION, "ns", "The shortest of these."),
     PF_COLUMN(average, DURATION, "ns", "The average of these."),
+    PF_COLUMN(maximum, DURATION, "ns", "The longest of these."),
+    PF_COLUMN(minimum, DURATION, "ns", "The shortest of these."),
     PF_COLUMN(p50, DURATION, "ns", "Half of these are not longer, as estimated from the histogram."),
     PF_COLUMN(p90, DURATION, "ns", "90 % of these are not longer, as estimated from the histogram."),
     PF_COLUMN(p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram."),
-    PF_COLUMN(maximum, DURATION, "ns", "The longest of these."),
     PF_REQUIRED(uncertain, U64, "", "Of these, those around lost events: they may be several."),
     PF_REQUIRED(open, U64, "", "Waits that had not ended at the end; they are in no sum."),
     PF_EXTRA(open_time, DURATION, "ns", "How long the first of these had lasted."),
@@ -102,6 +102,9 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_contention(struct perfile_table *table, void **state, struct perfile_error *error)
 {
+    static const char *const hidden[] = {[PF_LOCKS_BY_CALLER] = "lock,name,pid,tid,comm",
+                                         [PF_LOCKS_BY_LOCK] = "caller,pid,tid,comm",
+                                         [PF_LOCKS_BY_THREAD] = "caller,lock,name,type"};
     struct contention *contention = pf_table_state(table, state, sizeof(*contention), columns, PF_COUNT(columns));
     if (!contention)
         return pf_fail_memory(error, "locks");
@@ -109,6 +112,7 @@ static int open_contention(struct perfile_table *table, void **state, struct per
     if (!pf_locks_by_parse(table->options.keys, &contention->locks.by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "waits for locks are added up by caller, lock or thread, not by '%.40s'", table->options.keys);
+    pf_table_hide(table, hidden[contention->locks.by]);
     const int sorted = pf_locks_order(&contention->locks, &pf_lock_fields, error);
     if (sorted < 0)
         return sorted;

@@ -156,6 +156,11 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_summary(struct perfile_table *table, void **state, struct perfile_error *error)
 {
+    static const char *const hidden[] = {[PF_CALLS_BY_THREAD] = "cgroup,path,fd",
+                                         [PF_CALLS_BY_PROCESS] = "tid,cgroup,path,fd",
+                                         [PF_CALLS_BY_CGROUP] = "comm,pid,tid,path,fd",
+                                         [PF_CALLS_BY_FILE] = "comm,pid,tid,cgroup",
+                                         [PF_CALLS_TOTAL] = "comm,pid,tid,cgroup,path,fd"};
     enum pf_syscall_by by;
     struct summary *summary = pf_table_state(table, state, sizeof(*summary), columns, PF_COUNT(columns));
     if (!summary)
@@ -164,6 +169,7 @@ static int open_summary(struct perfile_table *table, void **state, struct perfil
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "system calls are added up by thread, process, cgroup, fd or total, not by '%.40s'",
                        table->options.keys);
+    pf_table_hide(table, hidden[by]);
     const int result = pf_gathered_open(&summary->gathered, table, error);
     if (result < 0)
         return result;

@@ -83,6 +83,21 @@ void *pf_table_state(struct perfile_table *table, void **state, size_t bytes, co
     return *state && pf_table_add_all(table, columns, count) ? *state : NULL;
 }
 
+void pf_table_hide(struct perfile_table *table, const char *names)
+{
+    for (const char *at = names; *at; at += strspn(at, ",")) {
+        const size_t bytes = strcspn(at, ",");
+        for (size_t i = 0; i < table->column_count; i++) {
+            struct pf_vector *vector = &table->columns[i];
+            if (strlen(vector->column.name) == bytes && strncmp(vector->column.name, at, bytes) == 0) {
+                vector->column.extra = true;
+                vector->shown = false;
+            }
+        }
+        at += bytes;
+    }
+}
+
 int pf_table_by_second(const struct perfile_table *table, const char *what, const char *const keys[2], bool *second,
                        struct perfile_error *error)
 {

@@ -106,6 +106,8 @@ bool pf_table_add_all(struct perfile_table *table, const struct pf_column *colum
  */
 void *pf_table_state(struct perfile_table *table, void **state, size_t bytes, const struct pf_column *columns,
                      size_t count);
+/* Of these columns ("lock,pid") rows have nothing: they are shown only when they are asked for. Before the view is open. */
+void pf_table_hide(struct perfile_table *table, const char *names);
 /*
  * By which of two things the caller wants rows, the first without keys. ARGUMENT: `what` ("pages") is added up by neither.
  */
