@@ -160,11 +160,11 @@ static const struct pf_column page_columns[] = {
     PF_COLUMN(pfn, U64, "", "Number of the page, where rows are of pages."),
     PF_REQUIRED(order, U32, "", "2 to the power of this are so many pages at once."),
     PF_REQUIRED(type, TEXT, "", "Whether they can be moved: the kernel's migrate type."),
-    PF_REQUIRED(flags, TEXT, "", "How they were asked for: the kernel's GFP flags."),
     PAGE_COLUMN(hits, U64, "", "How often.", .required = true),
     PAGE_COLUMN(allocated, BYTES, "bytes", "How much.", .required = true),
     PF_REQUIRED(live, U64, "", "How often without being freed before the end."),
     PF_REQUIRED(live_bytes, BYTES, "bytes", "How much that was."),
+    PF_REQUIRED(flags, TEXT, "", "How they were asked for: the kernel's GFP flags."),
     PAGE_COLUMN(caller_address, ADDRESS, "", "Address of the caller.", .required = true, .extra = true),
 };
 
