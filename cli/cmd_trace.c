@@ -115,6 +115,7 @@ static const struct pf_option text_options[] = {
     FLAG("no-comm", 0, PERFILE_EVENTS_NO_COMM, "Print threads without their names."),
     FLAG("show-cpu", 0, PERFILE_EVENTS_CPU, "Print the CPU of each line."),
     FLAG("no-call-graph", 0, PERFILE_EVENTS_NO_STACKS, "Without callchains and page faults, if they were recorded."),
+    FLAG("no-syscalls", 0, PERFILE_EVENTS_NO_CALLS, "Only page faults, if they were recorded."),
     {.name = "call-graph",
      .kind = PF_OPTION_IGNORE,
      .argument = "HOW",

@@ -260,6 +260,7 @@ enum perfile_event_flags {
     PERFILE_EVENTS_NO_STACKS = 1 << 11,   /* trace: without callchains and page faults */
     PERFILE_EVENTS_ALL_LINES = 1 << 12,   /* cache_lines: also those that nobody fights over */
     PERFILE_EVENTS_NO_SOURCE = 1 << 13,   /* cache_lines: without source lines */
+    PERFILE_EVENTS_NO_CALLS = 1 << 14,    /* trace: only page faults */
 };
 struct perfile_event_options {
     size_t size;         /* sizeof(struct perfile_event_options) */

@@ -85,6 +85,8 @@ def main():
         checks = (('lines', run(), TEXT), ('--max-stack', run('--max-stack', '1'), SHORT),
                   ('--min-stack', run('--min-stack', '3', '-e', '*'), TEXT[:TEXT.index('     0.010')]),
                   ('--no-call-graph', run('--no-call-graph'), CALLS),
+                  ('--no-syscalls', [line.split()[5] for line in run('--no-syscalls').splitlines() if '(' in line[:20]],
+                   ['minfault', 'majfault', 'minfault', 'majfault']),
                   ('-s', run('-s').splitlines()[3], ' a (7), 8 events, 100.0%, 2 majfaults, 2 minfaults'),
                   ('--max-events', run('--max-events', '2'), TEXT[:TEXT.index('     0.021')]))
     failed = [(what, got, wanted) for what, got, wanted in checks if got != wanted]

@@ -306,6 +306,8 @@ static bool put_event(struct trace *trace, const struct pf_syscall_event *event)
     if (event->step == PF_SYSCALL_FAULT)
         return !trace->sample || trace->options->events->minimum_ns || trace->flags & PERFILE_EVENTS_FAILED ||
                put_fault(trace, event);
+    if (trace->flags & PERFILE_EVENTS_NO_CALLS)
+        return true;
     if (event->step == PF_SYSCALL_ENTERED)
         return put_entered(trace, event, pending);
     put_left(trace, event, pending);
