@@ -91,6 +91,7 @@ static const struct pf_option what_options[] = {
            "Run the command N times, and print means and standard errors; 0: again and again, each by itself, until "
            "Ctrl-C.",
            .first = true),
+    FLAG("table", 0, table, "With --repeat also print how long each run took."),
     {0},
 };
 static const struct pf_option_group what_group = {"What is counted", what_options};
@@ -98,6 +99,7 @@ static const struct pf_option_group what_group = {"What is counted", what_option
 static const struct pf_option how_options[] = {
     NUMBER("interval-print", 'I', "MS", interval_ms, "Print what was counted every MS milliseconds.", .first = true),
     NUMBER("interval-count", 0, "N", interval_count, "Stop after N intervals."),
+    FLAG("interval-clear", 0, interval_clear, "On a terminal print each interval in the place of the one before."),
     FLAG("no-scale", 0, unscaled, "Do not scale counts of events that shared the hardware."),
     STRING("output", 'o', "FILE", output,
            "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data].",
@@ -491,6 +493,10 @@ static const char *check_runs(const struct pf_settings *settings)
         return "--null counts nothing: it is not for --event";
     if (stat->repeat_text && !settings->operand_count)
         return "--repeat needs a command";
+    if (stat->table && stat->repeat < 2)
+        return "--table needs --repeat with two runs or more";
+    if (stat->interval_clear && (!stat->interval_ms || settings->output || stat->log_fd))
+        return "--interval-clear needs --interval-print MS, and the terminal: it is not for --output or --log-fd";
     if (stat->repeat > 1 && stat->interval_ms)
         return "--repeat prints no intervals";
     if (stat->interval_count && !stat->interval_ms)
@@ -519,6 +525,8 @@ static int check(struct pf_settings *settings, bool records)
     what->filter_count = settings->record.filter_count;
     what->note = records || !is_for_scripts(settings) ? note : NULL;
     what->note_context = settings;
+    settings->symbols.note = what->note; /* nothing among lines for scripts */
+    settings->symbols.note_context = settings;
     if (!settings->operand_count && !what->pids && !what->tids && !what->user)
         what->flags |= PERFILE_RECORDER_ALL_CPUS;
     if (settings->stat.per_thread)
@@ -565,7 +573,9 @@ static int choose_print(struct pf_settings *settings)
                             : settings->stat.summary     ? PERFILE_STAT_SUMMARY
                                                          : 0u) |
                            (settings->stat.plain_numbers ? PERFILE_STAT_PLAIN_NUMBERS : 0u) |
-                           (settings->stat.null ? PERFILE_STAT_NO_COUNTS : 0u);
+                           (settings->stat.null ? PERFILE_STAT_NO_COUNTS : 0u) |
+                           (settings->stat.table ? PERFILE_STAT_TABLE : 0u) |
+                           (settings->stat.interval_clear ? PERFILE_STAT_CLEAR : 0u);
     return status ? status : check_metrics(settings);
 }
 

@@ -59,6 +59,7 @@ struct pf_stat_settings {
     const char *log_fd; /* NULL: not given */
     bool start_disabled, forever;
     bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
+    bool table, interval_clear;
     bool unscaled, summary, plain_summary, plain_numbers, null;
     bool as_json;
     const char *per_cache; /* NULL: not given */

@@ -225,6 +225,8 @@ enum perfile_stat_flags {
     PERFILE_STAT_PLAIN_SUMMARY = 1 << 1, /* the same; in the lines of -x the word "summary" does not stand before it */
     PERFILE_STAT_PLAIN_NUMBERS = 1 << 2, /* text for a terminal (report->columns): numbers without commas */
     PERFILE_STAT_NO_COUNTS = 1 << 3,     /* only how long it took */
+    PERFILE_STAT_TABLE = 1 << 4,         /* text of several recordings: how long each took */
+    PERFILE_STAT_CLEAR = 1 << 5,         /* text for a terminal: each interval instead of the one before */
 };
 
 /* What `sched_timehist`, `sched_latency` and `sched_map` print. */

@@ -46,6 +46,21 @@ def check_repeated():
     assert "'true' (3 runs):" in text and re.search(r'task-clock.*\( \+-', text), text
 
 
+def check_table():
+    text = stat('-r', '3', '--table', '-e', 'page-faults:u', 'true').stderr
+    table = re.search(r'\n\n       # Table of individual measurements:\n((?: +\d+\.\d{9} \([+-]\d+\.\d{9}\) #+\n){3})'
+                      r'\n       # Final result:\n +(\d+\.\d{9}) \+- ', text)
+    assert table, text
+    times = [float(line.split()[0]) for line in table[1].splitlines()]
+    assert abs(sum(times) / 3 - float(table[2])) < 1e-8, text
+
+
+def check_clear():
+    """Only on a terminal: elsewhere nobody sees the interval before."""
+    text = stat('-I', '20', '--interval-clear', '-e', 'page-faults:u', 'sleep', '0.05').stderr
+    assert '\33' not in text and text.count('#           time') == 1, text
+
+
 def check_intervals():
     text = stat('-I', '20', '-j', '-e', COUNTED, 'sh', '-c', 'sleep 0.1').stderr
     times = sorted({one['interval'] for one in rows(text)})
@@ -268,7 +283,9 @@ def main():
         check_missing()
         check_formats()
         check_repeated()
+        check_table()
         check_intervals()
+        check_clear()
         check_summary()
         check_quiet(folder)
         check_again_and_again()

@@ -323,6 +323,12 @@ static bool add_round(struct pf_stat_sheet *sheet)
     return add_unsupported(sheet);
 }
 
+/* An interval on the screen takes the place of the one before. */
+static bool clears(const struct pf_stat_sheet *sheet)
+{
+    return sheet->options->stat & PERFILE_STAT_CLEAR && sheet->options->report->columns;
+}
+
 /* The last round of a command that ended in the middle of an interval has what is left. */
 static int put_round(struct pf_stat_sheet *sheet, const struct pf_stat_style *style, struct perfile_error *error)
 {
@@ -331,6 +337,10 @@ static int put_round(struct pf_stat_sheet *sheet, const struct pf_stat_style *st
     sheet->elapsed = sheet->time > before ? sheet->time - before : 0;
     if (!add_round(sheet))
         return pf_fail_memory(error, "counts");
+    if (clears(sheet) && style->begin) {
+        pf_put_string(sheet->out, "\33[H\33[2J");
+        style->begin(sheet);
+    }
     put_lines(sheet, style);
     drop_lines(sheet);
     pf_text_flush(sheet->out);
@@ -423,7 +433,7 @@ static int read_all(struct pf_stat_sheet *sheet, const struct pf_stat_style *sty
         if (record->type == PERFILE_RECORD_STAT && !settled) {
             settled = true;
             result = settle(sheet, error);
-            if (first && result == 0 && sheet->intervals && style->begin)
+            if (first && result == 0 && sheet->intervals && style->begin && !clears(sheet))
                 style->begin(sheet);
         }
         if (result > 0 && sheet->intervals)
@@ -454,8 +464,13 @@ static bool add_totals(struct pf_stat_sheet *sheet)
     for (size_t i = 0; i < sheet->line_count; i++)
         if (sheet->lines[i].running)
             pf_stats_add(&sheet->lines[i].spread, sheet->lines[i].count);
-    if (sheet->stat.round_count)
-        pf_stats_add(&sheet->walls, sheet->stat.round.time);
+    if (!sheet->stat.round_count)
+        return true;
+    const size_t count = (size_t)sheet->walls.count;
+    pf_stats_add(&sheet->walls, sheet->stat.round.time);
+    if (!pf_grow(sheet->allocator, &sheet->times, &sheet->time_room, count + 1, sizeof(*sheet->times)))
+        return false;
+    sheet->times[count] = sheet->stat.round.time;
     return true;
 }
 
@@ -539,6 +554,7 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
     pf_map_close(&sheet.group_of);
     pf_map_close(&sheet.event_of);
     pf_map_close(&sheet.line_of);
+    pf_free(sheet.allocator, sheet.times, sheet.time_room * sizeof(*sheet.times));
     pf_free(sheet.allocator, sheet.wheres, sheet.where_room * sizeof(*sheet.wheres));
     pf_free(sheet.allocator, sheet.names, sheet.name_room * sizeof(*sheet.names));
     pf_free(sheet.allocator, sheet.groups, sheet.group_room * sizeof(*sheet.groups));

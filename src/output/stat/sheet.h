@@ -100,7 +100,9 @@ struct pf_stat_sheet {
     bool summary;          /* the totals stand behind intervals */
     uint64_t time;         /* ns from the start to the end of the round */
     uint64_t elapsed;      /* ns that the counts are of; 0: the recording does not say */
-    struct pf_stats walls; /* the same of several recordings */
+    struct pf_stats walls; /* the same of several recordings ... */
+    uint64_t *times;       /* ... each by itself */
+    size_t time_room;
     struct pf_map where_of, group_of, line_of;
     struct pf_stat_where *wheres;
     size_t where_count, where_room;

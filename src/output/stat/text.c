@@ -25,6 +25,7 @@ enum {
     COMM_WIDTH = 16,
     PLACE_BYTES = 64,
     NAME_BYTES = 512,
+    TABLE_SIGNS_MAX = 1000,
 };
 
 static const uint8_t place_widths[] = {
@@ -366,12 +367,28 @@ static void put_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *o
 
 /* ---- what stands behind them ------------------------------------------------------------------------------------- */
 
+/* As perf has it: a sign for every 5 % of difference. */
+static void put_table(struct pf_stat_sheet *sheet)
+{
+    pf_put_string(sheet->out, "\n       # Table of individual measurements:\n");
+    for (size_t i = 0; i < sheet->walls.count; i++) {
+        const double time = (double)sheet->times[i] / 1e9, more = time - sheet->walls.mean / 1e9;
+        pf_put_format(sheet->out, " %17.9f (%+.9f) #", time, more);
+        for (double left = fabs(more) / time * 20; left >= 1 && left < TABLE_SIGNS_MAX; left--)
+            pf_put_char(sheet->out, '#');
+        pf_put_char(sheet->out, '\n');
+    }
+    pf_put_string(sheet->out, "\n       # Final result:");
+}
+
 static void end(struct pf_stat_sheet *sheet)
 {
     const double mean = sheet->walls.mean / 1e9;
     const double error = pf_stats_error_percent(&sheet->walls) / 100 * mean;
     if (!sheet->elapsed)
         return;
+    if (sheet->walls.count > 1 && sheet->options->stat & PERFILE_STAT_TABLE)
+        put_table(sheet);
     if (sheet->walls.count > 1)
         pf_put_format(sheet->out, "\n %17.9f +- %.9f seconds time elapsed  ( +-%6.2f%% )\n\n", mean, error,
                       pf_stats_error_percent(&sheet->walls));
