@@ -420,6 +420,12 @@ static void make_folders(char *path)
     (void)mkdir(path, 0700);
 }
 
+/* A dataset: its files are made in one folder of it and get their places in others. */
+static bool moves_files(const struct pf_command *command, const struct pf_settings *settings)
+{
+    return settings->partition || !strcmp(command->name, "dataset");
+}
+
 /* What does not exist has no rule: who would make it later makes it now. */
 static void allow_cache(const struct fence *fence, char *path)
 {
@@ -492,12 +498,16 @@ static int fence_files(const struct pf_command *command, const struct pf_setting
 
     if (abi < 1)
         return abi < 0 ? errno : ENOSYS;
+    if (abi < 2 && moves_files(command, settings)) /* it allows no move between folders at all */
+        return EOPNOTSUPP;
     const struct ruleset rules = what_to_deny(abi, who);
     const struct fence fence = {.fd = (int)syscall(LANDLOCK_CREATE_RULESET, &rules, ruleset_bytes(abi), 0),
                                 .files = rules.files};
     if (fence.fd < 0)
         return errno;
     allow_outputs(&fence, settings);
+    if (moves_files(command, settings))
+        allow(&fence, settings->output, FOLDER_ACCESS | FS_REFER);
     if (pf_command_has_group(command, &pf_symbol_group))
         allow_caches(&fence, settings, who);
     const int error = syscall(LANDLOCK_RESTRICT_SELF, fence.fd, 0) == 0 ? 0 : errno;

@@ -177,15 +177,25 @@ static bool name_parts(struct one *one)
 
 /* ---- tables -------------------------------------------------------------------------------------------------------- */
 
-/* Its name when it is complete, and before. */
-static char *file_path(const struct one *one, size_t table, bool hidden)
+/* Its name when all of the recording is complete, and before: engines read all files of the folder. */
+static char *file_path(const struct one *one, size_t table)
 {
     char *folder = pf_dataset_folder(one->adding->dataset, &one->added, table), *path = NULL;
 
-    if (folder && asprintf(&path, "%s/%s%s.parquet", folder, hidden ? "." : "", one->added.id) < 0)
+    if (folder && asprintf(&path, "%s/%s.parquet", folder, one->added.id) < 0)
         path = NULL;
     free(folder);
     return path;
+}
+
+static char *unplaced_path(const struct one *one, size_t table)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/_perfile/adding/%s-%s.parquet", one->adding->dataset->path, one->added.id,
+                    pf_dataset_tables[table].view) < 0
+               ? NULL
+               : path;
 }
 
 /* "recording,host," and those of the table. */
@@ -260,12 +270,10 @@ static void remove_left(const char *path)
 
 static int write_table(struct one *one, size_t table)
 {
-    char *path = file_path(one, table, true), *folder = pf_dataset_folder(one->adding->dataset, &one->added, table);
+    char *path = unplaced_path(one, table);
     struct pf_stream stream;
-    int status = path && folder ? PF_STATUS_OK : fail_memory(one->adding), result = 0, closed;
+    int status = path ? PF_STATUS_OK : fail_memory(one->adding), result = 0, closed;
 
-    if (!status && !pf_dataset_make_folders(folder))
-        status = fail_write(folder);
     if (!status) {
         remove_left(path);
         status = pf_stream_open(&stream, path);
@@ -279,7 +287,6 @@ static int write_table(struct one *one, size_t table)
     if (!status)
         status = take_file(one, table, path);
     one->input.log.over = true; /* all that is odd was said */
-    free(folder);
     free(path);
     return status;
 }
@@ -287,7 +294,7 @@ static int write_table(struct one *one, size_t table)
 static void drop_tables(const struct one *one)
 {
     for (size_t i = 0; i < PF_DATASET_TABLES; i++) {
-        char *path = file_path(one, i, true);
+        char *path = unplaced_path(one, i);
         if (path)
             unlink(path);
         free(path);
@@ -296,11 +303,27 @@ static void drop_tables(const struct one *one)
 
 static int place_table(const struct one *one, size_t table)
 {
-    char *from = file_path(one, table, true), *to = file_path(one, table, false);
-    const int status = !from || !to ? fail_memory(one->adding) : rename(from, to) < 0 ? fail_write(to) : PF_STATUS_OK;
+    char *from = unplaced_path(one, table), *to = file_path(one, table);
+    char *folder = pf_dataset_folder(one->adding->dataset, &one->added, table);
+    int status = !from || !to || !folder ? fail_memory(one->adding) : PF_STATUS_OK;
 
+    if (!status && (!pf_dataset_make_folders(folder) || rename(from, to) < 0))
+        status = fail_write(to);
+    free(folder);
     free(from);
     free(to);
+    return status;
+}
+
+static int place_tables(const struct one *one)
+{
+    const int fd = pf_lock_placing(one->adding->dataset, false);
+    int status = fd < 0 ? fail_write(one->adding->dataset->path) : PF_STATUS_OK;
+
+    for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++)
+        status = place_table(one, i);
+    if (fd >= 0)
+        pf_unlock_dataset(fd);
     return status;
 }
 
@@ -310,8 +333,8 @@ static int write_tables(struct one *one)
 
     for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++)
         status = write_table(one, i);
-    for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++)
-        status = place_table(one, i);
+    if (!status)
+        status = place_tables(one);
     if (!status && !pf_added_write(one->adding->dataset, &one->added))
         status = fail_write(one->adding->dataset->path);
     if (status)

@@ -175,7 +175,7 @@ static void check_file(struct check *check, const struct pf_dataset_file *file)
     }
 }
 
-/* The joined files have them, too: whoever joined them was killed before he removed them. */
+/* The joined files have them, too: they were copied here again. */
 static void find_doubles(struct check *check)
 {
     for (size_t i = 0; i < check->files.count; i++) {
@@ -203,6 +203,21 @@ static void find_missing(struct check *check)
             free(path);
         }
     }
+}
+
+/* Only whoever compacts makes them, and has the lock that we have now. */
+static void find_stages(struct check *check)
+{
+    struct finding *finding;
+    char *path = NULL;
+    bool any;
+
+    if (!pf_stages_any(check->dataset) || asprintf(&path, "%s/_perfile/joining", check->dataset->path) < 0)
+        return;
+    finding = add(check, "unfinished", path, "left behind by a compact that was killed");
+    if (finding && check->removes)
+        finding->removed = pf_stages_clear(check->dataset, &any);
+    free(path);
 }
 
 /* ---- the verb ------------------------------------------------------------------------------------------------------ */
@@ -260,6 +275,9 @@ int pf_dataset_check(const struct pf_command *command, struct pf_settings *setti
 {
     struct check check = {.dataset = dataset, .removes = settings->dataset_remove};
     const int fd = pf_lock_dataset(dataset); /* not while somebody joins files; who may only look does without */
+
+    if (fd >= 0)
+        find_stages(&check);
     const int status = run(&check, command, settings);
 
     if (fd >= 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dataset compact: small files of a folder become one, in the order of time. What is joined is written under a hidden name, and what it is
- * made of is told before it appears; then the small ones are removed. Who is killed in between leaves rows twice, which the next one removes
- * first. Files of recordings that are added meanwhile are not touched.
+ * dataset compact: small files of a folder become one, in the order of time, in a new folder that takes the place of the old one at once
+ * (stage.c): whoever lists it finds each row once, and whoever is killed leaves it so. Recordings may be added meanwhile.
  */
 #include "dataset.h"
 
@@ -27,6 +26,8 @@ struct compact {
     struct pf_all_added all;
     uint64_t joined_files, made_files, old_bytes, new_bytes, unfinished_files;
     bool damaged; /* a file was left */
+    bool told_steps;
+    struct timespec swapped; /* when a folder was replaced last; 0: none was */
 };
 
 /* A file that is joined, and what it has. */
@@ -99,17 +100,27 @@ static bool is_day_old(const char *path)
     return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_mtim.tv_sec < time(NULL) - DAY_SECONDS;
 }
 
-/* Of commands that were killed. Who adds a recording has it locked, and who joins has what we have locked. */
+/* Only whoever joins writes there, and has the lock that we have now. */
+static bool is_of_joining(const struct pf_dataset_file *file)
+{
+    static const char end[] = "/_perfile/joined";
+    const size_t bytes = strlen(file->folder);
+
+    return bytes > strlen(end) && !strcmp(file->folder + bytes - strlen(end), end);
+}
+
+/* Of commands that were killed. Who adds a recording has it locked. */
 static void drop_unfinished(struct compact *compact)
 {
     for (size_t i = 0; i < compact->files.count; i++) {
         const struct pf_dataset_file *file = &compact->files.list[i];
-        if (!file->unfinished || !is_day_old(file->path))
+        const bool is_ours = is_of_joining(file);
+        if (!file->unfinished || !(is_ours || is_day_old(file->path)))
             continue;
         const int fd = *file->id ? pf_lock_recording(compact->dataset, file->id, false) : -1;
         if (*file->id && fd < 0)
             continue;
-        compact->unfinished_files += is_day_old(file->path) && unlink(file->path) == 0;
+        compact->unfinished_files += (is_ours || is_day_old(file->path)) && unlink(file->path) == 0;
         if (fd >= 0)
             pf_unlock_recording(compact->dataset, file->id, fd);
     }
@@ -224,107 +235,156 @@ static int write_rows(struct compact *compact, const struct source *sources, siz
     return pf_status_of_error(result, PF_STATUS_FINDINGS);
 }
 
-static int write_hidden(struct compact *compact, const struct source *sources, size_t count, const char *path)
+/* The folder that is compacted, and what takes its place. */
+struct folder {
+    struct compact *compact;
+    struct source *sources;
+    size_t count;
+    struct pf_swap swap;
+    size_t made;
+    uint64_t new_bytes;
+};
+
+static int write_file(struct compact *compact, const struct source *sources, size_t count, const char *path)
 {
     struct pf_stream stream;
-    char *temporary = NULL;
-    int status, closed;
+    int status = pf_stream_open(&stream, path), closed;
 
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) >= 0)
-        unlink(temporary); /* of who was killed with this id */
-    free(temporary);
-    if ((status = pf_stream_open(&stream, path)))
+    if (status)
         return status;
     status = write_rows(compact, sources, count, &stream);
     closed = pf_stream_close(&stream, !status);
     return status ? status : closed;
 }
 
-static int place(struct compact *compact, const struct source *sources, struct pf_joined *joined, const char *hidden,
-                 const char *path)
+/* What it is made of is told before it is to be seen. */
+static int note_joined(struct folder *folder, size_t table, struct pf_joined *joined, const char *path)
 {
-    const size_t table = sources->file->table;
-    struct perfile_parquet_info info = PERFILE_PARQUET_INFO_INIT;
-    struct perfile_error error;
+    uint64_t bytes = 0;
 
-    if (!pf_digest_path(hidden, joined->sum, &info.bytes))
-        return fail(hidden);
-    if (!pf_joined_write(compact->dataset, table, joined))
-        return fail(compact->dataset->path);
-    if (rename(hidden, path) != 0) {
-        const int status = fail(path);
-        pf_joined_remove(compact->dataset, table, joined->name);
-        return status;
-    }
-    if (perfile_parquet_look(path, &info, &error) == 0)
-        compact->new_bytes += info.bytes;
+    if (!pf_digest_path(path, joined->sum, &bytes))
+        return fail(path);
+    if (!pf_joined_write(folder->compact->dataset, table, joined))
+        return fail(folder->compact->dataset->path);
+    folder->new_bytes += bytes;
     return PF_STATUS_OK;
 }
 
-/* The files of `sources` become one. */
-static int join(struct compact *compact, const struct source *sources, size_t count)
+/* The files of `sources` become one of the new folder. */
+static int join(struct folder *folder, const struct source *sources, size_t count)
 {
-    const char *folder = sources->file->folder;
+    struct pf_swap *swap = &folder->swap;
     struct pf_joined joined;
-    char *hidden = NULL, *path = NULL;
-    int status = gather(sources, count, &joined) &&
-                         asprintf(&hidden, "%s/.joined-%s.parquet", folder, joined.name) >= 0 &&
-                         asprintf(&path, "%s/joined-%s.parquet", folder, joined.name) >= 0
-                     ? PF_STATUS_OK
-                     : fail_memory(compact);
+    char *path = NULL;
+    int status =
+        gather(sources, count, &joined) && asprintf(&path, "%s/joined-%s.parquet", swap->stage, joined.name) >= 0
+            ? PF_STATUS_OK
+            : fail_memory(folder->compact);
 
     if (!status)
-        status = write_hidden(compact, sources, count, hidden);
+        status = write_file(folder->compact, sources, count, path);
     if (!status)
-        status = place(compact, sources, &joined, hidden, path);
-    if (status && hidden)
-        unlink(hidden);
-    for (size_t i = 0; i < count && !status; i++) {
-        compact->old_bytes += sources[i].file->bytes;
-        compact->joined_files++;
-        drop(compact, sources[i].file);
-    }
-    compact->made_files += !status;
-    free(hidden);
+        status = note_joined(folder, sources->file->table, &joined, path);
+    for (size_t i = 0; i < count && !status; i++)
+        swap->replaced[swap->replaced_count++] = sources[i].file->path;
+    folder->made += !status;
     free(path);
     pf_joined_free(&joined);
     return status;
 }
 
 /* Files up to the size of a large one go together. */
-static int join_all(struct compact *compact, const struct source *sources, size_t count)
+static int join_all(struct folder *folder)
 {
-    const uint64_t limit = compact->settings->dataset_size ? compact->settings->dataset_size : (uint64_t)64 << 20;
+    const struct pf_settings *settings = folder->compact->settings;
+    const uint64_t limit = settings->dataset_size ? settings->dataset_size : (uint64_t)64 << 20;
+    const struct source *sources = folder->sources;
     int status = PF_STATUS_OK;
 
-    for (size_t from = 0, to; from < count && status <= PF_STATUS_FINDINGS; from = to) {
+    for (size_t from = 0, to; from < folder->count && status <= PF_STATUS_FINDINGS; from = to) {
         uint64_t bytes = 0;
-        for (to = from; to < count && (to == from || bytes + sources[to].file->bytes <= 2 * limit); to++)
+        for (to = from; to < folder->count && (to == from || bytes + sources[to].file->bytes <= 2 * limit); to++)
             bytes += sources[to].file->bytes;
-        const int made = to - from > 1 ? join(compact, sources + from, to - from) : PF_STATUS_OK;
+        const int made = to - from > 1 ? join(folder, sources + from, to - from) : PF_STATUS_OK;
         status = made > status ? made : status;
     }
     return status;
 }
 
+static void count_replaced(struct folder *folder)
+{
+    struct compact *compact = folder->compact;
+    const struct pf_swap *swap = &folder->swap;
+
+    for (size_t i = 0; i < folder->count; i++) {
+        const struct pf_dataset_file *file = folder->sources[i].file;
+        if (!pf_swap_replaces(swap, file->path))
+            continue;
+        compact->old_bytes += file->bytes;
+        compact->joined_files++;
+        if (file->kind == PF_FILE_JOINED)
+            pf_joined_remove(compact->dataset, file->table, file->id);
+    }
+    compact->made_files += folder->made;
+    compact->new_bytes += folder->new_bytes;
+    (void)clock_gettime(CLOCK_MONOTONIC, &compact->swapped);
+}
+
+static int replace(struct folder *folder)
+{
+    if (!pf_stage_swap(folder->compact->dataset, &folder->swap)) {
+        pf_message("%s: cannot be replaced: %s", folder->swap.folder, strerror(errno));
+        return PF_STATUS_OUTPUT;
+    }
+    if (folder->swap.in_steps && !folder->compact->told_steps)
+        pf_message("%s: its file system cannot exchange folders; who reads while they are replaced may miss rows",
+                   folder->compact->dataset->path);
+    folder->compact->told_steps |= folder->swap.in_steps;
+    count_replaced(folder);
+    return PF_STATUS_OK;
+}
+
+static int join_folder(struct folder *folder)
+{
+    struct pf_swap *swap = &folder->swap;
+    char *stage = pf_stage_path(folder->compact->dataset, swap->folder);
+    int status = stage && (swap->replaced = calloc(folder->count, sizeof(*swap->replaced)))
+                     ? PF_STATUS_OK
+                     : fail_memory(folder->compact);
+
+    swap->stage = stage;
+    if (!status && !pf_stage_make(stage, swap->folder))
+        status = fail(stage);
+    if (!status)
+        status = join_all(folder);
+    if (status <= PF_STATUS_FINDINGS && folder->made) {
+        const int replaced = replace(folder);
+        status = replaced ? replaced : status;
+    }
+    free(swap->replaced);
+    free(stage);
+    return status;
+}
+
 static int compact_folder(struct compact *compact, size_t from, size_t to)
 {
-    struct source *sources = calloc(to - from, sizeof(*sources));
-    size_t count = 0;
-    int status;
+    struct folder folder = {.compact = compact, .sources = calloc(to - from, sizeof(*folder.sources))};
+    int status = PF_STATUS_OK;
 
-    if (!sources)
+    if (!folder.sources)
         return fail_memory(compact);
+    folder.swap.folder = compact->files.list[from].folder;
     drop_doubles(compact, from, to);
     for (size_t i = from; i < to; i++) {
-        if (take_source(compact, &compact->files.list[i], &sources[count]))
-            count++;
+        if (take_source(compact, &compact->files.list[i], &folder.sources[folder.count]))
+            folder.count++;
         else
-            pf_joined_free(&sources[count].joined);
+            pf_joined_free(&folder.sources[folder.count].joined);
     }
-    qsort(sources, count, sizeof(*sources), by_time);
-    status = join_all(compact, sources, count);
-    free_sources(sources, count);
+    qsort(folder.sources, folder.count, sizeof(*folder.sources), by_time);
+    if (folder.count > 1)
+        status = join_folder(&folder);
+    free_sources(folder.sources, folder.count);
     return status;
 }
 
@@ -352,6 +412,25 @@ static void tell(const struct compact *compact)
                    (unsigned long long)compact->unfinished_files);
 }
 
+/* Whoever opened a folder before it was replaced has this time to list it; later its files are gone. */
+static void wait_for_listings(const struct compact *compact)
+{
+    const struct timespec until = {compact->swapped.tv_sec + 1, compact->swapped.tv_nsec};
+
+    if (compact->swapped.tv_sec || compact->swapped.tv_nsec)
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+            ;
+}
+
+static int remove_old(const struct compact *compact, int status)
+{
+    wait_for_listings(compact);
+    if (pf_stages_clear(compact->dataset, &(bool){false}))
+        return status;
+    pf_message("%s/_perfile/joining: cannot be removed: %s", compact->dataset->path, strerror(errno));
+    return status ? status : PF_STATUS_OUTPUT;
+}
+
 int pf_dataset_compact(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
 {
     struct compact compact = {.command = command, .settings = settings, .dataset = dataset};
@@ -360,12 +439,14 @@ int pf_dataset_compact(const struct pf_command *command, struct pf_settings *set
 
     if (fd < 0) {
         status = fail(dataset->path);
-    } else if (!pf_files_find(dataset, &compact.files) || !pf_all_added_read(dataset, &compact.all)) {
+    } else if (!pf_stages_clear(dataset, &(bool){false}) || !pf_files_find(dataset, &compact.files) ||
+               !pf_all_added_read(dataset, &compact.all)) {
         pf_message("%s: %s", dataset->path, strerror(errno));
     } else {
         drop_unfinished(&compact);
         status = compact_all(&compact);
         status = !status && compact.damaged ? PF_STATUS_FINDINGS : status;
+        status = remove_old(&compact, status);
         if (!settings->quiet)
             tell(&compact);
     }

@@ -474,9 +474,9 @@ char *pf_added_list(const struct pf_dataset *dataset, size_t *count)
 /* ---- locks --------------------------------------------------------------------------------------------------------- */
 
 /* Of the open file: they end with it, and are known to other machines where the file system tells these. */
-static bool lock(int fd, bool wait)
+static bool lock(int fd, short type, bool wait)
 {
-    struct flock wanted = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock wanted = {.l_type = type, .l_whence = SEEK_SET};
 
     while (fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &wanted) != 0) {
         if (errno == EINVAL || errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP)
@@ -511,7 +511,7 @@ int pf_lock_recording(const struct pf_dataset *dataset, const char *id, bool wai
     int fd = -1, error = path ? 0 : ENOMEM;
 
     while (path && fd < 0 && !error) {
-        if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0 || !lock(fd, wait))
+        if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0 || !lock(fd, F_WRLCK, wait))
             error = errno;
         if (fd >= 0 && (error || !is_current(fd, path))) {
             close(fd);
@@ -533,17 +533,27 @@ void pf_unlock_recording(const struct pf_dataset *dataset, const char *id, int f
     close(fd);
 }
 
-int pf_lock_dataset(const struct pf_dataset *dataset)
+static int lock_file(const struct pf_dataset *dataset, const char *name, short type)
 {
-    char *path = root_file(dataset, "lock");
+    char *path = root_file(dataset, name);
     int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
 
-    if (fd >= 0 && !lock(fd, true)) {
+    if (fd >= 0 && !lock(fd, type, true)) {
         close(fd);
         fd = -1;
     }
     free(path);
     return fd;
+}
+
+int pf_lock_dataset(const struct pf_dataset *dataset)
+{
+    return lock_file(dataset, "lock", F_WRLCK);
+}
+
+int pf_lock_placing(const struct pf_dataset *dataset, bool alone)
+{
+    return lock_file(dataset, "placing", alone ? F_WRLCK : F_RDLCK);
 }
 
 void pf_unlock_dataset(int fd)

@@ -9,9 +9,13 @@
  *     _perfile/recordings/ID              a recording that is in: it is written last
  *     _perfile/joined/samples-N           what samples/.../joined-N.parquet was made of
  *     _perfile/adding/ID                  a lock of who adds it
+ *     _perfile/adding/ID-samples.parquet  its files until all are complete
+ *     _perfile/joining/samples/host=H/... a folder that takes the place of samples/host=H/..., or that was in it
  *     _perfile/lock                       a lock of who joins or removes files
+ *     _perfile/placing                    a lock of who puts files in their places: many may, or one who changes folders
  *
- * ID is the digest of the recording. Files whose names begin with a dot are not finished; engines do not see them.
+ * ID is the digest of the recording. Nothing unfinished is in the folders of tables: DuckDB and ClickHouse read files whatever their
+ * names begin with.
  */
 #ifndef PERFILE_CLI_DATASET_DATASET_H
 #define PERFILE_CLI_DATASET_DATASET_H
@@ -92,6 +96,8 @@ char *pf_added_list(const struct pf_dataset *dataset, size_t *count);
 int pf_lock_recording(const struct pf_dataset *dataset, const char *id, bool wait);
 void pf_unlock_recording(const struct pf_dataset *dataset, const char *id, int fd);
 int pf_lock_dataset(const struct pf_dataset *dataset);
+/* For as long as files are put in their places; `alone`: folders are. Nobody waits for anything with it. */
+int pf_lock_placing(const struct pf_dataset *dataset, bool alone);
 void pf_unlock_dataset(int fd);
 
 /* ---- what is there ------------------------------------------------------------------------------------------------- */
@@ -128,7 +134,9 @@ struct pf_dataset_files {
     struct pf_dataset_file *list; /* by folder, then name; owned */
     size_t count, room;
 };
-/* All files of all tables; false: errno. To be freed then, too. */
+/* All files of all tables in their places, or below one of our folders ("/_perfile/joining"); false: errno. To be freed then, too. */
+bool pf_files_find_below(const struct pf_dataset *dataset, const char *below, struct pf_dataset_files *files);
+/* Those in their places, and what is unfinished of other kinds. */
 bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *files);
 void pf_files_free(struct pf_dataset_files *files);
 
@@ -141,6 +149,25 @@ bool pf_all_added_read(const struct pf_dataset *dataset, struct pf_all_added *al
 void pf_all_added_free(struct pf_all_added *all);
 /* NULL: it is not in. */
 struct pf_added *pf_all_added_find(const struct pf_all_added *all, const char *id);
+
+/* ---- folders that take the place of others (stage.c) --------------------------------------------------------------- */
+
+struct pf_swap {
+    const char *folder, *stage;
+    const char **replaced; /* paths of files of the folder that the new one does without; is sorted */
+    size_t replaced_count;
+    bool in_steps; /* the file system has no exchange: for a moment there was no folder */
+};
+/* Where the one that takes its place is made, to be freed; NULL: out of memory. */
+char *pf_stage_path(const struct pf_dataset *dataset, const char *folder);
+/* False, here and below: errno. */
+bool pf_stage_make(const char *stage, const char *folder);
+/* All other files of the folder are in the new one, too. */
+bool pf_stage_swap(const struct pf_dataset *dataset, struct pf_swap *swap);
+bool pf_swap_replaces(const struct pf_swap *swap, const char *path); /* after the swap */
+/* Removes what is left of those that were replaced, or did not come so far; `any`: there was something. */
+bool pf_stages_clear(const struct pf_dataset *dataset, bool *any);
+bool pf_stages_any(const struct pf_dataset *dataset);
 
 /* export --partition. */
 int pf_dataset_add(const struct pf_command *command, struct pf_settings *settings);

@@ -107,7 +107,7 @@ void pf_joined_free(struct pf_joined *joined)
 
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
-/* "ID.parquet", "joined-ID.parquet", ".ID.parquet.12.tmp". */
+/* "ID.parquet", "joined-ID.parquet", "joined-ID.parquet.12.tmp", ".ID.parquet.12.tmp". */
 static void name_file(struct pf_dataset_file *file, const char *name)
 {
     static const char joined[] = "joined-", end[] = ".parquet";
@@ -119,9 +119,13 @@ static void name_file(struct pf_dataset_file *file, const char *name)
         *file->id = 0;
     const char *rest = digest + strlen(file->id);
     const bool is_file = *file->id && !strcmp(rest, end);
-    file->unfinished = is_hidden && *file->id && !strncmp(rest, end, strlen(end));
-    file->kind = is_hidden ? PF_FILE_HIDDEN : !is_file ? PF_FILE_OTHER : is_joined ? PF_FILE_JOINED : PF_FILE_RECORDING;
-    if (is_hidden && is_joined)
+    const bool is_temporary = *file->id && !is_file && !strncmp(rest, end, strlen(end)) && strstr(rest, ".tmp");
+    file->unfinished = is_temporary || (is_hidden && is_file);
+    file->kind = is_hidden || is_temporary ? PF_FILE_HIDDEN
+                 : !is_file                ? PF_FILE_OTHER
+                 : is_joined               ? PF_FILE_JOINED
+                                           : PF_FILE_RECORDING;
+    if (file->kind == PF_FILE_HIDDEN && is_joined)
         *file->id = 0;
 }
 
@@ -150,7 +154,15 @@ static bool add_file(struct pf_dataset_files *files, const struct pf_dataset_fil
     return true;
 }
 
-/* ".ID.12.tmp", ".samples-N.12.tmp": small files of who was killed while it was written. */
+/* ".ID.12.tmp", ".samples-N.12.tmp", "ID-samples.parquet", "ID-samples.parquet.12.tmp". */
+static bool is_left(const char *name)
+{
+    const char *end = strrchr(name, '.');
+
+    return end && end != name && (!strcmp(end, ".parquet") || !strcmp(end, ".tmp"));
+}
+
+/* Files of who was killed while he wrote them. */
 static bool add_left(struct pf_dataset_files *files, const struct pf_dataset *dataset, const char *name)
 {
     struct dirent **entries = NULL;
@@ -160,11 +172,10 @@ static bool add_left(struct pf_dataset_files *files, const struct pf_dataset *da
     bool is_ok = count >= 0 || (folder && errno == ENOENT);
 
     for (int i = 0; i < count; i++) {
-        const char *left = entries[i]->d_name, *end = strrchr(left, '.');
-        if (is_ok && *left == '.' && end != left && !strcmp(end, ".tmp")) {
-            is_ok = add_file(files, &(struct pf_dataset_file){0}, folder, left);
-            if (is_ok)
-                files->list[files->count - 1].unfinished = true;
+        const char *left = entries[i]->d_name;
+        if (is_ok && is_left(left) && (is_ok = add_file(files, &(struct pf_dataset_file){0}, folder, left))) {
+            files->list[files->count - 1].kind = PF_FILE_HIDDEN;
+            files->list[files->count - 1].unfinished = true;
         }
         free(entries[i]);
     }
@@ -201,7 +212,7 @@ static bool walk(struct pf_dataset_files *files, const struct pf_dataset_file *l
     return is_ok;
 }
 
-bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *files)
+bool pf_files_find_below(const struct pf_dataset *dataset, const char *below, struct pf_dataset_files *files)
 {
     bool is_ok = true;
 
@@ -209,12 +220,18 @@ bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *fi
     for (size_t i = 0; i < 2 * PF_DATASET_TABLES && is_ok; i++) {
         const struct pf_dataset_file like = {.table = i % PF_DATASET_TABLES, .damaged = i >= PF_DATASET_TABLES};
         char *folder = NULL;
-        is_ok = asprintf(&folder, "%s/%s%s", dataset->path, like.damaged ? "damaged/" : "",
+        is_ok = asprintf(&folder, "%s%s/%s%s", dataset->path, below, like.damaged ? "damaged/" : "",
                          pf_dataset_tables[like.table].view) >= 0 &&
                 walk(files, &like, folder, 0);
         free(folder);
     }
-    return is_ok && add_left(files, dataset, "recordings") && add_left(files, dataset, "joined");
+    return is_ok;
+}
+
+bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *files)
+{
+    return pf_files_find_below(dataset, "", files) && add_left(files, dataset, "recordings") &&
+           add_left(files, dataset, "joined") && add_left(files, dataset, "adding");
 }
 
 void pf_files_free(struct pf_dataset_files *files)

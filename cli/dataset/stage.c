@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Folders that take the place of others at once. The new one is made below _perfile/joining, where no reader of tables looks (engines do see
+ * names that begin with a dot), and both change places by one call: who lists the folder finds all files of the old one or all of the new
+ * one. What is in _perfile/joining then is the old one; who has it open has time to list it before its files are removed.
+ */
+#include "dataset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char joining[] = "/_perfile/joining";
+/* Where there is no exchange: the old one while the new one is not in its place yet. No key has a colon. */
+static const char old_mark[] = ":old";
+
+char *pf_stage_path(const struct pf_dataset *dataset, const char *folder)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s%s%s", dataset->path, joining, folder + strlen(dataset->path)) < 0 ? NULL : path;
+}
+
+/* To be freed. */
+static char *join_path(const char *folder, const char *name)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+static bool sync_folder(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some file systems cannot */
+
+    if (fd >= 0)
+        close(fd);
+    return is_ok;
+}
+
+static bool sync_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    const bool is_ok = parent && sync_folder(parent);
+
+    free(parent);
+    return is_ok;
+}
+
+bool pf_stage_make(const char *stage, const char *folder)
+{
+    char *parent = strdup(stage), *slash = parent ? strrchr(parent, '/') : NULL;
+    struct stat status;
+
+    if (slash)
+        *slash = 0;
+    bool is_ok = slash && stat(folder, &status) == 0 && pf_dataset_make_folders(parent);
+    if (is_ok) {
+        const mode_t mask = umask(0);
+        is_ok = mkdir(stage, status.st_mode & 07777) == 0;
+        umask(mask);
+    }
+    free(parent);
+    return is_ok;
+}
+
+/* ---- changing places ----------------------------------------------------------------------------------------------- */
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool pf_swap_replaces(const struct pf_swap *swap, const char *path)
+{
+    return bsearch(&path, swap->replaced, swap->replaced_count, sizeof(*swap->replaced), compare_paths);
+}
+
+static bool link_into(const char *stage, const char *path, const char *name)
+{
+    char *to = join_path(stage, name);
+    struct stat status;
+    bool is_ok = to && lstat(path, &status) == 0;
+
+    if (is_ok && S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+        is_ok = false;
+    }
+    is_ok = is_ok && linkat(AT_FDCWD, path, AT_FDCWD, to, 0) == 0;
+    free(to);
+    return is_ok;
+}
+
+/* All that stays, whoever put it there. */
+static bool link_others(const struct pf_swap *swap)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(swap->folder, &entries, NULL, NULL);
+    bool is_ok = count >= 0;
+
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        if (is_ok && strcmp(name, ".") && strcmp(name, "..")) {
+            char *path = join_path(swap->folder, name);
+            is_ok = path && (pf_swap_replaces(swap, path) || link_into(swap->stage, path, name));
+            free(path);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return is_ok;
+}
+
+static int exchange(const char *a, const char *b)
+{
+#ifdef SYS_renameat2
+    enum { EXCHANGE = 2 }; /* RENAME_EXCHANGE, Linux 3.15 */
+    return (int)syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, EXCHANGE);
+#else
+    (void)a;
+    (void)b;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static bool replace_in_steps(const struct pf_swap *swap)
+{
+    char *old = NULL;
+    bool is_ok = asprintf(&old, "%s%s", swap->stage, old_mark) >= 0 && rename(swap->folder, old) == 0;
+
+    if (is_ok && rename(swap->stage, swap->folder) != 0) {
+        const int error = errno;
+        (void)rename(old, swap->folder);
+        errno = error;
+        is_ok = false;
+    }
+    free(old);
+    return is_ok;
+}
+
+bool pf_stage_swap(const struct pf_dataset *dataset, struct pf_swap *swap)
+{
+    const int fd = pf_lock_placing(dataset, true);
+    bool is_ok;
+
+    qsort(swap->replaced, swap->replaced_count, sizeof(*swap->replaced), compare_paths);
+    is_ok = fd >= 0 && link_others(swap) && sync_folder(swap->stage);
+    swap->in_steps = false;
+    if (is_ok && exchange(swap->stage, swap->folder) != 0) {
+        swap->in_steps = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+        is_ok = swap->in_steps && replace_in_steps(swap);
+    }
+    const int error = errno;
+    if (is_ok) { /* before a file of the old one is removed */
+        (void)sync_parent(swap->folder);
+        (void)sync_parent(swap->stage);
+    }
+    if (fd >= 0)
+        pf_unlock_dataset(fd);
+    errno = error;
+    return is_ok;
+}
+
+/* ---- what is left -------------------------------------------------------------------------------------------------- */
+
+/* Recordings whose rows joined files of a folder have. */
+struct inside {
+    char *ids; /* in blocks of PF_DIGEST_TEXT; owned */
+    size_t count;
+};
+
+static bool add_joined(const struct pf_dataset *dataset, const struct pf_dataset_file *file, struct inside *inside)
+{
+    struct pf_joined joined;
+    const int found = pf_joined_read(dataset, file->table, file->id, &joined);
+    char *more = found > 0 ? realloc(inside->ids, (inside->count + joined.count + 1) * PF_DIGEST_TEXT) : NULL;
+
+    if (more) {
+        memcpy(more + inside->count * PF_DIGEST_TEXT, joined.ids, joined.count * PF_DIGEST_TEXT);
+        inside->ids = more;
+        inside->count += joined.count;
+    }
+    pf_joined_free(&joined);
+    return more || found <= 0;
+}
+
+static bool find_inside(const struct pf_dataset *dataset, const struct pf_dataset_files *files, const char *folder,
+                        struct inside *inside)
+{
+    bool is_ok = true;
+
+    inside->count = 0;
+    for (size_t i = 0; i < files->count && is_ok; i++)
+        if (files->list[i].kind == PF_FILE_JOINED && !strcmp(files->list[i].folder, folder))
+            is_ok = add_joined(dataset, &files->list[i], inside);
+    if (inside->count)
+        qsort(inside->ids, inside->count, PF_DIGEST_TEXT, pf_compare_digests);
+    return is_ok;
+}
+
+static bool is_inside(const struct inside *inside, const struct pf_dataset_file *file)
+{
+    return file->kind == PF_FILE_RECORDING && inside->count &&
+           bsearch(file->id, inside->ids, inside->count, PF_DIGEST_TEXT, pf_compare_digests);
+}
+
+/*
+ * A file of a folder that is not one of the dataset's any more, or not yet. What the folder in its place does not have goes there: who
+ * added it had no lock, as some file systems have none.
+ */
+static bool clear_file(const struct pf_dataset *dataset, const struct pf_dataset_file *file, const char *folder,
+                       const struct inside *inside)
+{
+    char *there = join_path(folder, strrchr(file->path, '/') + 1);
+    bool is_ok = there != NULL;
+
+    if (is_ok && access(there, F_OK) != 0) {
+        if (file->kind == PF_FILE_JOINED)
+            pf_joined_remove(dataset, file->table, file->id);
+        else if (file->kind != PF_FILE_HIDDEN && !is_inside(inside, file))
+            is_ok = rename(file->path, there) == 0;
+    }
+    is_ok = is_ok && (unlink(file->path) == 0 || errno == ENOENT);
+    free(there);
+    return is_ok;
+}
+
+/* The folder in whose place one of _perfile/joining is, or was. To be freed. */
+static char *place_of(const struct pf_dataset *dataset, const char *stage)
+{
+    char *path = NULL;
+
+    if (asprintf(&path, "%s%s", dataset->path, stage + strlen(dataset->path) + strlen(joining)) < 0)
+        return NULL;
+    const size_t bytes = strlen(path), end = strlen(old_mark);
+    if (bytes > end && !strcmp(path + bytes - end, old_mark))
+        path[bytes - end] = 0;
+    return path;
+}
+
+/* Who was killed between two steps left none in the place: the old one goes back. */
+static bool put_back(const struct pf_dataset *dataset, const struct pf_dataset_files *staged)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < staged->count; i++) {
+        const char *folder = staged->list[i].folder;
+        char *place = place_of(dataset, folder);
+        if (place && access(place, F_OK) != 0 && strlen(folder) > strlen(old_mark) &&
+            !strcmp(folder + strlen(folder) - strlen(old_mark), old_mark))
+            any |= rename(folder, place) == 0;
+        free(place);
+    }
+    return any;
+}
+
+static bool clear_files(const struct pf_dataset *dataset, const struct pf_dataset_files *staged,
+                        const struct pf_dataset_files *files)
+{
+    struct inside inside = {0};
+    char *place = NULL;
+    bool is_ok = true;
+
+    for (size_t i = 0; i < staged->count && is_ok; i++) {
+        const struct pf_dataset_file *file = &staged->list[i];
+        if (!i || strcmp(file->folder, staged->list[i - 1].folder) != 0) {
+            free(place);
+            place = place_of(dataset, file->folder);
+            is_ok = place && find_inside(dataset, files, place, &inside);
+        }
+        is_ok = is_ok && clear_file(dataset, file, place, &inside);
+    }
+    free(inside.ids);
+    free(place);
+    return is_ok;
+}
+
+/* Those that are not empty stay. */
+static void remove_folders(const char *folder, unsigned depth)
+{
+    enum { DEEPEST = 8 };
+    struct dirent **entries = NULL;
+    const int count = depth < DEEPEST ? scandir(folder, &entries, NULL, NULL) : 0;
+
+    for (int i = 0; i < count; i++) {
+        char *path = strcmp(entries[i]->d_name, ".") && strcmp(entries[i]->d_name, "..")
+                         ? join_path(folder, entries[i]->d_name)
+                         : NULL;
+        struct stat status;
+        if (path && lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
+            remove_folders(path, depth + 1);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    (void)rmdir(folder);
+}
+
+bool pf_stages_clear(const struct pf_dataset *dataset, bool *any)
+{
+    struct pf_dataset_files staged, files = {0};
+    char *root = join_path(dataset->path, joining + 1);
+    bool is_ok = pf_files_find_below(dataset, joining, &staged) && root;
+
+    if (is_ok && put_back(dataset, &staged)) {
+        pf_files_free(&staged);
+        is_ok = pf_files_find_below(dataset, joining, &staged);
+    }
+    *any = is_ok && access(root, F_OK) == 0;
+    if (*any) {
+        is_ok = pf_files_find_below(dataset, "", &files) && clear_files(dataset, &staged, &files);
+        remove_folders(root, 0);
+    }
+    pf_files_free(&files);
+    pf_files_free(&staged);
+    free(root);
+    return is_ok;
+}
+
+bool pf_stages_any(const struct pf_dataset *dataset)
+{
+    char *root = join_path(dataset->path, joining + 1);
+    const bool any = root && access(root, F_OK) == 0;
+
+    free(root);
+    return any;
+}
