@@ -87,7 +87,8 @@ struct pf_symbols {
     struct pf_named_ids recorded_ids;
     struct known_map *known_maps; /* by the last bits of their ids; others of the same bits replace them */
     struct pf_map vdsos;          /* ids of maps that may be of 32-bit programs to the number of the module */
-    char *kallsyms;               /* the text of kallsyms_path; NULL: there is none */
+    bool told_mangled;
+    char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
     size_t kallsyms_bytes;
     bool wants_data; /* the kernel's variables, too */
     const char *kallsyms_path;
@@ -1352,12 +1353,23 @@ const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint
     return known && known->public.name ? &known->public : NULL;
 }
 
+/* Once. */
+static void tell_mangled(struct pf_symbols *symbols, const char *raw)
+{
+    if (symbols->told_mangled || !pf_demangle_lacks_library(raw))
+        return;
+    symbols->told_mangled = true;
+    pf_find_note(&symbols->find, "names of C++ stay mangled (%.40s): libstdc++.so.6 cannot be loaded", raw);
+}
+
 static const char *code_name(struct pf_symbols *symbols, struct module *module)
 {
     const char *raw = pf_jit_code(symbols->jit, module->code)->name;
     char *readable = module->code_name ? NULL : pf_demangle(raw);
-    if (!module->code_name && !readable)
+    if (!module->code_name && !readable) {
         (void)pf_memory_note_failure(symbols->allocator);
+        tell_mangled(symbols, raw);
+    }
     if (readable)
         module->code_name = pf_arena_text(&symbols->arena, readable, strlen(readable));
     free(readable);
@@ -1370,8 +1382,12 @@ static const char *code_name(struct pf_symbols *symbols, struct module *module)
 static const char *readable_name(struct pf_symbols *symbols, const char *raw)
 {
     char *readable = pf_demangle(raw);
-    if (!readable)
-        return pf_memory_note_failure(symbols->allocator) ? NULL : raw;
+    if (!readable && pf_memory_note_failure(symbols->allocator))
+        return NULL;
+    if (!readable) {
+        tell_mangled(symbols, raw);
+        return raw;
+    }
     const char *name = pf_arena_text(&symbols->arena, readable, strlen(readable));
     free(readable);
     return name;

@@ -76,6 +76,11 @@ static bool has_few_references(const char *name)
     return count <= MOST;
 }
 
+bool pf_demangle_lacks_library(const char *name)
+{
+    return strncmp(name, "_Z", 2) == 0 && !find_cxa_demangle();
+}
+
 static char *demangle_cxx(const char *name)
 {
     cxa_demangle *demangle = find_cxa_demangle();

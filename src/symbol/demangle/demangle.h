@@ -3,6 +3,7 @@
 #ifndef PF_SYMBOL_DEMANGLE_DEMANGLE_H
 #define PF_SYMBOL_DEMANGLE_DEMANGLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -11,5 +12,7 @@
  * ENOMEM in errno, when out of memory. Recursion and output are bounded.
  */
 char *pf_demangle(const char *name);
+/* Whether this is a name of C++ that would be understood if the C++ runtime library could be loaded. */
+bool pf_demangle_lacks_library(const char *name);
 
 #endif
