@@ -71,6 +71,14 @@ static const struct pf_option options[] = {
      .offset = AT(page_bytes),
      .doc = "html: how large the recording in the page may be [16M]. In a larger one, samples are joined into slices "
             "of time, then the lightest stacks are left out; the page says so."},
+    {.name = "max-nodes",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(max_nodes),
+     .doc = "Keep at most N places in the graph of an event (functions below their callers), about 64 bytes each. "
+            "Samples in further places are then drawn without the callers between their thread and their function; the "
+            "picture, and a note, say how many. The default is as many as fit into three quarters of the machine's "
+            "memory."},
     PF_OPTION_CODE,
     PF_OPTION_SOURCE_DIR,
     TEXT("title", "TEXT", title, "The title of the picture.", .first = true),
@@ -231,6 +239,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     if (settings->flame_bits)
         settings->flame.by = settings->flame_bits & BY_TID ? "tid" : "pid";
+    if (!settings->flame.max_nodes)
+        settings->flame.max_nodes = pf_places_that_fit(PERFILE_FLAME_PLACE_BYTES);
     status = pf_picture_choose(command, settings);
     if (!status)
         status = settings->from_folded ? draw_folded(command, settings) : pf_run_output(command, settings);

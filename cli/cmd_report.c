@@ -4,7 +4,6 @@
 #include "picture.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, report.member)
 #define FLAG(option, short_option, bit, ...)                                                                           \
@@ -198,14 +197,6 @@ static const struct pf_option graphs[] = {
 };
 static const struct pf_option_group graph_group = {"Callchains", graphs};
 
-/* How many places of call graphs three quarters of the memory hold; 0: not known. */
-static uint64_t places_that_fit(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-
-    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 * 3 / PERFILE_REPORT_PLACE_BYTES : 0;
-}
-
 static int report(const struct pf_command *command, struct pf_settings *settings)
 {
     const int status = pf_picture_choose(command, settings);
@@ -218,7 +209,7 @@ static int report(const struct pf_command *command, struct pf_settings *settings
         return PF_STATUS_USAGE;
     }
     if (!settings->report.max_nodes)
-        settings->report.max_nodes = places_that_fit();
+        settings->report.max_nodes = pf_places_that_fit(PERFILE_REPORT_PLACE_BYTES);
     settings->advises_views = !settings->report_dumps;
     if (!settings->report_dumps)
         return pf_picture_tell(settings, pf_run_output(command, settings));

@@ -70,3 +70,10 @@ int pf_picture_tell(const struct pf_settings *settings, int status)
         pf_message("%s is written", settings->output);
     return status;
 }
+
+uint64_t pf_places_that_fit(uint64_t place_bytes)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+
+    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 * 3 / place_bytes : 0;
+}

@@ -10,4 +10,7 @@ int pf_picture_choose(const struct pf_command *command, struct pf_settings *sett
 /* Says where the picture is when nobody named the file. The status of the verb, which is given. */
 int pf_picture_tell(const struct pf_settings *settings, int status);
 
+/* How many places of graphs, of so many bytes each, three quarters of the memory hold; 0: not known. */
+uint64_t pf_places_that_fit(uint64_t place_bytes);
+
 #endif

@@ -148,7 +148,15 @@ struct perfile_flame_options {
      * lightest stacks are left out; the page says so. Since 0.1.
      */
     uint64_t page_bytes;
+    /*
+     * Places in the graph of an event (a function below its callers) that are kept, PERFILE_FLAME_PLACE_BYTES each: when there are so many,
+     * samples in new places are drawn without the callers between their thread and their function, and the picture and a note say how many.
+     * 0: all. Since 0.1.
+     */
+    uint64_t max_nodes;
 };
+/* At most; for limits by the memory that there is. */
+#define PERFILE_FLAME_PLACE_BYTES 64
 #define PERFILE_FLAME_OPTIONS_INIT PERFILE_SIZED(struct perfile_flame_options)
 
 /* The colours of flame graphs by position; NULL after the last. Static text; doc may be NULL. */

@@ -177,6 +177,8 @@ static uint32_t enter_alone(struct pf_stacks *stacks, struct pf_tree *tree, stru
         if (!node)
             return 0;
     }
+    if (path->alone == PF_STACK_NO_LEAF)
+        return node;
     stacks->cut += path->count != path->known + 1 || path->steps[path->known].frame != path->alone;
     return child_of(stacks, tree, node, path->alone);
 }

@@ -18,8 +18,9 @@ struct pf_stack_frames {
     size_t bottom_count;
     const uint32_t *frames; /* leaf first */
     size_t frame_count;
-    uint32_t leaf;  /* or PF_STACK_NO_LEAF */
-    uint32_t alone; /* with pf_stacks.limit: the leaf of a stack of which no more is kept */
+    uint32_t leaf; /* or PF_STACK_NO_LEAF */
+    uint32_t
+        alone; /* with pf_stacks.limit: the leaf of a stack of which no more is kept, or PF_STACK_NO_LEAF: it is empty */
     uint32_t note;  /* of the nodes that it makes */
     uint32_t whose; /* thread: those with the same number tend to have the same frames near the root */
     uint64_t weight;

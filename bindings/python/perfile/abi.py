@@ -91,6 +91,7 @@ class perfile_flame_options(Sized):
     folded: Optional[Bytes]
     folded_bytes: int
     page_bytes: int
+    max_nodes: int
 
 
 class perfile_report_options(Sized):
@@ -1769,7 +1770,8 @@ perfile_flame_options._fields_ = [
     ('annotate', c_bool),
     ('folded', c_char_p),
     ('folded_bytes', c_size_t),
-    ('page_bytes', c_uint64)]
+    ('page_bytes', c_uint64),
+    ('max_nodes', c_uint64)]
 perfile_report_options._fields_ = [
     ('size', c_size_t),
     ('flags', c_uint),

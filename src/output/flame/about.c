@@ -147,6 +147,19 @@ static void put_lost(struct pf_flame_about *about, const struct pf_flame_recordi
     end_fact(about, NULL);
 }
 
+static void put_cut(struct pf_flame_about *about, const struct pf_flame_recording *g, const char *whose)
+{
+    const uint64_t cut = pf_flame_recording_cut(g);
+    if (cut)
+        pf_put_format(&about->text, "%s%.2f%% of the samples are drawn without their callers: the limit was ", whose,
+                      percent(cut, pf_profile_totals(g->profile)->samples));
+    if (cut)
+        pf_put_grouped(&about->text, g->options->flame->max_nodes);
+    if (cut)
+        pf_put_string(&about->text, " places");
+    end_fact(about, NULL);
+}
+
 static void put_unresolved(struct pf_flame_about *about, const struct pf_flame_recording *g)
 {
     const struct pf_profile_totals *totals = pf_profile_totals(g->profile);
@@ -185,6 +198,7 @@ static void put_before(struct pf_flame_about *about, const struct pf_flame_recor
     end_fact(about, NULL);
     put_command(about, before, "Command before");
     put_lost(about, before, "Before: ");
+    put_cut(about, before, "Before: ");
     put_waits(about, now->times.wait_count, before->times.wait_count);
 }
 
@@ -207,6 +221,7 @@ int pf_flame_about_open(struct pf_flame_about *about, const struct pf_flame_reco
         put_before(about, now, before);
     put_filters(about, now);
     put_lost(about, now, "");
+    put_cut(about, now, "");
     put_unresolved(about, now);
     return about->text.failed;
 }

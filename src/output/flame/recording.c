@@ -11,6 +11,11 @@
 
 enum { PAGE_BYTES = 16000000 };
 
+static size_t node_limit(const struct pf_flame_recording *g)
+{
+    return (size_t)pf_min(g->options->flame->max_nodes, SIZE_MAX);
+}
+
 static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
     for (size_t i = 0; i < g->stacks_count; i++)
@@ -19,7 +24,9 @@ static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const str
     if (!pf_grow(g->allocator, &g->stacks, &g->stacks_room, g->stacks_count + 1, sizeof(*g->stacks)))
         return NULL;
     struct pf_flame_stacks *stacks = &g->stacks[g->stacks_count];
-    *stacks = (struct pf_flame_stacks){.event = event, .is_switch = pf_offcpu_is_switch_event(event)};
+    *stacks = (struct pf_flame_stacks){.event = event,
+                                       .arriving = {.limit = node_limit(g)},
+                                       .is_switch = pf_offcpu_is_switch_event(event)};
     if (pf_tree_open(&stacks->tree, g->allocator) < 0)
         return NULL;
     g->stacks_count++;
@@ -76,6 +83,7 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
     struct pf_stack_frames stack = {.frames = sample->frames,
                                     .frame_count = sample->frame_count,
                                     .leaf = PF_STACK_NO_LEAF,
+                                    .alone = sample->frame_count ? sample->frames[0] : PF_STACK_NO_LEAF,
                                     .whose = (uint32_t)sample->tid,
                                     .weight = g->options->flame->count_samples ? 1 : sample->period};
     if (!stacks ||
@@ -105,6 +113,29 @@ static int gather(struct pf_flame_recording *g, struct perfile_error *error)
         if (sample->event && !add_sample(g, sample))
             return pf_fail_memory(error, "flame graph");
     return end_stacks(g) ? result : pf_fail_memory(error, "flame graph");
+}
+
+uint64_t pf_flame_recording_cut(const struct pf_flame_recording *g)
+{
+    uint64_t cut = g->arriving.cut;
+    for (size_t i = 0; i < g->stacks_count; i++)
+        cut += g->stacks[i].arriving.cut;
+    return cut;
+}
+
+/* Where exactness ended. */
+static void tell_cut(const struct pf_flame_recording *g)
+{
+    const struct perfile_symbol_options *symbols = g->options->symbols;
+    const uint64_t cut = pf_flame_recording_cut(g);
+    char text[256];
+    if (!cut || !symbols->note)
+        return;
+    snprintf(text, sizeof(text),
+             "%" PRIu64 " of %" PRIu64 " samples are drawn without their callers: there are more than %" PRIu64
+             " places in the graph, which is the limit",
+             cut, pf_profile_totals(g->profile)->samples, g->options->flame->max_nodes);
+    symbols->note(symbols->note_context, text);
 }
 
 /* ---- the set ---- */
@@ -218,6 +249,7 @@ static void start(struct pf_flame_recording *g, struct perfile_reader *reader,
 {
     *g = (struct pf_flame_recording){
         .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
+    g->arriving.limit = node_limit(g);
 }
 
 static int open_page(struct pf_flame_recording *g)
@@ -244,6 +276,8 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
         result = pf_profile_open(reader, &how, &g->profile, error);
     if (result == 0)
         result = gather(g, error);
+    if (result == 0)
+        tell_cut(g);
     if (result == 0 && reader != flame->before)
         pf_profile_tell_unmatched(g->profile, options->unmatched, options->unmatched_context);
     if (result == 0 && !make_set(g))
@@ -325,6 +359,8 @@ static int read_report(struct pf_flame_recording *g, struct perfile_error *error
     g->bottom.quantum_ns = g->report->quantum_ns ? g->report->quantum_ns : g->bottom.quantum_ns;
     if (result == 0 && (!end_stacks(g) || !make_set(g)))
         result = pf_fail_memory(error, "report");
+    if (result == 0)
+        tell_cut(g);
     return result;
 }
 

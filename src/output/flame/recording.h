@@ -63,4 +63,7 @@ void pf_flame_recording_close(struct pf_flame_recording *recording);
 int pf_flame_recording_event(const struct pf_flame_recording *recording, const char *name, uint32_t *event,
                              struct perfile_error *error);
 
+/* Samples that are drawn without their callers, as there is a limit. */
+uint64_t pf_flame_recording_cut(const struct pf_flame_recording *g);
+
 #endif
