@@ -39,13 +39,14 @@ static uint64_t address_of(const struct pf_symbol_table *table, size_t i, size_t
 static void look_up(const struct pf_symbol_table *table, const struct pf_inlines *inlines, size_t count,
                     struct result *result)
 {
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     struct pf_source_frame frames[FRAMES];
     *result = (struct result){0};
     for (size_t i = 0; i < count; i++) {
         const uint64_t address = address_of(table, i, count);
         const struct pf_symbol *symbol = pf_symbol_table_find(table, address);
-        char *name = symbol ? pf_demangle(pf_symbol_name(table, symbol)) : NULL;
-        free(name);
+        char *name = symbol ? pf_demangle(allocator, pf_symbol_name(table, symbol)) : NULL;
+        pf_text_free(allocator, name);
         result->named += symbol != NULL;
         const size_t found = inlines ? pf_inlines_find(inlines, address, frames, FRAMES) : 0;
         result->lines += found && frames[0].line;

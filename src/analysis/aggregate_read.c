@@ -476,13 +476,12 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
     const struct perfile_symbol_options *symbols = r->options->symbols;
     struct pf_profile_options how = {
         .filter = r->options->filter,
-        .find = pf_find_options_of(symbols),
+        .find = pf_find_options_of(symbols, r->aggregate->allocator),
         .unwind = symbols->unwind,
         .frames = pf_describe_options(r->options->flags, symbols),
         .in_blocks = true,
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
     how.frames.by_place = how.frames.by_address;
-    how.find.allocator = r->aggregate->allocator;
     return pf_profile_open(reader, &how, &r->profile, error);
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/annotate.h"
 
-#include <stdlib.h>
-
 #include "analysis/describe.h"
 #include "analysis/label.h"
 #include "base/bytes.h"
@@ -37,8 +35,7 @@ static int take_options(struct perfile_annotation *made, const struct perfile_re
 
 static int open_parts(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
 {
-    made->find = pf_find_options_of(&made->wishes.symbols);
-    made->find.allocator = made->allocator;
+    made->find = pf_find_options_of(&made->wishes.symbols, made->allocator);
     const struct pf_delivery_options delivery = {.allocator = made->allocator,
                                                  .filter = made->options.filter,
                                                  .find = &made->find,
@@ -265,11 +262,11 @@ const char *pf_annotation_readable(struct perfile_annotation *annotation, const 
     uint64_t known;
     if (pf_map_get(&annotation->readable, (uintptr_t)linkage, &known))
         return (const char *)(uintptr_t)known;
-    char *readable = pf_demangle(linkage);
+    char *readable = pf_demangle(annotation->allocator, linkage);
     if (!readable && pf_memory_note_failure(annotation->allocator))
         return NULL;
     const char *made = readable ? pf_arena_text(&annotation->arena, readable, strlen(readable)) : linkage;
-    free(readable);
+    pf_text_free(annotation->allocator, readable);
     return made && pf_map_put(&annotation->readable, (uintptr_t)linkage, (uintptr_t)made) ? made : NULL;
 }
 

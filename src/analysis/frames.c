@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/frames.h"
 
-#include <stdlib.h>
-
 #include "base/bytes.h"
 #include "symbol/demangle/demangle.h"
 
@@ -131,11 +129,11 @@ static uint32_t number_inlined(struct pf_frames *frames, const struct pf_locatio
     uint32_t frame;
     if (pf_pairs_get(&frames->numbered, a, b, &frame))
         return frame;
-    char *readable = function ? pf_demangle(function) : NULL;
+    char *readable = function ? pf_demangle(frames->allocator, function) : NULL;
     if (function && !readable)
         (void)pf_memory_note_failure(frames->allocator);
     const char *name = readable ? pf_arena_text(&frames->arena, readable, strlen(readable)) : function;
-    free(readable);
+    pf_text_free(frames->allocator, readable);
     const struct pf_frame_address info = {.frame = {.module = location->module,
                                                     .symbol = PF_NO_SYMBOL,
                                                     .name = name ? name : "[unknown]",

@@ -18,9 +18,8 @@ struct perfile_resolver {
 static int open_parts(struct perfile_resolver *made, struct perfile_reader *reader,
                       const struct perfile_resolver_options *options, struct perfile_error *error)
 {
-    struct pf_find_options find = pf_find_options_of(options->symbols);
+    struct pf_find_options find = pf_find_options_of(options->symbols, &made->watch.allocator);
     const struct pf_frames_options frames = pf_describe_options(options->flags, options->symbols);
-    find.allocator = &made->watch.allocator;
     const int result = pf_symbols_open(reader, &find, &made->symbols, error);
     if (result < 0)
         return result;

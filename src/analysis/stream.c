@@ -46,12 +46,11 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
     pf_watch_open(&made->watch, allocator);
     pf_labels_open(&made->labels, &made->watch.allocator);
     struct pf_profile_options how = {.filter = &wishes.filter,
-                                     .find = pf_find_options_of(&wishes.symbols),
+                                     .find = pf_find_options_of(&wishes.symbols, &made->watch.allocator),
                                      .unwind = wishes.symbols.unwind,
                                      .decoded = all.flags & PERFILE_STREAM_DECODED,
                                      .frames = pf_describe_options(all.flags, &wishes.symbols),
                                      .drive = {all.threads, all.progress, all.progress_context}};
-    how.find.allocator = &made->watch.allocator;
     result = pf_profile_open(reader, &how, &made->profile, error);
     if (result < 0) {
         perfile_stream_close(made);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Unwinding, build ids and the code of JITs for who has a session and samples, but no profile. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/wishes.h"
@@ -18,13 +17,13 @@ struct perfile_unwinder {
     const char *arch; /* uname -m of the recording; NULL: not known yet */
 };
 
-/* Where things are that the caller's options (may be NULL) point at. */
+/* Where things are that the caller's options (may be NULL) point at; without a reader memory is malloc's. */
 static int take_options(struct pf_find_options *find, const struct perfile_reader *reader,
                         const struct perfile_symbol_options *options, struct perfile_error *error)
 {
     struct perfile_symbol_options all;
     const int result = pf_wishes_take_symbols(&all, reader, options, error);
-    *find = pf_find_options_of(&all);
+    *find = pf_find_options_of(&all, reader ? perfile_reader_allocator(reader) : NULL);
     return result;
 }
 
@@ -104,20 +103,22 @@ int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, u
 
 int perfile_cache_folder(char *path, size_t room)
 {
-    char *folder = pf_cache_directory();
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    char *folder = pf_cache_directory(allocator);
     const size_t bytes = folder ? strlen(folder) + 1 : 0;
     if (bytes && bytes <= room)
         memcpy(path, folder, bytes);
-    free(folder);
+    pf_text_free(allocator, folder);
     return !bytes ? PERFILE_ERROR_ABSENT : bytes <= room ? 0 : PERFILE_ERROR_LIMIT;
 }
 
 void perfile_cache_trim(const char *suffix, const char *kept, uint64_t limit_bytes)
 {
-    char *folder = pf_cache_directory();
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    char *folder = pf_cache_directory(allocator);
     if (folder)
-        pf_cache_make_room(folder, suffix, kept, limit_bytes);
-    free(folder);
+        pf_cache_make_room(allocator, folder, suffix, kept, limit_bytes);
+    pf_text_free(allocator, folder);
 }
 
 /* ---- code of JITs ---- */

@@ -22,6 +22,7 @@ struct entry {
 };
 
 struct room {
+    const struct perfile_allocator *allocator;
     int folder;
     const char *suffix, *kept;
     struct entry *items;
@@ -69,7 +70,7 @@ static bool add_entry(struct room *room, const char *name)
             remove_leftover(room->folder, name, &status);
         return true;
     }
-    if (!pf_grow(pf_allocator_or_default(NULL), &room->items, &room->room, room->count + 1, sizeof(*room->items)))
+    if (!pf_grow(room->allocator, &room->items, &room->room, room->count + 1, sizeof(*room->items)))
         return false;
     struct entry *entry = &room->items[room->count++];
     entry->used = status.st_mtim;
@@ -99,17 +100,18 @@ static void remove_oldest(struct room *room, uint64_t limit_bytes)
     }
 }
 
-void pf_cache_make_room(const char *folder, const char *suffix, const char *kept, uint64_t limit_bytes)
+void pf_cache_make_room(const struct perfile_allocator *allocator, const char *folder, const char *suffix,
+                        const char *kept, uint64_t limit_bytes)
 {
     DIR *directory = opendir(folder);
     const struct dirent *item;
     if (!directory)
         return;
-    struct room room = {.folder = dirfd(directory), .suffix = suffix, .kept = kept};
+    struct room room = {.allocator = allocator, .folder = dirfd(directory), .suffix = suffix, .kept = kept};
     while ((item = readdir(directory)) && add_entry(&room, item->d_name))
         continue;
     if (room.bytes > limit_bytes)
         remove_oldest(&room, limit_bytes);
     closedir(directory);
-    free(room.items);
+    pf_free(allocator, room.items, room.room * sizeof(*room.items));
 }

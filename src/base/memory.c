@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -148,6 +149,29 @@ void pf_text_free(const struct perfile_allocator *allocator, char *text)
 {
     if (text)
         pf_free(allocator, text, strlen(text) + 1);
+}
+
+char *pf_text_format_list(const struct perfile_allocator *allocator, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    char *text = length >= 0 ? pf_new(allocator, (size_t)length + 1) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    else
+        errno = ENOMEM;
+    va_end(again);
+    return text;
+}
+
+char *pf_text_format(const struct perfile_allocator *allocator, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = pf_text_format_list(allocator, format, arguments);
+    va_end(arguments);
+    return text;
 }
 
 bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *room, size_t count, size_t bytes)

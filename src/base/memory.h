@@ -3,6 +3,7 @@
 #ifndef PF_BASE_MEMORY_H
 #define PF_BASE_MEMORY_H
 
+#include <stdarg.h>
 #include <stdatomic.h>
 
 #include <perfile/perfile.h>
@@ -48,6 +49,11 @@ void pf_give_back(const struct perfile_allocator *allocator);
 /* A copy of `bytes` of text with a NUL behind them, or NULL; and its end, which takes NULL too. */
 char *pf_text_copy(const struct perfile_allocator *allocator, const char *text, size_t bytes);
 void pf_text_free(const struct perfile_allocator *allocator, char *text);
+/* Text as printf makes it, to be ended likewise. NULL: out of memory, which errno says, too (ENOMEM). */
+char *pf_text_format(const struct perfile_allocator *allocator, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *pf_text_format_list(const struct perfile_allocator *allocator, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 /*
  * Makes room for at least `count` elements of `bytes` in the array at *pointer with room for *room: doubling growth.

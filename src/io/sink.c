@@ -118,24 +118,27 @@ static bool follow(char place[PATH_MAX])
     return true;
 }
 
-/* A link stays a link: what it leads to is replaced, or made when it is not there yet. NULL: no link. */
-static char *resolve(const char *path)
+/*
+ * A link stays a link: what it leads to is replaced, or made when it is not there yet. The result is `path` or in `place`; the
+ * whole path may be too long for that.
+ */
+static const char *resolve(const char *path, char place[PATH_MAX])
 {
-    char place[PATH_MAX];
-    char *resolved = realpath(path, NULL);
     bool followed = false;
-    if (resolved || errno != ENOENT || strlen(path) >= sizeof(place))
-        return resolved;
+    if (realpath(path, place))
+        return place;
+    if ((errno != ENOENT && errno != ENAMETOOLONG) || strlen(path) >= PATH_MAX)
+        return path;
     memcpy(place, path, strlen(path) + 1);
     for (int i = 0; i < LINKS_MAX && follow(place); i++)
         followed = true;
-    return followed ? strdup(place) : NULL;
+    return followed ? place : path;
 }
 
 static int open_directory_of(struct pf_sink *sink, const char *path, struct perfile_error *error)
 {
-    char *resolved = resolve(path);
-    const char *whole = resolved ? resolved : path;
+    char place[PATH_MAX];
+    const char *whole = resolve(path, place);
     const char *slash = strrchr(whole, '/');
     char *folder = pf_text_copy(sink->allocator, slash ? whole : ".", slash ? (size_t)(slash - whole) + 1 : 1);
     sink->name = pf_text_copy(sink->allocator, slash ? slash + 1 : whole, strlen(slash ? slash + 1 : whole));
@@ -148,7 +151,6 @@ static int open_directory_of(struct pf_sink *sink, const char *path, struct perf
             result = fail(sink, PERFILE_ERROR_OPEN, errno, error);
     }
     pf_text_free(sink->allocator, folder);
-    free(resolved);
     return result;
 }
 

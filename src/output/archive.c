@@ -263,10 +263,10 @@ static int write_archive(struct perfile_reader *reader, const struct perfile_out
                          struct pf_text *out, struct perfile_error *error)
 {
     static const char end[2 * TAR_BLOCK];
-    struct archive a = {.options = options, .out = out, .find = pf_find_options_of(options->symbols), .error = error};
+    struct archive a = {
+        .options = options, .out = out, .find = pf_find_options_of(options->symbols, out->allocator), .error = error};
     const struct perfile_build_ids_options how = {
         .size = sizeof(how), .with_hits = true, .allocator = out->allocator, .take = take, .context = &a};
-    a.find.allocator = out->allocator;
     pf_find_learn(&a.find, reader);
     a.block = pf_resize(out->allocator, NULL, 0, READ_BYTES);
     int result = a.block ? perfile_build_ids_list(reader, &how, error) : pf_fail_memory(error, "archive");

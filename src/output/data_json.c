@@ -322,8 +322,7 @@ static int put_samples(struct data *data, struct perfile_error *error)
 static int open_parts(struct data *data, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = data->out->allocator;
-    struct pf_find_options find = pf_find_options_of(data->options->symbols);
-    find.allocator = allocator;
+    struct pf_find_options find = pf_find_options_of(data->options->symbols, allocator);
     const struct pf_delivery_options how = {.allocator = allocator,
                                             .filter = data->options->filter,
                                             .find = &find,

@@ -267,7 +267,8 @@ static int write_nature(struct perfile_counter *counter, struct perfile_error *e
 
 static int write_start(struct perfile_counter *counter, struct perfile_error *error)
 {
-    const struct pf_synthesis synthesis = {.put = put_record, .context = counter, .version = counter->chosen.version};
+    const struct pf_synthesis synthesis = {
+        .put = put_record, .context = counter, .version = counter->chosen.version, .allocator = counter->allocator};
     const struct pf_target *target = &counter->target;
     const size_t threads = target->everybody ? 0 : counter->by_thread ? target->tid_count : 1;
     const bool is_held = counter->what.flags & PERFILE_RECORDER_ENABLE_ON_EXEC; /* it has the caller's name still */

@@ -12,7 +12,8 @@ struct pf_synthesis {
     int (*put)(void *context, uint32_t type, uint16_t misc, const void *record, size_t bytes,
                struct perfile_error *error);
     void *context;
-    uint32_t version; /* PF_VERSION of the perf that is to read them; 0: any */
+    uint32_t version;                          /* PF_VERSION of the perf that is to read them; 0: any */
+    const struct perfile_allocator *allocator; /* NULL: malloc's */
 };
 
 struct pf_machine_options {

@@ -46,6 +46,7 @@ int pf_synthesize_id_index(const struct pf_opened_id *ids, size_t count, const s
 enum { MASK_CPUS = 65536 - 2048 }; /* that have room in a mask of one record */
 
 struct cpu_words {
+    const struct perfile_allocator *allocator;
     struct perfile_cpu_set set;
     uint32_t *words;
     size_t room; /* bytes */
@@ -56,7 +57,7 @@ static int list_cpus(const char *cpus, struct cpu_words *made, struct perfile_er
 {
     unsigned first, last;
     size_t room = (made->set.end_cpu / 2 + 1) * sizeof(*made->words);
-    uint16_t *list = pf_new(pf_allocator_or_default(NULL), room);
+    uint16_t *list = pf_new(made->allocator, room);
     if (!list)
         return pf_fail_memory(error, "list of CPUs");
     made->words = (uint32_t *)(void *)list;
@@ -69,11 +70,12 @@ static int list_cpus(const char *cpus, struct cpu_words *made, struct perfile_er
 }
 
 /* Ranges as such, all else as a mask. */
-static int make_set(const char *cpus, uint32_t version, struct cpu_words *made, struct perfile_error *error)
+static int make_set(const char *cpus, const struct pf_synthesis *synthesis, struct cpu_words *made,
+                    struct perfile_error *error)
 {
     const char *at = cpus;
     unsigned first, last, ranges = 0, highest = 0;
-    *made = (struct cpu_words){.words = NULL};
+    *made = (struct cpu_words){.allocator = pf_allocator_or_default(synthesis->allocator)};
     for (; pf_next_range(&at, &first, &last); ranges++) {
         if (ranges == 0)
             made->set.start_cpu = (uint16_t)first;
@@ -82,7 +84,7 @@ static int make_set(const char *cpus, uint32_t version, struct cpu_words *made, 
     if (!ranges || !(*at == 0 || *at == '\n') || highest >= MASK_CPUS)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "list of CPUs", "invalid list '%s'", cpus);
     made->set.end_cpu = (uint16_t)highest;
-    if (version && version < PF_VERSION(6, 1))
+    if (synthesis->version && synthesis->version < PF_VERSION(6, 1))
         return list_cpus(cpus, made, error);
     made->set.map_type = 2;
     if (ranges == 1)
@@ -91,7 +93,7 @@ static int make_set(const char *cpus, uint32_t version, struct cpu_words *made, 
     made->set.long_size = 4;
     made->set.count = highest / 32 + 1;
     made->room = made->set.count * sizeof(*made->words);
-    made->words = pf_new(pf_allocator_or_default(NULL), made->room);
+    made->words = pf_new(made->allocator, made->room);
     if (!made->words)
         return pf_fail_memory(error, "list of CPUs");
     for (at = cpus; pf_next_range(&at, &first, &last);)
@@ -103,14 +105,14 @@ static int make_set(const char *cpus, uint32_t version, struct cpu_words *made, 
 
 static void free_set(struct cpu_words *made)
 {
-    pf_free(pf_allocator_or_default(NULL), made->words, made->room);
+    pf_free(made->allocator, made->words, made->room);
 }
 
 int pf_synthesize_cpu_map(const char *cpus, const struct pf_synthesis *synthesis, struct perfile_error *error)
 {
     static const uint16_t any = UINT16_MAX;
     struct cpu_words made = {.set = {.map_type = 0, .data = (const uint8_t *)&any, .count = 1}};
-    int result = cpus ? make_set(cpus, synthesis->version, &made, error) : 0;
+    int result = cpus ? make_set(cpus, synthesis, &made, error) : 0;
     if (result == 0) {
         const struct perfile_cpu_map record = {.map = made.set};
         result = put(synthesis, PERFILE_RECORD_CPU_MAP, &record, sizeof(record), error);
@@ -127,7 +129,7 @@ static int synthesize_cpus(const char *cpus, uint64_t id, const struct pf_synthe
                            struct perfile_error *error)
 {
     struct cpu_words made;
-    int result = make_set(cpus, synthesis->version, &made, error);
+    int result = make_set(cpus, synthesis, &made, error);
     if (result == 0) {
         const struct perfile_event_update record = {.update_type = UPDATE_CPUS, .id = id, .cpus = made.set};
         result = put(synthesis, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
@@ -187,6 +189,7 @@ int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count
                              const struct pf_synthesis *synthesis, struct perfile_error *error)
 {
     static const int32_t all = -1;
+    const struct perfile_allocator *allocator = pf_allocator_or_default(synthesis->allocator);
     uint8_t *entries;
     if (!count) {
         tids = &all;
@@ -194,7 +197,7 @@ int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count
     }
     if (count > THREADS_MAX)
         return 0; /* a record cannot hold them; readers of recordings do not need it */
-    entries = pf_new(pf_allocator_or_default(NULL), count * THREAD_BYTES);
+    entries = pf_new(allocator, count * THREAD_BYTES);
     if (!entries)
         return pf_fail_memory(error, "THREAD_MAP");
     int folder = pf_root_open(root);
@@ -204,7 +207,7 @@ int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count
         close(folder);
     const struct perfile_thread_map record = {.nr = count, .entries = {.data = entries, .count = count}};
     int result = put(synthesis, PERFILE_RECORD_THREAD_MAP, &record, sizeof(record), error);
-    pf_free(pf_allocator_or_default(NULL), entries, count * THREAD_BYTES);
+    pf_free(allocator, entries, count * THREAD_BYTES);
     return result;
 }
 

@@ -228,7 +228,8 @@ static int put_told(void *context, uint32_t type, uint16_t misc, const void *rec
 
 static struct pf_synthesis synthesis_of(struct perfile_recorder *recorder)
 {
-    return (struct pf_synthesis){.put = put_told, .context = recorder, .version = recorder->chosen.version};
+    return (struct pf_synthesis){
+        .put = put_told, .context = recorder, .version = recorder->chosen.version, .allocator = recorder->allocator};
 }
 
 /* The threads that were asked for, and the processes that they have started since; the caller frees them. */

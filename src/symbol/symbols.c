@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -271,8 +270,8 @@ void pf_symbols_close(struct pf_symbols *symbols)
     pf_free(symbols->allocator, symbols->kallsyms, symbols->kallsyms_bytes + 1);
     if (symbols->recent)
         pf_free(symbols->allocator, symbols->recent, sizeof(*symbols->recent) << RECENT_BITS);
-    free(symbols->cache);
-    free(symbols->archive);
+    pf_text_free(symbols->allocator, symbols->cache);
+    pf_text_free(symbols->allocator, symbols->archive);
     pf_map_close(&symbols->by_key);
     pf_named_ids_close(&symbols->recorded_ids);
     pf_arena_close(&symbols->arena);
@@ -805,7 +804,7 @@ static void load_perf_map(struct pf_symbols *symbols, struct module *module)
     if (text && pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = pf_arena_text(&symbols->arena, path, strlen(path));
     free_text(symbols, text, bytes);
-    free(path);
+    pf_text_free(symbols->allocator, path);
 }
 
 /* No name alone, and no file without its symbols, is better than what the recorder knew. */
@@ -1124,7 +1123,7 @@ static void open_inlines(struct pf_symbols *symbols, struct module *module)
     if (!symbols->cache_tried) {
         symbols->cache_tried = true;
         errno = 0;
-        symbols->cache = pf_cache_directory();
+        symbols->cache = pf_cache_directory(symbols->allocator);
         if (!symbols->cache)
             (void)pf_memory_note_failure(symbols->allocator);
     }
@@ -1244,12 +1243,13 @@ const char *pf_symbols_fetch_source(struct pf_symbols *symbols, uint32_t number,
     const struct pf_debuginfod_question question = {.build_id = module->build_id,
                                                     .build_id_bytes = module->build_id_bytes,
                                                     .source = name,
-                                                    .limit_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000};
+                                                    .limit_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000,
+                                                    .allocator = symbols->allocator};
     char *path = pf_debuginfod_find(symbols->find.debuginfod, &question);
     if (!path && symbols->find.debuginfod->last_error == ENOMEM)
         pf_memory_note_short(symbols->allocator);
     const char *kept = path ? pf_arena_text(&symbols->arena, path, strlen(path)) : NULL;
-    free(path);
+    pf_text_free(symbols->allocator, path);
     return kept;
 }
 
@@ -1365,14 +1365,14 @@ static void tell_mangled(struct pf_symbols *symbols, const char *raw)
 static const char *code_name(struct pf_symbols *symbols, struct module *module)
 {
     const char *raw = pf_jit_code(symbols->jit, module->code)->name;
-    char *readable = module->code_name ? NULL : pf_demangle(raw);
+    char *readable = module->code_name ? NULL : pf_demangle(symbols->allocator, raw);
     if (!module->code_name && !readable) {
         (void)pf_memory_note_failure(symbols->allocator);
         tell_mangled(symbols, raw);
     }
     if (readable)
         module->code_name = pf_arena_text(&symbols->arena, readable, strlen(readable));
-    free(readable);
+    pf_text_free(symbols->allocator, readable);
     if (!module->code_name)
         module->code_name = raw;
     return module->code_name;
@@ -1381,7 +1381,7 @@ static const char *code_name(struct pf_symbols *symbols, struct module *module)
 /* NULL: out of memory. */
 static const char *readable_name(struct pf_symbols *symbols, const char *raw)
 {
-    char *readable = pf_demangle(raw);
+    char *readable = pf_demangle(symbols->allocator, raw);
     if (!readable && pf_memory_note_failure(symbols->allocator))
         return NULL;
     if (!readable) {
@@ -1389,7 +1389,7 @@ static const char *readable_name(struct pf_symbols *symbols, const char *raw)
         return raw;
     }
     const char *name = pf_arena_text(&symbols->arena, readable, strlen(readable));
-    free(readable);
+    pf_text_free(symbols->allocator, readable);
     return name;
 }
 

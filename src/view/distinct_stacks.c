@@ -250,12 +250,11 @@ static int open_profile(struct distinct *distinct, struct perfile_error *error)
     const struct perfile_table *table = distinct->table;
     struct pf_profile_options how = {
         .filter = table->options.filter,
-        .find = pf_find_options_of(&table->wishes.symbols),
+        .find = pf_find_options_of(&table->wishes.symbols, table->allocator),
         .unwind = table->wishes.symbols.unwind,
         .frames = {.inlines = !table->wishes.symbols.no_inline, .joins_unnamed = true},
         .in_blocks = true,
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
-    how.find.allocator = table->allocator;
     return pf_profile_open(table->reader, &how, &distinct->profile, error);
 }
 

@@ -287,14 +287,13 @@ static int open_profile(struct offcpu *offcpu, struct perfile_error *error)
     const struct perfile_table *table = offcpu->table;
     struct pf_profile_options how = {
         .filter = &offcpu->filter,
-        .find = pf_find_options_of(&table->wishes.symbols),
+        .find = pf_find_options_of(&table->wishes.symbols, table->allocator),
         .unwind = table->wishes.symbols.unwind,
         .decoded = true,
         .keeps_comms = true,
         .tells_off = true,
         .frames = {.inlines = !table->wishes.symbols.no_inline},
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
-    how.find.allocator = table->allocator;
     return pf_profile_open(table->reader, &how, &offcpu->profile, error);
 }
 

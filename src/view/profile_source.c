@@ -7,7 +7,7 @@ int pf_profiled_events_open(struct pf_profiled_events *events, struct perfile_ta
                             const struct pf_event_needs *needs, struct perfile_error *error)
 {
     struct pf_profile_options how = {.filter = table->options.filter,
-                                     .find = pf_find_options_of(&table->wishes.symbols),
+                                     .find = pf_find_options_of(&table->wishes.symbols, table->allocator),
                                      .decoded = true,
                                      .keeps_comms = true,
                                      .stacks_of = "",
@@ -17,7 +17,6 @@ int pf_profiled_events_open(struct pf_profiled_events *events, struct perfile_ta
                                      .take_context = needs->state,
                                      .frames = {.by_address = true},
                                      .drive = {1, table->options.progress, table->options.progress_context}};
-    how.find.allocator = table->allocator;
     events->table = table;
     return pf_profile_open(table->reader, &how, &events->profile, error);
 }

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     int fd = memfd_create("jitdump", MFD_CLOEXEC);
     FUZZ_REQUIRE(fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (pf_jitdump_open(&dump, path, NULL) == 0) {
+    if (pf_jitdump_open(&dump, pf_allocator_or_default(NULL), path, NULL) == 0) {
         uint64_t at = 0;
         while (pf_jitdump_next(&dump, &code) > 0) {
             FUZZ_REQUIRE(dump.at > at && dump.at <= bytes);

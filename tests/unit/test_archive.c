@@ -94,8 +94,8 @@ static void test_unpacked_once(void **state)
     assert_string_equal(again, first);
     assert_string_equal(content(again, ".build-id/ab/" REST "/elf"), "-");
     assert_string_equal(notes, "");
-    free(first);
-    free(again);
+    pf_text_free(pf_allocator_or_default(NULL), first);
+    pf_text_free(pf_allocator_or_default(NULL), again);
 }
 
 /* Names and links of the archive lead nowhere: what is written is made of build ids. */
@@ -117,7 +117,7 @@ static void test_names_that_lead_out(void **state)
     assert_string_equal(content(directory, "../" HEX "/elf"), "-");
     assert_string_equal(content(directory, ".build-id/AB/ABABABABABABABABABABABABABABABABABABAB/elf"), "-");
     assert_string_equal(content(directory, ".build-id/ab/ababab/elf"), "-");
-    free(directory);
+    pf_text_free(pf_allocator_or_default(NULL), directory);
 }
 
 /* `perf archive --all`: an archive beside the recording in an archive. */
@@ -136,7 +136,7 @@ static void test_inner_archive(void **state)
     assert_string_equal(content(directory, ".build-id/ab/" REST "/elf"), "binary");
     assert_string_equal(content(directory, "inner.tar"), "-");
     assert_string_equal(notes, "");
-    free(directory);
+    pf_text_free(pf_allocator_or_default(NULL), directory);
 }
 
 /* What stands before the damage is used, and the damage said. */
@@ -157,7 +157,7 @@ static void test_cut(void **state)
     assert_string_equal(content(directory, ".build-id/ab/" REST "/elf"), "binary");
     assert_string_equal(content(directory, ".build-id/cd/cdcdcdcdcdcdcd/elf"), "-");
     assert_non_null(strstr(notes, "; 1 binaries used\n"));
-    free(directory);
+    pf_text_free(pf_allocator_or_default(NULL), directory);
 }
 
 static void test_nothing(void **state)
@@ -174,7 +174,7 @@ static void test_nothing(void **state)
     assert_null(directory);
     assert_int_equal(pf_archive_open(&options, made_directory, &directory), 0);
     assert_string_equal(directory, made_directory);
-    free(directory);
+    pf_text_free(pf_allocator_or_default(NULL), directory);
     notes[0] = 0;
     errno = ENOENT; /* of something else */
     assert_int_equal(pf_archive_open(&options, "/dev/null", &directory), 0);
@@ -224,7 +224,7 @@ static void test_race_leaves_nothing_behind(void **state)
     assert_string_equal(content(directory, "other"), "");
     folder_being_made(left, sizeof(left));
     assert_string_equal(left, "");
-    free(directory);
+    pf_text_free(pf_allocator_or_default(NULL), directory);
 }
 
 static void test_too_many_members(void **state)
@@ -250,7 +250,7 @@ static void test_too_many_members(void **state)
     fclose(file);
     assert_int_equal(pf_archive_open(&options, made_path("a.tar"), &directory), 0);
     assert_non_null(strstr(notes, "it holds more than 131072 files; 0 binaries used\n"));
-    free(directory);
+    pf_text_free(pf_allocator_or_default(NULL), directory);
 }
 
 int main(void)

@@ -68,7 +68,7 @@ static void test_found(void **state)
     char *path = find(&debuginfod, false, 5000);
     assert_non_null(path);
     assert_int_equal(access(path, R_OK), 0);
-    free(path);
+    pf_text_free(pf_allocator_or_default(NULL), path);
     assert_null(find(&debuginfod, true, 5000));
     assert_int_equal(debuginfod.asked, 2);
     assert_int_equal(debuginfod.absent + debuginfod.failed, 1);

@@ -5,16 +5,24 @@
 
 #include "counting.h"
 
+static const struct perfile_allocator *allocator; /* malloc's */
+
+static char *demangle(const char *name)
+{
+    allocator = pf_allocator_or_default(NULL);
+    return pf_demangle(allocator, name);
+}
+
 static void check(const char *name, const char *expected)
 {
-    char *text = pf_demangle(name);
+    char *text = demangle(name);
     if (!expected) {
         assert_null(text);
         return;
     }
     assert_non_null(text);
     assert_string_equal(text, expected);
-    free(text);
+    pf_text_free(allocator, text);
 }
 
 static void test_plain(void **state)
@@ -34,10 +42,10 @@ static void test_plain(void **state)
 static void test_cxx(void **state)
 {
     (void)state;
-    char *text = pf_demangle("_Z3foov");
+    char *text = demangle("_Z3foov");
     if (!text)
         skip(); /* no libstdc++ here */
-    free(text);
+    pf_text_free(allocator, text);
     check("_Z3foov", "foo()");
     check("_ZN3foo3barEi", "foo::bar(int)");
     check("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)");
@@ -112,10 +120,10 @@ static void test_depth(void **state)
 {
     (void)state;
     char *name = made_of("_RMC0", 'R', 400, "u");
-    char *text = pf_demangle(name);
+    char *text = demangle(name);
     assert_non_null(text);
     assert_int_equal(strlen(text), 400 + strlen("<()>"));
-    free(text);
+    pf_text_free(allocator, text);
     free(name);
     name = made_of("_RMC0", 'R', 1000000, "u");
     check(name, NULL);

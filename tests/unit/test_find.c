@@ -385,7 +385,7 @@ static void expect_jitdump(const char *name, const char *expected)
         assert_string_equal(path ? path : "(nothing)", made_path(expected));
     else
         assert_null(path);
-    free(path);
+    pf_text_free(pf_allocator_or_default(NULL), path);
 }
 
 static void test_jitdump(void **state)
@@ -411,7 +411,7 @@ static void expect_perf_map(int32_t pid, const char *expected)
         assert_string_equal(path ? path : "(nothing)", expected);
     else
         assert_null(path);
-    free(path);
+    pf_text_free(pf_allocator_or_default(NULL), path);
 }
 
 /* Below symfs, in it, beside the recording; else a process that lives here is asked when the recording is from here. */
@@ -473,16 +473,16 @@ static void test_options(void **state)
         .symfs = "s", .vmlinux = "v", .kallsyms = "k", .buildid_dir = "b", .no_inline = true};
     (void)state;
     assert_int_equal(setenv("DEBUGINFOD_URLS", "", 1), 0);
-    assert_false(pf_find_options_of(&wanted).asks_debuginfod);
+    assert_false(pf_find_options_of(&wanted, NULL).asks_debuginfod);
     assert_int_equal(setenv("DEBUGINFOD_URLS", "file:///nonexistent", 1), 0);
-    struct pf_find_options made = pf_find_options_of(&wanted);
+    struct pf_find_options made = pf_find_options_of(&wanted, NULL);
     assert_true(made.asks_debuginfod);
     assert_string_equal(made.symfs, "s");
     assert_string_equal(made.vmlinux, "v");
     assert_string_equal(made.kallsyms, "k");
     assert_string_equal(made.buildid_dir, "b");
     assert_int_equal(unsetenv("DEBUGINFOD_URLS"), 0);
-    assert_false(pf_find_options_of(&wanted).asks_debuginfod);
+    assert_false(pf_find_options_of(&wanted, NULL).asks_debuginfod);
 }
 
 int main(void)

@@ -527,11 +527,11 @@ static void test_cache_directory(void **state)
             setenv("XDG_CACHE_HOME", cases[i][0], 1);
         if (cases[i][1])
             setenv("HOME", cases[i][1], 1);
-        char *path = pf_cache_directory();
+        char *path = pf_cache_directory(pf_allocator_or_default(NULL));
         assert_true((path != NULL) == (cases[i][2] != NULL));
         if (path)
             assert_string_equal(path, cases[i][2]);
-        free(path);
+        pf_text_free(pf_allocator_or_default(NULL), path);
     }
 }
 

@@ -570,7 +570,7 @@ static void test_cut(void **state)
     dump_load(&d, 1011, 0x20000, 0x40, "two");
     for (size_t bytes = 0; bytes <= d.bytes; bytes++) {
         const char *path = made_file("cut", d.data, bytes);
-        int result = pf_jitdump_open(&dump, path, NULL);
+        int result = pf_jitdump_open(&dump, pf_allocator_or_default(NULL), path, NULL);
         assert_int_equal(result, bytes < 40 ? PERFILE_ERROR_FORMAT : 0);
         if (result < 0)
             continue;
@@ -601,7 +601,8 @@ static void test_lying_sizes(void **state)
     at = d.bytes;
     dump_load(&d, 4, 0x40000, 0x40, "short");
     memset(d.data + at + 4, 0, 4);
-    assert_int_equal(pf_jitdump_open(&dump, made_file("lying", d.data, d.bytes), NULL), 0);
+    assert_int_equal(pf_jitdump_open(&dump, pf_allocator_or_default(NULL), made_file("lying", d.data, d.bytes), NULL),
+                     0);
     assert_int_equal(pf_jitdump_next(&dump, &code), 1);
     assert_string_equal(code.name, "right");
     assert_int_equal(pf_jitdump_next(&dump, &code), 1);

@@ -499,15 +499,15 @@ static int take_keys(struct pf_lines *lines, const char *keys, struct perfile_er
 int pf_lines_open(struct pf_lines *lines, struct perfile_reader *reader, const struct pf_lines_options *options,
                   struct perfile_error *error)
 {
+    const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
     struct pf_profile_options how = {.filter = options->filter,
-                                     .find = pf_find_options_of(options->symbols),
+                                     .find = pf_find_options_of(options->symbols, allocator),
                                      .unwind = options->symbols->unwind,
                                      .decoded = true,
                                      .keeps_comms = true,
                                      .frames = {.by_address = true},
                                      .drive = options->drive};
-    *lines = (struct pf_lines){.allocator = pf_allocator_or_default(options->allocator), .reader = reader};
-    how.find.allocator = lines->allocator;
+    *lines = (struct pf_lines){.allocator = allocator, .reader = reader};
     pf_arena_open(&lines->arena, lines->allocator);
     pf_pairs_open(&lines->line_of, lines->allocator);
     pf_pairs_open(&lines->row_of, lines->allocator);

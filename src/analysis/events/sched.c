@@ -39,14 +39,13 @@ static int open_stacks(struct pf_sched *sched, struct perfile_error *error)
     const struct pf_sched_options *options = &sched->options;
     struct pf_profile_options how = {.stacks_of = "sched:sched_switch",
                                      .most_frames = options->most_frames,
-                                     .find = pf_find_options_of(options->symbols),
+                                     .find = pf_find_options_of(options->symbols, options->allocator),
                                      .unwind = options->symbols->unwind,
                                      .decoded = true,
                                      .watch = watch,
                                      .watch_context = sched,
                                      .never_waits = true,
                                      .drive = {1, options->progress, options->progress_context}};
-    how.find.allocator = options->allocator;
     sched->stacks.result = 1;
     return pf_profile_open(sched->reader, &how, &sched->stacks.profile, error);
 }

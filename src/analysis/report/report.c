@@ -932,7 +932,7 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
                                           .off_cpu = options->filter->off_cpu};
     const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu;
     struct pf_profile_options how = {.filter = any ? &filter : NULL,
-                                     .find = pf_find_options_of(options->symbols),
+                                     .find = pf_find_options_of(options->symbols, report->allocator),
                                      .keeps_comms = true,
                                      .names_at_end = report->by_thread,
                                      .in_blocks = true,
@@ -944,7 +944,6 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
                                                 .inlines = (taker || report->stacks) && !options->symbols->no_inline,
                                                 .inlines_by_function = !taker},
                                      .drive = pf_profile_drive_of(options)};
-    how.find.allocator = report->allocator;
     if (taker) {
         how.watch = taker->watch;
         how.watch_context = taker->watch_context;

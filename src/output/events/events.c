@@ -10,7 +10,7 @@ int pf_event_profile_open(const struct perfile_output_options *options, struct p
                           const struct pf_event_needs *needs, struct pf_profile **profile, struct perfile_error *error)
 {
     struct pf_profile_options how = {.filter = options->filter,
-                                     .find = pf_find_options_of(options->symbols),
+                                     .find = pf_find_options_of(options->symbols, options->allocator),
                                      .decoded = true,
                                      .keeps_comms = true,
                                      .stacks_of = "",
@@ -20,7 +20,6 @@ int pf_event_profile_open(const struct perfile_output_options *options, struct p
                                      .take_context = needs->state,
                                      .frames = {.by_address = true},
                                      .drive = {1, options->progress, options->progress_context}};
-    how.find.allocator = options->allocator;
     return pf_profile_open(reader, &how, profile, error);
 }
 

@@ -463,7 +463,7 @@ static int open_source(struct trace *trace, struct perfile_reader *reader, struc
     if (!needs_symbols(trace, reader))
         return pf_event_source_open(&source, reader, &trace->delivery, error);
     struct pf_profile_options how = {.filter = options->filter,
-                                     .find = pf_find_options_of(options->symbols),
+                                     .find = pf_find_options_of(options->symbols, options->allocator),
                                      .keeps_comms = true,
                                      .watches_all = true,
                                      .never_waits = true,
@@ -473,7 +473,6 @@ static int open_source(struct trace *trace, struct perfile_reader *reader, struc
                                      .take = take_record,
                                      .take_context = trace,
                                      .drive = {1, options->progress, options->progress_context}};
-    how.find.allocator = options->allocator;
     const int result = pf_profile_open(reader, &how, &trace->profile, error);
     trace->delivery = result < 0 ? NULL : pf_profile_delivery(trace->profile);
     return result;

@@ -578,14 +578,13 @@ int pf_timeline_open(struct pf_timeline *timeline, struct perfile_reader *reader
     const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
     struct pf_profile_options how = {
         .filter = options->filter,
-        .find = pf_find_options_of(options->symbols),
+        .find = pf_find_options_of(options->symbols, allocator),
         .unwind = options->symbols->unwind,
         .frames = {.inlines = !options->symbols->no_inline, .by_address = by_address, .joins_unnamed = !by_address},
         .decoded = true,
         .take = take,
         .take_context = timeline,
         .drive = pf_profile_drive_of(options)};
-    how.find.allocator = allocator;
     *timeline = (struct pf_timeline){.allocator = allocator, .reader = reader, .first = UINT64_MAX};
     pf_arena_open(&timeline->arena, allocator);
     pf_map_open(&timeline->places, allocator);

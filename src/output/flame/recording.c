@@ -234,10 +234,11 @@ static int watch_times(struct pf_flame_recording *g, struct pf_profile_options *
     return 0;
 }
 
-static struct pf_profile_options how_to_read(const struct perfile_output_options *options)
+static struct pf_profile_options how_to_read(const struct perfile_output_options *options,
+                                             const struct perfile_allocator *allocator)
 {
     return (struct pf_profile_options){.filter = options->filter,
-                                       .find = pf_find_options_of(options->symbols),
+                                       .find = pf_find_options_of(options->symbols, allocator),
                                        .unwind = options->symbols->unwind,
                                        .frames = {.inlines = !options->symbols->no_inline, .joins_unnamed = true},
                                        .in_blocks = true,
@@ -262,9 +263,8 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
                             const struct perfile_output_options *options, bool page, struct perfile_error *error)
 {
     const struct perfile_flame_options *flame = options->flame;
-    struct pf_profile_options how = how_to_read(options);
     start(g, reader, options);
-    how.find.allocator = g->allocator;
+    struct pf_profile_options how = how_to_read(options, g->allocator);
     if (reader == flame->before)
         how.find.recording = flame->before_path ? flame->before_path : perfile_reader_file(reader)->path;
     int result = pf_bottom_open(&g->bottom, g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, error);

@@ -61,8 +61,7 @@ static void unlock(void *context)
 static int open_delivery(struct pf_script *script)
 {
     const struct perfile_output_options *options = script->options;
-    struct pf_find_options find = pf_find_options_of(options->symbols);
-    find.allocator = script->out->allocator;
+    struct pf_find_options find = pf_find_options_of(options->symbols, script->out->allocator);
     const bool wants_maps = pf_script_fields_want_maps(&script->fields) || script->names.active;
     const struct pf_delivery_options how = {.allocator = script->out->allocator,
                                             .filter = options->filter,

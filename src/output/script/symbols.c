@@ -6,7 +6,6 @@
 #include "output/script/script.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/text_cache.h"
 #include "symbol/demangle/demangle.h"
@@ -70,8 +69,7 @@ bool pf_script_open_symbols(struct pf_script *script)
 {
     const struct perfile_symbol_options *options = script->options->symbols;
     if (!script->symbols && !script->failed) {
-        struct pf_find_options find = pf_find_options_of(options);
-        find.allocator = script->out->allocator;
+        struct pf_find_options find = pf_find_options_of(options, script->out->allocator);
         if (script->team)
             pf_script_team_guard(script->team, &find);
         int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
@@ -217,7 +215,7 @@ static bool look_up(struct pf_script *script, const struct perfile_space *space,
 static void put_inlined(struct pf_text *text, const struct subject *subject, size_t index, unsigned style)
 {
     const struct pf_source_frame *source = &subject->sources[index];
-    char *readable = source->function ? pf_demangle(source->function) : NULL;
+    char *readable = source->function ? pf_demangle(text->allocator, source->function) : NULL;
     if (source->function && !readable)
         (void)pf_memory_note_failure(text->allocator);
     put_address(text, &subject->spot, style);
@@ -228,7 +226,7 @@ static void put_inlined(struct pf_text *text, const struct subject *subject, siz
         put_source_line(text, &subject->spot, source, subject->full_paths);
     }
     pf_put_string(text, " (inlined)\n");
-    free(readable);
+    pf_text_free(text->allocator, readable);
 }
 
 static void put_lines(struct pf_text *text, const struct subject *subject, unsigned style)

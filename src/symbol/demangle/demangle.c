@@ -18,7 +18,7 @@ void pf_demangled_put(struct pf_demangled *out, const char *text, size_t bytes)
     if (out->room - out->used < bytes + 1) {
         size_t room = 2 * (out->used + bytes) + 64;
         const int before = errno; /* malloc changes it also where it finds a way in the end */
-        char *data = realloc(out->data, room);
+        char *data = pf_resize(out->allocator, out->data, out->room, room);
         errno = data ? before : ENOMEM;
         if (!data) {
             out->failed = true;
@@ -31,15 +31,31 @@ void pf_demangled_put(struct pf_demangled *out, const char *text, size_t bytes)
     out->used += bytes;
 }
 
+/* No more room than pf_text_free takes it for. */
+static void fit(struct pf_demangled *out)
+{
+    const size_t room = strlen(out->data) + 1;
+    const int before = errno;
+    char *data = pf_resize(out->allocator, out->data, out->room, room);
+    errno = data ? before : ENOMEM;
+    out->failed = !data;
+    if (data) {
+        out->data = data;
+        out->room = room;
+    }
+}
+
 char *pf_demangled_take(struct pf_demangled *out)
 {
     pf_demangled_put(out, "", 0);
-    if (out->failed) {
-        free(out->data);
-        return NULL;
+    if (!out->failed) {
+        out->data[out->used] = '\0';
+        fit(out);
     }
-    out->data[out->used] = '\0';
-    return out->data;
+    if (!out->failed)
+        return out->data;
+    pf_free(out->allocator, out->data, out->room);
+    return NULL;
 }
 
 /* ---- C++ ------------------------------------------------------------------------------------------------------ */
@@ -81,52 +97,53 @@ bool pf_demangle_lacks_library(const char *name)
     return strncmp(name, "_Z", 2) == 0 && !find_cxa_demangle();
 }
 
-static char *demangle_cxx(const char *name)
+/* The library gives memory of malloc. */
+static char *demangle_cxx(const struct perfile_allocator *allocator, const char *name)
 {
     cxa_demangle *demangle = find_cxa_demangle();
     enum { NO_MEMORY = -1 };
     int status = 0;
     const int before = errno;
-    char *text = demangle && has_few_references(name) ? demangle(name, NULL, NULL, &status) : NULL;
-    errno = status == NO_MEMORY ? ENOMEM : before;
-    if (text && strlen(text) > PF_DEMANGLE_LIMIT_BYTES) {
-        free(text);
-        return NULL;
-    }
+    char *made = demangle && has_few_references(name) ? demangle(name, NULL, NULL, &status) : NULL;
+    const size_t bytes = made ? strlen(made) : 0;
+    const bool fits = made && bytes <= PF_DEMANGLE_LIMIT_BYTES;
+    char *text = fits ? pf_text_copy(allocator, made, bytes) : NULL;
+    free(made);
+    errno = status == NO_MEMORY || (fits && !text) ? ENOMEM : before;
     return text;
 }
 
 /* ---- any ------------------------------------------------------------------------------------------------------ */
 
-static char *demangle_plain(const char *name, size_t bytes)
+static char *demangle_plain(const struct perfile_allocator *allocator, const char *name, size_t bytes)
 {
     if (strncmp(name, "_R", 2) == 0)
-        return pf_demangle_rust_v0(name, bytes);
+        return pf_demangle_rust_v0(allocator, name, bytes);
     if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_GLOBAL_", 8) != 0)
         return NULL;
-    char *result = pf_demangle_rust_legacy(name, bytes);
-    return result ? result : demangle_cxx(name);
+    char *result = pf_demangle_rust_legacy(allocator, name, bytes);
+    return result ? result : demangle_cxx(allocator, name);
 }
 
-char *pf_demangle(const char *name)
+char *pf_demangle(const struct perfile_allocator *allocator, const char *name)
 {
     errno = 0;
     if (name[0] == 'L')
-        return pf_demangle_java(name);
+        return pf_demangle_java(allocator, name);
     if (name[0] != '_')
         return NULL;
     const char *at = strchr(name, '@'); /* "@plt", "@@VERSION" */
     if (!at)
-        return demangle_plain(name, strlen(name));
-    char *front = strndup(name, (size_t)(at - name));
+        return demangle_plain(allocator, name, strlen(name));
+    char *front = pf_text_copy(allocator, name, (size_t)(at - name));
     errno = front ? 0 : ENOMEM;
-    char *text = front ? demangle_plain(front, (size_t)(at - name)) : NULL;
-    struct pf_demangled out = {NULL, 0, 0, text == NULL};
+    char *text = front ? demangle_plain(allocator, front, (size_t)(at - name)) : NULL;
+    struct pf_demangled out = {.allocator = allocator, .failed = !text};
     if (text) {
         pf_demangled_put(&out, text, strlen(text));
         pf_demangled_put(&out, at, strlen(at));
     }
-    free(front);
-    free(text);
+    pf_text_free(allocator, front);
+    pf_text_free(allocator, text);
     return pf_demangled_take(&out);
 }

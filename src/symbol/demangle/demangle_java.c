@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of Java methods as JITs write them: class, method and signature, "Ljava/lang/String;indexOf(II)I". */
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbol/demangle/demangle_parts.h"
@@ -71,9 +70,9 @@ static bool put_method(struct pf_demangled *out, const char *at)
     return *at == ')' && at[1];
 }
 
-char *pf_demangle_java(const char *name)
+char *pf_demangle_java(const struct perfile_allocator *allocator, const char *name)
 {
-    struct pf_demangled out = {NULL, 0, 0, false};
+    struct pf_demangled out = {.allocator = allocator};
     const bool whole = put_method(&out, name);
     out.failed |= !whole;
     return pf_demangled_take(&out);

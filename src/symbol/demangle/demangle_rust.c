@@ -156,7 +156,7 @@ static void put_part(struct pf_demangled *out, const char *part, size_t bytes)
     }
 }
 
-char *pf_demangle_rust_legacy(const char *name, size_t bytes)
+char *pf_demangle_rust_legacy(const struct perfile_allocator *allocator, const char *name, size_t bytes)
 {
     const char *at = name + 3, *end = name + bytes, *part = NULL;
     size_t length = 0, parts = 0;
@@ -166,7 +166,7 @@ char *pf_demangle_rust_legacy(const char *name, size_t bytes)
         parts++;
     if (at == end || *at != 'E' || parts < 2 || !is_hash(part, length))
         return NULL;
-    struct pf_demangled out = {NULL, 0, 0, false};
+    struct pf_demangled out = {.allocator = allocator};
     const char *suffix = at + 1;
     at = name + 3;
     for (size_t i = 0; i + 1 < parts && take_part(&at, end, &part, &length); i++) {
@@ -996,9 +996,9 @@ static void print_const(struct v0 *v, bool in_value)
     leave(v);
 }
 
-char *pf_demangle_rust_v0(const char *name, size_t bytes)
+char *pf_demangle_rust_v0(const struct perfile_allocator *allocator, const char *name, size_t bytes)
 {
-    struct v0 v = {.text = name + 2, .bytes = bytes - 2};
+    struct v0 v = {.text = name + 2, .bytes = bytes - 2, .out = {.allocator = allocator}};
     if (bytes < 3 || name[2] < 'A' || name[2] > 'Z')
         return NULL;
     print_path(&v, true);

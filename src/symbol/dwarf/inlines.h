@@ -63,7 +63,7 @@ bool pf_inlines_key_of(const struct perfile_allocator *allocator, const char *pa
 bool pf_inlines_are_of(const struct pf_inlines *inlines, const struct pf_inlines_key *key);
 
 /* XDG_CACHE_HOME/perfile, or ~/.cache/perfile; NULL when there is neither. Owned by the caller. */
-char *pf_cache_directory(void);
+char *pf_cache_directory(const struct perfile_allocator *allocator);
 /* Written to a temporary file and renamed; a full cache (over `limit_bytes`) loses what was used longest ago. */
 int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const struct pf_inlines_key *key,
                     uint64_t limit_bytes, struct perfile_error *error);

@@ -25,7 +25,7 @@
 static const char what[] = "cache";
 static const char suffix[] = ".inlines";
 
-char *pf_cache_directory(void)
+char *pf_cache_directory(const struct perfile_allocator *allocator)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *below = "/perfile";
     struct stat status;
@@ -36,11 +36,7 @@ char *pf_cache_directory(void)
     /* users without a home have the name of a folder that nobody is to make */
     if (!base || !*base || (below[1] == '.' && stat(base, &status) < 0))
         return NULL;
-    size_t bytes = strlen(base) + strlen(below) + 1;
-    char *directory = malloc(bytes);
-    if (directory)
-        snprintf(directory, bytes, "%s%s", base, below);
-    return directory;
+    return pf_text_format(allocator, "%s%s", base, below);
 }
 
 static int cannot(struct perfile_error *error, int code, const char *path)
@@ -112,7 +108,7 @@ int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, con
         unlink(temporary);
         return result;
     }
-    pf_cache_make_room(directory, suffix, strrchr(name, '/') + 1, limit_bytes);
+    pf_cache_make_room(inlines->allocator, directory, suffix, strrchr(name, '/') + 1, limit_bytes);
     return 0;
 }
 

@@ -252,7 +252,7 @@ static const char *take_inner(struct unpacking *u)
         snprintf(u->inner_why, sizeof(u->inner_why), "%s", wrong);
     if (inner.archive)
         u->l->close(inner.archive);
-    free(inner.block);
+    pf_free(pf_find_allocator(u->options), inner.block, BLOCK_BYTES);
     unlink(path);
     u->files += inner.files;
     u->bytes = pf_max(u->bytes, inner.bytes);
@@ -294,8 +294,10 @@ static const char *take_members(struct unpacking *u)
 static bool open_archive(struct unpacking *u)
 {
     const struct libarchive *l = u->l;
-    u->block = malloc(BLOCK_BYTES);
+    u->block = pf_resize(pf_find_allocator(u->options), NULL, 0, BLOCK_BYTES);
     u->archive = l->open();
+    if (!u->block)
+        errno = ENOMEM;
     if (!u->block || !u->archive)
         return false;
     for (size_t i = 0; i < PF_COUNT(l->filters); i++)
@@ -316,7 +318,7 @@ static bool unpack(struct unpacking *u)
         pf_find_note(u->options, "%s has no binaries in the layout of `perf archive`", u->path);
     if (u->archive)
         u->l->close(u->archive);
-    free(u->block);
+    pf_free(pf_find_allocator(u->options), u->block, BLOCK_BYTES);
     return u->files && !is_short;
 }
 
@@ -367,24 +369,22 @@ static bool fill_into(const struct pf_unpack *how, const char *cache, const char
 }
 
 /* The same file at the same time is the same archive. */
-static char *folder_of(const char *cache, const struct stat *about)
+static char *folder_of(const struct perfile_allocator *allocator, const char *cache, const struct stat *about)
 {
-    char *folder;
     const uint64_t time = (uint64_t)about->st_mtim.tv_sec * 1000000000 + (uint64_t)about->st_mtim.tv_nsec;
-    return asprintf(&folder, "%s/archive-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, cache, (uint64_t)about->st_dev,
-                    (uint64_t)about->st_ino, (uint64_t)about->st_size, time) < 0
-               ? NULL
-               : folder;
+    return pf_text_format(allocator, "%s/archive-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, cache,
+                          (uint64_t)about->st_dev, (uint64_t)about->st_ino, (uint64_t)about->st_size, time);
 }
 
 int pf_unpack_cached(const struct pf_unpack *how, const struct stat *about, char **directory)
 {
+    const struct perfile_allocator *allocator = pf_find_allocator(how->options);
     errno = 0;
-    char *cache = pf_cache_directory();
-    char *folder = cache ? folder_of(cache, about) : NULL;
+    char *cache = pf_cache_directory(allocator);
+    char *folder = cache ? folder_of(allocator, cache, about) : NULL;
     *directory = NULL;
     if (!folder && note_failure(how->options)) {
-        free(cache);
+        pf_text_free(allocator, cache);
         return PERFILE_ERROR_MEMORY;
     }
     if (!cache)
@@ -392,11 +392,11 @@ int pf_unpack_cached(const struct pf_unpack *how, const struct stat *about, char
     if (folder && utimensat(AT_FDCWD, folder, NULL, AT_SYMLINK_NOFOLLOW) < 0) {
         make_room(cache);
         if (!fill_into(how, cache, folder)) {
-            free(folder);
+            pf_text_free(allocator, folder);
             folder = NULL;
         }
     }
-    free(cache);
+    pf_text_free(allocator, cache);
     *directory = folder;
     return 0;
 }
@@ -413,7 +413,7 @@ int pf_archive_open(const struct pf_find_options *options, const char *path, cha
             &(struct pf_unpack){.options = options, .path = path, .fill = fill, .context = (void *)(uintptr_t)path},
             &about, directory);
     if (exists && S_ISDIR(about.st_mode))
-        return (*directory = strdup(path)) ? 0 : PERFILE_ERROR_MEMORY;
+        return (*directory = pf_text_copy(pf_find_allocator(options), path, strlen(path))) ? 0 : PERFILE_ERROR_MEMORY;
     pf_find_note(options, "%s is not read: %s", path, exists ? "not a regular file" : pf_error_text(errno));
     return 0;
 }

@@ -9,7 +9,7 @@
 
 /*
  * The build-id cache that `path` stands for: itself when it is a folder; else the folder in the user's cache where a tar
- * file (plain, or compressed by gzip, bzip2, xz or zstd) is unpacked, once. *directory is owned; NULL when there is
+ * file (plain, or compressed by gzip, bzip2, xz or zstd) is unpacked, once. *directory is owned (pf_text_free); NULL when there is
  * nothing, which a note of `options` explains. Of an archive only files that a build-id cache has are taken, under names
  * made of their build ids: its own names and links lead nowhere. Errors: MEMORY.
  */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -237,7 +236,8 @@ static bool is_sound(const struct unpacking *u, const uint8_t *index)
 
 static const char *unpack(struct unpacking *u, const char *folder)
 {
-    uint8_t *index = malloc(u->bundle.index_bytes + (size_t)1);
+    const size_t index_room = u->bundle.index_bytes + (size_t)1;
+    uint8_t *index = pf_resize(pf_find_allocator(u->options), NULL, 0, index_room);
     const uint64_t at = u->bundle.start + u->bundle.bytes - PF_BUNDLE_FOOTER_BYTES - u->bundle.index_bytes;
     const char *wrong = NULL;
     if (!index || !u->in || !u->out || !u->zstd)
@@ -251,15 +251,16 @@ static const char *unpack(struct unpacking *u, const char *folder)
         wrong = "zstd is too old";
     else
         wrong = take_members(u, index, folder);
-    free(index);
+    pf_free(pf_find_allocator(u->options), index, index_room);
     return wrong;
 }
 
 static bool fill(void *context, const struct pf_find_options *options, const char *folder)
 {
     struct unpacking *u = context;
-    u->in = malloc(BLOCK_BYTES);
-    u->out = malloc(BLOCK_BYTES);
+    const struct perfile_allocator *allocator = pf_find_allocator(options);
+    u->in = pf_resize(allocator, NULL, 0, BLOCK_BYTES);
+    u->out = pf_resize(allocator, NULL, 0, BLOCK_BYTES);
     u->zstd = ZSTD_createDCtx();
     const char *wrong = unpack(u, folder);
     const unsigned left_out = u->bundle.members - u->files;
@@ -271,8 +272,8 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
     else if (wrong)
         pf_find_note(options, "%s: %u of %" PRIu32 " files of the bundle are not used: %s", options->recording,
                      left_out, u->bundle.members, wrong);
-    free(u->in);
-    free(u->out);
+    pf_free(allocator, u->in, BLOCK_BYTES);
+    pf_free(allocator, u->out, BLOCK_BYTES);
     ZSTD_freeDCtx(u->zstd);
     return u->files;
 }
@@ -286,7 +287,7 @@ static int open_found(struct unpacking *u, const struct stat *about, char *folde
     const int result = pf_unpack_cached(&how, about, &directory);
     if (result == 0 && directory && snprintf(folder, room, "%s", directory) >= (int)room)
         *folder = 0;
-    free(directory);
+    pf_text_free(pf_find_allocator(u->options), directory);
     return result;
 }
 

@@ -221,8 +221,8 @@ int perfile_build_id_cache_add(const char *folder, const char *path, const char 
     if (!bytes)
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "build-id cache", "%s has no build id", path);
     put_hex(id, (size_t)bytes, hex);
-    char *real = name ? NULL : realpath(path, NULL);
-    if (!name && !real)
+    char real[PATH_MAX];
+    if (!name && !realpath(path, real))
         return fail(error, PERFILE_ERROR_OPEN, path, errno);
     int result = open_cache(folder, true, &cache, error);
     if (result == 0) {
@@ -235,7 +235,6 @@ int perfile_build_id_cache_add(const char *folder, const char *path, const char 
             close(from);
         close(cache.root);
     }
-    free(real);
     return result;
 }
 

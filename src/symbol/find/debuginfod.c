@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "symbol/find/library.h"
 
 enum { SLOW_MS = 1000, GRACE_MS = 200, BUILD_ID_MOST = 20 };
@@ -116,7 +117,7 @@ static struct partial look_at_partials(const char *id, uint64_t limit)
 
 /* ---- the thread ---- */
 
-/* Shared by who asks and the thread; who is last frees it. */
+/* Shared by who asks and the thread; who is last frees it. From malloc: the caller's allocator may be gone before the thread. */
 struct asking {
     pthread_mutex_t lock;
     pthread_cond_t answered;
@@ -380,13 +381,14 @@ char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debug
         if (!done)
             debuginfod->left_bytes = 0; /* the end of the process is what stops it: that soon, nothing else is asked */
     }
-    if (done) {
-        path = asking->path;
-        asking->path = NULL;
-    }
+    if (done && asking->path)
+        path = pf_text_copy(pf_allocator_or_default(question->allocator), asking->path, strlen(asking->path));
+    const bool is_short = done && asking->path && !path;
     count(debuginfod, asking, done, !atomic_load(&asking->cancelled));
     debuginfod->left_ms -= now_ms() - start;
     debuginfod->left_bytes -= pf_min(debuginfod->left_bytes, atomic_load(&asking->bytes));
     release(asking);
+    if (is_short)
+        errno = ENOMEM;
     return path;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <perfile/perfile.h>
+
 enum { PF_DEBUGINFOD_TOTAL_SECONDS = 90, PF_DEBUGINFOD_FILE_SECONDS = 20 };
 #define PF_DEBUGINFOD_FILE_BYTES (2ull << 30) /* kernels with debug info have 1 GiB */
 
@@ -37,11 +39,15 @@ struct pf_debuginfod_question {
     int64_t limit_ms;            /* for this file */
     void (*slow)(void *context); /* called once when it takes longer than a second */
     void *context;
+    const struct perfile_allocator *allocator; /* of the answer; NULL: malloc's */
 };
 
 /* 0: as by default. */
 void pf_debuginfod_limit(struct pf_debuginfod *debuginfod, uint64_t total_seconds, uint64_t file_bytes);
-/* The path of the file in the library's cache, owned; NULL: there is none in time, which is counted. */
+/*
+ * The path of the file in the library's cache, owned (pf_text_free); NULL: there is none in time, which is counted, or, with
+ * ENOMEM in errno, no memory.
+ */
 char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debuginfod_question *question);
 
 #endif

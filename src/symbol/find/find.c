@@ -32,6 +32,7 @@ struct build_id {
 
 struct search {
     const struct pf_find_options *options;
+    const struct perfile_allocator *allocator;
     const char *symfs;
     char *cache;           /* perf's build-id cache, or NULL */
     const char *caches[3]; /* the bundle's, the archive's and this one */
@@ -103,6 +104,14 @@ static void *note_null(struct search *s, void *given)
     return given;
 }
 
+/* The same for what has no other reason. */
+static void *need(struct search *s, void *given)
+{
+    if (!given)
+        note_short(s);
+    return given;
+}
+
 /* ---- candidates ---- */
 
 static bool ends_with(const char *text, const char *end)
@@ -143,14 +152,12 @@ static enum verdict judge(struct search *s, const char *path, const struct build
 static char *make_path(struct search *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static char *make_path(struct search *s, const char *format, ...)
 {
-    char *path = NULL;
     va_list arguments;
     va_start(arguments, format);
-    if (vasprintf(&path, format, arguments) < 0) {
-        path = NULL;
-        note_short(s);
-    }
+    char *path = pf_text_format_list(s->allocator, format, arguments);
     va_end(arguments);
+    if (!path)
+        note_short(s);
     return path;
 }
 
@@ -167,7 +174,7 @@ static bool take_if(struct search *s, char *path, const struct build_id *wanted,
         found->build_id_differs = true;
         snprintf(found->other_build_id, sizeof(found->other_build_id), "%s", id.hex);
     }
-    free(path);
+    pf_text_free(s->allocator, path);
     return false;
 }
 
@@ -255,10 +262,10 @@ static bool has_crc(struct search *s, const char *path, uint32_t wanted)
     uint32_t crc = 0;
     ssize_t got = -1;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    uint8_t *piece = fd >= 0 ? note_null(s, malloc(PIECE)) : NULL;
+    uint8_t *piece = fd >= 0 ? need(s, pf_resize(s->allocator, NULL, 0, PIECE)) : NULL;
     while (piece && ((got = read(fd, piece, PIECE)) > 0 || (got < 0 && errno == EINTR)))
         crc = pf_crc32(crc, piece, got > 0 ? (size_t)got : 0);
-    free(piece);
+    pf_free(s->allocator, piece, PIECE);
     if (fd >= 0)
         close(fd);
     return got == 0 && crc == wanted;
@@ -296,14 +303,14 @@ static void read_links(struct search *s, struct links *links, const struct pf_el
     size_t length = data ? pf_text_length(data, bytes) : 0;
     size_t crc_at = (length + 4) & ~(size_t)3;
     if (length && crc_at + 4 <= bytes) {
-        links->debug = note_null(s, strndup((const char *)data, length));
+        links->debug = need(s, pf_text_copy(s->allocator, (const char *)data, length));
         links->debug_crc = pf_load32(data + crc_at, elf->is_big_endian != PF_NATIVE_BIG_ENDIAN);
     }
     section = pf_elf_section(elf, ".gnu_debugaltlink");
     data = section ? pf_elf_bytes(elf, section, &bytes) : NULL;
     length = data ? pf_text_length(data, bytes) : 0;
     if (length && length + 1 < bytes) {
-        links->alternate = note_null(s, strndup((const char *)data, length));
+        links->alternate = need(s, pf_text_copy(s->allocator, (const char *)data, length));
         set_build_id(&links->alternate_id, data + length + 1, bytes - length - 1);
     }
     links->tells =
@@ -329,10 +336,10 @@ static void open_links(struct search *s, struct links *links, const char *path)
         note_short(s);
 }
 
-static void close_links(struct links *links)
+static void close_links(const struct search *s, struct links *links)
 {
-    free(links->debug);
-    free(links->alternate);
+    pf_text_free(s->allocator, links->debug);
+    pf_text_free(s->allocator, links->alternate);
 }
 
 /* A file with the right CRC; one with another build id is another file all the same. */
@@ -350,7 +357,7 @@ static bool take_with_crc(struct search *s, char *path, const struct links *link
             return true;
         }
     }
-    free(path);
+    pf_text_free(s->allocator, path);
     return false;
 }
 
@@ -404,7 +411,7 @@ static void find_alternate(struct search *s, const char *holder, const struct li
     const char *bundle = bundle_of(s->options), *hex = links->alternate_id.hex;
     if (bundle && take_if(s, make_path(s, "%s/.build-id/%.2s/%s/dwz", bundle, hex, hex + 2), &links->alternate_id,
                           result, NULL)) {
-        free(first);
+        pf_text_free(s->allocator, first);
         return;
     }
     if (take_if(s, first, &links->alternate_id, result, NULL) || take_debug_from_tree(s, &links->alternate_id, result))
@@ -430,7 +437,8 @@ static void ask_debuginfod(struct search *s, const struct build_id *id, bool wan
                                                     .wants_debug = wants_debug,
                                                     .limit_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000 - s->debuginfod_ms,
                                                     .slow = s->debuginfod_ms < 1000 ? say_slow : NULL,
-                                                    .context = s};
+                                                    .context = s,
+                                                    .allocator = s->allocator};
     const int64_t before = s->options->debuginfod->left_ms;
     errno = 0;
     char *path = pf_debuginfod_find(s->options->debuginfod, &question);
@@ -453,7 +461,7 @@ static bool take_kernel_in(struct search *s, const char *directory, const char *
             taken = take_if(s, make_path(s, "%s/%s%s", path, entry->d_name, tail), &s->id, &s->found->path, NULL);
     if (entries)
         closedir(entries);
-    free(path);
+    pf_text_free(s->allocator, path);
     return taken;
 }
 
@@ -510,11 +518,11 @@ static bool take_kcore_of(struct search *s, const char *cache)
         if (taken)
             s->found->path = text;
         else
-            free(text);
+            pf_text_free(s->allocator, text);
     }
     if (boots)
         closedir(boots);
-    free(path);
+    pf_text_free(s->allocator, path);
     return taken;
 }
 
@@ -635,9 +643,9 @@ static bool take_module_of_release(struct search *s)
             taken = take_listed_module(s, list, directory);
             fclose(list);
         }
-        free(path);
+        pf_text_free(s->allocator, path);
     }
-    free(directory);
+    pf_text_free(s->allocator, directory);
     return taken;
 }
 
@@ -691,13 +699,13 @@ static bool consider(struct search *s, struct beside *beside, bool as_debug)
 {
     struct links links;
     open_links(s, &links, beside->candidate);
-    close_links(&links);
+    close_links(s, &links);
     if (links.tells > beside->tells || (as_debug && !s->found->debug_path)) {
-        free(s->found->debug_path);
+        pf_text_free(s->allocator, s->found->debug_path);
         s->found->debug_path = beside->candidate;
         beside->tells = (unsigned)pf_max(beside->tells, links.tells);
     } else {
-        free(beside->candidate);
+        pf_text_free(s->allocator, beside->candidate);
     }
     beside->candidate = NULL;
     return beside->tells == TELLS_ALL;
@@ -743,11 +751,11 @@ static void find_debug(struct search *s)
         ask_debuginfod(s, &links.id, true);
     if (binary)
         find_alternate(s, binary, &links);
-    close_links(&links);
+    close_links(s, &links);
     if (*result) {
         open_links(s, &links, *result);
         find_alternate(s, *result, &links);
-        close_links(&links);
+        close_links(s, &links);
     }
 }
 
@@ -759,14 +767,14 @@ bool pf_find_is_local(const struct pf_find_options *options)
 static bool open_search(struct search *s, const struct pf_find_options *options, const char *name)
 {
     static const char deleted[] = " (deleted)";
+    name = name ? name : "";
     s->options = options;
+    s->allocator = pf_find_allocator(options);
     s->symfs = options->symfs ? options->symfs : "";
-    s->name = strdup(name ? name : "");
-    if (s->name && ends_with(s->name, deleted))
-        s->name[strlen(s->name) - (sizeof(deleted) - 1)] = 0;
+    s->name = pf_text_copy(s->allocator, name, strlen(name) - (ends_with(name, deleted) ? sizeof(deleted) - 1 : 0));
     const char *home = getenv("HOME");
     if (options->buildid_dir)
-        s->cache = strdup(options->buildid_dir);
+        s->cache = pf_text_copy(s->allocator, options->buildid_dir, strlen(options->buildid_dir));
     else if (home && *home)
         s->cache = make_path(s, "%s/.debug", home);
     s->caches[0] = bundle_of(options);
@@ -775,10 +783,12 @@ static bool open_search(struct search *s, const struct pf_find_options *options,
     return s->name && (s->cache || !(options->buildid_dir || (home && *home)));
 }
 
-struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted)
+struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted,
+                                          const struct perfile_allocator *allocator)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
-    struct pf_find_options made = {.symfs = wanted->symfs,
+    struct pf_find_options made = {.allocator = allocator,
+                                   .symfs = wanted->symfs,
                                    .vmlinux = wanted->vmlinux,
                                    .kallsyms = wanted->kallsyms,
                                    .buildid_dir = wanted->buildid_dir,
@@ -865,15 +875,15 @@ static void tell_used(const struct search *s)
 static int find(void (*look)(struct search *), struct search *s, const char *name, const uint8_t *build_id,
                 size_t build_id_bytes)
 {
-    *s->found = (struct pf_found){0};
+    *s->found = (struct pf_found){.allocator = s->options->allocator};
     set_build_id(&s->id, build_id, build_id ? build_id_bytes : 0);
     s->no_memory = !open_search(s, s->options, name);
     if (!s->no_memory)
         look(s);
     if (!s->no_memory && s->options->used && !is_no_file(s->name))
         tell_used(s);
-    free(s->cache);
-    free(s->name);
+    pf_text_free(s->allocator, s->cache);
+    pf_text_free(s->allocator, s->name);
     if (!s->no_memory)
         return 0;
     note_short(s);
@@ -919,7 +929,7 @@ static bool take_from_root(struct search *s, int32_t pid, const char *own_name, 
     char *path = make_path(s, "/proc/%" PRId32 "/root%s", pid, own_name);
     const char *other = path && o->reach ? o->reach(o->reach_context, path) : NULL;
     if (other) {
-        free(path);
+        pf_text_free(s->allocator, path);
         path = make_path(s, "%s", other);
     }
     return take_any(s, path, result);
@@ -967,12 +977,12 @@ static int find_of_process(const struct pf_find_options *options, const char *na
         options->used(
             options->used_context,
             &(struct perfile_used_file){.kind = "process", .name = s.name, .path = *path, .build_id = "", .pid = pid});
-    free(s.cache);
-    free(s.name);
+    pf_text_free(s.allocator, s.cache);
+    pf_text_free(s.allocator, s.name);
     if (!s.no_memory)
         return 0;
     note_short(&s);
-    free(*path);
+    pf_text_free(s.allocator, *path);
     *path = NULL;
     return PERFILE_ERROR_MEMORY;
 }
@@ -1013,8 +1023,9 @@ void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reade
 
 void pf_found_close(struct pf_found *found)
 {
-    free(found->path);
-    free(found->debug_path);
-    free(found->alternate_path);
+    const struct perfile_allocator *allocator = pf_allocator_or_default(found->allocator);
+    pf_text_free(allocator, found->path);
+    pf_text_free(allocator, found->debug_path);
+    pf_text_free(allocator, found->alternate_path);
     *found = (struct pf_found){0};
 }

@@ -37,8 +37,18 @@ struct pf_find_options {
     char bundle_dir[1024]; /* where the recording's bundle was unpacked (see bundle.h); "": there is none */
 };
 
-/* What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. */
-struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted);
+/*
+ * What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. `allocator` becomes
+ * that of the options.
+ */
+struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted,
+                                          const struct perfile_allocator *allocator);
+
+/* Never NULL. */
+static inline const struct perfile_allocator *pf_find_allocator(const struct pf_find_options *options)
+{
+    return pf_allocator_or_default(options->allocator);
+}
 
 /* What the recording says of its machine: same_machine and release. The texts are the reader's. */
 void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader);
@@ -53,11 +63,12 @@ bool pf_find_is_local(const struct pf_find_options *options);
 void pf_find_note(const struct pf_find_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct pf_found {
-    char *path;                      /* the binary, or NULL; owned */
-    char *debug_path;                /* a separate debug file, or NULL; owned */
-    char *alternate_path;            /* dwz file that the debug info refers to, or NULL; owned */
-    bool build_id_differs;           /* a file was there under the name, but it is another one: not used */
-    char other_build_id[2 * 20 + 1]; /* its build id; "": it has none */
+    const struct perfile_allocator *allocator; /* of the paths */
+    char *path;                                /* the binary, or NULL; owned */
+    char *debug_path;                          /* a separate debug file, or NULL; owned */
+    char *alternate_path;                      /* dwz file that the debug info refers to, or NULL; owned */
+    bool build_id_differs;                     /* a file was there under the name, but it is another one: not used */
+    char other_build_id[2 * 20 + 1];           /* its build id; "": it has none */
 };
 
 /*
@@ -70,7 +81,7 @@ int pf_find_binary(const struct pf_find_options *options, const char *name, cons
                    size_t build_id_bytes, struct pf_found *found);
 /*
  * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself; without symfs where the
- * process sees it when it still lives here, else under its name; and beside the recording. *path is owned, NULL: there is none.
+ * process sees it when it still lives here, else under its name; and beside the recording. *path is owned (pf_text_free), NULL: there is none.
  */
 int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path);
 /* The same for "/tmp/perf-PID.map", which the process may know under the pid of its own namespace. */

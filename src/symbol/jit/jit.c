@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -170,9 +169,8 @@ struct reading {
     uint32_t number;        /* of the dump */
     const char *folder;     /* of the files that perf inject makes, */
     int folder_bytes;
-    char *real_folder; /* and where it is, when they are written; owned, and so is the name then */
-    char *named_folder;
-    bool has_other; /* dump of the process, before this one */
+    struct pf_jit_folder made; /* when they are written */
+    bool has_other;            /* dump of the process, before this one */
 };
 
 /* An earlier dump of the process, such as one of another folder, has files in the same one. */
@@ -205,7 +203,7 @@ static int write_file(struct reading *r, const struct pf_jitdump_code *made, str
                       struct perfile_error *error)
 {
     char path[4096];
-    snprintf(path, sizeof(path), "%s%s", r->real_folder, strrchr(code->file, '/'));
+    snprintf(path, sizeof(path), "%s%s", r->made.real, strrchr(code->file, '/'));
     int result = pf_jit_file_write(&r->file, made, path, code->build_id, error);
     r->jit->counts.files += result == 0;
     return result;
@@ -312,9 +310,8 @@ static int choose_folder(struct reading *r, struct perfile_error *error)
     if (!jit->take)
         return 0;
     r->has_other = has_other_dump(jit, r->number);
-    int result = pf_jit_files_folder(jit->folder, jit->find.symfs ? jit->find.symfs : "", &r->real_folder,
-                                     &r->named_folder, error);
-    r->folder = r->named_folder;
+    int result = pf_jit_files_folder(&r->file, jit->folder, jit->find.symfs ? jit->find.symfs : "", &r->made, error);
+    r->folder = r->made.named;
     r->folder_bytes = r->folder ? (int)strlen(r->folder) : 0;
     return result;
 }
@@ -334,8 +331,8 @@ static void tell_losses(const struct reading *r, int result)
 
 static void close_reading(struct reading *r)
 {
-    free(r->real_folder);
-    free(r->named_folder);
+    pf_text_free(r->jit->allocator, r->made.real);
+    pf_text_free(r->jit->allocator, r->made.named);
     pf_jitdump_close(&r->file);
 }
 
@@ -344,7 +341,7 @@ static int read_file(struct reading *r, struct perfile_error *error)
     struct pf_jit *jit = r->jit;
     struct dump *dump = &jit->dumps[r->number];
     struct perfile_error why;
-    int code = pf_jitdump_open(&r->file, dump->found, &why);
+    int code = pf_jitdump_open(&r->file, jit->allocator, dump->found, &why);
     const char *wrong = code == 0 ? wrong_clock(jit, &r->file) : NULL;
     if (wrong)
         note_about(jit, dump->name, wrong);
@@ -382,7 +379,7 @@ static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct
     struct dump dump = {.name = pf_arena_text(&jit->arena, name, strlen(name)),
                         .found = path ? pf_arena_text(&jit->arena, path, strlen(path)) : NULL,
                         .pid = pid};
-    free(path);
+    pf_text_free(jit->allocator, path);
     if (!dump.name)
         return pf_fail_memory(error, "jitdump");
     struct reading r = {.jit = jit, .number = (uint32_t)jit->dump_count};
@@ -428,7 +425,7 @@ static void read_lines(struct pf_jit *jit, struct code *code)
     code->lines_read = true;
     if (!where.lines_bytes)
         return;
-    const int result = pf_jitdump_open(&file, jit->dumps[code->dump].found, NULL);
+    const int result = pf_jitdump_open(&file, jit->allocator, jit->dumps[code->dump].found, NULL);
     if (result == PERFILE_ERROR_MEMORY)
         pf_memory_note_short(jit->allocator);
     if (result < 0)
@@ -459,7 +456,7 @@ size_t pf_jit_read(struct pf_jit *jit, uint32_t number, uint64_t address, uint8_
     const struct code *code = &jit->codes[number - 1];
     const uint64_t skipped = address - code->public.address;
     if (skipped >= code->public.bytes ||
-        pf_memory_heed(jit->allocator, pf_jitdump_open(&file, jit->dumps[code->dump].found, NULL)) < 0)
+        pf_memory_heed(jit->allocator, pf_jitdump_open(&file, jit->allocator, jit->dumps[code->dump].found, NULL)) < 0)
         return 0;
     count = (size_t)pf_min(code->public.bytes - skipped, count);
     *machine = machine_of(&file);

@@ -2,7 +2,6 @@
 #include "symbol/jit/jit_elf.h"
 
 #include <elf.h>
-#include <stdlib.h>
 
 #include "base/siphash.h"
 #include "base/sort.h"
@@ -131,13 +130,16 @@ static uint64_t address_of(const void *line)
     return ((const struct pf_jitdump_line *)line)->address;
 }
 
-/* Sorted by address, and then as they stand, those of the code alone; in memory from malloc. */
-static struct pf_jitdump_line *sort_lines(const struct pf_jit_elf *elf, void **memory, size_t *count)
+/* Room for the lines, and for sorting them. */
+static size_t line_bytes(const struct pf_jit_elf *elf)
 {
-    struct pf_jitdump_line *lines = *memory = malloc((elf->line_count + 1) * 2 * sizeof(*lines));
+    return (elf->line_count + 1) * 2 * sizeof(struct pf_jitdump_line);
+}
+
+/* Sorted by address, and then as they stand, those of the code alone; in `lines`, which has line_bytes(). */
+static struct pf_jitdump_line *sort_lines(const struct pf_jit_elf *elf, struct pf_jitdump_line *lines, size_t *count)
+{
     *count = 0;
-    if (!lines)
-        return NULL;
     for (size_t i = 0; i < elf->line_count; i++)
         if (elf->lines[i].address - elf->address < elf->code_bytes)
             lines[(*count)++] = elf->lines[i];
@@ -201,8 +203,9 @@ static void put_rows(struct making *m, const struct pf_jitdump_line *lines, cons
 static bool put_line_table(struct making *m, const struct pf_jitdump_line *lines, size_t count)
 {
     static const uint8_t operands[] = {0, 1, 1, 1, 1, 0, 0, 0, 1};
-    const char **files = malloc((count + 1) * sizeof(*files));
-    size_t *numbers = malloc((count + 1) * sizeof(*numbers)), file_count = 0;
+    const struct perfile_allocator *allocator = m->file->allocator;
+    const char **files = pf_resize(allocator, NULL, 0, (count + 1) * sizeof(*files));
+    size_t *numbers = pf_resize(allocator, NULL, 0, (count + 1) * sizeof(*numbers)), file_count = 0;
     for (size_t i = 0; files && numbers && i < count; i++) {
         bool is_new;
         numbers[i] = number_of(files, file_count, lines[i].file, &is_new);
@@ -225,8 +228,8 @@ static bool put_line_table(struct making *m, const struct pf_jitdump_line *lines
         end_length(m, unit);
     }
     const bool done = files && numbers;
-    free(files);
-    free(numbers);
+    pf_free(allocator, files, (count + 1) * sizeof(*files));
+    pf_free(allocator, numbers, (count + 1) * sizeof(*numbers));
     return done;
 }
 
@@ -358,9 +361,9 @@ static void put_unwinding(struct sections *s)
 static bool put_debug_info(struct sections *s)
 {
     struct making *m = &s->making;
-    size_t count;
-    void *memory;
-    const struct pf_jitdump_line *lines = sort_lines(m->elf, &memory, &count);
+    size_t count = 0;
+    struct pf_jitdump_line *memory = pf_resize(m->file->allocator, NULL, 0, line_bytes(m->elf));
+    const struct pf_jitdump_line *lines = memory ? sort_lines(m->elf, memory, &count) : NULL;
     bool done = lines;
     if (done && count) {
         begin_section(s, &(struct section){".debug_line", SHT_PROGBITS, 0, 1, 0, 0, 0});
@@ -376,7 +379,7 @@ static bool put_debug_info(struct sections *s)
         put_ranges(m);
         end_section(s);
     }
-    free(memory);
+    pf_free(m->file->allocator, memory, line_bytes(m->elf));
     return done;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -50,15 +51,20 @@ static int save(const struct pf_text *file, const char *path, mode_t mode, struc
 
 /* ---- what goes into it ---- */
 
-/* Into memory from malloc. TRUNCATED: the dump ends before; MEMORY. */
+static void free_bytes(const struct pf_jitdump *dump, uint8_t *data, uint64_t bytes)
+{
+    pf_free(dump->allocator, data, (size_t)bytes + 1);
+}
+
+/* To be ended by free_bytes. TRUNCATED: the dump ends before; MEMORY. */
 static int read_bytes(const struct pf_jitdump *dump, uint64_t offset, uint64_t bytes, uint8_t **data)
 {
-    *data = malloc((size_t)bytes + 1);
+    *data = pf_resize(dump->allocator, NULL, 0, (size_t)bytes + 1);
     if (!*data)
         return PERFILE_ERROR_MEMORY;
     if (pf_jitdump_read(dump, offset, *data, (size_t)bytes))
         return 0;
-    free(*data);
+    free_bytes(dump, *data, bytes);
     *data = NULL;
     return PERFILE_ERROR_TRUNCATED;
 }
@@ -70,14 +76,14 @@ static bool has_unwinding(const struct pf_jitdump_code *code)
            code->unwinding_bytes <= UNWINDING_BYTES_MAX;
 }
 
-static int make_and_save(struct pf_jit_elf *elf, const char *path, mode_t mode, uint8_t build_id[20],
+static int make_and_save(const struct pf_jitdump *dump, struct pf_jit_elf *elf, const char *path, uint8_t build_id[20],
                          struct perfile_error *error)
 {
     struct pf_text file;
-    if (pf_text_open(&file, pf_allocator_or_default(NULL), NULL, NULL) < 0)
+    if (pf_text_open(&file, dump->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "jitdump");
     int result = pf_jit_elf_make(elf, &file, build_id);
-    result = result < 0 ? pf_fail_memory(error, "jitdump") : save(&file, path, mode, error);
+    result = result < 0 ? pf_fail_memory(error, "jitdump") : save(&file, path, mode_of(dump), error);
     pf_text_close(&file);
     return result;
 }
@@ -96,10 +102,10 @@ int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *cod
     if (result == 0 && has_unwinding(code))
         result = read_bytes(dump, code->unwinding_offset, code->unwinding_bytes, &unwinding);
     if (result < 0) {
-        free(bytes);
+        free_bytes(dump, bytes, code->bytes);
         return pf_fail(error, result, code->code_offset, "jitdump", "code cannot be read");
     }
-    pf_watch_open(&watch, NULL);
+    pf_watch_open(&watch, dump->allocator);
     pf_arena_open(&arena, &watch.allocator);
     struct pf_jit_elf elf = {.machine = dump->machine,
                              .big_endian = dump->swap != PF_NATIVE_BIG_ENDIAN,
@@ -113,31 +119,28 @@ int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *cod
     elf.line_count = pf_jitdump_lines(dump, code, &arena, &lines);
     elf.lines = lines;
     result = pf_memory_was_short(&watch.allocator) ? pf_fail_memory(error, "jitdump")
-                                                   : make_and_save(&elf, path, mode_of(dump), build_id, error);
+                                                   : make_and_save(dump, &elf, path, build_id, error);
     pf_arena_close(&arena);
-    free(unwinding);
-    free(bytes);
+    free_bytes(dump, unwinding, code->unwinding_bytes);
+    free_bytes(dump, bytes, code->bytes);
     return result;
 }
 
 /* ---- where ---- */
 
-int pf_jit_files_folder(const char *folder, const char *symfs, char **real, char **named, struct perfile_error *error)
+int pf_jit_files_folder(const struct pf_jitdump *dump, const char *folder, const char *symfs,
+                        struct pf_jit_folder *made, struct perfile_error *error)
 {
-    char *root = *symfs ? realpath(symfs, NULL) : NULL;
-    const size_t bytes = root && strcmp(root, "/") != 0 ? strlen(root) : 0;
-    *real = realpath(folder, NULL);
-    *named = NULL;
-    int result = 0;
-    if (!*real)
-        result = errno == ENOMEM ? pf_fail_memory(error, "jitdump") : cannot(error, folder);
-    if (result == 0) {
-        if (strcmp(*real, "/") == 0)
-            **real = 0;
-        const bool below = bytes && strncmp(*real, root, bytes) == 0 && ((*real)[bytes] == '/' || !(*real)[bytes]);
-        *named = strdup(*real + (below ? bytes : 0));
-        result = *named ? 0 : pf_fail_memory(error, "jitdump");
-    }
-    free(root);
-    return result;
+    char root[PATH_MAX], real[PATH_MAX];
+    const size_t bytes = *symfs && realpath(symfs, root) && strcmp(root, "/") != 0 ? strlen(root) : 0;
+    *made = (struct pf_jit_folder){NULL, NULL};
+    if (!realpath(folder, real))
+        return errno == ENOMEM ? pf_fail_memory(error, "jitdump") : cannot(error, folder);
+    if (strcmp(real, "/") == 0)
+        *real = 0;
+    const bool below = bytes && strncmp(real, root, bytes) == 0 && (real[bytes] == '/' || !real[bytes]);
+    const char *named = real + (below ? bytes : 0);
+    made->real = pf_text_copy(dump->allocator, real, strlen(real));
+    made->named = pf_text_copy(dump->allocator, named, strlen(named));
+    return made->real && made->named ? 0 : pf_fail_memory(error, "jitdump");
 }

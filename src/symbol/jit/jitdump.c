@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,16 +60,17 @@ static int read_header(struct pf_jitdump *dump, const char *path, struct perfile
     return 0;
 }
 
-int pf_jitdump_open(struct pf_jitdump *dump, const char *path, struct perfile_error *error)
+int pf_jitdump_open(struct pf_jitdump *dump, const struct perfile_allocator *allocator, const char *path,
+                    struct perfile_error *error)
 {
     struct stat about;
-    *dump = (struct pf_jitdump){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *dump = (struct pf_jitdump){.allocator = allocator, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     int code = 0;
     if (dump->fd < 0)
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "jitdump", "%s: %s", path, pf_error_text(errno));
     if (fstat(dump->fd, &about) < 0 || !S_ISREG(about.st_mode))
         code = pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "jitdump", "%s is not a regular file", path);
-    else if (!(dump->buffer = malloc(BUFFER_BYTES)))
+    else if (!(dump->buffer = pf_resize(allocator, NULL, 0, BUFFER_BYTES)))
         code = pf_fail_memory(error, "jitdump");
     dump->file_bytes = code == 0 ? (uint64_t)about.st_size : 0;
     if (code == 0)
@@ -82,7 +82,7 @@ int pf_jitdump_open(struct pf_jitdump *dump, const char *path, struct perfile_er
 
 void pf_jitdump_close(struct pf_jitdump *dump)
 {
-    free(dump->buffer);
+    pf_free(dump->allocator, dump->buffer, BUFFER_BYTES);
     if (dump->fd >= 0)
         close(dump->fd);
     *dump = (struct pf_jitdump){.fd = -1};
@@ -234,17 +234,15 @@ size_t pf_jitdump_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *c
                         struct pf_jitdump_line **lines)
 {
     enum { ROW_BYTES = 17 };
-    uint8_t *bytes =
-        code->lines_bytes && code->lines_bytes <= LINES_BYTES_MAX ? malloc((size_t)code->lines_bytes) : NULL;
-    if (!bytes && code->lines_bytes && code->lines_bytes <= LINES_BYTES_MAX)
-        pf_memory_note_short(arena->allocator);
-    size_t got = bytes ? pf_read_from(dump->fd, code->lines_offset, bytes, (size_t)code->lines_bytes) : 0;
+    const size_t room = code->lines_bytes <= LINES_BYTES_MAX ? (size_t)code->lines_bytes : 0;
+    uint8_t *bytes = room ? pf_resize(arena->allocator, NULL, 0, room) : NULL;
+    size_t got = bytes ? pf_read_from(dump->fd, code->lines_offset, bytes, room) : 0;
     size_t most = (size_t)pf_min(code->lines_count, got / ROW_BYTES), count = 0;
     struct pf_jitdump_line row = {0};
     *lines = most ? pf_arena_new(arena, most * sizeof(**lines)) : NULL;
     struct pf_cursor c = pf_cursor_make(bytes, got, code->lines_offset, dump->swap);
     while (*lines && count < most && next_line(&c, &row, arena))
         (*lines)[count++] = row;
-    free(bytes);
+    pf_free(arena->allocator, bytes, room);
     return count;
 }

@@ -28,6 +28,7 @@ struct pf_jitdump_code {
 };
 
 struct pf_jitdump {
+    const struct perfile_allocator *allocator;
     int fd;
     bool swap;
     bool has_ticks;   /* times are ticks of the TSC */
@@ -44,7 +45,8 @@ struct pf_jitdump {
 };
 
 /* Errors: OPEN, READ, FORMAT (no jitdump), MEMORY. */
-int pf_jitdump_open(struct pf_jitdump *dump, const char *path, struct perfile_error *error);
+int pf_jitdump_open(struct pf_jitdump *dump, const struct perfile_allocator *allocator, const char *path,
+                    struct perfile_error *error);
 void pf_jitdump_close(struct pf_jitdump *dump);
 /* 1 and *code, or 0 at the end of what is whole. */
 int pf_jitdump_next(struct pf_jitdump *dump, struct pf_jitdump_code *code);
