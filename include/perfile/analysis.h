@@ -379,8 +379,8 @@ struct perfile_output_options {
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
     /*
-     * For all but what other libraries (elfutils, capstone ...) take; NULL: malloc. As the reader's it may be called from
-     * another thread, and with more than one thread from several at a time.
+     * NULL: malloc. As the reader's it may be called from another thread, and with more than one thread from several at a
+     * time.
      */
     const struct perfile_allocator *allocator;
     bool gzip; /* what is written is a gzip file; not for parquet and arrow, which are compressed themselves */

@@ -30,7 +30,7 @@ struct perfile_annotation_options {
     /* Called at the end for filters that matched nothing. May be NULL. */
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
-    /* For all but what other libraries take; must live as long as the annotation. NULL: malloc. */
+    /* Must live as long as the annotation. NULL: malloc. */
     const struct perfile_allocator *allocator;
     const char *syntax;               /* of x86 instructions: "att", "intel"; NULL: "att" */
     perfile_disassemble *disassemble; /* instead of capstone, which does not know all machines; NULL: capstone */

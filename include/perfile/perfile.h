@@ -166,6 +166,11 @@ struct perfile_diagnostic {
  * frees and returns NULL; `old` is the size given before. Alignment as malloc's. NULL instead of one means malloc.
  * It is called from the thread that uses the reader; outputs with threads of their own (perfile/analysis.h) may call it
  * from one of these, never two at a time.
+ *
+ * Here and in all other options it is for everything but: what the C library takes (open streams and folders, sorting, threads) and
+ * other libraries do (elfutils, capstone, zstd, liblzma, libarchive; the C++ runtime for a readable name, which is copied and
+ * freed at once); a question to debuginfod with its answer, since the thread that asks may outlive the allocator; and functions
+ * that are given neither an allocator nor something that has one, such as perfile_elf_build_id.
  */
 struct perfile_allocator {
     void *context;

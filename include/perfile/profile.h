@@ -50,8 +50,8 @@ struct perfile_stream_options {
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
     /*
-     * For all but what other libraries take; must live as long as the stream. NULL: malloc. With more than one thread it
-     * may be called from several at a time.
+     * Must live as long as the stream. NULL: malloc. With more than one thread it may be called from several at a
+     * time.
      */
     const struct perfile_allocator *allocator;
 };
@@ -227,8 +227,8 @@ struct perfile_profile_options {
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
     /*
-     * For all but what other libraries take; must live as long as the profile. NULL: malloc. With more than one thread it
-     * may be called from several at a time.
+     * Must live as long as the profile. NULL: malloc. With more than one thread it may be called from several at a
+     * time.
      */
     const struct perfile_allocator *allocator;
     /*
