@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/demangle/demangle.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "counting.h"
@@ -13,6 +14,32 @@ static char *demangle(const char *name)
     return pf_demangle(allocator, name);
 }
 
+static int spared; /* allocations before the one that fails */
+
+static void *resize_but_one(void *context, void *pointer, size_t old, size_t size)
+{
+    return size && !spared-- ? NULL : counting_resize(context, pointer, old, size);
+}
+
+/* Without one allocation: no name, and the reason; true when there are no more. */
+static bool check_without(int number, const char *name, const char *expected)
+{
+    struct counting c;
+    counting_open(&c, -1);
+    c.allocator.resize = resize_but_one;
+    spared = number;
+    errno = 0;
+    char *text = pf_demangle(&c.allocator, name);
+    const bool is_enough = text;
+    if (text)
+        assert_string_equal(text, expected);
+    else
+        assert_int_equal(errno, ENOMEM);
+    pf_text_free(&c.allocator, text);
+    counting_close(&c);
+    return is_enough;
+}
+
 static void check(const char *name, const char *expected)
 {
     char *text = demangle(name);
@@ -23,6 +50,8 @@ static void check(const char *name, const char *expected)
     assert_non_null(text);
     assert_string_equal(text, expected);
     pf_text_free(allocator, text);
+    for (int number = 0; !check_without(number, name, expected);)
+        number++;
 }
 
 static void test_plain(void **state)

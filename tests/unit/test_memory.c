@@ -147,6 +147,23 @@ static void test_watch_is_told(void **state)
     assert_true(pf_memory_was_short(&watch.allocator));
 }
 
+static void test_text_format(void **state)
+{
+    struct counting c;
+    (void)state;
+    counting_open(&c, 2);
+    char *text = pf_text_format(&c.allocator, "%s/%.2s%d", "a", "bcd", 7),
+         *none = pf_text_format(&c.allocator, "%s", "");
+    assert_string_equal(text, "a/bc7");
+    assert_string_equal(none, "");
+    errno = 0;
+    assert_null(pf_text_format(&c.allocator, "x"));
+    assert_int_equal(errno, ENOMEM);
+    pf_text_free(&c.allocator, text);
+    pf_text_free(&c.allocator, none);
+    counting_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_grow),          cmocka_unit_test(test_grow_too_far),
         cmocka_unit_test(test_arena),         cmocka_unit_test(test_arena_text),
         cmocka_unit_test(test_watch),         cmocka_unit_test(test_watch_is_told),
+        cmocka_unit_test(test_text_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

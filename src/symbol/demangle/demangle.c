@@ -122,7 +122,7 @@ static char *demangle_plain(const struct perfile_allocator *allocator, const cha
     if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_GLOBAL_", 8) != 0)
         return NULL;
     char *result = pf_demangle_rust_legacy(allocator, name, bytes);
-    return result ? result : demangle_cxx(allocator, name);
+    return result || errno == ENOMEM ? result : demangle_cxx(allocator, name);
 }
 
 char *pf_demangle(const struct perfile_allocator *allocator, const char *name)
