@@ -117,7 +117,9 @@ static struct partial look_at_partials(const char *id, uint64_t limit)
 
 /* ---- the thread ---- */
 
-/* Shared by who asks and the thread; who is last frees it. From malloc: the caller's allocator may be gone before the thread. */
+/*
+ * Shared by who asks and the thread; who is last frees it. From malloc: the caller's allocator may be gone before the thread.
+ */
 struct asking {
     pthread_mutex_t lock;
     pthread_cond_t answered;
