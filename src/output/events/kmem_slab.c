@@ -69,7 +69,8 @@ static int write_slab(struct perfile_reader *reader, const struct perfile_output
     slab.raw = options->events->flags & PERFILE_EVENTS_RAW_IP;
     int result = pf_slab_order(&slab, options->events->sort, error);
     if (result == 0)
-        result = pf_event_profile_open(options, reader, &(struct pf_event_needs){.only = &slab.events}, &slab.profile, error);
+        result = pf_event_profile_open(options, reader, &(struct pf_event_needs){.only = &slab.events}, &slab.profile,
+                                       error);
     if (result == 0)
         result = pf_event_profile_read(slab.profile, pf_slab_take, &slab, error);
     if (result != PERFILE_ERROR_MEMORY && slab.profile) {

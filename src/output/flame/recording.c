@@ -24,9 +24,8 @@ static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const str
     if (!pf_grow(g->allocator, &g->stacks, &g->stacks_room, g->stacks_count + 1, sizeof(*g->stacks)))
         return NULL;
     struct pf_flame_stacks *stacks = &g->stacks[g->stacks_count];
-    *stacks = (struct pf_flame_stacks){.event = event,
-                                       .arriving = {.limit = node_limit(g)},
-                                       .is_switch = pf_offcpu_is_switch_event(event)};
+    *stacks = (struct pf_flame_stacks){
+        .event = event, .arriving = {.limit = node_limit(g)}, .is_switch = pf_offcpu_is_switch_event(event)};
     if (pf_tree_open(&stacks->tree, g->allocator) < 0)
         return NULL;
     g->stacks_count++;
