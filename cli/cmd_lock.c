@@ -78,8 +78,7 @@ static const struct pf_option options[] = {
      .offset = AT(events.sort),
      .value_at = key_at,
      .doc = "Sort by these: contended, wait_total, wait_max, wait_min, avg_wait, acquired [wait_total; the text of "
-            "report: "
-            "acquired, which the one of contention does not have]."},
+            "report: acquired, which the one of contention does not have]."},
     {.name = "entries",
      .letter = 'E',
      .kind = PF_OPTION_NUMBER,
