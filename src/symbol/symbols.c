@@ -489,6 +489,18 @@ static uint64_t hash_of(const struct perfile_map *map, enum module_kind kind)
     return pf_hash_bytes(hash, &map->code, sizeof(map->code));
 }
 
+/* True and the number of the module of the map, when it is known without what was asked for before. */
+static bool has_module_of(const struct pf_symbols *symbols, const struct perfile_map *map, uint32_t *number)
+{
+    if (knows_module_of(symbols, map, number))
+        return true;
+    if (may_be_vdso32(map))
+        return false;
+    const enum module_kind kind = kind_of(map);
+    *number = find_module(symbols, map, kind, hash_of(map, kind));
+    return *number != UINT32_MAX;
+}
+
 /* The number of the module, which is of that kind when it is a new one; UINT32_MAX when out of memory. */
 static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind)
 {
@@ -1044,7 +1056,7 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
     if (!map || (ip >= map->end && (!map->kernel || kind_of(map) != KIND_KERNEL)))
         return true; /* nothing is mapped, as pf_symbols_map has it */
     uint32_t number;
-    if (!knows_module_of(symbols, map, &number))
+    if (!has_module_of(symbols, map, &number))
         return false;
     const struct module *module = module_at(symbols, number);
     return module->public.looked_for && (!lines || !has_inlines(module) || module->inlines_tried);

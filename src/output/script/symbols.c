@@ -128,7 +128,9 @@ static void put_address(struct pf_text *text, const struct pf_script_spot *spot,
 {
     uint64_t address = spot->address;
     if (style & SCRIPT_PLACE_FRAME) {
-        pf_put_format(text, "\t%16" PRIx64, address);
+        char *at = pf_text_reserve(text, SCRIPT_STEP_ROOM);
+        *at = '\t';
+        pf_text_commit(text, pf_script_right_hex(at + 1, address));
         return;
     }
     if (style & SCRIPT_PLACE_OFFSET && spot->map)
