@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
 #include "message.h"
+#include "query/duckdb.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -13,7 +14,28 @@
 #define FEW_VALUES 10
 #define FEW_OPTIONS 12 /* of which none is behind --all */
 
-int pf_help_version(void)
+/* As perf's --build-options. */
+static void print_library(struct pf_stream *out, const char *name, const char *purpose, bool found)
+{
+    pf_stream_print(out, "%20s: [ %-3s ]  # %s\n", name, found ? "on" : "OFF", purpose);
+}
+
+static void print_libraries(struct pf_stream *out)
+{
+    const char *name, *purpose;
+    bool found;
+
+    for (size_t i = 0; (name = perfile_library_at(i, &purpose, &found)) != NULL; i++)
+        print_library(out, name, purpose, found);
+#ifdef PF_HAVE_SQLITE
+    print_library(out, "libsqlite3", "query", true);
+    print_library(out, "libduckdb.so", "query --engine duckdb", pf_duckdb_load(NULL));
+#else
+    print_library(out, "libsqlite3", "query", false);
+#endif
+}
+
+int pf_help_version(bool libraries)
 {
     struct pf_stream out;
 
@@ -26,6 +48,8 @@ int pf_help_version(void)
     if (strcmp(perfile_version(), PF_VERSION_TEXT))
         pf_stream_print(&out, "libperfile %s\n", perfile_version());
     pf_stream_print(&out, "Licence: MIT\n");
+    if (libraries)
+        print_libraries(&out);
     return pf_stream_close(&out, true);
 }
 

@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-int pf_help_version(void);
+int pf_help_version(bool libraries);
 int pf_help_overview(void);
 /* The overview on standard error: PF_STATUS_USAGE. */
 int pf_help_missing_verb(void);

@@ -41,6 +41,10 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, version),
      .doc = "Print the version and the licence."},
+    {.name = "build-options",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, build_options),
+     .doc = "With --version: which libraries it has of those that it works without."},
     PF_OPTION_BUILDID_DIR,
     {0},
 };
@@ -104,6 +108,13 @@ static int run_verb(const struct pf_command *command, char **arguments, struct p
     return status;
 }
 
+static int run_version(char **arguments, struct pf_settings *settings)
+{
+    const int status = pf_options_parse(&pf_no_verb, arguments, settings);
+
+    return status ? status : pf_help_version(settings->build_options);
+}
+
 /* What stands before the verb holds for the verb, too. */
 static int run(char **arguments, struct pf_settings *settings)
 {
@@ -114,13 +125,13 @@ static int run(char **arguments, struct pf_settings *settings)
     if (status)
         return status;
     if (settings->version)
-        return pf_help_version();
+        return pf_help_version(settings->build_options);
     if (!settings->operand_count)
         return settings->help ? pf_help_overview() : pf_help_missing_verb();
-    if (!strcmp(operands[0], "version")) /* as perf has it */
-        return pf_help_version();
     operands[settings->operand_count] = NULL;
     settings->operand_count = 0;
+    if (!strcmp(operands[0], "version")) /* as perf has it */
+        return run_version(operands + 1, settings);
     command = pf_command_find(operands[0]);
     return command ? run_verb(command, operands + 1, settings) : unknown_verb(operands[0]);
 }

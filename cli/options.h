@@ -143,7 +143,7 @@ struct pf_settings {
     uint64_t jobs;
     bool help;
     bool all; /* --help: with all options */
-    bool version;
+    bool version, build_options;
     bool pager;
     bool no_pager;
     bool no_sandbox;

@@ -553,6 +553,12 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_bundle_look(const char *path, struct 
                                                        struct perfile_error *error);
 
 /*
+ * The name of a library that is loaded when it is wanted, by position; NULL after the last. Without it all works but what it is for.
+ * *purpose, unless NULL, gets that; *found, unless NULL, whether it can be loaded, which it is for this. Static text.
+ */
+PERFILE_API const char *perfile_library_at(size_t index, const char **purpose, bool *found);
+
+/*
  * The folder in which inlined functions are kept and archives are unpacked, whether it exists or not: for those who keep a
  * process from writing elsewhere. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than
  * `room` bytes).

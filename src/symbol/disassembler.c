@@ -56,9 +56,7 @@ static const struct {
 /* The version that the headers are of. Once loaded it stays: who asks whether it exists wants it next. */
 static bool load_library(struct library *library, const struct perfile_allocator *allocator)
 {
-    char name[32];
-    snprintf(name, sizeof(name), "libcapstone.so.%d", CS_API_MAJOR);
-    library->handle = pf_library_open(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    library->handle = pf_library_open(PF_LIBRARY_CAPSTONE, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     if (!library->handle)
         (void)pf_memory_note_failure(allocator);
     return library->handle && pf_library_function(library->handle, "cs_open", &library->open) &&

@@ -15,6 +15,11 @@ def report(perfile, recording, names, **environment):
     return done.stdout, done.stderr
 
 
+def is_listed(perfile, state, **environment):
+    done = subprocess.run([perfile, '--version', '--build-options'], capture_output=True, text=True, env={**os.environ, **environment})
+    return f'libstdc++.so.6: [ {state} ]' in done.stdout
+
+
 def main():
     perfile, recording = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -24,10 +29,12 @@ def main():
         if 'foo::bar()' not in shown and NOTE in said:
             print('skipped: libstdc++: there is none')
             return 77
-        wrong = ['with it' for fact in ('foo::bar()' in shown, 'mangled' not in said) if not fact]
+        wrong = ['with it' for fact in ('foo::bar()' in shown, 'mangled' not in said, is_listed(perfile, 'on ')) if not fact]
         broken.write_text('no library')
-        shown, said = report(perfile, recording, names, LD_LIBRARY_PATH=f'{folder}:{os.environ.get("LD_LIBRARY_PATH", "")}')
-        wrong += ['without it' for fact in ('_ZN3foo3barEv' in shown, said.count('mangled') == 1, NOTE in said) if not fact]
+        path = f'{folder}:{os.environ.get("LD_LIBRARY_PATH", "")}'
+        shown, said = report(perfile, recording, names, LD_LIBRARY_PATH=path)
+        facts = ('_ZN3foo3barEv' in shown, said.count('mangled') == 1, NOTE in said, is_listed(perfile, 'OFF', LD_LIBRARY_PATH=path))
+        wrong += ['without it' for fact in facts if not fact]
     if wrong:
         print(*wrong, shown, said, sep='\n')
     return 1 if wrong else 0

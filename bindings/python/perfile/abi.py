@@ -3100,6 +3100,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_jit_follow': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_record), CFUNCTYPE(c_int, c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)), c_void_p, POINTER(perfile_error)]),
     'perfile_jit_files': ('libperfile-analysis', c_uint64, [c_void_p, POINTER(c_uint64)]),
     'perfile_bundle_look': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_bundle), POINTER(perfile_error)]),
+    'perfile_library_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p), POINTER(c_bool)]),
     'perfile_cache_folder': ('libperfile-analysis', c_int, [c_void_p, c_size_t]),
     'perfile_cache_trim': ('libperfile-analysis', None, [c_char_p, c_char_p, c_uint64]),
     'perfile_name_fit': ('libperfile-analysis', c_size_t, [c_char_p, c_size_t, c_void_p, c_size_t]),

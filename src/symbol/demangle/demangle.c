@@ -69,7 +69,7 @@ static cxa_demangle *find_cxa_demangle(void)
     void *function = atomic_load_explicit(&found, memory_order_acquire);
     if (function)
         return (cxa_demangle *)(size_t)function;
-    void *library = pf_library_open("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+    void *library = pf_library_open(PF_LIBRARY_STDCXX, RTLD_LAZY | RTLD_LOCAL);
     if (library && !pf_library_function(library, "__cxa_demangle", &function))
         function = NULL;
     atomic_store_explicit(&found, function, memory_order_release);

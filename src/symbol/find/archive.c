@@ -80,7 +80,7 @@ static bool load_libarchive(struct libarchive *l)
         {&l->path, "archive_entry_pathname"},
         {&l->type, "archive_entry_filetype"},
     };
-    *l = (struct libarchive){.library = pf_library_open("libarchive.so.13", RTLD_LAZY | RTLD_LOCAL)};
+    *l = (struct libarchive){.library = pf_library_open(PF_LIBRARY_ARCHIVE, RTLD_LAZY | RTLD_LOCAL)};
     for (size_t i = 0; l->library && i < PF_COUNT(functions); i++) {
         if (!pf_library_function(l->library, functions[i].name, functions[i].function))
             return false;

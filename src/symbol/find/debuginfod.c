@@ -57,7 +57,7 @@ static bool load_library(struct library *l)
         {&l->find_source, "debuginfod_find_source"},
         {&l->set_progress, "debuginfod_set_progressfn"},
     };
-    *l = (struct library){.handle = pf_library_open("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)};
+    *l = (struct library){.handle = pf_library_open(PF_LIBRARY_DEBUGINFOD, RTLD_LAZY | RTLD_LOCAL)};
     for (size_t i = 0; l->handle && i < PF_COUNT(functions); i++) {
         if (!pf_library_function(l->handle, functions[i].name, functions[i].function))
             return false;

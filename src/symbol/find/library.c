@@ -4,6 +4,37 @@
 #include <errno.h>
 #include <string.h>
 
+#include <perfile/analysis.h>
+
+#include "base/bytes.h"
+
+static const struct row {
+    const char *name, *purpose;
+} libraries[] = {
+    [PF_LIBRARY_STDCXX] = {"libstdc++.so.6", "readable names of C++"},
+#ifdef PF_HAVE_CAPSTONE
+    [PF_LIBRARY_CAPSTONE] = {"libcapstone.so." PF_HAVE_CAPSTONE, "names of instructions"},
+#else
+    [PF_LIBRARY_CAPSTONE] = {"libcapstone.so", "names of instructions; not known when this was built"},
+#endif
+    [PF_LIBRARY_DEBUGINFOD] = {"libdebuginfod.so.1", "symbols and sources from servers"},
+    [PF_LIBRARY_ARCHIVE] = {"libarchive.so.13", "archives of binaries"},
+};
+
+const char *perfile_library_at(size_t index, const char **purpose, bool *found)
+{
+    if (index >= PF_COUNT(libraries))
+        return NULL;
+    if (purpose)
+        *purpose = libraries[index].purpose;
+    if (found) {
+        void *library = pf_library_open((enum pf_library)index, RTLD_LAZY | RTLD_LOCAL);
+        *found = library != NULL;
+        pf_library_close(library);
+    }
+    return libraries[index].name;
+}
+
 #ifdef PF_STATIC
 
 /*
@@ -52,10 +83,10 @@ struct built_in {
 static const struct built_in functions[] = {FUNCTIONS(ROW)};
 
 /* The library is the row of its first function. */
-void *pf_library_open(const char *name, int flags)
+void *pf_library_open(enum pf_library which, int flags)
 {
-    const char *end = strstr(name, ".so");
-    const size_t length = end ? (size_t)(end - name) : strlen(name);
+    const char *name = libraries[which].name;
+    const size_t length = (size_t)(strstr(name, ".so") - name);
     (void)flags;
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (strlen(functions[i].library) == length && memcmp(functions[i].library, name, length) == 0)
@@ -110,11 +141,11 @@ static bool is_short_of_memory(const char *why)
     return !strstr(why, "No such file or directory") && !has_room();
 }
 
-void *pf_library_open(const char *name, int flags)
+void *pf_library_open(enum pf_library which, int flags)
 {
     const struct pf_locale locale = pf_locale_enter();
     errno = 0;
-    void *library = dlopen(name, flags);
+    void *library = dlopen(libraries[which].name, flags);
     const bool is_short = !library && (errno == ENOMEM || is_short_of_memory(dlerror()));
     pf_locale_leave(&locale);
     if (!library)
