@@ -22,7 +22,7 @@ static struct pf_map_slot *slot_of(const struct pf_map *map, uint64_t key)
 
 static bool grow(struct pf_map *map)
 {
-    struct pf_map bigger = {.allocator = map->allocator, .size = map->size ? map->size * 2 : 64, .used = map->used};
+    struct pf_map bigger = {.allocator = map->allocator, .size = map->size ? map->size * 2 : 8, .used = map->used};
     bigger.slots = pf_new(map->allocator, bigger.size * sizeof(*bigger.slots));
     if (!bigger.slots)
         return false;

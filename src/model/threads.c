@@ -19,7 +19,9 @@ void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator 
 void pf_threads_close(struct pf_threads *threads)
 {
     pf_free(threads->arena.allocator, threads->names, threads->name_room * sizeof(*threads->names));
+    pf_free(threads->arena.allocator, threads->recent, PF_THREADS_RECENT * sizeof(*threads->recent));
     threads->names = NULL;
+    threads->recent = NULL;
     threads->name_room = 0;
     threads->name_count = 1;
     pf_arena_close(&threads->arena);
@@ -77,7 +79,8 @@ static const char *known_name(const struct pf_threads *threads, int32_t tid)
 static bool set_name(struct pf_threads *threads, int32_t tid, uint32_t number)
 {
     uint32_t *place = place_of(threads, tid);
-    threads->recent[(uint32_t)tid % PF_THREADS_RECENT].name = NULL;
+    if (threads->recent)
+        threads->recent[(uint32_t)tid % PF_THREADS_RECENT].name = NULL;
     if (!place && number) {
         uint32_t *page = pf_arena_new(&threads->arena, PF_THREADS_OF_PAGE * sizeof(*page));
         if (!page || !pf_map_put(&threads->pages, (uint32_t)tid / PF_THREADS_OF_PAGE, (uintptr_t)page))
@@ -160,9 +163,11 @@ void pf_threads_forget(struct pf_threads *threads, int32_t tid)
 
 const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
 {
-    const size_t recent = (uint32_t)tid % PF_THREADS_RECENT;
-    if (PF_LIKELY(threads->recent[recent].name && tid == threads->recent[recent].tid))
-        return threads->recent[recent].name;
+    if (PF_UNLIKELY(!threads->recent))
+        threads->recent = pf_new(threads->arena.allocator, PF_THREADS_RECENT * sizeof(*threads->recent));
+    struct pf_threads_recent *recent = threads->recent ? &threads->recent[(uint32_t)tid % PF_THREADS_RECENT] : NULL;
+    if (PF_LIKELY(recent && recent->name && tid == recent->tid))
+        return recent->name;
     const char *name = known_name(threads, tid);
     if (!name) {
         char text[16];
@@ -175,8 +180,8 @@ const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
             return ":?";
         threads->nameless_count += !waits && tid > 0;
     }
-    threads->recent[recent].tid = tid;
-    threads->recent[recent].name = name;
+    if (recent)
+        *recent = (struct pf_threads_recent){tid, name};
     return name;
 }
 

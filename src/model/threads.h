@@ -8,19 +8,21 @@
 /* Names are numbers here, as all threads that ever were have one: a few bytes for each, and no more than there are tids. */
 enum { PF_THREADS_OF_PAGE = 64, PF_THREADS_RECENT = 256 };
 
+struct pf_threads_recent {
+    int32_t tid;
+    const char *name; /* NULL: nothing cached */
+};
+
 struct pf_threads {
     struct pf_arena arena;
     struct pf_map pages; /* tid / PF_THREADS_OF_PAGE to the numbers of the names of these threads, a pointer */
     const char **names;  /* by number; 0: there is none */
     size_t name_count, name_room;
-    struct pf_map texts;   /* hash of a name to its number */
-    struct pf_map asked;   /* tid to ":TID", that was given instead of a name; 0: not since it has one */
-    struct pf_map later;   /* such a ":TID" to the name that came later */
-    size_t nameless_count; /* of asked: threads that have no name yet, and may get one */
-    struct {
-        int32_t tid;
-        const char *name;        /* NULL: nothing cached */
-    } recent[PF_THREADS_RECENT]; /* by tid */
+    struct pf_map texts;              /* hash of a name to its number */
+    struct pf_map asked;              /* tid to ":TID", that was given instead of a name; 0: not since it has one */
+    struct pf_map later;              /* such a ":TID" to the name that came later */
+    size_t nameless_count;            /* of asked: threads that have no name yet, and may get one */
+    struct pf_threads_recent *recent; /* by tid, PF_THREADS_RECENT of them; NULL: nobody has asked for a name */
 };
 
 void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator *allocator);
