@@ -161,11 +161,13 @@ static int settle(struct pf_merge *merge, struct perfile_error *error)
     merge->rounds = merge->writer->options.mode != PERFILE_MODE_DIRECTORY;
     for (size_t i = 0; i < merge->input_count && result == 0; i++) {
         struct pf_merge_input *input = &merge->inputs[i];
-        pf_merge_find_twin(merge, input);
+        if (!pf_merge_find_twin(merge, input))
+            return pf_fail_memory(error, "merge");
         merge->rounds &= is_ordered(input);
         result = pf_merge_route_events(merge, input, error);
         if (result == 0)
             result = pf_merge_take_features(merge, input, error);
+        pf_merge_forget_features(merge, input);
     }
     for (size_t i = 0; i < merge->input_count; i++) {
         struct pf_merge_input *input = &merge->inputs[i], *first = &merge->inputs[input->twin];
@@ -367,6 +369,7 @@ static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
     pf_map_open(&merge->build_ids, merge->allocator);
     pf_map_open(&merge->files, merge->allocator);
     pf_map_open(&merge->known, merge->allocator);
+    pf_map_open(&merge->recordings, merge->allocator);
     pf_heap_open(&merge->queue, merge->allocator);
     int result = pf_sized_take(&merge->options, sizeof(merge->options), options, "merge options", error);
     if (result < 0)
@@ -403,6 +406,7 @@ static void close_merge(struct pf_merge *merge)
     pf_dedup_close(merge->twins);
     pf_map_close(&merge->ids);
     pf_map_close(&merge->known);
+    pf_map_close(&merge->recordings);
     pf_merge_close_features(merge);
 }
 

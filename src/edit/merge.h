@@ -42,6 +42,7 @@ struct pf_merge_input {
     char *name;
     const struct perfile_record *head; /* its next record; NULL: at its end */
     size_t twin;                       /* the first input that is of the same recording; it may be this one */
+    size_t next_like;                  /* 1 + the first input of another recording under the same hash; 0: none */
     bool has_twins;
     struct pf_merge_route *routes; /* by the index of its events */
     size_t route_count;
@@ -87,9 +88,10 @@ struct pf_merge {
     struct pf_merge_event *events;
     size_t event_count;
     size_t event_room;
-    size_t events_added; /* to the writer */
-    struct pf_map known; /* hashes of attr and name to the last event that has them */
-    struct pf_map ids;   /* all ids of the output, to their events */
+    size_t events_added;      /* to the writer */
+    struct pf_map known;      /* hashes of attr and name to the last event that has them */
+    struct pf_map ids;        /* all ids of the output, to their events */
+    struct pf_map recordings; /* hashes of what the parts of a recording have in common, to its first input */
     uint64_t next_id;
     bool settled; /* the shape of the events is fixed */
     struct pf_merge_feature *features;
@@ -138,8 +140,10 @@ bool pf_merge_moved(struct pf_merge *merge, const struct pf_merge_input *first);
 
 /* ---- merge_events.c ---- */
 
-/* Same host, command, events and ids: a part of the recording of an earlier input. */
-void pf_merge_find_twin(struct pf_merge *merge, struct pf_merge_input *input);
+/* Same host, command, events and ids: a part of the recording of an earlier input. False when out of memory. */
+bool pf_merge_find_twin(struct pf_merge *merge, struct pf_merge_input *input);
+/* Features that tell which recording it is; 0 behind the last one. */
+extern const uint32_t pf_merge_facts[];
 /* Gives each event of the input that has none yet its event of the output. */
 int pf_merge_route_events(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
 /* What all events of one recording must share; then they go to the writer. */
@@ -157,6 +161,8 @@ int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const s
 
 /* The features that the reader knows now. */
 int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
+/* All features of the input were taken: their memory is given back, but what later inputs are compared with. */
+void pf_merge_forget_features(const struct pf_merge *merge, const struct pf_merge_input *input);
 /* Before features are taken. */
 void pf_merge_choose_cpus(struct pf_merge *merge);
 /* No header can state the number: said and counted. */

@@ -11,8 +11,8 @@ static bool same_feature(struct perfile_reader *a, struct perfile_reader *b, uin
 {
     const uint8_t *a_data, *b_data;
     size_t a_bytes, b_bytes;
-    const bool in_a = perfile_feature_bytes(a, number, &a_data, &a_bytes, NULL) == 0;
-    const bool in_b = perfile_feature_bytes(b, number, &b_data, &b_bytes, NULL) == 0;
+    const bool in_a = pf_feature_look(a, number, &a_data, &a_bytes, NULL) == 0;
+    const bool in_b = pf_feature_look(b, number, &b_data, &b_bytes, NULL) == 0;
     return in_a == in_b && (!in_a || (a_bytes == b_bytes && (!a_bytes || memcmp(a_data, b_data, a_bytes) == 0)));
 }
 
@@ -41,9 +41,10 @@ static bool same_ids(const struct perfile_event *a, const struct perfile_event *
     return a->id_count == b->id_count && (!a->id_count || memcmp(a->ids, b->ids, a->id_count * sizeof(*a->ids)) == 0);
 }
 
+const uint32_t pf_merge_facts[] = {PERFILE_FEATURE_HOSTNAME, PERFILE_FEATURE_OSRELEASE, PERFILE_FEATURE_CMDLINE, 0};
+
 static bool same_recording(struct perfile_reader *a, struct perfile_reader *b)
 {
-    static const uint32_t facts[] = {PERFILE_FEATURE_HOSTNAME, PERFILE_FEATURE_OSRELEASE, PERFILE_FEATURE_CMDLINE};
     if (a->event_count != b->event_count || a->file.swapped != b->file.swapped)
         return false;
     for (size_t i = 0; i < a->event_count; i++) {
@@ -51,18 +52,50 @@ static bool same_recording(struct perfile_reader *a, struct perfile_reader *b)
         if (!same_attr(x, y) || !same_ids(x, y) || strcmp(x->name, y->name) != 0)
             return false;
     }
-    for (size_t i = 0; i < PF_COUNT(facts); i++)
-        if (!same_feature(a, b, facts[i]))
+    for (const uint32_t *fact = pf_merge_facts; *fact; fact++)
+        if (!same_feature(a, b, *fact))
             return false;
     return true;
 }
 
-void pf_merge_find_twin(struct pf_merge *merge, struct pf_merge_input *input)
+static uint64_t hash_event(const struct perfile_event *event)
 {
+    struct perfile_attr attr = *event->attr;
+    attr.size = 0;
+    return pf_hash_bytes(pf_hash_bytes(PF_HASH_START, &attr, sizeof(attr)), event->name, strlen(event->name));
+}
+
+/* Of what same_recording compares. */
+static uint64_t hash_recording(struct perfile_reader *reader)
+{
+    uint64_t hash = PF_HASH_START;
+    for (size_t i = 0; i < reader->event_count; i++) {
+        const struct perfile_event *event = &reader->events[i]->public;
+        const uint64_t of_event = hash_event(event);
+        hash = pf_hash_bytes(hash, &of_event, sizeof(of_event));
+        hash = pf_hash_bytes(hash, event->ids, event->id_count * sizeof(*event->ids));
+    }
+    for (const uint32_t *fact = pf_merge_facts; *fact; fact++) {
+        const uint8_t *data;
+        size_t bytes;
+        if (pf_feature_look(reader, *fact, &data, &bytes, NULL) == 0)
+            hash = pf_hash_bytes(hash, data, bytes);
+    }
+    return hash;
+}
+
+bool pf_merge_find_twin(struct pf_merge *merge, struct pf_merge_input *input)
+{
+    const uint64_t hash = hash_recording(input->reader);
+    uint64_t known;
+    input->next_like = pf_map_get(&merge->recordings, hash, &known) ? (size_t)known + 1 : 0;
+    for (size_t i = input->next_like; i; i = merge->inputs[i - 1].next_like) {
+        input->twin = i - 1;
+        if (same_recording(merge->inputs[i - 1].reader, input->reader))
+            return true;
+    }
     input->twin = input->number;
-    for (size_t i = 0; i < input->number && input->twin == input->number; i++)
-        if (merge->inputs[i].twin == i && same_recording(merge->inputs[i].reader, input->reader))
-            input->twin = i;
+    return pf_map_put(&merge->recordings, hash, input->number);
 }
 
 /* ---- ids ---- */
@@ -137,13 +170,6 @@ static int take_id(struct pf_merge *merge, struct pf_merge_input *input, uint32_
 }
 
 /* ---- which events are the same ---- */
-
-static uint64_t hash_event(const struct perfile_event *event)
-{
-    struct perfile_attr attr = *event->attr;
-    attr.size = 0;
-    return pf_hash_bytes(pf_hash_bytes(PF_HASH_START, &attr, sizeof(attr)), event->name, strlen(event->name));
-}
 
 /* Two events of one input stay two, however equal they are. */
 static bool find_event(const struct pf_merge *merge, const struct pf_merge_input *input,

@@ -338,7 +338,7 @@ static void drop_cpus(const struct pf_merge *merge, const struct pf_merge_input 
     size_t bytes;
     const bool same_order = input->reader->file.swapped == merge->cpus->reader->file.swapped;
     /* `body` is in the order of the output already */
-    if (perfile_feature_bytes(merge->cpus->reader, number, &kept, &bytes, NULL) == 0 && bytes == body->bytes &&
+    if (pf_feature_look(merge->cpus->reader, number, &kept, &bytes, NULL) == 0 && bytes == body->bytes &&
         (!same_order || merge->writer->swap != input->reader->file.swapped || !bytes ||
          memcmp(kept, body->data, bytes) == 0))
         return;
@@ -408,7 +408,7 @@ int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input,
         size_t bytes;
         if (pf_writer_owns_feature(feature->number) || pf_merge_refuses_feature(merge, input, feature->number))
             continue;
-        int result = perfile_feature_bytes(input->reader, feature->number, &data, &bytes, &why);
+        int result = pf_feature_look(input->reader, feature->number, &data, &bytes, &why);
         if (result == PERFILE_ERROR_MEMORY) {
             *error = why;
             return result;
@@ -428,6 +428,24 @@ int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input,
         input->host = NULL;
     /* in a stream it is a record of its own */
     return input->reader->tracing_data ? pf_merge_take_tracing(merge, input, error) : 0;
+}
+
+static bool is_fact(uint32_t number)
+{
+    for (const uint32_t *fact = pf_merge_facts; *fact; fact++)
+        if (*fact == number)
+            return true;
+    return false;
+}
+
+void pf_merge_forget_features(const struct pf_merge *merge, const struct pf_merge_input *input)
+{
+    const bool first = input->twin == input->number;
+    const struct perfile_feature *feature;
+    for (size_t i = 0; (feature = perfile_feature_get(input->reader, i)); i++)
+        if (!(first && is_fact(feature->number)) && !(input == merge->cpus && counts_cpus(feature->number)) &&
+            !(input == merge->tracing && feature->number == PERFILE_FEATURE_TRACING_DATA))
+            pf_feature_forget(input->reader, feature->number);
 }
 
 /* In a stream the entry is a record; in the section its type is 0. */

@@ -47,6 +47,8 @@ static bool must_wait(const struct pf_merge_input *input, const struct ends *end
 /* False when out of memory, as below. */
 static bool admit(struct pf_merge *merge)
 {
+    if (!merge->waiting)
+        return true;
     const struct ends ends = find_ends(merge);
     const size_t count = merge->waiting;
     merge->waiting = 0;

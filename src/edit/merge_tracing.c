@@ -12,7 +12,7 @@ static bool bytes_of(struct perfile_reader *reader, struct perfile_bytes *blob)
 {
     size_t bytes = reader->tracing_bytes;
     blob->data = reader->tracing_data;
-    if (!blob->data && perfile_feature_bytes(reader, PERFILE_FEATURE_TRACING_DATA, &blob->data, &bytes, NULL) < 0)
+    if (!blob->data && pf_feature_look(reader, PERFILE_FEATURE_TRACING_DATA, &blob->data, &bytes, NULL) < 0)
         return false;
     blob->bytes = bytes;
     return true;

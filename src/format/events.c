@@ -304,7 +304,7 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
 {
     const uint8_t *data;
     size_t bytes;
-    if (perfile_feature_bytes(reader, PERFILE_FEATURE_EVENT_DESC, &data, &bytes, NULL) < 0)
+    if (pf_feature_look(reader, PERFILE_FEATURE_EVENT_DESC, &data, &bytes, NULL) < 0)
         return 0; /* absent, or reported already */
     struct pf_cursor c = pf_cursor_make(data, bytes, 0, reader->file.swapped);
     uint32_t count = pf_cursor_u32(&c), attr_bytes = pf_cursor_u32(&c);

@@ -97,6 +97,14 @@ static struct pf_feature *find(const struct perfile_reader *reader, uint32_t num
     return NULL;
 }
 
+static void drop(struct perfile_reader *reader, struct pf_feature *feature)
+{
+    const uint64_t bytes = feature->public.section.bytes;
+    reader->feature_bytes -= pf_min(bytes, reader->feature_bytes);
+    pf_free(reader->allocator, (void *)(uintptr_t)feature->data, (size_t)bytes + 1);
+    feature->data = NULL;
+}
+
 static int load(struct perfile_reader *reader, struct pf_feature *feature, struct perfile_error *error)
 {
     char label[64];
@@ -111,24 +119,37 @@ static int load(struct perfile_reader *reader, struct pf_feature *feature, struc
     if (reader->feature_bytes > reader->file.file_bytes)
         return pf_fail(error, PERFILE_ERROR_DAMAGED, section->offset, label,
                        "the features together are larger than the file");
-    uint8_t *data = pf_arena_new(&reader->arena, (size_t)section->bytes + 1);
-    if (!data) {
-        reader->feature_bytes -= section->bytes; /* it may be asked for again */
-        return pf_fail_memory(error, label);
-    }
-    size_t got;
-    int result = pf_source_read(&reader->parts[0].source, section->offset, data, (size_t)section->bytes, &got, error);
-    if (result < 0)
-        return result;
-    if (got < section->bytes)
-        return pf_fail(error, PERFILE_ERROR_TRUNCATED, section->offset, label,
-                       "%" PRIu64 " bytes needed, %zu are there", section->bytes, got);
+    uint8_t *data = pf_new(reader->allocator, (size_t)section->bytes + 1);
+    size_t got = 0;
+    int result =
+        data ? pf_source_read(&reader->parts[0].source, section->offset, data, (size_t)section->bytes, &got, error)
+             : pf_fail_memory(error, label);
+    if (result == 0 && got < section->bytes)
+        result = pf_fail(error, PERFILE_ERROR_TRUNCATED, section->offset, label,
+                         "%" PRIu64 " bytes needed, %zu are there", section->bytes, got);
     feature->data = data;
-    return 0;
+    if (result < 0)
+        drop(reader, feature); /* it may be asked for again */
+    return result;
 }
 
-int perfile_feature_bytes(struct perfile_reader *reader, uint32_t number, const uint8_t **data, size_t *bytes,
-                          struct perfile_error *error)
+void pf_feature_forget(struct perfile_reader *reader, uint32_t number)
+{
+    struct pf_feature *feature = find(reader, number);
+    if (feature && feature->data && !feature->told && !feature->lent)
+        drop(reader, feature);
+}
+
+void pf_features_free(struct perfile_reader *reader)
+{
+    for (size_t i = 0; i < reader->feature_count; i++)
+        if (!reader->features[i].told)
+            drop(reader, &reader->features[i]);
+    pf_free(reader->allocator, reader->features, reader->feature_room * sizeof(*reader->features));
+}
+
+int pf_feature_look(struct perfile_reader *reader, uint32_t number, const uint8_t **data, size_t *bytes,
+                    struct perfile_error *error)
 {
     struct pf_feature *feature = find(reader, number);
     char label[64];
@@ -143,6 +164,15 @@ int perfile_feature_bytes(struct perfile_reader *reader, uint32_t number, const 
     *data = feature->data;
     *bytes = (size_t)feature->public.section.bytes;
     return 0;
+}
+
+int perfile_feature_bytes(struct perfile_reader *reader, uint32_t number, const uint8_t **data, size_t *bytes,
+                          struct perfile_error *error)
+{
+    const int result = pf_feature_look(reader, number, data, bytes, error);
+    if (result == 0)
+        find(reader, number)->lent = true;
+    return result;
 }
 
 static struct pf_feature_context context_of(struct perfile_reader *reader, uint32_t number)
@@ -179,15 +209,15 @@ bool pf_feature_turn(struct perfile_reader *reader, uint32_t number, const uint8
     return pf_feature_emit(number, NULL, &c, &context, &e, NULL) == 0 && perfile_feature_name(number);
 }
 
-int perfile_feature_visit(struct perfile_reader *reader, uint32_t number, const struct perfile_visitor *visitor,
-                          struct perfile_error *error)
+static int visit(struct perfile_reader *reader, uint32_t number, const struct perfile_visitor *visitor,
+                 struct perfile_error *error)
 {
     const uint8_t *data;
     size_t bytes;
     struct perfile_visitor all;
     int result = pf_visitor_take(&all, visitor, error);
     if (result == 0)
-        result = perfile_feature_bytes(reader, number, &data, &bytes, error);
+        result = pf_feature_look(reader, number, &data, &bytes, error);
     if (result < 0)
         return result;
     const struct pf_feature_context context = context_of(reader, number);
@@ -200,6 +230,16 @@ int perfile_feature_visit(struct perfile_reader *reader, uint32_t number, const 
     result = pf_feature_emit(number, name ? name : unknown, &c, &context, &e, error);
     if (e.stopped)
         return pf_fail(error, PERFILE_ERROR_STOPPED, PERFILE_NO_OFFSET, "visitor", "stopped by the caller");
+    return result;
+}
+
+int perfile_feature_visit(struct perfile_reader *reader, uint32_t number, const struct perfile_visitor *visitor,
+                          struct perfile_error *error)
+{
+    const int result = visit(reader, number, visitor, error);
+    struct pf_feature *feature = find(reader, number);
+    if (feature)
+        feature->lent = true;
     return result;
 }
 
@@ -227,7 +267,7 @@ static int pick_value(void *context, const struct perfile_value *value)
 static int pick(struct perfile_reader *reader, uint32_t number, struct wanted *wanted, struct perfile_error *error)
 {
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = wanted, .value = pick_value};
-    int result = perfile_feature_visit(reader, number, &visitor, error);
+    int result = visit(reader, number, &visitor, error);
     if (wanted->done)
         return 0;
     char label[64];
@@ -268,7 +308,7 @@ int perfile_tracing_get(struct perfile_reader *reader, const struct perfile_trac
     if (!reader->tracing) {
         uint64_t offset = reader->tracing_offset;
         if (!data) {
-            int result = perfile_feature_bytes(reader, PERFILE_FEATURE_TRACING_DATA, &data, &bytes, error);
+            int result = pf_feature_look(reader, PERFILE_FEATURE_TRACING_DATA, &data, &bytes, error);
             if (result < 0)
                 return result;
             offset = find(reader, PERFILE_FEATURE_TRACING_DATA)->public.section.offset;

@@ -97,7 +97,7 @@ void perfile_close(struct perfile_reader *reader)
     const struct perfile_allocator *allocator = reader->allocator;
     pf_free(allocator, reader->parts, reader->part_count * sizeof(*reader->parts));
     pf_free(allocator, reader->events, reader->event_room * sizeof(struct pf_event *));
-    pf_free(allocator, reader->features, reader->feature_room * sizeof(*reader->features));
+    pf_features_free(reader);
     pf_free(allocator, reader->diagnostics, reader->diagnostic_room * sizeof(*reader->diagnostics));
     pf_tracing_close(reader->tracing);
     pf_map_close(&reader->ids);

@@ -58,6 +58,7 @@ struct pf_feature {
     struct perfile_feature public;
     const uint8_t *data; /* NULL: not read yet */
     bool told;           /* by a record, not by the header */
+    bool lent;           /* the caller may have it until the reader is closed */
 };
 
 enum pf_reader_stop {
@@ -232,5 +233,12 @@ int pf_feature_check(struct perfile_reader *reader, uint32_t number, const uint8
 bool pf_feature_turn(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes, uint8_t *copy);
 int pf_feature_add(struct perfile_reader *reader, uint32_t number, const struct perfile_section *section,
                    struct perfile_error *error);
+/* As perfile_feature_bytes, but what it gives may be forgotten. */
+int pf_feature_look(struct perfile_reader *reader, uint32_t number, const uint8_t **data, size_t *bytes,
+                    struct perfile_error *error);
+/* Its bytes are given back, if nobody else has them; they are read again when they are asked for. */
+void pf_feature_forget(struct perfile_reader *reader, uint32_t number);
+/* When the reader is closed. */
+void pf_features_free(struct perfile_reader *reader);
 
 #endif
