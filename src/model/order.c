@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 
-/* Each chunk is larger than the one before, up to the largest: small recordings need little. */
-enum { FIRST_BYTES = 4 * 1024, CHUNK_BYTES = 256 * 1024 };
+/* A chunk has a fourth of what is held, up to the largest: of small recordings many may be open. */
+enum { FIRST_BYTES = 2 * 1024, CHUNK_BYTES = 256 * 1024 };
 
 struct pf_order_chunk {
     struct pf_order_chunk *next;
@@ -44,8 +44,10 @@ static uint32_t entry_bytes(uint32_t record_bytes)
 
 static struct pf_order_chunk *new_chunk(struct pf_order *order, uint32_t bytes)
 {
-    const uint32_t twice = order->last && order->last->room < CHUNK_BYTES / 2 ? 2 * order->last->room : CHUNK_BYTES;
-    const uint32_t least = order->last ? twice : FIRST_BYTES, room = bytes > least ? bytes : least;
+    uint32_t room = FIRST_BYTES;
+    while (room < CHUNK_BYTES && room < order->bytes / 4)
+        room *= 2;
+    room = bytes > room ? bytes : room;
     struct pf_order_chunk *chunk = pf_resize(order->allocator, NULL, 0, sizeof(*chunk) + room);
     if (chunk)
         chunk->room = room;
