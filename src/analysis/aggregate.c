@@ -231,7 +231,7 @@ static void add_totals(const struct perfile_profile *profile)
     for (size_t i = 0; i < profile->lists[PF_AGGREGATE_ROWS].count; i++) {
         const struct pf_aggregate_event *event = pf_aggregate_event(profile, keys[rows[i].key].event);
         for (size_t k = 0; k < pf_aggregate_value_count(event); k++)
-            types[event->first_value + k].total += rows[i].values[k];
+            (void)pf_add_to_sum(&types[event->first_value + k].total, rows[i].values[k]);
     }
 }
 

@@ -164,7 +164,7 @@ static void join_rows(void *known, const void *item)
 {
     struct pf_aggregate_row *row = known;
     for (size_t i = 0; i < PF_AGGREGATE_VALUES; i++)
-        row->values[i] += ((const struct pf_aggregate_row *)item)->values[i];
+        (void)pf_add_to_sum(&row->values[i], ((const struct pf_aggregate_row *)item)->values[i]);
 }
 
 static const struct rule {

@@ -25,6 +25,10 @@ struct arriving {
     uint64_t values[PF_AGGREGATE_VALUES];
 };
 
+struct sums {
+    uint64_t period, weight;
+};
+
 /* A thread that had a sample not long ago: processors take turns. */
 enum { RECENT = 256 };
 struct recent {
@@ -47,6 +51,9 @@ struct reading {
     size_t row_of_count, row_of_room;
     struct arriving last; /* whose stack is not in the tree yet */
     bool has_last;
+    struct sums *sums; /* of what came, by the index of the event */
+    size_t sum_room;
+    uint64_t full;        /* samples that found no room in them */
     struct pf_map events; /* of struct perfile_event, pointers */
     struct pf_map texts;  /* of texts of the recording to those of the profile, pointers */
     struct pf_aggregate_key key;
@@ -325,14 +332,37 @@ static bool enter(struct reading *r)
     return known && enter_row(r, known) && (!r->arrivals || arrive(r->arrivals, known_row(*known), r->last.values[1]));
 }
 
+static struct sums *sums_of(struct reading *r, const struct perfile_event *event)
+{
+    const size_t index = event ? event->index : 0, before = r->sum_room;
+    if (PF_LIKELY(index < before))
+        return &r->sums[index];
+    if (!pf_grow(r->aggregate->allocator, &r->sums, &r->sum_room, index + 1, sizeof(*r->sums)))
+        return NULL;
+    memset(&r->sums[before], 0, (r->sum_room - before) * sizeof(*r->sums));
+    return &r->sums[index];
+}
+
+/* What the sample says, as far as there is room in the sums of its event: so no sum of rows overflows. */
+static bool take_values(struct reading *r, const struct pf_profile_sample *sample, uint64_t *values)
+{
+    struct sums *sums = sums_of(r, sample->event);
+    if (!sums)
+        return false;
+    values[0] = 1;
+    values[1] = pf_add_to_sum(&sums->period, sample->period);
+    values[2] = pf_add_to_sum(&sums->weight, sample->weight);
+    r->full += values[1] != sample->period || values[2] != sample->weight;
+    return true;
+}
+
 static bool add_stack(struct reading *r, const struct pf_profile_sample *sample, const struct pf_stack_frames *stack)
 {
     if (!pf_stacks_add(&r->stacks, &r->tree, stack) || (r->has_last && !enter(r)))
         return false;
-    r->last = (struct arriving){
-        .key = number_key(r, sample), .leaf = sample->leaf, .values = {1, sample->period, sample->weight}};
+    r->last = (struct arriving){.key = number_key(r, sample), .leaf = sample->leaf};
     r->has_last = true;
-    return r->last.key != PF_AGGREGATE_NONE;
+    return take_values(r, sample, r->last.values) && r->last.key != PF_AGGREGATE_NONE;
 }
 
 enum { IN_STACK = 1, AS_LEAF = 2 };
@@ -494,6 +524,8 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
         result = open_profile(r, reader, error);
     if (result == 0)
         result = read_samples(r, reader, error);
+    if (result == 0)
+        pf_profile_tell_full(r->full, r->options->symbols);
     if (result == 0 && r->options->unmatched)
         pf_profile_tell_unmatched(r->profile, r->options->unmatched, r->options->unmatched_context);
     if (r->tree.allocator) {
@@ -505,6 +537,7 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
     pf_map_close(&r->events);
     pf_map_close(&r->texts);
     pf_free(r->aggregate->allocator, r->seen, r->seen_room * sizeof(*r->seen));
+    pf_free(r->aggregate->allocator, r->sums, r->sum_room * sizeof(*r->sums));
     return result;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/profile.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "analysis/fields.h"
 #include "analysis/profile_blocks.h"
 #include "analysis/stack.h"
@@ -436,4 +439,16 @@ struct pf_symbols *pf_profile_symbols(struct pf_profile *profile)
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile)
 {
     return &profile->totals;
+}
+
+void pf_profile_tell_full(uint64_t count, const struct perfile_symbol_options *symbols)
+{
+    char text[192];
+    if (!count || !symbols || !symbols->note)
+        return;
+    snprintf(text, sizeof(text),
+             "%" PRIu64 " samples are counted in part or not at all: the sum of an event ends at %" PRIu64
+             ", and theirs are full before them",
+             count, UINT64_MAX);
+    symbols->note(symbols->note_context, text);
 }

@@ -150,6 +150,8 @@ const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id);
 const char *pf_profile_thread_comm(struct pf_profile *profile, int32_t tid);
 const char *pf_profile_later_comm(const struct pf_profile *profile, const char *comm);
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);
+/* So many samples count in part or not at all, for the sum of their event is full. Nothing where there are none. */
+void pf_profile_tell_full(uint64_t count, const struct perfile_symbol_options *symbols);
 /* The same for others; `losses` is this build's. */
 void pf_profile_losses(const struct pf_profile *profile, struct perfile_losses *losses);
 

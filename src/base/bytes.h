@@ -40,6 +40,14 @@ static inline uint64_t pf_load64(const void *p, bool swap)
 }
 
 /* a + b fits and is stored. */
+/* Adds to a sum that ends at UINT64_MAX; gives what found room. */
+static inline uint64_t pf_add_to_sum(uint64_t *sum, uint64_t value)
+{
+    const uint64_t part = value <= UINT64_MAX - *sum ? value : UINT64_MAX - *sum;
+    *sum += part;
+    return part;
+}
+
 static inline bool pf_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
     return !__builtin_add_overflow(a, b, sum);

@@ -321,10 +321,16 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
 {
     struct pf_report_event *event = &report->events[sample->event->index];
     const bool passes = sample_passes(report, sample);
-    if (passes || !report->relative)
-        event->period += sample->period;
+    const uint64_t part = passes || !report->relative ? pf_add_to_sum(&event->period, sample->period) : 0;
     if (!passes)
         return true;
+    struct pf_profile_sample less;
+    if (PF_UNLIKELY(part != sample->period)) {
+        less = *sample;
+        less.period = part;
+        report->full++;
+        sample = &less;
+    }
     const uint32_t key = key_of(report, sample);
     if (report->short_of_memory || key == NO_NUMBER)
         return false;
@@ -905,6 +911,7 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
     if (!pf_stacks_end(&report->arriving, &report->tree))
         return pf_fail_memory(error, "report");
     tell_cut(report);
+    pf_profile_tell_full(report->full, report->options->symbols);
     if (!pf_report_join_names(report))
         return pf_fail_memory(error, "report");
     if (!has_callchains(report)) {

@@ -331,6 +331,7 @@ struct pf_report {
     struct pf_report_event *events; /* by index */
     size_t event_count, event_room;
     uint64_t passed; /* samples in rows */
+    uint64_t full;   /* samples that found no room in the sum of their event */
 
     bool joins_groups;
     struct pf_report_group *groups;

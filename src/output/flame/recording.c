@@ -85,11 +85,14 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
                                     .alone = sample->frame_count ? sample->frames[0] : PF_STACK_NO_LEAF,
                                     .whose = (uint32_t)sample->tid,
                                     .weight = g->options->flame->count_samples ? 1 : sample->period};
-    if (!stacks ||
-        !(g->page.allocator ? add_to_page(g, stacks, sample, &stack) : add_to_tree(g, stacks, sample, &stack)))
+    if (!stacks)
+        return false;
+    const uint64_t whole = stack.weight;
+    stack.weight = pf_add_to_sum(&stacks->weight, whole);
+    stacks->full += stack.weight != whole;
+    if (!(g->page.allocator ? add_to_page(g, stacks, sample, &stack) : add_to_tree(g, stacks, sample, &stack)))
         return false;
     stacks->samples++;
-    stacks->weight += stack.weight;
     return true;
 }
 
@@ -126,6 +129,10 @@ uint64_t pf_flame_recording_cut(const struct pf_flame_recording *g)
 static void tell_cut(const struct pf_flame_recording *g)
 {
     const struct perfile_symbol_options *symbols = g->options->symbols;
+    uint64_t full = 0;
+    for (size_t i = 0; i < g->stacks_count; i++)
+        full += g->stacks[i].full;
+    pf_profile_tell_full(full, symbols);
     const uint64_t cut = pf_flame_recording_cut(g);
     char text[256];
     if (!cut || !symbols->note)

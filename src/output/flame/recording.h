@@ -16,6 +16,7 @@ struct pf_flame_stacks {
     struct pf_tree tree;
     struct pf_stacks arriving;
     uint64_t samples, weight;
+    uint64_t full;  /* samples that found no room in `weight` */
     bool is_switch; /* with the stacks of times off CPU */
 };
 
