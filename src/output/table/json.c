@@ -6,6 +6,10 @@
 static void put_item(struct pf_text *out, const struct pf_vector *vector, size_t at)
 {
     size_t bytes;
+    if (vector->column.type == PERFILE_COLUMN_F64) {
+        pf_put_double(out, ((const double *)vector->values)[at]);
+        return;
+    }
     if (!pf_column_is_text(&vector->column)) {
         pf_table_put_item(out, vector, at);
         return;

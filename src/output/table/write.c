@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables as text: batch by batch through one of the formats. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -51,6 +52,15 @@ bool perfile_table_format_is_binary(const char *name)
 
 /* ---- values as plain text ---------------------------------------------------------------------------------------- */
 
+/* JSON, which has no word for what is not finite, does without this. */
+static void put_number(struct pf_text *out, double value)
+{
+    if (isfinite(value))
+        pf_put_double(out, value);
+    else
+        pf_put_string(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+}
+
 static void put_item(struct pf_text *out, const struct pf_vector *vector, size_t at, bool people)
 {
     const uint64_t *wide = vector->values;
@@ -73,7 +83,7 @@ static void put_item(struct pf_text *out, const struct pf_vector *vector, size_t
         if (people && strcmp(vector->column.unit, "percent") == 0)
             pf_put_hundredths(out, ((const double *)vector->values)[at], 0);
         else
-            pf_put_double(out, ((const double *)vector->values)[at]);
+            put_number(out, ((const double *)vector->values)[at]);
         break;
     case PERFILE_COLUMN_TEXT:
     case PERFILE_COLUMN_TEXTS: {
