@@ -55,6 +55,20 @@ def settle():
     time.tzset()
 
 
+def runnable(program):
+    """The path of a program that was built; for another machine that of a script, by which the emulator that Meson names runs it."""
+    wrapper, path = os.environ.get('MESON_EXE_WRAPPER'), os.path.abspath(program)
+    if not wrapper:
+        return path
+    folder = tempfile.mkdtemp(prefix='perfile-emulated-')
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    script = os.path.join(folder, os.path.basename(path))
+    with open(script, 'w', encoding='utf-8') as file:
+        file.write(f'#!/bin/sh\nexec {wrapper} "{path}" "$@"\n')
+    os.chmod(script, 0o755)
+    return script
+
+
 def find_packages():
     """For tests that try what is not of Python itself, where it is installed."""
     site.main()

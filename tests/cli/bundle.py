@@ -4,6 +4,7 @@
 
 The recording is assembled, with the build id and addresses of a program that is compiled here: no machine needs to record.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -49,10 +50,15 @@ class Bench:
         return [self.run(*verb, data).stdout.replace(bytes(data), b'DATA') for verb in verbs]
 
 
+def native():
+    """Where an emulator is used, the first assembler in PATH is that of the other machine."""
+    return {**os.environ, 'PATH': os.defpath} if os.environ.get('MESON_EXE_WRAPPER') else None
+
+
 def make(bench, assemble, with_id):
     source = bench.folder / 'program.c'
     source.write_text(SOURCE)
-    subprocess.run(['cc', '-g', '-O1', '-fno-pie', '-no-pie', '-Wl,--build-id=sha1', '-o', bench.program, source], check=True)
+    subprocess.run(['cc', '-g', '-O1', '-fno-pie', '-no-pie', '-Wl,--build-id=sha1', '-o', bench.program, source], check=True, env=native())
     names = subprocess.check_output(['nm', bench.program], text=True)
     start = {name: int(address, 16) for address, name in re.findall(r'^(\w+) [tT] (work|main)$', names, re.M)}
     pages = start['work'] & ~0xfff
@@ -126,7 +132,7 @@ def check_damage(bench):
 
 def main():
     hermetic.settle()
-    perfile, assemble = (pathlib.Path(path).resolve() for path in sys.argv[1:])
+    perfile, assemble = map(hermetic.runnable, sys.argv[1:])
     for program in ('cc', 'nm', 'readelf'):
         if not shutil.which(program):
             print(f'skipped: bundles: there is no {program}')

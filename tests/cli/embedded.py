@@ -81,7 +81,7 @@ def describe(number, make):
 
 def main():
     hermetic.settle()
-    perfile, assemble = sys.argv[1:]
+    perfile, assemble = map(hermetic.runnable, sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         recording = pathlib.Path(name) / 'perf.data'
         environment = {**os.environ, 'HOME': name}

@@ -209,9 +209,10 @@ def test_block(perfile, path):
 
 def main():
     hermetic.settle()
+    perfile = hermetic.runnable(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         for test in (test_calls, test_locks, test_names_of_locks, test_kwork, test_kmem, test_block):
-            test(sys.argv[1], pathlib.Path(folder) / 'made.perf.data')
+            test(perfile, pathlib.Path(folder) / 'made.perf.data')
             print('right:', test.__doc__)
 
 

@@ -6,7 +6,7 @@ import pathlib, subprocess, sys, tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-PERFILE = sys.argv[1]
+PERFILE = hermetic.runnable(sys.argv[1])
 # arguments, what is certainly recorded, a view that says nothing about missing events
 PRESETS = [
     (['sched'], 'sched:sched_switch sched:sched_waking', ['sched', 'latency']),

@@ -6,7 +6,7 @@ import ctypes, json, os, pathlib, platform, re, resource, signal, struct, subpro
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-PERFILE = sys.argv[1]
+PERFILE = hermetic.runnable(sys.argv[1])
 COUNTED = 'task-clock:u,page-faults:u'
 
 

@@ -7,7 +7,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 import tmux
 
-PERFILE = str(pathlib.Path(sys.argv[1]).resolve())
+PERFILE = hermetic.runnable(sys.argv[1])
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
 HEAD = re.compile(r'^# (\d+\.\d) s to (\d+\.\d) s: ([\d,]+) samples of (\S+), ([\d,]+) lost$', re.M)
 

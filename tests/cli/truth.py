@@ -14,7 +14,7 @@ import json, pathlib, re, shutil, subprocess, sys, tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-PERFILE, WAITS, WORKS = sys.argv[1:]
+PERFILE, WAITS, WORKS = map(hermetic.runnable, sys.argv[1:])
 WITHIN = 0.02
 SLACK_NS = 50_000  # of each wait: what is between the clocks and the switch
 LEAST_NS = 2_000_000  # of all waits of a kind: file systems in memory have nothing to wait for

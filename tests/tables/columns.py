@@ -190,7 +190,8 @@ def main_large(perfile, unzstd, recordings):
 
 
 def main():
-    perfile, assemble, unzstd, *recordings = sys.argv[1:]
+    perfile, assemble, unzstd = map(hermetic.runnable, sys.argv[1:4])
+    recordings = sys.argv[4:]
     if recordings[0] == '--large':
         return main_large(perfile, unzstd, recordings[1:])
     schemas, wrong, count = {}, 0, 0

@@ -310,7 +310,8 @@ def check_stats(dataset, recordings):
 def main():
     arguments = [argument for argument in sys.argv[1:] if argument != '--all']
     all = len(arguments) < len(sys.argv) - 1
-    perfile, unzstd, *recordings = arguments
+    perfile, unzstd = map(hermetic.runnable, arguments[:2])
+    recordings = arguments[2:]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         dataset = Dataset(perfile, unzstd, folder / 'dataset')

@@ -71,7 +71,7 @@ def check_copies(perfile, path, known):
 
 
 def main():
-    perfile, *recordings = sys.argv[1:]
+    perfile, recordings = hermetic.runnable(sys.argv[1]), sys.argv[2:]
     for path in recordings:
         known = check_joins(Recording(perfile, path))
         other = Recording(perfile, path, '--jobs', '3')

@@ -815,7 +815,7 @@ def test_text(perfile, folder):
 def test_mouse_reports(perfile, folder):
     t = Terminal(perfile, folder, 'report', '--symfs', str(folder), 'made')
     t.wait(b'main')
-    for button, column, line, wanted in (0, 30, 8, b' 5/'), (65, 30, 8, b' 8/'), (64, 30, 8, b' 5/'):
+    for button, column, line, wanted in (0, 30, 8, b'5/70'), (65, 30, 8, b'8/70'), (64, 30, 8, b'5/70'):
         t.seen = b''
         t.press(b'\x1b[<%d;%d;%dM' % (button, column, line))
         t.press(b'\x1b[<%d;%d;%dm' % (button, column, line))
@@ -829,6 +829,17 @@ def test_mouse_reports(perfile, folder):
     t.press(b'q')
     status, same = t.finish()
     expect('the mouse', status == 0 and same, status)
+
+
+def has_utf8(perfile, folder):
+    """The C library of another machine cannot use the locales of this one when their byte orders differ."""
+    if not wrapper:
+        return True
+    t = Terminal(perfile, folder, 'report', '--symfs', str(folder), 'made')
+    t.wait(b'main')
+    t.press(b'q')
+    t.finish()
+    return '▼'.encode() in t.seen
 
 
 def main():
@@ -847,7 +858,9 @@ def main():
         test_signals(perfile, folder)
         test_hostile(perfile, folder)
         test_mouse_reports(perfile, folder)
-        if shutil.which('tmux'):
+        if not has_utf8(perfile, folder):
+            print('skipped: the screens: the other machine has no UTF-8 here')
+        elif shutil.which('tmux'):
             test_in_tmux(perfile, assemble, folder, read_keys(keys))
         else:
             print('skipped: the screens: tmux is missing')
