@@ -196,7 +196,8 @@ static struct growing load(const char *path)
     g.data = recording_load(path, &g.bytes);
     memcpy(&offset, g.data + DATA_OFFSET, sizeof(offset));
     memcpy(&bytes, g.data + DATA_BYTES, sizeof(bytes));
-    if (g.data[0] == '2') {
+    const bool is_big = g.data[0] == '2';
+    if (is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)) {
         offset = __builtin_bswap64(offset);
         bytes = __builtin_bswap64(bytes);
     }
