@@ -39,7 +39,6 @@ static inline uint64_t pf_load64(const void *p, bool swap)
     return swap ? __builtin_bswap64(v) : v;
 }
 
-/* a + b fits and is stored. */
 /* Adds to a sum that ends at UINT64_MAX; gives what found room. */
 static inline uint64_t pf_add_to_sum(uint64_t *sum, uint64_t value)
 {
@@ -48,6 +47,7 @@ static inline uint64_t pf_add_to_sum(uint64_t *sum, uint64_t value)
     return part;
 }
 
+/* a + b fits and is stored. */
 static inline bool pf_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
     return !__builtin_add_overflow(a, b, sum);
