@@ -14,10 +14,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -469,6 +471,16 @@ static void add(struct adding *adding, const char *path)
 
 /* ---- processes ----------------------------------------------------------------------------------------------------- */
 
+/* Whoever ends the command ends all of it. */
+static void end_with(pid_t parent)
+{
+#ifdef PR_SET_PDEATHSIG
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+#endif
+    if (getppid() != parent) /* it was ended before */
+        _exit(PF_STATUS_OUTPUT);
+}
+
 static void work(struct adding *adding)
 {
     size_t at;
@@ -494,7 +506,7 @@ static void wait_for(struct tally *tally, pid_t child)
 
 static int work_together(struct adding *adding, unsigned processes)
 {
-    pid_t *children = calloc(processes, sizeof(*children));
+    pid_t *children = calloc(processes, sizeof(*children)), parent = getpid();
     unsigned count = 0;
 
     if (!children)
@@ -505,6 +517,7 @@ static int work_together(struct adding *adding, unsigned processes)
         if (children[count] < 0)
             break;
         if (!children[count]) {
+            end_with(parent);
             work(adding);
             fflush(NULL);
             _exit(0);

@@ -77,15 +77,28 @@ static void put_value(void *context, size_t row, size_t column, struct perfile_v
 
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
-/* Somebody is at work on it now. */
-static bool is_being_added(const struct check *check, const char *id)
+/* Now: it may have come after the others were read. */
+static bool is_in(const struct check *check, const char *id)
 {
-    const int fd = pf_lock_recording(check->dataset, id, false);
+    struct pf_added added;
+    const bool found = pf_added_read(check->dataset, id, &added) > 0;
 
-    if (fd < 0)
-        return errno == EAGAIN;
-    pf_unlock_recording(check->dataset, id, fd);
-    return false;
+    pf_added_free(&added);
+    return found;
+}
+
+/* What is left of who was killed, unless it is of somebody who is at work on it now, or who has come to the end since files were listed. */
+static void leave_unadded(struct check *check, const struct pf_dataset_file *file, const char *problem,
+                          const char *detail)
+{
+    const int fd = *file->id ? pf_lock_recording(check->dataset, file->id, false) : -1;
+
+    if (*file->id && fd < 0 && errno == EAGAIN)
+        return;
+    if (access(file->path, F_OK) == 0 && (file->kind == PF_FILE_HIDDEN || !is_in(check, file->id)))
+        leave(check, problem, file->path, detail);
+    if (fd >= 0)
+        pf_unlock_recording(check->dataset, file->id, fd);
 }
 
 static void note_seen(struct check *check, const struct pf_added *added, size_t table, uint8_t how)
@@ -126,8 +139,7 @@ static void check_recording(struct check *check, const struct pf_dataset_file *f
     uint64_t rows;
 
     if (!added) {
-        if (!is_being_added(check, file->id))
-            leave(check, "incomplete", file->path, "of a recording that was not added to its end");
+        leave_unadded(check, file, "incomplete", "of a recording that was not added to its end");
         return;
     }
     note_seen(check, added, file->table, 1);
@@ -167,8 +179,7 @@ static void check_file(struct check *check, const struct pf_dataset_file *file)
         check_joined(check, file);
         break;
     case PF_FILE_HIDDEN:
-        if (!*file->id || !is_being_added(check, file->id))
-            leave(check, "unfinished", file->path, "left behind by a command that was killed");
+        leave_unadded(check, file, "unfinished", "left behind by a command that was killed");
         break;
     default:
         (void)add(check, "foreign", file->path, "not a file of this dataset");
@@ -252,7 +263,8 @@ static int run(struct check *check, const struct pf_command *command, const stru
 {
     char text[64];
 
-    if (!pf_files_find(check->dataset, &check->files) || !pf_all_added_read(check->dataset, &check->all) ||
+    /* in this order: all files of a recording that is in are there then */
+    if (!pf_all_added_read(check->dataset, &check->all) || !pf_files_find(check->dataset, &check->files) ||
         !(check->seen = calloc(check->all.count + 1, PF_DATASET_TABLES))) {
         pf_message("%s: %s", check->dataset->path, strerror(errno));
         return errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;

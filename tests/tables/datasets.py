@@ -147,6 +147,44 @@ def check_killed(perfile, unzstd, folder, recordings):
     expect(f'left behind: {dataset.hidden()}', not dataset.hidden())
 
 
+def check_killed_together(perfile, unzstd, folder, recordings):
+    """Processes of a command end with it. Its error output ends with the last of them."""
+    dataset = Dataset(perfile, unzstd, folder / 'together')
+    copies = [folder / f'together-{number}.data' for number in range(200)]
+    for number, path in enumerate(copies):
+        path.write_bytes(pathlib.Path(recordings[0]).read_bytes() + b'%d' % number)
+    with subprocess.Popen(dataset.command(*copies, jobs=2), stderr=subprocess.PIPE) as writer:
+        while writer.poll() is None and not ((dataset.folder / '_perfile/recordings').exists() and dataset.markers()):
+            pass
+        writer.kill()
+        writer.stderr.read()
+    expect('its processes went on without it', len(dataset.markers()) < len(copies))
+
+
+def check_checked_meanwhile(perfile, unzstd, folder, recordings):
+    """A recording comes in between check's looks at files: it is neither incomplete nor missing, and stays."""
+    dataset = Dataset(perfile, unzstd, folder / 'meanwhile')
+    dataset.add(*recordings[:2])
+    before = set(dataset.files())
+    pipe = dataset.files('frames')[0]
+    marker, = (dataset.folder / '_perfile/recordings' / id for id in dataset.markers() - {pipe.stem})
+    marker.rename(folder / 'marker')
+    pipe.unlink()
+    os.mkfifo(pipe)  # check waits at it
+    with subprocess.Popen([perfile, 'dataset', 'check', '--remove', dataset.folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as checking:
+        while checking.poll() is None:
+            try:
+                end = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:
+                continue  # it is not there yet
+            (folder / 'marker').rename(marker)
+            os.close(end)
+            break
+        said = checking.stdout.read()
+    expect(f'what came in meanwhile is removed, or said to be wrong: {said}', set(dataset.files()) == before and marker.stem not in said)
+    expect(f'check did not wait: {said}', 'damaged' in said and marker.exists())
+
+
 def check_resumed(perfile, unzstd, folder, recordings):
     """What was in when the command was interrupted is not added again."""
     dataset = Dataset(perfile, unzstd, folder / 'resumed')
@@ -319,8 +357,10 @@ def main():
         if all:
             check_writers(perfile, unzstd, folder / 'writers', recordings)
             check_killed(perfile, unzstd, folder / 'killed', recordings)
+            check_killed_together(perfile, unzstd, folder, recordings)
             check_resumed(perfile, unzstd, folder, [*recordings[:3]] * 3)
             check_refusals(dataset, folder, recordings)
+        check_checked_meanwhile(perfile, unzstd, folder, recordings)
         check_damage(perfile, unzstd, folder, recordings)
         check_stats(dataset, recordings)
         check_compacting(dataset, recordings)
