@@ -8,18 +8,8 @@ with. Where the file system cannot exchange folders, one may be missing for a mo
 """
 import collections, os, pathlib, shutil, signal, subprocess, sys, tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from datasets import SHARED, TABLES, expect, wrong
 import hermetic, parquet
-
-TABLES = 'samples', 'stacks', 'frames', 'threads', 'events', 'losses', 'meta'
-SHARED = 'stacks', 'frames'
-wrong = []
-
-
-def expect(text, fact):
-    if not fact:
-        wrong.append(text)
-        print(text)
 
 
 class Compacting:
@@ -120,26 +110,22 @@ def check_names(compacting):
 
 def check_open_folder(compacting):
     """Who opened a folder before it was replaced can list all of it after that: files are removed later."""
-    for at in range(1, 1000):  # until it is another one
-        compacting.again()
-        folder = next((compacting.work / 'frames').iterdir())
-        names, opened = sorted(os.listdir(folder)), os.open(folder, os.O_RDONLY)
-        compacting.compact(STOP_AT=str(at))
-        is_replaced, listed = sorted(os.listdir(folder)) != names, sorted(os.listdir(opened))
-        os.close(opened)
-        if is_replaced:
-            return expect('files of the old folder are removed at once', listed == names)
+    compacting.again()
+    folder = next((compacting.work / 'frames').iterdir())
+    names, opened = sorted(os.listdir(folder)), os.open(folder, os.O_RDONLY)
+    compacting.compact(STOP_BEHIND='1')
+    expect('the first folder is not replaced', sorted(os.listdir(folder)) != names)
+    expect('files of the old folder are removed at once', sorted(os.listdir(opened)) == names)
+    os.close(opened)
 
 
 def check_late(compacting):
     """Where there are no locks, somebody may have added a recording to a folder after it was replaced: it is not lost."""
-    for at in range(1, 1000):
-        if not compacting.stopped(at):
-            return expect('samples were not replaced', False)
-        folder, = (compacting.work / 'samples').iterdir()
-        old = compacting.work / '_perfile/joining' / folder.relative_to(compacting.work)
-        if old.exists() and len(list(folder.iterdir())) < len(list(old.iterdir())):
-            break
+    compacting.again()
+    compacting.compact(STOP_BEHIND=str(len(TABLES)))  # samples are the last
+    folder, = (compacting.work / 'samples').iterdir()
+    old = compacting.work / '_perfile/joining' / folder.relative_to(compacting.work)
+    expect('samples were not replaced', old.exists() and len(list(folder.iterdir())) < len(list(old.iterdir())))
     name = 32 * '7' + '.parquet'
     (old / name).write_bytes(b'late')
     compacting.compact()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into the command by compacting.py: it is killed before its STOP_AT'th call that changes a file or a folder, and does not wait.
- * NO_EXCHANGE: the file system has no exchange of names.
+ * Preloaded into the command by compacting.py: it is killed before its STOP_AT'th call that changes a file or a folder, or behind its
+ * STOP_BEHIND'th exchange of folders, and does not wait. NO_EXCHANGE: the file system has no exchange of names.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,13 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-static void count(void)
+static void count(long *calls, const char *name)
+{
+    const char *at = getenv(name);
+
+    if (at && ++*calls == strtol(at, NULL, 10))
+        (void)raise(SIGKILL);
+}
+
+static void count_change(void)
 {
     static long calls;
-    const char *at = getenv("STOP_AT");
 
-    if (at && ++calls == strtol(at, NULL, 10))
-        (void)raise(SIGKILL);
+    count(&calls, "STOP_AT");
 }
 
 /* The C library's own. */
@@ -33,45 +39,45 @@ static void *own(const char *name)
 
 int mkdir(const char *path, mode_t mode)
 {
-    count();
+    count_change();
     return OWN(mkdir)(path, mode);
 }
 
 int rename(const char *from, const char *to)
 {
-    count();
+    count_change();
     return OWN(rename)(from, to);
 }
 
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
 {
-    count();
+    count_change();
     return OWN(linkat)(from_folder, from, to_folder, to, flags);
 }
 
 int unlink(const char *path)
 {
-    count();
+    count_change();
     return OWN(unlink)(path);
 }
 
 int rmdir(const char *path)
 {
-    count();
+    count_change();
     return OWN(rmdir)(path);
 }
 
 int fsync(int fd)
 {
     (void)fd;
-    count();
+    count_change();
     return 0;
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left)
 {
     (void)clock, (void)flags, (void)wanted, (void)left;
-    count();
+    count_change();
     return 0;
 }
 
@@ -79,18 +85,22 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted, s
 long syscall(long number, ...)
 {
     va_list list;
-    long a[6];
+    static long exchanges;
+    long a[6], result;
 
     va_start(list, number);
     for (size_t i = 0; i < 6; i++)
         a[i] = va_arg(list, long);
     va_end(list);
     if (number == SYS_renameat2) {
-        count();
+        count_change();
         if (getenv("NO_EXCHANGE")) {
             errno = EINVAL;
             return -1;
         }
     }
-    return OWN(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    result = OWN(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (number == SYS_renameat2)
+        count(&exchanges, "STOP_BEHIND");
+    return result;
 }
