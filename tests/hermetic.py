@@ -13,7 +13,7 @@ NO_HOME = '/dev/null'  # not even root can make a cache below it
 FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1',
          'PERFILE_ADVICE': 'no'}  # what is wrong with symbols depends on the machine
 CACHE = {}  # where perfile keeps what it has read of binaries with debug info: a test need not read them over and over
-NO_LEAKS = {'ASAN_OPTIONS': 'detect_leaks=0'}  # for views: curses keeps what it knows of the terminal
+NO_LEAKS = {'ASAN_OPTIONS': 'detect_leaks=0'}  # of other libraries: curses keeps what it knows of the terminal
 # Python itself: no variables, no packages, no files left behind, UTF-8
 FLAGS = ['-E', '-S', '-B', '-X', 'utf8']
 
