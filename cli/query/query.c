@@ -122,12 +122,14 @@ static const char *suggest_relation(const char *message, char buffer[80])
     return pf_guess_text(&guess, "", buffer, 80);
 }
 
-/* Columns are those of what is recorded: who wrote a ready query cannot know. */
-static const char *explain_column(const char *message)
+/* Columns are those of what is recorded: who wrote a ready query cannot know. Others are looked for in all tables. */
+static const char *explain_column(const char *message, char buffer[80])
 {
     static const char unknown[] = "no such column: ";
     const char *name = message + strlen(unknown), *dot;
+    const struct pf_relation *relation;
     struct perfile_column column = PERFILE_COLUMN_INIT;
+    struct pf_guess guess;
 
     if (strncmp(message, unknown, strlen(unknown)) != 0)
         return "";
@@ -135,14 +137,18 @@ static const char *explain_column(const char *message)
     for (size_t i = 0; perfile_view_column("samples", i, &column) == 0; i++)
         if (!strcmp(column.name, name))
             return " (the samples do not record it)";
-    return "";
+    guess = pf_guess_start(name);
+    for (size_t i = 0; (relation = pf_relation_at(i)) != NULL; i++)
+        for (size_t k = 0; perfile_view_column(relation->view, k, &column) == 0; k++)
+            pf_guess_offer(&guess, column.name);
+    return pf_guess_text(&guess, "", buffer, 80);
 }
 
 static int complain(const struct pf_sources *sources, sqlite3 *db, const char *sql)
 {
     const char *verb = sources->inputs.command->name, *message = db ? sqlite3_errmsg(db) : "out of memory";
     const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
-    char position[64], suggestion[80];
+    char position[64], table[80], other[80];
 
     pf_progress_clear();
     if (*sources->stopped) /* the signal says it */
@@ -159,7 +165,8 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
     }
     const bool is_cut = !strcmp(message, "incomplete input");
     put_position(sql, is_cut ? (int)strlen(sql) : sqlite3_error_offset(db), position, sizeof(position));
-    pf_message("%s: %s%s%s%s", verb, message, position, suggest_relation(message, suggestion), explain_column(message));
+    pf_message("%s: %s%s%s%s", verb, message, position, suggest_relation(message, table),
+               explain_column(message, other));
     return PF_STATUS_USAGE;
 }
 
