@@ -71,7 +71,7 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .wants_context = options->wants_context,
                                            .watch = options->watch,
                                            .watch_context = options->watch_context,
-                                           .reads_before = options->decoded,
+                                           .reads_before = options->decoded && (options->take || options->watch),
                                            .reads_behind = options->names_at_end,
                                            .progress = options->drive.progress,
                                            .progress_context = options->drive.progress_context};

@@ -154,7 +154,7 @@ static int open_losses(struct perfile_table *table, void **state, struct perfile
     losses->reading.table = table;
     if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
         return pf_fail_memory(error, "losses");
-    return pf_reading_open(&losses->reading, table, PF_BY_TIME, error);
+    return pf_reading_open(&losses->reading, table, PF_BY_TIME_NO_SAMPLES, error);
 }
 
 static void close_losses(void *state)

@@ -268,7 +268,7 @@ static int open_maps(struct perfile_table *table, void **state, struct perfile_e
     if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
         return pf_fail_memory(error, "maps");
     const int result = pf_recorded_ids_open(&maps->ids, table->reader, table->allocator, error);
-    return result < 0 ? result : pf_reading_open(&maps->reading, table, PF_BY_TIME, error);
+    return result < 0 ? result : pf_reading_open(&maps->reading, table, PF_BY_TIME_NO_SAMPLES, error);
 }
 
 static void close_maps(void *state)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/reading.h"
 
+#include <perfile/index.h>
+
 #include "analysis/delivery.h"
 #include "base/error.h"
 
@@ -18,6 +20,13 @@ static int check_events(const struct pf_reading *reading, bool at_end, struct pe
     return pf_filter_check_events(&reading->filter, reader, perfile_event_get, error);
 }
 
+static bool is_unwanted(void *context, const struct perfile_block *block)
+{
+    (void)context;
+    (void)block;
+    return true;
+}
+
 int pf_reading_open(struct pf_reading *reading, struct perfile_table *table, enum pf_reading_order order,
                     struct perfile_error *error)
 {
@@ -27,8 +36,10 @@ int pf_reading_open(struct pf_reading *reading, struct perfile_table *table, enu
         result = pf_recording_filter(table->reader, table->options.filter, table->allocator, &reading->filter, error);
     if (result == 0)
         result = check_events(reading, false, error);
-    if (result == 0 && order == PF_BY_TIME)
+    if (result == 0 && order != PF_BY_FILE)
         result = perfile_session_open(table->reader, &reading->session, error);
+    if (result == 0 && order == PF_BY_TIME_NO_SAMPLES)
+        perfile_session_skip(reading->session, is_unwanted, NULL);
     return result;
 }
 

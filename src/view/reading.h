@@ -20,7 +20,11 @@ struct pf_reading {
     size_t row, next_row; /* the one in hand, and the next one */
 };
 
-enum pf_reading_order { PF_BY_FILE, PF_BY_TIME };
+enum pf_reading_order {
+    PF_BY_FILE,
+    PF_BY_TIME,
+    PF_BY_TIME_NO_SAMPLES, /* samples may be missing: where an index says how, they are passed over */
+};
 int pf_reading_open(struct pf_reading *reading, struct perfile_table *table, enum pf_reading_order order,
                     struct perfile_error *error);
 void pf_reading_close(struct pf_reading *reading);
