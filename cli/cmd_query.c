@@ -318,6 +318,7 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
     }
     if (is_duckdb(settings) && !pf_duckdb_load(command->name))
         return PF_STATUS_USAGE;
+    settings->uses_indexes = true;
     int status = choose_inputs(&sources, command, settings, question->is_standard);
 
     if (!status) {

@@ -58,7 +58,7 @@ static bool asks_for_samples(const struct perfile_filter *filter)
 /* One is used where it is of use, and left behind where reading without one would be dear. */
 static bool wants_index(const struct pf_settings *settings, const char *path)
 {
-    return asks_for_samples(&settings->filter) || is_large(settings, path);
+    return asks_for_samples(&settings->filter) || settings->uses_indexes || is_large(settings, path);
 }
 
 /* They are closed when the recording is open. */

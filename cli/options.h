@@ -164,6 +164,7 @@ struct pf_settings {
     struct perfile_filter filter;
     struct perfile_symbol_options symbols;
     uint64_t index_from; /* bytes of a recording of which an index is left; 0: of none */
+    bool uses_indexes;   /* query: what a statement asks for is known when its recordings are open */
     struct perfile_flame_options flame;
     struct perfile_report_options report;
     struct perfile_annotate_options annotate;

@@ -71,20 +71,45 @@ def convert(path, name, *options):
     return made
 
 
-def is_used(pair, path, options):
+def is_used(pair, path, options, verb=SCRIPT, size=4096):
     """Bytes of the recording that nobody asks for are not even looked at: nothing is said of what they are now."""
     times = path.stat()
     data = bytearray(path.read_bytes())
-    before = run(pair.caches[1], *SCRIPT, *options, str(path))
+    before = run(pair.caches[1], *verb, *options, str(path))
     whole = bytes(data)
     middle = len(data) // 2
-    data[middle:middle + 4096] = bytes(4096)
+    data[middle:middle + size] = bytes(size)
     path.write_bytes(data)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    after = run(pair.caches[1], *SCRIPT, *options, str(path))
+    after = run(pair.caches[1], *verb, *options, str(path))
     path.write_bytes(whole)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     return before == after
+
+
+def try_views(pair, path):
+    """Of samples, what lies before and behind their times is not read, whoever says the times; mappings and losses are of no sample."""
+    late = 'time between 1550000000 and 1551000000'
+    asks = [['table', '--format', 'csv', '--time', '1.55,1.551', 'samples'], ['table', '--format', 'csv', '--index-from', '1M', 'maps'],
+            ['table', '--format', 'csv', '--pid', '1000', 'maps'], ['table', '--format', 'csv', '--index-from', '1M', 'losses'],
+            ['query', f'select time, pid, comm, symbol from samples where {late}'],
+            ['query', f'select pid, count(*) from samples where 1000 < pid and {late} group by pid order by pid'],
+            ['query', f'select count(*) from samples where {late} or cpu = 1'], ['query', 'select count(*) from samples where pid = 77777']]
+    for words in asks:
+        without, with_index = (run(cache, *words, str(path)) for cache in pair.caches)
+        assert without == with_index, (words, without, with_index)
+        assert is_used(pair, path, [], words) == (' or ' not in words[1]), words
+
+
+def try_marks():
+    """Whoever wants late samples begins at a mark: what is before it is not read, whatever records it has."""
+    with tempfile.TemporaryDirectory() as name:
+        pair = Pair(name)
+        path = generate(pair.folder, 'marks.data', 'callchain', '200M', '--churn')
+        assert pair.index(path)[0] == 0
+        for words in (SCRIPT, ['table', 'samples'], ['query', 'select count(*) from samples']):
+            assert is_used(pair, path, ['--time', '98%-98.1%'], words, 1 << 20), words
+            pair.compare(path, (['--time', '98%-98.1%'],), [words], cuts=())
 
 
 def try_damage(pair, path, count):
@@ -218,6 +243,7 @@ def try_generated():
         pair.compare(large, THREADS if ALL else THREADS[:3], [SCRIPT])
         pair.compare(large, [*THREADS[1:3], TIMES[0]], VERBS[1:] if ALL else VERBS[1:2], cuts=((), ('--every', '7')))
         try_two_readers(pair, large)
+        try_views(pair, large)
         try_left(pair, large)
         try_damage(pair, large, 60 if ALL else 6)
         try_stale(pair, large)
@@ -257,6 +283,7 @@ def main():
     try_room()
     if ALL:
         try_more()
+        try_marks()
         try_given()
 
 
