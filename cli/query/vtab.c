@@ -211,13 +211,13 @@ static void use(sqlite3_index_info *info, int condition, struct plan *plan, char
     info->aConstraintUsage[condition].argvIndex = plan->count;
 }
 
-/* An equality with a value that is not known yet is one side of a join. */
+/* An equality with a value that is not known yet is one side of a join; IN is a look at each row. */
 static void plan_lookup(const struct table *table, sqlite3_index_info *info, struct plan *plan)
 {
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *condition = &info->aConstraint[i];
         sqlite3_value *value;
-        if (!condition->usable || condition->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+        if (!condition->usable || condition->op != SQLITE_INDEX_CONSTRAINT_EQ || sqlite3_vtab_in(info, i, -1) ||
             !has_groups(table, condition->iColumn) || sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK ||
             sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
