@@ -164,25 +164,27 @@ def check_killed_together(perfile, unzstd, folder, recordings):
 def check_checked_meanwhile(perfile, unzstd, folder, recordings):
     """A recording comes in between check's looks at files: it is neither incomplete nor missing, and stays."""
     dataset = Dataset(perfile, unzstd, folder / 'meanwhile')
-    dataset.add(*recordings[:2])
+    dataset.add(*recordings)
     before = set(dataset.files())
-    pipe = dataset.files('frames')[0]
-    marker, = (dataset.folder / '_perfile/recordings' / id for id in dataset.markers() - {pipe.stem})
+    *pipes, last = dataset.files('frames')
+    marker = dataset.folder / '_perfile/recordings' / last.stem
     marker.rename(folder / 'marker')
-    pipe.unlink()
-    os.mkfifo(pipe)  # check waits at it
+    for pipe in pipes:  # check opens them in turn, and waits in each until it is opened here
+        pipe.unlink()
+        os.mkfifo(pipe)
     with subprocess.Popen([perfile, 'dataset', 'check', '--remove', dataset.folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as checking:
-        while checking.poll() is None:
-            try:
-                end = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-            except OSError:
-                continue  # it is not there yet
-            (folder / 'marker').rename(marker)
-            os.close(end)
-            break
+        for number, pipe in enumerate(pipes):
+            if number == 1:
+                (folder / 'marker').rename(marker)
+            while checking.poll() is None:
+                try:
+                    os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+                    break
+                except OSError:
+                    pass  # check is not there yet
         said = checking.stdout.read()
     expect(f'what came in meanwhile is removed, or said to be wrong: {said}', set(dataset.files()) == before and marker.stem not in said)
-    expect(f'check did not wait: {said}', 'damaged' in said and marker.exists())
+    expect(f'check did not wait: {said}', len(pipes) == 2 and said.count('damaged') == 2 and marker.exists())
 
 
 def check_resumed(perfile, unzstd, folder, recordings):
