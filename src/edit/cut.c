@@ -77,10 +77,8 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     pf_map_open(&cut->cgroup_passes, cut->allocator);
     pf_map_open(&cut->part_of, cut->allocator);
     pf_map_open(&cut->cookies, cut->allocator);
-    pf_map_open(&cut->lives, cut->allocator);
-    pf_map_open(&cut->processes, cut->allocator);
-    pf_map_open(&cut->execs, cut->allocator);
-    pf_map_open(&cut->namers, cut->allocator);
+    pf_lives_open(&cut->lives, cut->allocator);
+    pf_map_open(&cut->sampled, cut->allocator);
     pf_map_open(&cut->named, cut->allocator);
     pf_pairs_open(&cut->linked, cut->allocator);
     pf_pairs_open(&cut->forked, cut->allocator);
@@ -99,10 +97,9 @@ static void close_cut(struct pf_cut *cut)
     pf_map_close(&cut->cgroup_passes);
     pf_map_close(&cut->part_of);
     pf_map_close(&cut->cookies);
-    pf_map_close(&cut->lives);
-    pf_map_close(&cut->processes);
-    pf_map_close(&cut->execs);
-    pf_map_close(&cut->namers);
+    pf_lives_close(&cut->lives);
+    pf_past_close(&cut->past);
+    pf_map_close(&cut->sampled);
     pf_map_close(&cut->named);
     pf_pairs_close(&cut->linked);
     pf_pairs_close(&cut->forked);
@@ -111,6 +108,7 @@ static void close_cut(struct pf_cut *cut)
     pf_free(allocator, cut->parts, cut->part_room * sizeof(*cut->parts));
     pf_free(allocator, cut->links, cut->link_room * sizeof(*cut->links));
     pf_free(allocator, cut->forks, cut->fork_room * sizeof(*cut->forks));
+    pf_free(allocator, cut->notes, cut->note_room * sizeof(*cut->notes));
     pf_free(allocator, cut->thinnings, cut->thinning_room * sizeof(*cut->thinnings));
 }
 
@@ -204,6 +202,18 @@ static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error
     return 0;
 }
 
+/*
+ * What an index says of the past holds for the rule by which a cut by time drops who has ended; and it is of times, the order
+ * of the file, and samples that are complete where they stand. Splits and filters by process or name go by all that a process
+ * ever did; they, and recordings of which an index does not say it (model/past.h: compressed ones above all), read it all.
+ */
+static int open_past(struct pf_cut *cut, struct perfile_error *error)
+{
+    if (!cut->drops_ended || cut->by_time || cut->line_known || pf_edit_defers_callchains(cut->reader))
+        return 0;
+    return pf_past_open(&cut->past, cut->reader, cut->first_time, &cut->lives, error);
+}
+
 static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *error)
 {
     const struct perfile_filter *filter = &cut->wanted;
@@ -229,7 +239,9 @@ static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *err
     if (must && !can_rewind)
         return cannot_rewind(error);
     cut->pass_count = cut->pass + 2;
-    if ((must || should) && can_rewind)
+    if (can_rewind)
+        result = open_past(cut, error);
+    if (result == 0 && (must || should) && can_rewind)
         result = run_quietly(cut, pf_cut_count, error);
     cut->pass_count = cut->pass + 1;
     if (cut->splits && cut->part_count)
@@ -451,16 +463,17 @@ static void add_counts(struct perfile_edit_report *report, const struct output *
     report->records_damaged += output->report.records_damaged;
 }
 
-static void count_passed_over(void *context, uint64_t samples)
+static void count_passed_over(void *context, uint64_t records, uint64_t samples)
 {
     struct pf_cut *cut = context;
-    cut->passed_over += samples;
+    cut->passed_over += records;
+    cut->samples_passed_over += samples;
 }
 
 static void add_passed_over(const struct pf_cut *cut, struct perfile_edit_report *report)
 {
     report->records_dropped += cut->passed_over;
-    report->samples_dropped += cut->passed_over;
+    report->samples_dropped += cut->samples_passed_over;
 }
 
 static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct perfile_edit_report *report,

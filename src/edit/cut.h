@@ -14,6 +14,7 @@
 #include "base/filter.h"
 #include "base/pairs.h"
 #include "edit/edit.h"
+#include "model/past.h"
 #include "model/threads.h"
 
 /* ---- cut_names.c: the name of a thread at any time ---- */
@@ -65,7 +66,12 @@ struct pf_cut_link {
 
 struct pf_cut_fork {
     int32_t child, parent;
-    uint64_t time;
+};
+
+/* What waits for its turn, which is that of its time and then of its number. */
+struct pf_cut_note {
+    struct pf_life_note note;
+    uint64_t number;
 };
 
 /* Samples of one event that stand for others. */
@@ -115,23 +121,24 @@ struct pf_cut {
     struct pf_cut_fork *forks;
     size_t fork_count, fork_room;
     struct pf_pairs forked;
-    uint64_t first_time;               /* that passes */
-    struct pf_map lives;               /* with drops_ended: tid to twice the time when it began, plus 1, or ended */
-    struct pf_map processes;           /* tid to its pid */
-    struct pf_map namers;              /* tid to that of the thread whose name it has, plus 1; 0: it has its own */
-    struct pf_map named;               /* tids of those who live, and of those whose names they have */
-    int32_t last_named;                /* a cache in front of it; 0: none */
-    struct pf_map execs;               /* pid to when it began another program last; needs no maps of its parent then */
+    uint64_t first_time;       /* that passes */
+    struct pf_lives lives;     /* with drops_ended: up to then */
+    struct pf_cut_note *notes; /* what they were not told yet */
+    size_t note_count, note_room;
+    uint64_t notes_made;
     uint64_t seen_time, round_time;    /* the last one in the data, and up to the round before */
-    uint64_t over_time;                /* nothing older comes any more */
-    size_t forget_at;                  /* with so many lives those that are over are looked for */
+    struct pf_past past;               /* what an index says of it, or nothing */
+    struct pf_map sampled;             /* tids of samples that pass */
+    int32_t last_sampled;              /* a cache in front of it; 0: none */
+    struct pf_map named;               /* tids of those who live or have samples, and of those whose names they have */
     bool has_cookies;                  /* callchains come later */
     struct pf_map cookies;             /* of deferred callchains to the part plus 1; 0: several */
     struct pf_cut_thinning *thinnings; /* of each event */
     size_t thinning_count, thinning_room;
-    uint64_t bytes;       /* of samples in this pass, for splits by size */
-    uint64_t moment;      /* of this record, for names */
-    uint64_t passed_over; /* samples of the last pass that were not read, for they do not pass */
+    uint64_t bytes;               /* of samples in this pass, for splits by size */
+    uint64_t moment;              /* of this record, for names */
+    uint64_t passed_over;         /* records of the last pass that were not read, for they are not kept, */
+    uint64_t samples_passed_over; /* and samples among them */
     uint32_t pass, pass_count;
     struct perfile_edit_options told;         /* the caller's */
     struct perfile_edit_options edit_options; /* ours, with the progress over all passes */
@@ -149,8 +156,9 @@ int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error);
 int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error);
 /* A pass need not read what lies behind the last time that passes. */
 void pf_cut_end_early(const struct pf_cut *cut, struct pf_edit *edit);
-/* Nor samples that do not pass, where an index says where they are; `passed_over` is told the cut. */
-void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit, void (*passed_over)(void *context, uint64_t samples));
+/* Nor what is not kept, where an index says where that is; `passed_over` is told the cut. */
+void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit,
+                      void (*passed_over)(void *context, uint64_t records, uint64_t samples));
 /* A pass begins. */
 void pf_cut_select_rewind(struct pf_cut *cut);
 /* The sample passes the filters. */
@@ -178,12 +186,12 @@ bool pf_cut_add_fork(struct pf_cut *cut, const struct perfile_record *record, co
 bool pf_cut_link_parents(struct pf_cut *cut);
 /* A record of a process, with drops_ended. */
 bool pf_cut_note_process(struct pf_cut *cut, const struct pf_item *item, const int32_t pids[2]);
-/* Each record, with drops_ended: those that ended so long ago that nothing can follow are forgotten now and then. */
+/* Each record, with drops_ended: what no record can come before any more has its turn. */
 bool pf_cut_note_round(struct pf_cut *cut, const struct perfile_record *record);
 bool pf_cut_link_living(struct pf_cut *cut);
-/* With drops_ended: a sample of this thread passes, which may have ended before. */
+/* With drops_ended: a sample of this thread passes, which may have ended just before. */
 bool pf_cut_note_thread(struct pf_cut *cut, int32_t pid, int32_t tid);
-/* When all is counted, with drops_ended: the record is of a thread that is over, and nobody has its name. */
+/* When all is counted, with drops_ended: the record is of a process that is over, or of a thread whose name nobody has. */
 bool pf_cut_is_over(const struct pf_cut *cut, const struct pf_item *item);
 
 /* ---- cut_survey.c: the passes before the last ---- */

@@ -54,14 +54,25 @@ static bool is_unwanted(void *context, const struct perfile_block *block)
     return pf_filter_leaves_out(&cut->filter, &asked, false);
 }
 
-/* Of control groups blocks say nothing, and names may go by the number of the record. */
-void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit, void (*passed_over)(void *context, uint64_t samples))
+/* Of samples that are older than all that pass it is known that they do not, but who looks for others has to see them. */
+static bool sees_past(const struct pf_cut *cut)
 {
-    if (!cut->filter.active || cut->options.cgroups || cut->line_known)
-        return;
-    edit->unwanted = is_unwanted;
+    return (cut->filter.unmatched & ~(unsigned)PF_FILTER_TIMES) != 0;
+}
+
+/* Of control groups blocks say nothing, and names may go by the number of the record. */
+void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit,
+                      void (*passed_over)(void *context, uint64_t records, uint64_t samples))
+{
     edit->passed_over = passed_over;
     edit->unwanted_context = cut;
+    if (cut->filter.active && !cut->options.cgroups && !cut->line_known)
+        edit->unwanted = is_unwanted;
+    if (!cut->past.reader || (cut->counted && sees_past(cut)))
+        return;
+    edit->past = &cut->past;
+    edit->from_mark = !cut->counted;
+    cut->filter.noted |= cut->filter.unmatched != 0;
 }
 
 void pf_cut_select_rewind(struct pf_cut *cut)
@@ -261,40 +272,11 @@ bool pf_cut_thin(struct pf_cut *cut, struct pf_item *item, bool *unscaled)
 
 /* ---- other records ---- */
 
-enum kind {
-    OTHER,    /* of the recorder, for the whole recording */
-    STATE,    /* holds from its time on */
-    PROCESS,  /* the same, of a process */
-    MOMENT,   /* tells of its time */
-    RUNNING,  /* the same, of a process */
-    DEFERRED, /* belongs to samples before it */
-    AUX_DATA,
-};
-
-static enum kind kind_of(uint32_t type)
-{
-    static const uint8_t kinds[] = {
-        [PERFILE_RECORD_MMAP] = PROCESS,         [PERFILE_RECORD_LOST] = MOMENT,
-        [PERFILE_RECORD_COMM] = PROCESS,         [PERFILE_RECORD_EXIT] = PROCESS,
-        [PERFILE_RECORD_THROTTLE] = MOMENT,      [PERFILE_RECORD_UNTHROTTLE] = MOMENT,
-        [PERFILE_RECORD_FORK] = PROCESS,         [PERFILE_RECORD_READ] = RUNNING,
-        [PERFILE_RECORD_MMAP2] = PROCESS,        [PERFILE_RECORD_AUX] = MOMENT,
-        [PERFILE_RECORD_ITRACE_START] = PROCESS, [PERFILE_RECORD_LOST_SAMPLES] = MOMENT,
-        [PERFILE_RECORD_SWITCH] = RUNNING,       [PERFILE_RECORD_SWITCH_CPU_WIDE] = RUNNING,
-        [PERFILE_RECORD_NAMESPACES] = PROCESS,   [PERFILE_RECORD_CALLCHAIN_DEFERRED] = DEFERRED,
-    };
-    if (type == PERFILE_RECORD_AUXTRACE)
-        return AUX_DATA;
-    if (type >= PERFILE_RECORD_HEADER_ATTR)
-        return OTHER;
-    return type < PF_COUNT(kinds) && kinds[type] ? (enum kind)kinds[type] : STATE;
-}
-
 bool pf_cut_process_of(struct pf_item *item, int32_t pids[2])
 {
     const struct perfile_record *record = item->record;
-    const enum kind kind = kind_of(record->type);
-    if ((kind != PROCESS && kind != RUNNING) || pf_item_decode(item, NULL) < 0)
+    const enum pf_record_kind kind = pf_record_kind(record->type);
+    if ((kind != PF_KIND_PROCESS && kind != PF_KIND_RUNNING) || pf_item_decode(item, NULL) < 0)
         return false;
     if (record->type != PERFILE_RECORD_SWITCH && record->type != PERFILE_RECORD_SWITCH_CPU_WIDE) {
         pids[0] = pids[1] = item->body.mmap.pid; /* all of them begin with it */
@@ -479,18 +461,18 @@ static struct pf_cut_target parts_of_aux_data(struct pf_cut *cut, struct pf_item
 
 struct pf_cut_target pf_cut_target(struct pf_cut *cut, struct pf_item *item)
 {
-    switch (kind_of(item->record->type)) {
-    case STATE:
+    switch (pf_record_kind(item->record->type)) {
+    case PF_KIND_STATE:
         return later_parts(cut, item->record);
-    case PROCESS:
+    case PF_KIND_PROCESS:
         return narrow_to_process(cut, item, later_parts(cut, item->record));
-    case MOMENT:
+    case PF_KIND_MOMENT:
         return parts_of_moment(cut, item);
-    case RUNNING:
+    case PF_KIND_RUNNING:
         return narrow_to_process(cut, item, parts_of_moment(cut, item));
-    case DEFERRED:
+    case PF_KIND_DEFERRED:
         return parts_of_deferred(cut, item);
-    case AUX_DATA:
+    case PF_KIND_AUX_DATA:
         return parts_of_aux_data(cut, item);
     default:
         return all_parts(cut);

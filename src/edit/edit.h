@@ -11,6 +11,7 @@
 #include "format/layout.h"
 #include "format/reader.h"
 #include "format/writer.h"
+#include "model/past.h"
 #include "model/skips.h"
 
 /* What the functions of a step return besides errors. */
@@ -56,7 +57,11 @@ struct pf_edit {
     /* Of these steps nobody wants what is in such a block, or NULL; asked in the order of the file only. */
     bool (*unwanted)(void *context, const struct perfile_block *block);
     void *unwanted_context;
-    void (*passed_over)(void *context, uint64_t samples); /* that much of it was not read; or NULL */
+    /* That much of it was not read; or NULL. */
+    void (*passed_over)(void *context, uint64_t records, uint64_t samples);
+    struct pf_past
+        *past;      /* NULL, or in the order of the file: of the records before its mark those that matter are enough */
+    bool from_mark; /* and not even these */
     struct perfile_edit_options options;
     struct perfile_edit_report *report;
     bool no_kernel_copy;  /* kcore_dir is left out, also of a directory */

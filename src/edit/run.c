@@ -192,8 +192,38 @@ static void pass_over(const struct pf_edit *edit, struct pf_skips *skips, struct
     while (pf_skips_take(skips, &gap)) {
         rounds->most = pf_max(rounds->most, gap.last_time);
         if (edit->passed_over)
-            edit->passed_over(edit->unwanted_context, gap.samples);
+            edit->passed_over(edit->unwanted_context, gap.samples, gap.samples);
     }
+}
+
+static void open_skips(const struct pf_edit *edit, struct pf_skips *skips)
+{
+    if (!edit->session && edit->unwanted)
+        pf_skips_open(skips, edit->reader, edit->unwanted, edit->unwanted_context);
+}
+
+/* Behind the mark all is read. */
+static void go_on(const struct pf_edit *edit, struct pf_skips *skips)
+{
+    struct pf_past *past = edit->past;
+    pf_past_go_on(past);
+    if (past->walks)
+        return;
+    open_skips(edit, skips);
+    if (edit->passed_over)
+        edit->passed_over(edit->unwanted_context, past->records, past->samples);
+}
+
+/* What was before the first record that is read. */
+static void begin(const struct pf_edit *edit, struct pf_skips *skips)
+{
+    *skips = (struct pf_skips){.at = UINT64_MAX};
+    if (edit->past && edit->from_mark)
+        pf_past_pass(edit->past);
+    if (edit->past && !edit->from_mark)
+        pf_past_walk(edit->past);
+    else
+        open_skips(edit, skips);
 }
 
 int pf_edit_walk(struct pf_edit *edit, bool by_time,
@@ -205,7 +235,7 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
     if (!item)
         return pf_fail_memory(error, "edit");
     struct rounds rounds = {0};
-    struct pf_skips skips = {.at = UINT64_MAX};
+    struct pf_skips skips;
     bool ended = false;
     edit->session = NULL;
     int result = by_time ? perfile_session_open(edit->reader, &edit->session, error) : 0;
@@ -213,9 +243,10 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
         perfile_session_follow_maps(edit->session);
     if (result == 0 && edit->session && edit->has_last_time)
         perfile_session_limit(edit->session, 0, edit->last_time);
-    if (!edit->session && edit->unwanted)
-        pf_skips_open(&skips, edit->reader, edit->unwanted, edit->unwanted_context);
+    begin(edit, &skips);
     for (uint64_t n = 0; result == 0 && !ended; n++) {
+        if (PF_UNLIKELY(edit->past && pf_past_is_due(edit->past)))
+            go_on(edit, &skips);
         if (PF_UNLIKELY(pf_skips_due(&skips, edit->reader)))
             pass_over(edit, &skips, &rounds);
         int more = edit->session ? perfile_session_next(edit->session, &record, error)

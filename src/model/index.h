@@ -7,7 +7,7 @@
  * names of threads, mappings, control groups. So who takes the state over and reads from `resume` on, and passes over what
  * was delivered, goes on as if it had come all the way.
  *
- *     pieces of texts, of names that ended, of states, and of gaps, as they come     marks     blocks     the tail
+ *     pieces of texts, of names that ended, of states, of the past, and of gaps, as they come     marks     blocks     the tail
  *
  * A block is some samples that stand near each other, in gaps between other records: who wants none of them passes over
  * the gaps, and reads what is between them, for all that is no sample may matter to other samples.
@@ -19,7 +19,7 @@
 
 #include "model/session.h"
 
-enum { PF_INDEX_VERSION = 4 };
+enum { PF_INDEX_VERSION = 5 };
 
 struct pf_index_piece {
     uint64_t at, bytes;
@@ -36,7 +36,8 @@ struct pf_index_mark {
     uint64_t end;                 /* and its end */
     struct pf_index_piece texts;  /* that are new, each with its NUL: their numbers count on from mark to mark */
     struct pf_index_piece gone;   /* names of threads that ended since the mark before: struct pf_index_name */
-    struct pf_index_piece state;  /* a zstd frame of as many bytes as its count says */
+    struct pf_index_piece state;  /* a zstd frame of as many bytes as its count says; the same is ... */
+    struct pf_index_piece past;   /* ... what of before `resume` matters (model/past.h). No bytes: that is not told */
     struct perfile_counts counts; /* when the reader stood at `resume` */
 };
 
@@ -126,6 +127,10 @@ int pf_index_write(struct perfile_reader *reader, const struct perfile_sink *sin
 struct pf_index_tail pf_index_tail_of(const struct perfile_reader *reader);
 /* The piece is in the index, and is what it was: where it is; else NULL. */
 const uint8_t *pf_index_piece_at(const struct perfile_reader *reader, const struct pf_index_piece *piece);
+struct pf_index_mark pf_index_mark_at(const struct perfile_reader *reader, const struct pf_index_tail *tail,
+                                      uint64_t number);
+/* What is packed in a piece: 1, and `count` bytes, and one more, that are the caller's. 0: it is damaged. MEMORY. */
+int pf_index_unpack(const struct perfile_reader *reader, const struct pf_index_piece *piece, uint8_t **bytes);
 /* Where a number is in a set; false when it is not. */
 bool pf_index_set_has(const struct pf_index_set *set, uint32_t number);
 void pf_index_set_add(struct pf_index_set *set, uint32_t number);

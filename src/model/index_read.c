@@ -45,10 +45,11 @@ static bool open_piece(const struct perfile_reader *reader, const struct pf_inde
     return at;
 }
 
-static struct pf_index_mark mark_at(const struct perfile_reader *reader, const struct pf_index_tail *tail, uint64_t i)
+struct pf_index_mark pf_index_mark_at(const struct perfile_reader *reader, const struct pf_index_tail *tail,
+                                      uint64_t number)
 {
     struct pf_index_mark mark;
-    memcpy(&mark, reader->index.data + tail->marks.at + i * sizeof(mark), sizeof(mark));
+    memcpy(&mark, reader->index.data + tail->marks.at + number * sizeof(mark), sizeof(mark));
     return mark;
 }
 
@@ -93,7 +94,7 @@ static void load_before(struct loading *l, const struct pf_index_tail *tail, uin
 {
     struct input input;
     for (uint64_t i = 0; i <= last && !l->damaged && !l->failed; i++) {
-        const struct pf_index_mark mark = mark_at(l->session->reader, tail, i);
+        const struct pf_index_mark mark = pf_index_mark_at(l->session->reader, tail, i);
         load_texts(l, &mark.texts);
         if (!l->session->keeps_comms || l->damaged)
             continue;
@@ -216,40 +217,53 @@ static void take_state(struct loading *l, struct input *input)
     pf_free(l->allocator, l->spaces, spaces + 1);
 }
 
-/* The bytes of the frame, `count` of them. False: it is damaged, or out of memory. */
-static bool inflate_state(struct loading *l, const struct input *packed, uint8_t *to, size_t count)
+/* The bytes of the frame, `count` of them; 0 when it is damaged. */
+static int inflate_all(const struct perfile_allocator *allocator, const struct input *packed, uint8_t *to, size_t count)
 {
     struct pf_inflate *inflate;
     size_t done = 0, got = 0;
-    if (pf_inflate_open(&inflate, l->allocator, NULL) < 0) {
-        l->failed = true;
-        return false;
-    }
+    if (pf_inflate_open(&inflate, allocator, NULL) < 0)
+        return PERFILE_ERROR_MEMORY;
     int result = pf_inflate_push(inflate, packed->at, packed->left, NULL);
     do {
         result = result < 0 ? result : pf_inflate_pull(inflate, to + done, count - done, &got, NULL);
         done += result < 0 ? 0 : got;
     } while (result == 0 && got && done < count);
-    l->failed |= result == PERFILE_ERROR_MEMORY;
     pf_inflate_close(inflate);
+    if (result == PERFILE_ERROR_MEMORY)
+        return result;
     return result == 0 && done == count;
+}
+
+int pf_index_unpack(const struct perfile_reader *reader, const struct pf_index_piece *piece, uint8_t **bytes)
+{
+    const struct perfile_allocator *allocator = reader->allocator;
+    struct input packed;
+    const uint64_t count = piece->count;
+    *bytes = NULL;
+    if (!open_piece(reader, piece, &packed) || count / PF_INDEX_INFLATES > packed.left || count > SIZE_MAX / 2)
+        return 0;
+    uint8_t *unpacked = pf_new(allocator, (size_t)count + 1);
+    const int result = unpacked ? inflate_all(allocator, &packed, unpacked, (size_t)count) : PERFILE_ERROR_MEMORY;
+    if (result > 0)
+        *bytes = unpacked;
+    else
+        pf_free(allocator, unpacked, (size_t)count + 1);
+    return result;
 }
 
 static void load_state(struct loading *l)
 {
-    struct input packed;
-    const uint64_t count = l->mark.state.count;
-    l->damaged |= !open_piece(l->session->reader, &l->mark.state, &packed) || count / PF_INDEX_INFLATES > packed.left ||
-                  count > SIZE_MAX / 2;
-    uint8_t *state = l->damaged || l->failed ? NULL : pf_new(l->allocator, (size_t)count + 1);
-    if (!state) {
-        l->failed |= !l->damaged;
+    const size_t count = (size_t)l->mark.state.count;
+    uint8_t *state = NULL;
+    const int got = l->damaged || l->failed ? 0 : pf_index_unpack(l->session->reader, &l->mark.state, &state);
+    l->failed |= got < 0;
+    l->damaged |= got == 0;
+    if (got <= 0)
         return;
-    }
-    l->damaged |= !inflate_state(l, &packed, state, (size_t)count);
-    struct input input = {state, (size_t)count};
+    struct input input = {state, count};
     take_state(l, &input);
-    pf_free(l->allocator, state, (size_t)count + 1);
+    pf_free(l->allocator, state, count + 1);
 }
 
 /* ---- the session ------------------------------------------------------------------------------------------------- */
@@ -260,7 +274,7 @@ static bool choose(const struct perfile_session *session, const struct pf_index_
     const struct pf_frame *frame = &session->reader->parts[0].frame;
     bool found = false;
     for (uint64_t i = 0; i < tail->marks.count; i++) {
-        const struct pf_index_mark mark = mark_at(session->reader, tail, i);
+        const struct pf_index_mark mark = pf_index_mark_at(session->reader, tail, i);
         if (mark.settled >= session->first_wanted || mark.resume.offset >= mark.end || mark.end > frame->end)
             break;
         found |= mark.resume.offset > frame->at;
@@ -311,7 +325,7 @@ int pf_index_resume(struct perfile_session *session, struct perfile_error *error
     uint64_t chosen = 0;
     if (session->unordered || session->relieved || !choose(session, &tail, &chosen))
         return 0;
-    l.mark = mark_at(session->reader, &tail, chosen);
+    l.mark = pf_index_mark_at(session->reader, &tail, chosen);
     pf_threads_open(&l.names, l.allocator);
     pf_maps_open(&l.into, l.allocator);
     pf_cgroups_open(&l.groups, l.allocator);

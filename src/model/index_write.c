@@ -8,6 +8,7 @@
 #include "base/varint.h"
 #include "io/deflate.h"
 #include "model/index.h"
+#include "model/past.h"
 
 /* How far marks are apart at least, in bytes of the recording, or in bytes of a state. */
 enum { MARK_BYTES = 64 << 20, MARK_STATES = 32 };
@@ -38,8 +39,9 @@ struct builder {
     struct pf_map numbers; /* of texts, by their hash; looked up as struct pf_index_name in `known` */
     struct pf_arena arena;
     struct pf_map known;     /* number of a text to the text, a pointer */
-    struct pf_text parts[7]; /* of a state */
+    struct pf_text parts[8]; /* of a state */
     struct pf_index_counts has;
+    struct pf_past_maker past;
     struct pf_map map_numbers; /* of this state, by their addresses */
     struct pf_map space_numbers;
     struct pf_index_sizes sizes;
@@ -57,7 +59,7 @@ struct builder {
     bool failed;                  /* out of memory */
 };
 
-enum { NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED };
+enum { COUNTS, NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED };
 
 /* The number of a text. */
 static uint32_t number_of(struct builder *b, const char *text)
@@ -229,28 +231,42 @@ static int write_deflated(struct builder *b, struct pf_deflate *deflate, struct 
     return result;
 }
 
-/* States that follow each other are much the same, and each is of many names and maps: packed they are a fifth. */
-static int write_state(struct builder *b, struct pf_index_piece *piece, struct perfile_error *error)
+/* What was gathered in texts, which are empty afterwards. */
+static int write_packed(struct builder *b, struct pf_text *parts, size_t count, struct pf_index_piece *piece,
+                        struct perfile_error *error)
 {
     struct pf_deflate *deflate;
-    *piece = piece_here(b, sizeof(b->has));
+    *piece = piece_here(b, 0);
     int result = pf_deflate_open(&deflate, b->allocator, 1, error);
     if (result < 0)
         return result;
-    pf_deflate_push(deflate, &b->has, sizeof(b->has));
-    result = write_deflated(b, deflate, piece, error);
-    for (size_t i = 0; i < PF_COUNT(b->parts) && result == 0; i++) {
-        struct pf_text *part = &b->parts[i];
-        piece->count += part->used;
-        pf_deflate_push(deflate, part->data, part->used);
-        result = part->failed || b->failed ? pf_fail_memory(error, "index") : write_deflated(b, deflate, piece, error);
-        part->used = 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        piece->count += parts[i].used;
+        pf_deflate_push(deflate, parts[i].data, parts[i].used);
+        result =
+            parts[i].failed || b->failed ? pf_fail_memory(error, "index") : write_deflated(b, deflate, piece, error);
+        parts[i].used = 0;
     }
     pf_deflate_end(deflate);
     if (result == 0)
         result = write_deflated(b, deflate, piece, error);
     pf_deflate_close(deflate);
     return result;
+}
+
+/* States that follow each other are much the same, and each is of many names and maps: packed they are a fifth. */
+static int write_state(struct builder *b, struct pf_index_piece *piece, struct perfile_error *error)
+{
+    pf_put(&b->parts[COUNTS], &b->has, sizeof(b->has));
+    return write_packed(b, b->parts, PF_COUNT(b->parts), piece, error);
+}
+
+static int write_past(struct builder *b, const struct pf_index_mark *mark, struct pf_index_piece *piece,
+                      struct perfile_error *error)
+{
+    pf_past_put(&b->past, mark->settled, mark->resume.offset, &b->packed);
+    b->failed |= b->past.failed;
+    return b->packed.used || b->failed ? write_packed(b, &b->packed, 1, piece, error) : 0;
 }
 
 /* How far it is to there, in bytes that are looked at. */
@@ -273,6 +289,8 @@ static int write_mark(struct builder *b)
     pf_map_close(&b->map_numbers);
     pf_map_close(&b->space_numbers);
     int result = write_state(b, &mark.state, error);
+    if (result == 0)
+        result = write_past(b, &mark, &mark.past, error);
     mark.texts = piece_here(b, b->new_texts);
     if (result == 0)
         result = write_text(b, &b->texts, &mark.texts, error);
@@ -282,7 +300,7 @@ static int write_mark(struct builder *b)
     b->text_count += b->new_texts;
     b->new_texts = 0;
     pf_put(&b->marks, &mark, sizeof(mark));
-    const uint64_t states = b->sizes.mark_bytes < MARK_BYTES ? 0 : MARK_STATES * mark.state.bytes;
+    const uint64_t states = b->sizes.mark_bytes < MARK_BYTES ? 0 : MARK_STATES * (mark.state.bytes + mark.past.bytes);
     const uint64_t apart = b->compressed ? b->sizes.mark_bytes / INFLATING : b->sizes.mark_bytes;
     b->next_mark = way_of(&session->round_at) + pf_max(apart, states);
     return result;
@@ -461,6 +479,7 @@ static int open_contents(struct builder *b, struct perfile_error *error)
     pf_map_open(&b->known, b->allocator);
     pf_arena_open(&b->arena, b->allocator);
     pf_threads_open(&b->threads, b->allocator);
+    pf_past_maker_open(&b->past, b->allocator);
     const int result = open_texts(b) < 0 ? pf_fail_memory(error, "index") : 0;
     begin_block(b);
     return result;
@@ -481,6 +500,7 @@ static void close_contents(struct builder *b)
     pf_map_close(&b->known);
     pf_arena_close(&b->arena);
     pf_threads_close(&b->threads);
+    pf_past_maker_close(&b->past);
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
@@ -516,12 +536,14 @@ static void take_round(void *context)
 {
     struct builder *b = context;
     const struct perfile_session *session = b->session;
-    const bool due = session->can_enter_before && session->round_before.offset && session->settled &&
-                     way_of(&session->round_at) >= b->next_mark;
+    const bool can_enter = session->can_enter_before && session->round_before.offset && session->settled;
+    const bool due = can_enter && way_of(&session->round_at) >= b->next_mark;
     if (session->round_at.inflated > MARK_BYTES && is_one_stream(b)) {
         refuse(b, one_stream);
         return;
     }
+    if (can_enter && !due)
+        pf_past_round(&b->past, session->settled, session->round_before.offset);
     const int result = due ? write_mark(b) : 0;
     if (result < 0)
         give_up(b, result);
@@ -592,6 +614,7 @@ static void take_delivered(void *context, const struct perfile_record *record)
         take_sample(b, record);
         return;
     }
+    pf_past_delivered(&b->past, b->reader, record);
     switch (record->type) {
     case PERFILE_RECORD_COMM:
         b->failed |= !pf_threads_follow(&b->threads, b->reader, record);
@@ -620,6 +643,7 @@ static void take_read(void *context, const struct perfile_record *record)
 {
     struct builder *b = context;
     note(b, record);
+    pf_past_read(&b->past, b->session, record);
     if (PF_UNLIKELY(b->ready.used)) {
         const int result = write_ready(b, &b->error);
         if (result < 0)

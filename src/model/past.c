@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/past.h"
+
+#include "base/error.h"
+#include "base/varint.h"
+
+/* ---- for who makes an index -------------------------------------------------------------------------------------- */
+
+/* Who has more than that of living processes has none. */
+enum { ENTRIES_RENEWED = 1 << 16, ENTRIES_MOST = 1 << 20 };
+
+enum what { ALWAYS, ROUND, LIFE };
+
+struct pf_past_entry {
+    uint64_t offset;
+    uint64_t time;
+    uint32_t pid, tid;
+    uint32_t bytes;
+    uint16_t type;
+    uint16_t what;
+};
+
+void pf_past_maker_open(struct pf_past_maker *maker, const struct perfile_allocator *allocator)
+{
+    *maker = (struct pf_past_maker){.allocator = allocator, .renew_at = ENTRIES_RENEWED};
+    pf_lives_open(&maker->lives, allocator);
+}
+
+void pf_past_maker_close(struct pf_past_maker *maker)
+{
+    pf_free(maker->allocator, maker->entries, maker->room * sizeof(*maker->entries));
+    pf_lives_close(&maker->lives);
+}
+
+static void turn_off(struct pf_past_maker *maker)
+{
+    const struct perfile_allocator *allocator = maker->allocator;
+    pf_past_maker_close(maker);
+    pf_past_maker_open(maker, allocator);
+    maker->off = true;
+}
+
+static bool decode(struct perfile_reader *reader, const struct perfile_record *record, struct pf_life_note *note)
+{
+    union pf_any_record body;
+    if (pf_record_kind(record->type) != PF_KIND_PROCESS || record->damaged ||
+        perfile_record_decode(reader, record, &body, pf_layout_struct_bytes(record->type), NULL) < 0)
+        return false;
+    *note = pf_life_note_of(record, &body);
+    return true;
+}
+
+/*
+ * Each sample, and what else has its place in time, has one that a filter by time can judge. What is compressed, and
+ * callchains that come later, are not looked for here.
+ */
+static bool can_be_told(const struct perfile_session *session, const struct perfile_record *record)
+{
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    const bool compressed =
+        record->compressed || record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2;
+    if (compressed || record->type >= PERFILE_RECORD_HEADER_ATTR)
+        return !compressed;
+    if (record->type == PERFILE_RECORD_SAMPLE && (!event || !event->plan.time_at))
+        return false;
+    if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED || (record->time && !pf_session_must_wait(session, record)))
+        return false;
+    /* what has no time comes where it stands: only before all others it does not matter where that is */
+    return record->time || pf_record_kind(record->type) != PF_KIND_PROCESS || !session->round_at.offset;
+}
+
+static enum what what_is(enum pf_record_kind kind, bool decoded, uint32_t type)
+{
+    if (type == PERFILE_RECORD_FINISHED_ROUND)
+        return ROUND;
+    return kind == PF_KIND_PROCESS && decoded ? LIFE : ALWAYS;
+}
+
+void pf_past_read(struct pf_past_maker *maker, const struct perfile_session *session,
+                  const struct perfile_record *record)
+{
+    const enum pf_record_kind kind = pf_record_kind(record->type);
+    struct pf_life_note note = {.pid = 0};
+    if (maker->off)
+        return;
+    if (!can_be_told(session, record) || maker->count >= 2 * (size_t)ENTRIES_MOST) {
+        turn_off(maker);
+        return;
+    }
+    if (record->type == PERFILE_RECORD_SAMPLE || (record->time && (kind == PF_KIND_MOMENT || kind == PF_KIND_RUNNING)))
+        return;
+    const bool decoded = decode(session->reader, record, &note);
+    maker->failed |=
+        !pf_grow(maker->allocator, &maker->entries, &maker->room, maker->count + 1, sizeof(*maker->entries));
+    if (!maker->failed)
+        maker->entries[maker->count++] = (struct pf_past_entry){record->offset,
+                                                                record->time,
+                                                                note.pid,
+                                                                note.tid,
+                                                                record->bytes,
+                                                                (uint16_t)record->type,
+                                                                (uint16_t)what_is(kind, decoded, record->type)};
+}
+
+void pf_past_delivered(struct pf_past_maker *maker, struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct pf_life_note note;
+    if (!maker->off && decode(reader, record, &note))
+        pf_lives_follow(&maker->lives, &note);
+    maker->failed |= maker->lives.failed;
+}
+
+static bool matters(const struct pf_past_maker *maker, const struct pf_past_entry *entry)
+{
+    const struct pf_life_note note = {.time = entry->time, .type = entry->type, .pid = entry->pid, .tid = entry->tid};
+    return entry->what == ALWAYS || pf_lives_matters(&maker->lives, &note);
+}
+
+/* The end of a round matters when something in it does. */
+static void renew(struct pf_past_maker *maker, uint64_t settled, uint64_t resume)
+{
+    size_t kept = 0;
+    bool in_round = false;
+    pf_lives_advance(&maker->lives, settled);
+    for (size_t i = 0; i < maker->count; i++) {
+        const struct pf_past_entry *entry = &maker->entries[i];
+        const bool round = entry->what == ROUND;
+        const bool keep = entry->offset >= resume || (round ? in_round : matters(maker, entry));
+        in_round = !round && (in_round || keep);
+        if (keep)
+            maker->entries[kept++] = *entry;
+    }
+    maker->count = kept;
+    maker->renew_at = 2 * kept + ENTRIES_RENEWED;
+    if (kept > ENTRIES_MOST)
+        turn_off(maker);
+}
+
+void pf_past_round(struct pf_past_maker *maker, uint64_t settled, uint64_t resume)
+{
+    if (maker->count >= maker->renew_at)
+        renew(maker, settled, resume);
+}
+
+static void put_range(struct pf_text *text, uint64_t distance, uint64_t bytes)
+{
+    uint8_t *at = (uint8_t *)pf_text_reserve(text, 2 * PF_LEB128_BYTES);
+    at = pf_leb128_put(at, distance);
+    at = pf_leb128_put(at, bytes);
+    pf_text_commit(text, (char *)at);
+}
+
+/* Records without anything between them are one range. */
+static void put_ranges(const struct pf_past_maker *maker, uint64_t resume, struct pf_text *text)
+{
+    uint64_t from = 0, until = 0, before = 0;
+    for (size_t i = 0; i < maker->count && maker->entries[i].offset < resume; i++) {
+        const struct pf_past_entry *entry = &maker->entries[i];
+        if (entry->offset != until) {
+            if (until > from)
+                put_range(text, from - before, until - from);
+            before = until;
+            from = entry->offset;
+        }
+        until = entry->offset + entry->bytes;
+    }
+    if (until > from)
+        put_range(text, from - before, until - from);
+}
+
+void pf_past_put(struct pf_past_maker *maker, uint64_t settled, uint64_t resume, struct pf_text *text)
+{
+    if (maker->off)
+        return;
+    renew(maker, settled, resume);
+    if (maker->off)
+        return;
+    pf_lives_put(&maker->lives, text);
+    put_ranges(maker, resume, text);
+}
+
+/* ---- for who edits ----------------------------------------------------------------------------------------------- */
+
+/* The last mark before the time that has one. */
+static bool choose(struct pf_past *past, uint64_t first)
+{
+    const struct pf_index_tail tail = pf_index_tail_of(past->reader);
+    const struct pf_part *part = &past->reader->parts[0];
+    bool found = false;
+    for (uint64_t i = 0; i < tail.marks.count; i++) {
+        const struct pf_index_mark mark = pf_index_mark_at(past->reader, &tail, i);
+        if (mark.settled >= first || mark.resume.offset >= mark.end || mark.end > part->frame.end)
+            break;
+        if (!mark.past.bytes || mark.resume.inflated || mark.resume.offset < part->start)
+            continue;
+        past->mark = mark;
+        found = true;
+    }
+    return found;
+}
+
+int pf_past_open(struct pf_past *past, struct perfile_reader *reader, uint64_t first, struct pf_lives *lives,
+                 struct perfile_error *error)
+{
+    *past = (struct pf_past){.reader = reader};
+    const int got =
+        reader->index.data && choose(past, first) ? pf_index_unpack(reader, &past->mark.past, &past->bytes) : 0;
+    if (got <= 0) {
+        past->reader = NULL;
+        return got < 0 ? pf_fail_memory(error, "index") : 0;
+    }
+    past->count = (size_t)past->mark.past.count;
+    const uint8_t *at = past->bytes;
+    const struct perfile_allocator *allocator = lives->allocator;
+    if (pf_lives_take(lives, &at, past->bytes + past->count)) {
+        pf_lives_advance(lives, past->mark.settled);
+        past->ranges_at = (size_t)(at - past->bytes);
+        return 0;
+    }
+    const bool failed = lives->failed;
+    pf_past_close(past);
+    pf_lives_close(lives);
+    pf_lives_open(lives, allocator);
+    return failed ? pf_fail_memory(error, "index") : 0;
+}
+
+void pf_past_close(struct pf_past *past)
+{
+    if (past->reader)
+        pf_free(past->reader->allocator, past->bytes, past->count + 1);
+    past->reader = NULL;
+}
+
+void pf_past_pass(const struct pf_past *past)
+{
+    pf_reader_go_to(past->reader, &past->mark.resume, &past->mark.counts);
+}
+
+void pf_past_walk(struct pf_past *past)
+{
+    past->walks = true;
+    past->at = past->bytes + past->ranges_at;
+    past->until = 0;
+}
+
+/* False: there is none, or it is damaged. */
+static bool next_range(struct pf_past *past, uint64_t *from)
+{
+    const uint8_t *end = past->bytes + past->count;
+    uint64_t distance, bytes, until;
+    if (past->at == end || !pf_leb128_take(&past->at, end, &distance) || !pf_leb128_take(&past->at, end, &bytes) ||
+        !pf_add(past->until, distance, from) || !pf_add(*from, bytes, &until) || until > past->mark.resume.offset)
+        return false;
+    past->until = until;
+    return true;
+}
+
+void pf_past_go_on(struct pf_past *past)
+{
+    const struct pf_frame *frame = &past->reader->parts[0].frame;
+    const struct perfile_counts *counts = &past->mark.counts;
+    uint64_t from;
+    while (pf_past_is_due(past)) {
+        past->walks = next_range(past, &from);
+        if (past->walks && from > frame->at)
+            pf_reader_pass_over(past->reader, from, 0, frame->last_time);
+    }
+    if (past->walks)
+        return;
+    past->records = counts->records - pf_min(counts->records, past->reader->counts.records);
+    past->samples = counts->samples - pf_min(counts->samples, past->reader->counts.samples);
+    pf_past_pass(past);
+}
