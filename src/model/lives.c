@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/varint.h"
-#include "model/maps.h"
 
 /* ---- kinds of records -------------------------------------------------------------------------------------------- */
 
@@ -160,7 +159,7 @@ static void advance(struct pf_life_set *set, uint64_t now)
 {
     enum { ENDS_LEAST = 256 };
     while (set->first_end < set->end_count && set->ends[set->first_end].time < now &&
-           now - set->ends[set->first_end].time > PF_REMEMBERED_NS) {
+           now - set->ends[set->first_end].time > PF_LATE_NS) {
         const struct pf_life_end end = set->ends[set->first_end++];
         forget(set, end.id, end.time);
     }

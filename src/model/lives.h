@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Who lives, and which records of the past matter to what follows: those of processes and threads that live, or ended less than
- * PF_REMEMBERED_NS ago, and of those whose mappings or names these have. Of all others nothing is kept: numbers that come
+ * PF_LATE_NS ago, and of those whose mappings or names these have. Of all others nothing is kept: numbers that come
  * again begin anew.
  *
  * What the records say is taken in the order of time. Then all is the same whether one began at the start of the recording,
@@ -41,6 +41,12 @@ struct pf_life_note {
 struct pf_life_note pf_life_note_of(const struct perfile_record *record, const union pf_any_record *body);
 
 /* ---- lives ---- */
+
+/*
+ * A thread runs on for some microseconds behind its EXIT, or longer where it has to wait for a processor. What a build server
+ * does in a second is more than one wants to carry for that.
+ */
+enum { PF_LATE_NS = 100000000 };
 
 struct pf_life {
     uint64_t begin; /* older records do not matter */

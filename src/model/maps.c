@@ -16,6 +16,8 @@ struct perfile_space {
     uint64_t epoch; /* of maps: in the same one nobody else can have seen the node */
 };
 
+/* How long a process that ended may still be asked for. */
+static const uint64_t REMEMBERED_NS = 1000000000;
 enum { TRIM_LEAST = 8 << 20 };
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator)
@@ -558,7 +560,7 @@ static bool move_tree(struct move *m, const struct perfile_space *tree, const st
 bool pf_maps_is_over(const struct pf_maps *maps, uint64_t pid)
 {
     uint64_t ended;
-    return pf_map_get(&maps->ended, pid, &ended) && ended < maps->now && maps->now - ended > PF_REMEMBERED_NS;
+    return pf_map_get(&maps->ended, pid, &ended) && ended < maps->now && maps->now - ended > REMEMBERED_NS;
 }
 
 static bool move_all(struct move *m)

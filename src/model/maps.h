@@ -13,9 +13,6 @@
 #include "base/map.h"
 #include "model/stated_ids.h"
 
-/* How long who ended may still be asked for. */
-enum { PF_REMEMBERED_NS = 1000000000 };
-
 struct perfile_space; /* a node of the tree; the root stands for the whole */
 
 struct pf_maps {

@@ -56,17 +56,17 @@ static bool decode(struct perfile_reader *reader, const struct perfile_record *r
  */
 static bool can_be_told(const struct perfile_session *session, const struct perfile_record *record)
 {
-    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
-    const bool compressed =
-        record->compressed || record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2;
-    if (compressed || record->type >= PERFILE_RECORD_HEADER_ATTR)
-        return !compressed;
-    if (record->type == PERFILE_RECORD_SAMPLE && (!event || !event->plan.time_at))
+    const struct perfile_reader *reader = session->reader;
+    const uint32_t type = record->type;
+    if (type == PERFILE_RECORD_SAMPLE || type == PERFILE_RECORD_CALLCHAIN_DEFERRED || record->compressed ||
+        type == PERFILE_RECORD_COMPRESSED || type == PERFILE_RECORD_COMPRESSED2)
         return false;
-    if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED || (record->time && !pf_session_must_wait(session, record)))
+    if (type >= PERFILE_RECORD_HEADER_ATTR)
+        return true;
+    if (!reader->event_count || !reader->events[0]->plan.sample_id_all || record->time == UINT64_MAX)
         return false;
     /* what has no time comes where it stands: only before all others it does not matter where that is */
-    return record->time || pf_record_kind(record->type) != PF_KIND_PROCESS || !session->round_at.offset;
+    return record->time || pf_record_kind(type) != PF_KIND_PROCESS || !session->round_at.offset;
 }
 
 static enum what what_is(enum pf_record_kind kind, bool decoded, uint32_t type)
@@ -76,7 +76,7 @@ static enum what what_is(enum pf_record_kind kind, bool decoded, uint32_t type)
     return kind == PF_KIND_PROCESS && decoded ? LIFE : ALWAYS;
 }
 
-void pf_past_read(struct pf_past_maker *maker, const struct perfile_session *session,
+void pf_past_note(struct pf_past_maker *maker, const struct perfile_session *session,
                   const struct perfile_record *record)
 {
     const enum pf_record_kind kind = pf_record_kind(record->type);
@@ -102,10 +102,23 @@ void pf_past_read(struct pf_past_maker *maker, const struct perfile_session *ses
                                                                 (uint16_t)what_is(kind, decoded, record->type)};
 }
 
+/* A map of a process that is known says nothing new: nearly all are. */
+static bool is_known(const struct pf_past_maker *maker, const struct perfile_reader *reader,
+                     const struct perfile_record *record)
+{
+    const bool swap = reader->file.swapped;
+    return (record->type == PERFILE_RECORD_MMAP || record->type == PERFILE_RECORD_MMAP2) && record->bytes >= 16 &&
+           pf_lives_process(&maker->lives, pf_load32(record->data + 8, swap)) &&
+           pf_lives_thread(&maker->lives, pf_load32(record->data + 12, swap));
+}
+
 void pf_past_delivered(struct pf_past_maker *maker, struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct pf_life_note note;
-    if (!maker->off && decode(reader, record, &note))
+    if (maker->off || pf_record_kind(record->type) != PF_KIND_PROCESS)
+        return;
+    pf_lives_advance(&maker->lives, record->time);
+    if (!is_known(maker, reader, record) && decode(reader, record, &note))
         pf_lives_follow(&maker->lives, &note);
     maker->failed |= maker->lives.failed;
 }

@@ -28,9 +28,17 @@ struct pf_past_maker {
 
 void pf_past_maker_open(struct pf_past_maker *maker, const struct perfile_allocator *allocator);
 void pf_past_maker_close(struct pf_past_maker *maker);
-/* A record as it stands in the file. */
-void pf_past_read(struct pf_past_maker *maker, const struct perfile_session *session,
+void pf_past_note(struct pf_past_maker *maker, const struct perfile_session *session,
                   const struct perfile_record *record);
+/* A record as it stands in the file. Nearly all are samples of which nothing need be known. */
+static inline void pf_past_read(struct pf_past_maker *maker, const struct perfile_session *session,
+                                const struct perfile_record *record)
+{
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    if (PF_UNLIKELY(record->type != PERFILE_RECORD_SAMPLE || record->compressed || !event || !event->plan.time_at ||
+                    record->time == UINT64_MAX))
+        pf_past_note(maker, session, record);
+}
 /* The record has its turn. */
 void pf_past_delivered(struct pf_past_maker *maker, struct perfile_reader *reader, const struct perfile_record *record);
 /* All up to `settled` had its turn, and all before `resume` is no later than that. */
