@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* An index of a recording, as it is: the samples are the same. And as somebody else may have made it, with right checksums: of its frames, too. */
+/* An index of a recording, as it is: the samples are the same, and so is what is cut. And as somebody else may have made it, with right checksums: of its frames, too. */
 #include "fuzz.h"
+
+#include <inttypes.h>
+
+#include <perfile/edit.h>
 
 #include "base/text.h"
 #include "io/deflate.h"
@@ -91,6 +95,37 @@ static void flip(uint8_t *data, size_t bytes, uint64_t *random)
         data[next_random(random) % bytes] ^= (uint8_t)(1u << next_random(random) % 8);
 }
 
+static int add_written(void *context, const void *data, size_t bytes)
+{
+    uint64_t *hash = context;
+    *hash = pf_hash_bytes(*hash, data, bytes);
+    return 0;
+}
+
+static uint64_t cut_wanted(struct perfile_reader *reader, const struct wanted *wanted)
+{
+    struct perfile_filter filter = {.size = sizeof(filter)};
+    struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
+    struct perfile_edit_report report = PERFILE_EDIT_REPORT_INIT;
+    struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_writer *writer;
+    uint64_t hash = 0;
+    char time[64];
+    snprintf(time, sizeof(time), "%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64, wanted->first / 1000000000,
+             wanted->first % 1000000000, wanted->last / 1000000000, wanted->last % 1000000000);
+    filter.time = time;
+    options.filter = &filter;
+    how.mode = PERFILE_MODE_PIPE;
+    FUZZ_REQUIRE(perfile_writer_open_sink(&(struct perfile_sink){&hash, add_written}, &how, &writer, NULL) == 0);
+    int result = perfile_cut(reader, writer, &options, &report, NULL);
+    if (result == 0)
+        result = perfile_writer_finish(writer, NULL);
+    perfile_writer_close(writer);
+    FUZZ_REQUIRE(perfile_reader_rewind(reader, NULL) == 0);
+    hash = pf_hash_bytes(hash, &report.records_dropped, sizeof(report.records_dropped));
+    return pf_hash_bytes(hash, &report.samples_dropped, sizeof(report.samples_dropped)) + (uint64_t)(result < 0);
+}
+
 /* Where the piece is; NULL: not in the index. */
 static uint8_t *inside(const struct kept *index, const struct pf_index_piece *piece)
 {
@@ -110,6 +145,7 @@ static void seal_mark(const struct kept *index, uint8_t *at)
     seal_piece(index, &mark.texts);
     seal_piece(index, &mark.gone);
     seal_piece(index, &mark.state);
+    seal_piece(index, &mark.past);
     memcpy(at, &mark, sizeof(mark));
 }
 
@@ -148,7 +184,7 @@ static void seal(const struct kept *index)
     memcpy(index->data + index->bytes - sizeof(tail), &tail, sizeof(tail));
 }
 
-static void inflate_state(const struct kept *index, const struct pf_index_piece *state, uint8_t *to)
+static void inflate_piece(const struct kept *index, const struct pf_index_piece *state, uint8_t *to)
 {
     struct pf_inflate *inflate;
     size_t got = 1;
@@ -160,7 +196,7 @@ static void inflate_state(const struct kept *index, const struct pf_index_piece 
 }
 
 /* Behind all that is there. */
-static void deflate_state(struct kept *index, struct pf_index_piece *state, const uint8_t *from)
+static void deflate_piece(struct kept *index, struct pf_index_piece *state, const uint8_t *from)
 {
     struct pf_deflate *deflate;
     uint8_t out[4096];
@@ -186,11 +222,12 @@ static void spoil_state(struct kept *index, uint64_t *random)
         return;
     const size_t at = (size_t)(tail.marks.at + next_random(random) % tail.marks.count * sizeof(mark));
     memcpy(&mark, index->data + at, sizeof(mark));
-    uint8_t *state = malloc((size_t)mark.state.count);
+    struct pf_index_piece *piece = next_random(random) % 2 && mark.past.bytes ? &mark.past : &mark.state;
+    uint8_t *state = malloc((size_t)piece->count);
     FUZZ_REQUIRE(state);
-    inflate_state(index, &mark.state, state);
-    flip(state, (size_t)mark.state.count, random);
-    deflate_state(index, &mark.state, state);
+    inflate_piece(index, piece, state);
+    flip(state, (size_t)piece->count, random);
+    deflate_piece(index, piece, state);
     free(state);
     memcpy(index->data + at, &mark, sizeof(mark));
     FUZZ_REQUIRE(keep(index, &tail, sizeof(tail)) == 0);
@@ -206,10 +243,12 @@ static void spoil(const struct kept *index, uint64_t *random)
 
 static void compare(struct perfile_reader *reader, struct kept *index, const struct wanted *wanted, uint64_t random)
 {
-    const uint64_t of_time = read_wanted(reader, wanted, true), of_process = read_wanted(reader, wanted, false);
+    const uint64_t of_time = read_wanted(reader, wanted, true), of_process = read_wanted(reader, wanted, false),
+                   of_cut = cut_wanted(reader, wanted);
     FUZZ_REQUIRE(perfile_index_use(reader, index->data, index->bytes, NULL) == 0);
     FUZZ_REQUIRE(read_wanted(reader, wanted, true) == of_time);
     FUZZ_REQUIRE(read_wanted(reader, wanted, false) == of_process);
+    FUZZ_REQUIRE(cut_wanted(reader, wanted) == of_cut);
     for (unsigned i = 0; i < HOSTILE; i++) {
         reader->index.data = NULL;
         if (i < HOSTILE / 2)
@@ -220,6 +259,7 @@ static void compare(struct perfile_reader *reader, struct kept *index, const str
             continue;
         (void)read_wanted(reader, wanted, true);
         (void)read_wanted(reader, wanted, false);
+        (void)cut_wanted(reader, wanted);
     }
 }
 
