@@ -4,7 +4,7 @@
 
 Of recordings that are generated, and with --all of more and larger ones, and of those that are given.
 """
-import fcntl, os, pathlib, random, subprocess, sys, tempfile, time
+import fcntl, os, pathlib, random, subprocess, sys, tempfile, time, zlib
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic, served
@@ -129,6 +129,28 @@ def try_damage(pair, path, count):
     assert index.read_bytes() == good  # it was made anew
 
 
+def other_version(index, number):
+    """The same as an older perfile made it: the tail ends with its version, its checksum and a name of 8 bytes."""
+    end = len(index) - 16
+    crc = int.from_bytes(index[end:end + 8], sys.byteorder)
+    begin, = [at for at in range(end - 400, end - 100, 4) if zlib.crc32(index[at:end]) == crc]
+    tail = index[begin:end - 4] + number.to_bytes(4, sys.byteorder)
+    return index[:begin] + tail + zlib.crc32(tail).to_bytes(8, sys.byteorder) + index[-8:]
+
+
+def try_versions(pair, path):
+    """An index of another version is made anew where it would be used."""
+    index, = pair.files()
+    good = index.read_bytes()
+    version = int.from_bytes(good[-20:-16], sys.byteorder)
+    assert other_version(good, version) == good
+    for number in (version - 1, version + 1):
+        for options in (['--time', '10%-12%'], ['--pid', '2072']):
+            index.write_bytes(other_version(good, number))
+            pair.compare(path, (options,), [SCRIPT])
+            assert index.read_bytes() == good, (number, options)
+
+
 def try_two_readers(pair, path):
     """Of one recording: each opens the index, and closes its own."""
     words = ['query', '--time', '0,1000', 'SELECT count(*) FROM threads a JOIN threads b', str(path)]
@@ -245,6 +267,7 @@ def try_generated():
         try_two_readers(pair, large)
         try_views(pair, large)
         try_left(pair, large)
+        try_versions(pair, large)
         try_damage(pair, large, 60 if ALL else 6)
         try_stale(pair, large)
 

@@ -2,12 +2,13 @@
 /* A slice by the index is the slice without it, whatever is wrong with the index. */
 #include <stdio.h>
 
-#include "model/index.h"
+#include "model/past.h"
 
 #include "base/text.h"
 #include "edited.h"
 #include "recording.h"
 
+#include <perfile/edit.h>
 #include <perfile/index.h>
 
 enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
@@ -244,6 +245,97 @@ static void test_same_filtered(void **state)
 }
 
 /* What was passed over counts: the counts are those of the whole recording. */
+/* ---- cuts ---- */
+
+struct cut {
+    uint64_t hash;
+    struct perfile_edit_report report;
+};
+
+static int add_written(void *context, const void *data, size_t bytes)
+{
+    struct cut *cut = context;
+    cut->hash = add(cut->hash, data, bytes);
+    return 0;
+}
+
+/* As a stream, which the sink gets as it comes. */
+static struct cut cut_slice(struct perfile_reader *reader, const struct slice *slice)
+{
+    struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
+    struct perfile_filter filter = {.size = sizeof(filter)};
+    struct cut cut = {.report = PERFILE_EDIT_REPORT_INIT};
+    struct perfile_writer *writer;
+    char time[64];
+    snprintf(time, sizeof(time), "%.9f,%.9f", (double)slice->first * 1e-9,
+             slice->last < UINT64_MAX ? (double)slice->last * 1e-9 : 1e6);
+    filter.time = time;
+    options.filter = &filter;
+    how.mode = PERFILE_MODE_PIPE;
+    assert_int_equal(perfile_writer_open_sink(&(struct perfile_sink){&cut, add_written}, &how, &writer, NULL), 0);
+    assert_int_equal(perfile_cut(reader, writer, &options, &cut.report, NULL), 0);
+    assert_int_equal(perfile_writer_finish(writer, NULL), 0);
+    perfile_writer_close(writer);
+    assert_int_equal(perfile_reader_rewind(reader, NULL), 0);
+    return cut;
+}
+
+static void check_cuts(const struct cut *with, const struct cut *without)
+{
+    assert_true(with->hash == without->hash);
+    assert_memory_equal(&with->report, &without->report, sizeof(with->report));
+}
+
+/* Nobody can read over the samples before a place any more. */
+static void spoil_samples(struct indexed *made, uint64_t before)
+{
+    const struct perfile_record *record;
+    uint64_t last = 0;
+    while (perfile_reader_next(made->reader, &record, NULL) > 0 && record->offset < before) {
+        if (last)
+            memset(made->block + last, 0xff, 8);
+        last = record->type == PERFILE_RECORD_SAMPLE ? record->offset : 0;
+    }
+    assert_int_equal(perfile_reader_rewind(made->reader, NULL), 0);
+}
+
+static uint64_t mark_before(struct perfile_reader *reader, uint64_t time)
+{
+    struct pf_lives lives;
+    struct pf_past past;
+    pf_lives_open(&lives, reader->allocator);
+    assert_int_equal(pf_past_open(&past, reader, time, &lives, NULL), 0);
+    const uint64_t offset = past.reader ? past.mark.resume.offset : 0;
+    pf_past_close(&past);
+    pf_lives_close(&lives);
+    return offset;
+}
+
+static void test_same_cuts(void **state)
+{
+    struct indexed *made = *state;
+    uint64_t fewer = 0;
+    for (size_t i = 0; i < PF_COUNT(slices); i++) {
+        forget_index(made);
+        const struct cut without = cut_slice(made->reader, &slices[i]);
+        assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
+        const struct cut with = cut_slice(made->reader, &slices[i]);
+        check_cuts(&with, &without);
+        uint8_t *kept = malloc(made->recording.bytes);
+        assert_non_null(kept);
+        memcpy(kept, made->block, made->recording.bytes);
+        const uint64_t mark = mark_before(made->reader, slices[i].first);
+        spoil_samples(made, mark);
+        const struct cut unread = cut_slice(made->reader, &slices[i]);
+        check_cuts(&unread, &without);
+        memcpy(made->block, kept, made->recording.bytes);
+        free(kept);
+        fewer += mark > 0;
+    }
+    assert_in_range(fewer, 6, PF_COUNT(slices));
+}
+
 static void test_counts(void **state)
 {
     struct indexed *made = *state;
@@ -375,6 +467,36 @@ static void test_hostile(void **state)
     seal(made, &tail);
 }
 
+/* The same of what matters of the past. */
+static void test_hostile_past(void **state)
+{
+    struct indexed *made = *state;
+    struct pf_index_tail tail;
+    struct pf_index_mark mark;
+    unsigned random = 5;
+    memcpy(&tail, made->index + made->bytes - sizeof(tail), sizeof(tail));
+    uint8_t *last = made->index + tail.marks.at + (tail.marks.count - 1) * sizeof(mark);
+    memcpy(&mark, last, sizeof(mark));
+    const struct pf_index_mark good = mark;
+    assert_true(good.past.bytes > 0);
+    for (unsigned i = 0; i < 60; i++) {
+        random = random * 1103515245 + 12345;
+        uint8_t *at = made->index + mark.past.at + (random >> 4) % mark.past.bytes;
+        const uint8_t was = *at;
+        *at ^= (uint8_t)(1u << i % 8);
+        mark = good;
+        mark.past.crc = pf_crc32(0, made->index + mark.past.at, (size_t)mark.past.bytes);
+        memcpy(last, &mark, sizeof(mark));
+        seal(made, &tail);
+        forget_index(made);
+        assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
+        (void)cut_slice(made->reader, &slices[5]);
+        *at = was;
+    }
+    memcpy(last, &good, sizeof(good));
+    seal(made, &tail);
+}
+
 static void test_foreign(void **state)
 {
     struct indexed *made = *state;
@@ -469,6 +591,10 @@ static void test_compressed(void **state)
             assert_true(with.hash == without.hash && without.hash == same.hash);
             assert_int_equal(with.samples, without.samples);
             fewer += with.records < without.records;
+            const struct cut cut = cut_slice(made.reader, &slices[i]);
+            forget_index(&made);
+            const struct cut whole = cut_slice(made.reader, &slices[i]);
+            check_cuts(&cut, &whole);
         }
         assert_true(fewer >= 4);
         forget_compressed(&made);
@@ -504,9 +630,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_slices), cmocka_unit_test(test_same_filtered), cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_damaged),     cmocka_unit_test(test_hostile),       cmocka_unit_test(test_hostile_blocks),
-        cmocka_unit_test(test_foreign),     cmocka_unit_test(test_refused),       cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_same_slices), cmocka_unit_test(test_same_filtered),  cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_same_cuts),   cmocka_unit_test(test_hostile_past),   cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_hostile),     cmocka_unit_test(test_hostile_blocks), cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_compressed),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);
 }
