@@ -7,10 +7,15 @@
 static const struct perfile_attr usual = {.sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
                                                          PERFILE_SAMPLE_CPU};
 
+static void put_sample_of(struct edited *made, int32_t pid, uint64_t time)
+{
+    const struct perfile_sample sample = {.size = sizeof(sample), .pid = pid, .tid = pid, .time = time, .cpu = 2};
+    assert_int_equal(perfile_writer_sample(made->writer, 0, 2, &sample, NULL), 0);
+}
+
 static void put_sample(struct edited *made, uint64_t time)
 {
-    const struct perfile_sample sample = {.size = sizeof(sample), .pid = 1, .tid = 1, .time = time, .cpu = 2};
-    assert_int_equal(perfile_writer_sample(made->writer, 0, 2, &sample, NULL), 0);
+    put_sample_of(made, 1, time);
 }
 
 static int call_cut(struct perfile_reader *reader, struct perfile_writer *writer, const void *options,
@@ -233,6 +238,77 @@ static void test_who_is_over_is_left_out(void **state)
     }
 }
 
+enum { SECOND = 1000000000 };
+
+/* Of what is kept, the tids of all but the sample that is there in the end; up to 0. */
+static void check_kept(struct edited *made, const int32_t *tids)
+{
+    const struct perfile_filter filter = {sizeof(filter), .time = "10,"};
+    struct perfile_cut_options how = PERFILE_CUT_OPTIONS_INIT;
+    const struct perfile_record *record;
+    put_sample(made, UINT64_C(10) * SECOND);
+    how.filter = &filter;
+    assert_int_equal(edited_run(made, NULL, call_cut, &how), 0);
+    while (perfile_reader_next(made->reader, &record, NULL) > 0) {
+        struct perfile_sample_id id = {.size = sizeof(id)};
+        if (record->type == PERFILE_RECORD_SAMPLE)
+            continue;
+        assert_int_equal(perfile_sample_id_decode(made->reader, record, &id, NULL), 0);
+        assert_int_equal(id.tid, *tids++);
+    }
+    assert_int_equal(*tids, 0);
+    edited_end(made);
+}
+
+/* Process 5 is another one than before: what the other said once came along. */
+static void test_number_that_comes_again(void **state)
+{
+    const int32_t kept[] = {1, 5, 5, 0};
+    struct edited made = edited_start();
+    (void)state;
+    edited_event(&made, &usual, 1, NULL);
+    put_comm(&made, 1, 1, 0, 1);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){5, 1, 5, 1}, SECOND);
+    put_comm(&made, 5, 5, 0, SECOND + 1);
+    put_task(&made, PERFILE_RECORD_EXIT, (int32_t[4]){5, 1, 5, 1}, SECOND + 2);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){5, 1, 5, 1}, UINT64_C(3) * SECOND);
+    put_comm(&made, 5, 5, 0, UINT64_C(3) * SECOND + 1);
+    check_kept(&made, kept);
+}
+
+/* Process 5 has the mappings of 4, for it never began a program of its own. */
+static void test_parent_that_is_over_stays(void **state)
+{
+    const int32_t kept[] = {1, 4, 4, 5, 4, 0};
+    struct edited made = edited_start();
+    (void)state;
+    edited_event(&made, &usual, 1, NULL);
+    put_comm(&made, 1, 1, 0, 1);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){4, 1, 4, 1}, SECOND);
+    put_comm(&made, 4, 4, PERFILE_MISC_COMM_EXEC, SECOND + 1);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){5, 4, 5, 4}, SECOND + 2);
+    put_task(&made, PERFILE_RECORD_EXIT, (int32_t[4]){4, 1, 4, 1}, SECOND + 3);
+    check_kept(&made, kept);
+}
+
+/* A thread runs on for a moment behind its end; much later its number is somebody else's. */
+static void test_late_sample_keeps_its_process(void **state)
+{
+    const int32_t late[] = {1, 7, 7, 7, 0}, too_late[] = {1, 0};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct edited made = edited_start();
+        const uint64_t end = UINT64_C(10) * SECOND - (i ? SECOND : 1000);
+        edited_event(&made, &usual, 1, NULL);
+        put_comm(&made, 1, 1, 0, 1);
+        put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){7, 1, 7, 1}, SECOND);
+        put_comm(&made, 7, 7, 0, SECOND + 1);
+        put_task(&made, PERFILE_RECORD_EXIT, (int32_t[4]){7, 1, 7, 1}, end);
+        put_sample_of(&made, 7, UINT64_C(10) * SECOND);
+        check_kept(&made, i ? too_late : late);
+    }
+}
+
 /* ---- what is counted ---- */
 
 /* Parts of samples that nobody knows cannot be turned: such a sample is not among those that were kept. */
@@ -322,7 +398,8 @@ int main(void)
         cmocka_unit_test(test_directory_is_ordered),         cmocka_unit_test(test_split_directory_is_ordered),
         cmocka_unit_test(test_samples_that_do_not_say_stay), cmocka_unit_test(test_unwritten_sample_is_not_kept),
         cmocka_unit_test(test_invalid_feature_number),       cmocka_unit_test(test_told_feature_is_copied_once),
-        cmocka_unit_test(test_who_is_over_is_left_out),
+        cmocka_unit_test(test_who_is_over_is_left_out),      cmocka_unit_test(test_number_that_comes_again),
+        cmocka_unit_test(test_parent_that_is_over_stays),    cmocka_unit_test(test_late_sample_keeps_its_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
