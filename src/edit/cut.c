@@ -209,7 +209,8 @@ static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error
  */
 static int open_past(struct pf_cut *cut, struct perfile_error *error)
 {
-    if (!cut->drops_ended || cut->by_time || cut->line_known || pf_edit_defers_callchains(cut->reader))
+    if (!cut->drops_ended || cut->by_time || cut->line_known || !pf_cut_have_times(cut) ||
+        pf_edit_defers_callchains(cut->reader))
         return 0;
     return pf_past_open(&cut->past, cut->reader, cut->first_time, &cut->lives, error);
 }

@@ -184,6 +184,8 @@ bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie);
 bool pf_cut_add_fork(struct pf_cut *cut, const struct perfile_record *record, const struct perfile_fork *fork);
 /* Who has a link needs its parents. */
 bool pf_cut_link_parents(struct pf_cut *cut);
+/* Samples of all events, which are known by now. */
+bool pf_cut_have_times(const struct pf_cut *cut);
 /* A record of a process, with drops_ended. */
 bool pf_cut_note_process(struct pf_cut *cut, const struct pf_item *item, const int32_t pids[2]);
 /* Each record, with drops_ended: what no record can come before any more has its turn. */

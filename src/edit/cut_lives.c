@@ -88,10 +88,20 @@ static int compare_notes(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
+/* A filter by time keeps samples that have none, of whenever they are; a stream tells of its events before all else. */
+bool pf_cut_have_times(const struct pf_cut *cut)
+{
+    bool have = true;
+    for (size_t i = 0; i < cut->reader->event_count; i++)
+        have &= (cut->reader->events[i]->public.attr->sample_type & PERFILE_SAMPLE_TIME) != 0;
+    return have;
+}
+
 /* Those up to this time have their turn. False when out of memory. */
 static bool follow_notes(struct pf_cut *cut, uint64_t limit)
 {
     size_t done = 0;
+    cut->lives.keeps_ended = !pf_cut_have_times(cut);
     if (cut->note_count)
         qsort(cut->notes, cut->note_count, sizeof(*cut->notes), compare_notes);
     for (; done < cut->note_count && cut->notes[done].note.time <= limit; done++)

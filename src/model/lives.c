@@ -132,10 +132,12 @@ static void inherit(struct pf_life_set *set, struct pf_life *life, uint32_t id)
     life->up = id;
 }
 
-/* Nothing of it is alive. */
+/* Nothing of it is alive; since when is not known where records have no times: then it is never over. */
 static void note_end(struct pf_lives *lives, struct pf_life_set *set, struct pf_life *life, uint64_t time)
 {
-    life->end = time;
+    life->end = time ? time : UINT64_MAX;
+    if (life->end == UINT64_MAX)
+        return;
     if (set->first_end == set->end_count)
         set->first_end = set->end_count = 0;
     lives->failed |= !pf_grow(lives->allocator, &set->ends, &set->end_room, set->end_count + 1, sizeof(*set->ends));
@@ -203,6 +205,8 @@ void pf_lives_close(struct pf_lives *lives)
 
 void pf_lives_advance(struct pf_lives *lives, uint64_t now)
 {
+    if (lives->keeps_ended)
+        return;
     advance(&lives->threads, now);
     advance(&lives->processes, now);
 }

@@ -79,7 +79,8 @@ struct pf_life_set {
 struct pf_lives {
     const struct perfile_allocator *allocator;
     struct pf_life_set threads, processes;
-    bool failed; /* out of memory */
+    bool keeps_ended; /* who is over matters all the same */
+    bool failed;      /* out of memory */
 };
 
 void pf_lives_open(struct pf_lives *lives, const struct perfile_allocator *allocator);
