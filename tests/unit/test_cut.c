@@ -170,14 +170,14 @@ static void test_samples_that_do_not_say_stay(void **state)
 static void put_task(struct edited *made, uint32_t type, const int32_t ids[4], uint64_t time)
 {
     const struct perfile_fork task = {.pid = ids[0], .ppid = ids[1], .tid = ids[2], .ptid = ids[3], .time = time};
-    const struct perfile_sample_id id = {.size = sizeof(id), .pid = ids[0], .tid = ids[2], .time = time};
+    const struct perfile_sample_id id = {.size = sizeof(id), .pid = ids[0], .tid = ids[2], .time = time, .id = 1};
     assert_int_equal(perfile_writer_record(made->writer, type, 0, &task, sizeof(task), &id, NULL), 0);
 }
 
 static void put_comm(struct edited *made, int32_t pid, int32_t tid, uint16_t misc, uint64_t time)
 {
     const struct perfile_comm comm = {.pid = pid, .tid = tid, .comm = misc ? "program" : "thread"};
-    const struct perfile_sample_id id = {.size = sizeof(id), .pid = pid, .tid = tid, .time = time};
+    const struct perfile_sample_id id = {.size = sizeof(id), .pid = pid, .tid = tid, .time = time, .id = 1};
     assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_COMM, misc, &comm, sizeof(comm), &id, NULL), 0);
 }
 
@@ -309,6 +309,26 @@ static void test_late_sample_keeps_its_process(void **state)
     }
 }
 
+/* A sample without a time stays, and may be of any: so may the process that it is of, which ended long before. */
+static void test_sample_without_time_keeps_its_process(void **state)
+{
+    const int32_t kept[] = {1, 7, 7, 7, 0};
+    const struct perfile_sample sample = {.size = sizeof(sample), .pid = 7, .tid = 7, .identifier = 2, .id = 2};
+    struct perfile_attr with_time = usual, without = usual;
+    struct edited made = edited_start();
+    (void)state;
+    with_time.sample_type |= PERFILE_SAMPLE_IDENTIFIER;
+    without.sample_type = with_time.sample_type & ~(uint64_t)PERFILE_SAMPLE_TIME;
+    edited_event(&made, &with_time, 1, NULL);
+    edited_event(&made, &without, 2, NULL);
+    put_comm(&made, 1, 1, 0, 1);
+    put_task(&made, PERFILE_RECORD_FORK, (int32_t[4]){7, 1, 7, 1}, SECOND);
+    put_comm(&made, 7, 7, 0, SECOND + 1);
+    put_task(&made, PERFILE_RECORD_EXIT, (int32_t[4]){7, 1, 7, 1}, SECOND + 2);
+    assert_int_equal(perfile_writer_sample(made.writer, 1, 2, &sample, NULL), 0);
+    check_kept(&made, kept);
+}
+
 /* ---- what is counted ---- */
 
 /* Parts of samples that nobody knows cannot be turned: such a sample is not among those that were kept. */
@@ -395,11 +415,17 @@ static void test_told_feature_is_copied_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directory_is_ordered),         cmocka_unit_test(test_split_directory_is_ordered),
-        cmocka_unit_test(test_samples_that_do_not_say_stay), cmocka_unit_test(test_unwritten_sample_is_not_kept),
-        cmocka_unit_test(test_invalid_feature_number),       cmocka_unit_test(test_told_feature_is_copied_once),
-        cmocka_unit_test(test_who_is_over_is_left_out),      cmocka_unit_test(test_number_that_comes_again),
-        cmocka_unit_test(test_parent_that_is_over_stays),    cmocka_unit_test(test_late_sample_keeps_its_process),
+        cmocka_unit_test(test_directory_is_ordered),
+        cmocka_unit_test(test_split_directory_is_ordered),
+        cmocka_unit_test(test_samples_that_do_not_say_stay),
+        cmocka_unit_test(test_unwritten_sample_is_not_kept),
+        cmocka_unit_test(test_invalid_feature_number),
+        cmocka_unit_test(test_told_feature_is_copied_once),
+        cmocka_unit_test(test_who_is_over_is_left_out),
+        cmocka_unit_test(test_number_that_comes_again),
+        cmocka_unit_test(test_parent_that_is_over_stays),
+        cmocka_unit_test(test_late_sample_keeps_its_process),
+        cmocka_unit_test(test_sample_without_time_keeps_its_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
