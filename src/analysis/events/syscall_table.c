@@ -27,25 +27,25 @@ struct number {
 };
 
 #define NUMBER(value, name) {value, CALL_##name},
-static const struct number x86_64[] = {
+static const struct number x86_64_calls[] = {
 #include "analysis/events/syscalls/x86_64.def"
 };
-static const struct number i386[] = {
+static const struct number i386_calls[] = {
 #include "analysis/events/syscalls/i386.def"
 };
-static const struct number arm64[] = {
+static const struct number arm64_calls[] = {
 #include "analysis/events/syscalls/arm64.def"
 };
-static const struct number arm[] = {
+static const struct number arm_calls[] = {
 #include "analysis/events/syscalls/arm.def"
 };
-static const struct number riscv64[] = {
+static const struct number riscv64_calls[] = {
 #include "analysis/events/syscalls/riscv64.def"
 };
-static const struct number s390x[] = {
+static const struct number s390x_calls[] = {
 #include "analysis/events/syscalls/s390x.def"
 };
-static const struct number ppc64[] = {
+static const struct number ppc64_calls[] = {
 #include "analysis/events/syscalls/ppc64.def"
 };
 #undef NUMBER
@@ -56,13 +56,13 @@ static const struct {
     size_t count;
     bool narrow;
 } abis[] = {
-    [PF_ABI_X86_64] = {"x86_64", x86_64, PF_COUNT(x86_64), false},
-    [PF_ABI_I386] = {"i386", i386, PF_COUNT(i386), true},
-    [PF_ABI_ARM64] = {"arm64", arm64, PF_COUNT(arm64), false},
-    [PF_ABI_ARM] = {"arm", arm, PF_COUNT(arm), true},
-    [PF_ABI_RISCV64] = {"riscv64", riscv64, PF_COUNT(riscv64), false},
-    [PF_ABI_S390X] = {"s390x", s390x, PF_COUNT(s390x), false},
-    [PF_ABI_PPC64] = {"ppc64", ppc64, PF_COUNT(ppc64), false},
+    [PF_ABI_X86_64] = {"x86_64", x86_64_calls, PF_COUNT(x86_64_calls), false},
+    [PF_ABI_I386] = {"i386", i386_calls, PF_COUNT(i386_calls), true},
+    [PF_ABI_ARM64] = {"arm64", arm64_calls, PF_COUNT(arm64_calls), false},
+    [PF_ABI_ARM] = {"arm", arm_calls, PF_COUNT(arm_calls), true},
+    [PF_ABI_RISCV64] = {"riscv64", riscv64_calls, PF_COUNT(riscv64_calls), false},
+    [PF_ABI_S390X] = {"s390x", s390x_calls, PF_COUNT(s390x_calls), false},
+    [PF_ABI_PPC64] = {"ppc64", ppc64_calls, PF_COUNT(ppc64_calls), false},
     [PF_ABI_UNKNOWN] = {NULL, NULL, 0, false},
 };
 
