@@ -40,7 +40,7 @@ static uint64_t bits_at(const uint8_t *bytes, uint64_t bit, unsigned width)
     uint64_t value = 0;
     for (unsigned got = 0; got < width;) {
         const unsigned inside = (unsigned)(bit % 8), some = width - got < 8 - inside ? width - got : 8 - inside;
-        value |= (uint64_t)(bytes[bit / 8] >> inside & ((1u << some) - 1)) << got;
+        value |= ((uint64_t)bytes[bit / 8] >> inside & ((1u << some) - 1)) << got;
         got += some;
         bit += some;
     }
