@@ -34,7 +34,7 @@ static void take(struct pf_heap *heap, uint64_t time, uint64_t number)
     assert_non_null(first);
     assert_int_equal(first->time, time);
     assert_int_equal(first->number, number);
-    assert_int_equal(first->value, number ^ 0x5555);
+    assert_int_equal(first->value, (uintptr_t)(number ^ 0x5555));
     pf_heap_take(heap);
 }
 
