@@ -65,8 +65,8 @@ static uint64_t hash_event(const struct perfile_event *event)
     return pf_hash_bytes(pf_hash_bytes(PF_HASH_START, &attr, sizeof(attr)), event->name, strlen(event->name));
 }
 
-/* Of what same_recording compares. */
-static uint64_t hash_recording(struct perfile_reader *reader)
+/* Of what same_recording compares. False when out of memory. */
+static bool hash_recording(struct perfile_reader *reader, uint64_t *made)
 {
     uint64_t hash = PF_HASH_START;
     for (size_t i = 0; i < reader->event_count; i++) {
@@ -78,16 +78,20 @@ static uint64_t hash_recording(struct perfile_reader *reader)
     for (const uint32_t *fact = pf_merge_facts; *fact; fact++) {
         const uint8_t *data;
         size_t bytes;
-        if (pf_feature_look(reader, *fact, &data, &bytes, NULL) == 0)
-            hash = pf_hash_bytes(hash, data, bytes);
+        const int result = pf_feature_look(reader, *fact, &data, &bytes, NULL);
+        if (result == PERFILE_ERROR_MEMORY)
+            return false;
+        hash = result < 0 ? hash : pf_hash_bytes(hash, data, bytes);
     }
-    return hash;
+    *made = hash;
+    return true;
 }
 
 bool pf_merge_find_twin(struct pf_merge *merge, struct pf_merge_input *input)
 {
-    const uint64_t hash = hash_recording(input->reader);
-    uint64_t known;
+    uint64_t hash, known;
+    if (!hash_recording(input->reader, &hash))
+        return false;
     input->next_like = pf_map_get(&merge->recordings, hash, &known) ? (size_t)known + 1 : 0;
     for (size_t i = input->next_like; i; i = merge->inputs[i - 1].next_like) {
         input->twin = i - 1;

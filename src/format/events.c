@@ -304,8 +304,9 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
 {
     const uint8_t *data;
     size_t bytes;
-    if (pf_feature_look(reader, PERFILE_FEATURE_EVENT_DESC, &data, &bytes, NULL) < 0)
-        return 0; /* absent, or reported already */
+    int result = pf_feature_look(reader, PERFILE_FEATURE_EVENT_DESC, &data, &bytes, error);
+    if (result < 0)
+        return result == PERFILE_ERROR_MEMORY ? result : 0; /* absent, or reported already */
     struct pf_cursor c = pf_cursor_make(data, bytes, 0, reader->file.swapped);
     uint32_t count = pf_cursor_u32(&c), attr_bytes = pf_cursor_u32(&c);
     for (uint32_t i = 0; i < count && !c.failed; i++) {
@@ -316,7 +317,7 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
             .data = pf_cursor_take_array(&c, id_count, 8), .count = id_count, .swapped = c.swap};
         if (c.failed)
             break;
-        int result = 0;
+        result = 0;
         if (reader->file.mode != PERFILE_MODE_PIPE && !reader->parts[0].followed && reader->event_count == i &&
             attr_bytes >= PF_ATTR_SIZE_MIN) {
             /* the attrs are gone, but here is a copy of them; a record that says the same comes too late */
