@@ -474,9 +474,7 @@ static void add(struct adding *adding, const char *path)
 /* Whoever ends the command ends all of it. */
 static void end_with(pid_t parent)
 {
-#ifdef PR_SET_PDEATHSIG
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-#endif
     if (getppid() != parent) /* it was ended before */
         _exit(PF_STATUS_OUTPUT);
 }

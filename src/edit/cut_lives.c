@@ -194,12 +194,10 @@ bool pf_cut_link_living(struct pf_cut *cut)
 bool pf_cut_is_over(const struct pf_cut *cut, const struct pf_item *item)
 {
     const struct perfile_record *record = item->record;
-    const uint32_t type = record->type;
     uint64_t known;
-    if (!cut->drops_ended || record->time >= cut->first_time || pf_record_kind(type) != PF_KIND_PROCESS)
+    if (!cut->drops_ended || record->time >= cut->first_time || pf_record_kind(record->type) != PF_KIND_PROCESS)
         return false;
     const struct pf_life_note note = pf_life_note_of(record, &item->body);
-    const bool of_thread = type == PERFILE_RECORD_FORK || type == PERFILE_RECORD_EXIT || type == PERFILE_RECORD_COMM;
     return !pf_lives_matters(&cut->lives, &note) ||
-           (of_thread && note.tid != note.pid && !pf_map_get(&cut->named, note.tid, &known));
+           (pf_life_note_is_of_thread(&note) && !pf_map_get(&cut->named, note.tid, &known));
 }

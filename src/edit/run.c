@@ -218,12 +218,13 @@ static void go_on(const struct pf_edit *edit, struct pf_skips *skips)
 static void begin(const struct pf_edit *edit, struct pf_skips *skips)
 {
     *skips = (struct pf_skips){.at = UINT64_MAX};
-    if (edit->past && edit->from_mark)
-        pf_past_pass(edit->past);
-    if (edit->past && !edit->from_mark)
+    if (edit->past && !edit->from_mark) {
         pf_past_walk(edit->past);
-    else
-        open_skips(edit, skips);
+        return;
+    }
+    if (edit->past)
+        pf_past_pass(edit->past);
+    open_skips(edit, skips);
 }
 
 int pf_edit_walk(struct pf_edit *edit, bool by_time,

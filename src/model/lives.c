@@ -48,6 +48,11 @@ struct pf_life_note pf_life_note_of(const struct perfile_record *record, const u
     };
 }
 
+bool pf_life_note_is_of_thread(const struct pf_life_note *note)
+{
+    return note->tid != note->pid && (is_task(note->type) || note->type == PERFILE_RECORD_COMM);
+}
+
 /* ---- sets -------------------------------------------------------------------------------------------------------- */
 
 enum { PLACES_LEAST = 1024 };
@@ -303,7 +308,7 @@ bool pf_lives_matters(const struct pf_lives *lives, const struct pf_life_note *n
     const struct pf_life *process = find(&lives->processes, note->pid);
     if (!process || note->time < process->begin)
         return false;
-    if (note->tid == note->pid || (!is_task(note->type) && note->type != PERFILE_RECORD_COMM))
+    if (!pf_life_note_is_of_thread(note))
         return true;
     const struct pf_life *thread = find(&lives->threads, note->tid);
     return thread && note->time >= thread->begin;

@@ -39,6 +39,8 @@ struct pf_life_note {
     uint32_t ppid, ptid; /* FORK: of whom that is made */
 };
 struct pf_life_note pf_life_note_of(const struct perfile_record *record, const union pf_any_record *body);
+/* It tells of a thread beside the first one, and of that alone. */
+bool pf_life_note_is_of_thread(const struct pf_life_note *note);
 
 /* ---- lives ---- */
 

@@ -20,7 +20,7 @@ static int check_events(const struct pf_reading *reading, bool at_end, struct pe
     return pf_filter_check_events(&reading->filter, reader, perfile_event_get, error);
 }
 
-static bool is_unwanted(void *context, const struct perfile_block *block)
+static bool wants_no_sample(void *context, const struct perfile_block *block)
 {
     (void)context;
     (void)block;
@@ -39,7 +39,7 @@ int pf_reading_open(struct pf_reading *reading, struct perfile_table *table, enu
     if (result == 0 && order != PF_BY_FILE)
         result = perfile_session_open(table->reader, &reading->session, error);
     if (result == 0 && order == PF_BY_TIME_NO_SAMPLES)
-        perfile_session_skip(reading->session, is_unwanted, NULL);
+        perfile_session_skip(reading->session, wants_no_sample, NULL);
     return result;
 }
 
