@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the tables of system calls in src/analysis/events/syscalls from what a kernel says of itself:
+"""Makes the table of system calls from what a kernel says of itself:
 
-    tools/syscalls.py UAPI TRACEFS src/analysis/events/syscalls
+    tools/syscalls.py UAPI TRACEFS src/analysis/events/syscalls/calls.def
 
 UAPI is the folder of a new linux-libc-dev that has the headers of all architectures (/usr/lib/linux/uapi), and TRACEFS the
 descriptions of tracepoints of a running x86-64 kernel (/sys/kernel/tracing/events/syscalls). Calls that such a kernel
@@ -155,31 +155,31 @@ def arguments(tracefs, call, as_call):
             if name != '__syscall_nr' and not re.match(r'__.*_val$', name)]
 
 
-def call_line(tracefs, call):
+def call_line(tracefs, call, tables):
     listed = arguments(tracefs, call, SAME.get(call) or (call[:-2] if call.endswith('32') else call))
     given = [kind for kind, calls in RETURNS.items() if call in calls.split()]
     words = ['=' + kind for kind in given] + (listed or ([] if listed == [] else ['?']))
-    return f'CALL({call}, "{" ".join(words)}")'
+    has = ', '.join(str({name: number for number, name in table.items()}.get(call, -1)) for table in tables.values())
+    return f'CALL({call}, {has}, "{" ".join(words)}")'
 
 
-def write(path, doc, lines):
-    with open(path, 'w') as out:
-        out.write('/* SPDX-License-Identifier: MIT */\n' + doc + '\n' + '\n'.join(lines) + '\n')
+DOC = '''/* SPDX-License-Identifier: MIT */
+/*
+ * All system calls: CALL(name, its number on {machines}, "=RESULT ARGUMENT:KIND ...").
+ * -1: the machine does not have the call. "?": its arguments are not known. Made by tools/syscalls.py.
+ */
+'''
 
 
 def main():
-    uapi, tracefs, folder = sys.argv[1:]
+    uapi, tracefs, path = sys.argv[1:]
     tables = {name: numbers(os.path.join(uapi, place, 'asm', file)) for name, (place, file) in ARCHITECTURES.items()}
     tables['arm'].update({0xf0001: 'breakpoint', 0xf0002: 'cacheflush', 0xf0003: 'usr26', 0xf0004: 'usr32',
                           0xf0005: 'set_tls', 0xf0006: 'get_tls'})
-    for name, table in tables.items():
-        write(os.path.join(folder, name + '.def'),
-              f'/* System calls of {name}, by number: NUMBER(number, name). Made by tools/syscalls.py. */',
-              [f'NUMBER({number}, {call})' for number, call in sorted(table.items())])
     calls = sorted({call for table in tables.values() for call in table.values()})
-    write(os.path.join(folder, 'calls.def'),
-          '/*\n * All system calls: CALL(name, "=RESULT ARGUMENT:KIND ..."), a lone "?": not known. Made by '
-          'tools/syscalls.py.\n */', [call_line(tracefs, call) for call in calls])
+    with open(path, 'w') as out:
+        out.write(DOC.format(machines=', '.join(tables)))
+        out.writelines(call_line(tracefs, call, tables) + '\n' for call in calls)
 
 
 main()

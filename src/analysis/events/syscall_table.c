@@ -8,62 +8,45 @@
 #include "base/locale.h"
 
 enum {
-#define CALL(name, signature) CALL_##name,
+#define CALL(name, ...) CALL_##name,
 #include "analysis/events/syscalls/calls.def"
 #undef CALL
+    CALL_COUNT
 };
 
 static const struct pf_syscall calls[] = {
-#define CALL(name, signature) {#name, signature},
+#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, signature) {#name, signature},
 #include "analysis/events/syscalls/calls.def"
 #undef CALL
 };
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-struct number {
-    uint32_t number;
-    uint16_t call;
-};
+/*
+ * Each machine has a table from numbers to calls. Its rows are the numbers, but that those of ARM alone, from 0xf0000 on, are
+ * moved below ROW_COUNT, and that a call which the machine does not have is in a row of its own above.
+ */
+enum { ARM_FIRST = 0xf0000, ARM_ROW = 1000, ROW_COUNT = 1024, END_OF_ROWS = ROW_COUNT + CALL_COUNT };
+#define ROW(number) ((number) < ARM_FIRST ? (number) : (number)-ARM_FIRST + ARM_ROW)
+#define IN_ROW(abi, number, name) [abi][(number) < 0 ? ROW_COUNT + CALL_##name : ROW(number)] = CALL_##name + 1
 
-#define NUMBER(value, name) {value, CALL_##name},
-static const struct number x86_64_calls[] = {
-#include "analysis/events/syscalls/x86_64.def"
+/* The call of each row plus one; 0 where the machine has no call of that number. */
+static const uint16_t rows[PF_ABI_UNKNOWN + 1][END_OF_ROWS] = {
+#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, signature)                                         \
+    IN_ROW(PF_ABI_X86_64, x86_64, name), IN_ROW(PF_ABI_I386, i386, name), IN_ROW(PF_ABI_ARM64, arm64, name),           \
+        IN_ROW(PF_ABI_ARM, arm, name), IN_ROW(PF_ABI_RISCV64, riscv64, name), IN_ROW(PF_ABI_S390X, s390x, name),       \
+        IN_ROW(PF_ABI_PPC64, ppc64, name),
+#include "analysis/events/syscalls/calls.def"
+#undef CALL
 };
-static const struct number i386_calls[] = {
-#include "analysis/events/syscalls/i386.def"
-};
-static const struct number arm64_calls[] = {
-#include "analysis/events/syscalls/arm64.def"
-};
-static const struct number arm_calls[] = {
-#include "analysis/events/syscalls/arm.def"
-};
-static const struct number riscv64_calls[] = {
-#include "analysis/events/syscalls/riscv64.def"
-};
-static const struct number s390x_calls[] = {
-#include "analysis/events/syscalls/s390x.def"
-};
-static const struct number ppc64_calls[] = {
-#include "analysis/events/syscalls/ppc64.def"
-};
-#undef NUMBER
 
 static const struct {
     const char *name;
-    const struct number *numbers;
-    size_t count;
     bool narrow;
 } abis[] = {
-    [PF_ABI_X86_64] = {"x86_64", x86_64_calls, PF_COUNT(x86_64_calls), false},
-    [PF_ABI_I386] = {"i386", i386_calls, PF_COUNT(i386_calls), true},
-    [PF_ABI_ARM64] = {"arm64", arm64_calls, PF_COUNT(arm64_calls), false},
-    [PF_ABI_ARM] = {"arm", arm_calls, PF_COUNT(arm_calls), true},
-    [PF_ABI_RISCV64] = {"riscv64", riscv64_calls, PF_COUNT(riscv64_calls), false},
-    [PF_ABI_S390X] = {"s390x", s390x_calls, PF_COUNT(s390x_calls), false},
-    [PF_ABI_PPC64] = {"ppc64", ppc64_calls, PF_COUNT(ppc64_calls), false},
-    [PF_ABI_UNKNOWN] = {NULL, NULL, 0, false},
+    [PF_ABI_X86_64] = {"x86_64", false}, [PF_ABI_I386] = {"i386", true},        [PF_ABI_ARM64] = {"arm64", false},
+    [PF_ABI_ARM] = {"arm", true},        [PF_ABI_RISCV64] = {"riscv64", false}, [PF_ABI_S390X] = {"s390x", false},
+    [PF_ABI_PPC64] = {"ppc64", false},   [PF_ABI_UNKNOWN] = {NULL, false},
 };
 
 /* Machines as uname -m calls them, by how they begin. */
@@ -100,20 +83,12 @@ bool pf_abi_is_narrow(enum pf_abi abi)
 const struct pf_syscall *pf_syscall_of(enum pf_abi abi, uint64_t number)
 {
     enum { X32 = 0x40000000 }; /* bit of calls of programs with 32-bit pointers; those from 512 on are their own */
-    const struct number *numbers = abis[abi].numbers;
-    size_t first = 0, end = abis[abi].count;
     if (abi == PF_ABI_X86_64 && number & X32 && (number & ~(uint64_t)X32) < 512)
         number &= ~(uint64_t)X32;
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-        if (numbers[middle].number == number)
-            return &calls[numbers[middle].call];
-        if (numbers[middle].number < number)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return NULL;
+    if (number >= ARM_FIRST ? number - ARM_FIRST >= ROW_COUNT - ARM_ROW : number >= ARM_ROW)
+        return NULL;
+    const uint16_t call = rows[abi][ROW(number)];
+    return call ? &calls[call - 1] : NULL;
 }
 
 const struct pf_syscall *pf_syscall_named(const char *name)
