@@ -39,8 +39,6 @@ static int open_parts(struct perfile_annotation *made, struct perfile_reader *re
     const struct pf_delivery_options delivery = {.allocator = made->allocator,
                                                  .filter = made->options.filter,
                                                  .find = &made->find,
-                                                 .watch = pf_annotation_watch,
-                                                 .watch_context = made,
                                                  .progress = made->options.progress,
                                                  .progress_context = made->options.progress_context};
     int result = pf_symbols_open(reader, &made->find, &made->symbols, error);
@@ -62,35 +60,11 @@ static void count_losses(struct perfile_annotation *made, const struct perfile_r
         pf_delivery_tell_unmatched(made->delivery, made->options.unmatched, made->options.unmatched_context);
 }
 
-static int read_once(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
-{
-    const int result = open_parts(made, reader, error);
-    return result == 0 ? pf_annotation_read(made, reader, error) : result;
-}
-
-/* As before the first reading. */
-static int begin_again(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
-{
-    pf_symbols_forget_troubles(made->symbols);
-    pf_symbols_close(made->symbols);
-    pf_delivery_close(made->delivery);
-    made->symbols = NULL;
-    made->delivery = NULL;
-    made->function_count = made->hit_count = made->branch_count = made->event_count = 0;
-    if (made->events)
-        memset(made->events, 0, made->event_room * sizeof(*made->events));
-    made->losses = (struct perfile_losses){0};
-    made->in_order = true;
-    return perfile_reader_rewind(reader, error);
-}
-
 static int read_all(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
 {
-    int result = read_once(made, reader, error);
-    if (result > 0)
-        result = begin_again(made, reader, error);
-    if (result == 0 && made->in_order)
-        result = read_once(made, reader, error);
+    int result = open_parts(made, reader, error);
+    if (result == 0)
+        result = pf_annotation_read(made, error);
     if (result < 0)
         return result;
     count_losses(made, reader);

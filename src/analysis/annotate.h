@@ -68,8 +68,6 @@ struct perfile_annotation {
     struct pf_wishes wishes;
     struct pf_find_options find;
     struct pf_symbols *symbols;
-    bool in_order;                /* every sample waits for its turn by time */
-    struct pf_direct *direct;     /* while it reads; NULL: so they do */
     struct pf_delivery *delivery; /* its mappings and code of JITs stay in use */
     struct pf_arena arena;
     struct pf_map short_names; /* of pointers to names, pointers */
@@ -91,11 +89,8 @@ struct perfile_annotation {
     struct pf_disassembler *disassembler; /* NULL: not needed so far */
 };
 
-/* annotate_read.c: all samples of the delivery. 0, 1: it must be done again from the start, in order; or an error. */
-int pf_annotation_read(struct perfile_annotation *annotation, struct perfile_reader *reader,
-                       struct perfile_error *error);
-/* The `watch` of the delivery. */
-bool pf_annotation_watch(void *annotation, const struct perfile_record *record);
+/* annotate_read.c: counts all samples of the delivery. */
+int pf_annotation_read(struct perfile_annotation *annotation, struct perfile_error *error);
 
 /* As struct perfile_annotation_function has it; NULL: out of memory. */
 const char *pf_annotation_label(struct perfile_annotation *annotation, struct pf_annotation_function *function);

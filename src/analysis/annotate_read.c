@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The pass over the recording: each sampled address is looked up once for each address space; from then on a sample costs
- * a look into a table and two additions, most often as soon as it is read (annotate_direct.h).
+ * a look into a table and two additions.
  */
 #include <stdlib.h>
 
 #include "analysis/address_cache.h"
 #include "analysis/annotate.h"
-#include "analysis/annotate_direct.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/pairs.h"
@@ -25,19 +24,11 @@ struct waiting {
     uint32_t space; /* number */
     uint32_t event;
     uint32_t hit;
-    struct pf_direct_place place;
-    int32_t pid; /* of the place */
 };
 
 struct reading {
     struct perfile_annotation *annotation;
     const struct perfile_allocator *allocator;
-    struct perfile_reader *reader;
-    struct pf_direct *direct; /* NULL: every sample waits for its turn */
-    struct perfile_sample early;
-    uint32_t asked, found; /* of the last samples: those that were looked for, and were known */
-    bool scattered;        /* too few were: it is not worth while */
-    unsigned until_progress;
     struct pf_delivered item;
     struct pf_address_cache places; /* of addresses: a hit */
     struct pf_pairs functions;      /* (module, symbol) to function */
@@ -127,24 +118,18 @@ static bool look_up(struct reading *r, struct waiting *sample)
     return sample->hit != NONE;
 }
 
-static void count(struct reading *r, uint32_t number, uint64_t period)
-{
-    struct pf_annotation_hit *hit = &r->annotation->hits[number];
-    hit->samples++;
-    hit->period += period;
-    count_loss(r, hit);
-}
-
 static bool add_up(struct reading *r, const struct waiting *sample)
 {
-    const struct pf_annotation_hit *hit = &r->annotation->hits[sample->hit];
-    const uint32_t number =
-        PF_LIKELY(hit->event == sample->event) ? sample->hit : hit_of(r, sample->event, hit->function, hit->address);
-    if (number == NONE)
-        return false;
-    count(r, number, sample->period);
-    if (r->direct && sample->place.space)
-        pf_direct_learn(r->direct, &sample->place, sample->pid, number);
+    struct pf_annotation_hit *hit = &r->annotation->hits[sample->hit];
+    if (PF_UNLIKELY(hit->event != sample->event)) {
+        const uint32_t number = hit_of(r, sample->event, hit->function, hit->address);
+        if (number == NONE)
+            return false;
+        hit = &r->annotation->hits[number];
+    }
+    hit->samples++;
+    hit->period += sample->period;
+    count_loss(r, hit);
     return true;
 }
 
@@ -174,10 +159,6 @@ static bool wait(struct reading *r, uint32_t event)
                                .period = r->item.sample.period,
                                .space = number,
                                .event = event};
-    if (r->direct && !r->scattered) {
-        sample->place = pf_direct_place_of(r->direct, r->item.record, &r->item.sample);
-        sample->pid = space == r->item.kernel_space ? PF_DIRECT_KERNEL : r->item.sample.pid;
-    }
     if (sample->slots) {
         sample->first = pf_address_slots_first(&r->places, sample->slots, sample->ip);
         __builtin_prefetch(&sample->slots->at[sample->first]);
@@ -275,103 +256,12 @@ static bool take_sample(struct reading *r)
            (r->item.again || !r->item.sample.branch_stack.count || take_branches(r));
 }
 
-/* ---- samples that need not wait ---------------------------------------------------------------------------------- */
-
-/* Whether what is recorded with a sample, but for its address, says nothing here. */
-static bool is_plain(const struct perfile_event *event)
-{
-    const uint64_t needed = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
-    const uint64_t type = event->attr->sample_type;
-    return !event->attr->defer_callchain && !(type & (PERFILE_SAMPLE_READ | PERFILE_SAMPLE_BRANCH_STACK)) &&
-           (type & needed) == needed;
-}
-
-static bool may_be_direct(const struct reading *r)
-{
-    const struct perfile_event *event;
-    bool plain = !r->annotation->in_order && perfile_reader_file(r->reader)->mode == PERFILE_MODE_FILE &&
-                 !pf_delivery_filter(r->annotation->delivery)->active && !pf_delivery_offcpu(r->annotation->delivery);
-    for (size_t i = 0; plain && (event = perfile_event_get(r->reader, i)); i++)
-        plain = is_plain(event);
-    return plain;
-}
-
-static void tell_progress(struct reading *r)
-{
-    enum { PROGRESS_SAMPLES = 4096 };
-    const struct perfile_annotation_options *options = &r->annotation->options;
-    if (r->until_progress-- > 0)
-        return;
-    r->until_progress = PROGRESS_SAMPLES;
-    if (options->progress)
-        options->progress(options->progress_context, perfile_reader_counts(r->reader)->data_bytes,
-                          perfile_reader_file(r->reader)->file_bytes);
-}
-
-/* Nothing is known before the first samples have had their turn. */
-static void look_back(struct reading *r)
-{
-    enum { SAMPLES = 16384 };
-    r->asked += r->found > 0 || r->asked > 0;
-    if (r->asked < SAMPLES)
-        return;
-    r->scattered = r->found < SAMPLES / 4 * 3;
-    r->asked = r->found = 0;
-}
-
-static bool take_directly(void *context, const struct perfile_record *record)
-{
-    struct reading *r = context;
-    struct perfile_sample *sample = &r->early;
-    if (record->type != PERFILE_RECORD_SAMPLE) {
-        if (!pf_direct_read(r->direct, record))
-            pf_memory_note_short(r->allocator);
-        return false;
-    }
-    if (r->scattered || record->damaged || !record->event || perfile_sample_decode(record, sample, NULL) < 0)
-        return false;
-    const struct pf_direct_place place = pf_direct_place_of(r->direct, record, sample);
-    struct pf_direct_slot *slot = pf_direct_find(r->direct, &place);
-    look_back(r);
-    if (!slot)
-        return false;
-    r->found++;
-    pf_direct_count(r->direct, slot, record);
-    count(r, slot->hit, sample->period);
-    count_event(r, place.event, sample->period);
-    tell_progress(r);
-    return true;
-}
-
-bool pf_annotation_watch(void *context, const struct perfile_record *record)
-{
-    struct pf_direct *direct = ((struct perfile_annotation *)context)->direct;
-    return !direct || record->type == PERFILE_RECORD_SAMPLE || pf_direct_turn(direct, record);
-}
-
-/* False: out of memory. */
-static bool begin_directly(struct reading *r, struct pf_direct *direct)
-{
-    if (!may_be_direct(r))
-        return true;
-    if (!pf_direct_open(direct, r->reader, r->allocator))
-        return false;
-    r->direct = r->annotation->direct = direct;
-    perfile_session_preview(pf_delivery_session(r->annotation->delivery), take_directly, r);
-    return true;
-}
-
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
-
-static bool is_wrong(const struct reading *r)
-{
-    return r->direct && r->direct->wrong;
-}
 
 static int read_samples(struct reading *r, struct perfile_error *error)
 {
     int result;
-    while ((result = pf_delivery_next(r->annotation->delivery, &r->item, error)) > 0 && !is_wrong(r))
+    while ((result = pf_delivery_next(r->annotation->delivery, &r->item, error)) > 0)
         if (r->item.is_sample && !take_sample(r))
             return pf_fail_memory(error, "annotation");
     return result == 0 && !flush(r) ? pf_fail_memory(error, "annotation") : result;
@@ -534,22 +424,15 @@ static int finish(struct reading *r, struct perfile_error *error)
     return sum_functions(r) && rank_functions(r) ? 0 : pf_fail_memory(error, "annotation");
 }
 
-int pf_annotation_read(struct perfile_annotation *annotation, struct perfile_reader *reader,
-                       struct perfile_error *error)
+int pf_annotation_read(struct perfile_annotation *annotation, struct perfile_error *error)
 {
-    struct reading r = {
-        .annotation = annotation, .allocator = annotation->allocator, .reader = reader, .early = PERFILE_SAMPLE_INIT};
-    struct pf_direct direct = {0};
+    struct reading r = {.annotation = annotation, .allocator = annotation->allocator};
     pf_address_cache_open(&r.places, r.allocator);
     r.places.lag = 1; /* what waits looks at tables that may be replaced meanwhile */
     pf_pairs_open(&r.functions, r.allocator);
     pf_pairs_open(&r.hits, r.allocator);
     pf_pairs_open(&r.branches, r.allocator);
-    int result = begin_directly(&r, &direct) ? read_samples(&r, error) : pf_fail_memory(error, "annotation");
-    const bool wrong = result >= 0 && is_wrong(&r);
+    const int result = read_samples(&r, error);
     close_reading(&r);
-    if (r.direct)
-        pf_direct_close(&direct);
-    annotation->direct = NULL;
-    return wrong ? 1 : result < 0 ? result : finish(&r, error);
+    return result < 0 ? result : finish(&r, error);
 }

@@ -244,11 +244,6 @@ static void tell_lacks(const struct pf_symbols *symbols)
     }
 }
 
-void pf_symbols_forget_troubles(struct pf_symbols *symbols)
-{
-    symbols->find.trouble = NULL;
-}
-
 void pf_symbols_take_data(struct pf_symbols *symbols)
 {
     symbols->wants_data = true;

@@ -67,8 +67,6 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
 void pf_symbols_close(struct pf_symbols *symbols);
 /* Before anything is looked up: kallsyms also gives the kernel's variables, which takes as much memory again. */
 void pf_symbols_take_data(struct pf_symbols *symbols);
-/* What is missing is not told at the close: all is looked up once more, elsewhere. */
-void pf_symbols_forget_troubles(struct pf_symbols *symbols);
 /* Where mappings with a `code` come from; must outlive the symbols. */
 void pf_symbols_use_jit(struct pf_symbols *symbols, struct pf_jit *jit);
 /* `map` NULL: nothing is mapped there. False when out of memory. */
