@@ -315,8 +315,8 @@ static int put_rows(const struct checked *checked, const char *format, struct pe
     return result;
 }
 
-static int write_check_rows(struct perfile_reader *reader, const struct perfile_output_options *options,
-                            struct pf_text *out, const char *format, struct perfile_error *error)
+int pf_check_write_table(const struct pf_output *output, struct perfile_reader *reader,
+                         const struct perfile_output_options *options, struct pf_text *out, struct perfile_error *error)
 {
     struct kept kept = {.allocator = options->allocator};
     struct checked checked = {.reader = reader, .options = options, .out = out, .put = keep, .kept = &kept};
@@ -325,25 +325,11 @@ static int write_check_rows(struct perfile_reader *reader, const struct perfile_
     if (result == 0 && kept.failed)
         result = pf_fail_memory(error, "check");
     if (result == 0)
-        result = put_rows(&checked, format, error);
+        result = put_rows(&checked, output->info.format, error);
     pf_free(kept.allocator, kept.all, kept.room * sizeof(*kept.all));
     pf_arena_close(&kept.arena);
     return result < 0 ? result : checked.findings != 0;
 }
-
-#define CHECK_ROWS(as, is_binary, text)                                                                                \
-    static int write_check_##as(struct perfile_reader *reader, const struct perfile_output_options *options,           \
-                                struct pf_text *out, struct perfile_error *error)                                      \
-    {                                                                                                                  \
-        return write_check_rows(reader, options, out, #as, error);                                                     \
-    }                                                                                                                  \
-    const struct pf_output pf_output_check_##as = {.info = {"check", #as, text, .binary = is_binary},                  \
-                                                   .write = write_check_##as};
-
-CHECK_ROWS(csv, false, "a line for each finding, with a header line")
-CHECK_ROWS(jsonl, false, "an object on a line for each finding, with the columns as members")
-CHECK_ROWS(parquet, true, "a row for each finding, as a Parquet file")
-CHECK_ROWS(arrow, true, "a row for each finding, as an Arrow file")
 
 const struct pf_output pf_output_check_text = {
     .info = {"check", "text", "one line per finding, and a summary"},

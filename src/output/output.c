@@ -10,15 +10,25 @@
 #include "output/gzip.h"
 #include "output/notes.h"
 #include "output/table/format.h"
+#include "output/table/formats.h"
 
 #define OUTPUT(name) extern const struct pf_output pf_output_##name;
+#define TABLES(kind, of, writes, reports_aux)
 #include "output/outputs.def"
 #undef OUTPUT
+#undef TABLES
 
 static const struct pf_output *const outputs[] = {
 #define OUTPUT(name) &pf_output_##name,
+#define TABLE(as, is_binary, doc, of_kind, of, writes, reports_aux)                                                    \
+    &(const struct pf_output){.info = {#of_kind, #as, "the view " #of ": " doc, is_binary},                            \
+                              .write_table = writes,                                                                   \
+                              .view = #of,                                                                             \
+                              .tells = reports_aux},
+#define TABLES(...) PF_TABLE_FILES(TABLE, __VA_ARGS__)
 #include "output/outputs.def"
 #undef OUTPUT
+#undef TABLES
 };
 
 const struct pf_output pf_output_script_text = {
@@ -26,11 +36,6 @@ const struct pf_output pf_output_script_text = {
     .write = pf_script_text,
     .tells = true,
 };
-
-const struct perfile_output_info *perfile_output_at(size_t index)
-{
-    return index < PF_COUNT(outputs) ? &outputs[index]->info : NULL;
-}
 
 static const struct pf_output *find(const char *kind, const char *format)
 {
@@ -40,11 +45,25 @@ static const struct pf_output *find(const char *kind, const char *format)
     return NULL;
 }
 
+/* A format of tables that the kind makes in its own way is in the list twice: the first is used. */
+static bool is_first(const struct pf_output *output)
+{
+    return find(output->info.kind, output->info.format) == output;
+}
+
+const struct perfile_output_info *perfile_output_at(size_t index)
+{
+    for (size_t i = 0; i < PF_COUNT(outputs); i++)
+        if (is_first(outputs[i]) && index-- == 0)
+            return &outputs[i]->info;
+    return NULL;
+}
+
 static int fail_unknown(const char *kind, const char *format, struct perfile_error *error)
 {
     char known[128] = "";
     for (size_t i = 0; i < PF_COUNT(outputs); i++) {
-        if (strcmp(outputs[i]->info.kind, kind) != 0)
+        if (strcmp(outputs[i]->info.kind, kind) != 0 || !is_first(outputs[i]))
             continue;
         if (*known)
             strncat(known, ", ", sizeof(known) - strlen(known) - 1);
@@ -160,7 +179,8 @@ static int write_to(const struct pf_output *output, struct perfile_reader *reade
     if (pf_text_open(&text, options->allocator, sink->write, sink->context) < 0)
         return pf_fail_memory(error, "output");
     text.escapes = output != &pf_output_script_text || options->escape_names;
-    int result = output->write(reader, options, &text, error);
+    int result = output->write_table ? output->write_table(output, reader, options, &text, error)
+                                     : output->write(reader, options, &text, error);
     if (output->tells && reader)
         tell(reader, options);
     const bool written = pf_text_flush(&text) == 0;

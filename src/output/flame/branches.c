@@ -3,8 +3,7 @@
 
 #include "analysis/report/report.h"
 #include "base/error.h"
-
-extern const struct pf_output pf_output_report_json;
+#include "output/table/format.h"
 
 int pf_flame_branches_look(struct perfile_reader *reader, const struct perfile_output_options *options, bool *branches,
                            struct perfile_error *error)
@@ -22,6 +21,7 @@ static int read_quietly(struct pf_text *text, struct perfile_reader *reader,
     struct perfile_symbol_options symbols = *options->symbols;
     struct perfile_report_options report = *options->report;
     struct perfile_output_options all = *options;
+    const struct pf_output json = {.info = {.format = "json"}};
     symbols.note = NULL;
     symbols.trouble = NULL;
     report.call_graph = NULL;
@@ -31,7 +31,7 @@ static int read_quietly(struct pf_text *text, struct perfile_reader *reader,
     all.report = &report;
     all.unmatched = NULL;
     perfile_reader_mute(reader, true);
-    const int result = pf_output_report_json.write(reader, &all, text, error);
+    const int result = pf_report_write_table(&json, reader, &all, text, error);
     perfile_reader_mute(reader, false);
     return result < 0 ? result : perfile_reader_rewind(reader, error);
 }

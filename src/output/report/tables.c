@@ -4,29 +4,6 @@
 #include "output/table/format.h"
 #include "view/functions.h"
 
-static int write_rows(struct perfile_reader *reader, const struct perfile_output_options *options,
-                      struct pf_table_output *output, struct pf_text *out, struct perfile_error *error)
-{
-    if (options->report->flags & PERFILE_REPORT_TASKS)
-        *output = (struct pf_table_output){.view = "threads", .format = output->format};
-    return pf_table_output_write(output, reader, options, out, error);
-}
-
-#define REPORT_OUTPUT(as, text, is_binary)                                                                             \
-    static int write_##as(struct perfile_reader *reader, const struct perfile_output_options *options,                 \
-                          struct pf_text *out, struct perfile_error *error)                                            \
-    {                                                                                                                  \
-        struct pf_table_output output = {.view = "functions", .format = #as};                                          \
-        return write_rows(reader, options, &output, out, error);                                                       \
-    }                                                                                                                  \
-    const struct pf_output pf_output_report_##as = {                                                                   \
-        .info = {"report", #as, text, .binary = is_binary}, .write = write_##as, .tells = true};
-
-REPORT_OUTPUT(csv, "a line for each row, with a header line and exact numbers; -t chooses the separator", false)
-REPORT_OUTPUT(jsonl, "an object on a line for each row, with exact numbers", false)
-REPORT_OUTPUT(parquet, "the rows as a Parquet file", true)
-REPORT_OUTPUT(arrow, "the rows as an Arrow file", true)
-
 /* ---- JSON: what stands beside the rows ---------------------------------------------------------------------------- */
 
 static void put_event(struct pf_json *json, const struct pf_report_event *event)
@@ -160,15 +137,14 @@ static void put_notes(struct perfile_table *table, struct pf_json *json)
         pf_json_string(json, NULL, note);
 }
 
-static int write_json(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
-                      struct perfile_error *error)
+int pf_report_write_table(const struct pf_output *output, struct perfile_reader *reader,
+                          const struct perfile_output_options *options, struct pf_text *out,
+                          struct perfile_error *error)
 {
-    struct pf_table_output output = {
-        .view = "functions", .format = "json", .style = {.put_members = put_members, .put_notes = put_notes}};
-    return write_rows(reader, options, &output, out, error);
+    const struct pf_table_output rows = {.view = "functions",
+                                         .format = output->info.format,
+                                         .style = {.put_members = put_members, .put_notes = put_notes}};
+    const struct pf_table_output threads = {.view = "threads", .format = output->info.format};
+    const bool of_threads = options->report->flags & PERFILE_REPORT_TASKS;
+    return pf_table_output_write(of_threads ? &threads : &rows, reader, options, out, error);
 }
-
-const struct pf_output pf_output_report_json = {
-    .info = {"report", "json", "one object: columns, rows with exact numbers, events, modules, losses, call graphs"},
-    .write = write_json,
-};

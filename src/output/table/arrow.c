@@ -583,4 +583,4 @@ static void end(struct pf_sheet *sheet)
 }
 
 const struct pf_table_format pf_table_format_arrow = {
-    .name = "arrow", .doc = "an Arrow IPC file", .begin = begin, .batch = put_batch, .end = end, .close = close_file};
+    .name = "arrow", .begin = begin, .batch = put_batch, .end = end, .close = close_file};

@@ -53,9 +53,4 @@ static void end(struct pf_sheet *sheet)
 }
 
 const struct pf_table_format pf_table_format_csv = {
-    .name = "csv",
-    .doc = "a header line and a line for each row; lists have ; between their items",
-    .escapes = true,
-    .begin = begin,
-    .row = put_row,
-    .end = end};
+    .name = "csv", .escapes = true, .begin = begin, .row = put_row, .end = end};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats of tables: one file each, with its `const struct pf_table_format` and a line in formats.def. */
+/* The formats of tables: one file each, with its `const struct pf_table_format` and a row in formats.h. */
 #ifndef PF_OUTPUT_TABLE_FORMAT_H
 #define PF_OUTPUT_TABLE_FORMAT_H
 
@@ -40,7 +40,7 @@ struct pf_table_steps {
 };
 
 struct pf_table_format {
-    const char *name, *doc;
+    const char *name;
     bool escapes;                          /* names may not have control characters */
     void (*begin)(struct pf_sheet *sheet); /* the first rows are in hand, if there are any */
     void (*row)(struct pf_sheet *sheet, size_t row);
@@ -78,6 +78,15 @@ struct pf_table_output {
 int pf_table_output_write(const struct pf_table_output *output, struct perfile_reader *reader,
                           const struct perfile_output_options *options, struct pf_text *out,
                           struct perfile_error *error);
+/* The `write_table` of outputs whose rows are those of a view. */
+int pf_view_write(const struct pf_output *output, struct perfile_reader *reader,
+                  const struct perfile_output_options *options, struct pf_text *out, struct perfile_error *error);
+int pf_report_write_table(const struct pf_output *output, struct perfile_reader *reader,
+                          const struct perfile_output_options *options, struct pf_text *out,
+                          struct perfile_error *error);
+int pf_check_write_table(const struct pf_output *output, struct perfile_reader *reader,
+                         const struct perfile_output_options *options, struct pf_text *out,
+                         struct perfile_error *error);
 /* As in the format json, {} of rows that are of no recording; `name` NULL: not in an object. */
 void pf_table_put_recording(struct pf_json *json, const char *name, struct perfile_table *table);
 void pf_table_put_losses(struct pf_json *json, const char *name, const struct perfile_table *table);

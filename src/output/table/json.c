@@ -138,12 +138,8 @@ static void end_page(struct pf_sheet *sheet)
     pf_put_string(sheet->out, "\n");
 }
 
-const struct pf_table_format pf_table_format_json = {.name = "json",
-                                                     .doc = "one object: columns, rows, losses, notes",
-                                                     .escapes = false,
-                                                     .begin = begin_page,
-                                                     .row = put_page_row,
-                                                     .end = end_page};
+const struct pf_table_format pf_table_format_json = {
+    .name = "json", .escapes = false, .begin = begin_page, .row = put_page_row, .end = end_page};
 
 /* ---- an object for each row -------------------------------------------------------------------------------------- */
 
@@ -165,9 +161,4 @@ static void nothing(struct pf_sheet *sheet)
 }
 
 const struct pf_table_format pf_table_format_jsonl = {
-    .name = "jsonl",
-    .doc = "an object on a line for each row, with the columns as members",
-    .escapes = false,
-    .begin = nothing,
-    .row = put_line,
-    .end = nothing};
+    .name = "jsonl", .escapes = false, .begin = nothing, .row = put_line, .end = nothing};

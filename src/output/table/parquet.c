@@ -383,10 +383,5 @@ static void end(struct pf_sheet *sheet)
     put_footer(sheet);
 }
 
-const struct pf_table_format pf_table_format_parquet = {.name = "parquet",
-                                                        .doc = "Apache Parquet: columns, compressed with zstd",
-                                                        .begin = begin,
-                                                        .batch = put_batch,
-                                                        .steps = &steps,
-                                                        .end = end,
-                                                        .close = close_file};
+const struct pf_table_format pf_table_format_parquet = {
+    .name = "parquet", .begin = begin, .batch = put_batch, .steps = &steps, .end = end, .close = close_file};

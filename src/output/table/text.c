@@ -80,4 +80,4 @@ static void end(struct pf_sheet *sheet)
 }
 
 const struct pf_table_format pf_table_format_text = {
-    .name = "text", .doc = "human-readable", .escapes = true, .begin = begin, .row = put_row, .end = end};
+    .name = "text", .escapes = true, .begin = begin, .row = put_row, .end = end};

@@ -7,47 +7,49 @@
 #include "base/error.h"
 #include "output/gzip.h"
 #include "output/table/format.h"
+#include "output/table/formats.h"
 
-#define FORMAT(name) extern const struct pf_table_format pf_table_format_##name;
-#include "output/table/formats.def"
-#undef FORMAT
+#define DECLARE(name, ...) extern const struct pf_table_format pf_table_format_##name;
+PF_TABLE_FORMATS(DECLARE, )
 
-static const struct pf_table_format *const formats[] = {
-#define FORMAT(name) &pf_table_format_##name,
-#include "output/table/formats.def"
-#undef FORMAT
-};
+#define ROW(name, is_binary, doc, ...) {&pf_table_format_##name, doc, is_binary},
+static const struct {
+    const struct pf_table_format *of;
+    const char *doc;
+    bool is_binary;
+} formats[] = {PF_TABLE_FORMATS(ROW, )};
 
 const char *perfile_table_format_at(size_t index, const char **doc)
 {
     if (index >= PF_COUNT(formats))
         return NULL;
     if (doc)
-        *doc = formats[index]->doc;
-    return formats[index]->name;
+        *doc = formats[index].doc;
+    return formats[index].of->name;
 }
 
-static const struct pf_table_format *find(const char *name)
+/* The first format where `name` is NULL; PF_COUNT(formats) where it is unknown. */
+static size_t find(const char *name)
 {
-    for (size_t i = 0; i < PF_COUNT(formats); i++)
-        if (!name || strcmp(formats[i]->name, name) == 0)
-            return formats[i];
-    return NULL;
+    size_t i = 0;
+    while (name && i < PF_COUNT(formats) && strcmp(formats[i].of->name, name) != 0)
+        i++;
+    return i;
 }
 
 static int fail_format(const char *name, struct perfile_error *error)
 {
     char valid[160] = "";
     for (size_t i = 0, used = 0; i < PF_COUNT(formats) && used < sizeof(valid); i++)
-        used += (size_t)snprintf(valid + used, sizeof(valid) - used, "%s%s", i ? ", " : "", formats[i]->name);
+        used += (size_t)snprintf(valid + used, sizeof(valid) - used, "%s%s", i ? ", " : "", formats[i].of->name);
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "unknown format '%.40s'; valid: %s", name,
                    valid);
 }
 
 bool perfile_table_format_is_binary(const char *name)
 {
-    const struct pf_table_format *found = find(name);
-    return found && found->batch;
+    const size_t found = find(name);
+    return found < PF_COUNT(formats) && formats[found].is_binary;
 }
 
 /* ---- values as plain text ---------------------------------------------------------------------------------------- */
@@ -193,10 +195,11 @@ static int write_sheet(struct pf_sheet *sheet, const struct pf_table_format *for
 int pf_table_write(struct perfile_table *table, const char *format, const struct pf_sheet_style *style,
                    struct pf_text *out, struct perfile_error *error)
 {
-    const struct pf_table_format *found = find(format);
+    const size_t index = find(format);
     struct pf_sheet sheet = {.table = table, .out = out, .style = style};
-    if (!found)
+    if (index == PF_COUNT(formats))
         return fail_format(format, error);
+    const struct pf_table_format *found = formats[index].of;
     out->escapes = found->escapes;
     int result = pf_text_open(&sheet.cell, table->allocator, NULL, NULL);
     if (result == 0)
