@@ -161,8 +161,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_stream_next(struct perfile_stream *st
 PERFILE_API PERFILE_MUST_CHECK int perfile_stream_frame(const struct perfile_stream *stream, uint32_t id,
                                                         struct perfile_frame *frame);
 /*
- * The frame as flame graphs name it: the function without its arguments, "[module]" where it has no name, and no ';' or
- * control characters. Valid as long as the stream. NULL: no such frame, or out of memory.
+ * The frame as flame graphs name it: the function without the parameters at the end of its name, so that functions that differ
+ * in them alone have one label; "[module]" where it has no name; and no quotes, ';' or control characters. Valid as long as
+ * the stream. NULL: no such frame, or out of memory.
  */
 PERFILE_API const char *perfile_stream_label(struct perfile_stream *stream, uint32_t id);
 /*

@@ -5,12 +5,18 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/function_name.h"
 
 static const char unknown[] = "[unknown]";
 
+bool pf_label_is_named(const char *name)
+{
+    return name && *name && strcmp(name, unknown) != 0;
+}
+
 char *pf_label_make(struct pf_arena *arena, const char *name, const char *module, size_t more)
 {
-    const bool is_known = name && *name && strcmp(name, unknown) != 0;
+    const bool is_known = pf_label_is_named(name);
     const bool by_module = !is_known && module && *module && strcmp(module, unknown) != 0;
     const char *slash = by_module ? strrchr(module, '/') : NULL;
     const char *text = is_known ? name : by_module ? (slash ? slash + 1 : module) : unknown;
@@ -19,27 +25,6 @@ char *pf_label_make(struct pf_arena *arena, const char *name, const char *module
     if (made)
         snprintf(made, room, by_module ? "[%s]" : "%s", text);
     return made;
-}
-
-/* Go's method names, "net/http.(*Client).Do", have brackets that are no arguments. */
-static bool is_go_method(const char *name)
-{
-    const char *open = strstr(name, ".(");
-    return open && strstr(open + 2, ").");
-}
-
-static void cut_arguments(char *name)
-{
-    static const char anonymous[] = "(anonymous namespace)";
-    if (is_go_method(name))
-        return;
-    for (char *open = strchr(name, '('); open; open = strchr(open + 1, '(')) {
-        if (strncmp(open, anonymous, sizeof(anonymous) - 1) == 0)
-            continue;
-        if (open != name) /* a name that is all brackets stays */
-            *open = 0;
-        return;
-    }
 }
 
 static void delete_quotes(char *name)
@@ -82,7 +67,7 @@ char *pf_label_one_line(struct pf_arena *arena, char *name, size_t more, bool th
 
 void pf_label_tidy(char *name, bool jit)
 {
-    cut_arguments(name);
+    pf_function_drop_parameters(name);
     delete_quotes(name);
     if (jit)
         cut_java(name);
@@ -95,7 +80,7 @@ const char *pf_label_of_frame(struct pf_arena *arena, const char *name, const ch
     char *label = pf_label_make(arena, name, module, 0);
     if (label)
         label = pf_label_one_line(arena, label, 0, false);
-    if (label)
+    if (label && pf_label_is_named(name))
         pf_label_tidy(label, jit);
     return label;
 }

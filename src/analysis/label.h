@@ -3,8 +3,12 @@
 #ifndef PF_ANALYSIS_LABEL_H
 #define PF_ANALYSIS_LABEL_H
 
+#include <perfile/profile.h>
+
 #include "base/memory.h"
 
+/* Whether it names a function: else a label names the module. */
+bool pf_label_is_named(const char *name);
 /*
  * The name, or "[FILE]" of the module's path where there is none; `module` may be NULL. With room for `more` bytes behind
  * it. NULL: out of memory.
@@ -17,9 +21,18 @@ void pf_label_separators(char *name, bool thread);
  * memory.
  */
 char *pf_label_one_line(struct pf_arena *arena, char *name, size_t more, bool thread);
-/* Takes out arguments and quotes; an empty name becomes "-": there is room for at least one character. */
+/*
+ * The name of a function without its parameters and quotes; an empty one becomes "-": there is room for at least one
+ * character.
+ */
 void pf_label_tidy(char *name, bool jit);
 /* All of these together: the name of a frame in folded stacks. NULL: out of memory. */
 const char *pf_label_of_frame(struct pf_arena *arena, const char *name, const char *module, bool jit);
+
+/* What tables and exports name a function: complete, or its label where it has no name. */
+static inline const char *pf_label_or_name(const struct perfile_profile_function *function)
+{
+    return pf_label_is_named(function->name) ? function->name : function->label;
+}
 
 #endif

@@ -2,9 +2,10 @@
 /* Names in a given width. */
 #include <perfile/analysis.h>
 
-#include "analysis/name_scan.h"
 #include "analysis/name_short.h"
 #include "base/columns.h"
+#include "base/function_name.h"
+#include "base/name_scan.h"
 
 enum {
     LEAST = 8,   /* columns below which there is no sign for what is left out */
@@ -160,38 +161,18 @@ static void drop_clones(struct fit *fit)
 static bool is_special(const char *text, size_t bytes)
 {
     return (bytes >= 3 && memcmp(text + bytes - 3, "to ", 3) == 0) ||
-           (bytes >= 4 && memcmp(text + bytes - 4, "for ", 4) == 0) ||
-           (bytes >= 9 && memcmp(text + bytes - 9, "operator ", 9) == 0);
-}
-
-static size_t behind_space(const struct pf_name_scan *scan, size_t otherwise)
-{
-    for (size_t i = scan->to; i > scan->from; i--)
-        if (scan->name[i - 1] == ' ' && !scan->named)
-            return i;
-    return otherwise;
+           (bytes >= 4 && memcmp(text + bytes - 4, "for ", 4) == 0);
 }
 
 /* "void sort<...>(...)" becomes "sort<...>", as far as it has to. */
 static void drop_types(struct fit *fit)
 {
-    struct pf_name_scan scan;
-    enum pf_name_token token;
-    size_t name = 0, open = 0, close = 0;
-    pf_name_scan_open(&scan, fit->text, fit->bytes);
-    while (!close && (token = pf_name_scan_next(&scan)) != PF_NAME_END) {
-        const bool parameters = token == PF_NAME_OPEN && scan.depth == 1 && scan.open[0].kind == PF_BRACKET_PARAMETERS;
-        if (token == PF_NAME_TEXT && !scan.depth && !open)
-            name = behind_space(&scan, name);
-        else if (parameters)
-            open = scan.from;
-        else if (token == PF_NAME_CLOSE && !scan.depth && open)
-            close = scan.to;
-    }
-    if (close && fit->columns > fit->wanted)
-        delete_bytes(fit, open, close);
-    if (close && fit->columns > fit->wanted && !is_special(fit->text, name))
-        delete_bytes(fit, 0, name);
+    const struct pf_function_parts parts = pf_function_split(fit->text);
+    if (parts.parameters == parts.suffix)
+        return;
+    delete_bytes(fit, parts.parameters, parts.suffix);
+    if (fit->columns > fit->wanted && !is_special(fit->text, parts.qualified))
+        delete_bytes(fit, 0, parts.qualified);
 }
 
 /* In few columns the end of a name says more than where it is from: "geometry::Mesh<...>::fill" becomes "fill", as far as it has to. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/name_short.h"
 
-#include "analysis/name_scan.h"
+#include "base/name_scan.h"
 
 enum { MOST_ARGUMENTS = 6 }; /* that templates with known defaults have, and one more */
 

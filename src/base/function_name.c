@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/function_name.h"
 
+#include "base/name_scan.h"
+
 const char *pf_operator_end(const char *at)
 {
     static const char word[] = "operator", signs[] = "<>=!+-*/%^&|~,";
@@ -16,65 +18,107 @@ const char *pf_operator_end(const char *at)
     return *at && strchr(signs, *at) ? at + 1 : NULL;
 }
 
-/* What of a name is where; nothing within brackets counts. */
-struct parts {
-    const char *qualified;  /* behind what is returned */
-    const char *last;       /* after the last :: */
-    const char *arguments;  /* of the template; or the end */
-    const char *parameters; /* or the end */
-};
-
-static bool is_boundary(const char *name, const char *at)
+static bool starts(const char *at, const char *text)
 {
-    return at == name || at[-1] == ':' || at[-1] == ' ';
+    return strncmp(at, text, strlen(text)) == 0;
 }
 
-static const char *take_word(struct parts *parts, const char *name, const char *at)
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
+
+/* The bytes of "[...]" at `at`; 0: there is none that is short. */
+static size_t bracket_at(const char *at)
 {
-    const char *behind = is_boundary(name, at) ? pf_operator_end(at) : NULL;
-    if (behind)
-        return behind;
-    if (at[0] == ':' && at[1] == ':') {
-        parts->last = at + 2;
-        parts->arguments = NULL;
-        return at + 2;
-    }
-    if (at[0] == ' ') {
-        parts->qualified = parts->last = at + 1;
-        parts->arguments = NULL;
-    }
-    return at + 1;
+    enum { MOST = 128 };
+    const char *closed = *at == '[' ? memchr(at, ']', strnlen(at, MOST)) : NULL;
+    return closed ? (size_t)(closed + 1 - at) : 0;
 }
 
-static bool opens_parameters(const char *name, const char *at)
+/* The bytes of something that follows parameters: " const"; " [clone .cold]" and "[Tier0]" of .NET, which are copies. */
+static size_t qualifier_at(const char *at)
 {
-    static const char anonymous[] = "(anonymous namespace)";
-    return *at == '(' && at > name && at[-1] != '.' && strncmp(at, anonymous, sizeof(anonymous) - 1) != 0;
+    static const char *const qualifiers[] = {" const", " volatile", " restrict", " noexcept", " &&", " &", "&&", "&"};
+    for (size_t i = 0; i < PF_COUNT(qualifiers); i++)
+        if (starts(at, qualifiers[i]))
+            return strlen(qualifiers[i]);
+    return starts(at, " [clone ") ? 1 + bracket_at(at + 1) : bracket_at(at);
 }
 
-static struct parts split(const char *name)
+static const char *qualifiers_end(const char *at)
 {
-    struct parts parts = {.qualified = name, .last = name};
-    unsigned depth = 0;
-    const char *at = name;
-    while (*at && !(depth == 0 && opens_parameters(name, at))) {
-        if (depth == 0 && *at != '<' && *at != '(') {
-            at = take_word(&parts, name, at);
+    for (size_t bytes; (bytes = qualifier_at(at)) != 0;)
+        at += bytes;
+    return at;
+}
+
+/* Whether a name ends at `at`, but for what it is a stub or a version of: "@plt". */
+static bool is_end(const char *at)
+{
+    return !*at || *at == '@';
+}
+
+static bool can_have_parameters(const char *name, size_t open)
+{
+    const char c = open ? name[open - 1] : ' ';
+    return c != ' ' && c != ':' && c != '/';
+}
+
+/* Where names within a text without brackets begin. A space within the name of a conversion separates nothing. */
+static void note_text(struct pf_function_parts *parts, const struct pf_name_scan *scan)
+{
+    for (size_t i = scan->from; i < scan->to && !scan->named && !parts->is_conversion; i++) {
+        const char *at = scan->name + i;
+        parts->is_conversion = i == scan->from && (starts(at, "operator ") || starts(at, "operator\""));
+        if (parts->is_conversion || (*at != ' ' && !(i && *at == ':' && at[-1] == ':')) || starts(at, " [clone "))
             continue;
-        }
-        if (depth == 0 && *at == '<')
-            parts.arguments = at;
-        if (*at == '<' || *at == '(')
-            depth++;
-        else if ((*at == '>' && at[-1] != '-') || *at == ')')
-            depth--;
-        at++;
+        parts->last = i + 1;
+        parts->arguments = 0;
+        if (*at == ' ')
+            parts->qualified = i + 1;
     }
-    parts.parameters = at;
+}
+
+/* A bracket that nothing surrounds was closed: true for that of the parameters. */
+static bool note_bracket(struct pf_function_parts *parts, const struct pf_name_scan *scan)
+{
+    const struct pf_name_open *closed = &scan->closed;
+    if (closed->kind == PF_BRACKET_ARGUMENTS)
+        parts->arguments = closed->at;
+    if (closed->kind != PF_BRACKET_PARAMETERS || !can_have_parameters(scan->name, closed->at))
+        return false;
+    const char *end = qualifiers_end(scan->name + scan->to);
+    if (!is_end(end))
+        return false;
+    parts->parameters = closed->at;
+    parts->suffix = (size_t)(end - scan->name);
+    return true;
+}
+
+struct pf_function_parts pf_function_split(const char *name)
+{
+    struct pf_name_scan scan;
+    enum pf_name_token token;
+    const size_t bytes = strlen(name);
+    struct pf_function_parts parts = {.parameters = bytes, .suffix = bytes};
+    bool found = false;
+    pf_name_scan_open(&scan, name, bytes);
+    while (!found && (token = pf_name_scan_next(&scan)) != PF_NAME_END) {
+        if (token == PF_NAME_TEXT && !scan.depth)
+            note_text(&parts, &scan);
+        else if (token == PF_NAME_CLOSE && !scan.depth)
+            found = note_bracket(&parts, &scan);
+    }
     if (!parts.arguments)
-        parts.arguments = at;
+        parts.arguments = parts.parameters;
     return parts;
 }
+
+void pf_function_drop_parameters(char *name)
+{
+    const struct pf_function_parts parts = pf_function_split(name);
+    memmove(name + parts.parameters, name + parts.suffix, strlen(name + parts.suffix) + 1);
+}
+
+/* ---- names that are wanted --------------------------------------------------------------------------------------- */
 
 /* With * for any text and ? for a character. */
 static bool is_like(const char *from, const char *to, const char *pattern)
@@ -114,11 +158,12 @@ static bool is_between(const char *from, const char *to, const char *wanted, siz
 bool pf_function_is_called(const char *name, const char *wanted)
 {
     const size_t bytes = strlen(wanted);
-    const struct parts parts = split(name);
-    const char *const starts[] = {name, parts.qualified, parts.last};
-    bool same = strcmp(name, wanted) == 0;
-    for (size_t i = 0; i < PF_COUNT(starts) && !same; i++)
-        same = strcmp(starts[i], wanted) == 0 || is_between(starts[i], parts.parameters, wanted, bytes) ||
-               is_between(starts[i], parts.arguments, wanted, bytes);
+    const struct pf_function_parts parts = pf_function_split(name);
+    const size_t from[] = {0, parts.qualified, parts.last};
+    bool same = false;
+    for (size_t i = 0; i < PF_COUNT(from) && !same; i++)
+        same = strcmp(name + from[i], wanted) == 0 ||
+               is_between(name + from[i], name + parts.parameters, wanted, bytes) ||
+               is_between(name + from[i], name + parts.arguments, wanted, bytes);
     return same;
 }

@@ -5,6 +5,25 @@
 
 #include "base/bytes.h"
 
+/* What of a demangled name is where; nothing within brackets counts. */
+struct pf_function_parts {
+    size_t qualified;   /* after what is returned */
+    size_t last;        /* after the last ::, or what is returned */
+    size_t arguments;   /* of the template, where they open; without any `parameters` */
+    size_t parameters;  /* where they open; without any the end */
+    size_t suffix;      /* after them and what qualifies them; mostly the end */
+    bool is_conversion; /* "operator bool", whose name has spaces */
+};
+
+struct pf_function_parts pf_function_split(const char *name);
+
+/*
+ * "run(int)::{lambda()#1}::operator()() const" becomes "run(int)::{lambda()#1}::operator()": the parameters at the end go,
+ * and what qualifies them. What else has brackets stays: what a name is within, types, and names that are no functions of
+ * C++.
+ */
+void pf_function_drop_parameters(char *name);
+
 /*
  * True when `wanted` is the demangled name without its parameters, its last template arguments, what it returns, its
  * namespaces and classes, or any of these together. What is left has to agree wholly; `wanted` may have * and ? for any

@@ -4,7 +4,6 @@
  * is kept; only who wants to know how many samples it has needs all of them first, and then each is kept in a few bytes. There may be
  * millions, so that a table of numbers of rows is all that finds them.
  */
-#include "analysis/label.h"
 #include "base/error.h"
 #include "view/distinct_stacks.h"
 #include "view/ids.h"
@@ -18,9 +17,9 @@ struct distinct {
     struct perfile_table *table;
     struct pf_profile *profile;
     struct pf_stack_ids ids;
-    struct pf_arena arena; /* of labels */
-    const char **labels;   /* of frames; NULL: nobody asked for it yet */
-    size_t label_count;
+    struct pf_arena arena; /* of names of modules */
+    const char **names;    /* of frames; NULL: not used yet */
+    size_t name_count;
     uint64_t *known; /* ids, in the order in which they came */
     size_t known_room;
     uint32_t *slots; /* their numbers plus one, by hash; 0: empty */
@@ -47,23 +46,20 @@ PF_PUT(stack_id)
     pf_set_u64(vector, distinct->id);
 }
 
-/* As flame graphs name it. Out of memory, which the table's allocator is told, it is "". */
-static const char *label_of(struct distinct *distinct, uint32_t frame)
+/* Out of memory, which the table's allocator notes, it is "". */
+static const char *name_of(struct distinct *distinct, uint32_t frame)
 {
-    const char **label = &distinct->labels[frame];
-    if (PF_LIKELY(*label))
-        return *label;
-    const struct pf_frame_info *info = pf_profile_frame(distinct->profile, frame);
-    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(distinct->profile), info->module);
-    *label = pf_label_of_frame(&distinct->arena, info->name, module ? module->name : NULL, info->kind == PF_FRAME_JIT);
-    return *label ? *label : "";
+    const char **name = &distinct->names[frame];
+    if (PF_UNLIKELY(!*name))
+        *name = pf_frame_text(&distinct->arena, distinct->profile, frame);
+    return *name ? *name : "";
 }
 
 PF_PUT(stack)
 {
     DISTINCT;
     for (size_t i = 0; i < distinct->frame_count; i++)
-        pf_add_code(vector, pf_dictionary_put_lasting(&vector->dictionary, label_of(distinct, distinct->frames[i])));
+        pf_add_code(vector, pf_dictionary_put_lasting(&vector->dictionary, name_of(distinct, distinct->frames[i])));
     pf_end_list(vector);
 }
 
@@ -141,15 +137,14 @@ static bool take_kept(struct distinct *distinct)
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* NULLs for frames that are new; false when out of memory. */
-static bool make_labels(struct distinct *distinct)
+static bool make_names(struct distinct *distinct)
 {
-    const size_t count = pf_profile_frame_count(distinct->profile), before = distinct->label_count;
+    const size_t count = pf_profile_frame_count(distinct->profile), before = distinct->name_count;
     if (PF_LIKELY(count <= before))
         return true;
-    if (!pf_grow(distinct->table->allocator, &distinct->labels, &distinct->label_count, count,
-                 sizeof(*distinct->labels)))
+    if (!pf_grow(distinct->table->allocator, &distinct->names, &distinct->name_count, count, sizeof(*distinct->names)))
         return false;
-    memset(distinct->labels + before, 0, (distinct->label_count - before) * sizeof(*distinct->labels));
+    memset(distinct->names + before, 0, (distinct->name_count - before) * sizeof(*distinct->names));
     return true;
 }
 
@@ -189,7 +184,7 @@ static bool find(struct distinct *distinct, size_t *slot, size_t *number)
 static bool take_sample(struct distinct *distinct, const struct pf_profile_sample *sample, bool *is_new)
 {
     size_t slot, number;
-    if (!make_labels(distinct) ||
+    if (!make_names(distinct) ||
         !pf_stack_ids_of(&distinct->ids, distinct->profile, sample->frames, sample->frame_count, &distinct->id) ||
         !find(distinct, &slot, &number))
         return false;
@@ -279,7 +274,7 @@ static void close_stacks(void *state)
     pf_free(allocator, distinct->known, distinct->known_room * sizeof(*distinct->known));
     pf_free(allocator, distinct->slots, distinct->slot_count * sizeof(*distinct->slots));
     pf_arena_close(&distinct->arena);
-    pf_free(allocator, distinct->labels, distinct->label_count * sizeof(*distinct->labels));
+    pf_free(allocator, distinct->names, distinct->name_count * sizeof(*distinct->names));
     pf_free(allocator, distinct->rows, distinct->room * sizeof(*distinct->rows));
     pf_free(allocator, distinct->kept, distinct->kept_room);
     pf_free(allocator, distinct->unpacked, distinct->unpacked_room * sizeof(*distinct->unpacked));

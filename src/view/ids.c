@@ -52,17 +52,21 @@ uint64_t pf_place_id(uint64_t function, uint64_t address, uint32_t line)
     return pf_stack_id(pf_stack_id(function, address), line);
 }
 
-uint32_t pf_frame_code(struct pf_profile *profile, uint32_t frame, struct pf_vector *vector)
+const char *pf_frame_text(struct pf_arena *arena, struct pf_profile *profile, uint32_t frame)
 {
     const struct pf_frame_info *info = pf_profile_frame(profile, frame);
-    if (info->name)
-        return pf_dictionary_put(&vector->dictionary, info->name, strlen(info->name));
+    if (pf_label_is_named(info->name))
+        return info->name;
     const struct pf_module *module = pf_symbols_module(pf_profile_symbols(profile), info->module);
+    return pf_label_of_frame(arena, NULL, module ? module->name : NULL, info->kind == PF_FRAME_JIT);
+}
+
+uint32_t pf_frame_code(struct pf_profile *profile, uint32_t frame, struct pf_vector *vector)
+{
     struct pf_arena arena;
     pf_arena_open(&arena, vector->allocator);
-    const char *label =
-        pf_label_make(&arena, NULL, module ? module->name : NULL, 0); /* NULL: the table is short of memory */
-    const uint32_t code = pf_dictionary_put(&vector->dictionary, label ? label : "", label ? strlen(label) : 0);
+    const char *text = pf_frame_text(&arena, profile, frame); /* NULL: the table is short of memory */
+    const uint32_t code = pf_dictionary_put(&vector->dictionary, text ? text : "", text ? strlen(text) : 0);
     pf_arena_close(&arena);
     return code;
 }

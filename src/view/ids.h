@@ -21,7 +21,9 @@ uint64_t pf_function_id_in(const struct perfile_module *module, const char *name
 /* A place in a function. */
 uint64_t pf_place_id(uint64_t function, uint64_t address, uint32_t line);
 
-/* How a frame is called in columns of stacks, in the dictionary of one: its function, or its module in brackets. */
+/* The name of a frame in columns of stacks: its complete function, or its module in brackets. NULL: out of memory. */
+const char *pf_frame_text(struct pf_arena *arena, struct pf_profile *profile, uint32_t frame);
+/* The same in the dictionary of a column. */
 uint32_t pf_frame_code(struct pf_profile *profile, uint32_t frame, struct pf_vector *vector);
 
 /* A stack is its outermost function (of the stack PF_STACK_START), and what that calls. */

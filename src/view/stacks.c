@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The distinct stacks with what they weigh, kept apart by the keys that are asked for: what `flame --format folded` draws. */
+#include "analysis/label.h"
 #include "base/error.h"
 #include "view/distinct_stacks.h"
 #include "view/ids.h"
@@ -69,11 +70,11 @@ static uint32_t function_of(const struct perfile_profile *profile, uint32_t fram
     return place.function;
 }
 
-static const char *label_of(const struct perfile_profile *profile, uint32_t frame)
+static const char *name_of(const struct perfile_profile *profile, uint32_t frame)
 {
     struct perfile_profile_function function = PERFILE_PROFILE_FUNCTION_INIT;
     (void)!perfile_profile_function_at(profile, function_of(profile, frame), &function);
-    return function.label;
+    return pf_label_or_name(&function);
 }
 
 PF_PUT(stack_id)
@@ -110,7 +111,7 @@ PF_PUT(stack)
     struct perfile_profile_stack node = PERFILE_PROFILE_STACK_INIT;
     for (uint32_t at = stacks->sample.stack; at != PERFILE_NO_ID; at = node.parent) {
         (void)!perfile_profile_stack_at(profile, at, &node);
-        pf_add_code(vector, pf_dictionary_put_lasting(&vector->dictionary, label_of(profile, node.frame)));
+        pf_add_code(vector, pf_dictionary_put_lasting(&vector->dictionary, name_of(profile, node.frame)));
     }
     pf_end_list(vector);
 }
@@ -118,7 +119,7 @@ PF_PUT(stack)
 PF_PUT(leaf)
 {
     STACKS;
-    pf_set_lasting(vector, label_of(stacks->profiled.profile, stacks->sample.leaf));
+    pf_set_lasting(vector, name_of(stacks->profiled.profile, stacks->sample.leaf));
 }
 
 PF_PUT(samples)

@@ -33,7 +33,7 @@ class Recording:
         return {row['stack_id']: (tuple(row['stack']), tuple(row['function_ids']), row['samples']) for row in self.rows('stacks', '--by', 'stack')}
 
     def functions(self):
-        return {row['function_id']: (row['label'], row['dso']) for row in self.rows('frames', '--by', 'function')}
+        return {row['function_id']: (row['symbol'] or row['label'], row['dso']) for row in self.rows('frames', '--by', 'function')}
 
 
 def check_joins(recording):
@@ -49,10 +49,10 @@ def check_joins(recording):
     expect(path, 'stacks of events have other ids', all(
         (tuple(row['stack']), tuple(row['function_ids'])) == stacks[row['stack_id']][:2] for row in events))
     expect(path, 'stacks have functions that are unknown', all(
-        functions[id][0] == label for stack, ids, _ in stacks.values() for label, id in zip(stack, ids)))
+        functions[id][0] == name for stack, ids, _ in stacks.values() for name, id in zip(stack, ids)))
     expect(path, 'functions have ids that stand twice', len(functions) == len(recording.rows('frames', '--by', 'function')))
     places = recording.rows('frames', '--columns', 'all')
-    expect(path, 'places have functions that are unknown', all(functions[row['function_id']][0] == row['label'] for row in places))
+    expect(path, 'places have functions that are unknown', all(functions[row['function_id']][0] == (row['symbol'] or row['label']) for row in places))
     return stacks, functions
 
 

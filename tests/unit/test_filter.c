@@ -324,12 +324,18 @@ static void functions_have_short_names(void **state)
         {"a::(anonymous namespace)::run(int)", "run"},
         {"a::operator()(int)", "operator()"},
         {"a::operator<<(int)", "operator<<"},
+        {"A::operator bool() const", "operator bool"},
+        {"run(int)::{lambda()#1}::operator()() const", "operator()"},
+        {"compute(double) [clone .cold]", "compute"},
         {"a::operator<(int)", "a::operator<"},
         {"bool a::operator-><int>(int)", "operator->"},
         {"<T as core::fmt::Debug>::fmt", "fmt"},
         {"core::ops::function::FnOnce::call_once{{vtable.shim}}", "call_once{{vtable.shim}}"},
     };
     static const char *const others[][2] = {
+        {"run(int)::{lambda()#1}::operator()() const", "run"},
+        {"A::operator unsigned int() const", "int"},
+        {"operator new[](unsigned long)", "operator new"},
         {"compute(double)", "comp"},
         {"compute(double)", "double"},
         {"compute", ""},
@@ -364,6 +370,73 @@ static void functions_have_short_names(void **state)
         assert_false(pf_function_is_called(others[i][0], others[i][1]));
 }
 
+static void only_parameters_at_the_end_are_dropped(void **state)
+{
+    static const char *const names[][2] = {
+        {"main", "main"},
+        {"run(int)", "run"},
+        {"run(int)::{lambda()#1}::operator()() const", "run(int)::{lambda()#1}::operator()"},
+        {"run(int)::{lambda()#2}::operator()() const &", "run(int)::{lambda()#2}::operator()"},
+        {"main::{lambda(long)#2}", "main::{lambda(long)#2}"},
+        {"std::function<void (int)>::operator()(int) const", "std::function<void (int)>::operator()"},
+        {"std::_Function_handler<void (long), main::{lambda(long)#2}>::_M_invoke(std::_Any_data const&, long&&)",
+         "std::_Function_handler<void (long), main::{lambda(long)#2}>::_M_invoke"},
+        {"__invoke_r<void, main()::<lambda(long int)>&, long int>",
+         "__invoke_r<void, main()::<lambda(long int)>&, long int>"},
+        {"operator()", "operator()"},
+        {"A::operator()<int>(int) volatile &&", "A::operator()<int>"},
+        {"bool A::operator< <int>(A<(E)1> const&)", "bool A::operator< <int>"},
+        {"bool A::operator->*(int) noexcept", "bool A::operator->*"},
+        {"A::operator void (*)(int)() const", "A::operator void (*)(int)"},
+        {"operator new[](unsigned long)", "operator new[]"},
+        {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+        {"a::(anonymous namespace)::f", "a::(anonymous namespace)::f"},
+        {"f(A const&, void (*)(int)) [clone .isra.0] [clone .cold]", "f"},
+        {"f(int)@plt", "f@plt"},
+        {"f<(E)1>(B<(1)>(2)>)", "f<(E)1>"},
+        {"str[abi:cxx11](int) const", "str[abi:cxx11]"},
+        {"core::ptr::drop_in_place<(A, B)>", "core::ptr::drop_in_place<(A, B)>"},
+        {"<(A, B) as core::fmt::Debug>::fmt", "<(A, B) as core::fmt::Debug>::fmt"},
+        {"<fn(A) -> B as C>::call", "<fn(A) -> B as C>::call"},
+        {"net/http.(*Client).Do", "net/http.(*Client).Do"},
+        {"main.f[go.shape.int]", "main.f[go.shape.int]"},
+        {"type:.eq.struct { F func(int); a int }", "type:.eq.struct { F func(int); a int }"},
+        {"void Foo.bar(int, java.lang.String)", "void Foo.bar"},
+        {"void [app] Foo::Bar(int32)[Tier0]", "void [app] Foo::Bar"},
+        {"JS:~(anonymous) file.js:1:2", "JS:~(anonymous) file.js:1:2"},
+        {"run (app.py:10)", "run (app.py:10)"},
+        {"f(int", "f(int"},
+        {"f)int(", "f)int("},
+        {"(", "("},
+        {"(a)", "(a)"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(names); i++) {
+        char name[128];
+        strcpy(name, names[i][0]);
+        pf_function_drop_parameters(name);
+        assert_string_equal(name, names[i][1]);
+    }
+}
+
+/* Brackets beyond the depth that is followed do not close those within it. */
+static void parameters_after_deep_brackets_are_dropped(void **state)
+{
+    enum { DEEP = 100 };
+    char name[4 * DEEP] = "", wanted[4 * DEEP];
+    (void)state;
+    for (unsigned i = 0; i < DEEP; i++)
+        strcat(name, "a<");
+    strcat(name, "b()");
+    for (unsigned i = 0; i < DEEP; i++)
+        strcat(name, ">");
+    strcpy(wanted, name);
+    strcat(name, "(int)");
+    pf_function_drop_parameters(name);
+    assert_string_equal(name, wanted);
+}
+
 /* Whatever a symbol is called: each name is a block of its own, so that a sanitizer sees what reads beyond it. */
 static void any_name_is_looked_at_to_its_end(void **state)
 {
@@ -382,6 +455,7 @@ static void any_name_is_looked_at_to_its_end(void **state)
         assert_non_null(name);
         assert_true(pf_function_is_called(name, text));
         (void)pf_function_is_called(name, "a");
+        pf_function_drop_parameters(name);
         free(name);
     }
 }
@@ -392,6 +466,8 @@ int main(void)
         cmocka_unit_test(nothing_wanted_passes_all),
         cmocka_unit_test(what_nothing_matched_is_told),
         cmocka_unit_test(functions_have_short_names),
+        cmocka_unit_test(only_parameters_at_the_end_are_dropped),
+        cmocka_unit_test(parameters_after_deep_brackets_are_dropped),
         cmocka_unit_test(any_name_is_looked_at_to_its_end),
         cmocka_unit_test(close_without_open),
         cmocka_unit_test(time_ranges_include_both_ends),

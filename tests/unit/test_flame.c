@@ -178,6 +178,22 @@ static void test_empty(void **state)
     close_flames(&f);
 }
 
+/* Brackets in the name of a file are not parameters. */
+static void test_names_of_files_are_complete(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    uint32_t node = add(&f, 0, "w", "main", NULL);
+    node = pf_tree_child(&f.tree, node, frame(&f, NULL, "/opt/server (deleted)", PF_FLAME_USER));
+    node = pf_tree_child(&f.tree, node, frame(&f, NULL, "/opt/lib(x).so", PF_FLAME_USER));
+    pf_tree_add(&f.tree, node, 2);
+    finish(&f);
+    assert_string_equal(folded(&f, (struct pf_flame_names){0}), "w;main;[server (deleted)];[lib(x).so] 2\n");
+    assert_non_null(strstr(svg(&f, (struct pf_svg_options){0}), "<title>[lib(x).so] (2 samples"));
+    close_flames(&f);
+}
+
 static void test_svg(void **state)
 {
     (void)state;
@@ -461,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_folded_order),
         cmocka_unit_test(test_folded_names),
         cmocka_unit_test(test_folded_options),
+        cmocka_unit_test(test_names_of_files_are_complete),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_svg),
         cmocka_unit_test(test_svg_reverse),

@@ -93,7 +93,7 @@ class Stream(Pass, Iterator[StreamSample]):
         return self._frames[id]
 
     def label(self, id: int) -> str:
-        """The frame as flame graphs name it; never empty."""
+        """The frame as flame graphs name it: without the parameters at the end of its name; never empty."""
         if id not in self._labels:
             found = lib.perfile_stream_label(self._open(), id)
             if found is None:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/export/stacks.h"
 
+#include "analysis/label.h"
 #include "base/bytes.h"
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
@@ -12,7 +13,7 @@ static void name_function(struct pf_export_stacks *stacks, size_t number)
     struct perfile_module module = PERFILE_MODULE_INIT;
     if (perfile_profile_function_at(stacks->profile, number, &function) < 0)
         return;
-    named->name = function.name && *function.name ? function.name : function.label;
+    named->name = pf_label_or_name(&function);
     named->address = function.address;
     if (function.file && *function.file) {
         named->file = function.file;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/export/tables.h"
 
+#include "analysis/label.h"
 #include "base/bytes.h"
 #include "base/escape.h"
 #include "base/map.h"
@@ -178,8 +179,7 @@ static uint32_t function_of(struct pf_tables *tables, const struct perfile_profi
     struct perfile_profile_function function = PERFILE_PROFILE_FUNCTION_INIT;
     (void)!perfile_profile_function_at(tables->profile, frame->function, &function);
     const char *file = frame->file ? frame->file : function.file;
-    const struct pf_tables_function made = {.name =
-                                                pf_tables_text(tables, function.name ? function.name : function.label),
+    const struct pf_tables_function made = {.name = pf_tables_text(tables, pf_label_or_name(&function)),
                                             .system_name = pf_tables_text(tables, system_name_of(&function)),
                                             .file = pf_tables_text(tables, file),
                                             .start_line = file == function.file ? function.start_line : 0,

@@ -161,6 +161,13 @@ static int write_flame(struct flame *flame, struct perfile_reader *reader, bool 
 
 /* ---- folded ---- */
 
+/* Names in folded stacks were made by other tools: they stay as they are. */
+static struct pf_flame_names names_of(const struct flame *flame)
+{
+    const struct perfile_flame_options *options = flame->options->flame;
+    return (struct pf_flame_names){.raw = options->folded != NULL, .annotate = options->annotate};
+}
+
 /* The recording is drawn once. */
 static struct pf_flame_means means_of(struct flame *flame)
 {
@@ -170,7 +177,7 @@ static struct pf_flame_means means_of(struct flame *flame)
 static int folded(struct flame *flame)
 {
     const struct pf_folded_options options = {
-        .names.annotate = flame->options->flame->annotate, .before = flame->compared, .means = means_of(flame)};
+        .names = names_of(flame), .before = flame->compared, .means = means_of(flame)};
     return pf_flame_folded(&flame->now.set, flame->event, &options, flame->out);
 }
 
@@ -235,7 +242,8 @@ static int parse_svg_options(struct flame *flame)
     if (options->width && (options->width < MIN_WIDTH || options->width > MAX_WIDTH))
         return pf_fail(flame->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "width",
                        "%" PRIu64 " pixels are out of range, %d to %d", options->width, MIN_WIDTH, MAX_WIDTH);
-    flame->svg = (struct pf_svg_options){.width = (uint32_t)options->width,
+    flame->svg = (struct pf_svg_options){.names.raw = names_of(flame).raw,
+                                         .width = (uint32_t)options->width,
                                          .inverted = options->inverted,
                                          .reverse = options->reverse,
                                          .negated = options->negate};

@@ -82,7 +82,7 @@ struct pf_flame_set {
 };
 
 struct pf_flame_names {
-    bool raw;      /* names as they are; else as stackcollapse-perf.pl tidies them: no arguments, no quotes */
+    bool raw;      /* names as they are; else without parameters and quotes, as pf_label_tidy makes them */
     bool annotate; /* _[k], _[i] and _[j] behind kernel, inlined and JIT frames */
 };
 

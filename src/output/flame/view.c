@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From frames to names: tidied as stackcollapse-perf.pl does, equal ones merged, everything in byte order. */
+/* From frames to names: labels, equal ones merged, everything in byte order. */
 #include "output/flame/flame.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static const char *frame_name(struct pf_arena *arena, const struct pf_flame_fram
         name = pf_label_one_line(arena, name, strlen(suffix), false);
     if (!name)
         return NULL;
-    if (!options->names.raw)
+    if (!options->names.raw && pf_label_is_named(frame->name))
         pf_label_tidy(name, frame->kind == PF_FLAME_JIT);
     return strcat(name, suffix);
 }

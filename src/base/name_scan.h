@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The brackets of demangled names: which open what, and which only look like brackets. */
-#ifndef PF_ANALYSIS_NAME_SCAN_H
-#define PF_ANALYSIS_NAME_SCAN_H
+#ifndef PF_BASE_NAME_SCAN_H
+#define PF_BASE_NAME_SCAN_H
 
 #include "base/bytes.h"
 
@@ -28,6 +28,7 @@ struct pf_name_scan {
     size_t from, to; /* the current token */
     bool named;      /* an operator ends at `to`: what opens there are its arguments or parameters */
     unsigned depth;
+    unsigned deeper; /* brackets within them that are text */
     struct pf_name_open open[PF_NAME_DEPTH];
     struct pf_name_open closed; /* of PF_NAME_CLOSE; open[depth] of before */
 };

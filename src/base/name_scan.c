@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/name_scan.h"
+#include "base/name_scan.h"
 
 #include "base/function_name.h"
 
@@ -9,7 +9,7 @@ void pf_name_scan_open(struct pf_name_scan *scan, const char *name, size_t bytes
     scan->bytes = bytes;
     scan->from = scan->to = 0;
     scan->named = false;
-    scan->depth = 0;
+    scan->depth = scan->deeper = 0;
 }
 
 static bool is_word(char c)
@@ -51,8 +51,9 @@ static enum pf_name_bracket kind_of(const struct pf_name_scan *scan, size_t at)
                        (c && c != '.' && !begins(scan, at, "(anonymous namespace)") && !begins(scan, at, "(inlined)"))
                    ? PF_BRACKET_PARAMETERS
                    : PF_BRACKET_OTHER;
-    case '[':
-        return is_word(c) && !begins(scan, at, "[abi:") ? PF_BRACKET_ARGUMENTS : PF_BRACKET_OTHER;
+    case '[': /* but "operator new[]" */
+        return is_word(c) && !begins(scan, at, "[abi:") && !begins(scan, at, "[]") ? PF_BRACKET_ARGUMENTS
+                                                                                   : PF_BRACKET_OTHER;
     default:
         return PF_BRACKET_OTHER;
     }
@@ -69,13 +70,17 @@ static unsigned level_of(const struct pf_name_scan *scan, enum pf_name_bracket k
 /* A < behind a bracket compares, and nothing closes it. */
 static bool opens(const struct pf_name_scan *scan, size_t at)
 {
-    return scan->depth < PF_NAME_DEPTH && (scan->name[at] != '<' || scan->named || before(scan, at) != ')');
+    return scan->name[at] != '<' || scan->named || before(scan, at) != ')';
 }
 
 static enum pf_name_token open_bracket(struct pf_name_scan *scan, size_t at)
 {
     if (!opens(scan, at))
         return PF_NAME_TEXT;
+    if (scan->depth == PF_NAME_DEPTH || scan->deeper) {
+        scan->deeper++;
+        return PF_NAME_TEXT;
+    }
     const enum pf_name_bracket kind = kind_of(scan, at);
     const unsigned level = level_of(scan, kind);
     scan->open[scan->depth++] = (struct pf_name_open){.at = at, .kind = kind, .level = level, .sign = scan->name[at]};
@@ -87,6 +92,10 @@ static enum pf_name_token close_bracket(struct pf_name_scan *scan, size_t at)
 {
     const char c = scan->name[at], wanted = c == '>' ? '<' : c == ')' ? '(' : c == ']' ? '[' : '{';
     unsigned depth = scan->depth;
+    if (scan->deeper) {
+        scan->deeper -= c != '>' || before(scan, at) != '-';
+        return PF_NAME_TEXT;
+    }
     while (depth && scan->open[depth - 1].sign != wanted && scan->open[depth - 1].sign == '<')
         depth--;
     if (!depth || scan->open[depth - 1].sign != wanted || (c == '>' && before(scan, at) == '-'))
