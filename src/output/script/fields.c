@@ -317,7 +317,7 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
 static void show_tracepoint_chains(struct pf_script_fields *fields, const struct perfile_reader *reader)
 {
     const struct perfile_event *event;
-    if (fields->named[SCRIPT_TYPE_TRACEPOINT] || fields->no_callchain)
+    if (fields->named[SCRIPT_TYPE_TRACEPOINT])
         return;
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
         if (event->attr->type == SCRIPT_TYPE_TRACEPOINT && event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)
@@ -338,7 +338,7 @@ bool pf_script_fields_want_maps(const struct pf_script_fields *fields)
 }
 
 int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile_reader *reader,
-                           struct perfile_error *error)
+                           const struct perfile_output_options *options, struct perfile_error *error)
 {
     if (has_feature(reader, PERFILE_FEATURE_STAT)) /* counters, no samples */
         return 0;
@@ -347,6 +347,7 @@ int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile
         if (result < 0)
             return result;
     }
-    show_tracepoint_chains(fields, reader);
+    if (!options->no_callchain)
+        show_tracepoint_chains(fields, reader);
     return 0;
 }

@@ -192,7 +192,7 @@ static bool check_fields(struct pf_script *script)
     if (script->fields_checked)
         return true;
     script->fields_checked = true;
-    int result = pf_script_fields_check(&script->fields, script->reader, script->error);
+    int result = pf_script_fields_check(&script->fields, script->reader, script->options, script->error);
     if (result < 0)
         script->failed = result;
     return result == 0;

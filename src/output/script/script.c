@@ -93,11 +93,10 @@ static int open_names(struct pf_script *script)
 static int open_parts(struct pf_script *script)
 {
     script->fields.allocator = script->out->allocator;
-    script->fields.no_callchain = script->options->no_callchain;
     int result = pf_script_fields_parse(&script->fields, script->options->fields, script->error);
     if (result == 0 && !script->pipe) {
         script->fields_checked = true;
-        result = pf_script_fields_check(&script->fields, script->reader, script->error);
+        result = pf_script_fields_check(&script->fields, script->reader, script->options, script->error);
     }
     if (result == 0)
         result =

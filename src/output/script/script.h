@@ -75,7 +75,6 @@ struct pf_script_fields {
     uint64_t fields[SCRIPT_TYPES];    /* SCRIPT_BIT */
     uint64_t asked_for[SCRIPT_TYPES]; /* by the user: their lack is an error */
     bool named[SCRIPT_TYPES];         /* the list is the user's */
-    bool no_callchain;                /* the caller's: none is printed */
     const struct perfile_allocator *allocator;
 };
 
@@ -88,10 +87,10 @@ bool pf_script_is_dummy(const struct perfile_event *event);
 const struct perfile_event *pf_script_first_event(const struct perfile_reader *reader, int type);
 /*
  * Compares the lists with the first event of each type: what it lacks is dropped from a default list, and is an error
- * (ABSENT) in the user's. Tracepoints with callchains get the ip.
+ * (ABSENT) in the user's. Tracepoints whose callchains are printed get the ip.
  */
 int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile_reader *reader,
-                           struct perfile_error *error);
+                           const struct perfile_output_options *options, struct perfile_error *error);
 /* Some field shows what is mapped at an address. */
 bool pf_script_fields_want_maps(const struct pf_script_fields *fields);
 
