@@ -192,7 +192,7 @@ static const struct pf_option print_options[] = {
     PF_OPTION_SOURCE_DIR,
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
-    PF_OPTION_OUTPUT,
+    PF_OPTION_OUTPUT_WITHOUT_LETTER, /* perf's -o is --order */
     {0},
 };
 static const struct pf_option_group print_group = {"Output", print_options};
@@ -794,7 +794,7 @@ const struct pf_command pf_command_diff = {
     .operand = "BEFORE AFTER",
     .operand_max = SIZE_MAX,
     .pages = true,
-    .groups = {&side_group, &row_group, &test_group, &gate_group, &baseline_group, &print_group, &pf_filter_group,
+    .groups = {&side_group, &row_group, &test_group, &gate_group, &baseline_group, &print_group, &pf_comms_filter_group,
                &pf_symbol_group, &pf_reading_group, &pf_limit_group, &pf_common_group},
     .run = run_diff,
 };

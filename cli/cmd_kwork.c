@@ -30,6 +30,20 @@ static const char *key_at(const struct pf_command *command, size_t index, const 
     return pf_value_of(values, index, doc);
 }
 
+static const char *class_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const struct pf_value values[] = {
+        {"irq", "interrupts"},
+        {"softirq", "softirqs"},
+        {"workqueue", "works of workqueues"},
+        {"sched", "tasks; of top"},
+        {0},
+    };
+
+    (void)command;
+    return pf_value_of(values, index, doc);
+}
+
 #define AT(member) offsetof(struct pf_settings, member)
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
@@ -37,9 +51,10 @@ static const struct pf_option options[] = {
     PF_OPTION_STDIO,
     {.name = "kwork",
      .letter = 'k',
-     .kind = PF_OPTION_TEXT,
+     .kind = PF_OPTION_WORDS,
      .argument = "LIST",
      .offset = AT(events.classes),
+     .value_at = class_at,
      .doc = "Only these: irq,softirq,workqueue; top: sched,irq,softirq."},
     {.name = "name",
      .letter = 'n',

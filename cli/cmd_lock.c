@@ -85,7 +85,7 @@ static const struct pf_option options[] = {
      .argument = "N",
      .offset = AT(events.rows),
      .doc = "At most N rows."},
-    PF_OPTION_OUTPUT,
+    PF_OPTION_OUTPUT_WITHOUT_LETTER, /* perf's -o is --lock-owner */
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -110,6 +110,7 @@ const struct pf_command pf_command_lock = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
-    .groups = {&group, &perf_group, PF_SAMPLE_GROUPS},
+    .groups = {&group, &perf_group, &pf_cpu_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+               &pf_common_group},
     .run = run,
 };

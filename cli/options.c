@@ -113,22 +113,26 @@ const struct pf_option_group pf_serial_group = {"Reading", serial_options};  /* 
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
         .offset = AT(filter.member), .doc = __VA_ARGS__                                                                \
     }
-#define FILTERS(tid_letter)                                                                                            \
+#define FILTERS(cpu_letter, comms_letter, tid_letter)                                                                  \
     FILTER("time", 0, "START,STOP", time,                                                                              \
            "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the "     \
            "first sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. Where the "     \
            "header does not say when the samples are, they are read ahead, which a stream does not allow.",            \
            .first = true),                                                                                             \
-        FILTER("cpu", 'C', "LIST", cpus, "Only samples of these CPUs: 0-3,7."),                                        \
+        FILTER("cpu", cpu_letter, "LIST", cpus, "Only samples of these CPUs: 0-3,7."),                                 \
         FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),                                                  \
         FILTER("tid", tid_letter, "LIST", tids, "Only these threads."),                                                \
-        FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1.", .first = true),                \
+        FILTER("comms", comms_letter, "LIST", comms, "Only threads with these names: make,cc1.", .first = true),       \
         FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch.")
 #define FILTER_TITLE "Filters (all must match; samples without the field that a filter needs are kept)"
-static const struct pf_option filter_options[] = {FILTERS(0), {0}};
-static const struct pf_option tid_filter_options[] = {FILTERS('t'), {0}};
+static const struct pf_option filter_options[] = {FILTERS('C', 'c', 0), {0}};
+static const struct pf_option tid_filter_options[] = {FILTERS('C', 'c', 't'), {0}};
+static const struct pf_option cpu_filter_options[] = {FILTERS('C', 0, 0), {0}};
+static const struct pf_option comms_filter_options[] = {FILTERS(0, 'C', 0), {0}};
 const struct pf_option_group pf_filter_group = {FILTER_TITLE, filter_options};
-const struct pf_option_group pf_tid_filter_group = {FILTER_TITLE, tid_filter_options}; /* with -t */
+const struct pf_option_group pf_tid_filter_group = {FILTER_TITLE, tid_filter_options};
+const struct pf_option_group pf_cpu_filter_group = {FILTER_TITLE, cpu_filter_options};
+const struct pf_option_group pf_comms_filter_group = {FILTER_TITLE, comms_filter_options};
 
 static const struct pf_option symbol_options[] = {
     {.name = "symfs",
@@ -476,6 +480,21 @@ static int set_choice(const struct given *given, const char *text, const char **
     return check_choice(given->command, given->option->value_at, given->spelling, text);
 }
 
+/* Several of them. */
+static int set_words(const struct given *given, const char *text, const char **to)
+{
+    char word[CANDIDATE_BYTES];
+    int status = PF_STATUS_OK;
+
+    *to = text;
+    for (size_t bytes; *text && !status; text += bytes + (text[bytes] != 0)) {
+        bytes = strcspn(text, ",");
+        snprintf(word, sizeof(word), "%.*s", (int)(bytes < sizeof(word) ? bytes : sizeof(word) - 1), text);
+        status = check_choice(given->command, given->option->value_at, given->spelling, word);
+    }
+    return status;
+}
+
 /* What nobody can read would lead to an output without symbols, and none would say why. */
 static int set_file(const struct given *given, const char *text, const char **to)
 {
@@ -610,6 +629,8 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         return set_file(given, text, to);
     case PF_OPTION_CHOICE:
         return set_choice(given, text, to);
+    case PF_OPTION_WORDS:
+        return set_words(given, text, to);
     case PF_OPTION_FIELDS:
         return add_fields(text, to);
     case PF_OPTION_EVENTS:

@@ -234,6 +234,7 @@ enum pf_option_kind {
     PF_OPTION_TEXT,         /* const char * */
     PF_OPTION_FILE,         /* const char *, a file that is read; PF_STATUS_UNREADABLE when it cannot be */
     PF_OPTION_CHOICE,       /* const char *, one of the values */
+    PF_OPTION_WORDS,        /* const char *, some of the values, separated by commas */
     PF_OPTION_LIST,         /* const char *, values separated by commas; the library checks them */
     PF_OPTION_FIELDS,       /* char *, likewise; what is given again is added */
     PF_OPTION_EVENTS,       /* char *; what is given again is added behind a comma */
@@ -306,10 +307,14 @@ extern const struct pf_option_group pf_input_group;     /* where to read from an
 extern const struct pf_option_group pf_reading_group;   /* how: for verbs with several recordings */
 extern const struct pf_option_group pf_forceless_group; /* where from and how: for verbs with another -f */
 extern const struct pf_option_group pf_serial_group;    /* where from and how: for verbs with another -j */
-extern const struct pf_option_group pf_filter_group, pf_tid_filter_group; /* which samples */
-extern const struct pf_option_group pf_symbol_group;                      /* where the binaries are */
-extern const struct pf_option_group pf_limit_group;                       /* against hostile files */
-extern const struct pf_option_group pf_common_group;                      /* for every verb */
+/* Which samples. Letters that mean something else in perf's verb of the same name are left out. */
+extern const struct pf_option_group pf_filter_group;       /* -C: --cpu, -c: --comms */
+extern const struct pf_option_group pf_tid_filter_group;   /* the same, and -t: --tid */
+extern const struct pf_option_group pf_cpu_filter_group;   /* -C: --cpu */
+extern const struct pf_option_group pf_comms_filter_group; /* -C: --comms */
+extern const struct pf_option_group pf_symbol_group;       /* where the binaries are */
+extern const struct pf_option_group pf_limit_group;        /* against hostile files */
+extern const struct pf_option_group pf_common_group;       /* for every verb */
 
 /* For tables of verbs. */
 #define PF_OPTION_FORMAT_OF(formats)                                                                                   \
@@ -355,15 +360,15 @@ extern const struct pf_option_group pf_common_group;                      /* for
         .doc = "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "   \
                "perfile-offcpu(1) says what must be recorded for it."                                                  \
     }
-#define PF_OPTION_OUTPUT                                                                                               \
+#define PF_OPTION_OUTPUT_OF(short_option)                                                                              \
     {                                                                                                                  \
-        .name = "output", .letter = 'o', .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",                    \
+        .name = "output", .letter = (short_option), .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",         \
         .offset = offsetof(struct pf_settings, output),                                                                \
         .doc = "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed "   \
-               "when its name "                                                                                        \
-               "ends "                                                                                                 \
-               "in .gz."                                                                                               \
+               "when its name ends in .gz."                                                                            \
     }
+#define PF_OPTION_OUTPUT PF_OPTION_OUTPUT_OF('o')
+#define PF_OPTION_OUTPUT_WITHOUT_LETTER PF_OPTION_OUTPUT_OF(0)
 #define PF_OPTION_RECORDING_OUTPUT                                                                                     \
     {                                                                                                                  \
         .name = "output", .letter = 'o', .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",                    \

@@ -53,6 +53,7 @@ static const struct {
     {"kwork", "workqueue", "workqueue:workqueue_activate_work", NEEDED},
     {"kwork", "workqueue", "workqueue:workqueue_execute_start", NEEDED},
     {"kwork", "workqueue", "workqueue:workqueue_execute_end", NEEDED},
+    {"kwork", "sched", "sched:sched_switch", NEEDED},
 };
 enum { TRACEPOINTS = sizeof(tracepoints) / sizeof(tracepoints[0]) };
 
@@ -173,20 +174,38 @@ static int put_memory(const struct pf_command *command, const struct pf_settings
 
 /* ---- what goes with the events ----------------------------------------------------------------------------------- */
 
+/* Letters that perf's verb has for these, where its record has others. */
+#define ONLY(option, short_option, bit, text)                                                                          \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
+        .offset = offsetof(struct pf_settings, record.options.flags), .bits = bit, .doc = text                         \
+    }
+#define ONLY_OF(user_letter, kernel_letter)                                                                            \
+    {                                                                                                                  \
+        ONLY("all-user", user_letter, PERFILE_RECORDER_ALL_USER, "Only record user space."),                           \
+            ONLY("all-kernel", kernel_letter, PERFILE_RECORDER_ALL_KERNEL, "Only record the kernel."), {0},            \
+    }
+static const struct pf_option mem_options[] = ONLY_OF('U', 'K');
+static const struct pf_option c2c_options[] = ONLY_OF('u', 'k');
+static const struct pf_option_group mem_group = {"Options of perf mem record", mem_options};
+static const struct pf_option_group c2c_group = {"Options of perf c2c record", c2c_options};
+
 static const struct preset {
     const char *verb;
     int (*put)(const struct pf_command *command, const struct pf_settings *settings, FILE *events);
     unsigned flags;
-    bool each;   /* every event counts, not a sample of them */
-    bool stacks; /* its views are of callers */
+    bool each;                           /* every event counts, not a sample of them */
+    bool stacks;                         /* its views are of callers */
+    const struct pf_option_group *group; /* options before those of the verb record; NULL: none */
 } presets[] = {
     {"sched", put_tracepoints, PERFILE_RECORDER_ALL_CPUS, true, false},
     {"lock", put_tracepoints, 0, true, true},
     {"kmem", put_tracepoints, PERFILE_RECORDER_ALL_CPUS, true, false},
     {"kwork", put_tracepoints, PERFILE_RECORDER_ALL_CPUS, true, false},
     {"trace", put_tracepoints, 0, true, false},
-    {"mem", put_memory, PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_WEIGHT, false, false},
-    {"c2c", put_memory, PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_WEIGHT | PERFILE_RECORDER_CPU, false, false},
+    {"mem", put_memory, PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_WEIGHT, false, false, &mem_group},
+    {"c2c", put_memory, PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_WEIGHT | PERFILE_RECORDER_CPU, false, false,
+     &c2c_group},
 };
 
 static const struct preset *preset_of(const struct pf_command *command)
@@ -252,21 +271,36 @@ static void choose_how(const struct preset *preset, bool own_events, struct pf_s
     settings->record.frame_pointers |= preset->stacks && !options->call_graph;
 }
 
+/* The verb record, with what is special about it for this verb. */
+static struct pf_command record_of(const struct preset *preset)
+{
+    enum { GROUPS = sizeof(pf_command_record.groups) / sizeof(pf_command_record.groups[0]) };
+    struct pf_command record = pf_command_record;
+
+    if (!preset->group)
+        return record;
+    record.groups[0] = preset->group;
+    for (size_t i = 0; i + 2 < GROUPS && pf_command_record.groups[i]; i++)
+        record.groups[i + 1] = pf_command_record.groups[i];
+    return record;
+}
+
 int pf_preset_run(const struct pf_command *command, char **arguments, char **word, struct pf_settings *settings)
 {
     const struct preset *preset = preset_of(command);
+    const struct pf_command record = record_of(preset);
     int status;
 
     *word = NULL;
     if ((status = pf_options_parse(command, arguments, settings)) ||
-        (status = pf_options_parse(&pf_command_record, word + 1, settings)))
+        (status = pf_options_parse(&record, word + 1, settings)))
         return status;
     pf_message_setup(settings->color, settings->quiet, settings->verbose);
     if (settings->help)
-        return pf_help_verb(&pf_command_record, settings->all);
+        return pf_help_verb(&record, settings->all);
     const bool own_events = settings->record.events;
     if ((status = choose_events(command, preset, settings)))
         return status;
     choose_how(preset, own_events, settings);
-    return pf_command_record.run(&pf_command_record, settings);
+    return record.run(&record, settings);
 }

@@ -14,6 +14,7 @@ PRESETS = [
     (['kmem'], 'kmem:kmalloc kmem:kfree', ['kmem', 'stat']),
     (['kmem', '--page'], 'kmem:mm_page_alloc kmem:mm_page_free', ['kmem', '--page', 'stat']),
     (['kwork', '-k', 'softirq'], 'irq:softirq_entry irq:softirq_exit', ['kwork', 'report']),
+    (['kwork', '-k', 'sched,irq,softirq'], 'sched:sched_switch irq:softirq_entry', ['kwork', 'top']),
     (['trace'], 'raw_syscalls:sys_enter raw_syscalls:sys_exit', ['trace', '-s']),
     (['mem', '-t', 'load'], '', ['mem', 'report']),
     (['c2c'], '', ['c2c', 'report']),
@@ -34,7 +35,7 @@ def check(folder, arguments, events, view):
     assert done.returncode == 0, done
     names = perfile('evlist', path).stdout.split()
     assert set(events.split()) <= set(names), (arguments, names)
-    assert arguments[0] != 'kwork' or not any('workqueue' in name or 'irq_handler' in name for name in names), names
+    assert arguments[0] != 'kwork' or not any('workqueue' in name for name in names), names
     shown = perfile(*view, path)
     missing = 'record with' in shown.stderr and 'not of all CPUs' not in shown.stderr  # a kernel may keep switches back
     assert shown.returncode == 0 and not missing, (arguments, shown.stderr)
@@ -43,7 +44,9 @@ def check(folder, arguments, events, view):
 
 def check_command_lines():
     """What is asked for holds, and only a verb that records has the word."""
-    assert perfile('kwork', '-k', 'nosuch', 'record', 'true').returncode in (2, 3)
+    for kinds in 'nosuch', 'irq,nosuch':
+        done = perfile('kwork', '-k', kinds, 'record', 'true')
+        assert done.returncode == 2 and 'invalid value "nosuch" for -k' in done.stderr, done
     done = perfile('offcpu', 'record')
     assert done.returncode == 3 and 'record: No such file' in done.stderr, done
     done = perfile('sched', 'record', '--help')
