@@ -109,7 +109,8 @@ void pf_put_name_bytes(struct pf_text *text, const void *name, size_t bytes)
 
 void pf_put_name(struct pf_text *text, const char *name)
 {
-    pf_put_name_bytes(text, name, strlen(name));
+    const char *known = name ? name : "[unknown]";
+    pf_put_name_bytes(text, known, strlen(known));
 }
 
 void pf_text_escape(struct pf_text *text, size_t start)

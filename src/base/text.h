@@ -53,7 +53,7 @@ void pf_put_through(struct pf_text *text, const void *data, size_t bytes);
 void pf_put_string(struct pf_text *text, const char *string);
 /*
  * A name of the recording, or another text of it that stands in a line: of a text that escapes, bytes that cannot be
- * printed (base/escape.h) become \xNN, others stay.
+ * printed (base/escape.h) become \xNN, others stay. NULL, such as the module where nothing is mapped, is "[unknown]".
  */
 void pf_put_name(struct pf_text *text, const char *name);
 void pf_put_name_bytes(struct pf_text *text, const void *name, size_t bytes);

@@ -26,7 +26,7 @@ static void put_heading(struct pf_annotate *annotate, const struct pf_annotate_f
                                      &weight); /* both exist */
     const size_t start = out->used;
     pf_put_string(out, " Percent |\tSource code & Disassembly of ");
-    pf_put_name(out, function->module.short_name ? function->module.short_name : "[unknown]");
+    pf_put_name(out, function->module.short_name);
     pf_put_string(out, " for ");
     pf_put_name(out, event.name);
     pf_put_format(out, " (%" PRIu64 " samples, percent: %s)", weight.samples, percent_type(annotate));

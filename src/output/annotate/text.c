@@ -119,7 +119,7 @@ static void put_shares(struct pf_annotate *annotate, const struct pf_annotate_fu
 static void put_place(struct pf_annotate *annotate, const struct pf_annotate_function *function)
 {
     const struct perfile_annotation_function *about = &function->about;
-    pf_put_name(annotate->out, function->module.name ? function->module.name : "[unknown]");
+    pf_put_name(annotate->out, function->module.name);
     if (about->name && about->bytes)
         pf_put_format(annotate->out, " 0x%" PRIx64 ", %" PRIu64 " bytes", about->address, about->bytes);
     put_shares(annotate, function);
@@ -251,7 +251,7 @@ static void put_chain(struct body *body, size_t line, const struct perfile_listi
         if (!frame.inlined)
             break;
         pf_put_string(&body->tail, i ? " in " : "-- ");
-        pf_put_name(&body->tail, frame.name ? frame.name : "[unknown]");
+        pf_put_name(&body->tail, frame.name);
         pf_put_string(&body->tail, ", inlined");
         if (caller.file && caller.line) {
             pf_put_string(&body->tail, " at ");

@@ -159,7 +159,7 @@ static void put_functions(const struct timehist *timehist, struct pf_text *out, 
         if (address)
             pf_put_format(out, "0x%" PRIx64, address);
         else
-            pf_put_name(out, function ? function : "[unknown]");
+            pf_put_name(out, function);
         before = " <- ";
     }
 }

@@ -146,7 +146,7 @@ static void put_symbol(struct pf_text *text, const char *symbol, uint64_t offset
 {
     if (!(style & SCRIPT_PLACE_BARE))
         pf_put_char(text, ' ');
-    pf_put_name(text, symbol ? symbol : "[unknown]");
+    pf_put_name(text, symbol);
     if (symbol && style & SCRIPT_PLACE_SYMOFF) {
         pf_put_string(text, "+0x");
         pf_put_hex(text, offset);
@@ -156,7 +156,7 @@ static void put_symbol(struct pf_text *text, const char *symbol, uint64_t offset
 static void put_module(struct pf_text *text, const struct pf_script_spot *spot, unsigned style)
 {
     pf_put_string(text, " (");
-    pf_put_name(text, spot->module ? spot->module->name : "[unknown]");
+    pf_put_name(text, spot->module ? spot->module->name : NULL);
     if (spot->module && style & SCRIPT_PLACE_DSOFF && has_file_offset(spot)) {
         pf_put_string(text, "+0x");
         pf_put_hex(text, module_address(spot));
