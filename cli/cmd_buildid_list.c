@@ -71,8 +71,12 @@ static int print_one(const struct pf_settings *settings, const uint8_t *id, size
 {
     struct pf_stream out;
     char hex[PF_BUILD_ID_TEXT];
-    int status = pf_stream_open(&out, settings->output);
 
+    if (settings->format && strcmp(settings->format, "text")) {
+        pf_message("buildid-list: --format %s needs a recording", settings->format);
+        return PF_STATUS_USAGE;
+    }
+    const int status = pf_stream_open(&out, settings->output);
     if (status)
         return status;
     pf_stream_print(&out, "%s\n", pf_build_id_text(id, bytes, hex));

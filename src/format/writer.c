@@ -110,7 +110,10 @@ int perfile_writer_open_path(const char *path, const struct perfile_writer_optio
     if (result < 0)
         return result;
     struct pf_sink *sink = &(*writer)->streams[0].sink;
-    if ((*writer)->options.mode == PERFILE_MODE_DIRECTORY) {
+    if ((*writer)->options.mode == PERFILE_MODE_DIRECTORY && strcmp(path, "-") == 0) {
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output",
+                         "a directory cannot be written to standard output");
+    } else if ((*writer)->options.mode == PERFILE_MODE_DIRECTORY) {
         result = pf_folder_open(&(*writer)->folder, (*writer)->allocator, path, error);
         if (result == 0)
             result = pf_sink_open_in(sink, (*writer)->allocator, (*writer)->folder.directory, "data", error);

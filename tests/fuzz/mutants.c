@@ -2,10 +2,11 @@
 /*
  * Runs a fuzz target over mutants of recordings that know what a recording is made of, without any fuzzer:
  *
- *     mutants_TARGET [--count N] [--first N] [--timeout S] [--keep DIR] RECORDINGS AND FOLDERS...
+ *     mutants_TARGET [--count N] [--first N] [--timeout S] [--keep DIR] [--write DIR] RECORDINGS AND FOLDERS...
  *
  * Mutant number n is the same for the same recordings everywhere: `--first n --count 1` brings one back. A child does the
- * work, and another one goes on behind a mutant that ended it. Exit status 1 when there were any.
+ * work, and another one goes on behind a mutant that ended it. Exit status 1 when there were any. With --write the mutants
+ * only become files, for other programs: DIR/mutant-NUMBER.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ static struct {
     size_t seed_count;
     uint64_t first, count;
     unsigned timeout;
-    const char *keep;
+    const char *keep, *write;
     uint64_t *now; /* shared with the children: the mutant that is looked at */
 } run = {.count = 1000, .timeout = 30};
 
@@ -139,17 +140,27 @@ static void look_at(uint64_t number)
     free(data);
 }
 
-static void keep(uint64_t number)
+static bool write_file(const char *folder, uint64_t number)
 {
     static uint8_t room[MUTANT_BYTES_MAX];
     const struct mutant mutant = make(number, room);
     char path[4096];
-    snprintf(path, sizeof(path), "%s/mutant-%llu", run.keep, (unsigned long long)number);
+    snprintf(path, sizeof(path), "%s/mutant-%llu", folder, (unsigned long long)number);
     FILE *file = fopen(path, "wb");
-    if (!file || fwrite(mutant.data, 1, mutant.bytes, file) != mutant.bytes)
+    bool written = file && fwrite(mutant.data, 1, mutant.bytes, file) == mutant.bytes;
+    if (file && fclose(file) != 0)
+        written = false;
+    if (!written)
         perror(path);
-    if (file)
-        fclose(file);
+    return written;
+}
+
+static bool write_files(uint64_t first, uint64_t end)
+{
+    bool written = true;
+    for (uint64_t i = first; i < end && written; i++)
+        written = write_file(run.write, i);
+    return written;
 }
 
 /* ---- children ---- */
@@ -164,7 +175,7 @@ static void report(uint64_t number, int status)
                WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     fflush(stdout);
     if (run.keep)
-        keep(number);
+        write_file(run.keep, number);
 }
 
 /* Where to go on: at `end`, or behind the mutant that ended the child. What is only found at its end, as leaks are, is
@@ -208,6 +219,8 @@ static bool take_option(const char *name, const char *value)
         run.timeout = (unsigned)number;
     else if (strcmp(name, "--keep") == 0)
         run.keep = value;
+    else if (strcmp(name, "--write") == 0)
+        run.write = value;
     else
         return false;
     return value;
@@ -229,6 +242,8 @@ int main(int count, char **arguments)
         return 2;
     }
     const uint64_t end = run.first + run.count;
+    if (run.write)
+        return !write_files(run.first, end);
     for (uint64_t at = run.first; at < end;)
         at = run_round(at, at + ROUND < end ? at + ROUND : end, &bad);
     printf("%s: %llu mutants of %zu recordings: %llu with findings\n",

@@ -196,4 +196,5 @@ def main():
     sys.exit(failed > 0)
 
 
-main()
+if __name__ == '__main__':
+    main()
