@@ -4,6 +4,7 @@
 
 #include <perfile/table.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -508,6 +509,29 @@ static int set_file(const struct given *given, const char *text, const char **to
     return PF_STATUS_UNREADABLE;
 }
 
+/* "s3://", "https://". */
+static bool is_address(const char *text)
+{
+    const size_t bytes = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+
+    return isalpha((unsigned char)*text) && !strncmp(text + bytes, "://", 3);
+}
+
+/* What is written is a file or a folder of this machine: an address would become a folder that is called "s3:". */
+static int set_text(const struct given *given, const char *text, const char **to)
+{
+    const size_t offset = given->option->offset;
+    const bool is_output = offset == AT(output) || offset == AT(perf.to_json) || offset == AT(inject_jit_dir);
+
+    *to = text;
+    if (!is_output || !is_address(text))
+        return PF_STATUS_OK;
+    return complain(given->command,
+                    "%s %s: outputs are files of this machine; write there, then copy with rclone or "
+                    "aws s3 sync (of a dataset _perfile last)",
+                    given->spelling, text);
+}
+
 /* Appends to what was given before. */
 static int join(char **list, const char *separator, const char *text)
 {
@@ -623,8 +647,7 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         return PF_STATUS_OK;
     case PF_OPTION_TEXT:
     case PF_OPTION_LIST:
-        *(const char **)to = text;
-        return PF_STATUS_OK;
+        return set_text(given, text, to);
     case PF_OPTION_FILE:
         return set_file(given, text, to);
     case PF_OPTION_CHOICE:

@@ -127,17 +127,52 @@ static void find_times(struct one *one, const struct facts *facts)
 
 /* ---- where it goes ------------------------------------------------------------------------------------------------- */
 
-/* As Hive writes them: what other systems do not take in names is %HH, and what is not known has a name of its own. */
+/* A byte in the name of a folder; what other systems do not take there is %HH. */
+static size_t escape_byte(unsigned char byte, char *to)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    if (isalnum(byte) || byte == '-' || byte == '_' || byte == '.') {
+        *to = (char)byte;
+        return 1;
+    }
+    memcpy(to, (const char[]){'%', digits[byte >> 4], digits[byte & 15]}, 3);
+    return 3;
+}
+
+enum { PIECE_BYTES = 3 * 4 + 1 };
+/* The character that `value` begins with, as it stands in the name of a folder; returns its bytes in `value`. */
+static size_t put_piece(const char *value, char piece[PIECE_BYTES])
+{
+    const size_t bytes = pf_utf8_bytes(value);
+    char escaped[8];
+    const char *text = bytes ? value : escaped;
+    const size_t count = bytes ? bytes : perfile_text_escape(value, 1, escaped, sizeof(escaped));
+
+    for (size_t i = 0; i < count; i++)
+        piece += escape_byte((unsigned char)text[i], piece);
+    *piece = 0;
+    return bytes ? bytes : 1;
+}
+
+/*
+ * A key and its value, as Hive writes them; what is not known has a name of its own. Engines read values as UTF-8: other bytes are
+ * \xHH, as in tables. A value that does not fit into a name of a file is cut; names of machines have at most 64 bytes.
+ */
 static void put_folder(FILE *to, const char *key, const char *value)
 {
+    enum { MAX_BYTES = 3 * 64 };
+    char piece[PIECE_BYTES];
+
     fprintf(to, "%s%s=", ftell(to) > 0 ? "/" : "", key);
     if (!*value)
         fputs("__HIVE_DEFAULT_PARTITION__", to);
-    for (; *value; value++)
-        if (isalnum((unsigned char)*value) || (strchr("-_.", *value) && *value != '.') || *value == '.')
-            fputc(*value, to);
-        else
-            fprintf(to, "%%%02X", (unsigned char)*value);
+    for (size_t used = 0; *value; used += strlen(piece)) {
+        value += put_piece(value, piece);
+        if (used + strlen(piece) > MAX_BYTES)
+            break;
+        fputs(piece, to);
+    }
 }
 
 /* To be freed; NULL: out of memory. */
@@ -303,15 +338,24 @@ static void drop_tables(const struct one *one)
     }
 }
 
+static int make_folder_of(const struct one *one, size_t table)
+{
+    char *folder = pf_dataset_folder(one->adding->dataset, &one->added, table);
+    int status = folder ? PF_STATUS_OK : fail_memory(one->adding);
+
+    if (!status && !pf_dataset_make_folders(folder))
+        status = fail_write(folder);
+    free(folder);
+    return status;
+}
+
 static int place_table(const struct one *one, size_t table)
 {
     char *from = unplaced_path(one, table), *to = file_path(one, table);
-    char *folder = pf_dataset_folder(one->adding->dataset, &one->added, table);
-    int status = !from || !to || !folder ? fail_memory(one->adding) : PF_STATUS_OK;
+    int status = !from || !to ? fail_memory(one->adding) : PF_STATUS_OK;
 
-    if (!status && (!pf_dataset_make_folders(folder) || rename(from, to) < 0))
+    if (!status && rename(from, to) < 0)
         status = fail_write(to);
-    free(folder);
     free(from);
     free(to);
     return status;
@@ -322,6 +366,8 @@ static int place_tables(const struct one *one)
     const int fd = pf_lock_placing(one->adding->dataset, false);
     int status = fd < 0 ? fail_write(one->adding->dataset->path) : PF_STATUS_OK;
 
+    for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++) /* before the first file: a folder may be refused */
+        status = make_folder_of(one, i);
     for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++)
         status = place_table(one, i);
     if (fd >= 0)

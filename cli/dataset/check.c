@@ -17,13 +17,15 @@ struct finding {
     bool removed;
 };
 
+/* In a file of its own, in a joined one, and that can be read. */
+enum { SEEN_OWN = 1, SEEN_JOINED = 2, SEEN_INTACT = 4 };
+
 struct check {
     const struct pf_dataset *dataset;
     bool removes;
     struct pf_dataset_files files;
     struct pf_all_added all;
-    uint8_t *
-        seen; /* of each recording, tables that were found; a row of PF_DATASET_TABLES: 1 in a file of its own, 2 in a joined one */
+    uint8_t *seen; /* of each recording, where tables were found (SEEN_...); a row of PF_DATASET_TABLES */
     struct finding *findings;
     size_t count, room;
     bool is_short; /* of memory */
@@ -77,17 +79,20 @@ static void put_value(void *context, size_t row, size_t column, struct perfile_v
 
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
-/* Now: it may have come after the others were read. */
-static bool is_in(const struct check *check, const char *id)
+/* As pf_added_read, now: the marker may have come after the others were read. */
+static int find_marker(const struct check *check, const char *id)
 {
     struct pf_added added;
-    const bool found = pf_added_read(check->dataset, id, &added) > 0;
+    const int found = pf_added_read(check->dataset, id, &added);
 
     pf_added_free(&added);
     return found;
 }
 
-/* What is left of who was killed, unless it is of somebody who is at work on it now, or who has come to the end since files were listed. */
+/*
+ * A file of a command that was killed, unless another command writes it now, or has finished since files were listed. Where there is
+ * a marker that cannot be read, it may be of a recording that was added: it stays.
+ */
 static void leave_unadded(struct check *check, const struct pf_dataset_file *file, const char *problem,
                           const char *detail)
 {
@@ -95,7 +100,10 @@ static void leave_unadded(struct check *check, const struct pf_dataset_file *fil
 
     if (*file->id && fd < 0 && errno == EAGAIN)
         return;
-    if (access(file->path, F_OK) == 0 && (file->kind == PF_FILE_HIDDEN || !is_in(check, file->id)))
+    const int marker = file->kind == PF_FILE_HIDDEN ? 0 : find_marker(check, file->id);
+    if (marker < 0)
+        (void)add(check, "unknown", file->path, "the marker of its recording cannot be read");
+    else if (!marker && access(file->path, F_OK) == 0)
         leave(check, problem, file->path, detail);
     if (fd >= 0)
         pf_unlock_recording(check->dataset, file->id, fd);
@@ -142,9 +150,18 @@ static void check_recording(struct check *check, const struct pf_dataset_file *f
         leave_unadded(check, file, "incomplete", "of a recording that was not added to its end");
         return;
     }
-    note_seen(check, added, file->table, 1);
+    note_seen(check, added, file->table, SEEN_OWN);
     if (look(check, file, added->sums[file->table], &rows))
         compare_rows(check, file, rows, added->rows[file->table]);
+}
+
+static void note_joined(struct check *check, size_t table, const struct pf_joined *joined, uint8_t how)
+{
+    for (size_t i = 0; i < joined->count; i++) {
+        const struct pf_added *added = pf_all_added_find(&check->all, joined->ids + i * PF_DIGEST_TEXT);
+        if (added)
+            note_seen(check, added, table, how);
+    }
 }
 
 static void check_joined(struct check *check, const struct pf_dataset_file *file)
@@ -159,11 +176,11 @@ static void check_joined(struct check *check, const struct pf_dataset_file *file
             const struct pf_added *added = pf_all_added_find(&check->all, joined.ids + i * PF_DIGEST_TEXT);
             if (!added)
                 (void)add(check, "unknown", file->path, "it has a recording that is not in");
-            else
-                note_seen(check, added, file->table, 2);
             expected += added ? added->rows[file->table] : 0;
         }
-        if (look(check, file, joined.sum, &rows))
+        const bool is_intact = look(check, file, joined.sum, &rows);
+        note_joined(check, file->table, &joined, is_intact ? SEEN_JOINED | SEEN_INTACT : SEEN_JOINED);
+        if (is_intact)
             compare_rows(check, file, rows, expected);
     }
     pf_joined_free(&joined);
@@ -178,22 +195,24 @@ static void check_file(struct check *check, const struct pf_dataset_file *file)
     case PF_FILE_JOINED:
         check_joined(check, file);
         break;
-    case PF_FILE_HIDDEN:
-        leave_unadded(check, file, "unfinished", "left behind by a command that was killed");
-        break;
     default:
-        (void)add(check, "foreign", file->path, "not a file of this dataset");
+        if (file->unfinished)
+            leave_unadded(check, file, "unfinished", "left behind by a command that was killed");
+        else
+            (void)add(check, "foreign", file->path, "not a file of this dataset");
     }
 }
 
-/* The joined files have them, too: they were copied here again. */
+/* Joined files that can be read have their rows, too: they were copied here again. */
 static void find_doubles(struct check *check)
 {
+    enum { DOUBLE = SEEN_OWN | SEEN_JOINED | SEEN_INTACT };
+
     for (size_t i = 0; i < check->files.count; i++) {
         const struct pf_dataset_file *file = &check->files.list[i];
         const struct pf_added *added =
             file->kind == PF_FILE_RECORDING ? pf_all_added_find(&check->all, file->id) : NULL;
-        if (added && check->seen[(size_t)(added - check->all.list) * PF_DATASET_TABLES + file->table] == 3)
+        if (added && check->seen[(size_t)(added - check->all.list) * PF_DATASET_TABLES + file->table] == DOUBLE)
             leave(check, "double", file->path, "a joined file has the same rows");
     }
 }
@@ -214,6 +233,24 @@ static void find_missing(struct check *check)
             free(path);
         }
     }
+}
+
+/* Recordings of these are neither checked nor removed. */
+static void find_bad_markers(struct check *check)
+{
+    size_t count = 0;
+    char *ids = pf_added_list(check->dataset, &count);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        const char *id = ids + i * PF_DIGEST_TEXT;
+        if (pf_all_added_find(&check->all, id) || find_marker(check, id) >= 0)
+            continue;
+        char *path = pf_dataset_marker(check->dataset, id);
+        (void)add(check, "marker", path ? path : id, "it cannot be read; adding the recording again writes it anew");
+        free(path);
+    }
+    check->is_short |= !ids;
+    free(ids);
 }
 
 /* Only whoever compacts makes them, and has the lock that we have now. */
@@ -261,8 +298,6 @@ static int print(struct check *check, const struct pf_command *command, const st
 
 static int run(struct check *check, const struct pf_command *command, const struct pf_settings *settings)
 {
-    char text[64];
-
     /* in this order: all files of a recording that is in are there then */
     if (!pf_all_added_read(check->dataset, &check->all) || !pf_files_find(check->dataset, &check->files) ||
         !(check->seen = calloc(check->all.count + 1, PF_DATASET_TABLES))) {
@@ -273,10 +308,7 @@ static int run(struct check *check, const struct pf_command *command, const stru
         check_file(check, &check->files.list[i]);
     find_doubles(check);
     find_missing(check);
-    if (check->all.broken) {
-        snprintf(text, sizeof(text), "%zu of them are not as they should be", check->all.broken);
-        (void)add(check, "markers", check->dataset->path, text);
-    }
+    find_bad_markers(check);
     if (!check->is_short)
         return print(check, command, settings);
     pf_message("%s: out of memory", command->name);

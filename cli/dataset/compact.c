@@ -75,6 +75,17 @@ static bool is_taken_in(const struct pf_joined *joined, const struct pf_dataset_
     return false;
 }
 
+/* Whether it takes in any of files [from, to) but itself, and has all of its own bytes: they are not needed then. */
+static bool replaces_any(struct compact *compact, const struct pf_joined *joined, size_t self, size_t from, size_t to)
+{
+    const struct pf_dataset_file *list = compact->files.list;
+
+    for (size_t i = from; i < to; i++)
+        if (i != self && is_taken_in(joined, &list[i]))
+            return pf_file_has_sum(list[self].path, joined->sum);
+    return false;
+}
+
 /* Files [from, to) are of one folder. */
 static void drop_doubles(struct compact *compact, size_t from, size_t to)
 {
@@ -84,7 +95,8 @@ static void drop_doubles(struct compact *compact, size_t from, size_t to)
         struct pf_joined joined;
         if (list[i].kind != PF_FILE_JOINED)
             continue;
-        if (pf_joined_read(compact->dataset, list[i].table, list[i].id, &joined) > 0)
+        if (pf_joined_read(compact->dataset, list[i].table, list[i].id, &joined) > 0 &&
+            replaces_any(compact, &joined, i, from, to))
             for (size_t k = from; k < to; k++)
                 if (k != i && is_taken_in(&joined, &list[k]))
                     drop(compact, &list[k]);
@@ -412,6 +424,13 @@ static void tell(const struct compact *compact)
                    (unsigned long long)compact->unfinished_files);
 }
 
+static void report_bad_markers(const struct compact *compact)
+{
+    if (compact->all.broken)
+        pf_message("%s: markers that cannot be read: %zu; their recordings were left as they are (%s dataset check)",
+                   compact->dataset->path, compact->all.broken, pf_program_name());
+}
+
 /* Whoever opened a folder before it was replaced has this time to list it; later its files are gone. */
 static void wait_for_listings(const struct compact *compact)
 {
@@ -445,7 +464,8 @@ int pf_dataset_compact(const struct pf_command *command, struct pf_settings *set
     } else {
         drop_unfinished(&compact);
         status = compact_all(&compact);
-        status = !status && compact.damaged ? PF_STATUS_FINDINGS : status;
+        report_bad_markers(&compact);
+        status = !status && (compact.damaged || compact.all.broken) ? PF_STATUS_FINDINGS : status;
         status = remove_old(&compact, status);
         if (!settings->quiet)
             tell(&compact);

@@ -337,8 +337,7 @@ static bool take_line(char *line, struct pf_added *added)
     const struct {
         const char *key;
         char **text;
-    } texts[] = {
-        {"file", &added->name}, {"host", &added->host}, {"folder", &added->folder}, {"shared", &added->shared}};
+    } texts[] = {{"file", &added->name}, {"host", &added->host}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (!strcmp(line, texts[i].key))
             return take_text(value, texts[i].text);
@@ -351,12 +350,6 @@ static bool take_line(char *line, struct pf_added *added)
         if (!strcmp(line, numbers[i].key))
             return take_number(value, numbers[i].number);
     return true;
-}
-
-/* Folders of it are below the dataset, whoever wrote it. */
-static bool stays_below(const char *folder)
-{
-    return folder && *folder != '/' && !strstr(folder, "..");
 }
 
 int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_added *added)
@@ -372,7 +365,7 @@ int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_ad
     for (char *line = strtok_r(text, "\n", &rest); line && is_ok; line = strtok_r(NULL, "\n", &rest))
         is_ok = take_line(line, added);
     free(text);
-    if (is_ok && added->name && added->host && stays_below(added->folder) && stays_below(added->shared))
+    if (is_ok && added->name && added->host)
         return 1;
     pf_added_free(added);
     errno = EBADMSG;

@@ -137,7 +137,7 @@ def check_killed(perfile, unzstd, folder, recordings):
             dataset.read(path)
         in_samples = set(dataset.rows('samples'))
         expect('a recording is in that has no samples', dataset.markers() <= in_samples)
-    (dataset.folder / 'samples/.left.parquet').write_bytes(b'')
+    (dataset.folder / f'samples/.{32 * "a"}.parquet').write_bytes(b'')
     status = 1 if len(in_samples - dataset.markers()) or dataset.hidden() else 0
     expect('check says nothing of what is left', dataset.verb('check', status=status).strip() != '')
     dataset.verb('check', '--remove', status=status)
