@@ -20,7 +20,9 @@
  * Damage.      By default everything readable is read; what could not be read is reported as diagnostics, with
  *              offsets. With `strict` the first error ends reading.
  * Lifetimes.   | what                                            | valid until                                       |
- *              | records, and everything decoded from a record   | the next _next or _rewind, or the close           |
+ *              | records, and everything decoded from a record,  | the next _next or _rewind, or the close           |
+ *              | also while their payloads are read              |                                                   |
+ *              | a piece of a payload                            | the next _payload, _visit, _next, _rewind or close|
  *              | events, features, names, files of a reader      | the close (an event's name may be refined earlier)|
  *              | a comm, the path of a control group, a space,   | the close of the session                          |
  *              | its maps                                        |                                                   |

@@ -82,6 +82,7 @@ static void close_part(struct pf_part *part)
     pf_window_close(&part->inflated);
     pf_window_close(&part->window);
     pf_source_close(&part->source);
+    pf_free(part->reader->allocator, part->kept, part->kept_room);
 }
 
 void perfile_close(struct perfile_reader *reader)

@@ -177,16 +177,27 @@ static int finish_inflated(struct perfile_reader *reader, struct pf_part *part, 
 
 /* ---- parts ---- */
 
+/*
+ * The record and its payload come from one window, which moves and grows while the payload is read: the bytes of the
+ * record itself are kept elsewhere until the next record of this part.
+ */
+static int keep_record(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
+                       struct perfile_error *error)
+{
+    if (!record->payload_bytes || part->source.memory)
+        return 0;
+    if (!pf_grow(reader->allocator, &part->kept, &part->kept_room, record->bytes, 1))
+        return pf_fail_memory(error, "record");
+    memcpy(part->kept, record->data, record->bytes);
+    record->data = part->kept;
+    return 0;
+}
+
 static int follow(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
                   struct perfile_error *error)
 {
-    int result = pf_events_follow(reader, part, record, error);
-    if (result < 0 || !record->payload_bytes || record->compressed)
-        return result;
-    /* a payload that was looked at may have moved the window */
-    size_t got;
-    part->window.keep = record->offset;
-    return pf_window_get(&part->window, record->offset, record->bytes, &record->data, &got, error);
+    const int result = keep_record(reader, part, record, error);
+    return result < 0 ? result : pf_events_follow(reader, part, record, error);
 }
 
 /* What the record is for the reader itself: compressed ones hold others, events and features are told by records. */

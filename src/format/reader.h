@@ -51,6 +51,8 @@ struct pf_part {
     uint64_t followed;   /* what records before here say about events and features is known: it is read once */
     uint64_t payload_at; /* what _payload gives next */
     uint64_t payload_left;
+    uint8_t *kept; /* the last record that had a payload: reading a payload moves the window */
+    size_t kept_room;
     uint8_t damaged_header[8];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An allocator that counts, checks the sizes it is told, and fails when it is asked to. */
+/* An allocator that counts, checks the sizes that it gets, moves every block, and fails when it is asked to. */
 #ifndef PF_TESTS_COUNTING_H
 #define PF_TESTS_COUNTING_H
 
@@ -12,6 +12,20 @@ struct counting {
     int left; /* allocations that still succeed; negative: all do */
 };
 
+/* Every block moves, and what was freed reads as 0xa5: a pointer that was kept too long shows at once. */
+static inline void *counting_move(void *pointer, size_t old, size_t size)
+{
+    void *moved = size ? malloc(size) : NULL;
+    assert_true(moved || !size);
+    if (!pointer)
+        return moved;
+    if (moved)
+        memcpy(moved, pointer, old < size ? old : size);
+    memset(pointer, 0xa5, old);
+    free(pointer);
+    return moved;
+}
+
 static inline void *counting_resize(void *context, void *pointer, size_t old, size_t size)
 {
     struct counting *c = context;
@@ -21,11 +35,7 @@ static inline void *counting_resize(void *context, void *pointer, size_t old, si
     c->left -= c->left > 0 && size != 0;
     c->live_bytes += size - old;
     c->blocks += (size_t)(pointer == NULL && size != 0) - (size_t)(pointer != NULL && size == 0);
-    if (size == 0) {
-        free(pointer);
-        return NULL;
-    }
-    return realloc(pointer, size);
+    return counting_move(pointer, old, size);
 }
 
 static inline void counting_open(struct counting *c, int left)

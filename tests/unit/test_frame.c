@@ -389,6 +389,91 @@ static void test_payload_is_cut(void **state)
     }
 }
 
+/* ---- lifetimes ---- */
+
+enum { PAYLOAD = 140000 }; /* more than a window, so that it moves and grows */
+
+/* AUXTRACE and TRACING_DATA with payloads of PAYLOAD bytes, and samples between them. */
+static void make_payloads(struct recording *r)
+{
+    recording_open(r, TYPE, false);
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned k = 0; k < 200; k++)
+            recording_sample(r, k, 100, 1000 * i + k);
+        const bool trace = i != 1;
+        recording_header(r, trace ? PERFILE_RECORD_AUXTRACE : PERFILE_RECORD_HEADER_TRACING_DATA, 0, trace ? 48 : 16);
+        recording_u64(r, PAYLOAD);
+        for (unsigned k = 0; k < (trace ? 4 : 0); k++)
+            recording_u64(r, i);
+        for (unsigned k = 0; k < PAYLOAD; k += 4)
+            recording_u32(r, k * i);
+    }
+    recording_sample(r, 0, 100, 9000);
+    recording_finish(r);
+}
+
+static int ignore_begin(void *context, const char *name, bool list)
+{
+    (void)context, (void)name, (void)list;
+    return 0;
+}
+
+static int ignore_end(void *context, bool list)
+{
+    (void)context, (void)list;
+    return 0;
+}
+
+static int ignore_value(void *context, const struct perfile_value *value)
+{
+    (void)context, (void)value;
+    return 0;
+}
+
+/* What the header allows to be called while a record is valid leaves its bytes as they are. */
+static void use_record(struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct perfile_visitor visitor = {.size = sizeof(visitor)};
+    uint8_t *was = made_block(record->data, record->bytes);
+    const uint8_t *piece;
+    size_t bytes;
+    visitor.begin = ignore_begin, visitor.end = ignore_end, visitor.value = ignore_value;
+    for (unsigned pieces = 0; pieces < 2; pieces++)
+        assert_int_equal(perfile_reader_payload(reader, &piece, &bytes, NULL), record->payload_bytes ? 1 : 0);
+    assert_memory_equal(record->data, was, record->bytes);
+    assert_int_equal(perfile_record_visit(reader, record, &visitor, NULL), 0);
+    assert_memory_equal(record->data, was, record->bytes);
+    free(was);
+}
+
+/* A payload came through the window of its record, and moved it below the record's bytes. */
+static void test_record_stays_while_its_payload_is_read(void **state)
+{
+    struct recording r;
+    struct counting c;
+    struct perfile_open_options options = PERFILE_OPEN_OPTIONS_INIT;
+    struct perfile_reader *reader;
+    const struct perfile_record *record;
+    size_t records = 0;
+    char path[] = "/tmp/perfile-frame-XXXXXX";
+    (void)state;
+    make_payloads(&r);
+    counting_open(&c, -1);
+    options.allocator = &c.allocator;
+    int fd = mkstemp(path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(write(fd, r.data, r.bytes), r.bytes);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    assert_int_equal(perfile_open_fd(fd, &options, &reader, NULL), 0);
+    for (; perfile_reader_next(reader, &record, NULL) > 0; records++)
+        use_record(reader, record);
+    assert_int_equal(records, 604);
+    perfile_close(reader);
+    counting_close(&c);
+    close(fd);
+    recording_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_attrs_reach_behind_the_end),
         cmocka_unit_test(test_what_was_lost_counts_once),
         cmocka_unit_test(test_payload_is_cut),
+        cmocka_unit_test(test_record_stays_while_its_payload_is_read),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_zeroed_page),
         cmocka_unit_test(test_strict_stops),
