@@ -734,6 +734,63 @@ static int await_payload(const struct perfile_reader *reader, struct pf_frame *f
     return result < 0 ? result : look_again(frame, record, error);
 }
 
+/* ---- identities of mapped files ---- */
+
+enum {
+    MMAP2_IDENTITY_AT = 40,
+    MMAP2_PROT_AT = 64,
+    BUILD_ID_AT = 4,
+    BUILD_ID_MAX = 20,
+    UUID_BYTES = 16,
+    MINOR_BITS = 20
+};
+
+/*
+ * Whether the 24 bytes are a build id: its size, three zeros, the id, zeros. Those of a device and inode are read so when
+ * the major number is that of a disk, 8, and the inode has no generation: a short id beginning with a possible minor
+ * number is a device.
+ */
+static bool looks_like_build_id(const uint8_t *identity, bool swap)
+{
+    const uint8_t size = identity[0];
+    uint8_t others = identity[1] | identity[2] | identity[3];
+    for (size_t i = size; i < BUILD_ID_MAX; i++)
+        others |= identity[BUILD_ID_AT + i];
+    return size && size <= BUILD_ID_MAX && !others &&
+           (size >= UUID_BYTES || pf_load32(identity + BUILD_ID_AT, swap) >> MINOR_BITS);
+}
+
+/*
+ * Kernels since 5.12 set the bit in a header that all events share, for the first event with attr.build_id, and do not
+ * clear it: the records of all other events, of any recorder, then have it over device and inode.
+ */
+static bool has_leaked_build_id_bit(const struct perfile_reader *reader, const struct perfile_record *record)
+{
+    return record->misc & PERFILE_MISC_MMAP_BUILD_ID && record->bytes >= MMAP2_PROT_AT && record->event &&
+           !record->event->attr->build_id &&
+           !looks_like_build_id(record->data + MMAP2_IDENTITY_AT, reader->file.swapped);
+}
+
+/* What reads the record sees a device and an inode; its bytes stay as they are. Reported once: nothing is lost. */
+static int clear_leaked_build_id_bit(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
+                                     struct perfile_error *error)
+{
+    char message[224];
+    const struct perfile_diagnostic note = {
+        .rule = "build-id-bit", .severity = PERFILE_NOTE, .offset = record->offset, .message = message};
+    if (!has_leaked_build_id_bit(reader, record))
+        return 0;
+    record->misc &= (uint16_t)~PERFILE_MISC_MMAP_BUILD_ID;
+    if (reader->leaked_bit_reported)
+        return 0;
+    reader->leaked_bit_reported = true;
+    snprintf(message, sizeof(message),
+             "0x%" PRIx64 ": an MMAP2 record is marked as having a build id, which its event did not ask for, and has "
+             "device and inode (another recorder ran at that time); further ones are not reported",
+             record->offset);
+    return pf_diagnose(reader, part, &note, error);
+}
+
 /* The next record, whatever it is. */
 static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, struct pf_part *part,
                                                  struct pf_frame *frame, struct perfile_record *record,
@@ -754,6 +811,11 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
     fill_record(record, part, frame, &place);
     bool padded;
     uint32_t asked = identify(reader, record, &padded);
+    if (PF_UNLIKELY(place.type == PERFILE_RECORD_MMAP2)) {
+        result = clear_leaked_build_id_bit(reader, part, record, error);
+        if (result < 0)
+            return result;
+    }
     if (PF_UNLIKELY(asked != place.bytes) && doubtful(&place, asked, padded))
         return deliver_doubtful(reader, part, frame, record, asked, error);
     if (PF_UNLIKELY(!pf_record_info(place.type))) {
