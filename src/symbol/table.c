@@ -6,6 +6,9 @@
  * one without; a typed one before a bare label; then strong before weak, global before local, fewer leading
  * underscores, the longer name, the one that comes first in the file. Symbols without a size first get their end from
  * the next address, but of several at one address only the last one does.
+ *
+ * perf differs where a symbol without a size is within a function that has one: it shows the symbol up to the next one, or
+ * the function, depending on the rest of the table. Here the function shows, as far as its size says.
  */
 #include "base/sort.h"
 #include "symbol/table_build.h"
@@ -153,9 +156,20 @@ static void note_section(struct pf_symbol_build *build, const struct pf_symbol_e
             build->sections[i].end = entry->start;
 }
 
+/* An inner symbol shows before the one around it; one without a size does so only outside of functions. */
+static uint64_t rank_of(const struct pf_symbol_entry *entry, size_t number, uint64_t *functions_end)
+{
+    if (entry->flags & PF_SYMBOL_GUESSED_END)
+        return entry->start < *functions_end ? 0 : number + 1;
+    if (entry->flags & PF_ENTRY_FUNCTION)
+        *functions_end = pf_max(*functions_end, entry->end);
+    return number + 1;
+}
+
 void pf_build_choose(struct pf_symbol_build *build)
 {
     size_t kept = 0;
+    uint64_t functions_end = 0;
     for (size_t i = 0, next; i < build->count; i = next) {
         note_section(build, &build->entries[i]);
         for (next = i + 1; next < build->count && build->entries[next].start == build->entries[i].start; next++)
@@ -165,7 +179,7 @@ void pf_build_choose(struct pf_symbol_build *build)
         for (size_t k = i + 1; k < next; k++)
             if (compare_aliases(&best, &build->entries[k], build->text) < 0)
                 best = build->entries[k];
-        best.rank = kept; /* an inner symbol shows before the one around it */
+        best.rank = rank_of(&best, kept, &functions_end);
         build->entries[kept++] = best;
     }
     build->count = kept;

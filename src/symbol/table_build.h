@@ -10,6 +10,7 @@
 /* Flags of entries while a table is made; they do not reach the table. */
 enum {
     PF_ENTRY_LABEL = 1 << 16,     /* no type in the source */
+    PF_ENTRY_FUNCTION = 1 << 18,  /* a function in the source */
     PF_ENTRY_NOT_SHOWN = 1 << 17, /* data, without a name: it ends functions, too, but is not kept */
 };
 

@@ -47,7 +47,15 @@ static uint32_t flags_of(const GElf_Sym *symbol)
 {
     unsigned binding = GELF_ST_BIND(symbol->st_info);
     uint32_t flags = binding == STB_GLOBAL ? PF_SYMBOL_GLOBAL : binding == STB_WEAK ? PF_SYMBOL_WEAK : 0;
-    return flags | (GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? PF_ENTRY_LABEL : 0);
+    switch (GELF_ST_TYPE(symbol->st_info)) {
+    case STT_FUNC:
+    case STT_GNU_IFUNC:
+        return flags | PF_ENTRY_FUNCTION;
+    case STT_NOTYPE:
+        return flags | PF_ENTRY_LABEL;
+    default:
+        return flags;
+    }
 }
 
 /* ---- one symbol table of one file ---- */

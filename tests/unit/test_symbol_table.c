@@ -106,7 +106,7 @@ static void test_kinds_and_ends(void **state)
     (void)state;
     static const struct made_symbol symbols[] = {
         {TEXT, 16, F, L, MADE_TEXT, "sized"},
-        {TEXT + 8, 0, N, L, MADE_TEXT, "label"}, /* inside: cuts */
+        {TEXT + 8, 0, N, L, MADE_TEXT, "label"}, /* shows after the function */
         {TEXT + 32, 0, F, L, MADE_TEXT, "open"},
         {TEXT + 64, 0, F, L, MADE_TEXT, "last"},
         {TEXT + 48, 4, STT_TLS, L, MADE_TEXT, "tls"},
@@ -119,7 +119,22 @@ static void test_kinds_and_ends(void **state)
         {MADE_ADDRESS + MADE_OPD_AT + 8, 4, O, L, MADE_OPD, "data"},
     };
     expect_symbols(&(struct made_elf){ET_EXEC, EM_X86_64, .symbols = symbols, .count = PF_COUNT(symbols)},
-                   "0-8 sized;8-20? label;20-40? open;40-80? last;88-8c data");
+                   "0-10 sized;+10-20? label;20-40? open;40-80? last;88-8c data");
+}
+
+/* The size of data around it does not hide a label: it is all that is known of code there. */
+static void test_labels_within_functions(void **state)
+{
+    (void)state;
+    static const struct made_symbol symbols[] = {
+        {TEXT, 20, F, G, MADE_TEXT, "main"},     {TEXT + 4, 0, N, G, MADE_TEXT, "global label"},
+        {TEXT + 8, 0, F, G, MADE_TEXT, "entry"}, {TEXT + 12, 4, F, L, MADE_TEXT, "inner"},
+        {TEXT + 14, 0, N, L, MADE_TEXT, "deep"}, {TEXT + 32, 32, O, G, MADE_TEXT, "blob"},
+        {TEXT + 40, 0, F, G, MADE_TEXT, "code"}, {TEXT + 48, 8, N, G, MADE_TEXT, "sized label"},
+        {TEXT + 52, 0, N, G, MADE_TEXT, "label"},
+    };
+    expect_symbols(&(struct made_elf){ET_EXEC, EM_X86_64, .symbols = symbols, .count = PF_COUNT(symbols)},
+                   "0-c main;c-10 inner;+10-14 main;+14-20? deep;20-28 blob;28-30? code;30-34 sized label;34-80? label");
 }
 
 static void test_inner_symbols_show(void **state)
@@ -664,6 +679,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_of_two_at_one_address),
         cmocka_unit_test(test_kinds_and_ends),
+        cmocka_unit_test(test_labels_within_functions),
         cmocka_unit_test(test_inner_symbols_show),
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_function_descriptors),
