@@ -138,6 +138,16 @@ def main():
         got = lines('--full-source-path', fields='ip,sym,srcline')
         if got != [f' {here:16x} outer', f'  {source}:6', '']:
             sys.exit('without callchain:\n' + '\n'.join(got))
+        # without symbols and debug info a source line is the address that addr2line takes, not that in the file
+        subprocess.run([*compiler, '-s', '-o', program, source], check=True)
+        here = int(subprocess.check_output([program], text=True).split()[0], 16)
+        text = RECORDING % {'start': load_address(program), 'here': here, 'path': program}
+        recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
+        got = [line for line in lines(fields='ip,srcline') if line.strip()]
+        got += subprocess.check_output([perfile, 'report', '-q', '--format', 'csv', '--sort', 'srcline', '--fields', 'srcline',
+                                        recording], env=environment, text=True, stderr=subprocess.DEVNULL).splitlines()[1:]
+        if got != [f'\t{here:16x}', f'  prog[{here:x}]', f'cpu-clock,prog[{here:x}]']:
+            sys.exit('without symbols:\n' + '\n'.join(got))
     print('inlined functions are right')
 
 

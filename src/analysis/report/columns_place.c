@@ -23,7 +23,7 @@ static const char *last_part(const char *path)
 
 /* ---- source lines ---- */
 
-/* "work.c:8"; without debug info "leaf_hot+37", without a symbol "libc.so.6[1770da]", as perf has it. */
+/* "work.c:8"; without debug info "leaf_hot+37", without a symbol "libc.so.6[1770da]", as perf has it: addr2line takes that address. */
 static void put_line(const struct pf_report *report, const struct pf_frame_info *frame, struct pf_text *text)
 {
     const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);
@@ -39,7 +39,7 @@ static void put_line(const struct pf_report *report, const struct pf_frame_info 
     else if (frame->name)
         pf_put_format(text, "+%" PRIu64, frame->address);
     else if (module)
-        pf_put_format(text, "[%" PRIx64 "]", frame->address);
+        pf_put_format(text, "[%" PRIx64 "]", place->table_address);
 }
 
 static int compare_texts(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)

@@ -274,7 +274,7 @@ static void name_place(const struct pareto *pareto, const struct pf_line_row *ro
     else if (address->file && address->line)
         snprintf(text, room, "%s:%" PRIu32, slash ? slash + 1 : address->file, address->line);
     else
-        snprintf(text, room, "%s[%" PRIx64 "]", module ? module->short_name : "unknown", address->in_module);
+        snprintf(text, room, "%s[%" PRIx64 "]", module ? module->short_name : "unknown", address->table_address);
 }
 
 static void put_padded(struct pf_text *out, const char *text, int width)
