@@ -32,7 +32,8 @@ static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
     TEXT("event", "NAME", event,
          "The event to draw in svg and folded output; the default is the event with the most samples. The html page "
-         "has all events and starts with this one.",
+         "has all events and starts with this one. Where a processor has several kinds of cores, cpu_core/cycles/ and "
+         "cpu_atom/cycles/ are one event, cycles; --events cpu_atom/cycles/ leaves one of them.",
          .first = true),
     PF_OPTION_OFF_CPU,
     TEXT("by", "LIST", by,

@@ -70,6 +70,8 @@ static unsigned frame_number(struct making *m, const char *frame, const char *pr
     return i;
 }
 
+static const char *event_names[2] = {"cpu-clock", "work"};
+
 static struct perfile_profile *make(const char *program, const struct stack *stacks)
 {
     static struct making m;
@@ -78,9 +80,9 @@ static struct perfile_profile *make(const char *program, const struct stack *sta
     m = (struct making){.used = 0};
     put(&m,
         "perfile-profile "
-        "1\nE\tcpu-clock\tns\t0\t1\t0\t0\nE\twork\tevents\t0\t1\t9\t0\nK\t0\t-1\t-1\t-1\tjob-%s\t\\N\t0\n"
+        "1\nE\t%s\tns\t0\t1\t0\t0\nE\t%s\tevents\t0\t1\t9\t0\nK\t0\t-1\t-1\t-1\tjob-%s\t\\N\t0\n"
         "K\t1\t-1\t-1\t-1\t\\N\t\\N\t0\n",
-        program);
+        event_names[0], event_names[1], program);
     for (; stacks->frames; stacks++) {
         char frames[512], *next = frames, *frame;
         unsigned leaf = 0, depth = 0;
@@ -848,6 +850,36 @@ static void files_with_little_memory(void **state)
     pf_text_close(&text);
 }
 
+static double total_before(const struct perfile_diff *diff)
+{
+    struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;
+    assert_int_equal(perfile_diff_total(diff, &row), 0);
+    return row.before;
+}
+
+/* One of several events is compared, on all kinds of cores. */
+static void event_of_several_kinds_of_cores(void **state)
+{
+    struct perfile_diff_info info = PERFILE_DIFF_INFO_INIT;
+    struct sides s;
+    (void)state;
+    open_sides(&s, 1, before, before);
+    compare(&s);
+    const double alone = total_before(s.diff);
+    assert_true(has_note(s.diff, "1 of 2 events is compared: cpu-clock"));
+    close_sides(&s);
+    event_names[0] = "cpu_core/cycles/";
+    event_names[1] = "cpu_atom/cycles/";
+    open_sides(&s, 1, before, before);
+    event_names[0] = "cpu-clock";
+    event_names[1] = "work";
+    compare(&s);
+    assert_true(total_before(s.diff) == alone + 500 && !has_note(s.diff, "events is compared"));
+    assert_int_equal(perfile_diff_describe(s.diff, &info), 0);
+    assert_string_equal(info.event, "cycles");
+    close_sides(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -862,7 +894,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(tables),
         cmocka_unit_test(pages_have_verdicts),       cmocka_unit_test(tables_with_little_memory),
         cmocka_unit_test(files_are_read_again),      cmocka_unit_test(damaged_files),
-        cmocka_unit_test(files_with_little_memory),
+        cmocka_unit_test(files_with_little_memory),  cmocka_unit_test(event_of_several_kinds_of_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "analysis/diff/match.h"
 #include "analysis/diff/statistics.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -22,7 +23,8 @@ struct perfile_diff {
     struct perfile_diff_row total;
     const char **notes;
     size_t note_count, note_room;
-    const char *event;
+    const char *event; /* NULL: none */
+    char event_name[PF_EVENT_NAME_BYTES];
     char unit[UNIT];
     bool sampling_only;
     double alpha, limit_alpha, margin;
@@ -108,63 +110,36 @@ static bool put_note(void *context, const char *text)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-/* Without modifiers, and "cycles" of "cpu_core/cycles/" stays as it is. */
-static size_t bare_name(const char *name)
-{
-    const char *colon = strrchr(name, ':');
-    return colon && strspn(colon + 1, "ukhpPGHSDWIeb") == strlen(colon + 1) ? (size_t)(colon - name) : strlen(name);
-}
-
-static bool is_same_event(const char *name, const char *other)
-{
-    const size_t bytes = bare_name(name);
-    return strcmp(name, other) == 0 || (bare_name(other) == bytes && memcmp(name, other, bytes) == 0);
-}
-
 static uint64_t value_total(const struct perfile_profile *profile, uint32_t index)
 {
     struct perfile_profile_value_type type = PERFILE_PROFILE_VALUE_TYPE_INIT;
     return perfile_profile_value_type_at(profile, index, &type) == 0 ? type.total : 0;
 }
 
-/* NULL: the profile has none that had samples. */
-static const char *main_event(const struct perfile_profile *profile, uint64_t *most)
+/* Of all that are one with the chosen event: `which` is 0 for samples, 1 for periods. */
+static uint64_t chosen_total(const struct pf_diff_profile *of, uint32_t which)
 {
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
-    const char *name = NULL;
-    *most = 0;
-    for (size_t i = 0; perfile_profile_event_at(profile, i, &event) == 0; i++) {
-        const uint64_t samples = value_total(profile, event.first_value);
-        if (samples > *most) {
-            *most = samples;
-            name = event.name;
-        }
-    }
-    return name;
+    uint64_t total = 0;
+    for (uint32_t i = 0; perfile_profile_event_at(of->profile, i, &event) == 0; i++)
+        if (pf_event_is_chosen(of->profile, i, &of->event))
+            total += value_total(of->profile, event.first_value + which);
+    return total;
 }
 
-static bool find_event(const struct perfile_profile *profile, const char *name, struct perfile_profile_event *event,
-                       uint32_t *index)
-{
-    for (size_t i = 0; perfile_profile_event_at(profile, i, event) == 0; i++)
-        if (is_same_event(event->name, name)) {
-            *index = (uint32_t)i;
-            return true;
-        }
-    *index = PERFILE_NO_ID;
-    return false;
-}
-
+/* The one with the most samples of a recording. */
 static void choose_event(struct perfile_diff *d)
 {
-    uint64_t most = 0, samples;
+    uint64_t most = 0;
     d->event = d->options.event;
     for (size_t i = 0; !d->options.event && i < d->diff.profile_count; i++) {
-        const char *name = main_event(d->diff.profiles[i].profile, &samples);
-        if (samples > most) {
-            most = samples;
-            d->event = name;
-        }
+        const struct perfile_profile *profile = d->diff.profiles[i].profile;
+        const struct pf_event_choice choice = pf_event_choose(profile, NULL);
+        if (choice.samples <= most)
+            continue;
+        most = choice.samples;
+        pf_event_choice_name(profile, &choice, d->event_name);
+        d->event = d->event_name;
     }
 }
 
@@ -182,8 +157,6 @@ static int fail_event(const struct pf_diff_profile *of, const char *name, struct
 static int choose_scale(struct perfile_diff *d, size_t index, struct perfile_error *error)
 {
     struct pf_diff_profile *of = &d->diff.profiles[index];
-    struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
-    uint32_t number;
     of->scale = 1;
     if (d->options.flags & PERFILE_DIFF_RELATIVE)
         of->scale = of->total ? 100.0 / (double)of->total : 0;
@@ -191,9 +164,10 @@ static int choose_scale(struct perfile_diff *d, size_t index, struct perfile_err
         of->scale /= d->options.work[index];
     if (!d->options.per)
         return 0;
-    if (!find_event(of->profile, d->options.per, &event, &number))
+    const struct pf_diff_profile per = {.profile = of->profile, .event = pf_event_choose(of->profile, d->options.per)};
+    if (per.event.first == PERFILE_NO_ID)
         return fail_event(of, d->options.per, error);
-    const uint64_t units = value_total(of->profile, event.first_value + 1);
+    const uint64_t units = chosen_total(&per, 1);
     of->scale = units ? of->scale / (double)units : 0;
     return 0;
 }
@@ -203,14 +177,14 @@ static int open_profile(struct perfile_diff *d, size_t index, struct perfile_err
     const struct perfile_diff_options *o = &d->options;
     struct pf_diff_profile *of = &d->diff.profiles[index];
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
-    if (!d->event || !find_event(of->profile, d->event, &event, &of->event)) {
-        if (o->event && d->event)
-            return fail_event(of, d->event, error);
-        of->event = PERFILE_NO_ID;
-        return 0;
-    }
-    of->value = value_total(of->profile, event.first_value + 1) ? 1 : 0;
-    of->total = value_total(of->profile, event.first_value + of->value);
+    of->event = (struct pf_event_choice){.first = PERFILE_NO_ID};
+    if (d->event)
+        of->event = pf_event_choose(of->profile, d->event);
+    if (of->event.first == PERFILE_NO_ID)
+        return o->event ? fail_event(of, d->event, error) : 0;
+    (void)!perfile_profile_event_at(of->profile, of->event.first, &event); /* it exists */
+    of->value = chosen_total(of, 1) ? 1 : 0;
+    of->total = chosen_total(of, of->value);
     if (!d->unit[0])
         snprintf(d->unit, sizeof(d->unit), "%s%s%.40s",
                  o->flags & PERFILE_DIFF_RELATIVE ? "%"
@@ -361,13 +335,9 @@ static double add_up(const struct perfile_diff *d, double *totals, struct pf_com
         {totals, before, 0}, {totals + before, diff->profile_count - before, 0}, 0, d->options.noise};
     for (size_t i = 0; i < diff->profile_count; i++) {
         const struct pf_diff_profile *of = &diff->profiles[i];
-        const bool known = of->event != PERFILE_NO_ID;
-        struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
         totals[i] = (double)of->total * of->scale;
         sum += totals[i];
-        if (known && perfile_profile_event_at(of->profile, of->event, &event) == 0)
-            *(i < before ? &c->before.samples : &c->after.samples) +=
-                (double)value_total(of->profile, event.first_value);
+        *(i < before ? &c->before.samples : &c->after.samples) += (double)of->event.samples;
     }
     c->unit = c->before.samples + c->after.samples > 0 ? sum / (c->before.samples + c->after.samples) : 0;
     return sum;
@@ -545,15 +515,28 @@ static bool note_totals(struct perfile_diff *d, const struct pf_comparison *tota
     return put_note(d, text);
 }
 
+/* What has no say in the rows. */
+static bool note_others(struct perfile_diff *d)
+{
+    uint32_t others = 0;
+    char text[256];
+    for (size_t i = 0; i < d->diff.profile_count; i++)
+        if (d->diff.profiles[i].event.others > others)
+            others = d->diff.profiles[i].event.others;
+    snprintf(text, sizeof(text), "1 of %" PRIu32 " events is compared: %.100s; --events chooses another", others + 1,
+             d->event);
+    return !others || !d->event || d->options.event || put_note(d, text);
+}
+
 static bool note_events(struct perfile_diff *d)
 {
     size_t missing = 0;
     for (size_t i = 0; i < d->diff.profile_count; i++)
-        missing += d->diff.profiles[i].event == PERFILE_NO_ID;
+        missing += d->diff.profiles[i].event.first == PERFILE_NO_ID;
     char text[256];
     snprintf(text, sizeof(text), "%zu of %zu recordings have no samples of %s: their weights are 0", missing,
              d->diff.profile_count, d->event ? d->event : "any event");
-    return !missing || put_note(d, text);
+    return (!missing || put_note(d, text)) && note_others(d);
 }
 
 static bool note_lost(struct perfile_diff *d)

@@ -182,9 +182,10 @@ static bool weigh_functions(struct pf_diff *diff, struct pf_diff_profile *of)
 {
     const size_t count = perfile_profile_sample_count(of->profile);
     of->leaves = pf_new(diff->allocator, (of->function_count + 1) * sizeof(*of->leaves));
-    for (size_t i = 0; of->leaves && of->event != PERFILE_NO_ID && i < count; i++) {
+    for (size_t i = 0; of->leaves && of->event.first != PERFILE_NO_ID && i < count; i++) {
         struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
-        if (perfile_profile_sample_at(of->profile, i, &sample) < 0 || sample.event != of->event)
+        if (perfile_profile_sample_at(of->profile, i, &sample) < 0 ||
+            !pf_event_is_chosen(of->profile, sample.event, &of->event))
             continue;
         const uint32_t function = leaf_of(of, &sample);
         if (function == PERFILE_NO_ID)
@@ -419,7 +420,8 @@ static bool add_samples(struct adding *a)
     const size_t count = perfile_profile_sample_count(a->profile->profile);
     for (size_t i = 0; i < count; i++) {
         struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
-        if (perfile_profile_sample_at(a->profile->profile, i, &sample) < 0 || sample.event != a->profile->event)
+        if (perfile_profile_sample_at(a->profile->profile, i, &sample) < 0 ||
+            !pf_event_is_chosen(a->profile->profile, sample.event, &a->profile->event))
             continue;
         a->stamp = (uint32_t)i + 1;
         if (!add_sample(a, &sample))
@@ -432,7 +434,7 @@ static bool add_profile(struct pf_diff *diff, size_t column)
 {
     struct adding a = {.diff = diff, .profile = &diff->profiles[column], .column = column};
     bool fine = true;
-    if (a.profile->event == PERFILE_NO_ID)
+    if (a.profile->event.first == PERFILE_NO_ID)
         return true;
     if (!diff->inclusive && !(diff->wanted & ~(1u << PF_DIFF_MODULE | 1u << PF_DIFF_FUNCTION)))
         return add_functions(&a);

@@ -5,6 +5,7 @@
 
 #include <perfile/diff.h>
 
+#include "analysis/event_names.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -63,11 +64,11 @@ struct pf_diff_leaf {
 struct pf_diff_profile {
     const struct perfile_profile *profile;
     bool is_before;
-    uint32_t event;      /* PERFILE_NO_ID: it has none of that name */
-    uint64_t total;      /* periods, or samples where they are all 0 */
-    uint32_t value;      /* which of a row's values that is */
-    double scale;        /* of weights */
-    uint32_t *functions; /* numbers, of the profile's functions; owned */
+    struct pf_event_choice event; /* its `first` is PERFILE_NO_ID: it has none of that name */
+    uint64_t total;               /* periods, or samples where they are all 0 */
+    uint32_t value;               /* which of a row's values that is */
+    double scale;                 /* of weights */
+    uint32_t *functions;          /* numbers, of the profile's functions; owned */
     size_t function_count;
     struct pf_diff_leaf *leaves; /* by function of the profile; owned */
 };

@@ -301,8 +301,8 @@ static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, c
     for (size_t i = 0; i < count; i++) {
         struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
         uint32_t parent = PERFILE_NO_ID, function;
-        if (perfile_profile_sample_at(of->profile, i, &sample) < 0 || sample.event != of->event ||
-            sample.stack == PERFILE_NO_ID)
+        if (perfile_profile_sample_at(of->profile, i, &sample) < 0 || sample.stack == PERFILE_NO_ID ||
+            !pf_event_is_chosen(of->profile, sample.event, &of->event))
             continue;
         function = frame_function(diff, of, sample.stack, &parent);
         if (function == PERFILE_NO_ID || !places[function] || parent == PERFILE_NO_ID)
@@ -474,7 +474,7 @@ static bool guess_inlined(const struct pf_diff_match *match, struct candidates *
     for (size_t i = 0; fine && i < side->count; i++)
         places[side->items[i].number] = (uint32_t)i + 1;
     for (size_t i = 0; fine && i < diff->profile_count; i++)
-        if (diff->profiles[i].is_before == before && diff->profiles[i].event != PERFILE_NO_ID)
+        if (diff->profiles[i].is_before == before && diff->profiles[i].event.first != PERFILE_NO_ID)
             fine = find_calls(diff, &diff->profiles[i], places, &calls);
     fine = fine && try_callers(match, side, &calls, &changes);
     pf_free(diff->allocator, places, places ? count * sizeof(*places) : 0);

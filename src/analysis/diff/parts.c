@@ -107,7 +107,7 @@ bool pf_diff_find_parts(const struct pf_diff_match *match)
     bool fine = true;
     pf_distinct_open(&parts.known, diff->allocator, sizeof(struct part));
     for (size_t i = 0; fine && i < diff->profile_count; i++)
-        fine = diff->profiles[i].event == PERFILE_NO_ID || add_profile(diff, &diff->profiles[i], &parts);
+        fine = diff->profiles[i].event.first == PERFILE_NO_ID || add_profile(diff, &diff->profiles[i], &parts);
     fine = fine && tell_parts(match, &parts);
     pf_free(diff->allocator, parts.weights, parts.room * sizeof(*parts.weights));
     pf_distinct_close(&parts.known);

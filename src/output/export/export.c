@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/export/export.h"
 
+#include "analysis/event_names.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -128,19 +129,8 @@ int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_
 
 uint32_t pf_export_main_event(const struct perfile_profile *profile)
 {
-    struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
-    struct perfile_profile_value_type samples = PERFILE_PROFILE_VALUE_TYPE_INIT;
-    uint64_t most = 0;
-    uint32_t found = PERFILE_NO_ID;
-    for (size_t i = 0; i < perfile_profile_event_count(profile); i++) {
-        (void)!perfile_profile_event_at(profile, i, &event);
-        (void)!perfile_profile_value_type_at(profile, event.first_value, &samples);
-        if (found == PERFILE_NO_ID || samples.total > most) {
-            found = (uint32_t)i;
-            most = samples.total;
-        }
-    }
-    return found;
+    const uint32_t found = pf_event_choose(profile, NULL).first;
+    return found != PERFILE_NO_ID || perfile_profile_event_count(profile) == 0 ? found : 0;
 }
 
 bool pf_export_tell_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,

@@ -2,6 +2,7 @@
 /* Folded stacks as flame graphs have them, of one recording or of several. */
 #include "output/export/export.h"
 
+#include "analysis/event_names.h"
 #include "base/error.h"
 #include "base/pairs.h"
 #include "output/flame/recording.h"
@@ -38,8 +39,8 @@ static int write_recording(struct perfile_reader *reader, const struct perfile_o
 struct folding {
     const struct perfile_allocator *allocator;
     const struct perfile_profile *profile;
-    struct perfile_profile_event event;
-    uint32_t event_number;
+    struct pf_event_choice event;
+    char event_name[PF_EVENT_NAME_BYTES];
     struct pf_tree tree;
     struct pf_flame_frame *frames; /* those of the profile, and behind them the threads */
     size_t frame_count, frame_room;
@@ -116,7 +117,7 @@ static bool add_rows(struct folding *f)
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
     for (size_t i = 0; perfile_profile_sample_at(f->profile, i, &row) == 0; i++)
-        if (row.event == f->event_number && !add_row(f, &row))
+        if (pf_event_is_chosen(f->profile, row.event, &f->event) && !add_row(f, &row))
             return false;
     return pf_tree_sum(&f->tree);
 }
@@ -124,17 +125,11 @@ static bool add_rows(struct folding *f)
 /* False: there are no samples. */
 static bool choose_event(struct folding *f, const struct perfile_output_options *options)
 {
-    struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
-    struct perfile_profile_value_type samples = PERFILE_PROFILE_VALUE_TYPE_INIT;
-    size_t with_samples = 0;
-    for (uint32_t i = 0; perfile_profile_event_at(f->profile, i, &event) == 0; i++)
-        with_samples += perfile_profile_value_type_at(f->profile, event.first_value, &samples) == 0 && samples.total;
-    if (!with_samples)
+    f->event = pf_event_choose(f->profile, NULL);
+    if (f->event.first == PERFILE_NO_ID)
         return false;
-    f->event.size = sizeof(f->event);
-    f->event_number = pf_export_main_event(f->profile);
-    (void)!perfile_profile_event_at(f->profile, f->event_number, &f->event); /* it exists */
-    tell_others(options, f->event.name, with_samples - 1);
+    pf_event_choice_name(f->profile, &f->event, f->event_name);
+    tell_others(options, f->event_name, f->event.others);
     return true;
 }
 
@@ -147,7 +142,7 @@ static int write_profile(struct folding *f, const struct perfile_output_options 
     int result = pf_tree_open(&f->tree, f->allocator);
     if (result == 0 && (!add_frames(f) || !add_rows(f)))
         result = PERFILE_ERROR_MEMORY;
-    const struct pf_flame_event event = {.name = f->event.name, .unit = f->event.unit, .tree = &f->tree};
+    const struct pf_flame_event event = {.name = f->event_name, .unit = "", .tree = &f->tree};
     const struct pf_flame_set set = {
         .events = &event, .event_count = 1, .frames = f->frames, .frame_count = f->frame_count};
     const struct pf_folded_options how = {.means = {options->threads, &f->tree}};

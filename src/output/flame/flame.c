@@ -131,6 +131,8 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
                                   : pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
     if (result == 0)
         result = pf_flame_recording_event(&flame->now, options->event, &flame->event, flame->error);
+    if (result == 0 && !page && !options->event)
+        pf_flame_recording_tell_others(&flame->now, flame->event);
     if (result == 0 && options->before)
         result = open_before(flame, page);
     flame->now.set.first_event = flame->event;
@@ -319,6 +321,15 @@ static int write_html(struct perfile_reader *reader, const struct perfile_output
 
 /* ---- the page of a report ---- */
 
+static uint64_t period_of(const struct pf_flame_recording *now, size_t stacks)
+{
+    uint64_t period = 0;
+    for (size_t i = 0; i < now->stacks_of_room && i < now->report->event_count; i++)
+        if (now->stacks_of[i] == stacks + 1)
+            period += now->report->events[i].period;
+    return period;
+}
+
 /*
  * What the page has rows of and what it shows of them:
  *     keys      columns, in the order of --sort; children, samples, period: these are shown, too
@@ -331,8 +342,7 @@ static void put_base(struct flame *flame)
     const struct pf_flame_recording *now = &flame->now;
     pf_put_string(&flame->report, ",\"base\":[");
     for (size_t i = 0; i < now->stacks_count; i++)
-        pf_put_format(&flame->report, "%s%" PRIu64, i ? "," : "",
-                      now->report->events[now->stacks[i].event->index].period);
+        pf_put_format(&flame->report, "%s%" PRIu64, i ? "," : "", period_of(now, i));
     pf_put_string(&flame->report, "]}");
     pf_put_char(&flame->report, '\0');
 }

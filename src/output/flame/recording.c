@@ -7,6 +7,7 @@
 
 #include <perfile/profile.h>
 
+#include "analysis/event_names.h"
 #include "base/error.h"
 
 enum { PAGE_BYTES = 16000000 };
@@ -16,11 +17,14 @@ static size_t node_limit(const struct pf_flame_recording *g)
     return (size_t)pf_min(g->options->flame->max_nodes, SIZE_MAX);
 }
 
-static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
+/* Those of the same event on other kinds of cores, or new ones. NULL: out of memory. */
+static struct pf_flame_stacks *make_stacks(struct pf_flame_recording *g, const struct perfile_event *event)
 {
     for (size_t i = 0; i < g->stacks_count; i++)
-        if (g->stacks[i].event == event)
+        if (pf_event_is_same(g->stacks[i].event->name, event->name)) {
+            g->stacks[i].of_several = true;
             return &g->stacks[i];
+        }
     if (!pf_grow(g->allocator, &g->stacks, &g->stacks_room, g->stacks_count + 1, sizeof(*g->stacks)))
         return NULL;
     struct pf_flame_stacks *stacks = &g->stacks[g->stacks_count];
@@ -29,6 +33,22 @@ static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const str
     if (pf_tree_open(&stacks->tree, g->allocator) < 0)
         return NULL;
     g->stacks_count++;
+    return stacks;
+}
+
+static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
+{
+    const size_t old = g->stacks_of_room;
+    if (PF_UNLIKELY(event->index >= old)) {
+        if (!pf_grow(g->allocator, &g->stacks_of, &g->stacks_of_room, (size_t)event->index + 1, sizeof(uint32_t)))
+            return NULL;
+        memset(g->stacks_of + old, 0, (g->stacks_of_room - old) * sizeof(uint32_t));
+    }
+    if (PF_LIKELY(g->stacks_of[event->index]))
+        return &g->stacks[g->stacks_of[event->index] - 1];
+    struct pf_flame_stacks *stacks = make_stacks(g, event);
+    if (stacks)
+        g->stacks_of[event->index] = (uint32_t)(stacks - g->stacks) + 1;
     return stacks;
 }
 
@@ -168,15 +188,25 @@ static const char *unit_of(struct pf_flame_recording *g, const struct perfile_ev
     return pf_arena_text(&g->bottom.arena, unit, strlen(unit));
 }
 
+/* NULL: out of memory. */
+static const char *name_event(struct pf_flame_recording *g, const struct pf_flame_stacks *stacks)
+{
+    char common[PF_EVENT_NAME_BYTES];
+    if (!stacks->of_several)
+        return stacks->event->name;
+    pf_event_common_name(stacks->event->name, common);
+    return pf_arena_text(&g->bottom.arena, common, strlen(common));
+}
+
 static bool make_events(struct pf_flame_recording *g)
 {
     g->events = pf_new(g->allocator, (g->stacks_count + 1) * sizeof(*g->events));
     for (size_t i = 0; g->events && i < g->stacks_count; i++) {
-        g->events[i] = (struct pf_flame_event){.name = g->stacks[i].event->name,
+        g->events[i] = (struct pf_flame_event){.name = name_event(g, &g->stacks[i]),
                                                .tree = g->page.allocator ? NULL : &g->stacks[i].tree,
                                                .total = g->page.allocator ? g->page.totals[i] : g->stacks[i].weight,
                                                .unit = unit_of(g, g->stacks[i].event)};
-        if (!g->events[i].unit)
+        if (!g->events[i].unit || !g->events[i].name)
             return false;
     }
     return g->events != NULL;
@@ -403,6 +433,7 @@ void pf_flame_recording_close(struct pf_flame_recording *g)
     }
     pf_free(g->allocator, g->events, (g->stacks_count + 1) * sizeof(*g->events));
     pf_free(g->allocator, g->stacks, g->stacks_room * sizeof(*g->stacks));
+    pf_free(g->allocator, g->stacks_of, g->stacks_of_room * sizeof(*g->stacks_of));
     if (g->page.tree.allocator)
         (void)pf_stacks_end(&g->arriving, &g->page.tree);
     pf_page_close(&g->page);
@@ -424,6 +455,32 @@ static int fail_event(const struct pf_flame_recording *g, const char *name, stru
                             "no samples of event '%.80s'; samples exist for %s", name, known));
 }
 
+static bool find_event(const struct pf_flame_recording *g, const char *name, uint32_t *event)
+{
+    if (pf_flame_event_find(&g->set, name, event))
+        return true;
+    for (*event = 0; *event < g->stacks_count; ++*event)
+        if (pf_event_is_called(g->stacks[*event].event->name, name))
+            return true;
+    return false;
+}
+
+void pf_flame_recording_tell_others(const struct pf_flame_recording *g, uint32_t event)
+{
+    const struct perfile_symbol_options *symbols = g->options->symbols;
+    char text[PF_NOTE_BYTES];
+    size_t used;
+    if (!symbols->note || g->stacks_count < 2)
+        return;
+    used =
+        (size_t)snprintf(text, sizeof(text), "1 of %zu events is drawn: %.60s; --event draws another:", g->stacks_count,
+                         g->events[event].name);
+    for (size_t i = 0, count = 0; i < g->stacks_count && used < sizeof(text); i++)
+        if (i != event)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", count++ ? "," : "", g->events[i].name);
+    symbols->note(symbols->note_context, text);
+}
+
 int pf_flame_recording_event(const struct pf_flame_recording *g, const char *name, uint32_t *event,
                              struct perfile_error *error)
 {
@@ -438,7 +495,7 @@ int pf_flame_recording_event(const struct pf_flame_recording *g, const char *nam
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what,
                        filtered ? "no sample passes the filters" : "the recording has no samples");
     if (name)
-        return pf_flame_event_find(&g->set, name, event) ? 0 : fail_event(g, name, error);
+        return find_event(g, name, event) ? 0 : fail_event(g, name, error);
     for (uint32_t i = 0; i < g->stacks_count; i++)
         if (g->stacks[i].samples > g->stacks[*event].samples)
             *event = i;

@@ -12,7 +12,8 @@
 #include "output/output.h"
 
 struct pf_flame_stacks {
-    const struct perfile_event *event;
+    const struct perfile_event *event; /* the first one, if several kinds of cores have it */
+    bool of_several;
     struct pf_tree tree;
     struct pf_stacks arriving;
     uint64_t samples, weight;
@@ -32,6 +33,8 @@ struct pf_flame_recording {
     struct pf_bottom bottom;
     struct pf_flame_stacks *stacks;
     size_t stacks_count, stacks_room;
+    uint32_t *stacks_of; /* by event, the position in `stacks` plus one; 0: no sample yet */
+    size_t stacks_of_room;
     struct pf_page page; /* instead of trees by event */
     struct pf_stacks arriving;
     struct pf_page_row waiting; /* the last sample, whose stack is not in the page's tree yet */
@@ -63,6 +66,8 @@ void pf_flame_recording_close(struct pf_flame_recording *recording);
 /* The event of this name, NULL: the one with the most samples. ABSENT without samples, ARGUMENT for another name. */
 int pf_flame_recording_event(const struct pf_flame_recording *recording, const char *name, uint32_t *event,
                              struct perfile_error *error);
+/* A note that the picture is of this event alone, if there are others. */
+void pf_flame_recording_tell_others(const struct pf_flame_recording *recording, uint32_t event);
 
 /* Samples that are drawn without their callers, as there is a limit. */
 uint64_t pf_flame_recording_cut(const struct pf_flame_recording *g);
