@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """fleet.py PERFILE DOCUMENT RECORDING...: the statements of doc/fleet.md run, and their sums are those of the recordings.
 
-Skipped where neither DuckDB (duckdb) nor ClickHouse (clickhouse local) is installed."""
-import calendar, collections, json, os, pathlib, re, shutil, subprocess, sys, tempfile
+Those of Spark are run by DuckDB, with its names of functions. Skipped where there is neither DuckDB (duckdb, or its library, which
+PERFILE_DUCKDB names) nor ClickHouse (clickhouse local)."""
+import calendar, collections, csv, ctypes, json, os, pathlib, re, shlex, shutil, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -11,6 +12,12 @@ import hermetic
 wrong = []
 EVENT = 'cpu-clock'
 DAYS = (2026, 1, 30), (2026, 2, 1)  # before and after the deploy of the statements
+GET_DUCKDB = 'npm pack @duckdb/node-bindings-linux-x64, then PERFILE_DUCKDB=.../libduckdb.so meson test -C build fleet'
+SPARK = (  # what DuckDB calls the same
+    (r"CREATE TABLE (\w+) USING parquet OPTIONS \(path '([^']*)'\)",
+     r"CREATE VIEW \1 AS SELECT * FROM read_parquet('\2/**/*.parquet', hive_partitioning = true)"),
+    (r'\barray_join\(', 'array_to_string('), (r'\breverse\(', 'list_reverse('), (r'\btransform\(', 'list_transform('),
+    (r'\barray_distinct\(', 'list_distinct('), (r'\bexplode\(', 'unnest('), (r'(\w+) -> ', r'lambda \1: '))
 
 
 def expect(text, fact):
@@ -25,14 +32,75 @@ def blocks(document, engine):
     return [(name, text) for of, name, text in found if of == engine]
 
 
+def fields(output):
+    return [[text.strip('"').replace('""', '"') for text in line.split('\t')] for line in output.splitlines()]
+
+
 def by_duckdb(program, text, folder):
     done = subprocess.run([program, '-csv', '-noheader', '-separator', '\t'], input="set timezone = 'UTC';\n" + text, capture_output=True, text=True, cwd=folder)
-    return done.stdout, done.stderr
+    return fields(done.stdout), done.stderr
 
 
 def by_clickhouse(program, text, folder):
     done = subprocess.run([program, 'local', '--multiquery', '--output-format', 'TSV'], input=text, capture_output=True, text=True, cwd=folder)
-    return done.stdout, done.stderr if done.returncode else ''
+    return fields(done.stdout), done.stderr if done.returncode else ''
+
+
+class Result(ctypes.Structure):
+    _fields_ = [('counts', ctypes.c_uint64 * 3), ('pointers', ctypes.c_void_p * 3)]
+
+
+def find_library():
+    for name in (os.environ.get('PERFILE_DUCKDB'), 'libduckdb.so', 'libduckdb.so.2.0', 'libduckdb.so.1'):
+        try:
+            return name and ctypes.CDLL(name)
+        except OSError:
+            pass
+    return None
+
+
+def by_library(library, text, folder):
+    """As `duckdb`: a database of its own for each text, and the rows of the last statement."""
+    database, connection, result = ctypes.c_void_p(), ctypes.c_void_p(), Result()
+    library.duckdb_value_varchar.restype, library.duckdb_result_error.restype = ctypes.c_void_p, ctypes.c_char_p
+    library.duckdb_column_count.restype = library.duckdb_row_count.restype = ctypes.c_uint64
+    of, rows, error = ctypes.byref(result), [], ''
+    before, _, last = text.rstrip(';\n').rpartition(';\n')
+    os.chdir(folder)
+    library.duckdb_open(None, ctypes.byref(database))
+    library.duckdb_connect(database, ctypes.byref(connection))
+    if library.duckdb_query(connection, f"set timezone = 'UTC';\n{before};\nSELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({last})".encode(), of):
+        error = library.duckdb_result_error(of).decode()
+    for row in range(0 if error else library.duckdb_row_count(of)):
+        values = [library.duckdb_value_varchar(of, ctypes.c_uint64(column), ctypes.c_uint64(row)) for column in range(library.duckdb_column_count(of))]
+        rows.append([ctypes.string_at(value).decode() if value else '' for value in values])
+        for value in values:
+            library.duckdb_free(ctypes.c_void_p(value))
+    library.duckdb_destroy_result(of)
+    library.duckdb_disconnect(ctypes.byref(connection))
+    library.duckdb_close(ctypes.byref(database))
+    return rows, error
+
+
+def as_spark(run):
+    def run_translated(text, folder):
+        for pattern, ours in SPARK:
+            text = re.sub(pattern, ours, text)
+        return run(text, folder)
+    return run_translated
+
+
+def find_engines():
+    """Those that are here, by name: functions that run a text in a folder."""
+    def bind(run, program):
+        return lambda text, folder: run(program, text, folder)
+    library = find_library()
+    found = {name: bind(run, shutil.which(name)) for name, run in (('duckdb', by_duckdb), ('clickhouse', by_clickhouse)) if shutil.which(name)}
+    if library:
+        found.setdefault('duckdb', bind(by_library, library))
+    if 'duckdb' in found:
+        found['spark'] = as_spark(found['duckdb'])
+    return found
 
 
 class Samples:
@@ -57,12 +125,7 @@ class Samples:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def fields(output):
-    return [[text.strip('"').replace('""', '"') for text in line.split('\t')] for line in output.splitlines()]
-
-
-def check_result(engine, name, output, samples):
-    rows = fields(output)
+def check_result(engine, name, rows, samples):
     expect(f'{engine}: {name}: nothing', rows)
     if name == 'top':
         best = sorted(samples.self.items(), key=lambda item: (-item[1], item[0][1]))[:20]
@@ -91,38 +154,56 @@ def check_result(engine, name, output, samples):
 def check_engine(perfile, engine, run, document, folder, samples):
     every = blocks(document, engine)
     prepared = ''.join(text for name, text in every if not name)
-    expect(f'{engine}: no statements', prepared and len(every) > 4)
+    expect(f'{engine}: no statements', prepared and len(every) > 3)
     for name, text in every:
         if not name:
             continue
-        output, error = run(prepared + text, folder)
+        rows, error = run(prepared + text, folder)
         expect(f'{engine}: {name}: {error}', not error)
-        check_result(engine, name, output, samples)
+        check_result(engine, name, rows, samples)
         if name == 'flame':
-            done = subprocess.run([perfile, 'flame', '--from-folded', '-'], input='\n'.join(row[0] for row in fields(output)), capture_output=True, text=True)
+            done = subprocess.run([perfile, 'flame', '--from-folded', '-'], input='\n'.join(row[0] for row in rows), capture_output=True, text=True)
             expect(f'{engine}: no flame graph: {done.stderr}', done.returncode == 0 and '<svg' in done.stdout)
 
 
+def check_csv(perfile, document, folder, samples):
+    """The command that writes rows for servers that read no Parquet files."""
+    command, = re.findall(r'^    perfile (query --format csv .*?) \| ', pathlib.Path(document).read_text().replace('\\\n', ''), re.M)
+    done = subprocess.run([perfile, *shlex.split(command)], capture_output=True, text=True, cwd=folder)
+    found = collections.Counter()
+    for row in csv.reader(done.stdout.splitlines()[1:]):
+        found[row[2], row[4]] += int(row[3])
+    expect(f'query --format csv: other sums {done.stderr}', found == samples.self)
+
+
+def make_dataset(perfile, recordings, folder):
+    """With stacks that several recordings, days and files have. Returns the recordings."""
+    copies = []
+    for number, path in enumerate([*recordings, *recordings[-2:]]):
+        copies.append(folder / f'{number}.{pathlib.Path(path).name}')
+        copies[-1].write_bytes(pathlib.Path(path).read_bytes() + b'%d' % number)  # what is equal would be there already
+        os.utime(copies[-1], (calendar.timegm((*DAYS[number % 2], 9, 0, 0)),) * 2)
+    add = [perfile, 'export', '-q', '--format', 'parquet', '--partition', 'host,date', '-o', 'profiles']
+    subprocess.run([*add, *copies], cwd=folder, check=True)
+    return copies
+
+
 def main():
-    perfile, document, *recordings = sys.argv[1:]
-    engines = {name: (lambda program, run: lambda text, folder: run(program, text, folder))(shutil.which(name), run)
-               for name, run in (('duckdb', by_duckdb), ('clickhouse', by_clickhouse)) if shutil.which(name)}
+    perfile, document, *recordings = map(os.path.abspath, sys.argv[1:])
+    engines = find_engines()
     if not engines:
-        print('skipped: neither duckdb nor clickhouse is installed')
+        print(f'skipped: neither DuckDB nor ClickHouse is installed: {GET_DUCKDB}')
         return 77
-    with tempfile.TemporaryDirectory() as folder:
-        add = [perfile, 'export', '-q', '--format', 'parquet', '--partition', 'host,date', '-o', 'profiles']
-        copies = []
-        for number, path in enumerate(recordings):
-            copies.append(str(pathlib.Path(folder) / pathlib.Path(path).name))
-            shutil.copyfile(path, copies[-1])
-            os.utime(copies[-1], (calendar.timegm((*DAYS[number % 2], 9, 0, 0)),) * 2)
-        subprocess.run([*add, *copies], cwd=folder, check=True)
-        samples = Samples(perfile, copies)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        samples = Samples(perfile, make_dataset(perfile, recordings, folder))
         for compacted in (False, True):
             for engine, run in engines.items():
                 check_engine(perfile, engine, run, document, folder, samples)
+            if find_library():
+                check_csv(perfile, document, folder, samples)
             subprocess.run([perfile, 'dataset', '-q', 'compact', 'profiles'], cwd=folder, check=True)
+        os.chdir('/')
     print(f'{", ".join(engines)}: {len(wrong)} facts are wrong')
     return 1 if wrong else 0
 
