@@ -11,7 +11,7 @@
 
 struct ready {
     const char *name, *doc, *sql;
-    const char *duckdb; /* NULL: the same */
+    const char *of_files; /* the same over Parquet files; NULL: that */
 };
 static const struct ready ready[] = {
 #define PF_QUERY(name, doc, ...) {name, doc, __VA_ARGS__},
@@ -31,7 +31,6 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
 }
 
 #ifdef PF_HAVE_SQLITE
-#include "query/duckdb.h"
 #include "query/query.h"
 
 #include <fcntl.h>
@@ -90,18 +89,21 @@ static int list_ready(const struct pf_settings *settings)
     return print_texts(settings, "queries", query_columns, is_text && !settings->verbose ? 2 : 3, &texts);
 }
 
-static int list_tables(const struct pf_settings *settings)
+static int print_tables(struct pf_sources *sources, const struct pf_settings *settings)
 {
-    enum { TABLES_MAX = 128 };
-    const char *rows[TABLES_MAX][COLUMNS_MAX];
-    const struct pf_relation *relation;
-    struct texts texts = {rows, 0};
+    struct texts texts = {calloc(sources->relation_count + 1, sizeof(*texts.rows)), 0};
+    int status = PF_STATUS_MEMORY;
 
-    for (; texts.count < TABLES_MAX && (relation = pf_relation_at(texts.count)) != NULL; texts.count++) {
-        rows[texts.count][0] = relation->name;
-        rows[texts.count][1] = relation->doc;
+    for (; texts.rows && texts.count < sources->relation_count; texts.count++) {
+        texts.rows[texts.count][0] = sources->relations[texts.count].name;
+        texts.rows[texts.count][1] = sources->relations[texts.count].doc;
     }
-    return print_texts(settings, "tables", table_columns, 2, &texts);
+    if (texts.rows)
+        status = print_texts(settings, "tables", table_columns, 2, &texts);
+    else
+        pf_message("%s: out of memory", sources->inputs.command->name);
+    free(texts.rows);
+    return status;
 }
 
 /* ---- running ------------------------------------------------------------------------------------------------------- */
@@ -112,7 +114,6 @@ static void stop(int signal)
 {
     (void)signal;
     stopped = 1;
-    pf_duckdb_stop();
 }
 
 /* The second time it ends us. */
@@ -121,11 +122,6 @@ static void heed_signal(void)
     struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
 
     sigaction(SIGINT, &action, NULL);
-}
-
-static bool is_duckdb(const struct pf_settings *settings)
-{
-    return settings->query_engine && !strcmp(settings->query_engine, "duckdb");
 }
 
 /* Opens the output, and prints what `what` asks for. */
@@ -140,7 +136,7 @@ static int print_statement(struct pf_sources *sources, const char *sql)
     if (status)
         return status;
     sources->shows_progress = pf_progress_start(&sources->progress, sources->inputs.command->name);
-    status = is_duckdb(settings) ? pf_duckdb_run(sources, sql, &out) : pf_query_run(sources, sql, &out);
+    status = pf_query_run(sources, sql, &out);
     for (size_t i = 0; i < sources->inputs.count; i++)
         pf_log_finish(&sources->inputs.inputs[i].log);
     if (!status)
@@ -149,31 +145,44 @@ static int print_statement(struct pf_sources *sources, const char *sql)
     return written ? written : status;
 }
 
-/* The columns that a table has of these recordings. */
+static int refuse_table(const char *name)
+{
+    pf_message("query: no such table: %s (perfile query .tables lists them)", name);
+    return PF_STATUS_USAGE;
+}
+
+/* The columns that a table has of these sources. */
 static int print_schema(struct pf_sources *sources, const char *name)
 {
-    struct pf_fields fields;
+    const struct pf_relation *relation = pf_relation_find(sources, name);
+    struct pf_fields fields = {0};
     struct texts texts = {NULL, 0};
-    int result = pf_fields_find(sources, pf_relation_find(name), &fields), status;
+    const int result = relation ? pf_fields_find(sources, relation, &fields) : 0;
+    int status;
 
+    if (!relation)
+        return refuse_table(name);
     if (result == 0)
-        texts.rows = calloc(fields.count + 2, sizeof(*texts.rows));
-    if (!texts.rows) {
-        status = pf_sources_complain(sources);
-    } else {
-        const char *ours[] = {"recording", "host"};
-        for (; texts.count < 2; texts.count++)
-            memcpy(texts.rows[texts.count], (const char *[]){ours[texts.count], "text", "yes"}, 3 * sizeof(char *));
-        for (size_t i = 0; i < fields.count; i++) {
-            const char *row[] = {fields.all[i].name, perfile_column_type_name(fields.all[i].type),
-                                 fields.all[i].shown ? "yes" : "no"};
-            memcpy(texts.rows[texts.count++], row, sizeof(row));
+        texts.rows = calloc(fields.count + 1, sizeof(*texts.rows));
+    if (texts.rows) {
+        for (; texts.count < fields.count; texts.count++) {
+            const struct pf_field *field = &fields.all[texts.count];
+            const char *row[] = {field->name, perfile_column_type_name(field->type), field->shown ? "yes" : "no"};
+            memcpy(texts.rows[texts.count], row, sizeof(row));
         }
         status = print_texts(sources->settings, "schema", schema_columns, 3, &texts);
+    } else {
+        status = pf_sources_complain(sources);
     }
     free(texts.rows);
     pf_fields_free(&fields);
     return status;
+}
+
+static int print_all_tables(struct pf_sources *sources, const char *what)
+{
+    (void)what;
+    return print_tables(sources, sources->settings);
 }
 
 /* ---- recordings ---------------------------------------------------------------------------------------------------- */
@@ -267,71 +276,74 @@ struct question {
     bool is_standard; /* it came through standard input */
 };
 
-/* ---- Parquet files ------------------------------------------------------------------------------------------------- */
+/* ---- sources ------------------------------------------------------------------------------------------------------- */
 
-/* All of the FILEs are; *any: one is. */
-static bool are_parquet(const struct pf_settings *settings, bool *any)
+enum { RECORDINGS, FILES, BOTH };
+
+static int kind_of(const struct pf_settings *settings)
 {
-    size_t count = 0;
+    size_t files = settings->input && pf_is_parquet(settings->input);
+    const size_t count = settings->operand_count + (settings->input != NULL);
 
     for (size_t i = 0; i < settings->operand_count; i++)
-        count += pf_duckdb_reads(settings->operands[i]);
-    *any = count > 0;
-    return count && count == settings->operand_count;
+        files += pf_is_parquet(settings->operands[i]);
+    return !files ? RECORDINGS : files == count ? FILES : BOTH;
 }
 
-static int run_on_files(const struct pf_command *command, struct pf_settings *settings, const struct question *question)
+/* Rows of files are chosen by the statement. */
+static bool has_filter(const struct pf_settings *settings)
 {
-    struct pf_sources sources = {.stopped = &stopped, .settings = settings, .inputs.command = command};
-    struct pf_stream out;
-    int status, written;
+    const struct perfile_filter none = PERFILE_FILTER_INIT;
 
-    if (question->print != print_statement || (settings->query_engine && !is_duckdb(settings))) {
-        pf_message("%s: Parquet files are for statements with --engine duckdb", command->name);
+    return memcmp(&settings->filter, &none, sizeof(none)) != 0;
+}
+
+static int open_files(struct pf_sources *sources, const struct pf_command *command, struct pf_settings *settings)
+{
+    char *one[] = {(char *)settings->input}, **given = settings->operand_count ? settings->operands : one;
+
+    if (settings->operand_count && settings->input) {
+        pf_message("%s: two inputs given, %s and %s", command->name, settings->input, settings->operands[0]);
         return PF_STATUS_USAGE;
     }
-    if (!pf_duckdb_load(command->name))
+    if (has_filter(settings)) {
+        pf_message("%s: filters are for recordings; a statement chooses rows of Parquet files by WHERE", command->name);
         return PF_STATUS_USAGE;
+    }
     pf_sandbox_enter(command, settings);
-    if ((status = pf_stream_open(&out, settings->output)))
-        return status;
-    heed_signal();
-    status = pf_duckdb_run_files(&sources, settings->operands, settings->operand_count, question->what, &out);
-    written = pf_stream_close(&out, status <= PF_STATUS_FINDINGS);
-    if (stopped) {
-        signal(SIGINT, SIG_DFL);
-        raise(SIGINT);
+    return pf_parquet_open(sources, command, settings, given, settings->operand_count ? settings->operand_count : 1);
+}
+
+static int open_recordings(struct pf_sources *sources, const struct pf_command *command, struct pf_settings *settings,
+                           bool asks_standard)
+{
+    settings->uses_indexes = true;
+    int status = choose_inputs(sources, command, settings, asks_standard);
+
+    if (!status) {
+        pf_sandbox_enter(command, settings);
+        status = pf_inputs_open(&sources->inputs);
     }
-    return written ? written : status;
+    return status ? status : pf_recordings_open(sources, settings);
 }
 
 static int run_on(const struct pf_command *command, struct pf_settings *settings, const struct question *question)
 {
     struct pf_sources sources = {.stopped = &stopped};
-    bool any;
+    const int kind = kind_of(settings);
+    int status;
 
-    if (are_parquet(settings, &any))
-        return run_on_files(command, settings, question);
-    if (any) {
+    if (kind == BOTH) {
         pf_message("%s: recordings and Parquet files cannot be asked together", command->name);
         return PF_STATUS_USAGE;
     }
-    if (is_duckdb(settings) && !pf_duckdb_load(command->name))
-        return PF_STATUS_USAGE;
-    settings->uses_indexes = true;
-    int status = choose_inputs(&sources, command, settings, question->is_standard);
-
-    if (!status) {
-        pf_sandbox_enter(command, settings);
-        status = pf_inputs_open(&sources.inputs);
-    }
-    if (!status)
-        status = pf_recordings_open(&sources, settings);
+    status = kind == FILES ? open_files(&sources, command, settings)
+                           : open_recordings(&sources, command, settings, question->is_standard);
     if (!status) {
         heed_signal();
         status = question->print(&sources, question->what);
     }
-    pf_recordings_close(&sources);
+    pf_sources_close(&sources);
     if (stopped) {
         signal(SIGINT, SIG_DFL);
         raise(SIGINT);
@@ -364,14 +376,14 @@ static void skip_operand(struct pf_settings *settings)
 }
 
 /* The statement of this name; NULL: a message was printed. */
-static const char *find_ready(const char *name, bool is_for_duckdb)
+static const char *find_ready(const char *name, bool is_of_files)
 {
     struct pf_guess guess = pf_guess_start(name);
     char suggestion[80];
 
     for (size_t i = 0; i < READY; i++) {
         if (!strcmp(ready[i].name, name))
-            return is_for_duckdb && ready[i].duckdb ? ready[i].duckdb : ready[i].sql;
+            return is_of_files && ready[i].of_files ? ready[i].of_files : ready[i].sql;
         pf_guess_offer(&guess, ready[i].name);
     }
     pf_message("query: unknown query %s%s (perfile query --list shows them; a statement begins with SELECT)", name,
@@ -379,29 +391,55 @@ static const char *find_ready(const char *name, bool is_for_duckdb)
     return NULL;
 }
 
-/* The table may stand in the same argument, as in the shells of databases. */
+/* The tables of recordings are those of all recordings. */
+static int list_tables(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct pf_sources sources = {0};
+    int status;
+
+    if (kind_of(settings) != RECORDINGS)
+        return run_on(command, settings, &(struct question){print_all_tables, NULL, false});
+    status = pf_recordings_list(&sources, command);
+    if (!status)
+        status = print_tables(&sources, settings);
+    pf_sources_close(&sources);
+    return status;
+}
+
+/* There may be a table of this name: that is not known of files before they are opened. */
+static bool may_have_table(const struct pf_command *command, const struct pf_settings *settings, const char *name)
+{
+    struct pf_sources sources = {0};
+    const bool may = kind_of(settings) != RECORDINGS || pf_recordings_list(&sources, command) ||
+                     pf_relation_find(&sources, name) != NULL;
+
+    pf_sources_close(&sources);
+    return may;
+}
+
+/* The table may be in the same argument, as in the shells of databases. */
 static int describe(const struct pf_command *command, struct pf_settings *settings, const char *what)
 {
     const bool together = !strncmp(what, ".schema ", 8);
     const char *name = together                  ? what + 8 + strspn(what + 8, " ")
                        : settings->operand_count ? settings->operands[0]
                                                  : NULL;
-    const struct pf_relation *relation = name ? pf_relation_find(name) : NULL;
 
     if (!strcmp(what, ".tables"))
-        return list_tables(settings);
+        return list_tables(command, settings);
     if (!together && strcmp(what, ".schema") != 0) {
         pf_message("query: unknown command %s (valid: .tables, .schema)", what);
         return PF_STATUS_USAGE;
     }
-    if (relation) {
-        if (!together)
-            skip_operand(settings);
-        return run_on(command, settings, &(struct question){print_schema, relation->name, false});
+    if (!name) {
+        pf_message("query: .schema needs a table");
+        return PF_STATUS_USAGE;
     }
-    pf_message(name ? "query: no such table: %s (perfile query .tables lists them)" : "query: .schema needs a table",
-               name);
-    return PF_STATUS_USAGE;
+    if (!together)
+        skip_operand(settings);
+    if (!may_have_table(command, settings, name))
+        return refuse_table(name);
+    return run_on(command, settings, &(struct question){print_schema, name, false});
 }
 
 static int run_file(const struct pf_command *command, struct pf_settings *settings, const char *path)
@@ -429,7 +467,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return run_file(command, settings, first);
     if (*first == '.')
         return describe(command, settings, first);
-    sql = strpbrk(first, " \t\n(") ? first : find_ready(first, is_duckdb(settings));
+    sql = strpbrk(first, " \t\n(") ? first : find_ready(first, kind_of(settings) == FILES);
     return sql ? run_on(command, settings, &(struct question){print_statement, sql, false}) : PF_STATUS_USAGE;
 }
 
@@ -442,27 +480,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 #endif
 
-static const char *engine_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const char *const names[] = {"sqlite", "duckdb"};
-    static const char *const docs[] = {"SQLite, which is built in", "DuckDB, when its library is installed"};
-
-    (void)command;
-    if (index >= sizeof(names) / sizeof(names[0]))
-        return NULL;
-    if (doc)
-        *doc = docs[index];
-    return names[index];
-}
-
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
-    {.name = "engine",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "ENGINE",
-     .offset = offsetof(struct pf_settings, query_engine),
-     .value_at = engine_at,
-     .doc = "Who runs the statement. DuckDB has its own dialect of SQL, and reads Parquet files."},
     {.name = "list",
      .letter = 'l',
      .first = true,
@@ -486,13 +505,13 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_query = {
     .name = "query",
     .summary = "ask recordings in SQL: every view is a table",
-    .doc =
-        "Runs a SELECT statement of SQLite over the recordings, all of them at once. Every view of perfile table is a "
-        "table, "
-        "with two more columns: recording (the FILE) and host. QUERY is a statement, the name of a ready one, .tables, "
-        ".schema TABLE, or - for a statement on standard input. Statements that write are refused.",
+    .doc = "Runs a SELECT statement of SQLite over the recordings, all of them at once. Every view of perfile table is a "
+           "table, with two more columns: recording (the FILE) and host. Instead of recordings each FILE may be a dataset "
+           "or another folder of perfile export --format parquet, or a Parquet file. QUERY is a statement, the name of a "
+           "ready one, .tables, .schema TABLE, or - for a statement on standard input. Statements that write are refused.",
     .examples = "query 'SELECT comm, sum(period) FROM samples GROUP BY comm' perf.data\n"
                 "query top a.data b.data\n"
+                "query top profiles/\n"
                 "query --list",
     .operand = "QUERY [FILE...]",
     .operand_max = SIZE_MAX,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
 #include "message.h"
-#include "query/duckdb.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -29,7 +28,6 @@ static void print_libraries(struct pf_stream *out)
         print_library(out, name, purpose, found);
 #ifdef PF_HAVE_SQLITE
     print_library(out, "libsqlite3", "query", true);
-    print_library(out, "libduckdb.so", "query --engine duckdb", pf_duckdb_load(NULL));
 #else
     print_library(out, "libsqlite3", "query", false);
 #endif

@@ -211,7 +211,6 @@ struct pf_settings {
     bool dataset_remove;   /* dataset */
     uint64_t dataset_size;
     bool query_list;
-    const char *query_engine; /* NULL: not given */
     const char *query_file;   /* -f */
     const char *hide_key;     /* of anonymize */
     const char *hide_key_file;

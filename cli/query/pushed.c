@@ -13,13 +13,12 @@ static const struct {
 } letters[] = {
     {"pid", PF_EQUAL, 'p'},   {"tid", PF_EQUAL, 't'},  {"cpu", PF_EQUAL, 'c'},     {"comm", PF_EQUAL, 'm'},
     {"event", PF_EQUAL, 'e'}, {"time", PF_EQUAL, '='}, {"time", PF_AT_LEAST, '>'}, {"time", PF_AT_MOST, '<'},
+    {"time", PF_ABOVE, '>'},  {"time", PF_BELOW, '<'},
 };
 
 char pf_pushed_letter(const struct pf_relation *relation, const char *column, enum pf_comparison comparison)
 {
-    if (!strcasecmp(column, "recording"))
-        return comparison == PF_EQUAL ? 'r' : 0;
-    if (strcmp(relation->name, "samples") != 0)
+    if (!relation->view || strcmp(relation->name, "samples") != 0)
         return 0;
     for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
         if (letters[i].comparison == comparison && !strcasecmp(letters[i].column, column))
@@ -90,10 +89,6 @@ void pf_pushed_take(struct pf_pushed *pushed, const struct pf_sources *sources, 
             pushed->events = NULL;
         }
         return;
-    case 'r':
-        if (value->kind == PF_CELL_TEXT && !memchr(value->text, 0, value->bytes))
-            pushed->recording = strndup(value->text, value->bytes);
-        return;
     default:
         take_time(pushed, letter, value);
     }
@@ -128,20 +123,17 @@ void pf_pushed_set(struct pf_pushed *pushed, const struct pf_sources *sources, s
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (!*parts[i].member && parts[i].text && *parts[i].text)
             *parts[i].member = parts[i].text;
-    request->recording = pushed->recording;
     request->is_pushed = pf_pushed_any(pushed);
 }
 
 bool pf_pushed_any(const struct pf_pushed *pushed)
 {
-    return pushed->comms || pushed->events || pushed->recording || *pushed->pids || *pushed->tids || *pushed->cpus ||
-           *pushed->time;
+    return pushed->comms || pushed->events || *pushed->pids || *pushed->tids || *pushed->cpus || *pushed->time;
 }
 
 void pf_pushed_free(struct pf_pushed *pushed)
 {
     free(pushed->comms);
     free(pushed->events);
-    free(pushed->recording);
     *pushed = (struct pf_pushed){0};
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conditions of a statement that leave out rows while recordings are read: a column of `samples`, or `recording`, compared with a
- * constant. The engine checks them once more: what is left out here are rows that it would leave out, but not all of them.
+ * Conditions of a statement that leave out rows while recordings are read: a column of `samples` compared with a constant. The engine
+ * checks them once more: what is left out here are rows that it would leave out, but not all of them.
  */
 #ifndef PERFILE_CLI_QUERY_PUSHED_H
 #define PERFILE_CLI_QUERY_PUSHED_H
 
 #include "source.h"
 
-enum pf_comparison { PF_EQUAL, PF_AT_LEAST, PF_AT_MOST }; /* the latter two also with what is equal left out */
+enum pf_comparison { PF_EQUAL, PF_AT_LEAST, PF_AT_MOST, PF_ABOVE, PF_BELOW };
 
 /* What a condition on a column is to pf_pushed_take; 0: nothing. */
 char pf_pushed_letter(const struct pf_relation *relation, const char *column, enum pf_comparison comparison);
 
 struct pf_pushed {
     char pids[24], tids[24], cpus[24], time[64];
-    char *comms, *events, *recording; /* owned */
+    char *comms, *events; /* owned */
     uint64_t first_ns, last_ns;
 };
 
@@ -26,12 +26,5 @@ void pf_pushed_take(struct pf_pushed *pushed, const struct pf_sources *sources, 
 void pf_pushed_set(struct pf_pushed *pushed, const struct pf_sources *sources, struct pf_request *request);
 bool pf_pushed_any(const struct pf_pushed *pushed);
 void pf_pushed_free(struct pf_pushed *pushed);
-
-/*
- * The conditions of the only place where a statement of DuckDB names the relation: FROM name [[AS] alias] WHERE a AND b ...; what
- * is not that plain has none. `fields` are those of the relation.
- */
-void pf_pushed_parse(struct pf_pushed *pushed, const struct pf_sources *sources, const struct pf_relation *relation,
-                     const struct pf_fields *fields, const char *sql);
 
 #endif

@@ -108,39 +108,46 @@ static void put_position(const char *sql, int offset, char *text, size_t bytes)
     snprintf(text, bytes, " at %zu:%zu", line, column);
 }
 
-static const char *suggest_relation(const char *message, char buffer[80])
+/* Views are many, so that the one with a similar name is named; of files all. */
+static const char *suggest_relation(const struct pf_sources *sources, const char *message, char *buffer, size_t bytes)
 {
     static const char unknown[] = "no such table: ";
-    const struct pf_relation *relation;
+    const bool has_files = sources->kind->has_files;
     struct pf_guess guess;
+    size_t used = 0;
 
+    *buffer = 0;
     if (strncmp(message, unknown, strlen(unknown)) != 0)
-        return "";
+        return buffer;
     guess = pf_guess_start(message + strlen(unknown));
-    for (size_t i = 0; (relation = pf_relation_at(i)) != NULL; i++)
-        pf_guess_offer(&guess, relation->name);
-    return pf_guess_text(&guess, "", buffer, 80);
+    for (size_t i = 0; i < sources->relation_count; i++) {
+        const char *name = sources->relations[i].name;
+        pf_guess_offer(&guess, name);
+        if (has_files && used + strlen(name) + sizeof("; there are , ...") < bytes)
+            used += (size_t)snprintf(buffer + used, bytes - used, "%s%s", i ? ", " : "; there are ", name);
+    }
+    return has_files ? buffer : pf_guess_text(&guess, "", buffer, bytes);
 }
 
 /* Columns are those of what is recorded: who wrote a ready query cannot know. Others are looked for in all tables. */
-static const char *explain_column(const char *message, char buffer[80])
+static const char *explain_column(const struct pf_sources *sources, const char *message, char buffer[80])
 {
     static const char unknown[] = "no such column: ";
     const char *name = message + strlen(unknown), *dot;
-    const struct pf_relation *relation;
     struct perfile_column column = PERFILE_COLUMN_INIT;
     struct pf_guess guess;
 
-    if (strncmp(message, unknown, strlen(unknown)) != 0)
+    if (strncmp(message, unknown, strlen(unknown)) != 0 || sources->kind->has_files)
         return "";
     name = (dot = strchr(name, '.')) ? dot + 1 : name;
     for (size_t i = 0; perfile_view_column("samples", i, &column) == 0; i++)
         if (!strcmp(column.name, name))
             return " (the samples do not record it)";
     guess = pf_guess_start(name);
-    for (size_t i = 0; (relation = pf_relation_at(i)) != NULL; i++)
-        for (size_t k = 0; perfile_view_column(relation->view, k, &column) == 0; k++)
+    for (size_t i = 0; i < sources->relation_count; i++) {
+        for (size_t k = 0; perfile_view_column(sources->relations[i].view, k, &column) == 0; k++)
             pf_guess_offer(&guess, column.name);
+    }
     return pf_guess_text(&guess, "", buffer, 80);
 }
 
@@ -148,7 +155,7 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
 {
     const char *verb = sources->inputs.command->name, *message = db ? sqlite3_errmsg(db) : "out of memory";
     const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
-    char position[64], table[80], other[80];
+    char position[64], table[400], other[80];
 
     pf_progress_clear();
     if (*sources->stopped) /* the signal says it */
@@ -165,8 +172,8 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
     }
     const bool is_cut = !strcmp(message, "incomplete input");
     put_position(sql, is_cut ? (int)strlen(sql) : sqlite3_error_offset(db), position, sizeof(position));
-    pf_message("%s: %s%s%s%s", verb, message, position, suggest_relation(message, table),
-               explain_column(message, other));
+    pf_message("%s: %s%s%s%s", verb, message, position, suggest_relation(sources, message, table, sizeof(table)),
+               explain_column(sources, message, other));
     return PF_STATUS_USAGE;
 }
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Statements of SQL over recordings, and their results as rows. */
+/* Statements of SQL over recordings or Parquet files, and their results as rows. */
 #ifndef PERFILE_CLI_QUERY_QUERY_H
 #define PERFILE_CLI_QUERY_QUERY_H
 
 #include "source.h"
 #include "../stream.h"
 
-#include <stddef.h>
-
-struct pf_relation;
-/* The SQL tables by position; NULL after the last. */
-const struct pf_relation *pf_relation_at(size_t index);
-const struct pf_relation *pf_relation_find(const char *name);
 /* Runs the statement, and writes its rows. An exit status; but for 0, a message was printed. */
 int pf_query_run(struct pf_sources *sources, const char *sql, struct pf_stream *out);
 

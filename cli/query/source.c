@@ -5,9 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- recordings ---------------------------------------------------------------------------------------------------- */
+/* ---- sources ------------------------------------------------------------------------------------------------------- */
 
-static int fail(struct pf_sources *sources, const struct pf_source *source, int code, const struct perfile_error *error)
+int pf_sources_fail(struct pf_sources *sources, const struct pf_source *source, int code,
+                    const struct perfile_error *error)
 {
     sources->code = code;
     sources->failed = source;
@@ -18,33 +19,9 @@ static int fail(struct pf_sources *sources, const struct pf_source *source, int 
     return code;
 }
 
-static char *host_of(struct perfile_reader *reader)
+static int fail_memory(struct pf_sources *sources)
 {
-    const char *text;
-
-    return perfile_feature_text(reader, PERFILE_FEATURE_HOSTNAME, NULL, &text, NULL) == 0 ? strdup(text) : NULL;
-}
-
-int pf_recordings_open(struct pf_sources *sources, const struct pf_settings *settings)
-{
-    const size_t count = sources->inputs.count;
-
-    sources->settings = settings;
-    sources->each = calloc(count ? count : 1, sizeof(*sources->each));
-    for (size_t i = 0; sources->each && i < count; i++) {
-        struct pf_source *source = &sources->each[sources->count++];
-        source->name = sources->inputs.paths[i];
-        source->host = host_of(sources->inputs.readers[i]);
-        source->readers = calloc(1, sizeof(*source->readers));
-        if (!source->readers)
-            break;
-        source->readers->input = sources->inputs.inputs[i];
-        source->readers->input.reader = NULL; /* that of the inputs is used, and closed by them */
-    }
-    if (sources->each && (!sources->count || sources->each[sources->count - 1].readers))
-        return PF_STATUS_OK;
-    pf_message("%s: out of memory", sources->inputs.command->name);
-    return PF_STATUS_MEMORY;
+    return pf_sources_fail(sources, NULL, PERFILE_ERROR_MEMORY, NULL);
 }
 
 int pf_sources_complain(const struct pf_sources *sources)
@@ -55,128 +32,86 @@ int pf_sources_complain(const struct pf_sources *sources)
         pf_message("%s: out of memory", sources->inputs.command->name);
         return PF_STATUS_MEMORY;
     }
-    pf_message("%s: %s", sources->failed->name, sources->error.message);
+    if (sources->failed->lent)
+        pf_message("%s: %s", sources->failed->given, sources->error.message);
+    else /* the message names the file */
+        pf_message("%s", sources->error.message);
     return code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_ABSENT ? PF_STATUS_USAGE : PF_STATUS_UNREADABLE;
 }
 
-void pf_recordings_close(struct pf_sources *sources)
+const struct pf_relation *pf_relation_find(const struct pf_sources *sources, const char *name)
 {
-    for (size_t i = 0; i < sources->count; i++) {
-        for (struct pf_lent *lent = sources->each[i].readers, *next; lent; lent = next) {
-            next = lent->next;
-            perfile_close(lent->input.reader);
-            free(lent);
-        }
-        free(sources->each[i].host);
+    for (size_t i = 0; i < sources->relation_count; i++)
+        if (!strcasecmp(sources->relations[i].name, name))
+            return &sources->relations[i];
+    return NULL;
+}
+
+bool pf_key_add(struct pf_sources *sources, const char *name)
+{
+    struct pf_key *keys = realloc(sources->keys, (sources->key_count + 1) * sizeof(*keys));
+
+    if (!keys)
+        return false;
+    sources->keys = keys;
+    keys[sources->key_count] = (struct pf_key){.name = strdup(name)};
+    return keys[sources->key_count++].name;
+}
+
+bool pf_source_init(struct pf_sources *sources, struct pf_source *source, const char *given)
+{
+    source->given = given;
+    source->keys = calloc(sources->key_count, sizeof(*source->keys));
+    for (size_t i = 0; source->keys && i < sources->key_count; i++)
+        source->keys[i].kind = PF_CELL_OTHER;
+    return source->keys;
+}
+
+bool pf_source_set_key(struct pf_source *source, size_t key, const char *text)
+{
+    struct pf_cell *cell = &source->keys[key];
+
+    *cell = (struct pf_cell){.kind = PF_CELL_NULL};
+    if (!text)
+        return true;
+    cell->kind = PF_CELL_TEXT;
+    cell->bytes = strlen(text);
+    return (cell->text = strdup(text)) != NULL;
+}
+
+static void free_source(const struct pf_sources *sources, struct pf_source *source)
+{
+    for (struct pf_lent *lent = source->lent, *next; lent; lent = next) {
+        next = lent->next;
+        perfile_close(lent->input.reader);
+        free(lent);
     }
-    free(sources->each);
+    for (size_t i = 0; source->keys && i < sources->key_count; i++)
+        free((char *)source->keys[i].text);
+    for (size_t i = 0; i < source->path_count; i++)
+        free(source->paths[i]);
+    free(source->keys);
+    free(source->paths);
+}
+
+void pf_sources_close(struct pf_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        free_source(sources, &sources->each[i]);
+    for (size_t i = 0; i < sources->relation_count; i++)
+        free(sources->relations[i].name);
+    for (size_t i = 0; i < sources->key_count; i++)
+        free(sources->keys[i].name);
     for (size_t i = 0; i < sources->path_count; i++)
         free(sources->paths[i]);
+    free(sources->each);
+    free(sources->relations);
+    free(sources->keys);
     free(sources->paths);
     pf_inputs_close(&sources->inputs);
 }
 
-static struct perfile_reader *reader_of(const struct pf_sources *sources, const struct pf_source *source,
-                                        const struct pf_lent *lent)
-{
-    return lent->input.reader ? lent->input.reader : sources->inputs.readers[source - sources->each];
-}
-
-static struct pf_lent *open_another(struct pf_source *source)
-{
-    struct pf_lent *lent = calloc(1, sizeof(*lent));
-
-    if (!lent)
-        return NULL;
-    if (pf_input_open_again(&lent->input, &source->readers->input)) {
-        free(lent);
-        return NULL;
-    }
-    lent->next = source->readers->next;
-    source->readers->next = lent;
-    return lent;
-}
-
-static int lend(struct pf_sources *sources, struct pf_source *source, struct pf_lent **lent)
-{
-    struct perfile_error error;
-    int result = 0;
-
-    for (*lent = source->readers; *lent && (*lent)->busy;)
-        *lent = (*lent)->next;
-    if (!*lent && !(*lent = open_another(source)))
-        return fail(sources, source, PERFILE_ERROR_MEMORY, NULL);
-    if ((*lent)->used) {
-        result = perfile_reader_rewind(reader_of(sources, source, *lent), &error);
-        sources->inputs.inputs[source - sources->each].log.over = true;
-    }
-    if (result < 0)
-        return fail(sources, source, result, &error);
-    (*lent)->busy = true;
-    return 0;
-}
-
-/* ---- tables of one recording --------------------------------------------------------------------------------------- */
-
-static void update_progress(void *context, uint64_t done, uint64_t total)
-{
-    struct pf_sources *sources = context;
-
-    if (sources->shows_progress)
-        pf_progress_update(&sources->progress, done, total);
-    if (*sources->stopped)
-        for (size_t i = 0; i < sources->count; i++)
-            for (struct pf_lent *lent = sources->each[i].readers; lent; lent = lent->next)
-                if (lent->busy)
-                    perfile_reader_stop(reader_of(sources, &sources->each[i], lent));
-}
-
-static void fill_options(struct pf_sources *sources, struct pf_source *source, const struct pf_relation *relation,
-                         struct perfile_table_options *options)
-{
-    struct perfile_symbol_options *symbols = (struct perfile_symbol_options *)&sources->settings->symbols;
-
-    symbols->recording = source->name;
-    symbols->note = pf_log_note;
-    symbols->note_context = &sources->inputs.inputs[source - sources->each].log;
-    options->symbols = symbols;
-    options->keys = relation->keys;
-    options->threads = pf_thread_count(sources->settings);
-    options->progress = update_progress;
-    options->progress_context = sources;
-}
-
-struct opening {
-    struct pf_source *source;
-    struct pf_lent *lent;
-    struct perfile_table *table;
-};
-
-static int open_view(struct pf_sources *sources, const char *view, const struct perfile_table_options *options,
-                     struct opening *opening)
-{
-    struct perfile_error error;
-    int result = lend(sources, opening->source, &opening->lent);
-
-    if (result < 0)
-        return result;
-    result =
-        perfile_table_open(reader_of(sources, opening->source, opening->lent), view, options, &opening->table, &error);
-    opening->lent->used = true;
-    if (result < 0) {
-        opening->lent->busy = false;
-        return fail(sources, opening->source, result, &error);
-    }
-    return 0;
-}
-
-static void close_view(struct opening *opening)
-{
-    perfile_table_close(opening->table);
-    opening->lent->busy = false;
-}
-
-/* ---- fields -------------------------------------------------------------------------------------------------------- */
+/* ---- columns ------------------------------------------------------------------------------------------------------- */
 
 static size_t find_field(const struct pf_fields *fields, const char *name)
 {
@@ -187,30 +122,31 @@ static size_t find_field(const struct pf_fields *fields, const char *name)
     return i;
 }
 
-/* The module's own come first. */
-static bool is_ours(const char *name)
-{
-    return !strcasecmp(name, "recording") || !strcasecmp(name, "host");
-}
-
-static int add_field(struct pf_fields *fields, const struct perfile_column *column, size_t sources)
+static bool add_field(struct pf_fields *fields, const char *name, uint32_t type, bool shown, size_t sources)
 {
     struct pf_field *all = realloc(fields->all, (fields->count + 1) * sizeof(*all));
     uint8_t *types;
 
     if (!all)
-        return PERFILE_ERROR_MEMORY;
+        return false;
     fields->all = all;
-    types = realloc(fields->types, (fields->count + 1) * sources); /* a row for each field while they are found */
+    types = realloc(fields->types, (fields->count + 1) * sources + 1); /* a row for each field while they are found */
     if (!types)
-        return PERFILE_ERROR_MEMORY;
+        return false;
     fields->types = types;
     memset(types + fields->count * sources, PF_NO_FIELD, sources);
-    all[fields->count] = (struct pf_field){strdup(column->name), column->type, column->shown};
-    if (!all[fields->count].name)
-        return PERFILE_ERROR_MEMORY;
-    fields->count++;
-    return 0;
+    all[fields->count] = (struct pf_field){strdup(name), type, shown};
+    return all[fields->count].name && ++fields->count;
+}
+
+static bool add_keys(struct pf_fields *fields, const struct pf_sources *sources, const struct pf_relation *relation)
+{
+    for (size_t i = 0; i < relation->key_count; i++)
+        if (!add_field(fields, sources->keys[i].name,
+                       sources->keys[i].is_number ? PERFILE_COLUMN_I64 : PERFILE_COLUMN_TEXT, true,
+                       relation->source_count))
+            return false;
+    return true;
 }
 
 static int add_fields(struct pf_fields *fields, const struct perfile_table *table, size_t source, size_t sources)
@@ -219,51 +155,77 @@ static int add_fields(struct pf_fields *fields, const struct perfile_table *tabl
     int result = 0;
 
     for (size_t i = 0; i < perfile_table_column_count(table) && !result; i++) {
-        if ((result = perfile_table_column(table, i, &column)) < 0 || is_ours(column.name))
+        if ((result = perfile_table_column(table, i, &column)) < 0)
             continue;
-        size_t at = find_field(fields, column.name);
-        if (at == fields->count)
-            result = add_field(fields, &column, sources);
-        if (!result)
-            fields->types[at * sources + source] = (uint8_t)column.type;
+        const size_t at = find_field(fields, column.name);
+        if (at == fields->count && !add_field(fields, column.name, column.type, column.shown, sources))
+            return PERFILE_ERROR_MEMORY;
+        fields->types[at * sources + source] = (uint8_t)column.type;
     }
     return result;
 }
 
-/* From a row for each field to one for each recording. */
-static int turn(struct pf_fields *fields, size_t sources)
+/* From a row for each field to one for each source. */
+static bool turn(struct pf_fields *fields, size_t sources)
 {
     uint8_t *types = malloc(fields->count * sources + 1);
 
     if (!types)
-        return PERFILE_ERROR_MEMORY;
+        return false;
     for (size_t i = 0; i < fields->count; i++)
         for (size_t j = 0; j < sources; j++)
             types[j * fields->count + i] = fields->types[i * sources + j];
     free(fields->types);
     fields->types = types;
-    return 0;
+    return true;
+}
+
+/* The types of one source are those of all. */
+static void repeat_types(struct pf_fields *fields, size_t source, size_t sources)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        memset(fields->types + i * sources, fields->types[i * sources + source], sources);
+}
+
+/* 1: it has columns; 0: it cannot be read, which is an error once its rows are; or an error. */
+static int find_of_source(struct pf_sources *sources, const struct pf_relation *relation, size_t source,
+                          struct pf_fields *fields)
+{
+    struct pf_opened opened = {.source = &relation->sources[source]};
+    int result = sources->kind->open(sources, relation, NULL, &opened);
+
+    if (result < 0 && result != PERFILE_ERROR_MEMORY && sources->kind->has_files)
+        return 0;
+    if (result < 0)
+        return result;
+    result = add_fields(fields, opened.table, source, relation->source_count);
+    sources->kind->close(&opened);
+    return result < 0 ? result : 1;
 }
 
 int pf_fields_find(struct pf_sources *sources, const struct pf_relation *relation, struct pf_fields *fields)
 {
+    bool any = false;
     int result = 0;
 
     *fields = (struct pf_fields){0};
-    for (size_t i = 0; i < sources->count && !result; i++) {
-        struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
-        struct opening opening = {.source = &sources->each[i]};
-        fill_options(sources, opening.source, relation, &options);
-        if ((result = open_view(sources, relation->view, &options, &opening)) < 0)
-            break;
-        result = add_fields(fields, opening.table, i, sources->count);
-        close_view(&opening);
+    if (!add_keys(fields, sources, relation))
+        return fail_memory(sources);
+    for (size_t i = 0; i < relation->source_count && result >= 0 && !(any && relation->is_uniform); i++) {
+        result = find_of_source(sources, relation, i, fields);
+        any |= result > 0;
+        if (result > 0 && relation->is_uniform)
+            repeat_types(fields, i, relation->source_count);
     }
-    if (!result)
-        result = turn(fields, sources->count);
+    if (result >= 0 && !any && relation->source_count)
+        return sources->code;
+    if (result >= 0 && !turn(fields, relation->source_count))
+        result = PERFILE_ERROR_MEMORY;
     if (result == PERFILE_ERROR_MEMORY)
-        fail(sources, NULL, result, NULL);
-    return result;
+        return fail_memory(sources);
+    if (result >= 0)
+        sources->code = 0;
+    return result < 0 ? result : 0;
 }
 
 void pf_fields_free(struct pf_fields *fields)
@@ -282,134 +244,94 @@ void pf_scan_start(struct pf_scan *scan, struct pf_sources *sources, const struc
     *scan = (struct pf_scan){.sources = sources, .request = request};
 }
 
-static const uint8_t *types_of(const struct pf_request *request, size_t source)
+/* A source whose column has another type than was found in it, or in all others, when it could not be read then. */
+static int fail_type(struct pf_scan *scan, const char *name)
 {
-    return request->fields->types + source * request->fields->count;
+    struct perfile_error error = {0};
+    const struct pf_source *source = scan->opened.source;
+
+    snprintf(error.message, sizeof(error.message), "%.140s: its column %.60s has another type than in other files",
+             source->path_count ? source->paths[0] : source->given, name);
+    return pf_sources_fail(scan->sources, source, PERFILE_ERROR_UNSUPPORTED, &error);
 }
 
-/* Rows have one column at least; the first is cheap. */
-static bool is_read(const struct pf_request *request, const uint8_t *types, size_t field)
+/* The columns of the batch by field. */
+static int match_columns(struct pf_scan *scan, struct pf_batch *batch)
 {
-    bool any = false;
+    const struct pf_fields *fields = scan->request->fields;
+    const uint8_t *known = fields->types + (scan->next - 1) * fields->count;
+    struct perfile_column column = PERFILE_COLUMN_INIT;
 
-    if (types[field] == PF_NO_FIELD)
-        return false;
-    if (request->wanted[field])
-        return true;
-    for (size_t i = 0; i < request->fields->count; i++) {
-        if (types[i] == PF_NO_FIELD)
+    memset(batch->types, PF_NO_FIELD, fields->count);
+    for (size_t i = 0; i < (size_t)batch->array.n_children; i++) {
+        const int result = perfile_table_column(scan->opened.table, i, &column);
+        const size_t field = result < 0 ? fields->count : find_field(fields, column.name);
+        if (field == fields->count)
             continue;
-        if (request->wanted[i])
-            return false;
-        if (!any && i != field && i < field)
-            any = true;
+        if (column.type != (known[field] == PF_NO_FIELD ? fields->all[field].type : known[field]))
+            return fail_type(scan, column.name);
+        batch->columns[field] = batch->array.children[i];
+        batch->types[field] = (uint8_t)column.type;
     }
-    return !any;
+    return 1;
 }
 
-/* "time,pid"; NULL: out of memory. */
-static char *names_of(const struct pf_request *request, const uint8_t *types)
+static int fill_batch(struct pf_scan *scan, struct pf_batch *batch)
 {
-    size_t bytes = 1, used = 0;
-    char *names;
-
-    for (size_t i = 0; i < request->fields->count; i++)
-        bytes += strlen(request->fields->all[i].name) + 1;
-    if (!(names = malloc(bytes)))
-        return NULL;
-    *names = 0;
-    for (size_t i = 0; i < request->fields->count; i++)
-        if (is_read(request, types, i))
-            used += (size_t)snprintf(names + used, bytes - used, "%s%s", used ? "," : "", request->fields->all[i].name);
-    return names;
-}
-
-/* The log is over when a recording is read again, and it may be the first time that rows are. */
-static void tell_unmatched(void *context, const struct perfile_unmatched *unmatched)
-{
-    struct pf_log log = *(const struct pf_log *)context;
-
-    log.over = false;
-    pf_log_unmatched(&log, unmatched);
-}
-
-static int open_source(struct pf_scan *scan, size_t at)
-{
-    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
-    struct opening opening = {.source = &scan->sources->each[at]};
-    char *names = names_of(scan->request, types_of(scan->request, at));
+    const size_t count = scan->request->fields->count;
     int result;
 
-    if (!names)
-        return fail(scan->sources, opening.source, PERFILE_ERROR_MEMORY, NULL);
-    fill_options(scan->sources, opening.source, scan->request->relation, &options);
-    options.columns = names;
-    options.filter = &scan->request->filter;
-    if (!scan->request->is_pushed && !opening.source->was_asked) {
-        options.unmatched = tell_unmatched;
-        options.unmatched_context = &scan->sources->inputs.inputs[at].log;
-    }
-    result = open_view(scan->sources, scan->request->relation->view, &options, &opening);
-    free(names);
+    batch->source = scan->opened.source;
+    batch->key_count = scan->request->relation->key_count;
+    batch->columns = calloc(count + 1, sizeof(*batch->columns) + 1);
+    batch->types = (uint8_t *)(batch->columns + count + 1);
+    result = batch->columns ? match_columns(scan, batch) : fail_memory(scan->sources);
     if (result < 0)
-        return result;
-    scan->lent = opening.lent;
-    scan->table = opening.table;
-    return 0;
+        pf_batch_free(batch);
+    return result;
 }
 
 static void close_source(struct pf_scan *scan)
 {
-    if (!scan->table)
-        return;
-    perfile_table_close(scan->table);
-    scan->table = NULL;
-    scan->lent->busy = false;
+    if (scan->opened.table)
+        scan->sources->kind->close(&scan->opened);
+    scan->opened = (struct pf_opened){0};
 }
 
-static int take(struct pf_scan *scan, size_t at, struct pf_batch *batch)
+/* 1, or 0 after the last source. */
+static int open_next(struct pf_scan *scan)
 {
     const struct pf_request *request = scan->request;
-    size_t child = 0;
+    const struct pf_relation *relation = request->relation;
 
-    batch->source = &scan->sources->each[at];
-    batch->types = types_of(request, at);
-    batch->columns = calloc(request->fields->count + 1, sizeof(*batch->columns));
-    if (!batch->columns) {
-        batch->array.release(&batch->array);
-        return fail(scan->sources, batch->source, PERFILE_ERROR_MEMORY, NULL);
-    }
-    for (size_t i = 0; i < request->fields->count; i++)
-        if (is_read(request, batch->types, i) && child < (size_t)batch->array.n_children)
-            batch->columns[i] = batch->array.children[child++];
-    return 1;
+    while (scan->next < relation->source_count && request->selected && !request->selected[scan->next])
+        scan->next++;
+    if (scan->next == relation->source_count)
+        return 0;
+    scan->opened.source = &relation->sources[scan->next++];
+    const int result = scan->sources->kind->open(scan->sources, relation, request, &scan->opened);
+    return result < 0 ? result : 1;
 }
 
 int pf_scan_next(struct pf_scan *scan, struct pf_batch *batch)
 {
-    struct pf_sources *sources = scan->sources;
-    struct perfile_error error;
-    int result = 0;
+    struct perfile_error error = {0};
+    int result;
 
     for (;;) {
-        if (!scan->table && scan->next == sources->count)
-            return 0;
-        if (!scan->table) {
-            const char *only = scan->request->recording;
-            if (only && strcmp(only, sources->each[scan->next++].name) != 0)
-                continue;
-            scan->next -= only != NULL;
-            if ((result = open_source(scan, scan->next++)) < 0)
-                return result;
-        }
+        if (*scan->sources->stopped)
+            return pf_sources_fail(scan->sources, NULL, PERFILE_ERROR_STOPPED, &error);
+        if (!scan->opened.table && (result = open_next(scan)) <= 0)
+            return result;
         *batch = (struct pf_batch){0};
-        result = perfile_table_next(scan->table, &batch->array, &error);
+        result = perfile_table_next(scan->opened.table, &batch->array, &error);
         if (result > 0)
-            return take(scan, scan->next - 1, batch);
+            return fill_batch(scan, batch);
+        struct pf_source *source = scan->opened.source;
         close_source(scan);
-        sources->each[scan->next - 1].was_asked |= !scan->request->is_pushed;
+        source->was_asked |= !scan->request->is_pushed;
         if (result < 0)
-            return fail(sources, &sources->each[scan->next - 1], result, &error);
+            return pf_sources_fail(scan->sources, source, result, &error);
     }
 }
 
@@ -477,6 +399,18 @@ static void put(const struct ArrowArray *array, uint8_t type, int64_t at, struct
     }
 }
 
+/* What the folder of a file says stands before what is in it; without both a source is what the command line calls it. */
+static void put_key(const struct pf_batch *batch, size_t key, struct pf_cell *cell)
+{
+    const struct pf_cell *value = &batch->source->keys[key];
+    const char *given = batch->source->given;
+
+    if (value->kind != PF_CELL_OTHER)
+        *cell = *value;
+    else if (!batch->columns[key] && key == PF_KEY_RECORDING && given)
+        *cell = (struct pf_cell){.kind = PF_CELL_TEXT, .text = given, .bytes = strlen(given)};
+}
+
 void pf_batch_cell(const struct pf_batch *batch, size_t field, int64_t row, struct pf_cell *cell)
 {
     const struct ArrowArray *array = batch->columns[field];
@@ -484,6 +418,8 @@ void pf_batch_cell(const struct pf_batch *batch, size_t field, int64_t row, stru
     cell->kind = PF_CELL_NULL;
     if (array && !is_null(array, array->offset + row))
         put(array, batch->types[field], array->offset + row, cell);
+    if (field < batch->key_count)
+        put_key(batch, field, cell);
 }
 
 bool pf_batch_element(const struct pf_batch *batch, size_t field, int64_t row, int64_t nth, struct pf_cell *cell)
@@ -498,4 +434,16 @@ bool pf_batch_element(const struct pf_batch *batch, size_t field, int64_t row, i
     if (!is_null(items, items->offset + offsets[0] + nth))
         put(items, texts ? PERFILE_COLUMN_TEXT : PERFILE_COLUMN_ADDRESS, items->offset + offsets[0] + nth, cell);
     return true;
+}
+
+int pf_cell_compare(const struct pf_cell *a, const struct pf_cell *b)
+{
+    int order;
+
+    if (a->kind == PF_CELL_INTEGER)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    if (a->kind != PF_CELL_TEXT)
+        return 0;
+    order = memcmp(a->text, b->text, a->bytes < b->bytes ? a->bytes : b->bytes);
+    return order ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }

@@ -36,15 +36,22 @@ static int read_all(struct pf_store *store, struct pf_scan *scan)
     return result;
 }
 
+/* Of a request, which may not have it; false: out of memory. */
+static bool copy_flags(const bool *flags, size_t count, bool **copy)
+{
+    if (flags && (*copy = malloc(count + 1)) != NULL)
+        memcpy(*copy, flags, count * sizeof(*flags));
+    return !flags || *copy;
+}
+
 struct pf_store *pf_store_read(struct pf_sources *sources, const struct pf_request *request)
 {
     struct pf_store *store = calloc(1, sizeof(*store));
-    const size_t bytes = request->fields->count * sizeof(*store->wanted);
     struct pf_scan scan;
     int result = PERFILE_ERROR_MEMORY;
 
-    if (store && (store->wanted = malloc(bytes + 1)) != NULL) {
-        memcpy(store->wanted, request->wanted, bytes);
+    if (store && copy_flags(request->wanted, request->fields->count, &store->wanted) &&
+        copy_flags(request->selected, request->relation->source_count, &store->selected)) {
         pf_scan_start(&scan, sources, request);
         result = read_all(store, &scan);
         pf_scan_end(&scan);
@@ -78,6 +85,7 @@ void pf_store_free(struct pf_store *store)
     }
     free(store->batches);
     free(store->wanted);
+    free(store->selected);
     free(store);
 }
 
@@ -202,20 +210,11 @@ static bool sort_rows(const struct pf_store *store, struct pf_groups *groups, co
     return true;
 }
 
-/* As SQLite sorts. */
 static int compare(const void *left, const void *right)
 {
     const struct pf_cell *a = &((const struct place *)left)->value, *b = &((const struct place *)right)->value;
-    int order;
 
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->kind == PF_CELL_INTEGER)
-        return (a->integer > b->integer) - (a->integer < b->integer);
-    if (a->kind != PF_CELL_TEXT)
-        return 0;
-    order = memcmp(a->text, b->text, a->bytes < b->bytes ? a->bytes : b->bytes);
-    return order ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : pf_cell_compare(a, b);
 }
 
 /*

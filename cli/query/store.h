@@ -22,7 +22,7 @@ struct pf_groups {
 };
 
 struct pf_store {
-    bool *wanted; /* owned */
+    bool *wanted, *selected; /* of the request; owned; `selected` may be NULL */
     struct pf_batch *batches;
     size_t batch_count, batch_room;
     uint32_t row_count;

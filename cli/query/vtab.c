@@ -9,48 +9,15 @@
 /*
  * SQLite asks in xBestIndex how dear a way of reading would be, and says in xFilter which it takes. The three ways:
  *
- *     scan    the recordings are read from the beginning, batch by batch; what a filter can leave out is left out.
+ *     scan    the sources are read from the beginning, batch by batch; what a filter can leave out is left out.
  *             From the second time on the rows are kept
  *     group   the rows are kept, and come in the order of one column: GROUP BY needs no sorting then
  *     lookup  the same, and only those of one value: the inner side of joins
  *
- * All conditions are checked by SQLite once more: a filter may let too much pass, never too little.
+ * In all of them conditions on keys (a recording, a host, a folder's name) leave out sources, which are not opened then. All conditions
+ * are checked by SQLite once more: a filter may let too much pass, never too little.
  */
-enum { OURS = 2 }; /* the columns recording and host */
 enum way { SCAN, GROUP, LOOKUP };
-
-/* ---- relations ----------------------------------------------------------------------------------------------------- */
-
-enum { RELATIONS_MAX = 64 };
-
-/* Beside the views themselves. */
-static const struct pf_relation more[] = {
-    {"distinct_stacks", "stacks", "stack", "each stack once, for joins by stack_id"},
-    {"distinct_functions", "frames", "function", "each function once, for joins by function_id"},
-};
-
-const struct pf_relation *pf_relation_at(size_t index)
-{
-    static struct pf_relation views[RELATIONS_MAX];
-    const struct perfile_view_info *info;
-    size_t count = 0;
-
-    for (; count < RELATIONS_MAX && (info = perfile_view_at(count)) != NULL; count++)
-        views[count] = (struct pf_relation){.name = info->name, .view = info->name, .doc = info->doc};
-    if (index < count)
-        return &views[index];
-    return index - count < sizeof(more) / sizeof(more[0]) ? &more[index - count] : NULL;
-}
-
-const struct pf_relation *pf_relation_find(const char *name)
-{
-    const struct pf_relation *relation;
-
-    for (size_t i = 0; (relation = pf_relation_at(i)) != NULL; i++)
-        if (!sqlite3_stricmp(relation->name, name))
-            return relation;
-    return NULL;
-}
 
 /* ---- tables -------------------------------------------------------------------------------------------------------- */
 
@@ -76,11 +43,11 @@ static char *declaration_of(const struct pf_fields *fields)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
 
-    sqlite3_str_appendall(text, "CREATE TABLE x(recording TEXT, host TEXT");
+    sqlite3_str_appendall(text, "CREATE TABLE x(");
     for (size_t i = 0; i < fields->count; i++) {
         const uint32_t type = fields->all[i].type;
         const bool is_list = type == PERFILE_COLUMN_TEXTS || type == PERFILE_COLUMN_ADDRESSES;
-        sqlite3_str_appendf(text, ", \"%w\" %s%s", fields->all[i].name,
+        sqlite3_str_appendf(text, "%s\"%w\" %s%s", i ? ", " : "", fields->all[i].name,
                             is_list ? "json_text" : perfile_column_type_name(type),
                             fields->all[i].shown ? "" : " HIDDEN");
     }
@@ -157,39 +124,50 @@ static int comparison_of(unsigned char operation)
     case SQLITE_INDEX_CONSTRAINT_EQ:
         return PF_EQUAL;
     case SQLITE_INDEX_CONSTRAINT_GE:
-    case SQLITE_INDEX_CONSTRAINT_GT:
         return PF_AT_LEAST;
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        return PF_ABOVE;
     case SQLITE_INDEX_CONSTRAINT_LE:
-    case SQLITE_INDEX_CONSTRAINT_LT:
         return PF_AT_MOST;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        return PF_BELOW;
     default:
         return -1;
     }
 }
 
-enum { LETTERS_MAX = 16 };
+/* Conditions that are used, as letters: those of filters, and from 'A' on for each of the first keys those that leave out sources. */
+enum { LETTERS_MAX = 16, ONE_OF = PF_BELOW + 1, KEY_LETTERS, KEYS_MAX = 4 };
+_Static_assert(KEY_LETTERS * KEYS_MAX <= 'Z' - 'A' + 1, "keys have no letters");
+
+static bool is_key_letter(char letter)
+{
+    return letter >= 'A' && letter <= 'Z';
+}
 
 static char letter_of(const struct table *table, const struct sqlite3_index_constraint *condition)
 {
-    const size_t field = (size_t)condition->iColumn - OURS;
+    const size_t field = (size_t)condition->iColumn;
     const int comparison = comparison_of(condition->op);
-    const char *name = !condition->iColumn ? "recording" : "";
 
-    if (condition->iColumn >= OURS && field < table->fields.count)
-        name = table->fields.all[field].name;
-    return comparison < 0 ? 0 : pf_pushed_letter(table->module->relation, name, (enum pf_comparison)comparison);
+    if (condition->iColumn < 0 || comparison < 0)
+        return 0;
+    if (field < table->module->relation->key_count)
+        return field < KEYS_MAX ? (char)('A' + field * KEY_LETTERS + (size_t)comparison) : '\0';
+    return pf_pushed_letter(table->module->relation, table->fields.all[field].name, (enum pf_comparison)comparison);
 }
 
-/* Equal values of SQL are the same value of the field: of one type in all recordings, an integer or a text. */
+/* Equal values of SQL are the same value of the field: of one type in all sources, an integer or a text. */
 static bool has_groups(const struct table *table, int column)
 {
     const struct pf_fields *fields = &table->fields;
-    const size_t field = (size_t)column - OURS;
+    const struct pf_relation *relation = table->module->relation;
+    const size_t field = (size_t)column;
 
-    if (column < OURS || field >= fields->count || fields->all[field].type == PERFILE_COLUMN_F64 ||
+    if (column < 0 || field < relation->key_count || fields->all[field].type == PERFILE_COLUMN_F64 ||
         fields->all[field].type > PERFILE_COLUMN_TEXT)
         return false;
-    for (size_t i = 0; i < table->module->sources->count; i++) {
+    for (size_t i = 0; i < relation->source_count; i++) {
         const uint8_t type = fields->types[i * fields->count + field];
         if (type != PF_NO_FIELD && type != fields->all[field].type)
             return false;
@@ -228,16 +206,26 @@ static void plan_lookup(const struct table *table, sqlite3_index_info *info, str
     }
 }
 
+static bool is_constant(sqlite3_index_info *info, int condition)
+{
+    sqlite3_value *value;
+
+    return sqlite3_vtab_rhs_value(info, condition, &value) == SQLITE_OK;
+}
+
+/* Comparisons with constants, and for keys with what is in a list or a subquery. */
 static void plan_filter(const struct table *table, sqlite3_index_info *info, struct plan *plan)
 {
     for (int i = 0; i < info->nConstraint && plan->count < LETTERS_MAX; i++) {
         const struct sqlite3_index_constraint *condition = &info->aConstraint[i];
         const char letter = condition->usable ? letter_of(table, condition) : 0;
-        sqlite3_value *value;
-        if (!letter || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || strchr(plan->letters, letter) ||
-            sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
+        const bool is_list = is_key_letter(letter) && sqlite3_vtab_in(info, i, -1);
+        if (!letter || (!is_list && !is_constant(info, i)) || (plan->way == LOOKUP && !is_key_letter(letter)) ||
+            strchr(plan->letters, letter) || sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
-        use(info, i, plan, letter);
+        if (is_list)
+            (void)sqlite3_vtab_in(info, i, 1); /* all at once */
+        use(info, i, plan, is_list ? (char)(letter + ONE_OF) : letter);
     }
 }
 
@@ -259,8 +247,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     double rows = 1e6;
 
     plan_lookup(table, info, &plan);
-    if (plan.way == SCAN)
-        plan_filter(table, info, &plan);
+    plan_filter(table, info, &plan);
     plan_groups(table, info, &plan);
     for (int i = 0; i < plan.count; i++)
         rows /= 10;
@@ -279,7 +266,8 @@ struct cursor {
     sqlite3_vtab_cursor base;
     struct pf_request request;
     struct pf_pushed pushed;
-    bool *wanted;
+    bool *wanted, *selected; /* by field and by source */
+    const char *selected_by; /* a plan; NULL: none */
     /* scan */
     struct pf_scan scan;
     bool is_scanning;
@@ -297,13 +285,26 @@ struct cursor {
     sqlite3_int64 number;
 };
 
+static void free_cursor(struct cursor *cursor)
+{
+    if (cursor) {
+        free(cursor->wanted);
+        free(cursor->selected);
+    }
+    free(cursor);
+}
+
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 {
     const struct table *table = (const struct table *)base;
     struct cursor *cursor = calloc(1, sizeof(*cursor));
 
-    if (!cursor || !(cursor->wanted = calloc(table->fields.count + 1, sizeof(*cursor->wanted)))) {
-        free(cursor);
+    if (cursor) {
+        cursor->wanted = calloc(table->fields.count + 1, sizeof(*cursor->wanted));
+        cursor->selected = calloc(table->module->relation->source_count + 1, sizeof(*cursor->selected));
+    }
+    if (!cursor || !cursor->wanted || !cursor->selected) {
+        free_cursor(cursor);
         return SQLITE_NOMEM;
     }
     *made = &cursor->base;
@@ -319,7 +320,10 @@ static void reset(struct cursor *cursor)
     if (cursor->is_own)
         pf_store_free(cursor->store);
     pf_pushed_free(&cursor->pushed);
-    *cursor = (struct cursor){.base = cursor->base, .wanted = cursor->wanted};
+    *cursor = (struct cursor){.base = cursor->base,
+                              .wanted = cursor->wanted,
+                              .selected = cursor->selected,
+                              .selected_by = cursor->selected_by};
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
@@ -327,8 +331,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     struct cursor *cursor = (struct cursor *)base;
 
     reset(cursor);
-    free(cursor->wanted);
-    free(cursor);
+    free_cursor(cursor);
     return SQLITE_OK;
 }
 
@@ -407,25 +410,99 @@ static struct pf_cell cell_of(sqlite3_value *value)
         return (struct pf_cell){.kind = PF_CELL_TEXT,
                                 .text = (const char *)sqlite3_value_text(value),
                                 .bytes = (size_t)sqlite3_value_bytes(value)};
-    default:
+    case SQLITE_NULL:
         return (struct pf_cell){.kind = PF_CELL_NULL};
+    default:
+        return (struct pf_cell){.kind = PF_CELL_OTHER};
     }
+}
+
+/* SQLite compares values of different kinds by itself. */
+static bool may_match(const struct pf_cell *key, enum pf_comparison comparison, const struct pf_cell *value)
+{
+    if (key->kind == PF_CELL_OTHER)
+        return true;
+    if (key->kind == PF_CELL_NULL || value->kind == PF_CELL_NULL)
+        return false;
+    if (key->kind != value->kind)
+        return true;
+    const int order = pf_cell_compare(key, value);
+    const bool matches[] = {[PF_EQUAL] = !order,
+                            [PF_AT_LEAST] = order >= 0,
+                            [PF_AT_MOST] = order <= 0,
+                            [PF_ABOVE] = order > 0,
+                            [PF_BELOW] = order < 0};
+    return matches[comparison];
+}
+
+static bool is_in_list(const struct pf_cell *key, sqlite3_value *list)
+{
+    sqlite3_value *item = NULL;
+
+    for (int result = sqlite3_vtab_in_first(list, &item); result == SQLITE_OK && item;
+         result = sqlite3_vtab_in_next(list, &item)) {
+        const struct pf_cell value = cell_of(item);
+        if (may_match(key, PF_EQUAL, &value))
+            return true;
+    }
+    return false;
+}
+
+static void select_by(struct cursor *cursor, const struct pf_relation *relation, char letter, sqlite3_value *value)
+{
+    const size_t key = (size_t)(letter - 'A') / KEY_LETTERS;
+    const unsigned comparison = (unsigned)(letter - 'A') % KEY_LETTERS;
+
+    for (size_t i = 0; i < relation->source_count; i++) {
+        const struct pf_cell *of = &relation->sources[i].keys[key], cell = cell_of(value);
+        cursor->selected[i] = cursor->selected[i] && (comparison == ONE_OF
+                                                          ? is_in_list(of, value)
+                                                          : may_match(of, (enum pf_comparison)comparison, &cell));
+    }
+}
+
+/* Constants are the same each time; lists need not be. */
+static void select_sources(struct cursor *cursor, const struct pf_relation *relation, const char *plan,
+                           const char *letters, sqlite3_value **values)
+{
+    bool any = false, is_same = cursor->selected_by == plan;
+
+    for (const char *at = letters; *at; at++) {
+        any |= is_key_letter(*at);
+        is_same &= !is_key_letter(*at) || (*at - 'A') % KEY_LETTERS != ONE_OF;
+    }
+    cursor->request.selected = any ? cursor->selected : NULL;
+    if (!any || is_same)
+        return;
+    cursor->selected_by = plan;
+    memset(cursor->selected, true, relation->source_count);
+    for (size_t i = 0; letters[i]; i++)
+        if (is_key_letter(letters[i]))
+            select_by(cursor, relation, letters[i], values[i]);
 }
 
 /* ---- ways ---------------------------------------------------------------------------------------------------------- */
 
-/* Rows that were kept before, if they have all columns; else they are read. NULL: an error. */
+/* The store has all columns of the request, and the rows of the same sources. */
+static bool suits(const struct pf_store *store, const struct pf_request *request)
+{
+    for (size_t i = 0; i < request->fields->count; i++)
+        if (request->wanted[i] && !store->wanted[i])
+            return false;
+    if (!request->selected || !store->selected)
+        return !request->selected && !store->selected;
+    return !memcmp(request->selected, store->selected, request->relation->source_count);
+}
+
+/* Rows that were kept before; else they are read. NULL: an error. */
 static struct pf_store *kept_rows(struct table *table, const struct pf_request *request)
 {
-    struct kept *kept;
+    struct kept *kept = table->kept;
 
-    for (kept = table->kept; kept; kept = kept->next) {
-        size_t i = 0;
-        while (i < table->fields.count && (!request->wanted[i] || kept->store->wanted[i]))
-            i++;
-        if (i == table->fields.count)
-            return kept->store;
-    }
+    while (kept && !suits(kept->store, request))
+        kept = kept->next;
+    if (kept)
+        return kept->store;
     if (!(kept = calloc(1, sizeof(*kept)))) {
         table->module->sources->code = PERFILE_ERROR_MEMORY;
         return NULL;
@@ -444,8 +521,10 @@ static void find_value(struct cursor *cursor, sqlite3_value *value)
     const struct pf_cell cell = cell_of(value);
     size_t group;
 
-    if (cell.kind == PF_CELL_NULL) { /* NULL equals nothing; 1.0 = 1: SQLite compares all */
-        cursor->end = sqlite3_value_type(value) == SQLITE_NULL ? 0 : cursor->end;
+    if (cell.kind == PF_CELL_OTHER) /* 1.0 = 1: SQLite compares all */
+        return;
+    if (cell.kind == PF_CELL_NULL) { /* equals nothing */
+        cursor->end = 0;
         return;
     }
     group = pf_groups_find(cursor->groups, &cell);
@@ -464,7 +543,7 @@ static int start_kept(struct cursor *cursor, enum way way, int column, sqlite3_v
     if (!cursor->store)
         return complain(cursor);
     if (way != SCAN) {
-        cursor->groups = pf_store_group(cursor->store, (size_t)column - OURS);
+        cursor->groups = pf_store_group(cursor->store, (size_t)column);
         if (!cursor->groups)
             return SQLITE_NOMEM;
         cursor->end = cursor->store->row_count;
@@ -478,8 +557,8 @@ static int start_kept(struct cursor *cursor, enum way way, int column, sqlite3_v
 static void want(struct cursor *cursor, const struct table *table, unsigned long long used, int column)
 {
     for (size_t i = 0; i < table->fields.count; i++) {
-        const size_t bit = i + OURS < 63 ? i + OURS : 63;
-        cursor->wanted[i] = (used >> bit & 1) || (column >= OURS && i == (size_t)column - OURS);
+        const size_t bit = i < 63 ? i : 63;
+        cursor->wanted[i] = (used >> bit & 1) || (int)i == column;
     }
 }
 
@@ -488,20 +567,23 @@ static int filter(sqlite3_vtab_cursor *base, int way, const char *plan, int coun
     struct cursor *cursor = (struct cursor *)base;
     struct table *table = (struct table *)base->pVtab;
     struct pf_sources *sources = table->module->sources;
-    char *end;
+    char *letters;
 
     reset(cursor);
-    const unsigned long long used = strtoull(plan, &end, 16);
-    const int column = (int)strtol(end, &end, 10);
-    cursor->is_reversed = strtol(end, &end, 10) != 0;
+    const unsigned long long used = strtoull(plan, &letters, 16);
+    const int column = (int)strtol(letters, &letters, 10);
+    cursor->is_reversed = strtol(letters, &letters, 10) != 0;
+    letters++; /* a space */
     want(cursor, table, used, column);
     for (int i = 0; way != LOOKUP && (way == GROUP || !table->was_read) && i < count; i++) {
         const struct pf_cell cell = cell_of(values[i]);
-        pf_pushed_take(&cursor->pushed, sources, end[1 + i], &cell);
+        if (!is_key_letter(letters[i]))
+            pf_pushed_take(&cursor->pushed, sources, letters[i], &cell);
     }
     cursor->request.relation = table->module->relation;
     cursor->request.fields = &table->fields;
     cursor->request.wanted = cursor->wanted;
+    select_sources(cursor, table->module->relation, plan, letters, values);
     pf_pushed_set(&cursor->pushed, sources, &cursor->request);
     if (way != SCAN || table->was_read)
         return start_kept(cursor, (enum way)way, column, count ? values[0] : NULL);
@@ -554,12 +636,6 @@ static void put_list(sqlite3_context *to, const struct cursor *cursor, size_t fi
         sqlite3_result_error_nomem(to);
 }
 
-static void put_name(sqlite3_context *to, const char *name)
-{
-    if (name)
-        sqlite3_result_text(to, name, -1, SQLITE_STATIC);
-}
-
 /* What is kept stays until the statement has ended. */
 static void put_field(sqlite3_context *to, const struct cursor *cursor, size_t field)
 {
@@ -568,6 +644,7 @@ static void put_field(sqlite3_context *to, const struct cursor *cursor, size_t f
     pf_batch_cell(cursor->current, field, cursor->row, &cell);
     switch (cell.kind) {
     case PF_CELL_NULL:
+    case PF_CELL_OTHER:
         return;
     case PF_CELL_INTEGER:
         sqlite3_result_int64(to, cell.integer);
@@ -586,12 +663,7 @@ static void put_field(sqlite3_context *to, const struct cursor *cursor, size_t f
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *to, int index)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
-
-    if (index >= OURS)
-        put_field(to, cursor, (size_t)index - OURS);
-    else
-        put_name(to, index ? cursor->current->source->host : cursor->current->source->name);
+    put_field(to, (const struct cursor *)base, (size_t)index);
     return SQLITE_OK;
 }
 
@@ -618,15 +690,14 @@ static const sqlite3_module methods = {
 
 int pf_vtab_register(sqlite3 *db, struct pf_sources *sources)
 {
-    const struct pf_relation *relation;
     int result = SQLITE_OK;
 
-    for (size_t i = 0; !result && (relation = pf_relation_at(i)) != NULL; i++) {
+    for (size_t i = 0; !result && i < sources->relation_count; i++) {
         struct module *module = malloc(sizeof(*module));
         if (!module)
             return SQLITE_NOMEM;
-        *module = (struct module){relation, sources};
-        result = sqlite3_create_module_v2(db, relation->name, &methods, module, free);
+        *module = (struct module){&sources->relations[i], sources};
+        result = sqlite3_create_module_v2(db, module->relation->name, &methods, module, free);
     }
     return result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Views of recordings as virtual tables of SQLite: read only, of all recordings at once. */
+/* Tables of sources as virtual tables of SQLite: read only, with the rows of all sources. */
 #ifndef PERFILE_CLI_QUERY_VTAB_H
 #define PERFILE_CLI_QUERY_VTAB_H
 
@@ -7,9 +7,6 @@
 
 #include <sqlite3.h>
 
-/* By position; NULL after the last. */
-const struct pf_relation *pf_relation_at(size_t index);
-const struct pf_relation *pf_relation_find(const char *name);
 /* One table for each relation. An error of SQLite. */
 int pf_vtab_register(sqlite3 *db, struct pf_sources *sources);
 

@@ -262,16 +262,18 @@ struct perfile_parquet_options {
     size_t size;              /* sizeof(struct perfile_parquet_options) */
     const char *const *paths; /* one at least */
     size_t path_count;
-    const char *columns;  /* as in perfile_table_options, by the names that the files have without "stamp"; NULL: all */
+    const char *const *columns; /* names: those of them that the files have; else the first column. NULL: all */
+    size_t column_count;
     const char *distinct; /* a column of ids: of rows with the same one only the first; NULL: all rows */
     const struct perfile_allocator *allocator; /* as in perfile_table_options */
 };
 #define PERFILE_PARQUET_OPTIONS_INIT PERFILE_SIZED(struct perfile_parquet_options)
 
 /*
- * Their rows, of one file after the other, to be written in any format or taken as batches. Times are those of day (ns since 1970)
- * where the file has these: `timestamp` is `time` then, and becomes `timestamp` in Parquet again. Memory is that of a row group as it
- * stands in the file, and with `distinct` 32 bytes for each id. Errors: ARGUMENT, OPEN, READ, FORMAT (no Parquet), UNSUPPORTED (not as
+ * Their rows, of one file after the other, to be written in any format or taken as batches. Columns that are not shown are not read.
+ * A column `timestamp` is a time of day in ns since 1970. In a file without `time` it is called `time`, and becomes `timestamp` in
+ * Parquet again; `timestamp` is a second name for it, which is not shown unless it is asked for. Memory is that of the columns of a
+ * row group as they stand in the file, and with `distinct` 32 bytes for each id. Errors: ARGUMENT, OPEN, READ, FORMAT (no Parquet), UNSUPPORTED (not as
  * perfile writes it, other columns), DAMAGED, MEMORY; those of further files come with the rows.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_parquet(const struct perfile_parquet_options *options,

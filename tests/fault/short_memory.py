@@ -146,6 +146,9 @@ def main():
         lines = [[*verb, program] for verb in VERBS + EXPORTS * every if program]
         lines += [['diff', '--noise', '5%', program, program]] if program else []
         lines += [['dump', tracepoint], ['check', tracepoint], ['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
+        parquet = folder / 'rows.parquet'
+        subprocess.run([perfile, 'table', '-q', 'samples', '--format', 'parquet', '-o', parquet, tracepoint], check=True)
+        lines += [['query', 'SELECT comm, sum(period) FROM rows GROUP BY comm', parquet]]
         for index, line in enumerate(lines):
             commands = []
             (folder / str(index)).mkdir()

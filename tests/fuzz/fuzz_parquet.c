@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parquet files, as datasets are compacted from them: what the footer says, all rows, and those of each id. */
+/* Parquet files, as datasets are compacted from them and asked: what the footer says, all rows, some columns, and rows of each id. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,8 +41,9 @@ static void touch_array(const struct ArrowArray *array, const struct ArrowSchema
         touch_array(array->children[i], schema->children[i]);
 }
 
-static void read_rows(const char *path, const char *distinct)
+static void read_rows(const char *path, const char *distinct, bool some)
 {
+    static const char *const columns[] = {"timestamp", "stack", "comm", "period"};
     struct perfile_parquet_options options = PERFILE_PARQUET_OPTIONS_INIT;
     const char *const paths[] = {path, path};
     struct perfile_table *table;
@@ -52,6 +53,8 @@ static void read_rows(const char *path, const char *distinct)
     options.paths = paths;
     options.path_count = PF_COUNT(paths);
     options.distinct = distinct;
+    options.columns = some ? columns : NULL;
+    options.column_count = some ? PF_COUNT(columns) : 0;
     if (perfile_table_of_parquet(&options, &table, &error) < 0)
         return;
     if (perfile_table_schema(table, &schema, &error) == 0) {
@@ -75,9 +78,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     if (perfile_parquet_look(path, &info, &error) == 0) {
         FUZZ_REQUIRE(info.bytes == bytes);
-        read_rows(path, NULL);
-        read_rows(path, "stack_id");
-        read_rows(path, "function_id");
+        read_rows(path, NULL, false);
+        read_rows(path, NULL, true);
+        read_rows(path, "stack_id", true);
+        read_rows(path, "function_id", false);
     }
     close(fd);
     return 0;

@@ -1673,7 +1673,8 @@ class perfile_parquet_options(Sized):
     size: int
     paths: Any
     path_count: int
-    columns: Optional[Bytes]
+    columns: Any
+    column_count: int
     distinct: Optional[Bytes]
     allocator: Any
 
@@ -3048,7 +3049,8 @@ perfile_parquet_options._fields_ = [
     ('size', c_size_t),
     ('paths', POINTER(c_char_p)),
     ('path_count', c_size_t),
-    ('columns', c_char_p),
+    ('columns', POINTER(c_char_p)),
+    ('column_count', c_size_t),
     ('distinct', c_char_p),
     ('allocator', POINTER(perfile_allocator))]
 perfile_parquet_info._fields_ = [

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,9 +27,14 @@ bool pf_parquet_file_read(const struct pf_parquet_file *file, uint64_t offset, v
     return pf_read_from(file->fd, offset, to, bytes) == bytes;
 }
 
-static int fail(struct perfile_error *error, int code, const char *path, const char *why)
+int pf_parquet_fail(struct perfile_error *error, int code, const char *path, const char *why)
 {
-    return pf_fail(error, code, PERFILE_NO_OFFSET, path, "%s", why);
+    const size_t bytes = strlen(path), fits = error ? sizeof(error->message) - strlen(why) - sizeof("...: ") : 0;
+    (void)pf_fail(error, code, PERFILE_NO_OFFSET, path, "%s", why);
+    if (error)
+        snprintf(error->message, sizeof(error->message), "%s%s: %s", bytes > fits ? "..." : "",
+                 path + (bytes > fits ? bytes - fits : 0), why);
+    return code;
 }
 
 /* ---- schema ------------------------------------------------------------------------------------------------------ */
@@ -214,10 +220,10 @@ static int read_footer(struct pf_parquet_file *file, const char *path, size_t by
     if (!enough)
         return pf_fail_memory(error, "table");
     if (!was_read)
-        return fail(error, PERFILE_ERROR_READ, path, "cannot be read");
+        return pf_parquet_fail(error, PERFILE_ERROR_READ, path, "cannot be read");
     return is_good
                ? 0
-               : fail(error, PERFILE_ERROR_UNSUPPORTED, path, "the metadata is damaged, or not as perfile writes it");
+               : pf_parquet_fail(error, PERFILE_ERROR_UNSUPPORTED, path, "the metadata is damaged, or not as perfile writes it");
 }
 
 int pf_parquet_file_open(struct pf_parquet_file *file, const struct perfile_allocator *allocator, const char *path,
@@ -230,14 +236,14 @@ int pf_parquet_file_open(struct pf_parquet_file *file, const struct perfile_allo
     if (!(file->view = pf_arena_text(&file->arena, "", 0)))
         return pf_fail_memory(error, "table");
     if (file->fd < 0 || fstat(file->fd, &status) != 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
+        return pf_parquet_fail(error, PERFILE_ERROR_OPEN, path, pf_error_text(errno));
     file->bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
     if (file->bytes < TAIL + 4 || !pf_parquet_file_read(file, file->bytes - TAIL, tail, TAIL) ||
         memcmp(tail + 4, "PAR1", 4) != 0)
-        return fail(error, PERFILE_ERROR_FORMAT, path, "not a complete Parquet file");
+        return pf_parquet_fail(error, PERFILE_ERROR_FORMAT, path, "not a complete Parquet file");
     const uint32_t bytes = pf_load32(tail, PF_NATIVE_BIG_ENDIAN);
     if (!bytes || bytes > MOST_FOOTER || bytes > file->bytes - TAIL)
-        return fail(error, PERFILE_ERROR_FORMAT, path, "not a complete Parquet file");
+        return pf_parquet_fail(error, PERFILE_ERROR_FORMAT, path, "not a complete Parquet file");
     return read_footer(file, path, bytes, error);
 }
 

@@ -35,6 +35,8 @@ struct pf_parquet_file {
 int pf_parquet_file_open(struct pf_parquet_file *file, const struct perfile_allocator *allocator, const char *path,
                          struct perfile_error *error);
 void pf_parquet_file_close(struct pf_parquet_file *file);
+/* An error of a file, with a message that begins with its path: of one that is too long the end. Returns the code. */
+int pf_parquet_fail(struct perfile_error *error, int code, const char *path, const char *why);
 /* True when all were read. */
 bool pf_parquet_file_read(const struct pf_parquet_file *file, uint64_t offset, void *to, size_t bytes);
 

@@ -40,6 +40,7 @@ struct cursor {
 
 struct files {
     const struct perfile_allocator *allocator;
+    const struct perfile_parquet_options *options; /* valid while the table is opened */
     char **paths;
     size_t path_count, next_path;
     struct pf_parquet_file file;
@@ -49,6 +50,8 @@ struct files {
     struct cursor *cursors;
     struct pf_parquet_leaf *leaves; /* of the first file; names are the arena's */
     size_t leaf_count;
+    size_t *read; /* the leaves that are read, in their order */
+    size_t read_count;
     struct pf_arena arena;
     ZSTD_DCtx *zstd;
     size_t distinct; /* a column; leaf_count: all rows */
@@ -340,7 +343,7 @@ static bool has_same_columns(const struct files *files, const struct pf_parquet_
 
 static int fail(const struct files *files, int code, const char *why, struct perfile_error *error)
 {
-    return pf_fail(error, code, PERFILE_NO_OFFSET, files->paths[files->next_path - 1], "%s", why);
+    return pf_parquet_fail(error, code, files->paths[files->next_path - 1], why);
 }
 
 static int open_next(struct files *files, struct perfile_error *error)
@@ -357,9 +360,10 @@ static int open_next(struct files *files, struct perfile_error *error)
 static int begin_group(struct files *files, struct perfile_error *error)
 {
     const struct pf_parquet_file *file = &files->file;
-    for (size_t i = 0; i < files->leaf_count; i++) {
-        const struct pf_parquet_chunk *chunk = &file->chunks[files->group * files->leaf_count + i];
-        struct cursor *cursor = &files->cursors[i];
+    for (size_t i = 0; i < files->read_count; i++) {
+        const size_t leaf = files->read[i];
+        const struct pf_parquet_chunk *chunk = &file->chunks[files->group * files->leaf_count + leaf];
+        struct cursor *cursor = &files->cursors[leaf];
         cursor->chunk.used = 0;
         uint8_t *at = chunk->bytes < SIZE_MAX ? pf_block_reserve(&cursor->chunk, (size_t)chunk->bytes + 1) : NULL;
         if (!at)
@@ -410,8 +414,8 @@ static int next_row(void *state, struct perfile_error *error)
         if (result <= 0)
             return result;
         files->left--;
-        for (size_t i = 0; i < files->leaf_count; i++)
-            if (!next_of_column(files, &files->cursors[i], &files->leaves[i]))
+        for (size_t i = 0; i < files->read_count; i++)
+            if (!next_of_column(files, &files->cursors[files->read[i]], &files->leaves[files->read[i]]))
                 return pf_memory_was_short(files->allocator)
                            ? pf_fail_memory(error, "table")
                            : fail(files, PERFILE_ERROR_DAMAGED, "a page is damaged", error);
@@ -483,26 +487,71 @@ static uint32_t plain_type(const struct pf_parquet_leaf *leaf)
                                                  : PERFILE_COLUMN_I64;
 }
 
-static bool add_leaf(struct perfile_table *table, struct files *files, size_t index)
+/* Without a list all columns are, but for second names. */
+static bool is_asked_for(const struct files *files, const char *name, bool is_second)
 {
-    static const char stamp[] = "stamp";
+    const struct perfile_parquet_options *options = files->options;
+    for (size_t i = 0; i < options->column_count; i++)
+        if (strcmp(options->columns[i], name) == 0)
+            return true;
+    return !options->columns && !is_second;
+}
+
+static bool add_column(struct perfile_table *table, struct files *files, size_t index, const char *name, bool is_second)
+{
     const struct pf_parquet_leaf *leaf = &files->leaves[index];
     struct perfile_column of;
-    char *name = pf_arena_text(&files->arena, leaf->name, strlen(leaf->name));
-    if (!name)
-        return false;
-    const size_t bytes = strlen(name);
-    if (leaf->is_wall && bytes > strlen(stamp) && !strcmp(name + bytes - strlen(stamp), stamp))
-        name[bytes - strlen(stamp)] = 0;
-    const bool is_known = find_column(files, leaf, name, &of);
+    const bool is_known = find_column(files, leaf, name, &of), is_shown = is_asked_for(files, name, is_second);
     const struct pf_column column = {.name = name,
                                      .type = is_known ? of.type : plain_type(leaf),
                                      .unit = is_known ? of.unit : "",
                                      .doc = is_known ? of.doc : "",
                                      .put = put_cell,
+                                     .extra = !is_shown,
                                      .required = leaf->is_required,
                                      .index = (uint32_t)index};
+    if (is_shown && (!files->read_count || files->read[files->read_count - 1] != index))
+        files->read[files->read_count++] = index;
     return pf_table_add(table, &column);
+}
+
+/* "time" of "timestamp" in a file without the former; else, and when memory is short, NULL. */
+static char *name_of_time(struct files *files, const struct pf_parquet_leaf *leaf, bool *enough)
+{
+    static const char stamp[] = "stamp";
+    const size_t bytes = strlen(leaf->name);
+    if (!leaf->is_wall || bytes <= strlen(stamp) || strcmp(leaf->name + bytes - strlen(stamp), stamp) != 0)
+        return NULL;
+    char *name = pf_arena_text(&files->arena, leaf->name, bytes - strlen(stamp));
+    *enough = name != NULL;
+    for (size_t i = 0; name && i < files->leaf_count; i++)
+        if (strcmp(files->leaves[i].name, name) == 0)
+            return NULL;
+    return name;
+}
+
+static bool add_leaf(struct perfile_table *table, struct files *files, size_t index)
+{
+    const struct pf_parquet_leaf *leaf = &files->leaves[index];
+    bool enough = true;
+    const char *time = name_of_time(files, leaf, &enough);
+    return enough && (!time || add_column(table, files, index, time, false)) &&
+           add_column(table, files, index, leaf->name, time != NULL);
+}
+
+/* What is read: the columns that are shown, one at least, and that of the ids. */
+static void choose_leaves(struct perfile_table *table, struct files *files)
+{
+    if (!files->read_count) {
+        table->columns[0].column.extra = false;
+        table->columns[0].shown = true;
+        files->read[files->read_count++] = table->columns[0].column.index;
+    }
+    for (size_t i = 0; i < files->read_count; i++)
+        if (files->read[i] == files->distinct)
+            return;
+    if (files->distinct < files->leaf_count)
+        files->read[files->read_count++] = files->distinct;
 }
 
 static int keep_leaves(struct files *files, const char *distinct, struct perfile_error *error)
@@ -510,8 +559,9 @@ static int keep_leaves(struct files *files, const char *distinct, struct perfile
     const struct pf_parquet_file *file = &files->file;
     files->leaves = pf_arena_new(&files->arena, file->leaf_count * sizeof(*files->leaves));
     files->cursors = pf_arena_new(&files->arena, file->leaf_count * sizeof(*files->cursors));
+    files->read = pf_arena_new(&files->arena, (file->leaf_count + 1) * sizeof(*files->read));
     files->view = pf_arena_text(&files->arena, file->view, strlen(file->view));
-    if (!files->leaves || !files->cursors || !files->view)
+    if (!files->leaves || !files->cursors || !files->read || !files->view)
         return pf_fail_memory(error, "table");
     for (size_t i = 0; i < file->leaf_count; i++) {
         files->leaves[i] = file->leaves[i];
@@ -549,6 +599,9 @@ static int open_view(struct perfile_table *table, void **state, struct perfile_e
     for (size_t i = 0; i < files->leaf_count && result == 0; i++)
         if (!add_leaf(table, files, i))
             result = pf_fail_memory(error, "table");
+    if (result == 0)
+        choose_leaves(table, files);
+    files->options = NULL;
     return result;
 }
 
@@ -563,6 +616,7 @@ static int make_files(struct perfile_table *table, const struct perfile_parquet_
     table->state = files;
     table->own = view_of_files;
     table->view = &table->own;
+    files->options = options;
     files->allocator = table->allocator;
     files->file.allocator = table->allocator;
     files->file.fd = -1;
@@ -591,7 +645,6 @@ int perfile_table_of_parquet(const struct perfile_parquet_options *given, struct
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
                        "Parquet files need a path, and a place for the table");
     of_table.allocator = options.allocator;
-    of_table.columns = options.columns;
     of_table.wall_times = true;
     result = pf_table_make(NULL, &of_table, table, error);
     if (result == 0)
