@@ -156,6 +156,7 @@ static bool take_path(const struct pf_stacks *stacks, const struct pf_tree *tree
     path->alone = stack->alone;
     path->weight = stack->weight;
     path->note = stack->note;
+    path->own = stack->own;
     prefetch(stacks, tree, path);
     return true;
 }
@@ -204,6 +205,14 @@ static uint32_t enter_path(struct pf_stacks *stacks, struct pf_tree *tree, struc
     return node;
 }
 
+static void end_at(struct pf_tree *tree, uint32_t node, const struct pf_stack_path *path)
+{
+    struct pf_tree_node *at = &tree->nodes[node];
+    if (!at->samples)
+        at->note = ((at->note & ~path->own) | (path->note & path->own)) & PF_TREE_NOTE;
+    pf_tree_add(tree, node, path->weight);
+}
+
 /* False when out of memory. */
 static bool enter_waiting(struct pf_stacks *stacks, struct pf_tree *tree)
 {
@@ -214,7 +223,7 @@ static bool enter_waiting(struct pf_stacks *stacks, struct pf_tree *tree)
     if (!node && path->count)
         return false;
     if (tree->nodes)
-        pf_tree_add(tree, node, path->weight);
+        end_at(tree, node, path);
     stacks->entered = node;
     stacks->waiting = NULL;
     return true;

@@ -22,6 +22,7 @@ struct pf_stack_frames {
     uint32_t
         alone; /* with pf_stacks.limit: the leaf of a stack of which no more is kept, or PF_STACK_NO_LEAF: it is empty */
     uint32_t note;  /* of the nodes that it makes */
+    uint32_t own;   /* bits of the note that a node has from the first stack that ends there instead */
     uint32_t whose; /* thread: those with the same number tend to have the same frames near the root */
     uint64_t weight;
 };
@@ -38,7 +39,7 @@ struct pf_stack_path {
     size_t known;  /* when it is in the tree: nodes up to here are its */
     size_t bottom_count;
     uint64_t weight;
-    uint32_t alone, note;
+    uint32_t alone, note, own;
 };
 
 enum { PF_STACK_PATH_BITS = 8, PF_STACK_PATHS = 1 << PF_STACK_PATH_BITS };

@@ -15,7 +15,7 @@ struct pf_tree_node {
     union {
         struct {
             uint64_t samples : 36; /* stacks that end here */
-            uint64_t note : 28;    /* of the stack that made the node */
+            uint64_t note : 28;    /* of the stack that made the node, or in part of the first that ends here */
         };
         uint64_t mark; /* what its owner puts there when it needs neither any more */
     };

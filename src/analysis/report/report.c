@@ -312,6 +312,7 @@ static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_pr
                                           .alone = sample->leaf | mark,
                                           .weight = sample->period,
                                           .note = pf_report_maker(sample),
+                                          .own = ~0u << PF_REPORT_TID_BITS,
                                           .whose = (uint32_t)sample->tid};
     return pf_stacks_add(&report->arriving, &report->tree, &stack);
 }
