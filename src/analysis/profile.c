@@ -270,6 +270,7 @@ static void count_sample(struct pf_profile *profile)
 {
     const struct pf_frame_info *leaf = pf_frames_at(&profile->frames, profile->sample.leaf);
     profile->totals.samples++;
+    profile->totals.guests += pf_is_of_guest(profile->sample.cpumode);
     profile->totals.unmapped += leaf->module == PF_NO_SYMBOL;
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
     pf_profile_count_chain(&profile->totals, &profile->frames, &profile->sample);
@@ -370,6 +371,16 @@ static int next_alone(struct pf_profile *profile, struct perfile_error *error)
     return result;
 }
 
+static void tell_guests(const struct pf_profile *profile)
+{
+    char text[128];
+    if (!profile->totals.guests || !profile->note)
+        return;
+    snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " samples are of guests (virtual machines): without names",
+             profile->totals.guests, profile->totals.samples);
+    profile->note(profile->note_context, text);
+}
+
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
 {
     *sample = &profile->sample;
@@ -380,6 +391,7 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     (void)pf_memory_heed(profile->allocator, result);
     end_reading(profile);
     pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
+    tell_guests(profile);
     if (pf_delivery_offcpu(profile->delivery) && !profile->tells_off)
         pf_offcpu_tell(pf_delivery_offcpu(profile->delivery), profile->note, profile->note_context);
     return result;

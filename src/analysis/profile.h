@@ -39,12 +39,18 @@ struct pf_profile_totals {
     uint64_t lost;       /* samples that the recording says it lost */
     uint64_t unresolved; /* samples whose leaf has no symbol */
     uint64_t unmapped;   /* samples whose leaf lies in no mapping */
+    uint64_t guests;     /* samples of guests, whose mappings are not recorded */
     uint64_t truncated;  /* samples whose dumped stack was too short to unwind to its end */
     uint64_t guessed;    /* samples whose dumped stack was not unwound by call frame information alone */
     uint64_t filtered;   /* left out by the filter */
     uint64_t chains;     /* samples with callers in a callchain ... */
     uint64_t broken;     /* ... and those of them that were not followed by frame pointers */
 };
+
+static inline bool pf_is_of_guest(unsigned cpumode)
+{
+    return cpumode == PERFILE_MISC_GUEST_KERNEL || cpumode == PERFILE_MISC_GUEST_USER;
+}
 
 /* profile_chains.c */
 bool pf_profile_is_broken(const struct pf_frames *frames, const struct pf_profile_sample *sample);

@@ -630,6 +630,7 @@ static void count_sample(const struct pf_blocks *blocks, struct block *block, co
 {
     const struct pf_frame_info *leaf = pf_frames_at(blocks->options.frames, sample->leaf);
     block->totals.samples++;
+    block->totals.guests += pf_is_of_guest(sample->cpumode);
     block->totals.unmapped += leaf->module == PF_NO_SYMBOL;
     block->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
 }
@@ -710,6 +711,7 @@ static int end(struct pf_blocks *blocks, struct perfile_error *error)
 static void add_totals(const struct pf_profile_totals *of, struct pf_profile_totals *totals)
 {
     totals->samples += of->samples;
+    totals->guests += of->guests;
     totals->unmapped += of->unmapped;
     totals->unresolved += of->unresolved;
     totals->truncated += of->truncated;
