@@ -143,7 +143,7 @@ static void draw_title(struct pf_tui *app)
         describe_losses(index, losses, sizeof(losses));
         snprintf(name, sizeof(name), "  %.60s%s", index->events[model->event].name,
                  model->by_samples ? " (samples)" : "");
-        snprintf(numbers, sizeof(numbers), "  %s samples", pf_grouped(model->all.samples, count));
+        snprintf(numbers, sizeof(numbers), "  %s samples", pf_grouped(model->passed.samples, count));
     }
     const int room = app->screen.columns - (int)(strlen(loading) + strlen(losses) + strlen(numbers));
     const int for_name = room - (int)pf_tui_cells(&app->screen, name, 80);
@@ -162,6 +162,7 @@ static void draw_title(struct pf_tui *app)
 static void draw_filters(struct pf_tui *app)
 {
     const struct pf_tui_model *model = &app->model;
+    const uint64_t all = pf_tui_weight(model, model->unfiltered);
     int x = 0;
 
     if (app->at.filters < 0)
@@ -182,9 +183,7 @@ static void draw_filters(struct pf_tui *app)
     }
     if (app->screen.columns - x > 10)
         pf_tui_format(&app->screen, app->at.filters, x, app->screen.columns - x, PF_TUI_DIM, "  %.1f%% of all",
-                      model->all.samples ? 100.0 * (double)pf_tui_weight(model, model->passed) /
-                                               (double)pf_tui_weight(model, model->all)
-                                         : 0);
+                      all ? 100.0 * (double)pf_tui_weight(model, model->passed) / (double)all : 0);
 }
 
 struct hint {

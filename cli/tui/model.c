@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Of a combo. */
-enum { IN_BASE = 1, PASSES = 2 };
+enum { IN_BASE = 1, PASSES = 2, OF_EVENT = 4 };
 
 static void free_rooms(struct pf_tui_model *model)
 {
@@ -100,8 +100,9 @@ static void judge_combos(struct pf_tui_model *model)
             cpus.all[cpus.count++] = model->filters.all[i];
     for (size_t i = 0; i < model->index->combo_count; i++) {
         const struct pf_tui_combo *combo = &model->index->combos[i];
-        const bool counts = combo->event == model->event && pf_tui_filters_pass_combo(&cpus, combo);
-        model->combo_passes[i] = (uint8_t)((counts ? IN_BASE : 0) |
+        const bool is_of_event = combo->event == model->event;
+        const bool counts = is_of_event && pf_tui_filters_pass_combo(&cpus, combo);
+        model->combo_passes[i] = (uint8_t)((is_of_event ? OF_EVENT : 0) | (counts ? IN_BASE : 0) |
                                            (counts && pf_tui_filters_pass_combo(&model->filters, combo) ? PASSES : 0));
     }
 }
@@ -186,6 +187,8 @@ static void add_row(struct pf_tui_model *model, const struct pf_tui_row *row)
     const unsigned combo = model->combo_passes[row->combo];
     const bool met = functions_pass(model, row);
 
+    if (combo & OF_EVENT)
+        add(&model->unfiltered, value);
     if (combo & PASSES && met && row->step != PF_TUI_NONE)
         add(&model->steps[row->step], value);
     if (!(combo & IN_BASE) || (model->timed && (row->step < model->first_step || row->step >= model->end_step)))
@@ -246,7 +249,7 @@ void pf_tui_model_add_up(struct pf_tui_model *model)
     memset(model->chain_periods, 0, index->nodes.chain_count * sizeof(*model->chain_periods));
     memset(model->chain_samples, 0, index->nodes.chain_count * sizeof(*model->chain_samples));
     memset(model->steps, 0, index->step_count * sizeof(*model->steps));
-    model->all = model->passed = (struct pf_tui_value){0, 0};
+    model->all = model->passed = model->unfiltered = (struct pf_tui_value){0, 0};
     judge_combos(model);
     judge_functions(model);
     model->timed = has_time_filter(model);

@@ -29,6 +29,7 @@ struct pf_tui_model {
     struct pf_tui_value *steps;
     uint8_t *shown; /* functions that have rows */
     struct pf_tui_value all, passed;
+    struct pf_tui_value unfiltered; /* all of the event, at any time and on any processor */
     bool timed;                    /* some filter is of time ... */
     uint32_t first_step, end_step; /* ... and leaves [first_step, end_step) */
     struct pf_tui_index *previous; /* whose names lists may remember; until the next replacement */

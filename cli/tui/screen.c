@@ -393,6 +393,43 @@ static int resize(struct pf_tui_screen *out)
     return PF_KEY_RESIZE;
 }
 
+/* Terminals have several forms of these keys, of which terminfo knows one. */
+static const struct {
+    const char *sequence; /* behind Escape */
+    int key;
+} sequences[] = {{"[A", PF_KEY_UP},      {"[B", PF_KEY_DOWN},     {"[C", PF_KEY_RIGHT},     {"[D", PF_KEY_LEFT},
+                 {"OA", PF_KEY_UP},      {"OB", PF_KEY_DOWN},     {"OC", PF_KEY_RIGHT},     {"OD", PF_KEY_LEFT},
+                 {"[H", PF_KEY_HOME},    {"OH", PF_KEY_HOME},     {"[1~", PF_KEY_HOME},     {"[7~", PF_KEY_HOME},
+                 {"[F", PF_KEY_END},     {"OF", PF_KEY_END},      {"[4~", PF_KEY_END},      {"[8~", PF_KEY_END},
+                 {"[Z", PF_KEY_BACKTAB}, {"[5~", PF_KEY_PAGE_UP}, {"[6~", PF_KEY_PAGE_DOWN}};
+
+/* Behind Escape: a sequence that terminfo does not know is one key, and Escape is a key of its own if none follows. */
+static int escape_key(void)
+{
+    enum { ESCAPE = 27 };
+    char sequence[16] = "";
+    int next = getch();
+    size_t bytes = 0;
+
+    if (next != '[' && next != 'O') {
+        if (next != ERR)
+            (void)ungetch(next);
+        return ESCAPE;
+    }
+    const bool is_long = next == '['; /* the other kind has one byte more */
+    do {
+        if (bytes + 1 < sizeof(sequence))
+            sequence[bytes++] = (char)next;
+        next = getch();
+    } while (is_long && next >= ' ' && next < '@');
+    if (next >= '@' && next <= '~' && bytes + 1 < sizeof(sequence))
+        sequence[bytes] = (char)next;
+    for (size_t i = 0; i < COUNT(sequences); i++)
+        if (!strcmp(sequence, sequences[i].sequence))
+            return sequences[i].key;
+    return PF_KEY_OTHER;
+}
+
 static int take_key(struct pf_tui_screen *out)
 {
     const int key = getch();
@@ -401,6 +438,8 @@ static int take_key(struct pf_tui_screen *out)
         return PF_KEY_NONE;
     if (key == KEY_MOUSE)
         return mouse_key(out);
+    if (key == '\033')
+        return escape_key();
     for (size_t i = 0; i < COUNT(keys); i++)
         if (key == keys[i].curses)
             return keys[i].key;

@@ -383,7 +383,7 @@ struct perfile_profile_thread {
     size_t size;
     int32_t pid; /* -1: not recorded */
     int32_t tid;
-    const char *comm;         /* its name at its last sample */
+    const char *comm;         /* its last name that is known; :TID: none is */
     const char *const *comms; /* all that its samples have, in order */
     size_t comm_count;
     uint64_t first_time; /* of its samples; UINT64_MAX and 0: not recorded */

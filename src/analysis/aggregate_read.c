@@ -4,6 +4,8 @@
  * row that a sample of it went to last: one whose keys are the same as then costs no search. What the frames stand for is
  * looked up once for each, at the end.
  */
+#include <stdlib.h>
+
 #include "analysis/aggregate_names.h"
 #include "analysis/aggregate_snapshot.h"
 #include "analysis/describe.h"
@@ -186,6 +188,13 @@ static bool is_recent(const struct reading *r, const struct recent *recent, cons
     return thread->tid == sample->tid && thread->pid == sample->pid;
 }
 
+/* ":TID" stands for a name that the recording does not have: before the first COMM, and behind EXIT. */
+static bool has_name(const struct recent *recent, int32_t tid)
+{
+    char *end;
+    return recent->comm[0] != ':' || strtol(recent->comm + 1, &end, 10) != tid || *end;
+}
+
 /* Notes that the thread had this sample. NULL when out of memory. */
 static struct recent *note_thread(struct reading *r, const struct pf_profile_sample *sample)
 {
@@ -193,7 +202,8 @@ static struct recent *note_thread(struct reading *r, const struct pf_profile_sam
     if (!is_recent(r, recent, sample) && !find_thread(r, sample, recent))
         return NULL;
     struct pf_aggregate_thread *thread = thread_at(r, recent->thread - 1);
-    thread->comm = recent->comm;
+    if (has_name(recent, sample->tid))
+        thread->comm = recent->comm;
     thread->samples++;
     if (sample->event && !(sample->event->attr->sample_type & PERFILE_SAMPLE_TIME))
         return recent;
