@@ -78,11 +78,17 @@ for name in print_samples write_profile folded_stacks hot_functions; do
 done
 expect 'cpu-clock' ./print_samples "$demo"
 expect '^gzip' ./folded_stacks "$demo"
-echo "\$ gcc print_samples.c /usr/lib/*/libperfile.a \$(pkg-config --static --libs libzstd) -pthread"
-# shellcheck disable=SC2046
-quietly gcc "$examples/print_samples.c" -o static_samples /usr/lib/*/libperfile.a $(pkg-config --static --libs libzstd) -pthread
-./print_samples "$demo" >/tmp/shared
-./static_samples "$demo" | cmp - /tmp/shared
+# With the static libraries, though the shared ones are there, too.
+for name in print_samples:perfile folded_stacks:perfile-analysis; do
+    library=${name#*:} name=${name%:*}
+    echo "\$ gcc $name.c \$(pkg-config --static --cflags --libs $library), with lib$library.a"
+    # shellcheck disable=SC2046
+    quietly gcc -std=c11 "$examples/$name.c" -o "static_$name" \
+        $(pkg-config --static --cflags --libs $library | sed 's/-l\(perfile[a-z-]*\)/-l:lib\1.a/g')
+    [ "$(ldd "static_$name" | grep -c libperfile)" = 0 ]
+    "./$name" "$demo" >/tmp/shared
+    "./static_$name" "$demo" | cmp - /tmp/shared
+done
 
 echo "\$ apt-get purge perfile libperfile0 libperfile-analysis0 ..."
 # shellcheck disable=SC2046
