@@ -38,7 +38,7 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- rows about the tables ----------------------------------------------------------------------------------------- */
+/* ---- rows about the tables --------------------------------------------------------------------------------------- */
 
 enum { COLUMNS_MAX = 6 };
 static const struct perfile_column *const query_columns[] = {
@@ -106,7 +106,7 @@ static int print_tables(struct pf_sources *sources, const struct pf_settings *se
     return status;
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t stopped;
 
@@ -185,7 +185,7 @@ static int print_all_tables(struct pf_sources *sources, const char *what)
     return print_tables(sources, sources->settings);
 }
 
-/* ---- recordings ---------------------------------------------------------------------------------------------------- */
+/* ---- recordings -------------------------------------------------------------------------------------------------- */
 
 static bool copy_all(int from, int to)
 {
@@ -276,7 +276,7 @@ struct question {
     bool is_standard; /* it came through standard input */
 };
 
-/* ---- sources ------------------------------------------------------------------------------------------------------- */
+/* ---- sources ----------------------------------------------------------------------------------------------------- */
 
 enum { RECORDINGS, FILES, BOTH };
 
@@ -351,7 +351,7 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
     return status;
 }
 
-/* ---- which statement ----------------------------------------------------------------------------------------------- */
+/* ---- which statement --------------------------------------------------------------------------------------------- */
 
 /* All of a file, or of standard input; NULL: a message was printed. */
 static const char *read_statement(const char *path)
@@ -505,10 +505,11 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_query = {
     .name = "query",
     .summary = "ask recordings in SQL: every view is a table",
-    .doc = "Runs a SELECT statement of SQLite over the recordings, all of them at once. Every view of perfile table is a "
-           "table, with two more columns: recording (the FILE) and host. Instead of recordings each FILE may be a dataset "
-           "or another folder of perfile export --format parquet, or a Parquet file. QUERY is a statement, the name of a "
-           "ready one, .tables, .schema TABLE, or - for a statement on standard input. Statements that write are refused.",
+    .doc =
+        "Runs a SELECT statement of SQLite over the recordings, all of them at once. Every view of perfile table is a "
+        "table, with two more columns: recording (the FILE) and host. Instead of recordings each FILE may be a dataset "
+        "or another folder of perfile export --format parquet, or a Parquet file. QUERY is a statement, the name of a "
+        "ready one, .tables, .schema TABLE, or - for a statement on standard input. Statements that write are refused.",
     .examples = "query 'SELECT comm, sum(period) FROM samples GROUP BY comm' perf.data\n"
                 "query top a.data b.data\n"
                 "query top profiles/\n"

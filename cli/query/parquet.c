@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* ---- names --------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static const char suffix[] = ".parquet", of_recording[] = "recording=";
 
@@ -60,11 +60,11 @@ bool pf_is_parquet(const char *path)
     return S_ISDIR(status.st_mode) ? has_tables(path) : ends_in(path, suffix);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 struct file {
-    char *table, *path; /* owned */
-    const char *given;  /* the folder or file of the command line */
+    char *table, *path;   /* owned */
+    const char *argument; /* the folder or file of the command line */
     bool of_dataset;
     size_t number;
 };
@@ -144,11 +144,11 @@ static bool add_folder(struct files *files, const struct file *like, const char 
     return is_ok;
 }
 
-static bool add_given(struct files *files, const char *given)
+static bool add_argument(struct files *files, const char *argument)
 {
-    const struct file like = {.given = given, .of_dataset = is_dataset(given)};
+    const struct file like = {.argument = argument, .of_dataset = is_dataset(argument)};
 
-    return is_folder(given) ? add_folder(files, &like, given, 0) : add_file(files, &like, given);
+    return is_folder(argument) ? add_folder(files, &like, argument, 0) : add_file(files, &like, argument);
 }
 
 static int by_table(const void *a, const void *b)
@@ -159,7 +159,7 @@ static int by_table(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* ---- keys ---------------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 /* "host=a" of "/srv/host=a/x.parquet". */
 struct part {
@@ -265,7 +265,7 @@ static void find_numbers(struct pf_sources *sources)
     }
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 /* Tables of which a second one has each row once. */
 static const struct {
@@ -301,11 +301,11 @@ static bool add_source(struct pf_sources *sources, struct pf_relation *relation,
     struct pf_source *source = &sources->each[sources->count++];
 
     relation->source_count++;
-    return pf_source_init(sources, source, file->of_dataset ? NULL : file->given) && add_path(source, file->path) &&
+    return pf_source_init(sources, source, file->of_dataset ? NULL : file->argument) && add_path(source, file->path) &&
            set_keys(sources, source, file->path);
 }
 
-/* What recordings of a dataset have in common is in several of its files, which are one source without keys of their own then. */
+/* Recordings of a dataset share stacks: its files of them are one source, without keys of its own. */
 static bool add_distinct(struct pf_sources *sources, struct pf_relation *relation, const struct file *file)
 {
     struct pf_source *last = relation->source_count ? &sources->each[sources->count - 1] : NULL;
@@ -313,7 +313,7 @@ static bool add_distinct(struct pf_sources *sources, struct pf_relation *relatio
     if (!file->of_dataset)
         return add_source(sources, relation, file);
     relation->key_count = PF_FIXED_KEYS;
-    if (last && !last->given)
+    if (last && !last->argument)
         return add_path(last, file->path);
     last = &sources->each[sources->count++];
     relation->source_count++;
@@ -370,7 +370,7 @@ static bool add_tables(struct pf_sources *sources, const struct files *files)
     return true;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static int open_table(struct pf_sources *sources, const struct pf_relation *relation, const struct pf_request *request,
                       struct pf_opened *opened)
@@ -403,7 +403,7 @@ static void close_table(struct pf_opened *opened)
 static const struct pf_source_kind kind = {.open = open_table, .close = close_table, .has_files = true};
 
 int pf_parquet_open(struct pf_sources *sources, const struct pf_command *command, const struct pf_settings *settings,
-                    char **given, size_t count)
+                    char **arguments, size_t count)
 {
     struct files files = {0};
     bool is_ok = true;
@@ -412,7 +412,7 @@ int pf_parquet_open(struct pf_sources *sources, const struct pf_command *command
     sources->inputs.command = command;
     sources->settings = settings;
     for (size_t i = 0; i < count && is_ok; i++)
-        is_ok = add_given(&files, given[i]);
+        is_ok = add_argument(&files, arguments[i]);
     if (is_ok && files.count)
         qsort(files.list, files.count, sizeof(*files.list), by_table);
     is_ok = is_ok && add_keys(sources, &files) && add_tables(sources, &files);

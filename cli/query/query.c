@@ -30,7 +30,7 @@ struct result {
     int code;              /* of the last step */
 };
 
-/* ---- what a statement may do --------------------------------------------------------------------------------------- */
+/* ---- what a statement may do ------------------------------------------------------------------------------------- */
 
 /* One loads code; the other tells, and once set, where code lies in memory. */
 static bool is_denied(const char *function)
@@ -91,7 +91,7 @@ static int open_db(struct pf_sources *sources, sqlite3 **db)
     return sqlite3_set_authorizer(*db, authorize, sources);
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------ */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 /* " at 2:13", of the statement's lines and characters. */
 static void put_position(const char *sql, int offset, char *text, size_t bytes)
@@ -177,7 +177,7 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
     return PF_STATUS_USAGE;
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------------------- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 /* The type whose name SQLite tells; PERFILE_COLUMN_ADDRESSES: none that values could have. */
 static uint32_t declared_type(sqlite3_stmt *statement, int column)
@@ -266,7 +266,7 @@ static bool set_columns(struct result *result)
     return true;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static bool keep_row(struct result *result)
 {
@@ -382,7 +382,7 @@ static int write_rows(struct pf_sources *sources, struct result *result, const c
     return status;
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------------------------------- */
 
 static bool is_more(const char *tail)
 {

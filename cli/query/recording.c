@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tables -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 /* Beside the views themselves. */
 static const struct pf_relation more[] = {
-    {.name = (char *)"distinct_stacks", .view = "stacks", .keys = "stack", .doc = "each stack once, for joins by stack_id"},
+    {.name = (char *)"distinct_stacks",
+     .view = "stacks",
+     .keys = "stack",
+     .doc = "each stack once, for joins by stack_id"},
     {.name = (char *)"distinct_functions",
      .view = "frames",
      .keys = "function",
@@ -58,7 +61,7 @@ int pf_recordings_list(struct pf_sources *sources, const struct pf_command *comm
     return add_relations(sources) ? PF_STATUS_OK : fail_memory(sources);
 }
 
-/* ---- recordings ---------------------------------------------------------------------------------------------------- */
+/* ---- recordings -------------------------------------------------------------------------------------------------- */
 
 static bool set_host(struct pf_source *source, struct perfile_reader *reader)
 {
@@ -79,7 +82,7 @@ static bool add_source(struct pf_sources *sources)
         return false;
     source->lent->input = sources->inputs.inputs[at];
     source->lent->input.reader = NULL; /* that of the inputs is used, and closed by them */
-    return pf_source_set_key(source, PF_KEY_RECORDING, source->given) &&
+    return pf_source_set_key(source, PF_KEY_RECORDING, source->argument) &&
            set_host(source, sources->inputs.readers[at]);
 }
 
@@ -123,7 +126,7 @@ static int lend(struct pf_sources *sources, struct pf_source *source, struct pf_
     return 0;
 }
 
-/* ---- tables of one recording --------------------------------------------------------------------------------------- */
+/* ---- tables of one recording ------------------------------------------------------------------------------------- */
 
 static void update_progress(void *context, uint64_t done, uint64_t total)
 {
@@ -143,7 +146,7 @@ static void fill_options(struct pf_sources *sources, struct pf_source *source, c
 {
     struct perfile_symbol_options *symbols = (struct perfile_symbol_options *)&sources->settings->symbols;
 
-    symbols->recording = source->given;
+    symbols->recording = source->argument;
     symbols->note = pf_log_note;
     symbols->note_context = &sources->inputs.inputs[source - sources->each].log;
     options->symbols = symbols;
@@ -207,8 +210,8 @@ static int open_lent(struct pf_sources *sources, const struct pf_relation *relat
 
     if (result < 0)
         return result;
-    result = perfile_table_open(reader_of(sources, source, opened->lent), relation->view, options, &opened->table,
-                                &error);
+    result =
+        perfile_table_open(reader_of(sources, source, opened->lent), relation->view, options, &opened->table, &error);
     opened->lent->used = true;
     if (result < 0) {
         opened->lent->busy = false;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- sources ------------------------------------------------------------------------------------------------------- */
+/* ---- sources ----------------------------------------------------------------------------------------------------- */
 
 int pf_sources_fail(struct pf_sources *sources, const struct pf_source *source, int code,
                     const struct perfile_error *error)
@@ -33,7 +33,7 @@ int pf_sources_complain(const struct pf_sources *sources)
         return PF_STATUS_MEMORY;
     }
     if (sources->failed->lent)
-        pf_message("%s: %s", sources->failed->given, sources->error.message);
+        pf_message("%s: %s", sources->failed->argument, sources->error.message);
     else /* the message names the file */
         pf_message("%s", sources->error.message);
     return code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_ABSENT ? PF_STATUS_USAGE : PF_STATUS_UNREADABLE;
@@ -58,9 +58,9 @@ bool pf_key_add(struct pf_sources *sources, const char *name)
     return keys[sources->key_count++].name;
 }
 
-bool pf_source_init(struct pf_sources *sources, struct pf_source *source, const char *given)
+bool pf_source_init(struct pf_sources *sources, struct pf_source *source, const char *argument)
 {
-    source->given = given;
+    source->argument = argument;
     source->keys = calloc(sources->key_count, sizeof(*source->keys));
     for (size_t i = 0; source->keys && i < sources->key_count; i++)
         source->keys[i].kind = PF_CELL_OTHER;
@@ -111,7 +111,7 @@ void pf_sources_close(struct pf_sources *sources)
     pf_inputs_close(&sources->inputs);
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------------------- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 static size_t find_field(const struct pf_fields *fields, const char *name)
 {
@@ -237,7 +237,7 @@ void pf_fields_free(struct pf_fields *fields)
     *fields = (struct pf_fields){0};
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 void pf_scan_start(struct pf_scan *scan, struct pf_sources *sources, const struct pf_request *request)
 {
@@ -251,7 +251,7 @@ static int fail_type(struct pf_scan *scan, const char *name)
     const struct pf_source *source = scan->opened.source;
 
     snprintf(error.message, sizeof(error.message), "%.140s: its column %.60s has another type than in other files",
-             source->path_count ? source->paths[0] : source->given, name);
+             source->path_count ? source->paths[0] : source->argument, name);
     return pf_sources_fail(scan->sources, source, PERFILE_ERROR_UNSUPPORTED, &error);
 }
 
@@ -348,7 +348,7 @@ void pf_batch_free(struct pf_batch *batch)
     *batch = (struct pf_batch){0};
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static bool is_null(const struct ArrowArray *array, int64_t at)
 {
@@ -399,16 +399,16 @@ static void put(const struct ArrowArray *array, uint8_t type, int64_t at, struct
     }
 }
 
-/* What the folder of a file says stands before what is in it; without both a source is what the command line calls it. */
+/* A folder decides before a column of the file; without both a source is called as on the command line. */
 static void put_key(const struct pf_batch *batch, size_t key, struct pf_cell *cell)
 {
     const struct pf_cell *value = &batch->source->keys[key];
-    const char *given = batch->source->given;
+    const char *argument = batch->source->argument;
 
     if (value->kind != PF_CELL_OTHER)
         *cell = *value;
-    else if (!batch->columns[key] && key == PF_KEY_RECORDING && given)
-        *cell = (struct pf_cell){.kind = PF_CELL_TEXT, .text = given, .bytes = strlen(given)};
+    else if (!batch->columns[key] && key == PF_KEY_RECORDING && argument)
+        *cell = (struct pf_cell){.kind = PF_CELL_TEXT, .text = argument, .bytes = strlen(argument)};
 }
 
 void pf_batch_cell(const struct pf_batch *batch, size_t field, int64_t row, struct pf_cell *cell)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a statement asks: recordings, or Parquet files that were made of them, as tables of SQL with the rows of all of them.
+ * What a statement asks: recordings, or Parquet files that were made of them, as tables of SQL with the rows of all.
  *
  *     source.c     columns, batches and values of both kinds
  *     recording.c  recordings: each is a source of every table
@@ -41,24 +41,24 @@ struct pf_lent {
 };
 
 struct pf_source {
-    const char *given;      /* what the command line calls it */
-    struct pf_cell *keys;   /* values that all of its rows have, by position in pf_sources.keys; texts are owned */
-    struct pf_lent *lent;   /* readers of a recording */
-    bool was_asked;         /* a recording, with nothing but the filter of the command line: unmatched parts were reported */
-    char **paths;           /* of Parquet files with the same columns; owned */
+    const char *argument; /* what the command line calls it */
+    struct pf_cell *keys; /* values that all of its rows have, by position in pf_sources.keys; texts are owned */
+    struct pf_lent *lent; /* readers of a recording */
+    bool was_asked;       /* a recording, with the filter of the command line alone: its unmatched parts are reported */
+    char **paths;         /* of Parquet files with the same columns; owned */
     size_t path_count;
 };
 
 /* A table of SQL. */
 struct pf_relation {
-    char *name;       /* owned */
+    char *name; /* owned */
     const char *doc;
-    const char *view, *keys;  /* of recordings */
-    const char *distinct;     /* of Parquet files: a column of ids, of which only the first row is shown; NULL: all rows */
+    const char *view, *keys; /* of recordings */
+    const char *distinct;    /* of Parquet files: a column of ids, each of which has one row; NULL: all rows */
     struct pf_source *sources;
     size_t source_count;
-    size_t key_count;         /* its first columns are so many of the keys */
-    bool is_uniform;          /* the columns of one source are those of all */
+    size_t key_count; /* its first columns are so many of the keys */
+    bool is_uniform;  /* the columns of one source are those of all */
 };
 
 /* The keys that all tables have. */
@@ -76,7 +76,7 @@ struct pf_sources;
 
 /* Recordings, or Parquet files. */
 struct pf_source_kind {
-    /* Opens a table of the source, with its columns in opened->table; `request` NULL: for its columns alone. 0, or an error. */
+    /* Opens a table of opened->source; `request` NULL: for its columns alone. 0, or an error. */
     int (*open)(struct pf_sources *sources, const struct pf_relation *relation, const struct pf_request *request,
                 struct pf_opened *opened);
     void (*close)(struct pf_opened *opened);
@@ -114,7 +114,7 @@ int pf_sources_complain(const struct pf_sources *sources);
 void pf_sources_close(struct pf_sources *sources);
 /* False: out of memory, here and below. */
 bool pf_key_add(struct pf_sources *sources, const char *name);
-bool pf_source_init(struct pf_sources *sources, struct pf_source *source, const char *given);
+bool pf_source_init(struct pf_sources *sources, struct pf_source *source, const char *argument);
 /* `text` NULL: SQL's NULL. */
 bool pf_source_set_key(struct pf_source *source, size_t key, const char *text);
 
@@ -126,9 +126,9 @@ int pf_recordings_open(struct pf_sources *sources, const struct pf_settings *set
 bool pf_is_parquet(const char *path);
 /* Finds the tables in the folders and files; none is opened. */
 int pf_parquet_open(struct pf_sources *sources, const struct pf_command *command, const struct pf_settings *settings,
-                    char **given, size_t count);
+                    char **arguments, size_t count);
 
-/* ---- columns ------------------------------------------------------------------------------------------------------- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 struct pf_field {
     char *name; /* owned */
@@ -148,7 +148,7 @@ enum { PF_NO_FIELD = 0xff };
 int pf_fields_find(struct pf_sources *sources, const struct pf_relation *relation, struct pf_fields *fields);
 void pf_fields_free(struct pf_fields *fields);
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 struct pf_batch {
     struct ArrowArray array;

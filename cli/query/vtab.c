@@ -14,12 +14,12 @@
  *     group   the rows are kept, and come in the order of one column: GROUP BY needs no sorting then
  *     lookup  the same, and only those of one value: the inner side of joins
  *
- * In all of them conditions on keys (a recording, a host, a folder's name) leave out sources, which are not opened then. All conditions
- * are checked by SQLite once more: a filter may let too much pass, never too little.
+ * In all of them conditions on keys (a recording, a host, a folder's name) leave out sources, which are not opened
+ * then. All conditions are checked by SQLite once more: a filter may let too much pass, never too little.
  */
 enum way { SCAN, GROUP, LOOKUP };
 
-/* ---- tables -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 struct kept {
     struct pf_store *store;
@@ -115,7 +115,7 @@ static int connect_table(sqlite3 *db, void *context, int argument_count, const c
     return SQLITE_OK;
 }
 
-/* ---- plans --------------------------------------------------------------------------------------------------------- */
+/* ---- plans ------------------------------------------------------------------------------------------------------- */
 
 /* -1: none that rows are left out for. */
 static int comparison_of(unsigned char operation)
@@ -136,9 +136,9 @@ static int comparison_of(unsigned char operation)
     }
 }
 
-/* Conditions that are used, as letters: those of filters, and from 'A' on for each of the first keys those that leave out sources. */
+/* Conditions that are used, as letters: those of filters, and from 'A' on, for the first keys, those on sources. */
 enum { LETTERS_MAX = 16, ONE_OF = PF_BELOW + 1, KEY_LETTERS, KEYS_MAX = 4 };
-_Static_assert(KEY_LETTERS * KEYS_MAX <= 'Z' - 'A' + 1, "keys have no letters");
+_Static_assert(KEY_LETTERS *KEYS_MAX <= 'Z' - 'A' + 1, "keys have no letters");
 
 static bool is_key_letter(char letter)
 {
@@ -260,7 +260,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* ---- cursors ------------------------------------------------------------------------------------------------------- */
+/* ---- cursors ----------------------------------------------------------------------------------------------------- */
 
 struct cursor {
     sqlite3_vtab_cursor base;
@@ -399,7 +399,7 @@ static int is_at_end(sqlite3_vtab_cursor *base)
     return !((const struct cursor *)base)->current;
 }
 
-/* ---- filters ------------------------------------------------------------------------------------------------------- */
+/* ---- filters ----------------------------------------------------------------------------------------------------- */
 
 static struct pf_cell cell_of(sqlite3_value *value)
 {
@@ -455,9 +455,9 @@ static void select_by(struct cursor *cursor, const struct pf_relation *relation,
 
     for (size_t i = 0; i < relation->source_count; i++) {
         const struct pf_cell *of = &relation->sources[i].keys[key], cell = cell_of(value);
-        cursor->selected[i] = cursor->selected[i] && (comparison == ONE_OF
-                                                          ? is_in_list(of, value)
-                                                          : may_match(of, (enum pf_comparison)comparison, &cell));
+        cursor->selected[i] =
+            cursor->selected[i] &&
+            (comparison == ONE_OF ? is_in_list(of, value) : may_match(of, (enum pf_comparison)comparison, &cell));
     }
 }
 
@@ -481,7 +481,7 @@ static void select_sources(struct cursor *cursor, const struct pf_relation *rela
             select_by(cursor, relation, letters[i], values[i]);
 }
 
-/* ---- ways ---------------------------------------------------------------------------------------------------------- */
+/* ---- ways -------------------------------------------------------------------------------------------------------- */
 
 /* The store has all columns of the request, and the rows of the same sources. */
 static bool suits(const struct pf_store *store, const struct pf_request *request)
@@ -593,7 +593,7 @@ static int filter(sqlite3_vtab_cursor *base, int way, const char *plan, int coun
     return next_batch(cursor);
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static void append_quoted(sqlite3_str *text, const char *from, size_t bytes)
 {

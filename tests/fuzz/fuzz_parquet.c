@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parquet files, as datasets are compacted from them and asked: what the footer says, all rows, some columns, and rows of each id. */
+/* Parquet files, as datasets are compacted and asked: what the footer says, all rows, some columns, rows of each id. */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -221,9 +221,9 @@ static int read_footer(struct pf_parquet_file *file, const char *path, size_t by
         return pf_fail_memory(error, "table");
     if (!was_read)
         return pf_parquet_fail(error, PERFILE_ERROR_READ, path, "cannot be read");
-    return is_good
-               ? 0
-               : pf_parquet_fail(error, PERFILE_ERROR_UNSUPPORTED, path, "the metadata is damaged, or not as perfile writes it");
+    return is_good ? 0
+                   : pf_parquet_fail(error, PERFILE_ERROR_UNSUPPORTED, path,
+                                     "the metadata is damaged, or not as perfile writes it");
 }
 
 int pf_parquet_file_open(struct pf_parquet_file *file, const struct perfile_allocator *allocator, const char *path,
