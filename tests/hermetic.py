@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The same surroundings for every test, whatever those of the person who runs it.
 
-Every driver calls settle() first: pagers, colors, locales, time zones, caches, servers for debug information and the
-width of terminals are then the same everywhere. What a test wants to differ it names: environment(TERM='xterm').
+Every driver calls settle() first, and tests that are not in Python are run by this file: pagers, colors, locales, time zones, caches,
+servers for debug information and the width of terminals are then the same everywhere, and programs of the build folder see no files
+of the machine (walls.c). What a test wants to differ it names: environment(TERM='xterm').
 """
-import atexit, os, re, shutil, signal, site, subprocess, sys, tempfile, time
+import atexit, os, pathlib, re, shutil, signal, site, subprocess, sys, sysconfig, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_SERVED', 'PERFILE_CORPUS',
-        'PERFILE_PPROF', 'PERFILE_OTLP_PROTO', 'PERFILE_SPEEDSCOPE', 'PERFILE_PROFILER_CLI')
+        'PERFILE_WALLS', 'WALLS_LOG', 'PERFILE_PPROF', 'PERFILE_OTLP_PROTO', 'PERFILE_SPEEDSCOPE', 'PERFILE_PROFILER_CLI', 'PERFILE_DUCKDB')
 NO_HOME = '/dev/null'  # not even root can make a cache below it
 FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1',
-         'PERFILE_ADVICE': 'no'}  # what is wrong with symbols depends on the machine
-CACHE = {}  # where perfile keeps what it has read of binaries with debug info: a test need not read them over and over
+         'PERFILE_ADVICE': 'no',  # what is wrong with symbols depends on the machine
+         'TZ': 'UTC0'}  # else a file of the machine
+TREE = pathlib.Path(__file__).parent.parent
+OWN = {}  # temporary files of this test, and what perfile caches of binaries with debug info: a test need not read them over and over
+WALLS = {}  # what keeps programs of the build folder from seeing the files of the machine
+INSIDE = {}  # the same for Python with the library
 NO_LEAKS = {'ASAN_OPTIONS': 'detect_leaks=0'}  # of other libraries: curses keeps what it knows of the terminal
 # Python itself: no variables, no packages, no files left behind, UTF-8
 FLAGS = ['-E', '-S', '-B', '-X', 'utf8']
@@ -21,7 +26,7 @@ FLAGS = ['-E', '-S', '-B', '-X', 'utf8']
 def environment(**more):
     """For the commands of a test."""
     kept = {name: value for name, value in os.environ.items() if name in KEPT or name.endswith('SAN_OPTIONS')}
-    return {**kept, **FIXED, **CACHE, **more}
+    return {**kept, **FIXED, **OWN, **WALLS, **more}
 
 
 def open_standard_files():
@@ -40,15 +45,64 @@ def heed_signals():
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
-def settle():
-    """Goes on in these surroundings, with UTF-8 as the encoding of text. Only Python without FLAGS begins anew."""
+def plain_link(path):
+    """A path that is preloaded must have no spaces."""
+    link = os.path.join(tempfile.mkdtemp(prefix='perfile-', dir=plain_place()), os.path.basename(path))
+    os.symlink(path, link)
+    return link
+
+
+def find_walls():
+    """For what is also started by hand: the walls of the build folder that an argument names, or a program in it."""
+    for word in sys.argv[1:]:
+        for folder in pathlib.Path(word).absolute(), pathlib.Path(word).absolute().parent:
+            if (folder / 'tests/walls.so').exists():
+                os.environ.setdefault('PERFILE_WALLS', str(folder / 'tests/walls.so'))
+
+
+def as_list(folders):
+    return ':'.join(str(folder) for folder in folders if folder)
+
+
+def inside(link, folders):
+    """The variables with which Python sees what programs of the build folder see, and its own files."""
+    return {'LD_PRELOAD': link, 'WALLS': as_list([*folders, sysconfig.get_path('stdlib'), *site.getsitepackages()]), 'WALLS_INSIDE': link}
+
+
+def build_walls(is_inside):
+    """walls.c says what programs of the build folder then see; `is_inside`: this Python, too, which begins anew for that."""
+    shim = os.environ.get('PERFILE_WALLS')
+    if not shim:
+        return
+    linked = [folder for folder in pathlib.Path(sys.argv[0]).absolute().parents if folder.exists() and folder.samefile(TREE)]
+    folders = [TREE, *linked, pathlib.Path(shim).parent.parent, os.environ.get('PERFILE_CORPUS')]
+    link = os.environ.get('WALLS_INSIDE') or plain_link(shim)
+    if is_inside and 'WALLS_INSIDE' not in os.environ:
+        os.execve(sys.executable, [sys.executable, *FLAGS, *sys.argv], {**os.environ, **inside(link, folders)})
+    atexit.register(shutil.rmtree, os.path.dirname(link), ignore_errors=True)
+    WALLS.update(LD_PRELOAD=link, WALLS=as_list(folders))
+    INSIDE.update(inside(link, folders))
+
+
+def preloaded(shim):
+    """The variables with which a program loads this library and the walls."""
+    return {'LD_PRELOAD': ':'.join([str(shim), *([WALLS['LD_PRELOAD']] if WALLS else [])])}
+
+
+def settle(is_inside=False):
+    """Goes on in these surroundings, with UTF-8 as the encoding of text. Only Python without FLAGS begins anew; `is_inside`: also to
+    be inside the walls itself, because it calls the library."""
     open_standard_files()
     heed_signals()
     flags = sys.flags
     if not (flags.ignore_environment and flags.no_site and flags.dont_write_bytecode and flags.utf8_mode):
         os.execve(sys.executable, [sys.executable, *FLAGS, *sys.argv], environment())
-    CACHE['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='perfile-cache-')
-    atexit.register(shutil.rmtree, CACHE['XDG_CACHE_HOME'], ignore_errors=True)
+    build_walls(is_inside)
+    OWN['TMPDIR'] = tempfile.tempdir = tempfile.mkdtemp(prefix='perfile-')
+    os.chmod(OWN['TMPDIR'], 0o711)  # tests start programs as other users
+    atexit.register(shutil.rmtree, OWN['TMPDIR'], ignore_errors=True)
+    OWN['XDG_CACHE_HOME'] = os.path.join(OWN['TMPDIR'], 'cache')
+    os.mkdir(OWN['XDG_CACHE_HOME'])
     wanted = environment()
     os.environ.clear()
     os.environ.update(wanted)
@@ -85,10 +139,14 @@ def in_memory():
     return '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
 
 
+def plain_place():
+    """The folder of temporary files, or another one in whose path nothing needs quotes for sh."""
+    return place if re.fullmatch(r'[\w/.-]+', place := tempfile.gettempdir(), re.A) else '/tmp'
+
+
 def plain_folder():
     """A temporary folder in whose path nothing needs quotes for sh."""
-    place = tempfile.gettempdir()
-    return tempfile.TemporaryDirectory(prefix='perfile-', dir=place if re.fullmatch(r'[\w/.-]+', place, re.A) else '/tmp')
+    return tempfile.TemporaryDirectory(prefix='perfile-', dir=plain_place())
 
 
 def make_locale(localedef, source, folder):
@@ -101,3 +159,8 @@ def make_locale(localedef, source, folder):
         file.flush()
         return subprocess.run([localedef, '-i', file.name, '-f', 'UTF-8', os.path.join(folder, f'{source}.UTF-8')],
                               capture_output=True, check=False)
+
+
+if __name__ == '__main__':  # hermetic.py COMMAND WORDS...: for tests that are not in Python
+    settle()
+    sys.exit(subprocess.call(sys.argv[1:]))

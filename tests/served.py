@@ -3,6 +3,8 @@
 to run it with a small recording. See served.c, which PERFILE_SERVED names; without it the command is started for each run."""
 import atexit, os, pty, select, signal, subprocess, threading
 
+import hermetic
+
 SECONDS = 60  # by default
 PIECE = 1 << 16
 MARK = b'\0end of a run\0'
@@ -19,7 +21,7 @@ class Server:
         out, err = {'pipes': [subprocess.PIPE] * 2, 'silent': [subprocess.DEVNULL, subprocess.PIPE], 'terminal': [self.terminal] * 2}[kind]
         # a path that is preloaded must have no spaces
         shim = os.open(os.environ['PERFILE_SERVED'], os.O_RDONLY)
-        added = {'LD_PRELOAD': f'/proc/self/fd/{shim}', 'SERVED': f'{asked},{told},{int(seconds)}'}
+        added = {**hermetic.preloaded(f'/proc/self/fd/{shim}'), 'SERVED': f'{asked},{told},{int(seconds)}'}
         self.process = subprocess.Popen([program], pass_fds=[asked, told, shim], env={**(environment or os.environ), **added}, cwd=folder,
                                         stdin=subprocess.DEVNULL, stdout=out, stderr=err, bufsize=0)
         for descriptor in asked, told, shim:

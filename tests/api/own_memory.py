@@ -32,12 +32,12 @@ def main():
     recording, symfs, jitted = tree / 'examples/workload.perf.data', tree / 'examples/symfs', tree / 'tests/data/jit.perf.data'
     with tempfile.TemporaryDirectory() as folder:
         archive, bundled, counted = (os.path.join(folder, name) for name in ('a.tar.gz', 'bundled.perf.data', 'counted'))
-        environment = {'PATH': os.environ.get('PATH', ''), 'HOME': folder, 'XDG_CACHE_HOME': folder + '/cache', 'LC_ALL': 'C'}
+        environment = {'PATH': os.environ.get('PATH', ''), 'HOME': folder, 'XDG_CACHE_HOME': folder + '/cache', 'LC_ALL': 'C', **hermetic.WALLS}
         for verb, made in ('archive', archive), ('bundle', bundled):
             subprocess.run([perfile, verb, '--symfs', symfs, '--kallsyms', '/dev/null', '-o', made, recording], env=environment,
                            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         done = subprocess.run([program, recording, symfs, archive, bundled, jitted, folder], text=True, capture_output=True,
-                              env={**environment, 'LD_PRELOAD': shim, 'COUNT_ALLOCATIONS': counted})
+                              env={**environment, **hermetic.preloaded(shim), 'COUNT_ALLOCATIONS': counted})
         if done.returncode:
             sys.exit(f'{program}: status {done.returncode}\n{done.stdout}{done.stderr}')
         if not os.path.exists(counted):

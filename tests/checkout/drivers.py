@@ -22,7 +22,7 @@ def named(path):
 def main():
     hermetic.settle()
     drivers, tests = tests_of(pathlib.Path(sys.argv[1]))
-    wrong = [f'{path} does not call hermetic.settle() first' for path in drivers if 'hermetic.settle()' not in path.read_text()]
+    wrong = [f'{path} does not call hermetic.settle() first' for path in drivers if 'hermetic.settle(' not in path.read_text()]
     wrong += [f'{path} is not named by the nearest meson.build: it never runs' for path in tests
               if not named(path)]
     print(*wrong, sep='\n')

@@ -158,6 +158,7 @@ def force(elsewhere):
 
 
 def main():
+    hermetic.find_walls()
     hermetic.settle()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('build', type=pathlib.Path)

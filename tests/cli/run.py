@@ -102,6 +102,7 @@ def run_file(path, environment, replacements, update):
 
 
 def main():
+    hermetic.find_walls()
     hermetic.settle()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('perfile', type=pathlib.Path)

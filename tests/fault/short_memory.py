@@ -85,7 +85,7 @@ class Command:
 
     def __init__(self, perfile, shim, arguments, home, **library):
         self.arguments, self.library = [perfile, *arguments], library
-        self.environment = {'PATH': os.environ.get('PATH', ''), 'HOME': home, 'LC_ALL': 'C', 'LD_PRELOAD': shim, **library}
+        self.environment = {'PATH': os.environ.get('PATH', ''), 'HOME': home, 'LC_ALL': 'C', **hermetic.WALLS, **hermetic.preloaded(shim), **library}
         self.run([])  # what it caches is there
         self.right, = self.run([]) or [Result(0, 0, 0, '', '=', '')]
 

@@ -178,6 +178,7 @@ def run_file(path, tools, update):
 
 
 def main():
+    hermetic.find_walls()
     hermetic.settle()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('assemble')

@@ -12,7 +12,7 @@ import hermetic
 
 def environment(build):
     """For programs that use the binding."""
-    return hermetic.environment(PERFILE_LIBRARY=str(build), PYTHONPATH=str(BINDING))
+    return hermetic.environment(PERFILE_LIBRARY=str(build), PYTHONPATH=str(BINDING), **hermetic.INSIDE)
 
 
 def load(build):

@@ -5,7 +5,7 @@ import pathlib, re, shutil, subprocess, sys, tempfile, unittest
 
 import binding
 
-binding.hermetic.settle()
+binding.hermetic.settle(is_inside=True)
 binding.hermetic.find_packages()  # pandas and the like
 BUILD = pathlib.Path(sys.argv[1])
 EXAMPLES = binding.BINDING / 'examples'

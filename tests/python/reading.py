@@ -5,7 +5,7 @@ import gc, gzip, io, json, os, pathlib, signal, subprocess, sys, tempfile, threa
 
 import binding
 
-binding.hermetic.settle()
+binding.hermetic.settle(is_inside=True)
 binding.hermetic.find_packages()  # pandas and the like
 BUILD = pathlib.Path(sys.argv[1])
 perfile = binding.load(BUILD)

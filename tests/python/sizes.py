@@ -9,7 +9,7 @@ import ctypes, os, pathlib, re, sys, tempfile
 
 import binding
 
-binding.hermetic.settle()
+binding.hermetic.settle(is_inside=True)
 perfile = binding.load(sys.argv[1])
 abi, constants, library = (binding.importlib.import_module(f'perfile.{name}') for name in ('abi', 'constants', '_library'))
 lib, byref = library.lib, ctypes.byref

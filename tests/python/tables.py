@@ -8,7 +8,7 @@ import functools, gc, io, json, pathlib, subprocess, sys, unittest
 
 import binding
 
-binding.hermetic.settle()
+binding.hermetic.settle(is_inside=True)
 binding.hermetic.find_packages()  # pandas and the like
 BUILD = pathlib.Path(sys.argv[1])
 perfile = binding.load(BUILD)

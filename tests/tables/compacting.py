@@ -18,7 +18,7 @@ class Compacting:
         self.base, self.work, self.known = folder / 'base', folder / 'work', {}
 
     def run(self, *words, **environment):
-        return subprocess.run([self.perfile, *map(str, words)], capture_output=True, text=True, env={**os.environ, 'LD_PRELOAD': self.shim, **environment})
+        return subprocess.run([self.perfile, *map(str, words)], capture_output=True, text=True, env={**os.environ, **hermetic.preloaded(self.shim), **environment})
 
     def add(self, *recordings):
         done = self.run('export', '--format', 'parquet', '--partition', 'date', '-o', self.base, *recordings)

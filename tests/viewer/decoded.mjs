@@ -12,7 +12,7 @@ const [viewer, perfile, assemble, ...recordings] = process.argv.slice(2);
 if (typeof DecompressionStream === "undefined") skip("this node is older than 18");
 
 function ask(...what) {
-  const options = { encoding: "utf8", env: { LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 30 };
+  const options = { encoding: "utf8", env: process.env, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 30 };
   try {
     return execFileSync(perfile, what, options);
   } catch (error) {

@@ -5,7 +5,7 @@ import { makeData } from "./made_data.mjs";
 
 /* Nothing of the environment is to matter, and nothing is to be fetched. */
 function ask(perfile, ...what) {
-  const options = { encoding: "utf8", env: { LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28 };
+  const options = { encoding: "utf8", env: process.env, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28 };
   return execFileSync(perfile, what, options);
 }
 function tableOf(perfile, ...what) {
