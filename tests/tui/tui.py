@@ -94,6 +94,10 @@ def make_files(assemble, folder):
     broken = ''.join(f'sample misc=2 id=1 ip={CODE + 0x310:#x} pid=7 tid=7 time={10**9 + i} cpu=0 period=5 '
                      f'callchain=3,{USER_CONTEXT:#x},{CODE + 0x310:#x},{0x7000 + 16 * i:#x}\n' for i in range(200))
     (folder / 'broken').write_bytes(make(assemble, HEAD + TASKS + broken))
+    ended = (f'sample misc=2 id=1 ip={CODE + 0x310:#x} pid=7 tid=8 time=1000 cpu=0 period=5 callchain=0\n'
+             'record EXIT pid=7 tid=8 ppid=1 ptid=1 time=1001 | pid=7 tid=8 time=1001 cpu=0 id=1\n'
+             f'sample misc=2 id=1 ip={CODE + 0x310:#x} pid=7 tid=8 time=1002 cpu=0 period=5 callchain=0\n')
+    (folder / 'ended').write_bytes(make(assemble, HEAD + TASKS + ended))
     evil = folder / 'evil'
     (evil / 'tmp').mkdir(parents=True)
     with open(evil / 'tmp' / 'perf-7.map', 'wb') as file:
@@ -636,6 +640,16 @@ def test_broken_stacks(t):
     t.wait('READY>')
 
 
+def test_ended_threads(t):
+    """Its last sample comes after EXIT, without a name: the thread keeps the one that it had."""
+    t.report('ended')
+    t.wait(lambda screen: '? help' in screen and 'loading' not in screen and '[JIT]' in screen)
+    t.press('t')
+    t.wait(re.compile(r'8 +printer +\(process 7\)'))
+    t.press('Escape', 'q')
+    t.wait('READY>')
+
+
 def test_colors(t):
     for before, colored in ('', True), ('NO_COLOR=1', False), ('PERFILE_THEME=mono', False), ('PERFILE_THEME=light', True):
         t.report('made', before=before)
@@ -709,6 +723,7 @@ def test_in_tmux(perfile, assemble, folder, keys):
         expect('all keys were tried', not missing, missing)
         test_annotate(t)
         test_broken_stacks(t)
+        test_ended_threads(t)
         test_colors(t)
         test_loading(t, assemble)
     finally:
