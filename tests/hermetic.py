@@ -47,9 +47,10 @@ def heed_signals():
 
 def plain_link(path):
     """A path that is preloaded must have no spaces."""
-    link = os.path.join(tempfile.mkdtemp(prefix='perfile-', dir=plain_place()), os.path.basename(path))
-    os.symlink(path, link)
-    return link
+    folder = tempfile.mkdtemp(prefix='perfile-', dir=plain_parent())
+    os.chmod(folder, 0o711)  # tests start programs as other users
+    os.symlink(path, os.path.join(folder, os.path.basename(path)))
+    return os.path.join(folder, os.path.basename(path))
 
 
 def find_walls():
@@ -139,14 +140,15 @@ def in_memory():
     return '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
 
 
-def plain_place():
+def plain_parent():
     """The folder of temporary files, or another one in whose path nothing needs quotes for sh."""
-    return place if re.fullmatch(r'[\w/.-]+', place := tempfile.gettempdir(), re.A) else '/tmp'
+    parent = tempfile.gettempdir()
+    return parent if re.fullmatch(r'[\w/.-]+', parent, re.A) else '/tmp'
 
 
 def plain_folder():
     """A temporary folder in whose path nothing needs quotes for sh."""
-    return tempfile.TemporaryDirectory(prefix='perfile-', dir=plain_place())
+    return tempfile.TemporaryDirectory(prefix='perfile-', dir=plain_parent())
 
 
 def make_locale(localedef, source, folder):

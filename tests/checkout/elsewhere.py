@@ -3,14 +3,16 @@
 """elsewhere.py BUILD TREE [--only CHANGE]... [TESTS...]: the quick tests pass on a machine that is not like this one.
 
 Checkout and build are copied to a path with spaces and letters that are no ASCII, and the quick tests that a machine can
-make a difference to (all but OUT_OF_REACH), or those named, run there with other locales, without a home, as another user, without the symbols of the kernel, and so on: all CHANGES at
-once. Each change has a planted expectation that depends on the machine: it holds here and must not hold there, or the
-change is not in force. Changes that cannot be made here are skipped, with the reason."""
-import argparse, collections, concurrent.futures, json, os, pathlib, shutil, subprocess, sys, tempfile, zlib
+make a difference to (all but OUT_OF_REACH), or those named, run there with other locales, without a home, as another user, with
+another kernel, which is that of the recordings, with other binaries, and so on: all CHANGES at once. Each change has a planted
+expectation that depends on the machine: it holds here and must not hold there, or the change is not in force. Changes that cannot
+be made here are skipped, with the reason."""
+import argparse, collections, concurrent.futures, hashlib, json, os, pathlib, re, shutil, struct, subprocess, sys, tempfile, zlib
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-import hermetic
+import hermetic, identities
 
+BUILD_ID_NOTE = struct.pack('<III4s', 4, 20, 3, b'GNU')  # before the 20 bytes of a build id
 RECORDINGS = 3  # of each test, see fewer(): some compare them
 ODD_NAME = 'pfäd mit spaces ☃'
 NOBODY = 65534
@@ -46,6 +48,10 @@ def no_locales():
     return f'{" and ".join(missing)} cannot be made here (is the package locales missing?)' if missing else ''
 
 
+def md5_of(path):
+    return hashlib.md5(pathlib.Path(path).read_bytes()).hexdigest()
+
+
 CHANGES = {
     'path': Change(planted='set -- $PWD; test $# = 1'),
     'locale': Change({'LANG': 'tr_TR.UTF-8', 'LC_NUMERIC': 'de_DE.UTF-8'}, planted='test "$(locale decimal_point)" = .',
@@ -57,9 +63,15 @@ CHANGES = {
     'debuginfod': Change({'DEBUGINFOD_URLS': 'http://127.0.0.1:9/'}, planted='test -z "$DEBUGINFOD_URLS"'),
     'umask': Change(shell='umask 077', planted='test "$(umask)" = 0022'),
     'descriptors': Change(shell='ulimit -Sn 64', planted='test "$(ulimit -n)" != 64'),
-    'kallsyms': Change(shell='mount --bind "$ELSEWHERE/empty" /proc/kallsyms', planted='grep -q . /proc/kallsyms',
+    'kallsyms': Change(shell='mount --bind "$ELSEWHERE/kallsyms" /proc/kallsyms', planted='! grep -q planted_leak /proc/kallsyms',
                        cannot=not_root),
     'sys': Change(shell='mount -t tmpfs none /sys', planted='test -e /sys/devices/system/cpu/online', cannot=not_root),
+    'notes': Change(shell='mkdir -p /sys/kernel && { test -e /sys/kernel/notes || : >/sys/kernel/notes; } && '
+                    'mount --bind "$ELSEWHERE/notes" /sys/kernel/notes',
+                    planted='! cmp -s "$ELSEWHERE/notes" /sys/kernel/notes', cannot=not_root),
+    'binaries': Change(shell='(cd "$ELSEWHERE/binaries" && find . -type f | '
+                       'while read -r file; do mount --bind "$file" "/$file" || exit; done)',
+                       planted=f'test "$(md5sum </bin/sh)" = "{md5_of("/bin/sh")}  -"', cannot=not_root),
     'user': Change(planted=f'test "$(id -u)" != {NOBODY}', cannot=not_root),  # the last thing that the shell does
 }
 
@@ -86,6 +98,28 @@ def fewer(test):
     return [word for word in test['cmd'] if word not in left_out]
 
 
+def plant_kernel(root, tree):
+    """A kernel that has the id of that in the recordings, and one symbol, which no test expects."""
+    found = re.search(bytes.fromhex(identities.RESERVED) + b'.{16}', (tree / 'tests/data/two-events.perf.data').read_bytes(), re.DOTALL)
+    (root / 'notes').write_bytes(BUILD_ID_NOTE + found[0])
+    (root / 'kallsyms').write_text('ffffffff81000000 T _text\nffffffff81000000 T _stext\nffffffff81000000 T planted_leak\n')
+
+
+def plant_binaries(folder, tree):
+    """Copies of this machine's binaries that the recordings name, and of the shell, with another build id."""
+    recordings = b''.join(path.read_bytes() for recording in identities.recordings(tree) for path in identities.files_of(recording))
+    names = {os.path.realpath(name.decode()) for name in re.findall(rb'/(?:usr|bin|lib)[\w./+-]+', recordings)}
+    for name in sorted({*names, os.path.realpath('/bin/sh')}):
+        data = bytearray(pathlib.Path(name).read_bytes()) if os.path.isfile(name) else b''
+        at = data.find(BUILD_ID_NOTE) + len(BUILD_ID_NOTE)
+        if data.startswith(b'\x7fELF') and at >= len(BUILD_ID_NOTE):
+            data[at] ^= 0xff
+            copy = folder / name[1:]
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+            copy.chmod(0o755)
+
+
 class Elsewhere:
     def __init__(self, build, tree, folder, chosen):
         self.build, self.tree, self.root, self.chosen = build, tree, folder / ODD_NAME, chosen
@@ -94,8 +128,11 @@ class Elsewhere:
         shutil.copytree(build, self.root / 'build', symlinks=True, ignore=shutil.ignore_patterns('meson-logs'))
         (self.root / 'tmp').mkdir()
         (self.root / 'tmp').chmod(0o777)
-        (self.root / 'empty').touch()
-        self.environment = {name: value for name, value in hermetic.environment().items() if name not in hermetic.FIXED}
+        plant_kernel(self.root, tree)
+        if not not_root():
+            plant_binaries(self.root / 'binaries', tree)
+        ours = {*hermetic.FIXED, *hermetic.OWN, *hermetic.WALLS}
+        self.environment = {name: self.place(value) for name, value in hermetic.environment().items() if name not in ours}
         self.environment.update(TMPDIR=str(self.root / 'tmp'), ELSEWHERE=str(self.root), HOME=str(self.root))
         if 'LOCPATH' in os.environ:
             self.environment['LOCPATH'] = os.environ['LOCPATH']
@@ -114,7 +151,7 @@ class Elsewhere:
         """Exit status and output of a command in the changed surroundings."""
         changes = [CHANGES[name] for name in self.chosen]
         script = ' && '.join(['cd build', *(change.shell for change in changes if change.shell), 'exec '])
-        namespace = ['unshare', '-m'] if {'kallsyms', 'sys'} & set(self.chosen) else []
+        namespace = ['unshare', '-m'] if any('mount ' in change.shell for change in changes) else []
         # what setpriv starts is still looked for with root's rights: env looks as the other user
         become = f'setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups -- env ' if 'user' in self.chosen else ''
         words = [*namespace, 'sh', '-c', f'{script}{become}"$@"', 'sh', *map(self.place, command)]
