@@ -99,10 +99,11 @@ def fewer(test):
 
 
 def plant_kernel(root, tree):
-    """A kernel that has the id of that in the recordings, and one symbol, which no test expects."""
+    """A kernel that has the id of that in the recordings, and one function, which no test expects."""
     found = re.search(bytes.fromhex(identities.RESERVED) + b'.{16}', (tree / 'tests/data/two-events.perf.data').read_bytes(), re.DOTALL)
     (root / 'notes').write_bytes(BUILD_ID_NOTE + found[0])
-    (root / 'kallsyms').write_text('ffffffff81000000 T _text\nffffffff81000000 T _stext\nffffffff81000000 T planted_leak\n')
+    symbols = {0xffffffff81000000: ('_text', '_stext'), 0xffffffff81000010: ('planted_leak',), 0xffffffff82ffffff: ('_etext',)}
+    (root / 'kallsyms').write_text(''.join(f'{at:x} T {name}\n' for at, names in symbols.items() for name in names))
 
 
 def plant_binaries(folder, tree):
