@@ -172,6 +172,11 @@ static const struct pf_option file_options[] = {
      .doc = "With --html: put the code of the functions with the most samples into the page."},
     NUMBER("switch-max-files", 0, "N", switch_max_files, "Keep only the N newest of these files."),
     FLAG("no-buildid", 'B', PERFILE_RECORDER_NO_BUILD_IDS, "Do not read the build ids of mapped files."),
+    FLAG("buildid-mmap", 0, PERFILE_RECORDER_KERNEL_BUILD_IDS,
+         "Let the kernel write the build ids of mapped files, which has them also of processes that end at once in "
+         "other "
+         "mount namespaces. While such a recording runs, recordings of others on this machine may have no names, and "
+         "older versions of perf, such as 6.1, abort."),
     {.name = "no-buildid-cache",
      .letter = 'N',
      .kind = PF_OPTION_IGNORE,

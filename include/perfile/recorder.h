@@ -67,6 +67,8 @@ enum perfile_recorder_flags {
     PERFILE_RECORDER_KERNEL_CALLCHAINS = 1 << 24, /* --kernel-callchains */
     PERFILE_RECORDER_NO_BUILD_IDS = 1 << 25,      /* -B */
     PERFILE_RECORDER_NO_SAMPLES = 1 << 26,        /* -n: maps, names and tasks only */
+    /* --buildid-mmap: the kernel writes the build ids, not the recorder; other recorders may suffer, see perfile-record(1) */
+    PERFILE_RECORDER_KERNEL_BUILD_IDS = 1 << 27,
 };
 
 struct perfile_recorder_options {

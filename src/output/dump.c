@@ -45,6 +45,14 @@ struct dump {
     bool stopped;   /* nothing is wanted any more; atomic */
 };
 
+uint16_t pf_dump_misc(const struct perfile_reader *reader, const struct perfile_record *record)
+{
+    enum { MISC_AT = 4 };
+    return record->type == PERFILE_RECORD_MMAP2
+               ? pf_load16(record->data + MISC_AT, perfile_reader_file(reader)->swapped)
+               : record->misc;
+}
+
 int pf_dump_visit(struct perfile_reader *reader, const struct pf_dumped *dumped, const struct perfile_visitor *visitor,
                   struct perfile_error *error)
 {

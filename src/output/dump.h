@@ -15,6 +15,8 @@ struct pf_dumped {
 typedef int pf_dump_put(struct perfile_reader *reader, const struct perfile_output_options *options,
                         struct pf_text *out, const struct pf_dumped *dumped, struct perfile_error *error);
 
+/* The bits as the file has them; record->misc is without one that only seems to be set. */
+uint16_t pf_dump_misc(const struct perfile_reader *reader, const struct perfile_record *record);
 /* The body of the record, and the fields of a tracepoint. 0, or an error. */
 int pf_dump_visit(struct perfile_reader *reader, const struct pf_dumped *dumped, const struct perfile_visitor *visitor,
                   struct perfile_error *error);

@@ -128,7 +128,7 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
         pf_json_string(json, "type", name);
     else
         pf_json_unsigned(json, "type", record->type);
-    pf_json_unsigned(json, "misc", record->misc);
+    pf_json_unsigned(json, "misc", pf_dump_misc(reader, record));
     pf_json_unsigned(json, "size", record->stated_bytes);
     if (record->event)
         pf_json_unsigned(json, "event", record->event->index);

@@ -345,7 +345,7 @@ static void configure_tracking(struct perfile_attr *attr, unsigned flags)
 {
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
     attr->ksymbol = attr->bpf_event = 1;
-    attr->build_id = !(flags & PERFILE_RECORDER_NO_BUILD_IDS);
+    attr->build_id = (flags & PERFILE_RECORDER_KERNEL_BUILD_IDS) && !(flags & PERFILE_RECORDER_NO_BUILD_IDS);
     attr->mmap_data = (flags & PERFILE_RECORDER_ADDRESS) != 0;
     attr->namespaces = (flags & PERFILE_RECORDER_NAMESPACES) != 0;
     attr->cgroup = (flags & PERFILE_RECORDER_CGROUPS) != 0;
@@ -470,12 +470,21 @@ void pf_event_take_filter(struct pf_listed_event *event, const struct perfile_re
         event->filter = options->filters[event->place];
 }
 
+static bool reads_build_ids(uint32_t version)
+{
+    struct perfile_attr asked = {.build_id = 1};
+    if (version)
+        pf_since_clear_flags(version, &asked);
+    return asked.build_id;
+}
+
 int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     const size_t count = chosen->count;
     const bool overwrite = overwrites(chosen, options);
-    const bool dummy = overwrite || options->flags & PERFILE_RECORDER_TRACK || may_fork_meanwhile(target, options);
+    const bool dummy = overwrite || target->some_cpus || options->flags & PERFILE_RECORDER_TRACK ||
+                       may_fork_meanwhile(target, options);
     int result = dummy ? pf_event_list_parse(chosen, "dummy:u", error) : 0;
     chosen->tracking = dummy && result == 0 ? count : 0;
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -489,6 +498,7 @@ int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *ta
     if (result < 0)
         return result;
     chosen->overwrite = overwrite;
+    chosen->build_ids = !(options->flags & PERFILE_RECORDER_NO_BUILD_IDS) && reads_build_ids(chosen->version);
     configure_tracking(&chosen->items[chosen->tracking].attr, options->flags);
     for (size_t i = 0; i < chosen->count; i++)
         configure_group(chosen, &chosen->items[i]);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cursor.h"
@@ -114,6 +117,32 @@ bool pf_build_id_from_file(int fd, struct pf_build_id *id)
             return true;
     }
     return false;
+}
+
+/*
+ * File systems of several devices, such as btrfs and overlayfs, report devices of major 0 for their files, and some put
+ * the device into the upper half of the inode number.
+ */
+static bool is_file(const struct stat *status, const struct pf_file_key *key)
+{
+    if (major(status->st_dev) == 0)
+        return (uint32_t)status->st_ino == (uint32_t)key->inode;
+    return status->st_ino == key->inode && major(status->st_dev) == key->major && minor(status->st_dev) == key->minor;
+}
+
+bool pf_build_id_from_path(int folder, const char *path, const struct pf_file_key *key, struct pf_build_id *id)
+{
+    struct stat status;
+    id->size = 0;
+    if (fstatat(folder, path, &status, 0) < 0 || !S_ISREG(status.st_mode) || (key && !is_file(&status, key)))
+        return false; /* opening a device might do something */
+    int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    if (!pf_build_id_from_file(fd, id))
+        id->size = 0;
+    close(fd);
+    return true;
 }
 
 /* ---- those that were read ---- */

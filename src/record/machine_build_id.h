@@ -18,13 +18,19 @@ bool pf_build_id_from_notes(const void *notes, size_t bytes, struct pf_build_id 
 /* From the notes of the file that is open. */
 bool pf_build_id_from_file(int fd, struct pf_build_id *id);
 
-/* A file as /proc/PID/maps names it. */
+/* A file as /proc/PID/maps and MMAP2 records name it. */
 struct pf_file_key {
     uint32_t major;
     uint32_t minor;
     uint64_t inode;
     uint64_t name_hash; /* inodes of some file systems are not unique */
 };
+
+/*
+ * From the regular file at `path`, which must be the one of `key`; NULL: any will do. False when it cannot be read or is
+ * another one, true also with size 0.
+ */
+bool pf_build_id_from_path(int folder, const char *path, const struct pf_file_key *key, struct pf_build_id *id);
 
 /* Of fixed size, for several threads; when it is full, files are read again. */
 enum { PF_BUILD_ID_SLOTS = 8192 };

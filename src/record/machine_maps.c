@@ -23,20 +23,6 @@ struct mapping {
 
 /* ---- build ids ---- */
 
-static bool read_regular(int folder, const char *path, struct pf_build_id *id)
-{
-    struct stat status;
-    if (fstatat(folder, path, &status, 0) < 0 || !S_ISREG(status.st_mode))
-        return false; /* opening a device might do something */
-    int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    if (!pf_build_id_from_file(fd, id))
-        id->size = 0;
-    close(fd);
-    return true;
-}
-
 static bool is_deleted(const char *name)
 {
     static const char mark[] = " (deleted)";
@@ -51,10 +37,10 @@ static bool read_mapped(struct pf_walker *walker, const struct mapping *mapping,
     const struct perfile_mmap2 *record = &mapping->record;
     id->size = 0;
     if (pf_path(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, record->addr, record->addr + record->len) &&
-        read_regular(mapping->process, path, id))
+        pf_build_id_from_path(mapping->process, path, NULL, id))
         return true;
     return !is_deleted(mapping->name) && pf_path(walker->path, sizeof(walker->path), "root%s", mapping->name) &&
-           read_regular(mapping->process, walker->path, id);
+           pf_build_id_from_path(mapping->process, walker->path, NULL, id);
 }
 
 static void add_build_id(struct pf_walker *walker, struct mapping *mapping)

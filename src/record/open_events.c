@@ -281,10 +281,19 @@ static int fd_of_leader(const struct pf_opened_set *opened, const struct pf_even
     return opened->items[((size_t)leader * target->cpu_count + wanted->cpu) * target->tid_count + wanted->tid].fd;
 }
 
-/* A thread that has ended, or a processor that went offline and nobody asked for, is left out. */
-static bool is_gone(const struct pf_target *target, int why)
+/* A thread that has ended, or a processor that went offline and that was not asked for, is left out. */
+static bool is_gone(const struct pf_target *target, int32_t cpu, int why)
 {
-    return why == ENODEV ? !target->some_cpus : why == ESRCH && !target->everybody;
+    const bool asked = target->some_cpus && pf_list_holds(target->sampled_cpus, cpu);
+    return why == ENODEV ? !asked : why == ESRCH && !target->everybody;
+}
+
+/* Whether the event is opened on that processor; -1: wherever its thread runs. */
+static bool counts_on(const struct pf_event_list *chosen, const struct pf_target *target, uint32_t event, int32_t cpu)
+{
+    const bool tracks = chosen->tracking && event == chosen->tracking;
+    return cpu < 0 ||
+           (pf_list_holds(chosen->items[event].cpus, cpu) && (tracks || pf_list_holds(target->sampled_cpus, cpu)));
 }
 
 /* One event everywhere; errno when it cannot be opened, or nowhere because all that it is for is gone. */
@@ -299,11 +308,11 @@ static int open_event(struct pf_opened_set *opened, const struct pf_event_list *
         for (uint32_t tid = 0; tid < target->tid_count; tid++) {
             struct pf_opened *place = &opened->items[opened->count++];
             *place = (struct pf_opened){.fd = -1, .event = event, .cpu = cpu, .tid = tid};
-            if (target->cpus[cpu] >= 0 && !pf_list_holds(one->cpus, target->cpus[cpu]))
+            if (!counts_on(chosen, target, event, target->cpus[cpu]))
                 continue;
             place->fd = open_one(&one->attr, cgroup ? cgroup->fd : target->tids[tid], target->cpus[cpu],
                                  fd_of_leader(opened, chosen, target, place), cgroup ? PERF_FLAG_PID_CGROUP : 0);
-            if (place->fd < 0 && !is_gone(target, errno))
+            if (place->fd < 0 && !is_gone(target, target->cpus[cpu], errno))
                 return errno;
             gone = place->fd < 0 ? errno : gone;
             alive += place->fd >= 0;

@@ -18,6 +18,7 @@
 #include "record/events.h"
 #include "record/machine.h"
 #include "record/made_code.h"
+#include "record/mapped_ids.h"
 #include "record/pids.h"
 #include "record/ring.h"
 #include "schema/since.h"
@@ -51,6 +52,8 @@ struct perfile_recorder {
     bool synthesized_before;    /* what runs */
     struct pf_pids pids;        /* of processes that were started meanwhile; unless everybody is recorded */
     struct pf_made_code made_code;
+    struct pf_mapped_ids mapped_ids;
+    bool has_maps;    /* the records at hand */
     uint16_t time_at; /* of samples; the same for all events */
     uint16_t tid_at;
     uint64_t first_time, last_time;
@@ -269,7 +272,7 @@ static int write_machine(struct perfile_recorder *recorder, struct perfile_error
         return result;
     const struct pf_machine_options machine = {.tids = recorder->target.everybody ? NULL : tids,
                                                .tid_count = count,
-                                               .build_ids = tracking->build_id,
+                                               .build_ids = recorder->chosen.build_ids,
                                                .data_maps = tracking->mmap_data,
                                                .namespaces = tracking->namespaces,
                                                .cgroups = tracking->cgroup,
@@ -447,6 +450,8 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = choose(recorder, error);
     if (result == 0)
         result = pf_events_configure(&recorder->chosen, &recorder->target, options, error);
+    if (result == 0 && options->cpus && recorder->chosen.tracking)
+        result = pf_target_track_everywhere(&recorder->target, options->cpus, error);
     if (result == 0 && options->cgroup)
         result = pf_event_cgroups_check(&recorder->target, error);
     if (result == 0 && options->cgroup)
@@ -457,6 +462,8 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = open_rings(recorder, error);
     if (result == 0)
         result = open_poll(recorder, error);
+    if (result == 0 && recorder->chosen.build_ids && !pf_mapped_ids_open(&recorder->mapped_ids, recorder->allocator))
+        result = pf_fail_memory(error, "build ids");
     if (result == 0)
         result = write_start(recorder, error);
     find_places(recorder);
@@ -510,6 +517,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     pf_events_close(&recorder->opened);
     pf_free(allocator, recorder->lost, recorder->chosen.count * sizeof(*recorder->lost));
     pf_pids_close(&recorder->pids);
+    pf_mapped_ids_close(&recorder->mapped_ids);
     pf_target_close(&recorder->target);
     pf_event_list_close(&recorder->chosen);
     pf_map_close(&recorder->opened_of_id);
@@ -621,6 +629,7 @@ static void note_task(struct perfile_recorder *recorder, const uint8_t *record, 
 static void note_map(struct perfile_recorder *recorder, const uint8_t *record, size_t bytes)
 {
     enum { PID_AT = 8, START_AT = 16, BYTES_AT = 24, PROT_AT = 64, NAME_AT = 72 };
+    recorder->has_maps = true;
     if (bytes > NAME_AT && pf_load32(record + PROT_AT, false) & PERFILE_PROT_EXEC &&
         memchr(record + NAME_AT, 0, bytes - NAME_AT))
         pf_made_code_map(&recorder->made_code, pf_load32(record + PID_AT, false), pf_load64(record + START_AT, false),
@@ -667,15 +676,45 @@ static int copy_state(struct perfile_writer *writer, const uint8_t *records, siz
     return result;
 }
 
-static int take_records(void *context, const uint8_t *records, size_t bytes, struct perfile_error *error)
+static int put_records(struct perfile_recorder *recorder, const uint8_t *records, size_t bytes,
+                       struct perfile_error *error)
 {
-    struct perfile_recorder *recorder = context;
-    look_through(recorder, records, bytes);
-    recorder->said_something = true;
-    recorder->counts.bytes += bytes;
     int result = recorder->writer_thread ? pf_writer_thread_put(recorder->writer_thread, records, bytes, error)
                                          : perfile_writer_records(recorder->writer, records, bytes, error);
     return result < 0 || !recorder->other ? result : copy_state(recorder->other, records, bytes, error);
+}
+
+/* Records as the kernel wrote them, but for build ids. */
+static int put_maps(struct perfile_recorder *recorder, const uint8_t *records, size_t bytes,
+                    struct perfile_error *error)
+{
+    uint8_t changed[PF_MAPPED_BYTES];
+    size_t done = 0, size;
+    int result = 0;
+    for (size_t at = 0; at < bytes && result == 0; at += size) {
+        size = pf_load16(records + at + 6, false);
+        if (pf_load32(records + at, false) != PERFILE_RECORD_MMAP2 ||
+            !pf_mapped_ids_change(&recorder->mapped_ids, records + at, size, changed))
+            continue;
+        if (at > done)
+            result = put_records(recorder, records + done, at - done, error);
+        if (result == 0)
+            result = put_records(recorder, changed, size, error);
+        done = at + size;
+    }
+    return result == 0 && done < bytes ? put_records(recorder, records + done, bytes - done, error) : result;
+}
+
+static int take_records(void *context, const uint8_t *records, size_t bytes, struct perfile_error *error)
+{
+    struct perfile_recorder *recorder = context;
+    recorder->has_maps = false;
+    look_through(recorder, records, bytes);
+    recorder->said_something = true;
+    recorder->counts.bytes += bytes;
+    return recorder->has_maps && !recorder->chosen.items[recorder->chosen.tracking].attr.build_id
+               ? put_maps(recorder, records, bytes, error)
+               : put_records(recorder, records, bytes, error);
 }
 
 /* Nothing older than the records before the previous one follows. */

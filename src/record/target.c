@@ -267,6 +267,19 @@ int pf_target_check_online(const struct pf_target *target, struct perfile_error 
     return 0;
 }
 
+int pf_target_track_everywhere(struct pf_target *target, const char *sampled, struct perfile_error *error)
+{
+    const size_t asked = target->cpu_count;
+    const int result = add_online(target, error);
+    const size_t all = target->cpu_count;
+    target->cpu_count = asked;
+    for (size_t i = asked; i < all; i++)
+        if (!pf_list_holds(sampled, target->cpus[i]))
+            target->cpus[target->cpu_count++] = target->cpus[i];
+    target->sampled_cpus = sampled;
+    return result;
+}
+
 /* ---- all of it ---- */
 
 int pf_target_split(struct pf_target *target, struct perfile_error *error)

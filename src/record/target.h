@@ -15,6 +15,8 @@ struct pf_target {
     size_t cpu_count, cpu_room;
     bool everybody;
     bool some_cpus; /* not all that there are */
+    /* A list: those for all events but the one that tracks, which is opened for `cpus`. NULL: no difference is made. */
+    const char *sampled_cpus;
 };
 
 /* ARGUMENT: a list that cannot be understood; ABSENT: no such process or user. Close it also after a failure. */
@@ -25,6 +27,11 @@ int pf_target_open(struct pf_target *target, const struct perfile_recorder_optio
  * does not tell, all of them are.
  */
 int pf_target_check_online(const struct pf_target *target, struct perfile_error *error);
+/*
+ * Tasks start and map files on other processors before they come to those that are recorded: adds all that are online, for
+ * the event that tracks. MEMORY.
+ */
+int pf_target_track_everywhere(struct pf_target *target, const char *sampled, struct perfile_error *error);
 /* Of everybody: all threads that there are now, each of its own. OPEN, MEMORY. */
 int pf_target_split(struct pf_target *target, struct perfile_error *error);
 void pf_target_close(struct pf_target *target);

@@ -744,6 +744,24 @@ def test_cpus(folder):
     expect('cpu-clock' in told and 'enable_on_exec' not in told, '-C is of everybody', told)
 
 
+def test_tasks_of_other_cpus(folder):
+    """-C chooses where samples are taken: tasks that start elsewhere, and come there later, have names."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2 or not EVERYTHING:
+        return
+    there, recorded = str(cpus[0]), str(cpus[1])
+    path = folder / 'other-cpus.data'
+    work = f'exec python3 -S -c "import os, sys; os.sched_setaffinity(0, [{there}]); os.execvp(sys.argv[1], sys.argv[1:])" sleep 0'
+    done = run('record', '-q', '-e', EVENT, '-C', recorded, '-o', str(path), '--', 'sh', '-c', work)
+    expect(done.returncode == 0, 'a recording of one CPU', done.stderr)
+    dump = [json.loads(line) for line in run('dump', '--format', 'json', str(path)).stdout.splitlines()]
+    pids = {record['pid'] for record in dump if record.get('type') == 'COMM' and record['comm'] == 'sleep'}
+    mapped = {record['pid'] for record in dump if record.get('type') == 'MMAP2'}
+    expect(pids and pids <= mapped, 'names and mappings of tasks of another CPU', pids)
+    sampled = {record['cpu'] for record in dump if record.get('type') == 'SAMPLE'}
+    expect(sampled <= {int(recorded)}, 'samples of the CPU that was asked for', sampled)
+
+
 def main():
     hermetic.settle()
     if os.environ.get('MESON_EXE_WRAPPER'):
@@ -760,7 +778,7 @@ def main():
                      test_options, test_off_cpu, test_exclude_perf, test_for_a_time, test_not_started, test_numbers,
                      test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
-                     test_cpus, test_limits, test_full_disk, test_repeat, test_html, test_nobody):
+                     test_cpus, test_tasks_of_other_cpus, test_limits, test_full_disk, test_repeat, test_html, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))

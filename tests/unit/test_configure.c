@@ -103,14 +103,15 @@ static void an_older_perf_is_not_asked_too_much(void **state)
     const struct perfile_attr *attr;
     (void)state;
     everybody = false;
-    options.flags = PERFILE_RECORDER_NO_INHERIT | PERFILE_RECORDER_CGROUPS | PERFILE_RECORDER_NAMESPACES |
-                    PERFILE_RECORDER_PHYS_ADDRESS;
+    options.flags = PERFILE_RECORDER_NO_INHERIT | PERFILE_RECORDER_KERNEL_BUILD_IDS | PERFILE_RECORDER_CGROUPS |
+                    PERFILE_RECORDER_NAMESPACES | PERFILE_RECORDER_PHYS_ADDRESS;
     attr = attr_of("cpu-clock", &options);
     assert_true(attr->cgroup && attr->namespaces && attr->ksymbol && attr->build_id);
     assert_true(attr->read_format & 16 && attr->sample_type & PERFILE_SAMPLE_CGROUP);
     version = 5004;
+    assert_true(chosen.build_ids);
     attr = attr_of("cpu-clock", &options);
-    assert_true(attr->namespaces && attr->ksymbol && attr->mmap2);
+    assert_true(attr->namespaces && attr->ksymbol && attr->mmap2 && !chosen.build_ids);
     assert_false(attr->cgroup || attr->build_id || attr->read_format & 16 || attr->sample_type & PERFILE_SAMPLE_CGROUP);
     version = 4001;
     attr = attr_of("cpu-clock", &options);
@@ -149,6 +150,8 @@ static void all_that_runs_is_tracked_from_the_opening_on(void **state)
     assert_false(chosen.items[1].attr.disabled);
     assert_true(chosen.items[1].attr.task && chosen.items[1].attr.comm && chosen.items[1].attr.mmap);
     assert_true(chosen.items[0].attr.disabled && !chosen.items[0].attr.task);
+    /* the kernel would mark the records of other recorders, too */
+    assert_true(chosen.build_ids && !chosen.items[1].attr.build_id);
 }
 
 static void options_for_all_events_change_each(void **state)

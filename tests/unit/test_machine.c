@@ -11,13 +11,16 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/btf.h"
 #include "record/machine.h"
 #include "record/machine_bpf.h"
 #include "record/machine_build_id.h"
+#include "record/mapped_ids.h"
 
 /* ---- the machine ---- */
 
@@ -331,6 +334,70 @@ static void test_build_ids(void **state)
            "MMAP2 2: 5 3000+1000@0 5,2 0:5:79 /lib/three (deleted)\n"
            "MMAP2 4002: 5 4000+1000@0 5,2 6465666768696a6b6c6d6e6f7071727374757677 /lib/four\n"
            "MMAP2 4002: 5 5000+1000@0 5,2 0102030405060708090a0b0c0d0e0f1011121314 /lib/one\n");
+    machine_close(&m);
+}
+
+/* ---- mappings of the time in which the recorder runs ---- */
+
+enum { MAPPED_BIT = PERFILE_MISC_MMAP_BUILD_ID, MAPPED_PID = 0x7ffffff0 /* has ended */ };
+
+static size_t make_mapped(uint8_t *record, const struct stat *file, uint16_t misc, const char *name)
+{
+    const uint32_t words[18] = {PERFILE_RECORD_MMAP2,
+                                misc,
+                                MAPPED_PID,
+                                MAPPED_PID,
+                                0x1000,
+                                0,
+                                0x1000,
+                                0,
+                                0,
+                                0,
+                                major(file->st_dev),
+                                minor(file->st_dev),
+                                (uint32_t)file->st_ino,
+                                (uint32_t)((uint64_t)file->st_ino >> 32),
+                                5,
+                                0,
+                                5,
+                                2};
+    memcpy(record, words, sizeof(words));
+    memcpy(record + 4, &misc, sizeof(misc));
+    memcpy(record + sizeof(words), name, strlen(name) + 1);
+    return sizeof(words) + strlen(name) + 1;
+}
+
+static void test_mapped_files_get_build_ids(void **state)
+{
+    struct machine m;
+    struct pf_mapped_ids mapped, none = {.files = NULL};
+    struct stat file;
+    uint8_t record[PF_MAPPED_BYTES], changed[PF_MAPPED_BYTES];
+    char name[PATH_MAX];
+    (void)state;
+    machine_open(&m);
+    assert_true(pf_mapped_ids_open(&mapped, pf_allocator_or_default(NULL)));
+    add_elf(&m, "library", 1);
+    snprintf(name, sizeof(name), "%s/library", m.root);
+    assert_int_equal(stat(name, &file), 0);
+    size_t bytes = make_mapped(record, &file, 2 | MAPPED_BIT, name);
+    assert_true(pf_mapped_ids_change(&mapped, record, bytes, changed));
+    assert_memory_equal(changed + 4, (&(uint16_t){2 | MAPPED_BIT}), 2);
+    assert_memory_equal(changed + 40, "\x14\0\0\0\x01\x02\x03\x04", 8);
+    assert_memory_equal(changed + 64, record + 64, bytes - 64);
+    /* without build ids, only the bit of others goes */
+    assert_true(pf_mapped_ids_change(&none, record, bytes, changed));
+    assert_memory_equal(changed + 4, (&(uint16_t){2}), 2);
+    assert_memory_equal(changed + 6, record + 6, bytes - 6);
+    bytes = make_mapped(record, &file, 2, name);
+    assert_false(pf_mapped_ids_change(&none, record, bytes, changed));
+    /* the path leads to another file by now */
+    file.st_ino++;
+    bytes = make_mapped(record, &file, 2, name);
+    assert_false(pf_mapped_ids_change(&mapped, record, bytes, changed));
+    bytes = make_mapped(record, &file, 2, "//anon");
+    assert_false(pf_mapped_ids_change(&mapped, record, bytes, changed));
+    pf_mapped_ids_close(&mapped);
     machine_close(&m);
 }
 
@@ -876,6 +943,7 @@ int main(void)
         cmocka_unit_test(test_maps),
         cmocka_unit_test(test_maps_of_an_ended_first_thread),
         cmocka_unit_test(test_build_ids),
+        cmocka_unit_test(test_mapped_files_get_build_ids),
         cmocka_unit_test(test_huge_pages_and_control_groups),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_memory_runs_out),

@@ -30,6 +30,28 @@ static void processors_are_listed(void **state)
     }
 }
 
+/* Tasks that start elsewhere had no names. */
+static void what_tracks_is_opened_on_all_processors(void **state)
+{
+    const struct perfile_recorder_options all = {.size = sizeof(all), .flags = PERFILE_RECORDER_ALL_CPUS};
+    const struct perfile_recorder_options one = {.size = sizeof(one), .cpus = "0"};
+    struct pf_target everywhere, target;
+    bool seen[4096] = {false};
+    (void)state;
+    assert_int_equal(pf_target_open(&everywhere, &all, &error), 0);
+    assert_int_equal(pf_target_open(&target, &one, &error), 0);
+    assert_int_equal(pf_target_track_everywhere(&target, one.cpus, &error), 0);
+    assert_int_equal(target.cpus[0], 0);
+    for (size_t i = 0; i < target.cpu_count; i++) {
+        assert_true(target.cpus[i] < 4096 && !seen[target.cpus[i]]);
+        seen[target.cpus[i]] = true;
+    }
+    for (size_t i = 0; i < everywhere.cpu_count; i++)
+        assert_true(seen[everywhere.cpus[i]]);
+    pf_target_close(&target);
+    pf_target_close(&everywhere);
+}
+
 static void out_of_memory_is_not_a_wrong_list(void **state)
 {
     static const struct perfile_recorder_options cases[] = {{.cpus = "0-40"}, {.flags = PERFILE_RECORDER_ALL_CPUS}};
@@ -52,6 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processors_are_listed),
+        cmocka_unit_test(what_tracks_is_opened_on_all_processors),
         cmocka_unit_test(out_of_memory_is_not_a_wrong_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
