@@ -750,12 +750,13 @@ def test_tasks_of_other_cpus(folder):
     if len(cpus) < 2 or not EVERYTHING:
         return
     there, recorded = str(cpus[0]), str(cpus[1])
-    path = folder / 'other-cpus.data'
-    work = f'exec python3 -S -c "import os, sys; os.sched_setaffinity(0, [{there}]); os.execvp(sys.argv[1], sys.argv[1:])" sleep 0'
+    path, far = folder / 'other-cpus.data', folder / 'far-away'
+    far.symlink_to(shutil.which('true'))
+    work = f'exec python3 -S -c "import os, sys; os.sched_setaffinity(0, [{there}]); os.execv(sys.argv[1], [sys.argv[1]])" {shlex.quote(str(far))}'
     done = run('record', '-q', '-e', EVENT, '-C', recorded, '-o', str(path), '--', 'sh', '-c', work)
     expect(done.returncode == 0, 'a recording of one CPU', done.stderr)
     dump = [json.loads(line) for line in run('dump', '--format', 'json', str(path)).stdout.splitlines()]
-    pids = {record['pid'] for record in dump if record.get('type') == 'COMM' and record['comm'] == 'sleep'}
+    pids = {record['pid'] for record in dump if record.get('type') == 'COMM' and record['comm'] == 'far-away'}
     mapped = {record['pid'] for record in dump if record.get('type') == 'MMAP2'}
     expect(pids and pids <= mapped, 'names and mappings of tasks of another CPU', pids)
     sampled = {record['cpu'] for record in dump if record.get('type') == 'SAMPLE'}
