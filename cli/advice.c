@@ -135,8 +135,9 @@ static const struct {
     {PERFILE_TROUBLE_NO_NAMES, "stripped, and no debug file is here; set DEBUGINFOD_URLS, or install debug symbols"},
     {PERFILE_TROUBLE_NO_KERNEL,
      "nothing here has the symbols of that kernel; --kallsyms, --vmlinux or --archive FILE have them"},
-    {PERFILE_TROUBLE_NO_JIT_MAP, "code made at run time, without a perf-PID.map or jitdump file; java needs "
-                                 "-XX:+DumpPerfMapAtExit, node --perf-basic-prof, python -X perf"},
+    {PERFILE_TROUBLE_NO_JIT_MAP,
+     "code made at run time, without a perf-PID.map or jitdump file that can be used; java "
+     "needs -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, node --perf-basic-prof, python -X perf"},
 };
 
 static void say_broken(const struct pf_advice *advice, const char *input)
@@ -205,14 +206,23 @@ static void say_lost(const struct perfile_counts *counts, const char *input)
                           input, percent, lost);
 }
 
-/* That they are not decoded is said by the output. */
+/* perf makes no samples of these traces: it prints their packets. */
+static bool has_packets_only(uint32_t type)
+{
+    return type == PERFILE_AUXTRACE_S390_CPUMSF || type == PERFILE_AUXTRACE_HISI_PTT;
+}
+
+/* That they are not decoded is said by the output. Without a kind no tool knows what they are. */
 static void say_aux(const struct perfile_counts *counts, const char *input)
 {
     const char *kind = perfile_enum_name("auxtrace_type", counts->aux_type);
 
-    if (counts->aux_bytes)
-        pf_message_advice("%s: perf script --itrace decodes AUX data (%" PRIu64 " bytes%s%s)", input, counts->aux_bytes,
-                          kind ? " of " : "", kind ? kind : "");
+    if (!counts->aux_bytes || !kind)
+        return;
+    pf_message_advice("%s: %s AUX data (%" PRIu64 " bytes of %s)", input,
+                      has_packets_only(counts->aux_type) ? "perf report -D prints the packets of"
+                                                         : "perf script --itrace decodes",
+                      counts->aux_bytes, kind);
 }
 
 void pf_advice_missing(struct perfile_reader *reader, const char *input)

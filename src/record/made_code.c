@@ -96,10 +96,14 @@ static bool has_names(const struct pf_made_code *code, uint32_t pid)
 static const struct {
     const char *comm, *advice;
 } runtimes[] = {
-    {"java", "java -XX:+DumpPerfMapAtExit"},      {"node", "node --perf-basic-prof"},
-    {"MainThread", "node --perf-basic-prof"},     {"python", "python -X perf"},
-    {"dotnet", "DOTNET_PerfMapEnabled=1 dotnet"}, {"php", "php -d opcache.jit_debug=16"},
-    {"ruby", "ruby --yjit --yjit-perf"},          {"wasmtime", "wasmtime --profile perfmap"},
+    {"java", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"},
+    {"node", "node --perf-basic-prof"},
+    {"MainThread", "node --perf-basic-prof"},
+    {"python", "python -X perf"},
+    {"dotnet", "DOTNET_PerfMapEnabled=1 dotnet"},
+    {"php", "php -d opcache.jit_debug=16"},
+    {"ruby", "ruby --yjit --yjit-perf"},
+    {"wasmtime", "wasmtime --profile perfmap"},
 };
 
 static const char *advice_for(const char *comm)

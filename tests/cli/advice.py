@@ -43,7 +43,7 @@ WRONG = {
     'kernel': (mapped('[kernel.kallsyms]_text', 0xffffffff81000000, 1, -1) + sample(0xffffffff81000010, misc=1),
                'no symbols for [kernel.kallsyms]: nothing here has the symbols of that kernel; --kallsyms'),
     'jit': (mapped('//anon', 0x600000) + sample(0x600010), 'no symbols for [JIT] tid 7: code made at run time, without a '
-            'perf-PID.map or jitdump file'),
+            'perf-PID.map or jitdump file that can be used; java needs -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit'),
     'fine': (mapped('/usr/bin/gzip') + sample(0x400010, 0x400020, 0x400030, 0x400040, 7), 'no symbols for gzip: stripped'),
 }
 ALL = ['broken', 'missing', 'other', 'stripped', 'kernel']
@@ -74,8 +74,13 @@ def make_files(folder):
         (place / name).write_bytes((header + load).ljust(0x1000, b'\0'))
 
 # What is missing in a recording, and the way out.
-MISSING = {'auxtrace': 'perf script --itrace decodes AUX data (96 bytes)\n',
-           'sched-tiny2': '18% of the samples were lost while recording (3): record with larger buffers (-m 16M), '}
+MISSING = {'sched-tiny2': '18% of the samples were lost while recording (3): record with larger buffers (-m 16M), '}
+# What reads AUX data, by kind; None: nothing does.
+TRACES = {1: 'perf script --itrace decodes AUX data (32 bytes of Intel PT)', 4: 'perf script --itrace decodes AUX data (32 bytes of Arm SPE)',
+          5: 'perf report -D prints the packets of AUX data (32 bytes of s390 CPU-MF)',
+          6: 'perf report -D prints the packets of AUX data (32 bytes of HiSilicon PTT)', 99: None}
+TRACE = ('record AUXTRACE_INFO auxtrace_type=%d priv=\n'
+         'record AUXTRACE data_size=32 offset=0 reference=2000 idx=0 tid=7 cpu=0 reserved__=0 payload=zeros:32\n')
 
 
 def main():
@@ -112,6 +117,12 @@ def main():
                 done = subprocess.run([*perfile, 'report', '-s', 'comm', DATA / f'{one}.perf.data'], capture_output=True,
                                       check=False, env=hermetic.environment(PERFILE_ADVICE=advice))
                 expect(f'{one}: missing', done.stderr.decode().count(f'.perf.data: {said}') == count, done.stderr)
+        for kind, said in TRACES.items():
+            (folder / 'trace').write_bytes(subprocess.check_output(assemble, input=(ATTR + TRACE % kind).encode()))
+            done = subprocess.run([*perfile, 'report', '-s', 'comm', folder / 'trace'], capture_output=True, check=False,
+                                  env=hermetic.environment(PERFILE_ADVICE='yes'))
+            got = [line for line in done.stderr.decode().splitlines() if 'perf ' in line]
+            expect(f'trace {kind}', got == ([f'perfile: {folder / "trace"}: {said}'] if said else []), done.stderr)
         _, lines = run('report', 'several') # its text says which files have no symbols
         for one, views in FITS.items():
             done = subprocess.run([*perfile, 'report', '-g', 'none', DATA / f'{one}.perf.data'], capture_output=True, check=False,

@@ -134,7 +134,7 @@ static const char *const lacks[PF_LACK_COUNT] = {
     [PF_LACK_BUILD] = "the file has a different build id (see --symfs, --archive, DEBUGINFOD_URLS)",
     [PF_LACK_NAMES] = "stripped, or without symbols there (see DEBUGINFOD_URLS, or install the debug files)",
     [PF_LACK_KERNEL] = "no symbols of this kernel found (see --kallsyms, --vmlinux, --archive)",
-    [PF_LACK_JIT] = "generated code without a perf-PID.map or jitdump file (see --symfs)",
+    [PF_LACK_JIT] = "generated code without a usable perf-PID.map or jitdump file (see --symfs)",
 };
 
 /* NULL: all is well with the module. */
