@@ -191,14 +191,21 @@ static void choose_format(struct pf_settings *settings)
     settings->format = settings->stat.as_json ? "perf-json" : settings->report.separator ? "perf-csv" : "text";
 }
 
-/* Metrics stand behind what is added up; tables hold what was counted. */
+/* Tables hold what one run counted; the other formats add up, and have means of several. */
+static bool is_table(const struct pf_settings *settings)
+{
+    static const char *const others[] = {"text", "perf-csv", "perf-json"};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (!strcmp(settings->format, others[i]))
+            return false;
+    return true;
+}
+
 static int check_metrics(const struct pf_settings *settings)
 {
-    static const char *const formats[] = {"text", "perf-csv", "perf-json"};
-
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-        if (!settings->stat.metrics || !strcmp(settings->format, formats[i]))
-            return PF_STATUS_OK;
+    if (!settings->stat.metrics || !is_table(settings))
+        return PF_STATUS_OK;
     pf_message("stat: --metrics needs the format text, -x or -j: tables hold what was counted");
     return PF_STATUS_USAGE;
 }
@@ -499,6 +506,8 @@ static const char *check_runs(const struct pf_settings *settings)
         return "--interval-clear needs --interval-print MS, and the terminal: it is not for --output or --log-fd";
     if (stat->repeat > 1 && stat->interval_ms)
         return "--repeat prints no intervals";
+    if (stat->repeat > 1 && is_table(settings))
+        return "--repeat needs the format text, -x or -j, which have means of several runs: a table is of one run";
     if (stat->interval_count && !stat->interval_ms)
         return "--interval-count needs --interval-print MS";
     if ((stat->summary || stat->plain_summary) && !stat->interval_ms)
