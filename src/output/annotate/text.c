@@ -405,6 +405,13 @@ static void put_losses(struct pf_annotate *annotate)
         pf_put_char(annotate->out, '\n');
 }
 
+static void put_limit(const struct pf_annotate *annotate)
+{
+    const char *limit = annotate->how->percent_limit ? annotate->how->percent_limit : "1";
+    pf_put_format(annotate->out, "No function has %.*s%% of the samples; --percent-limit 0 shows the hottest ones\n",
+                  (int)strcspn(limit, "%"), limit);
+}
+
 static int begin(struct pf_annotate *annotate, struct perfile_error *error)
 {
     struct perfile_losses losses = PERFILE_LOSSES_INIT;
@@ -415,7 +422,7 @@ static int begin(struct pf_annotate *annotate, struct perfile_error *error)
     if (!losses.samples && pf_note_no_samples(annotate->reader, losses.filtered, note))
         pf_put_format(annotate->out, "%s\n", note);
     else if (!annotate->choice.count && !annotate->how->symbol)
-        pf_put_string(annotate->out, "No function has enough samples\n");
+        put_limit(annotate);
     return 0;
 }
 

@@ -489,6 +489,8 @@ int pf_flame_recording_event(const struct pf_flame_recording *g, const char *nam
     const struct pf_profile_totals *totals = pf_profile_totals(g->profile);
     const bool filtered = totals->filtered || totals->samples;
     const char *what = g->report ? "report" : "flame graph";
+    if (g->stacks_count == 0 && g->options->filter && g->options->filter->off_cpu)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "there are no times off CPU");
     if (g->stacks_count == 0 && !filtered && pf_note_no_samples(g->reader, 0, why))
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "there are no samples. %s", why);
     if (g->stacks_count == 0)
