@@ -2,6 +2,7 @@
 /* perf's build-id cache: what is in it, and what is not needed any more. */
 #include "build_ids.h"
 #include "reading.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -204,6 +205,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("buildid-cache: kcore is not copied; perf does that");
         return PF_STATUS_USAGE;
     }
+    pf_sandbox_enter(command, settings);
     if (asked->list)
         status = list_cache(command, settings);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where symbols of the kernel are, in perf's words. */
 #include "message.h"
+#include "sandbox.h"
 #include "stream.h"
 
 #include <errno.h>
@@ -202,10 +203,11 @@ static int print(const struct symbols *symbols, const struct pf_settings *settin
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *path = settings->symbols.kallsyms ? settings->symbols.kallsyms : "/proc/kallsyms";
-    struct symbols symbols = {.text = read_text(path)};
+    struct symbols symbols = {0};
     int status;
 
-    (void)command;
+    pf_sandbox_enter(command, settings);
+    symbols.text = read_text(path);
     if (!settings->operand_count) {
         pf_message("kallsyms: the name of a symbol is missing (usage: %s kallsyms SYMBOL...)", pf_program_name());
         status = PF_STATUS_USAGE;

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,11 +59,11 @@
 #define ARCHITECTURE AUDIT_ARCH_PPC64LE
 #endif
 
-/* Of the second argument's lower half, which holds all of an ioctl's number. */
+/* Of an argument's lower half, which is all that the kernel looks at of a number of 32 bits. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define REQUEST_OFFSET (offsetof(struct seccomp_data, args) + 8)
+#define ARGUMENT_OFFSET(number) (offsetof(struct seccomp_data, args) + 8 * (number))
 #else
-#define REQUEST_OFFSET (offsetof(struct seccomp_data, args) + 12)
+#define ARGUMENT_OFFSET(number) (offsetof(struct seccomp_data, args) + 8 * (number) + 4)
 #endif
 
 /* Since 5.1 new calls have the same number everywhere. Those of this list are newer than some headers. */
@@ -76,19 +77,21 @@ enum {
     PIDFD_GETFD = 438,
     PROCESS_MADVISE = 440,
     MOUNT_SETATTR = 442,
+    QUOTACTL_FD = 443, /* 5.14 */
     LANDLOCK_CREATE_RULESET = 444,
     LANDLOCK_ADD_RULE = 445,
     LANDLOCK_RESTRICT_SELF = 446,
-    FCHMODAT2 = 452,      /* 6.6 */
-    SETXATTRAT = 463,     /* 6.13 */
-    REMOVEXATTRAT = 466,  /* 6.13 */
-    OPEN_TREE_ATTR = 467, /* 6.15 */
-    FILE_SETATTR = 469,   /* 6.17 */
-    UNKNOWN_CALLS = 470,  /* from here on nobody knows yet what they do */
+    PROCESS_MRELEASE = 448, /* 5.15 */
+    FCHMODAT2 = 452,        /* 6.6 */
+    SETXATTRAT = 463,       /* 6.13 */
+    REMOVEXATTRAT = 466,    /* 6.13 */
+    OPEN_TREE_ATTR = 467,   /* 6.15 */
+    FILE_SETATTR = 469,     /* 6.17 */
+    UNKNOWN_CALLS = 470,    /* from here on nobody knows yet what they do */
 };
 
 /* Who may do it all the same. */
-enum { NOBODY = 0, NETWORK = 1 << 0, EDITS = 1 << 1, SANITIZERS = 1 << 2 };
+enum { NOBODY = 0, NETWORK = 1 << 0, SANITIZERS = 1 << 1 };
 
 struct denied_call {
     long number;
@@ -104,11 +107,31 @@ static const struct denied_call denied_calls[] = {
     {__NR_process_vm_readv, NOBODY},
     {__NR_process_vm_writev, NOBODY},
     {PROCESS_MADVISE, NOBODY},
+    {PROCESS_MRELEASE, NOBODY},
+    {__NR_migrate_pages, NOBODY},
+    {__NR_move_pages, NOBODY},
     {PIDFD_GETFD, NOBODY},
     {__NR_kcmp, NOBODY},
     {__NR_kill, NOBODY},
+    {__NR_tkill, NOBODY},
     {__NR_rt_sigqueueinfo, NOBODY},
+    {__NR_rt_tgsigqueueinfo, NOBODY},
     {424 /* pidfd_send_signal */, NOBODY},
+    {__NR_setpriority, NOBODY}, /* also of all processes of a user */
+    {__NR_ioprio_set, NOBODY},
+    {__NR_sched_setscheduler, NOBODY},
+    {__NR_sched_setparam, NOBODY},
+    {__NR_sched_setattr, NOBODY},
+/* what programs of the same user have in common: they can be removed */
+#ifdef __NR_shmctl
+    {__NR_shmctl, NOBODY},
+    {__NR_semctl, NOBODY},
+    {__NR_msgctl, NOBODY},
+#endif
+#ifdef __NR_ipc
+    {__NR_ipc, NOBODY},
+#endif
+    {__NR_mq_unlink, NOBODY},
     /* the network */
     {__NR_socket, NETWORK},
     {__NR_connect, NETWORK},
@@ -132,7 +155,7 @@ static const struct denied_call denied_calls[] = {
     {__NR_lchown32, NOBODY},
     {__NR_fchown32, NOBODY},
 #endif
-    {__NR_fchmod, NETWORK | EDITS},
+    {__NR_fchmod, NOBODY},
     {__NR_fchmodat, NOBODY},
     {FCHMODAT2, NOBODY},
     {__NR_fchown, NOBODY},
@@ -182,6 +205,7 @@ static const struct denied_call denied_calls[] = {
     {__NR_swapon, NOBODY},
     {__NR_swapoff, NOBODY},
     {__NR_quotactl, NOBODY},
+    {QUOTACTL_FD, NOBODY},
     {__NR_acct, NOBODY},
     {__NR_init_module, NOBODY},
     {__NR_finit_module, NOBODY},
@@ -205,16 +229,58 @@ static const struct denied_call denied_calls[] = {
     {__NR_vhangup, NOBODY},
 };
 
-/* What puts words into the mouth of whoever sits at our terminal. */
-static const unsigned denied_requests[] = {TIOCSTI, TIOCLINUX};
+/* Newer C libraries ask in this way; its size is a part of the request, and <asm/termbits.h> cannot be included. */
+#ifdef TCGETS2
+struct termios2 {
+    unsigned char bytes[44];
+};
+#else
+#define TCGETS2 TCGETS
+#define TCSETS2 TCSETS
+#define TCSETSW2 TCSETSW
+#define TCSETSF2 TCSETSF
+#endif
+
+enum { VALUES_MAX = 20, OWN_PROCESS = INT_MAX /* stands for the number of this process; no other one has it */ };
+
+/* Denied or not by what one of its arguments is. */
+struct checked_call {
+    long number;
+    unsigned argument;
+    bool denies; /* these values are denied, not all others */
+    unsigned char count;
+    unsigned values[VALUES_MAX];
+};
+
+#define VALUES(...) .count = COUNT(((const unsigned[]){__VA_ARGS__})), .values = {__VA_ARGS__}
+
+static const struct checked_call checked_calls[] = {
+    /* Terminals, descriptors, the events of `top`. Others change the attributes of files that are only open for reading, or
+       push input into the terminal. */
+    {__NR_ioctl, 1,
+     VALUES(TCGETS, TCSETS, TCSETSW, TCSETSF, TCGETS2, TCSETS2, TCSETSW2, TCSETSF2, TCSBRK, TCXONC, TCFLSH, TIOCGWINSZ,
+            TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE,
+            PERF_EVENT_IOC_PAUSE_OUTPUT)},
+    /* This process alone: 0 is the caller. */
+    {__NR_prlimit64, 0, VALUES(0)},
+    {__NR_sched_setaffinity, 0, VALUES(0)},
+    {__NR_tgkill, 0, VALUES(OWN_PROCESS)},
+/* A descriptor that can be read would signal to any process. */
+#ifdef __NR_fcntl
+    {__NR_fcntl, 1, .denies = true, VALUES(F_SETOWN, F_SETOWN_EX, F_SETSIG)},
+#endif
+#ifdef __NR_fcntl64
+    {__NR_fcntl64, 1, .denies = true, VALUES(F_SETOWN, F_SETOWN_EX, F_SETSIG)},
+#endif
+};
 
 #ifdef ARCHITECTURE
 
 /* A jump reaches 255 instructions. */
-_Static_assert(COUNT(denied_calls) + COUNT(denied_requests) + 10 < 256, "the filter is too long for its jumps");
+_Static_assert(COUNT(denied_calls) + 10 < 256, "the filter is too long for its jumps");
 
 struct filter {
-    struct sock_filter code[COUNT(denied_calls) + COUNT(denied_requests) + 12];
+    struct sock_filter code[COUNT(denied_calls) + COUNT(checked_calls) * (VALUES_MAX + 4) + 12];
     unsigned short used;
 };
 
@@ -235,7 +301,7 @@ static void end(struct filter *f, unsigned result)
     add(f, BPF_RET | BPF_K, result, 0, 0);
 }
 
-/* Both come from the first instruction behind all others. */
+/* Those so far, to the instruction that is added here. */
 static void aim_jumps(struct filter *f)
 {
     for (unsigned short i = 0; i < f->used; i++) {
@@ -246,6 +312,19 @@ static void aim_jumps(struct filter *f)
             f->code[i].jf = (__u8)(f->used - 1 - i);
     }
     end(f, SECCOMP_RET_ERRNO | EPERM);
+}
+
+/* Continues where it begins if the call is another one. */
+static void add_check(struct filter *f, const struct checked_call *call)
+{
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call->number, GO_ON, call->count + 3U);
+    load(f, ARGUMENT_OFFSET(call->argument));
+    for (unsigned i = 0; i < call->count; i++) {
+        const unsigned value = call->values[i] == OWN_PROCESS ? (unsigned)getpid() : call->values[i];
+        add(f, BPF_JMP | BPF_JEQ | BPF_K, value, call->count - i, GO_ON);
+    }
+    end(f, call->denies ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM); /* none of the values */
+    end(f, call->denies ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW);
 }
 
 /* Calls of another kind, such as those of 32-bit programs, are none of ours. */
@@ -261,13 +340,11 @@ static void make_filter(struct filter *f, unsigned who)
     for (size_t i = 0; i < COUNT(denied_calls); i++)
         if (!(denied_calls[i].allowed & who))
             add(f, BPF_JMP | BPF_JEQ | BPF_K, (unsigned)denied_calls[i].number, TO_EPERM, GO_ON);
-    add(f, BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 1, GO_ON);
-    end(f, SECCOMP_RET_ALLOW);
-    load(f, REQUEST_OFFSET);
-    for (size_t i = 0; i < COUNT(denied_requests); i++)
-        add(f, BPF_JMP | BPF_JEQ | BPF_K, denied_requests[i], TO_EPERM, GO_ON);
-    end(f, SECCOMP_RET_ALLOW);
+    add(f, BPF_JMP | BPF_JA, 1, 0, 0);
     aim_jumps(f);
+    for (size_t i = 0; i < COUNT(checked_calls); i++)
+        add_check(f, &checked_calls[i]);
+    end(f, SECCOMP_RET_ALLOW);
 }
 
 /*
@@ -290,7 +367,7 @@ static int filter_calls(unsigned who)
 #else
 static int filter_calls(unsigned who)
 {
-    (void)who, (void)denied_calls, (void)denied_requests;
+    (void)who, (void)denied_calls, (void)checked_calls;
     return ENOSYS;
 }
 #endif
@@ -396,6 +473,15 @@ static void allow_folder_of(const struct fence *fence, const char *path, size_t 
     allow(fence, bytes ? folder : ".", FOLDER_ACCESS);
 }
 
+/* The file that replaces it is made with its mode, of which the umask must not clear anything: no mode is changed later. */
+static void keep_mode(const char *path)
+{
+    struct stat status;
+    const mode_t before = umask(0);
+
+    (void)umask(stat(path, &status) == 0 && S_ISREG(status.st_mode) ? before & ~status.st_mode : before);
+}
+
 /* A file is replaced by another one in its folder, behind a link as well; everything else is written in place. */
 static void allow_output(const struct fence *fence, const char *path)
 {
@@ -410,14 +496,14 @@ static void allow_output(const struct fence *fence, const char *path)
     free(place);
 }
 
-static void make_folders(char *path)
+static void make_folders(char *path, mode_t mode)
 {
     for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
         *slash = 0;
-        (void)mkdir(path, 0700);
+        (void)mkdir(path, mode);
         *slash = '/';
     }
-    (void)mkdir(path, 0700);
+    (void)mkdir(path, mode);
 }
 
 /* A dataset: its files are made in one folder of it and get their places in others. */
@@ -429,8 +515,22 @@ static bool moves_files(const struct pf_command *command, const struct pf_settin
 /* What does not exist has no rule: who would make it later makes it now. */
 static void allow_cache(const struct fence *fence, char *path)
 {
-    make_folders(path);
+    make_folders(path, 0700);
     allow(fence, path, FOLDER_ACCESS);
+}
+
+/* perf's, which has links, and which others may read. */
+static void allow_build_ids(const struct fence *fence, const struct pf_settings *settings)
+{
+    const char *folder = settings->symbols.buildid_dir, *home = getenv("HOME");
+    char path[PATH_MAX];
+
+    if ((!folder && !home) ||
+        snprintf(path, sizeof(path), "%s%s", folder ? folder : home, folder ? "" : "/.debug") >= (int)sizeof(path))
+        return;
+    if (settings->perf.add || settings->perf.update)
+        make_folders(path, 0755);
+    allow(fence, path, FOLDER_ACCESS | FS_MAKE_SYM);
 }
 
 /* As its library looks for them. */
@@ -471,7 +571,8 @@ static void allow_caches(const struct fence *fence, const struct pf_settings *se
         allow_debuginfod(fence);
 }
 
-static void allow_outputs(const struct fence *fence, const struct pf_settings *settings)
+static void allow_outputs(const struct fence *fence, const struct pf_command *command,
+                          const struct pf_settings *settings)
 {
     const char *output = settings->output;
 
@@ -479,6 +580,8 @@ static void allow_outputs(const struct fence *fence, const struct pf_settings *s
         allow_folder_of(fence, output, strcspn(output, "%"));
     else if (output && !pf_stream_is_standard(output))
         allow_output(fence, output);
+    if (output && pf_command_has_group(command, &pf_writing_group))
+        keep_mode(output);
     if (settings->script.per_event) { /* beside the recording */
         const char *input = settings->operand_count ? settings->operands[0]
                             : settings->input       ? settings->input
@@ -487,6 +590,8 @@ static void allow_outputs(const struct fence *fence, const struct pf_settings *s
     }
     if (settings->diff.against)
         allow(fence, settings->diff.against, FOLDER_ACCESS);
+    if (!strcmp(command->name, "buildid-cache"))
+        allow_build_ids(fence, settings);
     if (settings->inject_jit_dir)
         allow(fence, settings->inject_jit_dir, FOLDER_ACCESS);
 }
@@ -505,7 +610,7 @@ static int fence_files(const struct pf_command *command, const struct pf_setting
                                 .files = rules.files};
     if (fence.fd < 0)
         return errno;
-    allow_outputs(&fence, settings);
+    allow_outputs(&fence, command, settings);
     if (moves_files(command, settings))
         allow(&fence, settings->output, FOLDER_ACCESS | FS_REFER);
     if (pf_command_has_group(command, &pf_symbol_group))
@@ -522,7 +627,7 @@ static unsigned who_is(const struct pf_command *command)
     const char *servers = getenv("DEBUGINFOD_URLS");
     const bool asks = servers && *servers && pf_command_has_group(command, &pf_symbol_group);
 
-    return (asks ? NETWORK : NOBODY) | (pf_command_has_group(command, &pf_writing_group) ? EDITS : NOBODY) | SANITIZED;
+    return (asks ? NETWORK : NOBODY) | SANITIZED;
 }
 
 /* Inside of containers the calls may be missing or forbidden. That must not keep anybody from reading a recording. */

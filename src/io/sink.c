@@ -80,16 +80,16 @@ static char *temporary_name(const struct pf_sink *sink)
 }
 
 /* A file that vanishes by itself when the process dies, where the file system has such; else one with another name. */
-static int create(struct pf_sink *sink, struct perfile_error *error)
+static int create(struct pf_sink *sink, mode_t mode, struct perfile_error *error)
 {
-    sink->fd = openat(sink->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, MODE);
+    sink->fd = openat(sink->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     sink->unnamed = sink->fd >= 0;
     for (int i = 0; sink->fd < 0 && i < NAME_TRIES; i++) {
         pf_text_free(sink->allocator, sink->temporary);
         sink->temporary = temporary_name(sink);
         if (!sink->temporary)
             return pf_fail_memory(error, "output");
-        sink->fd = openat(sink->directory, sink->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
+        sink->fd = openat(sink->directory, sink->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (sink->fd < 0 && errno != EEXIST)
             break;
     }
@@ -154,6 +154,14 @@ static int open_directory_of(struct pf_sink *sink, const char *path, struct perf
     return result;
 }
 
+/* What the umask has cleared; where no mode may be changed, as in the sandbox of the command, fewer may read the file. */
+static void restore_mode(const struct pf_sink *sink, mode_t mode)
+{
+    struct stat made;
+    if (fstat(sink->fd, &made) == 0 && (made.st_mode & 0777) != mode)
+        (void)!fchmod(sink->fd, mode);
+}
+
 static int open_named(struct pf_sink *sink, const char *path, struct perfile_error *error)
 {
     struct stat there;
@@ -170,11 +178,12 @@ static int open_named(struct pf_sink *sink, const char *path, struct perfile_err
         find_place(sink);
         return 0;
     }
+    const mode_t mode = exists ? there.st_mode & 0777 : MODE;
     int result = open_directory_of(sink, path, error);
     if (result == 0)
-        result = create(sink, error);
+        result = create(sink, mode, error);
     if (result == 0 && exists)
-        result = fchmod(sink->fd, there.st_mode & 0777) == 0 ? 0 : fail(sink, PERFILE_ERROR_OPEN, errno, error);
+        restore_mode(sink, mode);
     return result;
 }
 

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include "symbol/jit/jit_elf.h"
 
 enum { CODE_BYTES_MAX = 64 << 20, UNWINDING_BYTES_MAX = 16 << 20, NAME_BYTES_MAX = 4096 };
+enum { TEMPORARY_BYTES = NAME_BYTES_MAX + 16, TEMPORARY_TRIES = 100 };
 
 /* ---- one file, whole or not at all ---- */
 
@@ -30,17 +33,30 @@ static mode_t mode_of(const struct pf_jitdump *dump)
     return fstat(dump->fd, &status) == 0 ? status.st_mode & 0644 : 0600;
 }
 
+/* A file that is not there yet, beside `path`; with its mode from the start, as the sandbox of the command changes none. */
+static int create_beside(const char *path, mode_t mode, char temporary[TEMPORARY_BYTES])
+{
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        uint32_t random = (uint32_t)i;
+        (void)!getrandom(&random, sizeof(random), 0);
+        if (snprintf(temporary, TEMPORARY_BYTES, "%s.%08" PRIx32, path, random) >= TEMPORARY_BYTES) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
 static int save(const struct pf_text *file, const char *path, mode_t mode, struct perfile_error *error)
 {
-    char temporary[NAME_BYTES_MAX + 16];
-    if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary)) {
-        errno = ENAMETOOLONG;
-        return cannot(error, path);
-    }
-    int fd = mkostemp(temporary, O_CLOEXEC);
+    char temporary[TEMPORARY_BYTES];
+    const int fd = create_beside(path, mode, temporary);
     if (fd < 0)
         return cannot(error, path);
-    bool done = fchmod(fd, mode) == 0 && pf_write_all(fd, file->data, file->used);
+    bool done = pf_write_all(fd, file->data, file->used);
     done = close(fd) == 0 && done;
     if (done && rename(temporary, path) == 0)
         return 0;
