@@ -1,8 +1,185 @@
 /* SPDX-License-Identifier: MIT */
-/* Every output of a recording, `script` with many fields and filters, `report` as a tree, and every view as a table. */
+/*
+ * Every output of a recording, `script` with many fields and filters, `report` as a tree, every view as a table, and all of these with
+ * options that come from the recording's bytes, so that flags meet which no other test combines.
+ */
 #include "fuzz.h"
 
 #include <perfile/table.h>
+
+/* ---- options by chance ---- */
+
+enum kind { FLAGS, YES, NUMBER, TEXT };
+
+/* A member of a struct of options: the highest flag, or values that are separated by '|'. */
+struct member {
+    size_t offset;
+    enum kind kind;
+    uint64_t highest;
+    const char *values;
+};
+
+#define MEMBER(of, name, ...)                                                                                          \
+    {                                                                                                                  \
+        offsetof(struct perfile_##of, name), __VA_ARGS__                                                               \
+    }
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TIMES "10ms|1us|1ns|0|50%|x"
+#define NAMES "perf|swapper,make|[unknown]|0x0||*"
+
+static const struct member filter_members[] = {
+    MEMBER(filter, time, TEXT, 0, "10%-90%|,|0,1|5%/3|+0.1,+1|x"),
+    MEMBER(filter, cpus, TEXT, 0, "0|0-3|1,7|x"),
+    MEMBER(filter, comms, TEXT, 0, NAMES),
+    MEMBER(filter, events, TEXT, 0, "cycles|cpu-clock|sched:*|x"),
+    MEMBER(filter, off_cpu, TEXT, 0, "blocked|all|both|wakers|x"),
+};
+static const struct member flame_members[] = {
+    MEMBER(flame_options, by, TEXT, 0, "comm|tid|pid,cpu|time,cpu,pid|x"),
+    MEMBER(flame_options, time_quantum, TEXT, 0, TIMES),
+    MEMBER(flame_options, event, TEXT, 0, "cycles|cpu-clock|x"),
+    MEMBER(flame_options, title, TEXT, 0, "<b>|\xff|"),
+    MEMBER(flame_options, colors, TEXT, 0, "hot|java|mem|x"),
+    MEMBER(flame_options, min_width, TEXT, 0, "0|3|50%|x"),
+    MEMBER(flame_options, width, NUMBER, 0, NULL),
+    MEMBER(flame_options, negate, YES, 0, NULL),
+    MEMBER(flame_options, count_samples, YES, 0, NULL),
+    MEMBER(flame_options, inverted, YES, 0, NULL),
+    MEMBER(flame_options, reverse, YES, 0, NULL),
+    MEMBER(flame_options, annotate, YES, 0, NULL),
+    MEMBER(flame_options, page_bytes, NUMBER, 0, NULL),
+    MEMBER(flame_options, max_nodes, NUMBER, 0, NULL),
+};
+static const struct member report_members[] = {
+    MEMBER(report_options, flags, FLAGS, PERFILE_REPORT_STATS, NULL),
+    MEMBER(report_options, sort, TEXT, 0,
+           "comm|dso,symbol|+cpu,trace|symbol_from,mispredict|mem,symbol_daddr,dcacheline|srcline,parent|time|x"),
+    MEMBER(report_options, call_graph, TEXT, 0, "none|caller|callee,fractal,2|flat|folded,address,count|x"),
+    MEMBER(report_options, dsos, TEXT, 0, NAMES),
+    MEMBER(report_options, symbols, TEXT, 0, NAMES),
+    MEMBER(report_options, percent_limit, TEXT, 0, "0|0.5|100|x"),
+    MEMBER(report_options, separator, TEXT, 0, ",|;|\t"),
+    MEMBER(report_options, max_stack, NUMBER, 0, NULL),
+    MEMBER(report_options, time_quantum, TEXT, 0, TIMES),
+    MEMBER(report_options, symbol_filter, TEXT, 0, NAMES),
+    MEMBER(report_options, percentage, TEXT, 0, "relative|absolute|x"),
+    MEMBER(report_options, widths, TEXT, 0, "0|10,20|1,1,1,1|x"),
+    MEMBER(report_options, parent, TEXT, 0, ".|^a|["),
+    MEMBER(report_options, columns, NUMBER, 0, NULL),
+    MEMBER(report_options, top, NUMBER, 0, NULL),
+    MEMBER(report_options, ignore_callees, TEXT, 0, ".|^a|["),
+    MEMBER(report_options, max_nodes, NUMBER, 0, NULL),
+};
+static const struct member event_members[] = {
+    MEMBER(event_options, flags, FLAGS, PERFILE_EVENTS_NO_CALLS, NULL),
+    MEMBER(event_options, calls, TEXT, 0, "openat,read*,%file|!poll,futex|x"),
+    MEMBER(event_options, minimum_ns, NUMBER, 0, NULL),
+    MEMBER(event_options, classes, TEXT, 0, "irq,softirq|workqueue|rwsem,mutex|x"),
+    MEMBER(event_options, sort, TEXT, 0, "max|avg,max|bytes,hit|runtime|count|x"),
+    MEMBER(event_options, fields, TEXT, 0, "contended,wait_max|avg_wait|x"),
+    MEMBER(event_options, rows, NUMBER, 0, NULL),
+    MEMBER(event_options, stack_skip, NUMBER, 0, NULL),
+    MEMBER(event_options, separator, TEXT, 0, ",|;"),
+    MEMBER(event_options, locks, TEXT, 0, NAMES),
+    MEMBER(event_options, callers, TEXT, 0, NAMES),
+    MEMBER(event_options, stack_depth, NUMBER, 0, NULL),
+    MEMBER(event_options, tasks, TEXT, 0, NAMES),
+    MEMBER(event_options, cpus, TEXT, 0, "0|0-3,7|x"),
+    MEMBER(event_options, work, TEXT, 0, NAMES),
+    MEMBER(event_options, priorities, TEXT, 0, "0-99|120|x"),
+    MEMBER(event_options, lines, NUMBER, 0, NULL),
+    MEMBER(event_options, min_stack, NUMBER, 0, NULL),
+};
+static const struct member annotate_members[] = {
+    MEMBER(annotate_options, symbol, TEXT, 0, NAMES),
+    MEMBER(annotate_options, dsos, TEXT, 0, NAMES),
+    MEMBER(annotate_options, percent_limit, TEXT, 0, "0|50|x"),
+    MEMBER(annotate_options, top, NUMBER, 0, NULL),
+    MEMBER(annotate_options, flags, FLAGS, PERFILE_ANNOTATE_ARROWS, NULL),
+    MEMBER(annotate_options, syntax, TEXT, 0, "att|intel|x"),
+    MEMBER(annotate_options, width, NUMBER, 0, NULL),
+};
+static const struct member output_members[] = {
+    MEMBER(output_options, fields, TEXT, 0, "comm,tid,ip|+addr,-period|trace:comm,trace|overhead,comm|x"),
+    MEMBER(output_options, nanoseconds, YES, 0, NULL),
+    MEMBER(output_options, show, FLAGS, 1 << 16, NULL),
+    MEMBER(output_options, max_bytes, NUMBER, 0, NULL),
+    MEMBER(output_options, count, YES, 0, NULL),
+    MEMBER(output_options, header_only, YES, 0, NULL),
+    MEMBER(output_options, color, YES, 0, NULL),
+    MEMBER(output_options, escape_names, YES, 0, NULL),
+    MEMBER(output_options, gzip, YES, 0, NULL),
+    MEMBER(output_options, keys, TEXT, 0, "comm|pid,tid|tot|stack|x"),
+    MEMBER(output_options, addresses, YES, 0, NULL),
+    MEMBER(output_options, per, TEXT, 0, "all|cpu|socket|thread|L3|x"),
+    MEMBER(output_options, title, TEXT, 0, "title|\x1b["),
+    MEMBER(output_options, header, YES, 0, NULL),
+    MEMBER(output_options, full_header, YES, 0, NULL),
+    MEMBER(output_options, no_callchain, YES, 0, NULL),
+    MEMBER(output_options, latency, YES, 0, NULL),
+    MEMBER(output_options, times, FLAGS, PERFILE_TIMES_SINCE_FIRST, NULL),
+    MEMBER(output_options, max_stack, NUMBER, 0, NULL),
+    MEMBER(output_options, sched, FLAGS, PERFILE_SCHED_PRIORITY, NULL),
+    MEMBER(output_options, metrics, TEXT, 0, "a=cycles/instructions|b=1/0|x=(|c=min(a, b) if d else 1"),
+    MEMBER(output_options, code, YES, 0, NULL),
+    MEMBER(output_options, stat, NUMBER, 0, NULL),
+};
+
+static uint64_t next(uint64_t *chance)
+{
+    *chance = *chance * 6364136223846793005 + 1442695040888963407;
+    return *chance >> 33;
+}
+
+static uint64_t chance_of(const uint8_t *data, size_t bytes)
+{
+    uint64_t chance = 14695981039346656037u;
+    for (size_t i = 0; i < bytes; i++)
+        chance = (chance ^ data[i]) * 1099511628211;
+    return chance;
+}
+
+/* One of the values, at a position of its own among the texts of these options. */
+static const char *pick(const char *values, uint64_t *chance)
+{
+    static char texts[128][64];
+    static size_t used;
+    uint64_t skipped = next(chance) % 8;
+    const char *at = values, *bar;
+    while ((bar = strchr(at, '|')) && skipped--)
+        at = bar + 1;
+    char *text = texts[used++ % COUNT(texts)];
+    snprintf(text, sizeof(texts[0]), "%.*s", (int)strcspn(at, "|"), at);
+    return text;
+}
+
+static void set_member(void *options, const struct member *member, uint64_t *chance)
+{
+    static const uint64_t numbers[] = {0, 1, 2, 3, 40, 100, 4096, UINT32_MAX, UINT64_MAX};
+    uint8_t *to = (uint8_t *)options + member->offset;
+    const unsigned flags = (unsigned)((next(chance) & next(chance)) & (2 * member->highest - 1));
+    const uint64_t number = numbers[next(chance) % COUNT(numbers)];
+    const bool yes = true;
+    const char *text = member->values ? pick(member->values, chance) : NULL;
+    if (member->kind == FLAGS)
+        memcpy(to, &flags, sizeof(flags));
+    else if (member->kind == YES)
+        memcpy(to, &yes, sizeof(yes));
+    else if (member->kind == NUMBER)
+        memcpy(to, &number, sizeof(number));
+    else
+        memcpy(to, &text, sizeof(text));
+}
+
+/* Flags always, of other members one in four. */
+static void set_members(void *options, const struct member *members, size_t count, uint64_t *chance)
+{
+    for (size_t i = 0; i < count; i++)
+        if (members[i].kind == FLAGS || next(chance) % 4 == 0)
+            set_member(options, &members[i], chance);
+}
+
+/* ---- outputs ---- */
 
 /* What lies on this machine must not matter. */
 static const struct perfile_symbol_options no_symbols = {
@@ -55,6 +232,29 @@ static void write_hierarchy(const uint8_t *data, size_t bytes, const struct perf
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     options.symbols = &no_symbols;
     options.report = &report;
+    write_output(data, bytes, info, &options);
+}
+
+static void write_by_chance(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, uint64_t *chance)
+{
+    struct perfile_filter filter = {.size = sizeof(filter)};
+    struct perfile_flame_options flame = PERFILE_FLAME_OPTIONS_INIT;
+    struct perfile_report_options report = PERFILE_REPORT_OPTIONS_INIT;
+    struct perfile_event_options events = PERFILE_EVENT_OPTIONS_INIT;
+    struct perfile_annotate_options annotate = PERFILE_ANNOTATE_OPTIONS_INIT;
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    set_members(&filter, filter_members, COUNT(filter_members), chance);
+    set_members(&flame, flame_members, COUNT(flame_members), chance);
+    set_members(&report, report_members, COUNT(report_members), chance);
+    set_members(&events, event_members, COUNT(event_members), chance);
+    set_members(&annotate, annotate_members, COUNT(annotate_members), chance);
+    set_members(&options, output_members, COUNT(output_members), chance);
+    options.symbols = &no_symbols;
+    options.filter = next(chance) % 4 ? NULL : &filter;
+    options.flame = &flame;
+    options.report = &report;
+    options.events = &events;
+    options.annotate = &annotate;
     write_output(data, bytes, info, &options);
 }
 
@@ -126,6 +326,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     const struct perfile_output_info *info;
+    uint64_t chance = chance_of(data, bytes);
     options.count = true;
     options.symbols = &no_symbols;
     for (size_t i = 0; (info = perfile_output_at(i)); i++) {
@@ -134,6 +335,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             write_scripts(data, bytes, info);
         if (strcmp(info->kind, "report") == 0)
             write_hierarchy(data, bytes, info);
+        write_by_chance(data, bytes, info, &chance);
     }
     const struct perfile_view_info *view;
     for (size_t i = 0; (view = perfile_view_at(i)); i++) {

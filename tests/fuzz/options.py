@@ -81,6 +81,7 @@ class Tables:
         self.verbs = {verb['name']: verb for verb in told['verbs'] if verb['name'] not in WITHOUT_RECORDING}
         self.views = {view['name']: [column['name'] for column in view['columns']] for view in told['views']}
         self.turns = [(verb, option) for verb in self.verbs for option in self.options(verb)] + [(verb, None) for verb in self.verbs]
+        random.Random('turns').shuffle(self.turns)
 
     def options(self, verb):
         return [option for option in self.verbs[verb]['options'] if option['name'] not in LEFT_OUT and option['kind'] != 'ignored']
