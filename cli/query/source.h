@@ -154,6 +154,7 @@ struct pf_batch {
     struct ArrowArray array;
     const struct pf_source *source;
     size_t key_count;
+    uint32_t first;                    /* of a store: the number of its first row */
     const struct ArrowArray **columns; /* by field; NULL: none; owned, with the types */
     uint8_t *types;                    /* by field */
 };

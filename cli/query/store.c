@@ -18,8 +18,10 @@ static int keep(struct pf_store *store, const struct pf_batch *batch)
     }
     if (batch->array.length > UINT32_MAX - 1 - (int64_t)store->row_count)
         return PERFILE_ERROR_MEMORY;
+    struct pf_batch *kept = &store->batches[store->batch_count++];
+    *kept = *batch;
+    kept->first = store->row_count;
     store->row_count += (uint32_t)batch->array.length;
-    store->batches[store->batch_count++] = *batch;
     return 0;
 }
 
@@ -64,12 +66,19 @@ struct pf_store *pf_store_read(struct pf_sources *sources, const struct pf_reque
     return NULL;
 }
 
-static void free_groups(struct pf_groups *groups)
+static void free_values(struct pf_groups *groups)
 {
-    free(groups->rows);
     free(groups->starts);
     free(groups->values);
     free(groups->slots);
+    groups->starts = groups->slots = NULL;
+    groups->values = NULL;
+}
+
+static void free_groups(struct pf_groups *groups)
+{
+    free_values(groups);
+    free(groups->rows);
     free(groups);
 }
 
@@ -172,9 +181,9 @@ static uint32_t group_of(struct pf_groups *groups, const struct pf_cell *value)
 }
 
 /* Texts are looked up once for each word of the batch's dictionary. */
-static bool number_batch(struct pf_groups *groups, const struct pf_batch *batch, uint32_t *numbers)
+static bool number_batch(struct pf_groups *groups, size_t field, const struct pf_batch *batch, uint32_t *numbers)
 {
-    const struct ArrowArray *array = batch->columns[groups->field];
+    const struct ArrowArray *array = batch->columns[field];
     const bool has_words = array && array->dictionary && array->dictionary->length <= batch->array.length;
     const int32_t *words = has_words ? (const int32_t *)array->buffers[1] + array->offset : NULL;
     uint32_t *known = has_words ? calloc((size_t)array->dictionary->length + 1, sizeof(*known)) : NULL;
@@ -182,7 +191,7 @@ static bool number_batch(struct pf_groups *groups, const struct pf_batch *batch,
 
     for (int64_t row = 0; is_ok && row < batch->array.length; row++) {
         struct pf_cell value;
-        pf_batch_cell(batch, groups->field, row, &value);
+        pf_batch_cell(batch, field, row, &value);
         uint32_t *before = known && value.kind == PF_CELL_TEXT ? &known[words[row]] : NULL;
         numbers[row] = before && *before ? *before - 1 : group_of(groups, &value);
         is_ok = numbers[row] != UINT32_MAX;
@@ -193,20 +202,26 @@ static bool number_batch(struct pf_groups *groups, const struct pf_batch *batch,
     return is_ok;
 }
 
-static bool sort_rows(const struct pf_store *store, struct pf_groups *groups, const uint32_t *numbers)
+/* Puts the rows, which are in *order (NULL: their own), into that of their numbers; equal ones stay as they are. */
+static bool sort_rows(const struct pf_store *store, struct pf_groups *groups, const uint32_t *numbers, uint32_t **order)
 {
-    uint32_t *ends = groups->starts = calloc(groups->count + 2, sizeof(*groups->starts)), at = 0;
+    uint32_t *ends = groups->starts = calloc(groups->count + 2, sizeof(*groups->starts));
+    uint32_t *sorted = malloc((size_t)store->row_count * sizeof(*sorted) + 1);
 
-    groups->rows = malloc((size_t)store->row_count * sizeof(*groups->rows) + 1);
-    if (!ends || !groups->rows)
+    if (!ends || !sorted) {
+        free(sorted);
         return false;
+    }
     for (uint32_t i = 0; i < store->row_count; i++)
         ends[numbers[i] + 2]++;
     for (size_t i = 2; i <= groups->count; i++)
         ends[i] += ends[i - 1];
-    for (uint32_t i = 0; i < store->batch_count; i++) /* now starts[n + 1] is where group n goes on */
-        for (uint32_t row = 0; row < store->batches[i].array.length; row++)
-            groups->rows[ends[numbers[at++] + 1]++] = (struct pf_row){i, row};
+    for (uint32_t i = 0; i < store->row_count; i++) { /* now starts[n + 1] is where group n goes on */
+        const uint32_t row = *order ? (*order)[i] : i;
+        sorted[ends[numbers[row] + 1]++] = row;
+    }
+    free(*order);
+    *order = sorted;
     return true;
 }
 
@@ -245,32 +260,61 @@ static bool sort_groups(const struct pf_store *store, struct pf_groups *groups, 
     return is_ok;
 }
 
-static bool make(const struct pf_store *store, struct pf_groups *groups)
+static bool number_rows(const struct pf_store *store, struct pf_groups *groups, size_t field, uint32_t *numbers)
 {
-    uint32_t *numbers = malloc((size_t)store->row_count * sizeof(*numbers) + 1), at = 0;
-    bool is_ok = numbers && grow(groups);
+    bool is_ok;
 
-    for (size_t i = 0; is_ok && i < store->batch_count; i++) {
-        is_ok = number_batch(groups, &store->batches[i], numbers + at);
-        at += (uint32_t)store->batches[i].array.length;
-    }
-    is_ok = is_ok && sort_groups(store, groups, numbers) && sort_rows(store, groups, numbers);
-    free(numbers);
-    return is_ok;
+    free_values(groups);
+    groups->count = 0;
+    groups->room = 32;
+    is_ok = grow(groups);
+    for (size_t i = 0; is_ok && i < store->batch_count; i++)
+        is_ok = number_batch(groups, field, &store->batches[i], numbers + store->batches[i].first);
+    return is_ok && sort_groups(store, groups, numbers);
 }
 
-const struct pf_groups *pf_store_group(struct pf_store *store, size_t field)
+static struct pf_row row_at(const struct pf_store *store, uint32_t number)
+{
+    size_t low = 0, high = store->batch_count;
+
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (store->batches[middle].first <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (struct pf_row){(uint32_t)low, number - store->batches[low].first};
+}
+
+/* By the last field first: then the order of the others lets it be. */
+static bool make(const struct pf_store *store, struct pf_groups *groups)
+{
+    uint32_t *numbers = malloc((size_t)store->row_count * sizeof(*numbers) + 1), *order = NULL;
+    bool is_ok = numbers != NULL;
+
+    for (size_t i = groups->field_count; i-- && is_ok;)
+        is_ok = number_rows(store, groups, groups->fields[i], numbers) && sort_rows(store, groups, numbers, &order);
+    free(numbers);
+    groups->rows = is_ok ? malloc((size_t)store->row_count * sizeof(*groups->rows) + 1) : NULL;
+    for (uint32_t i = 0; groups->rows && i < store->row_count; i++)
+        groups->rows[i] = row_at(store, order[i]);
+    free(order);
+    return groups->rows;
+}
+
+const struct pf_groups *pf_store_group(struct pf_store *store, const size_t *fields, size_t count)
 {
     struct pf_groups *groups = store->groups;
 
-    while (groups && groups->field != field)
+    while (groups && (groups->field_count != count || memcmp(groups->fields, fields, count * sizeof(*fields)) != 0))
         groups = groups->next;
     if (groups)
         return groups;
     if (!(groups = calloc(1, sizeof(*groups))))
         return NULL;
-    groups->field = field;
-    groups->room = 32;
+    memcpy(groups->fields, fields, count * sizeof(*fields));
+    groups->field_count = count;
     if (!make(store, groups)) {
         free_groups(groups);
         return NULL;

@@ -9,11 +9,13 @@ struct pf_row {
     uint32_t batch, row;
 };
 
-/* The rows by the values of a field, which are in order. */
+enum { PF_GROUP_FIELDS_MAX = 8 };
+
+/* The rows in the order of the values of fields; their groups are those of the first field. */
 struct pf_groups {
-    size_t field;
+    size_t fields[PF_GROUP_FIELDS_MAX], field_count;
     struct pf_row *rows; /* group after group */
-    uint32_t *starts;    /* of group_count groups, and the end */
+    uint32_t *starts;    /* of `count` groups, and the end */
     struct pf_cell *values;
     uint32_t *slots;   /* hash table: number of a group plus 1 */
     size_t slot_count; /* a power of two */
@@ -32,9 +34,9 @@ struct pf_store {
 /* All that the request asks for. NULL: an error, which is in sources->error. */
 struct pf_store *pf_store_read(struct pf_sources *sources, const struct pf_request *request);
 void pf_store_free(struct pf_store *store);
-/* NULL: out of memory. */
-const struct pf_groups *pf_store_group(struct pf_store *store, size_t field);
-/* The group with this value, which is no list; `count`: there is none. */
+/* Of one field at least. NULL: out of memory. */
+const struct pf_groups *pf_store_group(struct pf_store *store, const size_t *fields, size_t count);
+/* The group with this value, which is not a list; `count`: there is none. */
 size_t pf_groups_find(const struct pf_groups *groups, const struct pf_cell *value);
 
 #endif

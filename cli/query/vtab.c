@@ -11,7 +11,7 @@
  *
  *     scan    the sources are read from the beginning, batch by batch; what a filter can leave out is left out.
  *             From the second time on the rows are kept
- *     group   the rows are kept, and come in the order of one column: GROUP BY needs no sorting then
+ *     group   the rows are kept, and come in the order of some columns: GROUP BY needs no sorting then
  *     lookup  the same, and only those of one value: the inner side of joins
  *
  * In all of them conditions on keys (a recording, a host, a folder's name) leave out sources, which are not opened
@@ -164,8 +164,7 @@ static bool has_groups(const struct table *table, int column)
     const struct pf_relation *relation = table->module->relation;
     const size_t field = (size_t)column;
 
-    if (column < 0 || field < relation->key_count || fields->all[field].type == PERFILE_COLUMN_F64 ||
-        fields->all[field].type > PERFILE_COLUMN_TEXT)
+    if (column < 0 || fields->all[field].type == PERFILE_COLUMN_F64 || fields->all[field].type > PERFILE_COLUMN_TEXT)
         return false;
     for (size_t i = 0; i < relation->source_count; i++) {
         const uint8_t type = fields->types[i * fields->count + field];
@@ -177,7 +176,8 @@ static bool has_groups(const struct table *table, int column)
 
 struct plan {
     enum way way;
-    int column;
+    size_t columns[PF_GROUP_FIELDS_MAX];
+    size_t column_count;
     bool is_reversed;
     char letters[LETTERS_MAX + 1];
     int count;
@@ -189,18 +189,21 @@ static void use(sqlite3_index_info *info, int condition, struct plan *plan, char
     info->aConstraintUsage[condition].argvIndex = plan->count;
 }
 
-/* An equality with a value that is not known yet is one side of a join; IN is a look at each row. */
+/*
+ * An equality with a value that is not known yet is one side of a join; IN is a look at each row. That of a key finds too many rows.
+ */
 static void plan_lookup(const struct table *table, sqlite3_index_info *info, struct plan *plan)
 {
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *condition = &info->aConstraint[i];
         sqlite3_value *value;
         if (!condition->usable || condition->op != SQLITE_INDEX_CONSTRAINT_EQ || sqlite3_vtab_in(info, i, -1) ||
-            !has_groups(table, condition->iColumn) || sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK ||
+            condition->iColumn < (int)table->module->relation->key_count || !has_groups(table, condition->iColumn) ||
+            sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK ||
             sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
         plan->way = LOOKUP;
-        plan->column = condition->iColumn;
+        plan->columns[plan->column_count++] = (size_t)condition->iColumn;
         use(info, i, plan, 'k');
         return;
     }
@@ -231,13 +234,35 @@ static void plan_filter(const struct table *table, sqlite3_index_info *info, str
 
 static void plan_groups(const struct table *table, sqlite3_index_info *info, struct plan *plan)
 {
-    if (plan->way != SCAN || info->nOrderBy != 1 || !sqlite3_vtab_distinct(info) ||
-        !has_groups(table, info->aOrderBy[0].iColumn))
+    bool is_of_rows = false; /* keys alone are few: SQLite keeps no rows for DISTINCT */
+
+    if (plan->way != SCAN || info->nOrderBy < 1 || info->nOrderBy > PF_GROUP_FIELDS_MAX || !sqlite3_vtab_distinct(info))
+        return;
+    for (int i = 0; i < info->nOrderBy; i++) {
+        if (!has_groups(table, info->aOrderBy[i].iColumn) || info->aOrderBy[i].desc != info->aOrderBy[0].desc)
+            return;
+        plan->columns[i] = (size_t)info->aOrderBy[i].iColumn;
+        is_of_rows |= plan->columns[i] >= table->module->relation->key_count;
+    }
+    if (!is_of_rows)
         return;
     plan->way = GROUP;
-    plan->column = info->aOrderBy[0].iColumn;
+    plan->column_count = (size_t)info->nOrderBy;
     plan->is_reversed = info->aOrderBy[0].desc;
     info->orderByConsumed = 1;
+}
+
+/* "used columns, in hexadecimal digits; order; letters", as filter() reads it. NULL: out of memory. */
+static char *put_plan(const sqlite3_index_info *info, const struct plan *plan)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+
+    sqlite3_str_appendf(text, "%llx %d %d", (unsigned long long)info->colUsed, plan->is_reversed,
+                        (int)plan->column_count);
+    for (size_t i = 0; i < plan->column_count; i++)
+        sqlite3_str_appendf(text, " %d", (int)plan->columns[i]);
+    sqlite3_str_appendf(text, " %s", plan->letters);
+    return sqlite3_str_finish(text);
 }
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -254,8 +279,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     info->estimatedRows = plan.way == LOOKUP ? 8 : (sqlite3_int64)rows + 1;
     info->estimatedCost = plan.way == LOOKUP ? 20 : 1e7 + rows;
     info->idxNum = (int)plan.way;
-    info->idxStr = sqlite3_mprintf("%llx %d %d %s", (unsigned long long)info->colUsed, plan.column, plan.is_reversed,
-                                   plan.letters);
+    info->idxStr = put_plan(info, &plan);
     info->needToFreeIdxStr = 1;
     return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -266,8 +290,9 @@ struct cursor {
     sqlite3_vtab_cursor base;
     struct pf_request request;
     struct pf_pushed pushed;
-    bool *wanted, *selected; /* by field and by source */
-    const char *selected_by; /* a plan; NULL: none */
+    size_t columns[PF_GROUP_FIELDS_MAX], column_count; /* of the order or the value */
+    bool *wanted, *selected;                           /* by field and by source */
+    const char *selected_by;                           /* a plan; NULL: none */
     /* scan */
     struct pf_scan scan;
     bool is_scanning;
@@ -532,7 +557,7 @@ static void find_value(struct cursor *cursor, sqlite3_value *value)
     cursor->end = group < cursor->groups->count ? cursor->groups->starts[group + 1] : 0;
 }
 
-static int start_kept(struct cursor *cursor, enum way way, int column, sqlite3_value *value)
+static int start_kept(struct cursor *cursor, enum way way, sqlite3_value *value)
 {
     struct table *table = (struct table *)cursor->base.pVtab;
     const bool is_part = pf_pushed_any(&cursor->pushed);
@@ -543,7 +568,7 @@ static int start_kept(struct cursor *cursor, enum way way, int column, sqlite3_v
     if (!cursor->store)
         return complain(cursor);
     if (way != SCAN) {
-        cursor->groups = pf_store_group(cursor->store, (size_t)column);
+        cursor->groups = pf_store_group(cursor->store, cursor->columns, cursor->column_count);
         if (!cursor->groups)
             return SQLITE_NOMEM;
         cursor->end = cursor->store->row_count;
@@ -554,12 +579,21 @@ static int start_kept(struct cursor *cursor, enum way way, int column, sqlite3_v
     return SQLITE_OK;
 }
 
-static void want(struct cursor *cursor, const struct table *table, unsigned long long used, int column)
+/* What put_plan() made; the letters of its conditions. */
+static const char *take_plan(struct cursor *cursor, const struct table *table, const char *plan)
 {
-    for (size_t i = 0; i < table->fields.count; i++) {
-        const size_t bit = i < 63 ? i : 63;
-        cursor->wanted[i] = (used >> bit & 1) || (int)i == column;
+    char *rest;
+    const unsigned long long used = strtoull(plan, &rest, 16);
+
+    cursor->is_reversed = strtol(rest, &rest, 10) != 0;
+    cursor->column_count = (size_t)strtol(rest, &rest, 10);
+    for (size_t i = 0; i < table->fields.count; i++)
+        cursor->wanted[i] = used >> (i < 63 ? i : 63) & 1;
+    for (size_t i = 0; i < cursor->column_count; i++) {
+        cursor->columns[i] = (size_t)strtol(rest, &rest, 10);
+        cursor->wanted[cursor->columns[i]] = true;
     }
+    return rest + 1;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int way, const char *plan, int count, sqlite3_value **values)
@@ -567,14 +601,9 @@ static int filter(sqlite3_vtab_cursor *base, int way, const char *plan, int coun
     struct cursor *cursor = (struct cursor *)base;
     struct table *table = (struct table *)base->pVtab;
     struct pf_sources *sources = table->module->sources;
-    char *letters;
 
     reset(cursor);
-    const unsigned long long used = strtoull(plan, &letters, 16);
-    const int column = (int)strtol(letters, &letters, 10);
-    cursor->is_reversed = strtol(letters, &letters, 10) != 0;
-    letters++; /* a space */
-    want(cursor, table, used, column);
+    const char *letters = take_plan(cursor, table, plan);
     for (int i = 0; way != LOOKUP && (way == GROUP || !table->was_read) && i < count; i++) {
         const struct pf_cell cell = cell_of(values[i]);
         if (!is_key_letter(letters[i]))
@@ -586,7 +615,7 @@ static int filter(sqlite3_vtab_cursor *base, int way, const char *plan, int coun
     select_sources(cursor, table->module->relation, plan, letters, values);
     pf_pushed_set(&cursor->pushed, sources, &cursor->request);
     if (way != SCAN || table->was_read)
-        return start_kept(cursor, (enum way)way, column, count ? values[0] : NULL);
+        return start_kept(cursor, (enum way)way, count ? values[0] : NULL);
     table->was_read = true;
     cursor->is_scanning = true;
     pf_scan_start(&cursor->scan, sources, &cursor->request);

@@ -145,8 +145,8 @@ def check_paths(files):
     expect('a file', files.rows(sql, 'flat/samples.parquet') == rows)
     expect('a folder', files.rows(sql, 'flat') == rows and files.rows(sql, '-i', 'flat') == rows)
     expect('two folders', files.rows(sql, 'flat', 'many/recording=workload.perf.data') == files.rows(sql, 'many') == files.rows(sql, *files.recordings))
-    expect('names', files.rows('SELECT DISTINCT recording FROM samples', 'flat', 'many') ==
-           [{'recording': name} for name in ('flat', 'demo.perf.data', 'workload.perf.data')])
+    expect('names', files.rows('SELECT DISTINCT recording FROM samples ORDER BY 1', 'flat', 'many') ==
+           [{'recording': name} for name in ('demo.perf.data', 'flat', 'workload.perf.data')])
     everything = 'SELECT * FROM samples ORDER BY recording, time, stack_id'
     before = files.rows(everything, 'dataset')
     shutil.copytree(files.folder / 'hours', files.folder / 'compacted')
@@ -167,6 +167,18 @@ def check_distinct(files):
     joined = 'SELECT sum(s.period) AS x FROM samples AS s JOIN distinct_stacks AS k USING ({})'
     total = files.one('SELECT sum(period) AS x FROM samples', *files.recordings)
     expect('joins', files.one(joined.format('stack_id'), 'dataset') == files.one(joined.format('recording, stack_id'), 'many') == total)
+
+
+def check_groups(files):
+    """Rows come in the order of several columns, of folders, too, as SQLite sorts them."""
+    for of in ('dataset', *files.recordings[:1]):
+        for keys in ('event, symbol, dso', 'comm, tid', 'host, comm, pid, tid', 'symbol, mode', 'stack_id, event'):
+            for turn in ('', ' DESC'):
+                order = turn.join(re.split('(?=,)', keys)) + turn
+                plain = re.sub(r'(\w+)( DESC)?', r'+\1\2', order)
+                sql = f'SELECT {keys}, count(*) AS n, sum(period) AS p FROM samples GROUP BY {{}} ORDER BY {{}}'
+                rows = files.rows(sql.format(keys, order), of), files.rows(sql.format(re.sub(r'(\w+)', r'+\1', keys), plain), of)
+                expect(f'{of}: {order}: {rows[0][:2]} {rows[1][:2]}', rows[0] == rows[1] and rows[0])
 
 
 def check_refusals(files):
@@ -201,7 +213,8 @@ def main():
         files = Files(perfile, examples, data, folder)
         if 'this build has no SQLite' in files.query('SELECT 1', 'flat').stderr:
             return 77
-        for check in (check_ready, check_columns, check_conditions, check_unreadable, check_paths, check_distinct, check_refusals, check_interrupts):
+        for check in (check_ready, check_columns, check_conditions, check_unreadable, check_paths, check_distinct, check_groups, check_refusals,
+                      check_interrupts):
             check(files)
     print(f'{len(wrong)} facts are wrong')
     return 1 if wrong else 0
