@@ -124,12 +124,16 @@ void pf_merge_note(const struct pf_merge *merge, const struct pf_merge_input *in
 
 /* ---- merge_queue.c ---- */
 
-/* Of its next record; 0: it has none, and comes at once. */
+/* FORK and EXIT have a time of their own, without sample_id_all, too; 0: the next record has none. */
+uint64_t pf_merge_body_time(const struct pf_merge_input *input);
+/* Of its next record; 0: it has none, and comes at once, after the record of this input that was before it. */
 static inline uint64_t pf_merge_head_time(const struct pf_merge_input *input)
 {
     const struct perfile_record *record = input->head;
-    const bool timed = record->type < PERFILE_RECORD_HEADER_ATTR && record->time && record->time != UINT64_MAX;
-    return timed && !record->damaged ? record->time + input->shift_ns : 0;
+    if (record->type >= PERFILE_RECORD_HEADER_ATTR || record->damaged || record->time == UINT64_MAX)
+        return 0;
+    const uint64_t time = PF_LIKELY(record->time) ? record->time : pf_merge_body_time(input);
+    return time ? time + input->shift_ns : 0;
 }
 /* False when out of memory. */
 bool pf_merge_open_queue(struct pf_merge *merge);

@@ -2,6 +2,24 @@
 /* Which of the inputs has the next record: by a heap, so that thousands of recordings cost little more than two. */
 #include "edit/merge.h"
 
+uint64_t pf_merge_body_time(const struct pf_merge_input *input)
+{
+    const struct perfile_record *record = input->head;
+    union {
+        struct perfile_fork fork;
+        struct perfile_exit exit;
+    } body;
+    if (record->event && record->event->attr->sample_id_all)
+        return 0; /* it says that there is none: the recorder wrote it at its start */
+    if (record->type == PERFILE_RECORD_FORK &&
+        perfile_record_decode(input->reader, record, &body.fork, sizeof(body.fork), NULL) == 0)
+        return body.fork.time;
+    if (record->type == PERFILE_RECORD_EXIT &&
+        perfile_record_decode(input->reader, record, &body.exit, sizeof(body.exit), NULL) == 0)
+        return body.exit.time;
+    return 0;
+}
+
 /* Of equal times, the earlier input's comes first. */
 static bool add(struct pf_merge *merge, struct pf_merge_input *input)
 {

@@ -181,7 +181,7 @@ static void add_trailer(const struct change *c, struct pf_item *item)
     if (item->has_id || !c->event || !c->event->reshaped || !info || info->record_class != PF_CLASS_KERNEL ||
         !c->event->attr.sample_id_all)
         return;
-    item->id = (struct perfile_sample_id){.time = 0};
+    item->id = (struct perfile_sample_id){.time = pf_merge_head_time(c->input)};
     item->has_id = true;
 }
 
