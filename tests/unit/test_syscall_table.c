@@ -98,6 +98,7 @@ static void errors_have_names(void **state)
     (void)state;
     assert_string_equal(pf_errno_name(2), "ENOENT");
     assert_string_equal(pf_errno_text(2), "No such file or directory");
+    assert_string_equal(pf_errno_text(133), "Memory page has hardware error");
     assert_string_equal(pf_errno_name(512), "ERESTARTSYS");
     assert_null(pf_errno_text(512));
     assert_null(pf_errno_name(4000));

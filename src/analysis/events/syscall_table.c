@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/events/syscall_table.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/locale.h"
 
 enum {
 #define CALL(name, ...) CALL_##name,
@@ -120,16 +117,16 @@ const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, cha
 struct error_name {
     uint16_t number;
     const char *name;
-    int here; /* what this machine calls it */
+    const char *text; /* NULL: there is none */
 };
 
 static const struct error_name errors[] = {
-#define ERRNO(number, name) {number, #name, name},
+#define ERRNO(number, name, text) {number, #name, text},
 #include "analysis/events/syscalls/errnos.def"
 #undef ERRNO
     /* of the kernel itself: programs do not see them, tracepoints do */
-    {512, "ERESTARTSYS", 0}, {513, "ERESTARTNOINTR", 0},        {514, "ERESTARTNOHAND", 0},
-    {515, "ENOIOCTLCMD", 0}, {516, "ERESTART_RESTARTBLOCK", 0}, {524, "ENOTSUPP", 0},
+    {512, "ERESTARTSYS", NULL}, {513, "ERESTARTNOINTR", NULL},        {514, "ERESTARTNOHAND", NULL},
+    {515, "ENOIOCTLCMD", NULL}, {516, "ERESTART_RESTARTBLOCK", NULL}, {524, "ENOTSUPP", NULL},
 };
 
 static const struct error_name *find_error(uint64_t number)
@@ -149,9 +146,7 @@ const char *pf_errno_name(uint64_t number)
 const char *pf_errno_text(uint64_t number)
 {
     const struct error_name *found = find_error(number);
-    if (!found || !found->here)
-        return NULL;
-    return pf_error_text(found->here);
+    return found ? found->text : NULL;
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@ const struct pf_syscall *pf_syscall_of(enum pf_abi abi, uint64_t number);
 const struct pf_syscall *pf_syscall_named(const char *name);
 /* "ENOENT" of 2; NULL: not known. */
 const char *pf_errno_name(uint64_t number);
-/* "No such file or directory", in English, until the thread asks for another one; NULL: not known. */
+/* "No such file or directory", the same on all machines; NULL: not known. */
 const char *pf_errno_text(uint64_t number);
 /* The name or "syscall_42". */
 const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, char buffer[32]);
