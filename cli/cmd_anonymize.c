@@ -212,6 +212,6 @@ const struct pf_command pf_command_anonymize = {
     .examples = "anonymize -o shared.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
-    .groups = {&group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -532,7 +532,7 @@ static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_
     options.keys = settings->diff.update || sorts_by(run, "thread", "comm") ? "comm" : NULL;
     options.path = input->name;
     options.max_frames = needs_callers(run) ? 0 : 2;
-    options.threads = settings->jobs ? (settings->jobs < 1024 ? (unsigned)settings->jobs : 1024) : 4;
+    options.threads = pf_thread_count(settings);
     options.unmatched = pf_log_unmatched;
     options.unmatched_context = &input->log;
     if (progress) {

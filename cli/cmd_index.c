@@ -82,6 +82,6 @@ const struct pf_command pf_command_index = {
                 "convert --seekable -o small.data perf.data && perfile index small.data",
     .operand = "[FILE]",
     .operand_max = 1,
-    .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

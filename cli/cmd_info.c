@@ -24,6 +24,6 @@ const struct pf_command pf_command_info = {
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,
-    .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = pf_run_output,
 };

@@ -359,6 +359,6 @@ const struct pf_command pf_command_merge = {
     .examples = "merge -o all.data one.data two.data",
     .operand = "FILE...",
     .operand_max = SIZE_MAX,
-    .groups = {&group, &pf_writing_group, &pf_reading_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_writing_group, &pf_serial_reading_group, &pf_limit_group, &pf_common_group},
     .run = run_merge,
 };

@@ -30,6 +30,6 @@ const struct pf_command pf_command_repair = {
     .examples = "repair perf.data -o repaired.data",
     .operand = "[FILE]",
     .operand_max = 1,
-    .groups = {&group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

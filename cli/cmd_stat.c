@@ -639,7 +639,7 @@ static const struct pf_command report_command = {
     .operand = "[FILE...]",
     .operand_max = SIZE_MAX,
     .pages = true,
-    .groups = {&print_group, &report_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&print_group, &report_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run_report,
 };
 

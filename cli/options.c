@@ -89,7 +89,7 @@ const char *pf_format_at(const struct pf_command *command, size_t index, const c
     {                                                                                                                  \
         .name = "jobs", .letter = 'j', .kind = PF_OPTION_NUMBER, .argument = "N", .offset = AT(jobs),                  \
         .doc = "Use up to N threads; 0, the default, is one per CPU, at most 8. The output is the same for "           \
-               "every N. Used by report, flame, script and dump."                                                      \
+               "every N."                                                                                              \
     }
 #define STRICT_OPTION                                                                                                  \
     {                                                                                                                  \
@@ -106,8 +106,9 @@ static const struct pf_option serial_options[] = {INPUT_OPTION, STRICT_OPTION, F
 const struct pf_option_group pf_input_group = {"Reading", input_options};
 const struct pf_option_group pf_reading_group = {"Reading", input_options + 1}; /* without -i */
 static const struct pf_option file_options[] = {INPUT_OPTION, STRICT_OPTION, JOBS_OPTION, {0}};
-const struct pf_option_group pf_forceless_group = {"Reading", file_options}; /* without -f */
-const struct pf_option_group pf_serial_group = {"Reading", serial_options};  /* without -j */
+const struct pf_option_group pf_forceless_group = {"Reading", file_options};            /* without -f */
+const struct pf_option_group pf_serial_group = {"Reading", serial_options};             /* without -j */
+const struct pf_option_group pf_serial_reading_group = {"Reading", serial_options + 1}; /* without -i and -j */
 
 #define FILTER(option, short_option, value, member, ...)                                                               \
     {                                                                                                                  \

@@ -305,7 +305,8 @@ const struct pf_command *pf_command_find(const char *name);
 extern const struct pf_option_group pf_input_group;     /* where to read from and how */
 extern const struct pf_option_group pf_reading_group;   /* how: for verbs with several recordings */
 extern const struct pf_option_group pf_forceless_group; /* where from and how: for verbs with another -f */
-extern const struct pf_option_group pf_serial_group;    /* where from and how: for verbs with another -j */
+extern const struct pf_option_group pf_serial_group; /* where from and how: for verbs with one thread, or another -j */
+extern const struct pf_option_group pf_serial_reading_group; /* how: for verbs with several recordings and one thread */
 /* Which samples. Letters that mean something else in perf's verb of the same name are left out. */
 extern const struct pf_option_group pf_filter_group;       /* -C: --cpu, -c: --comms */
 extern const struct pf_option_group pf_tid_filter_group;   /* the same, and -t: --tid */
