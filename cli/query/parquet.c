@@ -267,15 +267,6 @@ static void find_numbers(struct pf_sources *sources)
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
-/* Tables of which a second one has each row once. */
-static const struct {
-    const char *table, *name, *column, *doc;
-} distinct[] = {
-    {"stacks", "distinct_stacks", "stack_id", "each stack once, for joins by stack_id"},
-    {"frames", "distinct_functions", "function_id", "each function once, for joins by function_id"},
-};
-enum { DISTINCT = sizeof(distinct) / sizeof(distinct[0]) };
-
 static const char *doc_of(const char *table)
 {
     const struct perfile_view_info *info;
@@ -342,12 +333,12 @@ static bool add_table(struct pf_sources *sources, const struct file *files, size
         if (!add_source(sources, relation, &files[i]))
             return false;
     }
-    for (size_t k = 0; k < DISTINCT; k++) {
-        if (strcasecmp(files->table, distinct[k].table) != 0)
+    for (size_t k = 0; k < PF_DISTINCT; k++) {
+        if (strcasecmp(files->table, pf_distinct[k].view) != 0)
             continue;
-        if (!(relation = add_relation(sources, distinct[k].name, distinct[k].doc)))
+        if (!(relation = add_relation(sources, pf_distinct[k].name, pf_distinct[k].doc)))
             return false;
-        relation->distinct = distinct[k].column;
+        relation->distinct = pf_distinct[k].column;
         for (size_t i = 0; i < count; i++)
             if (!add_distinct(sources, relation, &files[i]))
                 return false;

@@ -6,19 +6,6 @@
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
-/* Beside the views themselves. */
-static const struct pf_relation more[] = {
-    {.name = (char *)"distinct_stacks",
-     .view = "stacks",
-     .keys = "stack",
-     .doc = "each stack once, for joins by stack_id"},
-    {.name = (char *)"distinct_functions",
-     .view = "frames",
-     .keys = "function",
-     .doc = "each function once, for joins by function_id"},
-};
-enum { MORE = sizeof(more) / sizeof(more[0]) };
-
 static bool add_relation(struct pf_sources *sources, const struct pf_relation *like)
 {
     struct pf_relation *relation = &sources->relations[sources->relation_count++];
@@ -36,15 +23,18 @@ static bool add_relations(struct pf_sources *sources)
 
     while (perfile_view_at(count))
         count++;
-    sources->relations = calloc(count + MORE, sizeof(*sources->relations));
+    sources->relations = calloc(count + PF_DISTINCT, sizeof(*sources->relations));
     if (!sources->relations || !pf_key_add(sources, "recording") || !pf_key_add(sources, "host"))
         return false;
     for (size_t i = 0; (info = perfile_view_at(i)) != NULL; i++)
         if (!add_relation(sources,
                           &(struct pf_relation){.name = (char *)info->name, .view = info->name, .doc = info->doc}))
             return false;
-    for (size_t i = 0; i < MORE; i++)
-        if (!add_relation(sources, &more[i]))
+    for (size_t i = 0; i < PF_DISTINCT; i++)
+        if (!add_relation(sources, &(struct pf_relation){.name = (char *)pf_distinct[i].name,
+                                                         .view = pf_distinct[i].view,
+                                                         .keys = pf_distinct[i].keys,
+                                                         .doc = pf_distinct[i].doc}))
             return false;
     return true;
 }

@@ -5,6 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
+const struct pf_distinct pf_distinct[PF_DISTINCT] = {
+    {"distinct_stacks", "stacks", "stack", "stack_id", "each stack once, for joins by stack_id"},
+    {"distinct_functions", "frames", "function", "function_id", "each function once, for joins by function_id"},
+};
+
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 
 int pf_sources_fail(struct pf_sources *sources, const struct pf_source *source, int code,
@@ -308,6 +313,8 @@ static int open_next(struct pf_scan *scan)
         scan->next++;
     if (scan->next == relation->source_count)
         return 0;
+    if (scan->sources->shows_progress && scan->sources->kind->has_files)
+        pf_progress_update(&scan->sources->progress, scan->next, relation->source_count);
     scan->opened.source = &relation->sources[scan->next++];
     const int result = scan->sources->kind->open(scan->sources, relation, request, &scan->opened);
     return result < 0 ? result : 1;

@@ -61,6 +61,13 @@ struct pf_relation {
     bool is_uniform;  /* the columns of one source are those of all */
 };
 
+/* Tables that have each row of another one once, by a column of ids. */
+struct pf_distinct {
+    const char *name, *view, *keys, *column, *doc;
+};
+enum { PF_DISTINCT = 2 };
+extern const struct pf_distinct pf_distinct[PF_DISTINCT];
+
 /* The keys that all tables have. */
 enum { PF_KEY_RECORDING, PF_KEY_HOST, PF_FIXED_KEYS };
 
