@@ -125,6 +125,18 @@ static int check(const struct pf_record_output *output)
     return PF_STATUS_OUTPUT;
 }
 
+/* perf's own name is never a link that is followed: one that is there steps aside, as with perf. */
+static int set_link_aside(const struct pf_record_output *output)
+{
+    struct stat status;
+
+    if (output->settings->output || output->settings->record.no_clobber || lstat(output->path, &status) < 0 || !S_ISLNK(status.st_mode) ||
+        rename(output->path, "perf.data.old") == 0)
+        return PF_STATUS_OK;
+    pf_message("record: %s is a link, which cannot become perf.data.old: %s", output->path, strerror(errno));
+    return PF_STATUS_OUTPUT;
+}
+
 /* Where a link leads is what is written, steps aside and gets names with times: else a link would, and its file be lost. */
 static void follow_link(struct pf_record_output *output)
 {
@@ -143,6 +155,9 @@ int pf_record_output_prepare(struct pf_record_output *output, const struct pf_se
 
     *output =
         (struct pf_record_output){.settings = settings, .path = settings->output ? settings->output : "perf.data"};
+    output->named = output->path;
+    if ((status = set_link_aside(output)))
+        return status;
     follow_link(output);
     status = read_switching(output);
     return status ? status : check(output);
@@ -161,7 +176,7 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
     made.live = !streams && (!exists || S_ISREG(status.st_mode));
     made.no_sync = pf_record_output_switches(output); /* while the disk is waited for nobody would empty the buffers */
     made.compression = (int)(output->settings->write_level < 99 ? output->settings->write_level : 99);
-    const int result = perfile_writer_open_path(output->path, &made, writer, error);
+    const int result = perfile_writer_open_path(output->named, &made, writer, error); /* it checks links */
     if (result >= 0)
         return PF_STATUS_OK;
     return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : pf_status_of_error(result, PF_STATUS_OUTPUT);

@@ -14,8 +14,9 @@ enum { PF_STAMPED_BYTES = 4096 + 32 };
 
 struct pf_record_output {
     const struct pf_settings *settings;
-    const char *path; /* "-": standard output */
-    char *resolved;   /* owned: of a link to a file */
+    const char *path;  /* "-": standard output */
+    const char *named; /* as the caller named it */
+    char *resolved;    /* owned: of a link to a file */
     struct perfile_writer *writer;
     struct perfile_writer *next; /* while files are switched */
     bool shown;                  /* the writer's file stands under its name */

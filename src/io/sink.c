@@ -104,54 +104,76 @@ static int create(struct pf_sink *sink, mode_t mode, struct perfile_error *error
     return 0;
 }
 
-/* What a link leads to, whose path is relative to the folder of the link; false: it is no link, or too long. */
-static bool follow(char place[PATH_MAX])
+/* The folder of `path`, which is relative to that of the link which was followed last, and its name there. */
+static int open_folder_of(struct pf_sink *sink, const char *path, struct perfile_error *error)
 {
-    char target[PATH_MAX];
-    char *slash = strrchr(place, '/');
-    const ssize_t length = readlink(place, target, sizeof(target) - 1);
-    const size_t kept = length > 0 && target[0] != '/' && slash ? (size_t)(slash - place) + 1 : 0;
-    if (length <= 0 || kept + (size_t)length >= PATH_MAX)
-        return false;
-    memcpy(place + kept, target, (size_t)length);
-    place[kept + (size_t)length] = 0;
-    return true;
+    const char *slash = strrchr(path, '/');
+    char *folder = pf_text_copy(sink->allocator, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    char *name = pf_text_copy(sink->allocator, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
+    pf_text_free(sink->allocator, sink->name);
+    sink->name = name;
+    const int from = sink->directory;
+    if (folder && name)
+        sink->directory = openat(from >= 0 ? from : AT_FDCWD, folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int why = errno;
+    if (folder && name && from >= 0)
+        close(from);
+    pf_text_free(sink->allocator, folder);
+    if (!folder || !name)
+        return pf_fail_memory(error, "output");
+    return sink->directory < 0 ? fail(sink, PERFILE_ERROR_OPEN, why, error)
+           : *name             ? 0
+                               : fail(sink, PERFILE_ERROR_OPEN, EISDIR, error);
 }
 
 /*
- * A link stays a link: what it leads to is replaced, or made when it is not there yet. The result is `path` or in `place`; the
- * whole path may be too long for that.
+ * As the kernel with fs.protected_symlinks: in a sticky folder that all may write to, such as /tmp, a link is followed only if it
+ * is ours or belongs to the owner of the folder. Others plant links there to have files of ours replaced.
  */
-static const char *resolve(const char *path, char place[PATH_MAX])
+static bool may_follow(int directory, const struct stat *link)
 {
-    bool followed = false;
-    if (realpath(path, place))
-        return place;
-    if ((errno != ENOENT && errno != ENAMETOOLONG) || strlen(path) >= PATH_MAX)
-        return path;
-    memcpy(place, path, strlen(path) + 1);
-    for (int i = 0; i < LINKS_MAX && follow(place); i++)
-        followed = true;
-    return followed ? place : path;
+    enum { SHARED = S_ISVTX | S_IWOTH };
+    struct stat folder;
+    return fstat(directory, &folder) == 0 &&
+           ((folder.st_mode & SHARED) != SHARED || link->st_uid == geteuid() || link->st_uid == folder.st_uid);
 }
 
+/* What the name leads to: 1 and its path; 0: it is not a link. */
+static int read_link(struct pf_sink *sink, char target[PATH_MAX], struct perfile_error *error)
+{
+    struct stat link;
+    const int fd = openat(sink->directory, sink->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? 0 : fail(sink, PERFILE_ERROR_OPEN, errno, error);
+    const bool is_link = fstat(fd, &link) == 0 && S_ISLNK(link.st_mode);
+    const bool refused = is_link && !may_follow(sink->directory, &link);
+    const ssize_t length = is_link && !refused ? readlinkat(fd, "", target, PATH_MAX - 1) : 0;
+    close(fd);
+    if (refused)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, sink->path,
+                       "a link of another user, in a folder that all may write to, is not followed");
+    target[length > 0 ? length : 0] = 0;
+    return length > 0;
+}
+
+/* Until here only names were looked up; now the folder is to be written to and synchronised. */
+static int open_for_use(struct pf_sink *sink, struct perfile_error *error)
+{
+    const int found = sink->directory;
+    sink->directory = openat(found, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int why = errno;
+    close(found);
+    return sink->directory >= 0 ? 0 : fail(sink, PERFILE_ERROR_OPEN, why, error);
+}
+
+/* A link stays a link: what it leads to is replaced, or made when it is not there yet. */
 static int open_directory_of(struct pf_sink *sink, const char *path, struct perfile_error *error)
 {
-    char place[PATH_MAX];
-    const char *whole = resolve(path, place);
-    const char *slash = strrchr(whole, '/');
-    char *folder = pf_text_copy(sink->allocator, slash ? whole : ".", slash ? (size_t)(slash - whole) + 1 : 1);
-    sink->name = pf_text_copy(sink->allocator, slash ? slash + 1 : whole, strlen(slash ? slash + 1 : whole));
-    int result = folder && sink->name ? 0 : pf_fail_memory(error, "output");
-    if (result == 0 && !sink->name[0])
-        result = fail(sink, PERFILE_ERROR_OPEN, EISDIR, error);
-    if (result == 0) {
-        sink->directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (sink->directory < 0)
-            result = fail(sink, PERFILE_ERROR_OPEN, errno, error);
-    }
-    pf_text_free(sink->allocator, folder);
-    return result;
+    char target[PATH_MAX];
+    int result = open_folder_of(sink, path, error);
+    for (int i = 0; result == 0 && (result = read_link(sink, target, error)) > 0; i++)
+        result = i < LINKS_MAX ? open_folder_of(sink, target, error) : fail(sink, PERFILE_ERROR_OPEN, ELOOP, error);
+    return result < 0 ? result : open_for_use(sink, error);
 }
 
 /* What the umask has cleared; where no mode may be changed, as in the sandbox of the command, fewer may read the file. */
@@ -166,8 +188,8 @@ static int open_named(struct pf_sink *sink, const char *path, struct perfile_err
 {
     struct stat there;
     bool exists = stat(path, &there) == 0;
-    if (!exists && errno == ELOOP)
-        return fail(sink, PERFILE_ERROR_OPEN, ELOOP, error);
+    if (!exists && errno != ENOENT && errno != ENAMETOOLONG)
+        return fail(sink, PERFILE_ERROR_OPEN, errno, error);
     if (exists && S_ISDIR(there.st_mode))
         return fail(sink, PERFILE_ERROR_OPEN, EISDIR, error);
     if (exists && !S_ISREG(there.st_mode)) {
@@ -178,11 +200,12 @@ static int open_named(struct pf_sink *sink, const char *path, struct perfile_err
         find_place(sink);
         return 0;
     }
-    const mode_t mode = exists ? there.st_mode & 0777 : MODE;
+    const bool keeps_mode = exists && there.st_uid == geteuid(); /* others may have made it for all to read */
+    const mode_t mode = keeps_mode ? there.st_mode & 0777 : MODE;
     int result = open_directory_of(sink, path, error);
     if (result == 0)
         result = create(sink, mode, error);
-    if (result == 0 && exists)
+    if (result == 0 && keeps_mode)
         restore_mode(sink, mode);
     return result;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Small recordings that once led to wrong results: faults.py PERFILE ASSEMBLE"""
+import os
 import pathlib
 import subprocess
 import sys
@@ -46,6 +47,41 @@ record EXIT pid=7 ppid=1 tid=7 ptid=1 time=3000
     bench.run('merge', '-q', 'first', 'second', '-o', 'merged')
     names = bench.run('script', '-F', 'comm', 'merged').stdout.split()
     expect(names == ['work', 'work'], 'names after merge', names)
+
+
+def test_planted_links(bench):
+    """In a folder such as /tmp the link of another user led to a file of ours, which was replaced."""
+    path = bench.assemble('input.data', EVENT + 'sample ip=0x400000 pid=7 tid=7 time=1000\n')
+    shared = bench.folder / 'shared'
+    shared.mkdir()
+    shared.chmod(0o1777)
+    target, own, planted = bench.folder / 'target', shared / 'own', shared / 'planted'
+    for link in own, planted:
+        link.symlink_to(target)
+    target.write_bytes(b'before')
+    done = bench.run('convert', '-q', path, '-o', own)
+    expect(done.returncode == 0 and own.is_symlink() and target.read_bytes() != b'before', 'a link of ours', done)
+    if os.geteuid() != 0:
+        return
+    os.lchown(planted, 65534, 65534)
+    os.chown(shared, 65533, 65533)
+    target.write_bytes(b'before')
+    for verb in 'convert', 'repair', 'anonymize':
+        done = bench.run(verb, '-q', path, '-o', planted)
+        expect(done.returncode == 4 and 'not followed' in done.stderr and target.read_bytes() == b'before',
+               f'a planted link and {verb}', done)
+    target.unlink()
+    bench.run('convert', '-q', path, '-o', planted)
+    expect(not target.exists(), 'a planted link that leads nowhere')
+    os.chown(shared, 65534, 65534)  # of the owner of the folder
+    done = bench.run('convert', '-q', path, '-o', planted)
+    expect(done.returncode == 0 and target.exists(), 'a link of the owner of the folder', done)
+    theirs = shared / 'theirs'
+    theirs.touch()
+    os.chown(theirs, 65533, 65533)
+    theirs.chmod(0o666)
+    bench.run('convert', '-q', path, '-o', theirs)
+    expect(theirs.stat().st_mode & 0o777 == 0o600, 'the mode of a file that another user has made', oct(theirs.stat().st_mode))
 
 
 def main():

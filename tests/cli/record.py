@@ -365,6 +365,16 @@ def test_link(folder):
     expect(not files and len(list(folder.glob('target.data.2*'))) == 2, 'files that are switched behind a link', files)
 
 
+def test_default_name(folder):
+    """perf.data is never a link that is followed: as with perf it becomes perf.data.old."""
+    target, link = folder / 'aim', folder / 'perf.data'
+    target.write_bytes(b'before')
+    link.symlink_to(target)
+    done = run('record', '-q', '-e', 'cpu-clock', 'true', cwd=folder)
+    expect(done.returncode == 0 and samples(link) >= 0 and not link.is_symlink(), 'a recording in place of a link', done)
+    expect(target.read_bytes() == b'before' and (folder / 'perf.data.old').is_symlink(), 'the link and its file')
+
+
 def test_no_next_file(folder):
     """A file that cannot be called as it should stays what it is, and the recording ends."""
     for more in [], ['-z', '3']:
@@ -777,7 +787,7 @@ def main():
         look_around(folder, folder / 'probe.data')
         for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_no_sys, test_cgroup,
                      test_options, test_off_cpu, test_exclude_perf, test_for_a_time, test_not_started, test_numbers,
-                     test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file,
+                     test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_default_name, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
                      test_cpus, test_tasks_of_other_cpus, test_limits, test_full_disk, test_repeat, test_html, test_nobody):
             test(folder)
