@@ -370,7 +370,7 @@ static bool take_idle(struct timehist *timehist)
 static void put_idle_stacks(struct timehist *timehist)
 {
     struct pf_text *out = timehist->out;
-    const struct pf_idle_row *row = timehist->idle.rows, *end = row + timehist->idle.count;
+    size_t at = 0;
     pf_idle_stacks_sort(&timehist->idle);
     pf_put_string(out, "\nIdle stats by callchain:\n");
     for (size_t i = 0; i < pf_max(timehist->cpu_count, timehist->lives.cpu_count); i++) {
@@ -380,7 +380,8 @@ static void put_idle_stacks(struct timehist *timehist)
         put_dashes(out, "", 16, "  ");
         put_dashes(out, "", 8, "  ");
         put_dashes(out, "", 50, "\n");
-        for (; row < end && row->cpu == i; row++) {
+        for (; at < timehist->idle.count && timehist->idle.rows[at].cpu == i; at++) {
+            const struct pf_idle_row *row = &timehist->idle.rows[at];
             if (!row->count)
                 continue;
             pf_put_sched_ms(out, row->sum, 14);
