@@ -39,10 +39,10 @@ EXPECTED = 0, 1, 2, 3
 USAGE = 2
 COLOR = re.compile(rb'\x1b\[[0-9;]*m')
 CONTROL = re.compile(rb'^perfile:.*[\x00-\x08\x0b-\x1f\x7f]', re.M)
-WITHOUT_RECORDING = 'record', 'top', 'list', 'kallsyms', 'help', 'completion'  # they need the machine, or read nothing
-VIEWS_OF_RECORDING = 'record'  # as above, of verbs that have views
+WITHOUT_FILES = 'record', 'top', 'list', 'help', 'completion'  # they need the machine, or read nothing
+RECORDING_VIEW = 'record'  # the same, of verbs that have views
 WRITING = 'repair convert inject cut merge anonymize index bundle archive'.split()  # beside the recording without -o
-# What would leave the folder of the test, wait for somebody, or start programs; --output is given below.
+# What would leave the folder of the test, wait for input, or start programs; --output is in Maker.fixed.
 LEFT_OUT = {'--help', '--output', '--input', '--pager', '--open', '--tui', '--script', '--objdump', '--per-event-dump',
             '--to-json', '--html', '--debuginfod-limit', '--debuginfod-max-size', '--kcore'}
 NUMBERS = '0 1 2 3 10 100 65536 4294967295 18446744073709551615'.split()
@@ -69,17 +69,22 @@ OWN_VALUES = {
     '--time': VALUES['START,STOP'], '--map': ['a=b', '/usr=/opt'], '--jobs': ['1', '2', '4'], '--delay': ['0'],
 }
 LISTS = ('list', 'fields')
+# How companions are made of a recording; their path and that of the recording come last.
+MADE_FILES = {'archive': ['archive', '--symfs', '{symfs}', '-o'], 'bundle': ['bundle', '--symfs', '{symfs}', '-o'],
+              'folded': ['flame', '--symfs', '{symfs}', '--format', 'folded', '-o'], 'index': ['index', '-o']}
+MADE_FOLDERS = {'dataset': ['export', '--format', 'parquet', '--partition', 'host', '-o'], 'baselines': ['diff', '--update', '--against']}
 QUERIES = ['SELECT * FROM {view}', 'SELECT count(*) FROM {view}', 'SELECT comm, sum(period) FROM samples GROUP BY 1',
            'SELECT * FROM samples JOIN threads USING (tid) LIMIT 50', 'SELECT * FROM stacks, frames LIMIT 100']
 
 
 class Tables:
-    """What the command says of its verbs."""
+    """The tables of the command: its verbs, and the columns of its views."""
 
     def __init__(self, perfile):
-        told = json.loads(subprocess.run([perfile, 'help', '--json'], capture_output=True, check=True, env=hermetic.environment()).stdout)
-        self.verbs = {verb['name']: verb for verb in told['verbs'] if verb['name'] not in WITHOUT_RECORDING}
-        self.views = {view['name']: [column['name'] for column in view['columns']] for view in told['views']}
+        done = subprocess.run([perfile, 'help', '--json'], capture_output=True, check=True, env=hermetic.environment())
+        tables = json.loads(done.stdout)
+        self.verbs = {verb['name']: verb for verb in tables['verbs'] if verb['name'] not in WITHOUT_FILES}
+        self.views = {view['name']: [column['name'] for column in view['columns']] for view in tables['views']}
         self.turns = [(verb, option) for verb in self.verbs for option in self.options(verb)] + [(verb, None) for verb in self.verbs]
         random.Random('turns').shuffle(self.turns)
 
@@ -88,7 +93,7 @@ class Tables:
 
     def operands(self, verb):
         """Views and actions."""
-        return [value['value'] for value in self.verbs[verb].get('values', []) if value['value'] != VIEWS_OF_RECORDING]
+        return [value['value'] for value in self.verbs[verb].get('values', []) if value['value'] != RECORDING_VIEW]
 
     def columns(self, verb, operand):
         names = {operand, verb, f'{verb}_{operand}'} & self.views.keys() or self.views.keys()
@@ -111,17 +116,17 @@ class Companions:
                       'kallsyms': sorted((HERE.parent / 'data').glob('*.kallsyms')), 'text': [HERE / 'options.py'],
                       'recording': recordings}
         self.made = {'folder': folder / 'folder', 'symfs': self.symfs}
-        workload = HERE.parent.parent / 'examples' / 'workload.perf.data'
-        for kind, words in (('archive', ['archive', '-o']), ('folded', ['flame', '--format', 'folded', '-o']), ('bundle', ['bundle', '-q', '-o'])):
-            path = folder / f'{kind}.tar'
-            subprocess.run([perfile, *words, path, '--symfs', self.symfs, workload], capture_output=True, check=False, env=hermetic.environment())
-            self.files[kind] = [path]
-        self.folders = {'dataset': ['export', '--format', 'parquet', '--partition', 'host', '-o'],
-                        'baselines': ['export', '--format', 'parquet', '-o']}
-        for kind, words in self.folders.items():
-            subprocess.run([perfile, *words, folder / kind, workload], capture_output=True, check=False, env=hermetic.environment())
-            self.made[kind] = folder / kind
+        self.workload = HERE.parent.parent / 'examples' / 'workload.perf.data'
+        for kind, words in MADE_FILES.items():
+            self.files[kind] = [self.make(perfile, words, folder / f'{kind}.tar')]
+        for kind, words in MADE_FOLDERS.items():
+            self.made[kind] = self.make(perfile, words, folder / kind)
         recordings += self.files['bundle']
+
+    def make(self, perfile, words, path):
+        words = [word.replace('{symfs}', str(self.symfs)) for word in words]
+        subprocess.run([perfile, *words, path, self.workload], capture_output=True, check=True, env=hermetic.environment())
+        return path
 
     def get(self, kind, chance, scratch):
         """The path of one, in half of the cases of a damaged copy."""
@@ -191,12 +196,13 @@ class Maker:
         output = str(self.scratch / 'output')
         if any(word.startswith('--split') for word in words):
             output += '%'
-        given = ['-o', self.chance.choice([output, '-'] if output[-1] != '%' else [output])] if verb in WRITING + ['export'] else []
+        added = ['-o', self.chance.choice([output, '-'] if output[-1] != '%' else [output])] if verb in WRITING + ['export'] else []
         has = {option['name'] for option in self.tables.verbs[verb]['options']}
-        for name, value in (('--symfs', str(self.companions.symfs)), ('--kallsyms', '/dev/null')):
+        symbols = self.companions.get('kallsyms', self.chance, self.scratch) if verb == 'kallsyms' else '/dev/null'
+        for name, value in (('--symfs', self.companions.symfs), ('--kallsyms', symbols)):
             if name in has and not any(word.startswith(name) for word in words):
-                given += [name, value]
-        return given
+                added += [name, str(value)]
+        return added
 
     def operand(self, verb):
         operands = self.tables.operands(verb)
@@ -209,10 +215,10 @@ class Maker:
             return [recording, str(self.companions.get('recording', self.chance, self.scratch))]
         if verb == 'dataset':
             return [str(self.companions.get('dataset', self.chance, self.scratch))]
-        return [] if verb == 'buildid-cache' else [recording]
+        return {'buildid-cache': [], 'kallsyms': ['schedule', '_text']}.get(verb, [recording])
 
     def parts(self, verb, turn, recording):
-        """Before the options, the options, behind them."""
+        """What comes before the options, the options, and what comes after them."""
         operand = 'report' if verb == 'stat' else self.operand(verb)
         words = self.options(verb, operand, turn)
         if verb == 'data':
@@ -255,8 +261,9 @@ class Run:
     def __init__(self, number, setting, scratch, mutant):
         self.number, self.setting, self.scratch = number, setting, scratch
         self.chance = random.Random(f'run {number}')
-        source = self.chance.choice(setting.recordings + setting.with_companions * 8)
+        source = self.chance.choice(setting.with_companions if self.chance.random() < 0.2 else setting.recordings)
         self.source, self.recording = mutant or source, scratch / 'recording.perf.data'
+        self.is_indexed = source == setting.companions.workload and self.chance.random() < 0.5
 
     def clean(self):
         """What the last run left."""
@@ -267,6 +274,8 @@ class Run:
                 path.unlink()
         shutil.copyfile(self.source, self.recording)
         self.recording.chmod(0o600)
+        if self.is_indexed:
+            shutil.copyfile(self.setting.companions.get('index', self.chance, self.scratch), self.scratch / f'{self.recording.name}.pfi')
 
     def once(self, words):
         setting = self.setting
@@ -281,7 +290,7 @@ class Run:
         return Maker(self.setting.tables, self.setting.companions, self.chance, self.scratch).parts(*turn, str(self.recording))
 
     def run(self):
-        """Options that do not go together are a usage error: then without the last ones. Yields what was found."""
+        """Options that do not go together are a usage error: the next try is without the last ones."""
         self.clean()
         first, options, last = self.words()
         for count in dict.fromkeys([len(options), len(options) // 2, 1, 0]):
@@ -307,8 +316,8 @@ class Setting:
         made.mkdir()
         assemble_goldens(options.assemble, made)
         self.recordings = [pathlib.Path(path) for path, _ in itertools.chain.from_iterable(
-            mutants.recordings([place] if os.path.isfile(place) else [], None if os.path.isfile(place) else place, RECORDING_BYTES_MAX)
-            for place in [*options.recordings, str(made)])]
+            mutants.recordings([path] if os.path.isfile(path) else [], None if os.path.isfile(path) else path, RECORDING_BYTES_MAX)
+            for path in [*options.recordings, str(made)])]
         self.tables = Tables(options.perfile)
         (folder / 'companions').mkdir()
         self.companions = Companions(options.perfile, self.recordings, folder / 'companions')
@@ -343,7 +352,7 @@ def keep(setting, run, words):
 
 
 def run_round(setting, first, count):
-    """What was found in these runs, and how many ended as usage errors."""
+    """What was found in these runs, how many ended as usage errors, and the verbs."""
     scratch = setting.folder / f'round-{first}'
     scratch.mkdir()
     made = make_mutants(setting, scratch, first, count)
@@ -380,8 +389,8 @@ def run_all(options, folder):
     rounds = [(first, min(ROUND, end - first)) for first in range(options.first, end, ROUND)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for findings, wrong, used in pool.map(lambda round: run_round(setting, *round), rounds):
-            for number, words, finding, said in findings:
-                print(f'run {number}: perfile {" ".join(words)}\n{finding}\n{said}', flush=True)
+            for number, words, finding, messages in findings:
+                print(f'run {number}: perfile {" ".join(words)}\n{finding}\n{messages}', flush=True)
             bad, usage, verbs = bad + len(findings), usage + wrong, verbs | used
     print(f'{options.count} runs of {len(verbs)} verbs over {len(setting.recordings)} recordings, every second one a mutant: '
           f'{usage} usage errors, {bad} with findings')
