@@ -20,11 +20,18 @@ static char *joined_path(const struct pf_dataset *dataset, size_t table, const c
                                                                                                                : path;
 }
 
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+
+    return end ? end + 1 : line + strlen(line);
+}
+
 static void take_digests(const char *text, const char *key, char *to, size_t *count)
 {
     const size_t bytes = strlen(key);
 
-    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = text; *line; line = next_line(line)) {
         char digest[PF_DIGEST_TEXT];
         if (strncmp(line, key, bytes) != 0)
             continue;

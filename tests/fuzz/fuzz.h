@@ -31,6 +31,17 @@ static inline void fuzz_touch(const void *data, uint64_t bytes)
     __asm__ volatile("" : : "r"(all)); /* it is used, says this */
 }
 
+/* NULL is allowed. */
+static inline void fuzz_touch_text(const char *text)
+{
+    if (text)
+        fuzz_touch(text, strlen(text));
+}
+
+/* What lies on this machine must not matter. */
+static const struct perfile_symbol_options __attribute__((unused)) fuzz_no_symbols = {
+    .size = sizeof(fuzz_no_symbols), .symfs = "/nonexistent", .kallsyms = "/dev/null", .buildid_dir = "/nonexistent"};
+
 static inline int fuzz_write(void *context, const void *data, size_t bytes)
 {
     (void)context;

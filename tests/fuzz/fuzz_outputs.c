@@ -181,10 +181,6 @@ static void set_members(void *options, const struct member *members, size_t coun
 
 /* ---- outputs ---- */
 
-/* What lies on this machine must not matter. */
-static const struct perfile_symbol_options no_symbols = {
-    .size = sizeof(no_symbols), .symfs = "/nonexistent", .kallsyms = "/dev/null", .buildid_dir = "/nonexistent"};
-
 static void write_output(const uint8_t *data, size_t bytes, const struct perfile_output_info *info,
                          const struct perfile_output_options *options)
 {
@@ -213,7 +209,7 @@ static void write_scripts(const uint8_t *data, size_t bytes, const struct perfil
     static const struct perfile_filter filter = {
         .size = sizeof(filter), .time = "10%-90%", .cpus = "0-3", .comms = "perf,swapper"};
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.symbols = &no_symbols;
+    options.symbols = &fuzz_no_symbols;
     options.fields = all_fields();
     options.show = UINT32_MAX;
     write_output(data, bytes, info, &options);
@@ -230,7 +226,7 @@ static void write_hierarchy(const uint8_t *data, size_t bytes, const struct perf
                                                          .sort = "dso,{comm,cpu},symbol,addr",
                                                          .percent_limit = "1"};
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.symbols = &no_symbols;
+    options.symbols = &fuzz_no_symbols;
     options.report = &report;
     write_output(data, bytes, info, &options);
 }
@@ -249,7 +245,7 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     set_members(&events, event_members, COUNT(event_members), chance);
     set_members(&annotate, annotate_members, COUNT(annotate_members), chance);
     set_members(&options, output_members, COUNT(output_members), chance);
-    options.symbols = &no_symbols;
+    options.symbols = &fuzz_no_symbols;
     options.filter = next(chance) % 4 ? NULL : &filter;
     options.flame = &flame;
     options.report = &report;
@@ -264,7 +260,7 @@ static struct perfile_table *open_table(const uint8_t *data, size_t bytes, const
     struct perfile_open_options open = fuzz_options();
     struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
     struct perfile_table *table = NULL;
-    options.symbols = &no_symbols;
+    options.symbols = &fuzz_no_symbols;
     options.columns = "all";
     options.batch_rows = 256;
     if (perfile_open_memory(data, bytes, &open, reader, NULL) < 0)
@@ -328,7 +324,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const struct perfile_output_info *info;
     uint64_t chance = chance_of(data, bytes);
     options.count = true;
-    options.symbols = &no_symbols;
+    options.symbols = &fuzz_no_symbols;
     for (size_t i = 0; (info = perfile_output_at(i)); i++) {
         write_output(data, bytes, info, &options);
         if (strcmp(info->kind, "script") == 0)
