@@ -100,8 +100,12 @@ def check_columns(files):
            [{'host': 'web1', 'date': DAYS[0]}, {'host': 'web2', 'date': DAYS[1]}])
     ends = [files.one('SELECT max(time) AS x FROM samples', of) for of in ('flat', files.recordings[0])]
     expect(f'times of the clock: {ends}', ends[0] == ends[1])
-    for row in files.rows('SELECT recording, max(time) AS last, max(timestamp) AS same, min(time % 1000) AS rest FROM samples GROUP BY recording', 'dataset'):
-        expect(f'times of day: {row}', row['last'] == row['same'] and row['rest'] == 0)
+    for name, host, day in zip(files.recordings, ('web1', 'web2'), DAYS):
+        clock, wall = ([row['time'] for row in files.rows(f'SELECT time FROM samples {where} ORDER BY time', of)] for where, of in (('', name), (f"WHERE host = '{host}'", 'dataset')))
+        end = calendar.timegm((*map(int, day.split('-')), 9, 0, 0)) * 1000000000  # when the file was written, which is when the recording ended
+        expect(f'times of day of {name}: {wall[:2]}', wall == [end + (moment - clock[-1]) // 1000 * 1000 for moment in clock])
+    expect('a second name', files.one('SELECT count(*) AS x FROM samples WHERE time = timestamp', 'dataset') == 477)
+    expect('dates', files.one("SELECT max(datetime(time / 1000000000, 'unixepoch')) AS x FROM samples", 'dataset') == f'{DAYS[1]} 09:00:00')
     tracepoints = files.data / 'sched-tiny1.perf.data'
     files.export('union', recordings=[files.recordings[0], tracepoints])
     counts = files.rows('SELECT recording, count(*) AS n, count(trace_prev_pid) AS fields FROM samples GROUP BY recording ORDER BY recording', 'union')
