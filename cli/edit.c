@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
+#include "litter.h"
 #include "input.h"
 #include "sandbox.h"
 #include "rows.h"
@@ -221,6 +222,7 @@ struct perfile_writer_options pf_writing_options(const struct pf_input *input, c
 static int open_writer(struct run *run)
 {
     const struct perfile_writer_options made = pf_writing_options(&run->input, run->output, &run->log);
+    pf_litter_add_recording(run->output);
     int result = perfile_writer_open_path(run->output, &made, &run->writer, &run->input.error);
 
     run->log.input = to_standard_output(run) ? "standard output" : run->output;

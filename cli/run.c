@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "advice.h"
 #include "inputs.h"
+#include "litter.h"
 #include "sandbox.h"
 #include "stream.h"
 #include "tui/tui.h"
@@ -398,6 +399,7 @@ static int write_folder(struct run *run)
 
     if (asprintf(&folder, "%s.%ld.tmp", settings->output, (long)getpid()) < 0)
         return out_of_memory(run);
+    pf_litter_add(folder, false);
     if (mkdir(folder, 0777) != 0) {
         error = errno;
     } else {
@@ -407,6 +409,7 @@ static int write_folder(struct run *run)
         if (error || status > PF_STATUS_FINDINGS)
             remove_folder(run, folder);
     }
+    pf_litter_drop(folder);
     free(folder);
     if (!error)
         return status;

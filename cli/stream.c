@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream.h"
+#include "litter.h"
 #include "message.h"
 #include "pager.h"
 
@@ -26,6 +27,18 @@ static int complain(const struct pf_stream *stream, int error)
     return error == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_OUTPUT;
 }
 
+/* A file that vanishes by itself when the process ends, where the file system has such; -1: it does not. */
+static int open_unnamed(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = strndup(slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    const int fd =
+        folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+
+    free(folder);
+    return fd;
+}
+
 /* Devices, pipes and links (/dev/stdout) are written in place; only files can be replaced. */
 static int open_fd(struct pf_stream *stream)
 {
@@ -39,7 +52,11 @@ static int open_fd(struct pf_stream *stream)
         stream->temporary = NULL;
         return -1;
     }
-    return open(stream->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = open_unnamed(stream->path);
+    stream->unnamed = fd >= 0;
+    if (!stream->unnamed)
+        pf_litter_add(stream->temporary, false);
+    return stream->unnamed ? fd : open(stream->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -62,6 +79,8 @@ int pf_stream_open(struct pf_stream *stream, const char *path)
     if (stream->fd >= 0)
         return PF_STATUS_OK;
     const int status = complain(stream, errno);
+    if (stream->temporary)
+        pf_litter_drop(stream->temporary);
     free(stream->temporary);
     free(stream->buffer);
     return status;
@@ -196,11 +215,24 @@ int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct 
     return pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
+/* The rename that makes the file appear needs a name. */
+static void name_it(struct pf_stream *stream)
+{
+    char self[32];
+
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", stream->fd);
+    pf_litter_add(stream->temporary, false);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, stream->temporary, AT_SYMLINK_FOLLOW) < 0)
+        stream->error = errno;
+}
+
 /* The steps that make a file last: each may be the one that finds the disk full. */
 static void finish(struct pf_stream *stream)
 {
     if (stream->temporary && !stream->error && fsync(stream->fd) < 0)
         stream->error = errno;
+    if (stream->unnamed && !stream->error)
+        name_it(stream);
     if (close(stream->fd) < 0 && !stream->error && errno != EINTR)
         stream->error = errno;
     if (stream->temporary && stream->keeps_old && !stream->error)
@@ -221,6 +253,8 @@ int pf_stream_close(struct pf_stream *stream, bool keep)
     }
     if (stream->temporary && (stream->error || !keep))
         unlink(stream->temporary);
+    if (stream->temporary)
+        pf_litter_drop(stream->temporary);
     status = pf_pager_finish();
     if (stream->error && !stream->closed_pipe)
         status = complain(stream, stream->error);

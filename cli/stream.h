@@ -9,6 +9,7 @@ struct pf_stream {
     int fd;
     const char *path; /* NULL: standard output */
     char *temporary;  /* the file that becomes `path`, or NULL when it is written in place; owned */
+    bool unnamed;     /* so far it has no name at all */
     char *buffer;     /* owned */
     size_t used;
     bool begun;       /* something was written */

@@ -69,7 +69,7 @@ void pf_temporary_name(char text[NAME_MAX + 1], const char *name)
     uint32_t random = 0;
     if (getrandom(&random, sizeof(random), 0) != sizeof(random))
         random = (uint32_t)getpid() + (uint32_t)clock();
-    snprintf(text, NAME_MAX + 1, ".%.200s.%08x", name, random);
+    snprintf(text, NAME_MAX + 1, ".%.200s.%ld.%08x", name, (long)getpid(), random);
 }
 
 static char *temporary_name(const struct pf_sink *sink)

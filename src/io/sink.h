@@ -34,7 +34,7 @@ struct pf_sink {
     int error_number;
 };
 
-/* ".NAME.xxxxxxxx", by which it is easy to see what a left-over file was meant to be. */
+/* ".NAME.PID.xxxxxxxx", by which it is easy to see what a left-over file was meant to be. */
 void pf_temporary_name(char text[NAME_MAX + 1], const char *name);
 /* So that the names in it last; what is under them is complete also where a folder cannot be synced. */
 void pf_sync_folder(int directory);

@@ -3,9 +3,13 @@
 """Small recordings that once led to wrong results: faults.py PERFILE ASSEMBLE"""
 import os
 import pathlib
+import random
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -82,6 +86,37 @@ def test_planted_links(bench):
     theirs.chmod(0o666)
     bench.run('convert', '-q', path, '-o', theirs)
     expect(theirs.stat().st_mode & 0o777 == 0o600, 'the mode of a file that another user has made', oct(theirs.stat().st_mode))
+
+
+WRITERS = {  # arguments after -o OUTPUT, where the recording is the last one
+    'convert': ['convert', '-q'], 'directory': ['convert', '-q', '--mode', 'directory'], 'bundle': ['bundle', '-q'],
+    'script': ['script', '-q'], 'report': ['report', '-q'], 'flame': ['flame', '-q', '--format', 'html'], 'index': ['index', '-q'],
+    'parquet': ['export', '-q', '--format', 'parquet', '--view', 'samples'], 'tables': ['export', '-q', '--format', 'parquet'],
+}
+
+
+def test_nothing_is_left_by_signals(bench):
+    """NAME.PID.tmp, or a hidden folder, stayed beside the output after Ctrl-C, a closed terminal or a time limit."""
+    samples = ''.join(f'sample ip={0x400000 + i % 64} pid=7 tid=7 time={1000 + i}\n' for i in range(20000))
+    path = bench.assemble('many.data', EVENT + samples)
+    random_time = random.Random(30)
+    for name, arguments in WRITERS.items():
+        folder = bench.folder / f'killed-{name}'
+        folder.mkdir()
+        start = time.monotonic()
+        bench.run(*arguments, '-o', folder / 'output', path)
+        seconds = time.monotonic() - start
+        whole = sorted(file.relative_to(folder) for file in folder.rglob('*'))
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            shutil.rmtree(folder)
+            folder.mkdir()
+            writer = subprocess.Popen([bench.perfile, *arguments, '-o', str(folder / 'output'), str(path)], cwd=bench.folder,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(random_time.uniform(0, seconds))
+            writer.send_signal(number)
+            writer.wait(timeout=60)
+            left = sorted(file.relative_to(folder) for file in folder.rglob('*'))
+            expect(left in ([], whole), f'{name} after signal {number}', left)
 
 
 def main():
