@@ -33,6 +33,8 @@ static int write_index(struct pf_input *input)
         return status;
     result = perfile_index_write(input->reader, &(struct perfile_sink){&out, pf_stream_write}, &input->error);
     status = result < 0 ? pf_input_failure(input, result) : PF_STATUS_OK;
+    if (result == PERFILE_ERROR_UNSUPPORTED && perfile_reader_counts(input->reader)->losses)
+        status = PF_STATUS_FINDINGS; /* another recording could have one */
     if (result == PERFILE_ERROR_UNSUPPORTED && !strcmp(input->error.what, "compression"))
         pf_message("%s: `perfile convert --seekable -o OUT %s` makes a recording that can have one",
                    input->command->name, input->name);

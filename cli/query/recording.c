@@ -53,13 +53,13 @@ int pf_recordings_list(struct pf_sources *sources, const struct pf_command *comm
 
 /* ---- recordings -------------------------------------------------------------------------------------------------- */
 
+/* NULL where it is not recorded. False when out of memory. */
 static bool set_host(struct pf_source *source, struct perfile_reader *reader)
 {
     const char *host = NULL;
+    const int result = perfile_feature_text(reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL);
 
-    if (perfile_feature_text(reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL) != 0)
-        host = NULL;
-    return pf_source_set_key(source, PF_KEY_HOST, host);
+    return result != PERFILE_ERROR_MEMORY && pf_source_set_key(source, PF_KEY_HOST, result == 0 ? host : NULL);
 }
 
 static bool add_source(struct pf_sources *sources)

@@ -424,7 +424,10 @@ int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input,
         if (result < 0)
             return result;
     }
-    if (perfile_feature_text(input->reader, PERFILE_FEATURE_HOSTNAME, NULL, &input->host, NULL) < 0 || !*input->host)
+    const int found = perfile_feature_text(input->reader, PERFILE_FEATURE_HOSTNAME, NULL, &input->host, error);
+    if (found == PERFILE_ERROR_MEMORY)
+        return found;
+    if (found < 0 || !*input->host)
         input->host = NULL;
     /* in a stream it is a record of its own */
     return input->reader->tracing_data ? pf_merge_take_tracing(merge, input, error) : 0;

@@ -400,8 +400,9 @@ static bool name_by_type_line(struct perfile_reader *reader, struct pf_event *ev
 static int name_by_meta_info(struct perfile_reader *reader, struct perfile_error *error)
 {
     const char *text;
-    if (perfile_feature_text(reader, PERFILE_FEATURE_META_INFO, "event_type_info", &text, NULL) < 0)
-        return 0;
+    const int found = perfile_feature_text(reader, PERFILE_FEATURE_META_INFO, "event_type_info", &text, error);
+    if (found < 0)
+        return found == PERFILE_ERROR_MEMORY ? found : 0;
     struct pf_map lines;
     pf_map_open(&lines, reader->allocator);
     bool done = find_type_lines(reader, text, &lines);

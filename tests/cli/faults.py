@@ -88,6 +88,13 @@ def test_planted_links(bench):
     expect(theirs.stat().st_mode & 0o777 == 0o600, 'the mode of a file that another user has made', oct(theirs.stat().st_mode))
 
 
+def test_index_of_damage(bench):
+    """It is a finding, not a wrong command line."""
+    path = bench.assemble('cut.data', EVENT + 'sample ip=0x400000 pid=7 tid=7 time=1000\n' * 9, '--cut', '-20')
+    done = bench.run('index', '-o', 'cut.pfi', path)
+    expect(done.returncode == 1, 'the exit status of index', done)
+
+
 WRITERS = {  # arguments after -o OUTPUT, where the recording is the last one
     'convert': ['convert', '-q'], 'directory': ['convert', '-q', '--mode', 'directory'], 'bundle': ['bundle', '-q'],
     'script': ['script', '-q'], 'report': ['report', '-q'], 'flame': ['flame', '-q', '--format', 'html'], 'index': ['index', '-q'],
