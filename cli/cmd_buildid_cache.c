@@ -24,20 +24,27 @@ static int read_cache(const struct pf_settings *settings, struct pf_build_ids *i
     return result == PERFILE_ERROR_STOPPED ? PF_STATUS_MEMORY : pf_status_of_error(result, PF_STATUS_UNREADABLE);
 }
 
-static int list_cache(const struct pf_command *command, const struct pf_settings *settings)
+static int print_cache(const struct pf_settings *settings, struct pf_stream *out)
 {
     struct pf_build_ids ids = {0};
-    struct pf_stream out;
-    int status = read_cache(settings, &ids), written;
+    const int status = read_cache(settings, &ids);
 
-    (void)command;
-    if (!status && !(status = pf_stream_open(&out, settings->output))) {
-        pf_build_ids_print(&ids, &out);
-        written = pf_stream_close(&out, true);
-        status = written;
-    }
+    if (!status)
+        pf_build_ids_print(&ids, out);
     pf_build_ids_free(&ids);
     return status;
+}
+
+static int list_cache(const struct pf_settings *settings)
+{
+    struct pf_stream out;
+    int status = pf_stream_open(&out, settings->output);
+
+    if (status)
+        return status;
+    status = print_cache(settings, &out);
+    const int written = pf_stream_close(&out, !status);
+    return status ? status : written;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
@@ -170,11 +177,14 @@ static bool has(const struct pf_build_ids *cache, const struct pf_build_id *id)
     return false;
 }
 
+/* With --list after that: standard output can be opened once. */
 static int print_missing(struct pf_input *input, struct pf_stream *out)
 {
     struct pf_build_ids wanted = {0}, cache = {0};
     int result = pf_build_ids_read(&wanted, input, false);
 
+    if (input->settings->perf.list)
+        (void)print_cache(input->settings, out); /* what fails here fails below, too */
     if (result >= 0 && read_cache(input->settings, &cache) == PF_STATUS_OK) {
         char text[PF_BUILD_ID_TEXT];
         for (size_t i = 0; i < wanted.count; i++)
@@ -206,8 +216,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return PF_STATUS_USAGE;
     }
     pf_sandbox_enter(command, settings);
-    if (asked->list)
-        status = list_cache(command, settings);
+    if (asked->list && !asked->missing)
+        status = list_cache(settings);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         done = steps[i].list ? each(settings, steps[i].list, steps[i].work) : PF_STATUS_OK;
         status = done > status ? done : status;
