@@ -62,7 +62,8 @@ int pf_carry_bundle(const char *verb, const char *input, const char *output, boo
     if (!pf_has_bundle(input, &bundle))
         return PF_STATUS_OK;
     if (!wanted || !is_file(output)) {
-        pf_message("%s: the bundle of %s is left out (%" PRIu64 " files)", verb, input, bundle.files);
+        char files[PF_COUNTED_BYTES];
+        pf_message("%s: the bundle of %s is left out (%s)", verb, input, pf_counted(bundle.files, "files", files));
         return PF_STATUS_OK;
     }
     if (append(input, &bundle, output))

@@ -345,17 +345,16 @@ static void print_json(const struct splitting *splitting)
 
 static void print_text(const struct splitting *splitting)
 {
-    char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+    char records[PF_COUNTED_BYTES], samples[PF_GROUPED_BYTES];
 
     for (size_t i = 0; i < splitting->part_count; i++) {
         const struct part *part = &splitting->parts[i];
         pf_print_name(part->path, stdout);
-        printf(": %s records, %s of them samples\n", pf_grouped(part->counts.records, records),
+        printf(": %s, %s of them samples\n", pf_counted(part->counts.records, "records", records),
                pf_grouped(part->counts.samples, samples));
     }
-    char parts[PF_GROUPED_BYTES], what[PF_GROUPED_BYTES + 8];
-    snprintf(what, sizeof(what), "%s parts", pf_grouped(splitting->part_count, parts));
-    pf_report_text(&splitting->report, what, stdout);
+    char parts[PF_COUNTED_BYTES];
+    pf_report_text(&splitting->report, pf_counted(splitting->part_count, "parts", parts), stdout);
 }
 
 static void put_part(void *context, size_t row, size_t column, struct perfile_value *value)

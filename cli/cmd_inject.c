@@ -111,13 +111,13 @@ static void print_json(struct pf_json_writer *json)
 
 static void print_text(FILE *to)
 {
-    char mappings[PF_GROUPED_BYTES], files[PF_GROUPED_BYTES], dumps[PF_GROUPED_BYTES];
+    char mappings[PF_COUNTED_BYTES], files[PF_COUNTED_BYTES], dumps[PF_COUNTED_BYTES];
 
     if (counts.maps_added)
-        fprintf(to, "  %s mappings placed before their first sample\n", pf_grouped(counts.maps_added, mappings));
+        fprintf(to, "  %s\n", pf_counted(counts.maps_added, "mappings placed before their first sample", mappings));
     if (jitdumps)
-        fprintf(to, "  %s mappings of code added, in %s files jitted-PID-N.so of %s jitdump files\n",
-                pf_grouped(counts.code_added, mappings), pf_grouped(code_files, files), pf_grouped(jitdumps, dumps));
+        fprintf(to, "  %s, in %s of %s\n", pf_counted(counts.code_added, "mappings of code added", mappings),
+                pf_counted(code_files, "files jitted-PID-N.so", files), pf_counted(jitdumps, "jitdump files", dumps));
 }
 
 static void print(FILE *to, struct pf_json_writer *json)

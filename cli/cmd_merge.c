@@ -241,12 +241,12 @@ static void print_json(const struct run *run, FILE *to)
 
 static void print_counts(FILE *to, const char *name, const struct perfile_edit_report *counts)
 {
-    char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+    char records[PF_COUNTED_BYTES], samples[PF_GROUPED_BYTES];
 
     pf_print_name(name, to);
-    fprintf(to, ": %s records, %s of them samples", pf_grouped(counts->records_kept, records),
+    fprintf(to, ": %s, %s of them samples", pf_counted(counts->records_kept, "records", records),
             pf_grouped(counts->samples_kept, samples));
-    pf_report_count(to, counts->records_dropped, "present in other parts dropped");
+    pf_report_count(to, counts->records_dropped, "also in another part, dropped");
     pf_report_count(to, counts->records_damaged, "damaged records dropped");
     pf_report_count(to, counts->bytes_dropped, "bytes lost");
     pf_report_count(to, counts->features_dropped, "features not kept");
@@ -263,13 +263,13 @@ static void print_note(const char *message, FILE *to)
 static void print_text(const struct run *run, FILE *to)
 {
     const struct perfile_merge_report *report = &run->report;
-    char events[PF_GROUPED_BYTES];
+    char events[PF_COUNTED_BYTES];
 
     print_counts(to, run->log.input, report->total);
-    fprintf(to, "  %s events", pf_grouped(report->events, events));
+    fprintf(to, "  %s", pf_counted(report->events, "events", events));
     pf_report_count(to, report->events_unified, "identical to one of an earlier recording");
     pf_report_count(to, report->ids_renumbered, "ids renumbered");
-    pf_report_count(to, report->stacks_trimmed, "user stacks truncated to make room for ids");
+    pf_report_count(to, report->stacks_trimmed, "user stacks truncated: ids need their bytes");
     pf_report_count(to, report->unordered, "records out of order");
     fprintf(to, "\n");
     for (size_t i = 0; i < run->inputs.count; i++) {

@@ -522,13 +522,14 @@ static const char *what_next(const struct run *run, uint64_t samples, char *buff
 /* Ends the file, and says what is in it. */
 static int finish_file(struct run *run)
 {
-    char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES], next[2 * PATH_MAX + 16];
+    char text[PF_COUNTED_BYTES], bytes[PF_COUNTED_BYTES], next[2 * PATH_MAX + 16];
     const uint64_t before = run->output.bytes_before, samples = perfile_writer_progress(run->output.writer)->samples;
     const int result = pf_record_output_finish(&run->output, &run->error);
 
     if (result == 0 && !run->settings->quiet)
-        pf_message("%s: %s samples, %s bytes%s", pf_record_output_name(&run->output), pf_grouped(samples, text),
-                   pf_grouped(run->output.bytes_before - before, bytes), what_next(run, samples, next, sizeof(next)));
+        pf_message("%s: %s, %s%s", pf_record_output_name(&run->output), pf_counted(samples, "samples", text),
+                   pf_counted(run->output.bytes_before - before, "bytes", bytes),
+                   what_next(run, samples, next, sizeof(next)));
     return result;
 }
 
@@ -725,12 +726,12 @@ static uint64_t samples_in_file(const struct run *run)
 static void print_losses(const struct run *run, uint64_t samples)
 {
     const uint64_t lost = perfile_recorder_counts_get(run->recorder)->lost;
-    char text[PF_GROUPED_BYTES];
+    char text[PF_COUNTED_BYTES];
     uint64_t of_event;
     const char *name;
 
-    pf_message("record: %s samples LOST (%.2f %%): use larger buffers (-m), fewer events or a lower rate (-F)",
-               pf_grouped(lost, text), 100 * (double)lost / (double)(lost + samples));
+    pf_message("record: %s (%.2f %%): use larger buffers (-m), fewer events or a lower rate (-F)",
+               pf_counted(lost, "samples LOST", text), 100 * (double)lost / (double)(lost + samples));
     for (size_t i = 0; (name = perfile_recorder_event_lost(run->recorder, i, &of_event)); i++)
         if (of_event && of_event != lost)
             pf_message("record: of %s: %s", name, pf_grouped(of_event, text));
@@ -739,13 +740,13 @@ static void print_losses(const struct run *run, uint64_t samples)
 static void print_summary(const struct run *run)
 {
     const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
-    char text[PF_GROUPED_BYTES];
+    char text[PF_COUNTED_BYTES];
 
     if (run->settings->quiet)
         return;
     const uint64_t samples = run->stopped ? samples_in_file(run) : counts->samples;
     if (run->stopped && run->output.shown)
-        pf_message("%s: contains %s samples", run->output.path, pf_grouped(samples, text));
+        pf_message("%s: contains %s", run->output.path, pf_counted(samples, "samples", text));
     if (run->enable_at_ms)
         pf_message("record: the command ended before the delay of %" PRIu64 " ms", run->options.delay_ms);
     if (counts->throttled)

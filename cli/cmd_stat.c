@@ -403,11 +403,11 @@ static int count(struct pf_settings *settings, struct pf_control *control)
 static void tell_recorded(const struct pf_settings *settings, const char *path, uint64_t intervals)
 {
     const char *show = settings->output ? path : "";
-    char number[PF_GROUPED_BYTES];
+    char number[PF_COUNTED_BYTES];
 
     if (!settings->quiet && !pf_stream_is_standard(path))
-        pf_message("%s: %s interval%s of counts; shown by %s stat report%s%s", path, pf_grouped(intervals, number),
-                   intervals == 1 ? "" : "s", pf_program_name(), *show ? " " : "", show);
+        pf_message("%s: %s; shown by %s stat report%s%s", path, pf_counted(intervals, "intervals of counts", number),
+                   pf_program_name(), *show ? " " : "", show);
 }
 
 static int record(struct pf_settings *settings, struct pf_control *control)

@@ -185,10 +185,11 @@ static void put_header(const struct pf_diff_output *output)
 {
     const struct perfile_diff_info *info = &output->info;
     const bool relative = output->settings->diff.relative;
+    char recordings[PF_COUNTED_BYTES];
 
     pf_stream_put_name(output->stream, "", info->event ? info->event : "?", "");
-    pf_stream_print(output->stream, ": %zu recording%s before, %zu after; %s%s%s\n", info->before_count,
-                    info->before_count == 1 ? "" : "s", info->after_count,
+    pf_stream_print(output->stream, ": %s, %zu after; %s%s%s\n",
+                    pf_counted(info->before_count, "recordings before", recordings), info->after_count,
                     relative ? "percent of each recording" : "mean weight of a recording",
                     output->settings->diff.inclusive ? ", with callees" : "",
                     info->sampling_only ? "; intervals are of sampling alone" : "");

@@ -327,19 +327,19 @@ int pf_report_rows(const char *verb, struct pf_edit_row *edited, size_t count, c
 
 void pf_report_count(FILE *to, uint64_t count, const char *what)
 {
-    char text[PF_GROUPED_BYTES];
+    char text[PF_COUNTED_BYTES];
 
     if (count)
-        fprintf(to, ", %s %s", pf_grouped(count, text), what);
+        fprintf(to, ", %s", pf_counted(count, what, text));
 }
 
 void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to)
 {
-    char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+    char records[PF_COUNTED_BYTES], samples[PF_GROUPED_BYTES];
     uint64_t count;
 
     pf_print_name(output, to);
-    fprintf(to, ": %s records kept, %s of them samples", pf_grouped(report->records_kept, records),
+    fprintf(to, ": %s, %s of them samples", pf_counted(report->records_kept, "records kept", records),
             pf_grouped(report->samples_kept, samples));
     for (size_t i = 0; i < COUNTED; i++) {
         memcpy(&count, (const char *)report + counted[i].count.offset, sizeof(count));

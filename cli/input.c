@@ -203,16 +203,17 @@ int pf_input_failure(const struct pf_input *input, int code)
 int pf_input_losses(const struct pf_input *input)
 {
     const struct perfile_counts *counts = input->reader ? perfile_reader_counts(input->reader) : NULL;
-    char bytes[PF_GROUPED_BYTES], places[PF_GROUPED_BYTES], damaged[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+    char bytes[PF_COUNTED_BYTES], places[PF_COUNTED_BYTES], damaged[PF_COUNTED_BYTES], samples[PF_COUNTED_BYTES];
 
     if (counts && counts->unread_bytes && !input->settings->quiet)
-        pf_message("%s: %s bytes lie behind the times asked for: not read, what was lost there is not counted",
-                   input->log.input, pf_grouped(counts->unread_bytes, bytes));
+        pf_message("%s: %s behind the times asked for: not read, what was lost there is not counted", input->log.input,
+                   pf_counted(counts->unread_bytes, "bytes", bytes));
     if (!counts || (!counts->losses && !counts->bytes_lost && !counts->damaged))
         return PF_STATUS_OK;
     if (!input->command->findings)
-        pf_message("%s: damaged in %s places: %s bytes lost, %s records not decoded; %s samples read", input->log.input,
-                   pf_grouped(counts->losses, places), pf_grouped(counts->bytes_lost, bytes),
-                   pf_grouped(counts->damaged, damaged), pf_grouped(counts->samples, samples));
+        pf_message("%s: damaged in %s: %s, %s; %s", input->log.input, pf_counted(counts->losses, "places", places),
+                   pf_counted(counts->bytes_lost, "bytes lost", bytes),
+                   pf_counted(counts->damaged, "records not decoded", damaged),
+                   pf_counted(counts->samples, "samples read", samples));
     return PF_STATUS_FINDINGS;
 }

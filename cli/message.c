@@ -490,3 +490,25 @@ const char *pf_grouped(uint64_t value, char buffer[PF_GROUPED_BYTES])
     }
     return at;
 }
+
+/* NULL: there is none. */
+static const char *end_of_plural(const char *text)
+{
+    for (const char *end; *text; text = end + (*end == ' ')) {
+        end = text + strcspn(text, " ,;:()");
+        if (end - text > 2 && end[-1] == 's')
+            return end;
+        end += *end && *end != ' ';
+    }
+    return NULL;
+}
+
+const char *pf_counted(uint64_t value, const char *what, char buffer[PF_COUNTED_BYTES])
+{
+    char number[PF_GROUPED_BYTES];
+    const char *end = value == 1 ? end_of_plural(what) : NULL;
+    const int bytes = end ? (int)(end - what) - 1 : (int)strlen(what);
+
+    snprintf(buffer, PF_COUNTED_BYTES, "%s %.*s%s", pf_grouped(value, number), bytes, what, end ? end : "");
+    return buffer;
+}

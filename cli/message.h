@@ -83,4 +83,8 @@ void pf_print_name(const char *name, FILE *to);
 #define PF_GROUPED_BYTES 28
 const char *pf_grouped(uint64_t value, char buffer[PF_GROUPED_BYTES]);
 
+/* "4,711 damaged records", "1 damaged record": of one, the first word that ends in s has none. */
+#define PF_COUNTED_BYTES 128
+const char *pf_counted(uint64_t value, const char *what, char buffer[PF_COUNTED_BYTES]);
+
 #endif

@@ -272,10 +272,10 @@ static void find_stages(struct check *check)
 
 static void tell_complete(const struct check *check, struct pf_stream *out)
 {
-    char recordings[PF_GROUPED_BYTES], files[PF_GROUPED_BYTES];
+    char recordings[PF_COUNTED_BYTES], files[PF_COUNTED_BYTES];
 
-    pf_stream_print(out, "%s recordings in %s files: all is there\n", pf_grouped(check->all.count, recordings),
-                    pf_grouped(check->files.count, files));
+    pf_stream_print(out, "%s in %s: all is there\n", pf_counted(check->all.count, "recordings", recordings),
+                    pf_counted(check->files.count, "files", files));
 }
 
 static int print(struct check *check, const struct pf_command *command, const struct pf_settings *settings)
