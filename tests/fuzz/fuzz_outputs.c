@@ -331,7 +331,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             write_scripts(data, bytes, info);
         if (strcmp(info->kind, "report") == 0)
             write_hierarchy(data, bytes, info);
-        write_by_chance(data, bytes, info, &chance);
+        if (next(&chance) % 2)
+            write_by_chance(data, bytes, info, &chance);
     }
     const struct perfile_view_info *view;
     for (size_t i = 0; (view = perfile_view_at(i)); i++) {
