@@ -373,7 +373,7 @@ def run_round(setting, first, count):
 def parse(words):
     parser = argparse.ArgumentParser(description='Runs every verb with random options.')
     for name in ('perfile', 'assemble', 'mutants'):
-        parser.add_argument(name, type=os.path.abspath)
+        parser.add_argument(name, type=hermetic.runnable)
     parser.add_argument('recordings', nargs='+')
     parser.add_argument('--first', type=int, default=0, help='number of the first run')
     parser.add_argument('--count', type=int, default=1000, help='how many runs')
