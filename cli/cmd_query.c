@@ -300,10 +300,10 @@ static bool has_filter(const struct pf_settings *settings)
 
 static int open_files(struct pf_sources *sources, const struct pf_command *command, struct pf_settings *settings)
 {
-    char *one[] = {(char *)settings->input}, **given = settings->operand_count ? settings->operands : one;
+    char *one[] = {(char *)settings->input}, **paths = settings->operand_count ? settings->operands : one;
 
     if (settings->operand_count && settings->input) {
-        pf_message("%s: two inputs given, %s and %s", command->name, settings->input, settings->operands[0]);
+        pf_message("%s: two inputs, %s and %s", command->name, settings->input, settings->operands[0]);
         return PF_STATUS_USAGE;
     }
     if (has_filter(settings)) {
@@ -311,7 +311,7 @@ static int open_files(struct pf_sources *sources, const struct pf_command *comma
         return PF_STATUS_USAGE;
     }
     pf_sandbox_enter(command, settings);
-    return pf_parquet_open(sources, command, settings, given, settings->operand_count ? settings->operand_count : 1);
+    return pf_parquet_open(sources, command, settings, paths, settings->operand_count ? settings->operand_count : 1);
 }
 
 static int open_recordings(struct pf_sources *sources, const struct pf_command *command, struct pf_settings *settings,

@@ -249,7 +249,7 @@ void pf_scan_start(struct pf_scan *scan, struct pf_sources *sources, const struc
     *scan = (struct pf_scan){.sources = sources, .request = request};
 }
 
-/* A source whose column has another type than was found in it, or in all others, when it could not be read then. */
+/* The column of a source has another type than when the columns were looked for. */
 static int fail_type(struct pf_scan *scan, const char *name)
 {
     struct perfile_error error = {0};

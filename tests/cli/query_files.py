@@ -59,9 +59,9 @@ class Files:
     def one(self, sql, *files):
         return self.rows(sql, *files)[0]['x']
 
-    def fails(self, sql, *files, status=USAGE, said):
+    def fails(self, sql, *files, status=USAGE, message):
         done = self.query(sql, *files)
-        expect(f'{sql} {files}: {done.returncode} {done.stdout}{done.stderr}', done.returncode == status and re.search(said, done.stderr) and not done.stdout)
+        expect(f'{sql} {files}: {done.returncode} {done.stdout}{done.stderr}', done.returncode == status and re.search(message, done.stderr) and not done.stdout)
 
 
 def without(rows, *names):
@@ -87,7 +87,7 @@ def check_ready(files):
             expect(f'{name} of the dataset', sums[0] == sums[1])
     different = without(files.rows('recordings', 'dataset'), 'recording', 'duration_ns'), without(files.rows('recordings', *files.recordings), 'recording', 'duration_ns')
     expect(f'recordings: {different}', different[0] == different[1])
-    files.fails('syscalls', 'dataset', said=r'no such table: syscalls; there are events, frames, distinct_functions, losses, meta, samples, stacks, distinct_stacks, threads\n')
+    files.fails('syscalls', 'dataset', message=r'no such table: syscalls; there are events, frames, distinct_functions, losses, meta, samples, stacks, distinct_stacks, threads\n')
 
 
 def check_columns(files):
@@ -133,13 +133,13 @@ def check_unreadable(files):
     """A file that conditions leave out is not read; else it is an error that names it."""
     shutil.copytree(files.folder / 'dataset', files.folder / 'damaged')
     path, = (files.folder / 'damaged/samples').glob(f'host=web1/date={DAYS[0]}/*.parquet')
-    for content, said in ((b'', 'not a complete Parquet file'), (path.read_bytes()[-3000:], 'damaged')):
+    for content, message in ((b'', 'not a complete Parquet file'), (path.read_bytes()[-3000:], 'damaged')):
         path.write_bytes(content)
         for condition in ("host = 'web2'", f"date > '{DAYS[0]}'", "host IN ('web2', 'none')"):
             sql = f'SELECT sum(period) AS x FROM samples WHERE {condition}'
             expect(condition, files.one(sql, 'damaged') == files.one(sql, 'dataset'))
-        files.fails('SELECT sum(period) FROM samples', 'damaged', status=UNREADABLE, said=f'perfile: damaged/samples/host=web1/.*{said}')
-    files.fails('SELECT * FROM samples', 'none', status=UNREADABLE, said='No such file')
+        files.fails('SELECT sum(period) FROM samples', 'damaged', status=UNREADABLE, message=f'perfile: damaged/samples/host=web1/.*{message}')
+    files.fails('SELECT * FROM samples', 'none', status=UNREADABLE, message='No such file')
 
 
 def check_paths(files):
@@ -186,14 +186,14 @@ def check_groups(files):
 
 
 def check_refusals(files):
-    files.fails('SELECT 1', 'dataset', files.recordings[0], said='recordings and Parquet files cannot be asked together')
-    files.fails('.tables', 'dataset', files.recordings[0], said='cannot be asked together')
+    files.fails('SELECT 1', 'dataset', files.recordings[0], message='recordings and Parquet files cannot be asked together')
+    files.fails('.tables', 'dataset', files.recordings[0], message='cannot be asked together')
     done = files.query('--pid', '1', 'SELECT 1', 'flat')
     expect(f'a filter: {done.stderr}', done.returncode == USAGE and 'a statement chooses rows of Parquet files by WHERE' in done.stderr)
-    files.fails('SELECT * FROM made_up', 'flat', said='no such table: made_up; there are events, ')
-    files.fails('SELECT unknown FROM samples', 'flat', said='no such column: unknown at 1:8\n')
-    files.fails('.schema nothing', 'flat', said='no such table: nothing')
-    files.fails("ATTACH 'x.db' AS x", 'dataset', said='can only read')
+    files.fails('SELECT * FROM made_up', 'flat', message='no such table: made_up; there are events, ')
+    files.fails('SELECT unknown FROM samples', 'flat', message='no such column: unknown at 1:8\n')
+    files.fails('.schema nothing', 'flat', message='no such table: nothing')
+    files.fails("ATTACH 'x.db' AS x", 'dataset', message='can only read')
 
 
 def check_interrupts(files):
@@ -207,8 +207,8 @@ def check_interrupts(files):
             seconds = sum(map(int, pathlib.Path(f'/proc/{done.pid}/stat').read_text().rsplit(')', 1)[1].split()[11:13])) / os.sysconf('SC_CLK_TCK')
             time.sleep(0.01)
         done.send_signal(signal.SIGINT)
-        said = done.communicate(timeout=60)[1]
-        expect(f'{of}: {done.returncode} {said}', done.returncode == -signal.SIGINT and not said and not path.exists())
+        message = done.communicate(timeout=60)[1]
+        expect(f'{of}: {done.returncode} {message}', done.returncode == -signal.SIGINT and not message and not path.exists())
 
 
 def main():
