@@ -9,7 +9,7 @@ import atexit, os, pathlib, re, shutil, signal, site, subprocess, sys, sysconfig
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_SERVED', 'PERFILE_CORPUS',
-        'PERFILE_WALLS', 'WALLS_LOG', 'PERFILE_PPROF', 'PERFILE_OTLP_PROTO', 'PERFILE_SPEEDSCOPE', 'PERFILE_PROFILER_CLI', 'PERFILE_DUCKDB')
+        'PERFILE_TREE_CORPUS', 'PERFILE_WHOLE_CORPUS', 'PERFILE_WALLS', 'WALLS_LOG', 'PERFILE_PPROF', 'PERFILE_OTLP_PROTO', 'PERFILE_SPEEDSCOPE', 'PERFILE_PROFILER_CLI', 'PERFILE_DUCKDB')
 NO_HOME = '/dev/null'  # not even root can make a cache below it
 FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1',
          'PERFILE_ADVICE': 'no',  # what is wrong with symbols depends on the machine
@@ -129,10 +129,33 @@ def find_packages():
     site.main()
 
 
-def no_corpus():
-    """What a test ends with that needs further recordings, where there are none."""
-    print('skipped: PERFILE_CORPUS names no folder of recordings')
-    return 77
+def corpora():
+    """The folders of recordings: that of the tree, which the build unpacks, and the one that PERFILE_CORPUS names."""
+    return [pathlib.Path(os.environ[name]) for name in ('PERFILE_TREE_CORPUS', 'PERFILE_CORPUS') if os.environ.get(name)]
+
+
+def is_recording(path):
+    if path.is_dir():
+        return (path / 'data').is_file()
+    with open(path, 'rb') as file:
+        return file.read(8) in (b'PERFILE2', b'2ELIFREP')
+
+
+def corpus_recordings(count, largest, without=()):
+    """The files of all corpora below `largest` bytes and in no folder that `without` names, in a fixed order.
+
+    At most about `count` of them, spread over all folders, unless PERFILE_CORPUS or PERFILE_WHOLE_CORPUS ask for all.
+    """
+    skipped = {'expect', 'symfs', *without}
+    found = [path for corpus in corpora() for path in sorted(corpus.rglob('*'))
+             if not skipped & set(path.relative_to(corpus).parts) and path.is_file() and path.stat().st_size < largest]
+    everything = os.environ.get('PERFILE_CORPUS') or os.environ.get('PERFILE_WHOLE_CORPUS')
+    return found if everything else found[::max(1, len(found) // count)]
+
+
+def with_folders(files):
+    """The same recordings; files of a folder that is one recording become that folder."""
+    return list(dict.fromkeys(path.parent if (path.parent / 'data').is_file() else path for path in files))
 
 
 def in_memory():

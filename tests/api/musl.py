@@ -43,7 +43,7 @@ def main():
     hermetic.settle()
     tree = pathlib.Path(sys.argv[1])
     if not shutil.which('musl-gcc'):
-        print('skipped: musl: musl-gcc is missing (musl-tools, musl-dev)')
+        print('skipped: musl: musl-gcc is missing: apt-get install musl-tools')
         sys.exit(SKIP)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

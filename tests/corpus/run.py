@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py PERFILE [--only TEXT]: holds perfile against a corpus of recordings; $PERFILE_CORPUS names its folder.
+"""run.py PERFILE [--only TEXT]: compares perfile with the corpus of the tree, and with the one that $PERFILE_CORPUS names.
 
-A recording lies at GROUP/NAME and what is right about it in expect/GROUP/NAME/, each file perhaps with .zst behind its
+A recording lies at GROUP/NAME and what is right about it in expect/GROUP/NAME/, each file perhaps with .zst after its
 name: dump.jsonl, the objects of `dump --format json`, which may have more members than these; script.txt, the lines of
-`script --ns --no-inline -F` with the fields that script.fields names. Of recordings in broken/ only the whole samples
-are compared. exceptions.txt beside this program names what differs for a good reason.
+`script --ns --no-inline -F` with the fields that script.fields names. Of recordings in broken/ only the complete samples
+are compared. Long texts have only their first lines there; dump.rest and script.rest then hold the number of the other
+lines and their digests (see canonical.py), dump.names the members that count. exceptions.txt beside this program names
+what differs for a good reason.
 """
 import argparse, concurrent.futures, json, os, pathlib, subprocess, sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path += [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
+import canonical
 import hermetic
 
 NOTHING = object() # there is nothing to compare with
 TIMEOUT_SECONDS = 300
-# what the decoder of the corpus says beyond the format
-REMARKS = {'error', 'warning', 'warnings', 'file', 'file_size', 'payload_off', 'data_src_bits', 'oracle_error'}
 
 
 def read_expected(folder, name):
@@ -25,20 +26,11 @@ def read_expected(folder, name):
     return subprocess.run(['zstd', '-dcq', packed], capture_output=True, check=True).stdout if packed.exists() else None
 
 
-def plain(value):
-    """Registers are written as "0x..." here and there; true is 1."""
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, str) and value.startswith('0x'):
-        return int(value, 16) if all(digit in '0123456789abcdefABCDEF' for digit in value[2:]) and value[2:] else value
-    return value
-
-
 def difference(expected, got, where=''):
     """The first place where `got` lacks or contradicts what is expected; None when there is none."""
     if isinstance(expected, dict) and isinstance(got, dict):
         for name, value in expected.items():
-            if name.startswith('__') or name in REMARKS:
+            if canonical.is_remark(name):
                 continue
             found = difference(value, got[name], f'{where}.{name}') if name in got else f'{where}.{name} is missing'
             if found:
@@ -47,7 +39,25 @@ def difference(expected, got, where=''):
     if isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
         pairs = enumerate(zip(expected, got))
         return next(filter(None, (difference(a, b, f'{where}[{i}]') for i, (a, b) in pairs)), None)
-    return None if plain(expected) == plain(got) else f'{where}: {got!r:.70}, expected {expected!r:.70}'
+    return None if canonical.plain(expected) == canonical.plain(got) else f'{where}: {got!r:.70}, expected {expected!r:.70}'
+
+
+def compare_rest(digested, head, rest, what):
+    """What follows the first lines: the first digest that differs."""
+    count, *expected = (rest or '0').split()
+    if len(digested) != head + int(count):
+        return f'{len(digested)} {what}s, expected {head + int(count)}'
+    step = canonical.LINES_PER_DIGEST
+    for first, (a, b) in enumerate(zip(expected, canonical.digests(digested[head:]))):
+        if a != b:
+            start = head + first * step
+            return (f'one of the {what}s {start + 1} to {min(start + step, len(digested))} differs; the first of them: '
+                    f'{digested[start].decode(errors="replace"):.120}')
+    return None
+
+
+def read_rest(folder, name):
+    return (folder / name).read_text() if (folder / name).exists() else None
 
 
 def run(perfile, *arguments):
@@ -85,7 +95,9 @@ def compare_dump(perfile, recording, folder, broken):
         found = difference(a, b)
         if found:
             return f'object {number}: {found}'
-    return None if len(expected) == len(got) else f'{len(got)} objects, expected {len(expected)}'
+    names = frozenset((read_rest(folder, 'dump.names') or '').split())
+    lines = [canonical.object_line(one, names) for one in got]
+    return compare_rest(lines, len(expected), read_rest(folder, 'dump.rest'), 'object')
 
 
 def compare_script(perfile, recording, folder, broken):
@@ -93,7 +105,8 @@ def compare_script(perfile, recording, folder, broken):
         return NOTHING
     fields, *marks = (folder / 'script.fields').read_text().split()
     native = 'native' in marks # as the recording machine's own perf printed it
-    text = read_expected(folder, 'script.native.txt' if native else 'script.txt')
+    name = 'script.native' if native else 'script'
+    text = read_expected(folder, f'{name}.txt')
     if text is None or 'unwind' in marks:
         return NOTHING
     ns = ['--ns'] if not native or 'ns' in marks else []
@@ -103,7 +116,7 @@ def compare_script(perfile, recording, folder, broken):
         a, b = a.rstrip(), b.rstrip()
         if a != b and not a.startswith(b + b' '): # of streams perf prints symbols behind it that nobody asked for
             return f'line {number}: {b.decode(errors="replace")!r:.90}, expected {a.decode(errors="replace")!r:.90}'
-    return None if len(expected) == len(got) else f'{len(got)} lines, expected {len(expected)}'
+    return compare_rest(list(map(canonical.script_line, got)), len(expected), read_rest(folder, f'{name}.rest'), 'line')
 
 
 def read_exceptions():
@@ -113,21 +126,22 @@ def read_exceptions():
     return {(check, name): reason for check, name, reason in fields}
 
 
+def expected_in(corpus):
+    return sorted({str(path.parent.relative_to(corpus / 'expect')) for path in corpus.glob('expect/**/dump.jsonl*')})
+
+
 def main():
     hermetic.settle()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('perfile')
     parser.add_argument('--only', default='', help='recordings whose name contains this')
     options = parser.parse_args()
-    corpus = os.environ.get('PERFILE_CORPUS')
-    if not corpus:
-        sys.exit(hermetic.no_corpus())
-    corpus, perfile = pathlib.Path(corpus), [*os.environ.get('MESON_EXE_WRAPPER', '').split(), options.perfile]
+    perfile = [*os.environ.get('MESON_EXE_WRAPPER', '').split(), options.perfile]
     exceptions, wrong, count = read_exceptions(), [], 0
-    names = sorted({str(path.parent.relative_to(corpus / 'expect')) for path in corpus.glob('expect/**/dump.jsonl*')})
+    recordings = [(corpus, name) for corpus in hermetic.corpora() for name in expected_in(corpus) if options.only in name]
 
     def check(task):
-        compare, name = task
+        compare, corpus, name = task
         try:
             return compare(perfile, corpus / name, corpus / 'expect' / name, name.startswith('broken/'))
         except (RuntimeError, ValueError, subprocess.TimeoutExpired) as failure:
@@ -135,9 +149,9 @@ def main():
 
     for compare in (compare_dump, compare_script):
         what = compare.__name__.removeprefix('compare_')
-        tasks = [(compare, name) for name in names if options.only in name]
+        tasks = [(compare, *recording) for recording in recordings]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for (_, name), found in zip(tasks, pool.map(check, tasks)):
+            for (_, _, name), found in zip(tasks, pool.map(check, tasks)):
                 if found is NOTHING:
                     continue
                 count += 1
@@ -145,8 +159,8 @@ def main():
                     wrong.append(f'{what} {name}: {found or "agrees: take it out of exceptions.txt"}')
     for line in wrong:
         print(line)
-    print(f'{count - len(wrong)} of {count} comparisons of {len(names)} recordings agree')
-    sys.exit(bool(wrong) or not names)
+    print(f'{count - len(wrong)} of {count} comparisons of {len(recordings)} recordings agree')
+    sys.exit(bool(wrong) or not count)
 
 
 main()

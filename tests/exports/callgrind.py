@@ -230,7 +230,7 @@ def annotated(path, inclusive):
 
 def check_annotate(graph, path):
     if not shutil.which('callgrind_annotate'):
-        return 'skipped: callgrind_annotate is not in PATH'
+        return 'skipped: callgrind_annotate is not in PATH: apt-get install valgrind'
     first = graph.events()[0]
     for inclusive, wanted in ('no', graph.self), ('yes', graph.inclusive()):
         rows = {name: graph.add_up(costs)[first] for name, costs in annotated(path, inclusive).items()}

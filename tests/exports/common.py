@@ -348,7 +348,7 @@ def made_inlines(folder, compiler):
 
 
 DATA = ('compressed2', 'group', 'jit', 'pipe-7.2', 'threads', 'tracepoint', 'two-events', 'words')
-# of the folder PERFILE_CORPUS: these, with the programs they ran
+# of the corpus: these, with the programs they ran where these are there
 CORPUS = ('p7-cpp-inline', 'p7-g-dwarf', 'p6-jitdump', 'p7-both-regs', 'p7-lost-small', 'p6-everything', 'p7-rust-v0')
 
 
@@ -400,7 +400,7 @@ class Workshop:
         return path
 
     def recordings(self):
-        """Those of the tree, those that are made, and some of PERFILE_CORPUS where that is set."""
+        """Those of the tree, those that are made, and some of the corpus."""
         nowhere = '--symfs', self.folder / 'nothing'
         kernel = '--kallsyms', self.folder / 'kallsyms', *nowhere
         yield Recording('demo', SOURCE / 'examples' / 'demo.perf.data', *nowhere)
@@ -418,14 +418,11 @@ class Workshop:
         yield from self.corpus()
 
     def corpus(self):
-        folder = os.environ.get('PERFILE_CORPUS')
-        if not folder:
-            print('skipped: recordings of programs: PERFILE_CORPUS names no folder of recordings')
-            return
-        for name in CORPUS:
-            path = pathlib.Path(folder) / 'recorded' / f'{name}.data'
-            if path.exists():
-                yield Recording(name, path, '--symfs', pathlib.Path(folder) / 'symfs' / 'x86_64')
+        found = {}
+        for folder in hermetic.corpora():
+            found.update({name: folder for name in CORPUS if (folder / 'recorded' / f'{name}.data').exists()})
+        for name, folder in found.items():
+            yield Recording(name, folder / 'recorded' / f'{name}.data', '--symfs', folder / 'symfs' / 'x86_64')
 
 
 @contextlib.contextmanager

@@ -99,7 +99,7 @@ def titles(svg):
 def find_flamegraph():
     found = shutil.which('flamegraph.pl') or (str(DEBIAN_FLAMEGRAPH) if DEBIAN_FLAMEGRAPH.exists() else None)
     if not found or not shutil.which('perl'):
-        raise Skip('flamegraph.pl (of libdevel-nytprof-perl, for one) or perl is missing')
+        raise Skip('flamegraph.pl or perl is missing: apt-get install libdevel-nytprof-perl')
     return ['perl', found]
 
 

@@ -10,7 +10,7 @@
 - No word of six letters or more of the comms, paths, host name and command line is left, but for the vocabulary that
   `--vocabulary` prints.
 
---corpus: also every file below $PERFILE_CORPUS; 77 without it.
+--corpus: recordings of the corpus instead.
 """
 import argparse, collections, json, os, pathlib, re, subprocess, sys, tempfile
 
@@ -19,6 +19,7 @@ import hermetic
 import served
 
 TIMEOUT_SECONDS = 300
+RECORDINGS = 120  # of the corpus, unless all are asked for
 SECRET = 'Zq7secretXy'
 KERNEL = 'FFFFFFFF81000000'
 MARKERS = (1 << 64) - 4095
@@ -425,17 +426,9 @@ def check_recording(perfile, source, vocabulary, folder, whole):
     return samples, check_words(perfile, source, target, vocabulary, folder, name)
 
 
-def corpus_files(corpus):
-    for path in sorted(corpus.rglob('*')):
-        if 'expect' in path.parts or 'symfs' in path.parts:
-            continue
-        if path.is_dir() and (path / 'data').is_file() or path.is_file() and not (path.parent / 'data').is_file():
-            yield path
-
-
-def check_corpus(perfile, corpus, vocabulary, folder, only):
+def check_corpus(perfile, vocabulary, folder, only):
     totals, failures = collections.Counter(), []
-    for path in corpus_files(corpus):
+    for path in hermetic.with_folders(hermetic.corpus_recordings(RECORDINGS, sys.maxsize)):
         if only and only not in str(path) or not opens(perfile, path):
             continue
         try:
@@ -459,15 +452,12 @@ def main():
     parser.add_argument('--corpus', action='store_true')
     parser.add_argument('--only')
     options = parser.parse_args()
-    corpus = os.environ.get('PERFILE_CORPUS')
-    if options.corpus and not corpus:
-        return hermetic.no_corpus()
     perfile = options.perfile
     vocabulary = set(run([perfile, 'anonymize', '--vocabulary']).decode().split('\n'))
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         if options.corpus:
-            return check_corpus(perfile, pathlib.Path(corpus), vocabulary, folder, options.only)
+            return check_corpus(perfile, vocabulary, folder, options.only)
         count = check_planted(perfile, options.assemble, folder)
         samples = words = 0
         for path in options.recordings:

@@ -4,7 +4,7 @@
 of the original under the same filter, symbols and names of threads included; the lines of the parts of a split are those
 of the original, each once.
 
-    cuts.py PERFILE RECORDING...        --corpus instead of recordings: a selection of $PERFILE_CORPUS
+    cuts.py PERFILE RECORDING...        --corpus instead of recordings: a selection of the corpus
 """
 import argparse
 import collections
@@ -18,6 +18,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import hermetic
 import served
 
+RECORDINGS = 100  # of the corpus, unless all are asked for
 SPLITS = ["pid", "tid", "cpu", "event", "comm", "time", "size"]
 WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 
@@ -124,14 +125,7 @@ class Test:
 
 
 def corpus():
-    top = os.environ.get("PERFILE_CORPUS")
-    if not top:
-        return []
-    found = []
-    for folder, _, names in os.walk(top):
-        if "broken" not in folder and "symfs" not in folder:
-            found += [os.path.join(folder, name) for name in names if name.endswith(".data") or name == "perf.data"]
-    return sorted(path for path in found if os.path.getsize(path) < 400000)[::4]
+    return [str(path) for path in hermetic.corpus_recordings(RECORDINGS, 400000, without=("broken",)) if hermetic.is_recording(path)]
 
 
 def main():
@@ -142,8 +136,6 @@ def main():
     parser.add_argument("recordings", nargs="*")
     options = parser.parse_args()
     recordings = corpus() if options.corpus else options.recordings
-    if not recordings:
-        return hermetic.no_corpus()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         test = Test(options.perfile, folder)

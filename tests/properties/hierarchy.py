@@ -5,7 +5,7 @@
 The entries of a level are the rows of a report by the columns up to there, with the same children, shares, periods and
 numbers of samples; entries stand below what they belong to, heaviest first; text, CSV and JSON have the same ones.
 
---corpus: also every file below $PERFILE_CORPUS; 77 without it.
+--corpus: also recordings of the corpus.
 """
 import argparse, csv, io, json, os, pathlib, sys
 
@@ -14,6 +14,7 @@ import hermetic
 import served
 
 TIMEOUT_SECONDS = 300
+RECORDINGS = 120  # of the corpus, unless all are asked for
 SORTS = ('comm,dso,symbol', 'symbol,tid', 'dso,{cpu,comm},symbol')
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
@@ -97,13 +98,9 @@ def main():
     parser.add_argument('recordings', nargs='*', type=pathlib.Path)
     parser.add_argument('--corpus', action='store_true')
     options = parser.parse_args()
-    corpus = os.environ.get('PERFILE_CORPUS')
-    if options.corpus and not corpus:
-        return hermetic.no_corpus()
     paths = list(options.recordings)
     if options.corpus:
-        paths += [p for p in sorted(pathlib.Path(corpus).rglob('*'))
-                  if p.is_file() and p.stat().st_size < 1 << 22 and not {'expect', 'symfs'} & set(p.parts)]
+        paths += hermetic.corpus_recordings(RECORDINGS, 1 << 22)
     compared, wrong = 0, []
     for path in paths:
         for sort in SORTS:

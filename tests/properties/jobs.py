@@ -3,7 +3,7 @@
 """jobs.py [--samples] PERFILE RECORDINGS...: what is printed is the same for every number of threads.
 
 Output, messages and exit status of `-j1` are compared with those of other numbers, byte for byte. Recordings are files
-or folders; without any, those in the folder that PERFILE_CORPUS names. With --samples only what resolves samples is
+or folders; without any, those of the corpus. With --samples only what resolves samples is
 tried: enough for recordings that have many of them.
 """
 import os, pathlib, sys, tempfile
@@ -36,6 +36,7 @@ SAMPLES = [['report', '--format', 'json'], ['report', '--sort', 'cpu,tid,sym', '
            ['table', '--format', 'parquet', '--columns', '+stack_id', 'samples'], ['table', '--format', 'arrow', 'samples']]
 JOBS = ['2', '3', '8']
 TIMEOUT_SECONDS = 60
+RECORDINGS = 40  # of the corpus, unless all are asked for
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 
@@ -44,18 +45,9 @@ def run(words, recording, environment):
     return done.returncode, done.stdout, done.stderr
 
 
-def is_recording(path):
-    if path.is_dir():
-        return (path / 'data').is_file()
-    with open(path, 'rb') as file:
-        return file.read(8) in (b'PERFILE2', b'2ELIFREP')
-
-
-def recordings_below(folder):
-    for path in sorted(pathlib.Path(folder).rglob('*')):
-        inside = path.parent.is_dir() and (path.parent / 'data').is_file()
-        if not inside and (path.is_dir() or path.is_file()) and is_recording(path):
-            yield str(path)
+def of_corpus():
+    files = hermetic.corpus_recordings(RECORDINGS, sys.maxsize)
+    return [str(path) for path in hermetic.with_folders(files) if hermetic.is_recording(path)]
 
 
 def main():
@@ -63,9 +55,7 @@ def main():
     words = sys.argv[1:]
     tasks = SAMPLES if words[0] == '--samples' else TASKS
     perfile, *given = words[1:] if tasks is SAMPLES else words
-    if not given and not os.environ.get('PERFILE_CORPUS'):
-        return hermetic.no_corpus()
-    recordings = given or list(recordings_below(os.environ['PERFILE_CORPUS']))
+    recordings = given or of_corpus()
     wrong = printed = 0
     with tempfile.TemporaryDirectory() as cache:
         environment = hermetic.environment(XDG_CACHE_HOME=cache)

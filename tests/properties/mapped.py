@@ -5,7 +5,7 @@
 With `inject --mmap2-buildids` and `--mmap2-buildid-all` each sample has the same process, address, callchain, branches,
 binary and offset in it as before, and no sample is lost.
 
---corpus: also every file below $PERFILE_CORPUS; 77 without it.
+--corpus: also recordings of the corpus.
 """
 import argparse, os, pathlib, subprocess, sys, tempfile
 
@@ -14,6 +14,7 @@ import hermetic
 import served
 
 TIMEOUT_SECONDS = 300
+RECORDINGS = 120  # of the corpus, unless all are asked for
 FIELDS = 'tid,pid,time,event,ip,dso,dsoff,brstack,addr'
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
@@ -58,13 +59,9 @@ def main():
     parser.add_argument('recordings', nargs='*', type=pathlib.Path)
     parser.add_argument('--corpus', action='store_true')
     options = parser.parse_args()
-    corpus = os.environ.get('PERFILE_CORPUS')
-    if options.corpus and not corpus:
-        return hermetic.no_corpus()
     paths = list(options.recordings)
     if options.corpus:
-        paths += [p for p in sorted(pathlib.Path(corpus).rglob('*'))
-                  if p.is_file() and p.stat().st_size < 1 << 22 and not {'expect', 'symfs', 'broken'} & set(p.parts)]
+        paths += hermetic.corpus_recordings(RECORDINGS, 1 << 22, without=('broken',))
     compared, failures = 0, []
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:

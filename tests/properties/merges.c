@@ -4,7 +4,7 @@
  * it has each sample twice and all else once; merged with another one the samples are those of both, but for the ids
  * that tell events apart. Of damaged recordings the records are only counted.
  *
- * merges FILE... : recordings; --corpus : every file below $PERFILE_CORPUS, exit 77 without it.
+ * merges FILE... : recordings; --corpus : every file of the corpus.
  */
 #include <inttypes.h>
 #include <unistd.h>

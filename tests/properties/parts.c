@@ -4,7 +4,7 @@
  * Splitting loses and doubles nothing: every sample of the recording is in one part, once, and every other record in
  * one part at least.
  *
- * parts FILE... : recordings; --corpus : every file below $PERFILE_CORPUS, exit 77 without it.
+ * parts FILE... : recordings; --corpus : every file of the corpus.
  */
 #include <inttypes.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 """What a profile of <perfile/profile.h> holds is what the command prints, and profiles of parts make that of the whole.
 
     profiles.py PERFILE PROFILES FILE...      recordings
-    profiles.py PERFILE PROFILES --corpus     those below $PERFILE_CORPUS; exit 77 without it
+    profiles.py PERFILE PROFILES --corpus     those of the corpus
 
 PROFILES prints profiles, see profiles.c. For each recording: its stacks are those of `perfile flame --format folded`, byte
 for byte; the sums of its functions are the rows of `perfile report`; the number of threads makes no difference; the
@@ -19,6 +19,7 @@ COLUMNS = 'overhead_children,sample,period,dso,symbol'
 TIME_PARTS = 4
 SAMPLE_READ = 1 << 4
 PARTS_MAX = 60
+RECORDINGS = 80  # of the corpus, unless all are asked for
 # recordings whose parts say more than they do, or say it in another order
 NO_PARTS = {
     'mixed_cg.perf.data',    # callers unwound and by frame pointers at one call: the first of them is the address of both
@@ -140,18 +141,14 @@ def check_rules(profiles, first, second):
 
 
 def corpus():
-    """Whole recordings that are not too large."""
-    return [str(p) for p in sorted(pathlib.Path(os.environ['PERFILE_CORPUS']).rglob('*'))
-            if p.is_file() and 16 < p.stat().st_size < 4 << 20 and not {'expect', 'broken'} & set(p.parts)
-            and p.open('rb').read(8) in (b'PERFILE2', b'2ELIFREP')]
+    """Complete recordings that are not too large."""
+    return [str(path) for path in hermetic.corpus_recordings(RECORDINGS, 4 << 20, without=('broken',)) if hermetic.is_recording(path)]
 
 
 def main():
     hermetic.settle()
     perfile, profiles, files = sys.argv[1], sys.argv[2], sys.argv[3:]
     if files == ['--corpus']:
-        if 'PERFILE_CORPUS' not in os.environ:
-            return hermetic.no_corpus()
         files = corpus()
     counts, failed = collections.Counter(), 0
     checks = {check.__name__: check for check in (check_folded, check_report, check_threads, check_parts)}

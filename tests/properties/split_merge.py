@@ -3,7 +3,7 @@
 """A recording that is split and merged again is what it was: the multiset of its records, whatever it was split by.
 
     split_merge.py [--cut BINARY] PERFILE FILE...      recordings
-    split_merge.py [--cut BINARY] PERFILE --corpus     every whole one below $PERFILE_CORPUS; exit 77 without it
+    split_merge.py [--cut BINARY] PERFILE --corpus     those of the corpus that are complete
 
 Without `perfile cut` the test is skipped. Rounds are not compared: merging makes its own.
 """
@@ -21,6 +21,7 @@ import served
 
 WAYS = ["time=3ms", "time=250ms", "size=30K", "pid", "cpu", "event", "comm"]
 PARTS_MAX = 100
+RECORDINGS = 80  # of the corpus, unless all are asked for
 # what one mode says in another way than others, and rounds
 DESCRIBE = {"FINISHED_ROUND", "HEADER_ATTR", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "HEADER_BUILD_ID",
             "HEADER_FEATURE", "COMPRESSED", "COMPRESSED2"}
@@ -81,11 +82,7 @@ def main():
         print("there is no perfile cut: skipped")
         return 77
     if files == ["--corpus"]:
-        if "PERFILE_CORPUS" not in os.environ:
-            return hermetic.no_corpus()
-        files = [p for p in sorted(pathlib.Path(os.environ["PERFILE_CORPUS"]).rglob("*"))
-                 if p.is_file() and 16 < p.stat().st_size < 4 << 20 and not {"expect", "broken"} & set(p.parts) and
-                 p.open("rb").read(8) in (b"PERFILE2", b"2ELIFREP")]
+        files = [path for path in hermetic.corpus_recordings(RECORDINGS, 4 << 20, without=("broken",)) if hermetic.is_recording(path)]
     checked = failed = most = 0
     with tempfile.TemporaryDirectory() as folder:
         for path in files:

@@ -66,7 +66,7 @@ class Installs(unittest.TestCase):
 
     def test_types(self):
         if not shutil.which('mypy'):
-            print('skipped: mypy is not installed')
+            print('skipped: mypy is not installed: apt-get install mypy')
             self.skipTest('mypy is not installed')
         use = self.folder / 'use.py'
         use.write_text('import perfile\nfor sample in perfile.open("x").samples():\n    reveal_type(sample.ip)\n'

@@ -85,6 +85,6 @@ if __name__ == '__main__':
     hermetic.find_packages()
     pyarrow, duckdb = importable('pyarrow'), importable('duckdb')
     if not pyarrow and not duckdb:
-        print('skipped: neither pyarrow nor duckdb is installed')
+        print('skipped: neither pyarrow nor duckdb is installed: pip install pyarrow duckdb')
         sys.exit(77)
     sys.exit(main())

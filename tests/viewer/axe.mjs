@@ -11,7 +11,7 @@ import { findBrowser, skip } from "./checks.mjs";
 const [made] = process.argv.slice(2);
 const program = findBrowser();
 const file = process.env.PERFILE_AXE;
-if (!file || !existsSync(file)) skip("axe-core: PERFILE_AXE does not name its axe.min.js");
+if (!file || !existsSync(file)) skip("axe-core: npm install axe-core, PERFILE_AXE=node_modules/axe-core/axe.min.js ./dev test");
 const axe = readFileSync(file, "utf8");
 
 /* 400 % of zoom are a quarter of the pixels, each four times as large. */

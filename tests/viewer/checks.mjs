@@ -26,5 +26,5 @@ export function finish() {
 export function findBrowser() {
   const folders = (process.env.PATH || "").split(":"),
     found = ["chromium", "chromium-browser", "google-chrome", "chrome"].flatMap(name => folders.map(folder => join(folder, name))).find(existsSync);
-  return found || skip("no Chromium in PATH");
+  return found || skip("no Chromium in PATH: apt-get install chromium");
 }
