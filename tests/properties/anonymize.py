@@ -19,7 +19,7 @@ import hermetic
 import served
 
 TIMEOUT_SECONDS = 300
-RECORDINGS = 120  # of the corpus, unless all are asked for
+RECORDINGS = 60  # of the corpus, unless all are asked for
 SECRET = 'Zq7secretXy'
 KERNEL = 'FFFFFFFF81000000'
 MARKERS = (1 << 64) - 4095

@@ -18,7 +18,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import hermetic
 import served
 
-RECORDINGS = 100  # of the corpus, unless all are asked for
+RECORDINGS = 50  # of the corpus, unless all are asked for
 SPLITS = ["pid", "tid", "cpu", "event", "comm", "time", "size"]
 WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 

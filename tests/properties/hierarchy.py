@@ -14,7 +14,7 @@ import hermetic
 import served
 
 TIMEOUT_SECONDS = 300
-RECORDINGS = 120  # of the corpus, unless all are asked for
+RECORDINGS = 60  # of the corpus, unless all are asked for
 SORTS = ('comm,dso,symbol', 'symbol,tid', 'dso,{cpu,comm},symbol')
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 

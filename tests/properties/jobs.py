@@ -36,7 +36,7 @@ SAMPLES = [['report', '--format', 'json'], ['report', '--sort', 'cpu,tid,sym', '
            ['table', '--format', 'parquet', '--columns', '+stack_id', 'samples'], ['table', '--format', 'arrow', 'samples']]
 JOBS = ['2', '3', '8']
 TIMEOUT_SECONDS = 60
-RECORDINGS = 40  # of the corpus, unless all are asked for
+RECORDINGS = 20  # of the corpus, unless all are asked for
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 

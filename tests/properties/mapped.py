@@ -14,7 +14,7 @@ import hermetic
 import served
 
 TIMEOUT_SECONDS = 300
-RECORDINGS = 120  # of the corpus, unless all are asked for
+RECORDINGS = 60  # of the corpus, unless all are asked for
 FIELDS = 'tid,pid,time,event,ip,dso,dsoff,brstack,addr'
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 

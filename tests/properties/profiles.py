@@ -19,7 +19,7 @@ COLUMNS = 'overhead_children,sample,period,dso,symbol'
 TIME_PARTS = 4
 SAMPLE_READ = 1 << 4
 PARTS_MAX = 60
-RECORDINGS = 80  # of the corpus, unless all are asked for
+RECORDINGS = 40  # of the corpus, unless all are asked for
 # recordings whose parts say more than they do, or say it in another order
 NO_PARTS = {
     'mixed_cg.perf.data',    # callers unwound and by frame pointers at one call: the first of them is the address of both

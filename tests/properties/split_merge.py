@@ -21,7 +21,7 @@ import served
 
 WAYS = ["time=3ms", "time=250ms", "size=30K", "pid", "cpu", "event", "comm"]
 PARTS_MAX = 100
-RECORDINGS = 80  # of the corpus, unless all are asked for
+RECORDINGS = 40  # of the corpus, unless all are asked for
 # what one mode says in another way than others, and rounds
 DESCRIBE = {"FINISHED_ROUND", "HEADER_ATTR", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "HEADER_BUILD_ID",
             "HEADER_FEATURE", "COMPRESSED", "COMPRESSED2"}
