@@ -436,7 +436,7 @@ void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, 
 {
     static const char *const sentences[PF_FILTER_KINDS] = {
         [PF_FILTER_TIME] = "a time, which the filter by time keeps",
-        [PF_FILTER_CPU] = "a CPU (record with -a, -C or --sample-cpu), which the filter by CPU keeps",
+        [PF_FILTER_CPU] = "a CPU, which the filter by CPU keeps",
         [PF_FILTER_THREAD] = "a process and thread, which the filters by these keep",
         [PF_FILTER_CGROUP] = "a control group, which the filter by control group keeps",
     };

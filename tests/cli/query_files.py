@@ -33,7 +33,7 @@ class Files:
 
     def copy(self, path, host, day):
         """The host has a field of 64 bytes."""
-        field = [(64).to_bytes(4, 'little') + name.ljust(64, b'\0') for name in (b'vm', host)]
+        field = [(64).to_bytes(4, 'little') + name.ljust(64, b'\0') for name in (b'test', host)]
         content = path.read_bytes()
         expect(f'{path} has no host to replace', content.count(field[0]))
         to = self.folder / path.name

@@ -336,7 +336,7 @@ def test_switch_output(folder):
         expect(len(files) >= 2 and not (folder / name).exists(), f'{name}: as many files as there should be', files)
         for path in files:
             count = samples(path)
-            said = f'{path}: {count:,} samples'
+            said = f'{path}: {count:,} sample'
             expect(count >= 0 and said in message, f'{name}: each file is whole', (said, message))
             expect(count == 0 or known_share(path) > 0.99, f'{name}: each file has the names it needs', known_share(path))
     expect(len(made['most'][0]) == 2, 'only the newest files stay', made['most'][0])

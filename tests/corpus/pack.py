@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """pack.py CORPUS: makes recordings.tar.xz and expect.tar.xz of a folder of recordings, laid out as run.py describes it.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """unpack.py FOLDER STAMP ARCHIVE...: puts what the archives hold into FOLDER, which is made anew, then writes STAMP."""
 import pathlib, shutil, sys, tarfile

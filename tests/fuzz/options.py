@@ -249,7 +249,7 @@ def judge(words, done, timeout):
         return f'ended with status {done.returncode}'
     if CONTROL.search(COLOR.sub(b'', done.stderr)):
         return 'a message has control characters'
-    formats = {'--format=json', '--format=jsonl'} & set(words)
+    formats = {'--format=json', '--format=jsonl'} & set(words) if '--vocabulary' not in words else ()  # prints words
     if formats and '-' not in words and done.returncode < USAGE and done.stdout and not is_json(done.stdout.decode('utf-8', 'surrogateescape')):
         return 'its JSON cannot be parsed'
     return None

@@ -234,7 +234,7 @@ static void what_is_not_said_passes(void **state)
     told[0] = 0;
     pf_filter_tell(&filter, tell, NULL);
     assert_string_equal(told, "samples without a time, which the filter by time keeps: 2\n"
-                              "samples without a CPU (record with -a, -C or --sample-cpu), which the filter by CPU keeps: 1\n"
+                              "samples without a CPU, which the filter by CPU keeps: 1\n"
                               "samples without a process and thread, which the filters by these keep: 2\n");
     pf_filter_close(&filter);
 }

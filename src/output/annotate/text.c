@@ -408,7 +408,7 @@ static void put_losses(struct pf_annotate *annotate)
 static void put_limit(const struct pf_annotate *annotate)
 {
     const char *limit = annotate->how->percent_limit ? annotate->how->percent_limit : "1";
-    pf_put_format(annotate->out, "No function has %.*s%% of the samples; --percent-limit 0 shows the hottest ones\n",
+    pf_put_format(annotate->out, "No function has %.*s%% of the samples; a lower limit shows the hottest ones\n",
                   (int)strcspn(limit, "%"), limit);
 }
 

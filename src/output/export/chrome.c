@@ -16,6 +16,7 @@
 #include "base/heap.h"
 #include "output/export/export.h"
 #include "output/export/timeline.h"
+#include "view/ids.h"
 
 /* Tracks of no process have numbers that no process has. */
 #define CPUS_PID ((uint64_t)1 << 31)
@@ -151,20 +152,12 @@ static void put_edge(struct chrome *chrome, bool begins, struct where where, con
 /* A function without a name is its module, in brackets. */
 static void put_function(struct chrome *chrome, uint32_t node)
 {
-    const struct pf_profile *profile = chrome->timeline.profile;
-    const struct pf_frame_info *info = pf_profile_frame(profile, chrome->timeline.tree.nodes[node].frame);
-    const struct pf_module *module =
-        info->name ? NULL : pf_symbols_module(pf_profile_symbols(chrome->timeline.profile), info->module);
-    struct pf_text *scratch = &chrome->scratch;
-    if (!module) {
-        put_text(chrome, info->name ? info->name : "[unknown]");
-        return;
-    }
-    scratch->used = 0;
-    pf_put_char(scratch, '[');
-    pf_put_string(scratch, module->short_name);
-    pf_put_char(scratch, ']');
-    pf_put_json_string(chrome->out, scratch->data, scratch->used);
+    struct pf_profile *profile = chrome->timeline.profile;
+    struct pf_arena arena;
+    pf_arena_open(&arena, chrome->timeline.allocator);
+    const char *text = pf_frame_text(&arena, profile, chrome->timeline.tree.nodes[node].frame);
+    put_text(chrome, text ? text : "[unknown]"); /* NULL: the allocator reports that memory was short */
+    pf_arena_close(&arena);
 }
 
 /* ---- where things stand ------------------------------------------------------------------------------------------ */

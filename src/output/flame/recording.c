@@ -473,7 +473,7 @@ void pf_flame_recording_tell_others(const struct pf_flame_recording *g, uint32_t
     if (!symbols->note || g->stacks_count < 2)
         return;
     used =
-        (size_t)snprintf(text, sizeof(text), "1 of %zu events is drawn: %.60s; --event draws another:", g->stacks_count,
+        (size_t)snprintf(text, sizeof(text), "1 of %zu events is drawn: %.60s; the others:", g->stacks_count,
                          g->events[event].name);
     for (size_t i = 0, count = 0; i < g->stacks_count && used < sizeof(text); i++)
         if (i != event)
