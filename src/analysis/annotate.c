@@ -9,6 +9,7 @@
 #include "base/locale.h"
 #include "base/sized.h"
 #include "symbol/demangle/demangle.h"
+#include "symbol/find/bundle.h"
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
@@ -41,6 +42,8 @@ static int open_parts(struct perfile_annotation *made, struct perfile_reader *re
                                                  .find = &made->find,
                                                  .progress = made->options.progress,
                                                  .progress_context = made->options.progress_context};
+    if (pf_bundle_load(&made->find) < 0) /* for its sources */
+        return pf_fail_memory(error, "bundle");
     int result = pf_symbols_open(reader, &made->find, &made->symbols, error);
     if (result == 0)
         result = pf_delivery_open(reader, &delivery, &made->delivery, error);
@@ -106,6 +109,7 @@ void perfile_annotation_close(struct perfile_annotation *annotation)
     const struct perfile_allocator *allocator = annotation->allocator;
     pf_disassembler_close(annotation->disassembler);
     pf_sources_close(&annotation->sources);
+    pf_bundle_unload(&annotation->find);
     pf_symbols_close(annotation->symbols);
     pf_delivery_close(annotation->delivery);
     pf_free(allocator, annotation->order, annotation->order_room * sizeof(*annotation->order));

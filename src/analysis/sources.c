@@ -87,10 +87,10 @@ static struct perfile_used_file used_file(const struct pf_source *file)
 
 static bool try_bundle(struct pf_sources *sources, struct pf_source *found)
 {
-    char name[PF_BUNDLE_NAME_BYTES_MAX + 1];
+    char name[PF_BUNDLE_NAME_BYTES_MAX + 1], path[PF_BUNDLE_PATH_BYTES];
     const struct perfile_used_file file = used_file(found);
-    return sources->find && *sources->find->bundle_dir && pf_bundle_name(&file, name, sizeof(name)) &&
-           try_below(sources, found, sources->find->bundle_dir, strlen(sources->find->bundle_dir), name);
+    return sources->find && pf_bundle_name(&file, name, sizeof(name)) && pf_bundle_path(sources->find, name, path) &&
+           try_path(sources, found, path);
 }
 
 static bool search(struct pf_sources *sources, struct pf_source *found)

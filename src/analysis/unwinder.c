@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "symbol/dwarf/inlines.h"
+#include "symbol/find/bundle.h"
 #include "symbol/jit/jit.h"
 #include "symbol/symbols.h"
 
@@ -91,11 +92,16 @@ int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, u
         return bytes;
     pf_watch_open(&watch, NULL);
     find.allocator = &watch.allocator;
-    bytes = pf_find_binary(&find, ours.filename, NULL, 0, &found);
-    if (bytes < 0)
+    bytes = pf_bundle_load(&find);
+    if (bytes == 0)
+        bytes = pf_find_binary(&find, ours.filename, NULL, 0, &found);
+    if (bytes < 0) {
+        pf_bundle_unload(&find);
         return bytes;
+    }
     bytes = found.path ? pf_elf_build_id(&watch.allocator, found.path, build_id) : 0;
     pf_found_close(&found);
+    pf_bundle_unload(&find);
     if (bytes == PERFILE_ERROR_MEMORY || pf_memory_was_short(&watch.allocator))
         return PERFILE_ERROR_MEMORY;
     return bytes > 0 ? bytes : 0; /* a file that cannot be read says nothing */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 #include "output/output.h"
+#include "symbol/find/bundle.h"
 #include "symbol/find/find.h"
 
 enum {
@@ -269,7 +270,8 @@ static int write_archive(struct perfile_reader *reader, const struct perfile_out
         .size = sizeof(how), .with_hits = true, .allocator = out->allocator, .take = take, .context = &a};
     pf_find_learn(&a.find, reader);
     a.block = pf_resize(out->allocator, NULL, 0, READ_BYTES);
-    int result = a.block ? perfile_build_ids_list(reader, &how, error) : pf_fail_memory(error, "archive");
+    int result = a.block && pf_bundle_load(&a.find) == 0 ? perfile_build_ids_list(reader, &how, error)
+                                                         : pf_fail_memory(error, "archive");
     if (a.failure)
         result = pf_fail(error, a.failure, PERFILE_NO_OFFSET, "archive", "%s",
                          a.failure == PERFILE_ERROR_MEMORY ? "out of memory" : "it cannot be written");
@@ -277,6 +279,7 @@ static int write_archive(struct perfile_reader *reader, const struct perfile_out
         pf_put(out, end, sizeof(end));
         tell(&a);
     }
+    pf_bundle_unload(&a.find);
     pf_free(out->allocator, a.block, READ_BYTES);
     return result;
 }

@@ -15,6 +15,7 @@
 #include "base/segments.h"
 #include "base/text.h"
 #include "symbol/find/archive.h"
+#include "symbol/find/bundle.h"
 #include "symbol/unwind/callchain.h"
 #include "symbol/demangle/demangle.h"
 #include "symbol/embedded.h"
@@ -136,7 +137,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     made->reader = reader;
     if (find)
         made->find = *find;
-    if (made->find.was_short) {
+    if (made->find.was_short || pf_bundle_load(&made->find) < 0) {
         pf_free(allocator, made, sizeof(*made));
         return pf_fail_memory(error, "bundle");
     }
@@ -267,6 +268,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
         pf_free(symbols->allocator, symbols->recent, sizeof(*symbols->recent) << RECENT_BITS);
     pf_text_free(symbols->allocator, symbols->cache);
     pf_text_free(symbols->allocator, symbols->archive);
+    pf_bundle_unload(&symbols->find);
     pf_map_close(&symbols->by_key);
     pf_named_ids_close(&symbols->recorded_ids);
     pf_arena_close(&symbols->arena);

@@ -99,6 +99,19 @@ def check_everywhere(bench):
     assert bench.shown(bench.folder / 'again.data', False) == before[:3]
 
 
+def check_without_cache(bench):
+    """Where no folder can hold it, a bundle is read in memory."""
+    before = bench.shown(bench.bundled)
+    bench.environment['HOME'] = '/dev/null'
+    assert bench.shown(bench.bundled) == before, 'other text where there is no cache'
+    done = bench.run('report', '--quiet', bench.bundled)
+    assert b'work' in done.stdout and b'is not' not in done.stderr, done.stderr
+    again = bench.folder / 'without-cache.data'
+    bench.run('bundle', '--code', '-o', again, bench.bundled)
+    bench.environment['HOME'] = str(bench.folder / 'home')
+    assert bench.shown(again) == before, 'other text of the bundle that was made of it'
+
+
 def check_edits(bench):
     tail = bench.bundled.read_bytes()[bench.data.stat().st_size:]
     out = bench.folder / 'out.data'
@@ -141,7 +154,7 @@ def main():
         with hermetic.plain_folder() as name:
             bench = Bench(perfile, pathlib.Path(name).resolve())
             make(bench, assemble, with_id)
-            for check in (check_everywhere, check_edits, check_damage)[:3 if with_id else 1]:
+            for check in (check_everywhere, check_without_cache, check_edits, check_damage)[:4 if with_id else 2]:
                 check(bench)
     print('all is as it should be')
 

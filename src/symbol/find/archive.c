@@ -341,6 +341,13 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
 
 /* ---- what is unpacked ---- */
 
+/* Why there is no folder with what the file holds. */
+static void note_no_folder(const struct pf_unpack *how, const char *folder, const char *why)
+{
+    if (!how->has_other_way)
+        pf_find_note(how->options, "%s is not read: %s%s%s", how->path, folder, *folder ? ": " : "", why);
+}
+
 /* Under its name, if there is anything in it. Another process may have been faster: then that one's is taken. */
 static bool fill_as(const struct pf_unpack *how, const char *made, const char *folder)
 {
@@ -352,7 +359,7 @@ static bool fill_as(const struct pf_unpack *how, const char *made, const char *f
     if (any && access(folder, R_OK) == 0)
         return true;
     if (any)
-        pf_find_note(how->options, "%s is not read: %s: %s", how->path, folder, pf_error_text(why));
+        note_no_folder(how, folder, pf_error_text(why));
     return false;
 }
 
@@ -364,7 +371,7 @@ static bool fill_into(const struct pf_unpack *how, const char *cache, const char
     errno = 0;
     if (pf_make_folders(made) && mkdtemp(made))
         return fill_as(how, made, folder);
-    pf_find_note(how->options, "%s is not read: %s: %s", how->path, cache, pf_error_text(errno));
+    note_no_folder(how, cache, pf_error_text(errno));
     return false;
 }
 
@@ -388,7 +395,7 @@ int pf_unpack_cached(const struct pf_unpack *how, const struct stat *about, char
         return PERFILE_ERROR_MEMORY;
     }
     if (!cache)
-        pf_find_note(how->options, "%s is not read: no directory to unpack it in (HOME or XDG_CACHE_HOME)", how->path);
+        note_no_folder(how, "", "no directory to unpack it in (HOME or XDG_CACHE_HOME)");
     if (folder && utimensat(AT_FDCWD, folder, NULL, AT_SYMLINK_NOFOLLOW) < 0) {
         make_room(cache);
         if (!fill_into(how, cache, folder)) {

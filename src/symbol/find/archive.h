@@ -18,7 +18,8 @@ int pf_archive_open(const struct pf_find_options *options, const char *path, cha
 /* What a file holds is unpacked once into the user's cache. */
 struct pf_unpack {
     const struct pf_find_options *options;
-    const char *path; /* of the file, for notes */
+    const char *path;   /* of the file, for notes */
+    bool has_other_way; /* a missing folder needs no note */
     /* Fills the empty folder; false: there is nothing in it, which was told. */
     bool (*fill)(void *context, const struct pf_find_options *options, const char *folder);
     void *context;

@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -94,6 +97,7 @@ struct unpacking {
     uint64_t on_disk, promised; /* bytes */
     unsigned files;
     bool was_short;
+    bool was_filled; /* there was a folder to unpack it in */
 };
 
 /* Only what the writer makes: no other name leads anywhere. */
@@ -214,15 +218,23 @@ static const char *read_entry(struct unpacking *u, const uint8_t **at, const uin
     return NULL;
 }
 
+/* What becomes of a member: NULL, or what is wrong with it. */
+typedef const char *member_taken(struct unpacking *u, const struct member *m, void *context);
+
+static const char *take_into_folder(struct unpacking *u, const struct member *m, void *folder)
+{
+    return take_member(u, m, folder);
+}
+
 /* A member that is damaged is left out; a wrong index ends it. */
-static const char *take_members(struct unpacking *u, const uint8_t *index, const char *folder)
+static const char *take_members(struct unpacking *u, const uint8_t *index, member_taken *taken, void *context)
 {
     const uint8_t *at = index, *end = index + u->bundle.index_bytes;
     const char *wrong = NULL, *lost = NULL;
     struct member m;
     for (uint32_t i = 0; i < u->bundle.members && !wrong; i++) {
         wrong = read_entry(u, &at, end, &m);
-        const char *damage = wrong ? NULL : take_member(u, &m, folder);
+        const char *damage = wrong ? NULL : taken(u, &m, context);
         lost = damage && !lost ? damage : lost;
     }
     return wrong ? wrong : lost;
@@ -234,7 +246,7 @@ static bool is_sound(const struct unpacking *u, const uint8_t *index)
     return crc == little32(u->footer + PF_BUNDLE_CRC_AT);
 }
 
-static const char *unpack(struct unpacking *u, const char *folder)
+static const char *unpack(struct unpacking *u, member_taken *taken, void *context)
 {
     const size_t index_room = u->bundle.index_bytes + (size_t)1;
     uint8_t *index = pf_resize(pf_find_allocator(u->options), NULL, 0, index_room);
@@ -250,19 +262,34 @@ static const char *unpack(struct unpacking *u, const char *folder)
     else if (ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
         wrong = "zstd is too old";
     else
-        wrong = take_members(u, index, folder);
+        wrong = take_members(u, index, taken, context);
     pf_free(pf_find_allocator(u->options), index, index_room);
     return wrong;
+}
+
+/* What is missing unpack() reports. */
+static void open_blocks(struct unpacking *u)
+{
+    const struct perfile_allocator *allocator = pf_find_allocator(u->options);
+    u->in = pf_resize(allocator, NULL, 0, BLOCK_BYTES);
+    u->out = pf_resize(allocator, NULL, 0, BLOCK_BYTES);
+    u->zstd = ZSTD_createDCtx();
+}
+
+static void close_blocks(struct unpacking *u)
+{
+    const struct perfile_allocator *allocator = pf_find_allocator(u->options);
+    pf_free(allocator, u->in, BLOCK_BYTES);
+    pf_free(allocator, u->out, BLOCK_BYTES);
+    ZSTD_freeDCtx(u->zstd);
 }
 
 static bool fill(void *context, const struct pf_find_options *options, const char *folder)
 {
     struct unpacking *u = context;
-    const struct perfile_allocator *allocator = pf_find_allocator(options);
-    u->in = pf_resize(allocator, NULL, 0, BLOCK_BYTES);
-    u->out = pf_resize(allocator, NULL, 0, BLOCK_BYTES);
-    u->zstd = ZSTD_createDCtx();
-    const char *wrong = unpack(u, folder);
+    u->was_filled = true;
+    open_blocks(u);
+    const char *wrong = unpack(u, take_into_folder, (void *)(uintptr_t)folder);
     const unsigned left_out = u->bundle.members - u->files;
     u->was_short = wrong == no_memory;
     if (u->was_short)
@@ -272,39 +299,184 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
     else if (wrong)
         pf_find_note(options, "%s: %u of %" PRIu32 " files of the bundle are not used: %s", options->recording,
                      left_out, u->bundle.members, wrong);
-    pf_free(allocator, u->in, BLOCK_BYTES);
-    pf_free(allocator, u->out, BLOCK_BYTES);
-    ZSTD_freeDCtx(u->zstd);
+    close_blocks(u);
     return u->files;
+}
+
+/* ---- without a folder ---- */
+
+struct held {
+    struct member member;
+    int fd; /* of a file in memory; below 0: there is none */
+    bool was_taken;
+};
+
+/* Files in memory have no name, and end with the process; each is unpacked when it is first looked for. */
+struct pf_bundle_memory {
+    const struct perfile_allocator *allocator;
+    struct unpacking u;
+    struct held *members; /* by name */
+    size_t count, capacity;
+};
+
+static const char *hold(struct unpacking *u, const struct member *m, void *context)
+{
+    struct pf_bundle_memory *memory = context;
+    (void)u;
+    if (!pf_grow(memory->allocator, &memory->members, &memory->capacity, memory->count + 1, sizeof(*memory->members)))
+        return no_memory;
+    memory->members[memory->count++] = (struct held){.member = *m, .fd = -1};
+    return NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct held *)a)->member.name, ((const struct held *)b)->member.name);
+}
+
+/* Descriptors are left for all else that is opened. */
+static bool is_among_last(int fd)
+{
+    enum { LEFT_FOR_OTHERS = 128 };
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + LEFT_FOR_OTHERS >= limit.rlim_cur;
+}
+
+static const char *take_into_memory(struct unpacking *u, struct held *held)
+{
+    const int fd = memfd_create("perfile", MFD_CLOEXEC);
+    if (fd < 0)
+        return pf_error_text(errno);
+    const char *wrong = is_among_last(fd) ? pf_error_text(EMFILE) : take_bytes(u, &held->member, fd);
+    if (wrong)
+        close(fd);
+    else
+        held->fd = fd;
+    return wrong;
+}
+
+static struct held *find_held(const struct pf_find_options *options, const char *name)
+{
+    struct pf_bundle_memory *memory = options->bundle_memory;
+    struct held wanted = {.fd = -1};
+    if (!memory || !memory->count || snprintf(wanted.member.name, sizeof(wanted.member.name), "%s", name) < 0)
+        return NULL;
+    struct held *held = bsearch(&wanted, memory->members, memory->count, sizeof(wanted), by_name);
+    const char *wrong = NULL;
+    if (held && !held->was_taken)
+        wrong = take_into_memory(&memory->u, held);
+    if (held)
+        held->was_taken = true;
+    if (wrong == no_memory && options->allocator)
+        pf_memory_note_short(options->allocator);
+    else if (wrong)
+        pf_find_note(options, "%s: a file of the bundle is not used: %s", options->recording, wrong);
+    return held && held->fd >= 0 ? held : NULL;
+}
+
+bool pf_bundle_path(const struct pf_find_options *options, const char *name, char path[PF_BUNDLE_PATH_BYTES])
+{
+    if (*options->bundle_dir)
+        return snprintf(path, PF_BUNDLE_PATH_BYTES, "%s/%s", options->bundle_dir, name) < PF_BUNDLE_PATH_BYTES;
+    const struct held *held = find_held(options, name);
+    if (held)
+        snprintf(path, PF_BUNDLE_PATH_BYTES, "/proc/self/fd/%d", held->fd);
+    return held != NULL;
+}
+
+static int open_recording(const struct pf_find_options *options)
+{
+    return options->recording ? open(options->recording, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+}
+
+/* NULL, or what is wrong. */
+static const char *read_members(struct pf_bundle_memory *memory)
+{
+    memory->u.fd = open_recording(memory->u.options);
+    if (memory->u.fd < 0)
+        return pf_error_text(errno);
+    const char *wrong = pf_bundle_look(memory->u.fd, &memory->u.bundle);
+    open_blocks(&memory->u);
+    wrong = wrong ? wrong : unpack(&memory->u, hold, memory);
+    if (memory->count)
+        qsort(memory->members, memory->count, sizeof(*memory->members), by_name);
+    return wrong;
+}
+
+static void close_memory(struct pf_bundle_memory *memory)
+{
+    memory->u.options = &(struct pf_find_options){.allocator = memory->allocator};
+    for (size_t i = 0; i < memory->count; i++)
+        if (memory->members[i].fd >= 0)
+            close(memory->members[i].fd);
+    if (memory->u.fd >= 0)
+        close(memory->u.fd);
+    close_blocks(&memory->u);
+    pf_free(memory->allocator, memory->members, memory->capacity * sizeof(*memory->members));
+    pf_free(memory->allocator, memory, sizeof(*memory));
+}
+
+int pf_bundle_load(struct pf_find_options *options)
+{
+    options->bundle_memory = NULL;
+    if (!options->bundle_needs_memory)
+        return 0;
+    struct pf_bundle_memory *memory = pf_new(pf_find_allocator(options), sizeof(*memory));
+    if (!memory)
+        return PERFILE_ERROR_MEMORY;
+    memory->allocator = pf_find_allocator(options);
+    memory->u.options = options;
+    const char *wrong = read_members(memory);
+    if (wrong == no_memory) {
+        close_memory(memory);
+        return PERFILE_ERROR_MEMORY;
+    }
+    if (wrong)
+        pf_find_note(options, "%s: the bundle is not used: %s", options->recording, wrong);
+    memory->u.options = NULL;
+    options->bundle_memory = memory;
+    return 0;
+}
+
+void pf_bundle_unload(struct pf_find_options *options)
+{
+    if (options->bundle_memory)
+        close_memory(options->bundle_memory);
+    options->bundle_memory = NULL;
 }
 
 /* ---- entry ---- */
 
-static int open_found(struct unpacking *u, const struct stat *about, char *folder, size_t room)
+/* The folder, or that there is none. */
+static int open_found(struct unpacking *u, const struct stat *about, struct pf_find_options *options)
 {
     char *directory = NULL;
-    const struct pf_unpack how = {.options = u->options, .path = u->options->recording, .fill = fill, .context = u};
+    const struct pf_unpack how = {
+        .options = options, .path = options->recording, .fill = fill, .context = u, .has_other_way = true};
     const int result = pf_unpack_cached(&how, about, &directory);
-    if (result == 0 && directory && snprintf(folder, room, "%s", directory) >= (int)room)
-        *folder = 0;
-    pf_text_free(pf_find_allocator(u->options), directory);
+    const bool fits = directory && snprintf(options->bundle_dir, sizeof(options->bundle_dir), "%s", directory) <
+                                       (int)sizeof(options->bundle_dir);
+    if (!fits)
+        options->bundle_dir[0] = 0;
+    /* what is damaged was reported when it was unpacked */
+    options->bundle_needs_memory = result == 0 && !fits && (!u->was_filled || u->files);
+    pf_text_free(pf_find_allocator(options), directory);
     return result;
 }
 
-int pf_bundle_open(const struct pf_find_options *options, char *folder, size_t room)
+int pf_bundle_open(struct pf_find_options *options)
 {
     struct unpacking u = {.options = options};
     struct stat about;
     int result = 0;
-    *folder = 0;
-    u.fd = options->recording ? open(options->recording, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    u.fd = open_recording(options);
     if (u.fd < 0)
         return 0;
     const char *wrong = pf_bundle_look(u.fd, &u.bundle);
     if (wrong)
         pf_find_note(options, "%s: the bundle is not used: %s", options->recording, wrong);
     else if (u.bundle.members && fstat(u.fd, &about) == 0)
-        result = open_found(&u, &about, folder, room);
+        result = open_found(&u, &about, options);
     close(u.fd);
     return u.was_short ? PERFILE_ERROR_MEMORY : result;
 }

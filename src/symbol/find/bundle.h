@@ -43,10 +43,21 @@ struct pf_bundle {
 /* What the footer says. NULL, or what is wrong: then there is none. */
 const char *pf_bundle_look(int fd, struct pf_bundle *bundle);
 /*
- * Where the bundle of the recording at options->recording is unpacked: once, in the user's cache, with all sizes and sums
- * checked. "" when there is none; what is damaged is told and left out. `room` bytes at `folder`. Errors: MEMORY.
+ * Unpacks the bundle of the recording at options->recording, once, in the user's cache, with all sizes and sums checked:
+ * options->bundle_dir. It stays "" when there is no bundle; what is damaged is reported and left out. Where the user has no
+ * cache, options->bundle_needs_memory is set. Errors: MEMORY.
  */
-int pf_bundle_open(const struct pf_find_options *options, char *folder, size_t room);
+int pf_bundle_open(struct pf_find_options *options);
+/*
+ * Of a bundle that needs memory: its files are kept in memory from here on, for look-ups with these options and copies of
+ * them, until it is unloaded. Their paths are those of descriptors. Each part that keeps options of its own loads it for
+ * itself; what another one has loaded is not used. Errors: MEMORY.
+ */
+int pf_bundle_load(struct pf_find_options *options);
+void pf_bundle_unload(struct pf_find_options *options);
+/* Where the member of that name would be; false: there is none. */
+enum { PF_BUNDLE_PATH_BYTES = 1024 + PF_BUNDLE_NAME_BYTES_MAX + 2 };
+bool pf_bundle_path(const struct pf_find_options *options, const char *name, char path[PF_BUNDLE_PATH_BYTES]);
 
 /* ---- writing ---- */
 

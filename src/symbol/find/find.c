@@ -35,7 +35,7 @@ struct search {
     const struct perfile_allocator *allocator;
     const char *symfs;
     char *cache;           /* perf's build-id cache, or NULL */
-    const char *caches[3]; /* the bundle's, the archive's and this one */
+    const char *caches[2]; /* the archive's and this one */
     char *name;            /* without what the kernel adds to it */
     struct build_id id;
     struct pf_found *found;
@@ -76,14 +76,6 @@ int pf_elf_build_id(const struct perfile_allocator *allocator, const char *path,
     code = (int)pf_elf_note_build_id(&elf, build_id);
     pf_elf_close(&elf);
     return pf_memory_was_short(&watch.allocator) ? PERFILE_ERROR_MEMORY : code;
-}
-
-/* ---- the bundle ---- */
-
-/* NULL: there is none. */
-static const char *bundle_of(const struct pf_find_options *options)
-{
-    return *options->bundle_dir ? options->bundle_dir : NULL;
 }
 
 /* ---- lack of memory ---- */
@@ -197,6 +189,24 @@ static int directory_length(const char *path)
     return length > INT32_MAX ? 0 : (int)length;
 }
 
+/* ---- the bundle ---- */
+
+static bool take_member(struct search *s, const struct perfile_used_file *file, const struct build_id *wanted,
+                        char **result)
+{
+    char name[PF_BUNDLE_NAME_BYTES_MAX + 1], path[PF_BUNDLE_PATH_BYTES];
+    return pf_bundle_name(file, name, sizeof(name)) && pf_bundle_path(s->options, name, path) &&
+           take_if(s, make_path(s, "%s", path), wanted, result, NULL);
+}
+
+/* What a build id proves. */
+static bool take_member_of_id(struct search *s, const char *kind, const struct build_id *id,
+                              const struct build_id *wanted, char **result)
+{
+    const struct perfile_used_file file = {.kind = kind, .name = s->name, .build_id = id->hex};
+    return id->count && take_member(s, &file, wanted, result);
+}
+
 /* ---- perf's build-id cache and .build-id trees ---- */
 
 /* CACHE/.build-id/xx/yyyy/LEAF, and CACHE/PATH/ID/LEAF, where `.build-id` has the link. */
@@ -211,6 +221,8 @@ static bool take_leaf(struct search *s, const char *cache, const char *leaf, con
 
 static bool take_from_cache(struct search *s, const char *leaf, char **result)
 {
+    if (take_member_of_id(s, leaf, &s->id, &s->id, result))
+        return true;
     for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
         if (s->caches[i] && take_leaf(s, s->caches[i], leaf, &s->id, result))
             return true;
@@ -220,11 +232,9 @@ static bool take_from_cache(struct search *s, const char *leaf, char **result)
 /* What only its name finds comes out of the bundle before all that has the name here; but not before what the user names. */
 static bool take_named(struct search *s, const char *kind, char **result)
 {
-    char name[PF_BUNDLE_NAME_BYTES_MAX + 1];
+    static const struct build_id none;
     const struct perfile_used_file file = {.kind = kind, .name = s->name, .build_id = ""};
-    return bundle_of(s->options) && !s->id.count && pf_find_is_local(s->options) &&
-           pf_bundle_name(&file, name, sizeof(name)) &&
-           take_any(s, make_path(s, "%s/%s", s->options->bundle_dir, name), result);
+    return !s->id.count && pf_find_is_local(s->options) && take_member(s, &file, &none, result);
 }
 
 /* Before perf 4.11 the link led to the file itself. */
@@ -408,9 +418,7 @@ static void find_alternate(struct search *s, const char *holder, const struct li
         return;
     char *first = path[0] == '/' ? make_path(s, "%s%s", s->symfs, path)
                                  : make_path(s, "%.*s/%s", directory_length(holder), holder, path);
-    const char *bundle = bundle_of(s->options), *hex = links->alternate_id.hex;
-    if (bundle && take_if(s, make_path(s, "%s/.build-id/%.2s/%s/dwz", bundle, hex, hex + 2), &links->alternate_id,
-                          result, NULL)) {
+    if (take_member_of_id(s, "dwz", &links->alternate_id, &links->alternate_id, result)) {
         pf_text_free(s->allocator, first);
         return;
     }
@@ -530,11 +538,12 @@ static bool take_kcore_of(struct search *s, const char *cache)
 static bool take_kernel_text(struct search *s)
 {
     static const struct build_id none;
-    const char *caches[] = {bundle_of(s->options), s->options->archive_dir,
-                            pf_find_is_local(s->options) ? s->cache : NULL};
+    const char *caches[] = {s->options->archive_dir, pf_find_is_local(s->options) ? s->cache : NULL};
     for (size_t i = 0; s->id.count && i < PF_COUNT(caches); i++)
         if (caches[i] && take_kcore_of(s, caches[i]))
             return true;
+    if (take_member_of_id(s, "kallsyms", &s->id, &none, &s->found->path))
+        return true;
     for (size_t i = 0; s->id.count && i < PF_COUNT(caches); i++)
         if (caches[i] && take_leaf(s, caches[i], "kallsyms", &none, &s->found->path))
             return true;
@@ -777,9 +786,8 @@ static bool open_search(struct search *s, const struct pf_find_options *options,
         s->cache = pf_text_copy(s->allocator, options->buildid_dir, strlen(options->buildid_dir));
     else if (home && *home)
         s->cache = make_path(s, "%s/.debug", home);
-    s->caches[0] = bundle_of(options);
-    s->caches[1] = options->archive_dir;
-    s->caches[2] = s->cache;
+    s->caches[0] = options->archive_dir;
+    s->caches[1] = s->cache;
     return s->name && (s->cache || !(options->buildid_dir || (home && *home)));
 }
 
@@ -805,7 +813,7 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                    .reach_context = wanted->reach_context,
                                    .used = wanted->used,
                                    .used_context = wanted->used_context};
-    made.was_short = pf_bundle_open(&made, made.bundle_dir, sizeof(made.bundle_dir)) < 0;
+    made.was_short = pf_bundle_open(&made) < 0;
     return made;
 }
 
@@ -938,10 +946,9 @@ static bool take_from_root(struct search *s, int32_t pid, const char *own_name, 
 /* The pid may be another process's here by now. */
 static bool take_bundled(struct search *s, int32_t pid, char **result)
 {
-    char name[PF_BUNDLE_NAME_BYTES_MAX + 1];
+    static const struct build_id none;
     const struct perfile_used_file file = {.kind = "process", .name = s->name, .build_id = "", .pid = pid};
-    return bundle_of(s->options) && pf_bundle_name(&file, name, sizeof(name)) &&
-           take_any(s, make_path(s, "%s/%s", s->options->bundle_dir, name), result);
+    return take_member(s, &file, &none, result);
 }
 
 /* What a process writes for those who look at it. */

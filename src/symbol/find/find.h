@@ -33,8 +33,10 @@ struct pf_find_options {
     void *reach_context;
     void (*used)(void *context, const struct perfile_used_file *file); /* likewise */
     void *used_context;
-    bool was_short;        /* out of memory when the bundle was opened */
-    char bundle_dir[1024]; /* where the recording's bundle was unpacked (see bundle.h); "": there is none */
+    bool was_short;                         /* out of memory when the bundle was opened */
+    char bundle_dir[1024];                  /* where the recording's bundle was unpacked (see bundle.h); "": nowhere */
+    bool bundle_needs_memory;               /* no folder can hold it: pf_bundle_load */
+    struct pf_bundle_memory *bundle_memory; /* NULL: it is not loaded */
 };
 
 /*

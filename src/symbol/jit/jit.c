@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/map.h"
+#include "symbol/find/bundle.h"
 #include "symbol/jit/jit_elf.h"
 #include "symbol/jit/jit_files.h"
 #include "symbol/jit/jitdump.h"
@@ -76,13 +77,14 @@ int pf_jit_open(struct perfile_reader *reader, struct perfile_session *session, 
     if (find)
         made->find = *find;
     pf_arena_open(&made->arena, allocator);
-    return 0;
+    return pf_bundle_load(&made->find) < 0 ? pf_fail_memory(error, "bundle") : 0;
 }
 
 void pf_jit_close(struct pf_jit *jit)
 {
     if (!jit)
         return;
+    pf_bundle_unload(&jit->find);
     pf_free(jit->allocator, jit->dumps, jit->dump_room * sizeof(*jit->dumps));
     pf_free(jit->allocator, jit->codes, jit->code_room * sizeof(*jit->codes));
     pf_arena_close(&jit->arena);
