@@ -343,7 +343,7 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
         heed_signal();
         status = question->print(&sources, question->what);
     }
-    pf_sources_close(&sources);
+    pf_sources_free(&sources);
     if (stopped) {
         signal(SIGINT, SIG_DFL);
         raise(SIGINT);
@@ -402,7 +402,7 @@ static int list_tables(const struct pf_command *command, struct pf_settings *set
     status = pf_recordings_list(&sources, command);
     if (!status)
         status = print_tables(&sources, settings);
-    pf_sources_close(&sources);
+    pf_sources_free(&sources);
     return status;
 }
 
@@ -413,7 +413,7 @@ static bool may_have_table(const struct pf_command *command, const struct pf_set
     const bool may = kind_of(settings) != RECORDINGS || pf_recordings_list(&sources, command) ||
                      pf_relation_find(&sources, name) != NULL;
 
-    pf_sources_close(&sources);
+    pf_sources_free(&sources);
     return may;
 }
 

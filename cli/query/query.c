@@ -160,7 +160,8 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
     pf_progress_clear();
     if (*sources->stopped) /* the signal says it */
         return PF_STATUS_OUTPUT;
-    if (code == SQLITE_NOMEM || sources->code == PERFILE_ERROR_MEMORY) {
+    /* SQLite has no error where memory of the tables themselves was missing. */
+    if (code == SQLITE_NOMEM || code == SQLITE_OK || sources->code == PERFILE_ERROR_MEMORY) {
         pf_message("%s: out of memory", verb);
         return PF_STATUS_MEMORY;
     }

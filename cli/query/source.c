@@ -99,7 +99,7 @@ static void free_source(const struct pf_sources *sources, struct pf_source *sour
     free(source->paths);
 }
 
-void pf_sources_close(struct pf_sources *sources)
+void pf_sources_free(struct pf_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++)
         free_source(sources, &sources->each[i]);

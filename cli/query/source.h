@@ -118,7 +118,7 @@ int pf_sources_fail(struct pf_sources *sources, const struct pf_source *source, 
                     const struct perfile_error *error);
 /* Prints a message about the first error of a source; the exit status for it. */
 int pf_sources_complain(const struct pf_sources *sources);
-void pf_sources_close(struct pf_sources *sources);
+void pf_sources_free(struct pf_sources *sources);
 /* False: out of memory, here and below. */
 bool pf_key_add(struct pf_sources *sources, const char *name);
 bool pf_source_init(struct pf_sources *sources, struct pf_source *source, const char *argument);
