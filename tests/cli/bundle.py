@@ -106,6 +106,9 @@ def check_without_cache(bench):
     assert bench.shown(bench.bundled) == before, 'other text where there is no cache'
     done = bench.run('report', '--quiet', bench.bundled)
     assert b'work' in done.stdout and b'is not' not in done.stderr, done.stderr
+    data, damaged = bench.bundled.read_bytes(), bench.folder / 'damaged-index.data'
+    damaged.write_bytes(data[:-FOOTER - 40] + bytes([data[-FOOTER - 40] ^ 0xff]) + data[-FOOTER - 39:])
+    assert bench.run('annotate', '--format', 'text', damaged).stderr.count(b'its index is damaged') == 1, 'not one message'
     again = bench.folder / 'without-cache.data'
     bench.run('bundle', '--code', '-o', again, bench.bundled)
     bench.environment['HOME'] = str(bench.folder / 'home')

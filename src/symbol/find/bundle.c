@@ -434,7 +434,11 @@ int pf_bundle_load(struct pf_find_options *options)
     if (wrong)
         pf_find_note(options, "%s: the bundle is not used: %s", options->recording, wrong);
     memory->u.options = NULL;
-    options->bundle_memory = memory;
+    options->bundle_needs_memory = memory->count;
+    if (memory->count)
+        options->bundle_memory = memory;
+    else
+        close_memory(memory);
     return 0;
 }
 
@@ -453,7 +457,7 @@ static int open_found(struct unpacking *u, const struct stat *about, struct pf_f
     char *directory = NULL;
     const struct pf_unpack how = {
         .options = options, .path = options->recording, .fill = fill, .context = u, .has_other_way = true};
-    const int result = pf_unpack_cached(&how, about, &directory);
+    int result = pf_unpack_cached(&how, about, &directory);
     const bool fits = directory && snprintf(options->bundle_dir, sizeof(options->bundle_dir), "%s", directory) <
                                        (int)sizeof(options->bundle_dir);
     if (!fits)
@@ -461,6 +465,10 @@ static int open_found(struct unpacking *u, const struct stat *about, struct pf_f
     /* what is damaged was reported when it was unpacked */
     options->bundle_needs_memory = result == 0 && !fits && (!u->was_filled || u->files);
     pf_text_free(pf_find_allocator(options), directory);
+    if (options->bundle_needs_memory) { /* what is wrong with it is reported once, here */
+        result = pf_bundle_load(options);
+        pf_bundle_unload(options);
+    }
     return result;
 }
 
