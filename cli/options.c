@@ -118,7 +118,9 @@ const struct pf_option_group pf_serial_reading_group = {"Reading", serial_option
 #define FILTERS(cpu_letter, comms_letter, tid_letter)                                                                  \
     FILTER("time", 0, "START,STOP", time,                                                                              \
            "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the "     \
-           "first sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. Where the "     \
+           "first sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. \"2026-11-28 "  \
+           "03:43:03,2026-11-28 03:43:05\" is by date and time of day in the local time zone, as the field tod of "    \
+           "script prints them; that needs a file with the feature CLOCK_DATA (record -k). Where the "                 \
            "header does not say when the samples are, they are read ahead, which a stream does not allow.",            \
            .first = true),                                                                                             \
         FILTER("cpu", cpu_letter, "LIST", cpus, "Only samples of these CPUs: 0-3,7."),                                 \

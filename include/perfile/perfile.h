@@ -765,7 +765,7 @@ struct perfile_filter {
     size_t size; /* sizeof(struct perfile_filter) */
     /*
      * "START,STOP" in seconds.fraction, either may be empty, "+1.5,+3" counts from the first sample; "10%-20%", "30%/2"
-     * (the 2nd 30 %)
+     * (the 2nd 30 %); "2026-11-28 03:43:03,2026-11-28 03:43:05.5" in the local time zone, with the feature CLOCK_DATA
      */
     const char *time;
     const char *cpus; /* "0-3,7" */

@@ -5,6 +5,7 @@
 
 #include "analysis/counters.h"
 #include "base/error.h"
+#include "base/filter_clock.h"
 
 struct pf_delivery {
     const struct perfile_allocator *allocator;
@@ -63,8 +64,13 @@ int pf_recording_filter(struct perfile_reader *reader, const struct perfile_filt
                         struct perfile_error *error)
 {
     struct pf_range span;
+    struct pf_clock clock;
     const int known = pf_filter_needs_span(wanted) ? perfile_reader_span(reader, &span.first, &span.last, error) : 0;
-    return known < 0 ? known : pf_filter_open(filter, wanted, known ? &span : NULL, allocator, error);
+    if (known < 0)
+        return known;
+    return pf_filter_clock(reader, &clock) < 0
+               ? pf_fail_memory(error, "filter")
+               : pf_filter_open_dated(filter, wanted, known ? &span : NULL, &clock, allocator, error);
 }
 
 /* A name that no event has is a mistake; a stream tells of its events while it is read. */

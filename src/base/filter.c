@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <perfile/index.h>
 
 #include "base/error.h"
 #include "base/event_name.h"
+#include "base/filter_clock.h"
 #include "base/function_name.h"
 
 /* A piece of the user's text. */
@@ -122,16 +124,23 @@ static int parse_numbers(struct pf_filter *filter, struct pf_ranges *ranges, con
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
+/* ".5" in ns, or nothing; up to 9 digits after the point. */
+static uint64_t take_fraction(struct piece *piece)
+{
+    uint64_t ns = 0, unit = 1000000000;
+    if (take_char(piece, '.'))
+        for (; piece->bytes && *piece->text >= '0' && *piece->text <= '9' && unit > 1; piece->text++, piece->bytes--)
+            ns += (unit /= 10) * (uint64_t)(*piece->text - '0');
+    return ns;
+}
+
 /* "12.5" seconds in ns; up to 9 digits behind the point. */
 static bool take_seconds(struct piece *piece, uint64_t *ns)
 {
-    uint64_t seconds, part = 0, unit = 1000000000;
+    uint64_t seconds;
     if (!take_number(piece, UINT64_MAX / 1000000000 - 1, &seconds))
         return false;
-    if (take_char(piece, '.'))
-        for (; piece->bytes && *piece->text >= '0' && *piece->text <= '9' && unit > 1; piece->text++, piece->bytes--)
-            part += (unit /= 10) * (uint64_t)(*piece->text - '0');
-    *ns = seconds * 1000000000 + part;
+    *ns = seconds * 1000000000 + take_fraction(piece);
     return true;
 }
 
@@ -226,6 +235,83 @@ static int parse_percents(struct pf_filter *filter, const char *list, const stru
     return 0;
 }
 
+/* A number between two others, and what stands before it. */
+static bool take_part(struct piece *piece, char before, int min, int max, int *part)
+{
+    uint64_t number;
+    if ((before && !take_char(piece, before)) || !take_number(piece, (uint64_t)max, &number) || number < (uint64_t)min)
+        return false;
+    *part = (int)number;
+    return true;
+}
+
+/* "2026-11-28 03:43:05.25" in the local time zone, as the field tod is printed, or with a T: ns since 1970. */
+static bool take_date(struct piece *piece, uint64_t *ns)
+{
+    struct tm tm = {.tm_isdst = -1};
+    if (!take_part(piece, 0, 1970, 2500, &tm.tm_year) || !take_part(piece, '-', 1, 12, &tm.tm_mon) ||
+        !take_part(piece, '-', 1, 31, &tm.tm_mday) ||
+        !take_part(piece, piece->bytes && *piece->text == 'T' ? 'T' : ' ', 0, 23, &tm.tm_hour) ||
+        !take_part(piece, ':', 0, 59, &tm.tm_min) || !take_part(piece, ':', 0, 59, &tm.tm_sec))
+        return false;
+    const int day = tm.tm_mday;
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    const time_t seconds = mktime(&tm);
+    *ns = (uint64_t)seconds * 1000000000 + take_fraction(piece);
+    return seconds >= 0 && tm.tm_mday == day; /* not the 31st of a month of 30 days */
+}
+
+/* What the clock of the records showed then; what is before its start, or after its end, is that. */
+static uint64_t recorded_time(const struct pf_clock *clock, uint64_t wall_ns)
+{
+    if (wall_ns < clock->wall_ns)
+        return clock->recorded_ns - pf_min(clock->recorded_ns, clock->wall_ns - wall_ns);
+    const uint64_t later = wall_ns - clock->wall_ns;
+    return later > UINT64_MAX - clock->recorded_ns ? UINT64_MAX : clock->recorded_ns + later;
+}
+
+/* A date, or nothing, which leaves *ns as it is. */
+static bool take_date_bound(struct piece *piece, const struct pf_clock *clock, uint64_t *ns)
+{
+    uint64_t wall_ns;
+    if (!piece->bytes || *piece->text == ',' || *piece->text == ' ')
+        return true;
+    if (!take_date(piece, &wall_ns))
+        return false;
+    *ns = recorded_time(clock, wall_ns);
+    return true;
+}
+
+/* "START,STOP START,STOP": dates have spaces, too. */
+static int parse_dates(struct pf_filter *filter, const char *list, const struct pf_clock *clock,
+                       struct perfile_error *error)
+{
+    const struct piece all = {list, strlen(list)};
+    struct piece rest = all;
+    if (!clock || !clock->known)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "time range",
+                       "dates need the feature CLOCK_DATA, which recordings have whose clock was chosen; a stream "
+                       "states it too late");
+    do {
+        uint64_t first = 0, last = UINT64_MAX;
+        if (!take_date_bound(&rest, clock, &first) || !take_char(&rest, ',') || !take_date_bound(&rest, clock, &last) ||
+            (rest.bytes && *rest.text != ' '))
+            return refuse(error, "time range", all, "is not START,STOP, each as 2026-11-28 03:43:05.25 or empty");
+        if (last < first)
+            return refuse(error, "time range", all, "ends before it begins");
+        if (add_range(filter, &filter->times, first, last) < 0)
+            return pf_fail_memory(error, "time range");
+    } while (take_char(&rest, ' '));
+    return 0;
+}
+
+/* Nothing else has a colon. */
+static bool has_dates(const struct perfile_filter *wanted)
+{
+    return wanted->time && strchr(wanted->time, ':');
+}
+
 static int parse_times(struct pf_filter *filter, const char *list, const struct pf_range *span,
                        struct perfile_error *error)
 {
@@ -317,10 +403,12 @@ bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event 
 /* ---- all together ------------------------------------------------------------------------------------------------ */
 
 static int parse(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
-                 struct perfile_error *error)
+                 const struct pf_clock *clock, struct perfile_error *error)
 {
     int result = 0;
-    if (filter->has_times)
+    if (has_dates(wanted))
+        result = parse_dates(filter, wanted->time, clock, error);
+    else if (filter->has_times)
         result = parse_times(filter, wanted->time, span, error);
     if (result == 0 && filter->has_cpus)
         result = parse_numbers(filter, &filter->cpus, wanted->cpus, true, error);
@@ -353,6 +441,13 @@ const struct pf_filter_part pf_filter_parts[PF_FILTER_PARTS] = {
 int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
                    const struct perfile_allocator *allocator, struct perfile_error *error)
 {
+    return pf_filter_open_dated(filter, wanted, span, NULL, allocator, error);
+}
+
+int pf_filter_open_dated(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
+                         const struct pf_clock *clock, const struct perfile_allocator *allocator,
+                         struct perfile_error *error)
+{
     *filter = (struct pf_filter){.wanted = *wanted};
     for (size_t i = 0; i < PF_FILTER_PARTS; i++) {
         if (!pf_filter_text(wanted, &pf_filter_parts[i]))
@@ -364,7 +459,7 @@ int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted
     filter->active = filter->asked;
     pf_arena_open(&filter->arena, pf_allocator_or_default(allocator));
     pf_map_open(&filter->seen, filter->arena.allocator);
-    return parse(filter, wanted, span, error);
+    return parse(filter, wanted, span, clock, error);
 }
 
 static void close_ranges(struct pf_filter *filter, struct pf_ranges *ranges)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of a record when a recording is cut. */
 #include "base/error.h"
+#include "base/filter_clock.h"
 #include "edit/cut.h"
 
 /* ---- samples ---- */
@@ -30,8 +31,11 @@ int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error)
 int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error)
 {
     const struct pf_range *span = cut->span.last ? &cut->span : NULL;
+    struct pf_clock clock;
     pf_filter_close(&cut->filter);
-    const int result = pf_filter_open(&cut->filter, &cut->wanted, span, cut->allocator, error);
+    if (pf_filter_clock(cut->reader, &clock) < 0)
+        return pf_fail_memory(error, "filter");
+    const int result = pf_filter_open_dated(&cut->filter, &cut->wanted, span, &clock, cut->allocator, error);
     cut->first_time = result < 0 ? 0 : pf_filter_first_time(&cut->filter);
     cut->last_time = result < 0 ? UINT64_MAX : pf_filter_last_time(&cut->filter);
     return result;

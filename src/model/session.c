@@ -3,6 +3,7 @@
 #include "model/session.h"
 
 #include "base/error.h"
+#include "base/filter_clock.h"
 #include "base/sized.h"
 #include "model/index.h"
 
@@ -491,6 +492,7 @@ int perfile_session_filter(struct perfile_session *session, const struct perfile
 {
     struct perfile_filter wanted = PERFILE_FILTER_INIT;
     struct pf_range span;
+    struct pf_clock clock;
     const char *why = !session ? "no session given" : session->has_filter ? "the session has a filter" : NULL;
     if (why || session->record)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "%s",
@@ -499,8 +501,11 @@ int perfile_session_filter(struct perfile_session *session, const struct perfile
     const int known = result == 0 && pf_filter_needs_span(&wanted) ? find_span(session->reader, &span, error) : result;
     if (known < 0)
         return known;
+    if (pf_filter_clock(session->reader, &clock) < 0)
+        return pf_fail_memory(error, "filter");
     session->has_filter = true;
-    result = pf_filter_open(&session->filter, &wanted, known ? &span : NULL, session->reader->allocator, error);
+    result = pf_filter_open_dated(&session->filter, &wanted, known ? &span : NULL, &clock, session->reader->allocator,
+                                  error);
     result = result < 0 ? result : check_events(session, false, error);
     if (result < 0)
         pf_filter_close(&session->filter);

@@ -15,6 +15,7 @@ import hermetic
 RECORDING = '''attr type=1 config=2 sample_type=IP|TID|TIME|CPU|IDENTIFIER ids=1 sample_id_all=1 name="page-faults"
 attr type=1 config=3 sample_type=IP|IDENTIFIER ids=2 sample_id_all=1 name="context-switches"
 feature EVENT_DESC
+feature CLOCK_DATA u32:1,u32:1,1795837380000000000,1000000000
 record COMM pid=7 tid=7 comm="sh" | pid=7 tid=7 time=1
 sample event=0 ip=0x401000 pid=7 tid=7 time=1000000000 cpu=0
 sample event=1 ip=0x402000
@@ -22,14 +23,18 @@ sample event=0 ip=0x403000 pid=7 tid=7 time=2000000000 cpu=1
 sample event=1 ip=0x404000
 sample event=0 ip=0x405000 pid=7 tid=7 time=3000000000 cpu=1
 '''
+ZONE = 'JST-9'  # in which the clock of the records showed 1 s at 12:43:00
 # what is asked for, how many samples of page-faults match it, and what is said of the others
-FILTERS = [(['--time', '2,2.5'], 1, 'time'), (['--time', '2,'], 2, 'time'), (['--cpu', '1'], 2, 'CPU'),
+FILTERS = [(['--time', '2,2.5'], 1, 'time'), (['--time', '2,'], 2, 'time'),
+           (['--time', '2026-11-28 12:43:01,2026-11-28 12:43:01.5'], 1, 'time'), (['--time', ',2026-11-28 12:43:01'], 2, 'time'),
+           (['--time', ',2026-11-28 12:43:00.5 2026-11-28 12:43:02,'], 2, 'time'), (['--cpu', '1'], 2, 'CPU'),
            (['--pid', '7'], 3, 'process and thread'), (['--tid', '8'], 0, 'process and thread'),
            (['--comms', 'sh'], 3, 'process and thread')]
 
 
 def main():
     hermetic.settle()
+    os.environ['TZ'] = ZONE
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
 
