@@ -211,8 +211,8 @@ struct pf_settings {
     bool dataset_remove;   /* dataset */
     uint64_t dataset_size;
     bool query_list;
-    const char *query_file;   /* -f */
-    const char *hide_key;     /* of anonymize */
+    const char *query_file; /* -f */
+    const char *hide_key;   /* of anonymize */
     const char *hide_key_file;
     const char *hide_keep;
     const char *hide_change;

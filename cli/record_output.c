@@ -130,8 +130,8 @@ static int set_link_aside(const struct pf_record_output *output)
 {
     struct stat status;
 
-    if (output->settings->output || output->settings->record.no_clobber || lstat(output->path, &status) < 0 || !S_ISLNK(status.st_mode) ||
-        rename(output->path, "perf.data.old") == 0)
+    if (output->settings->output || output->settings->record.no_clobber || lstat(output->path, &status) < 0 ||
+        !S_ISLNK(status.st_mode) || rename(output->path, "perf.data.old") == 0)
         return PF_STATUS_OK;
     pf_message("record: %s is a link, which cannot become perf.data.old: %s", output->path, strerror(errno));
     return PF_STATUS_OUTPUT;

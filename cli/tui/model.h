@@ -30,9 +30,9 @@ struct pf_tui_model {
     uint8_t *shown; /* functions that have rows */
     struct pf_tui_value all, passed;
     struct pf_tui_value unfiltered; /* all of the event, at any time and on any processor */
-    bool timed;                    /* some filter is of time ... */
-    uint32_t first_step, end_step; /* ... and leaves [first_step, end_step) */
-    struct pf_tui_index *previous; /* whose names lists may remember; until the next replacement */
+    bool timed;                     /* some filter is of time ... */
+    uint32_t first_step, end_step;  /* ... and leaves [first_step, end_step) */
+    struct pf_tui_index *previous;  /* whose names lists may remember; until the next replacement */
     /* what add_up works with */
     uint8_t *combo_passes;
     uint16_t *means, *through; /* by function, by chain: which filters of functions are met, a bit each */

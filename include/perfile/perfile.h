@@ -410,7 +410,7 @@ struct perfile_event;
 
 /* One record as in the recording. Made by the library. */
 struct perfile_record {
-    uint32_t type; /* PERF_RECORD_*: see perfile_record_name */
+    uint32_t type;         /* PERF_RECORD_*: see perfile_record_name */
     uint16_t misc;         /* MMAP2 without PERFILE_MISC_MMAP_BUILD_ID where that is set over device and inode */
     bool compressed;       /* it came out of a compressed record: offset counts in the decompressed stream */
     bool damaged;          /* its content contradicts its event or its size; `bytes` are what the file holds */

@@ -60,7 +60,8 @@ static void test_advice(void **state)
     pf_made_code_map(&code, (uint32_t)getpid(), START, BYTES, "//anon");
     add_samples(&code, (uint32_t)getpid(), START, 1);
     snprintf(code.regions[0].comm, sizeof(code.regions[0].comm), "java");
-    assert_non_null(strstr(tell(&code, 1).last, "start it as java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"));
+    assert_non_null(
+        strstr(tell(&code, 1).last, "start it as java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"));
 }
 
 static void test_names(void **state)

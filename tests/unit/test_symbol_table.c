@@ -127,14 +127,15 @@ static void test_labels_within_functions(void **state)
 {
     (void)state;
     static const struct made_symbol symbols[] = {
-        {TEXT, 20, F, G, MADE_TEXT, "main"},     {TEXT + 4, 0, N, G, MADE_TEXT, "global label"},
-        {TEXT + 8, 0, F, G, MADE_TEXT, "entry"}, {TEXT + 12, 4, F, L, MADE_TEXT, "inner"},
-        {TEXT + 14, 0, N, L, MADE_TEXT, "deep"}, {TEXT + 32, 32, O, G, MADE_TEXT, "blob"},
-        {TEXT + 40, 0, F, G, MADE_TEXT, "code"}, {TEXT + 48, 8, N, G, MADE_TEXT, "sized label"},
+        {TEXT, 20, F, G, MADE_TEXT, "main"},      {TEXT + 4, 0, N, G, MADE_TEXT, "global label"},
+        {TEXT + 8, 0, F, G, MADE_TEXT, "entry"},  {TEXT + 12, 4, F, L, MADE_TEXT, "inner"},
+        {TEXT + 14, 0, N, L, MADE_TEXT, "deep"},  {TEXT + 32, 32, O, G, MADE_TEXT, "blob"},
+        {TEXT + 40, 0, F, G, MADE_TEXT, "code"},  {TEXT + 48, 8, N, G, MADE_TEXT, "sized label"},
         {TEXT + 52, 0, N, G, MADE_TEXT, "label"},
     };
-    expect_symbols(&(struct made_elf){ET_EXEC, EM_X86_64, .symbols = symbols, .count = PF_COUNT(symbols)},
-                   "0-c main;c-10 inner;+10-14 main;+14-20? deep;20-28 blob;28-30? code;30-34 sized label;34-80? label");
+    expect_symbols(
+        &(struct made_elf){ET_EXEC, EM_X86_64, .symbols = symbols, .count = PF_COUNT(symbols)},
+        "0-c main;c-10 inner;+10-14 main;+14-20? deep;20-28 blob;28-30? code;30-34 sized label;34-80? label");
 }
 
 static void test_inner_symbols_show(void **state)

@@ -523,8 +523,7 @@ static bool note_others(struct perfile_diff *d)
     for (size_t i = 0; i < d->diff.profile_count; i++)
         if (d->diff.profiles[i].event.others > others)
             others = d->diff.profiles[i].event.others;
-    snprintf(text, sizeof(text), "1 of %" PRIu32 " events is compared: %.100s", others + 1,
-             d->event);
+    snprintf(text, sizeof(text), "1 of %" PRIu32 " events is compared: %.100s", others + 1, d->event);
     return !others || !d->event || d->options.event || put_note(d, text);
 }
 

@@ -472,9 +472,8 @@ void pf_flame_recording_tell_others(const struct pf_flame_recording *g, uint32_t
     size_t used;
     if (!symbols->note || g->stacks_count < 2)
         return;
-    used =
-        (size_t)snprintf(text, sizeof(text), "1 of %zu events is drawn: %.60s; the others:", g->stacks_count,
-                         g->events[event].name);
+    used = (size_t)snprintf(text, sizeof(text), "1 of %zu events is drawn: %.60s; the others:", g->stacks_count,
+                            g->events[event].name);
     for (size_t i = 0, count = 0; i < g->stacks_count && used < sizeof(text); i++)
         if (i != event)
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", count++ ? "," : "", g->events[i].name);
