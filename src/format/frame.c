@@ -791,25 +791,6 @@ static int clear_leaked_build_id_bit(struct perfile_reader *reader, struct pf_pa
     return pf_diagnose(reader, part, &note, error);
 }
 
-/* Without the attr of its event the content of a sample cannot be decoded. Reported once: the loss is that of all samples. */
-static int lose_sample(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
-                       struct perfile_record *record, struct perfile_error *error)
-{
-    const struct perfile_diagnostic loss = {
-        .rule = "events-lost",
-        .offset = record->offset,
-        .length = record->bytes,
-        .message = "the events are lost (the file has no attrs): samples cannot be decoded"};
-    record->damaged = true;
-    reader->counts.damaged++;
-    if (reader->lost_events_reported) {
-        reader->counts.bytes_lost += record->bytes;
-        return 0;
-    }
-    reader->lost_events_reported = true;
-    return report_loss(reader, part, frame, &loss, error);
-}
-
 /* The next record, whatever it is. */
 static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, struct pf_part *part,
                                                  struct pf_frame *frame, struct perfile_record *record,
@@ -865,10 +846,6 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
         frame->step = 1;
     else if (PF_UNLIKELY(place.bytes % 8) && frame->step == 8)
         frame->step = 4;
-    if (PF_UNLIKELY(place.type == PERFILE_RECORD_SAMPLE && !record->event)) {
-        result = lose_sample(reader, part, frame, record, error);
-        return result < 0 ? result : 1;
-    }
     count_record(reader, record);
     return 1;
 }

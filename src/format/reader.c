@@ -426,7 +426,6 @@ int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *e
     for (size_t i = 0; i < reader->event_count; i++)
         reader->events[i]->misfit_told = false;
     reader->leaked_bit_reported = false;
-    reader->lost_events_reported = false;
     reader->part_now = 0;
     reader->stops = 0;
     reader->counts = reader->opening_counts;

@@ -108,10 +108,9 @@ struct perfile_reader {
     size_t opening_diagnostics; /* how many of them were met while opening */
     struct perfile_counts opening_counts;
     struct perfile_record record;
-    bool leaked_bit_reported;  /* a build id's bit without one */
-    bool lost_events_reported; /* samples, but not one event */
-    bool following;            /* the end of the recording has still to be dealt with */
-    unsigned stops;            /* enum pf_reader_stop: not 0, and _next has nothing to give */
+    bool leaked_bit_reported; /* a build id's bit without one */
+    bool following;           /* the end of the recording has still to be dealt with */
+    unsigned stops;           /* enum pf_reader_stop: not 0, and _next has nothing to give */
     bool muted;
     struct {
         const uint8_t *data; /* NULL: none */
