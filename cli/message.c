@@ -491,7 +491,7 @@ const char *pf_grouped(uint64_t value, char buffer[PF_GROUPED_BYTES])
     return at;
 }
 
-/* NULL: there is none. */
+/* NULL when no word of the text is a plural. */
 static const char *end_of_plural(const char *text)
 {
     for (const char *end; *text; text = end + (*end == ' ')) {

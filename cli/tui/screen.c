@@ -395,7 +395,7 @@ static int resize(struct pf_tui_screen *out)
 
 /* Terminals have several forms of these keys, of which terminfo knows one. */
 static const struct {
-    const char *sequence; /* behind Escape */
+    const char *sequence; /* after Escape */
     int key;
 } sequences[] = {{"[A", PF_KEY_UP},      {"[B", PF_KEY_DOWN},     {"[C", PF_KEY_RIGHT},     {"[D", PF_KEY_LEFT},
                  {"OA", PF_KEY_UP},      {"OB", PF_KEY_DOWN},     {"OC", PF_KEY_RIGHT},     {"OD", PF_KEY_LEFT},

@@ -188,7 +188,7 @@ static bool is_recent(const struct reading *r, const struct recent *recent, cons
     return thread->tid == sample->tid && thread->pid == sample->pid;
 }
 
-/* ":TID" stands for a name that the recording does not have: before the first COMM, and behind EXIT. */
+/* ":TID" stands for a name that the recording does not have: before the first COMM, and after EXIT. */
 static bool has_name(const struct recent *recent, int32_t tid)
 {
     char *end;

@@ -68,7 +68,7 @@ void pf_event_common_name(const char *name, char common[PF_EVENT_NAME_BYTES])
 
 /* ---- the events of a profile ------------------------------------------------------------------------------------- */
 
-/* NULL: there is none of that number. */
+/* NULL when the profile has fewer events. */
 static const char *name_of(const struct perfile_profile *profile, uint32_t event, uint64_t *samples)
 {
     struct perfile_profile_event about = PERFILE_PROFILE_EVENT_INIT;

@@ -19,7 +19,7 @@ void pf_event_common_name(const char *name, char common[PF_EVENT_NAME_BYTES]);
 
 /* One event of a profile. */
 struct pf_event_choice {
-    uint32_t first;   /* the first of those that are one; PERFILE_NO_ID: there is none */
+    uint32_t first;   /* the first of those that are one; PERFILE_NO_ID when no event was found */
     uint32_t count;   /* of those that are one and have samples */
     uint32_t others;  /* further ones with samples, of which those that are one count once */
     uint64_t samples; /* of all that are one */

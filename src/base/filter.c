@@ -535,7 +535,7 @@ void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, 
         [PF_FILTER_THREAD] = "a process and thread, which the filters by these keep",
         [PF_FILTER_CGROUP] = "a control group, which the filter by control group keeps",
     };
-    char text[192];
+    char text[128];
     for (size_t i = 0; i < PF_FILTER_KINDS && tell; i++) {
         if (!filter->silent[i])
             continue;

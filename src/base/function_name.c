@@ -25,7 +25,7 @@ static bool starts(const char *at, const char *text)
 
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
 
-/* The bytes of "[...]" at `at`; 0: there is none that is short. */
+/* The bytes of "[...]" at `at`; 0 when no short one begins there. */
 static size_t bracket_at(const char *at)
 {
     enum { MOST = 128 };

@@ -10,7 +10,7 @@ uint64_t pf_merge_body_time(const struct pf_merge_input *input)
         struct perfile_exit exit;
     } body;
     if (record->event && record->event->attr->sample_id_all)
-        return 0; /* it says that there is none: the recorder wrote it at its start */
+        return 0; /* its trailer says that it has no time: the recorder wrote it at its start */
     if (record->type == PERFILE_RECORD_FORK &&
         perfile_record_decode(input->reader, record, &body.fork, sizeof(body.fork), NULL) == 0)
         return body.fork.time;

@@ -261,7 +261,7 @@ char *pf_script_put_time(struct pf_script *script, char *at)
 
 char *pf_script_put_tod(struct pf_script *script, char *at)
 {
-    uint64_t ns = script->wall_ns + (script->item.sample.time - script->wall_base_ns);
+    uint64_t ns = script->clock.wall_ns + (script->item.sample.time - script->clock.recorded_ns);
     time_t seconds = (time_t)(ns / NS_PER_SECOND);
     struct tm tm;
     size_t bytes = localtime_r(&seconds, &tm) ? strftime(at, 32, "%Y-%m-%d %H:%M:%S", &tm) : 0;

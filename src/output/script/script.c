@@ -22,10 +22,8 @@ static int open_clock(struct pf_script *script)
         wanted |= script->fields.fields[type] >> SCRIPT_TOD & 1;
     if (!wanted)
         return 0;
-    if (pf_memory_heed(script->out->allocator, perfile_feature_number(script->reader, PERFILE_FEATURE_CLOCK_DATA,
-                                                                      "wall_clock_ns", &script->wall_ns, NULL)) == 0 &&
-        perfile_feature_number(script->reader, PERFILE_FEATURE_CLOCK_DATA, "clockid_time_ns", &script->wall_base_ns,
-                               NULL) == 0)
+    if (pf_memory_heed(script->out->allocator, pf_filter_clock(script->reader, &script->clock)) == 0 &&
+        script->clock.known)
         return 0;
     return pf_script_fail(script, PERFILE_ERROR_ABSENT, "field list",
                           "\"tod\" needs the feature CLOCK_DATA, which recordings have whose clock was chosen (-k)");

@@ -26,7 +26,7 @@
 #include "analysis/stack.h"
 #include "analysis/trace/trace_text.h"
 #include "base/error.h"
-#include "base/filter.h"
+#include "base/filter_clock.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -214,8 +214,7 @@ struct pf_script {
 
     uint64_t first_ns, last_ns; /* for times that count from others; 0: none yet */
     struct pf_filter names;     /* functions; not active: all */
-    uint64_t wall_ns;           /* tod: wall-clock time at record time wall_base_ns */
-    uint64_t wall_base_ns;
+    struct pf_clock clock;      /* of tod */
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
     struct pf_script_places *places;

@@ -419,8 +419,7 @@ static bool open_formatter(struct pf_script *formatter, const struct pf_script *
 {
     formatter->options = script->options;
     formatter->policy = script->policy;
-    formatter->wall_ns = script->wall_ns;
-    formatter->wall_base_ns = script->wall_base_ns;
+    formatter->clock = script->clock;
     formatter->team = script->team;
     formatter->is_copy = true;
     return pf_script_open_formatting(formatter, script->out);

@@ -307,7 +307,7 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
 
 struct held {
     struct member member;
-    int fd; /* of a file in memory; below 0: there is none */
+    int fd; /* of a file in memory; negative without one */
     bool was_taken;
 };
 
@@ -451,7 +451,7 @@ void pf_bundle_unload(struct pf_find_options *options)
 
 /* ---- entry ---- */
 
-/* The folder, or that there is none. */
+/* Keeps the folder, or that the bundle is in memory. */
 static int open_found(struct unpacking *u, const struct stat *about, struct pf_find_options *options)
 {
     char *directory = NULL;

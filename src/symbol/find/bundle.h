@@ -55,7 +55,7 @@ int pf_bundle_open(struct pf_find_options *options);
  */
 int pf_bundle_load(struct pf_find_options *options);
 void pf_bundle_unload(struct pf_find_options *options);
-/* Where the member of that name would be; false: there is none. */
+/* Where the member of that name would be. False without such a member. */
 enum { PF_BUNDLE_PATH_BYTES = 1024 + PF_BUNDLE_NAME_BYTES_MAX + 2 };
 bool pf_bundle_path(const struct pf_find_options *options, const char *name, char path[PF_BUNDLE_PATH_BYTES]);
 
