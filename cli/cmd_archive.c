@@ -6,13 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool ends_in(const char *text, const char *end)
-{
-    const size_t a = strlen(text), b = strlen(end);
-
-    return a >= b && !strcmp(text + a - b, end);
-}
-
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *input = settings->operand_count ? settings->operands[0] : settings->input;
@@ -29,7 +22,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->output = NULL;
     }
     settings->format = "tar";
-    settings->print.gzip = settings->output && (ends_in(settings->output, ".gz") || ends_in(settings->output, ".tgz"));
+    settings->print.gzip =
+        settings->output && (pf_ends_in(settings->output, ".gz") || pf_ends_in(settings->output, ".tgz"));
     status = pf_run_output(command, settings);
     if (status <= PF_STATUS_FINDINGS && settings->output && !settings->quiet)
         pf_message("archive: written to %s; elsewhere: %s report --archive %s, or for perf: tar xf %s -C ~/.debug",

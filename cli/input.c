@@ -9,6 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool pf_is_folder(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 bool pf_is_same_file(const char *path, const char *other)
 {
     struct stat a, b;

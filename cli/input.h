@@ -25,6 +25,8 @@ void pf_input_set(struct pf_input *input, const struct pf_command *command, stru
                   const char *path);
 /* A file without a name, in $TMPDIR; below 0: none could be made. */
 int pf_temporary_file(void);
+/* A folder is at the path. */
+bool pf_is_folder(const char *path);
 /* Both are there, and are one file. */
 bool pf_is_same_file(const char *path, const char *other);
 /* Operand, -i, standard input when it is a pipe with a recording, or perf.data. PF_STATUS_USAGE when it is given twice. */

@@ -512,3 +512,10 @@ const char *pf_counted(uint64_t value, const char *what, char buffer[PF_COUNTED_
     snprintf(buffer, PF_COUNTED_BYTES, "%s %.*s%s", pf_grouped(value, number), bytes, what, end ? end : "");
     return buffer;
 }
+
+bool pf_ends_in(const char *text, const char *end)
+{
+    const size_t bytes = strlen(text), wanted = strlen(end);
+
+    return bytes >= wanted && !strcmp(text + bytes - wanted, end);
+}

@@ -82,6 +82,8 @@ void pf_print_name(const char *name, FILE *to);
 /* 4711 as "4,711". */
 #define PF_GROUPED_BYTES 28
 const char *pf_grouped(uint64_t value, char buffer[PF_GROUPED_BYTES]);
+/* "x.data.gz" ends in ".gz". */
+bool pf_ends_in(const char *text, const char *end);
 
 /* "4,711 damaged records", "1 damaged record": of one, the first word that ends in s has none. */
 #define PF_COUNTED_BYTES 128

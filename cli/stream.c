@@ -59,13 +59,6 @@ static int open_fd(struct pf_stream *stream)
     return stream->unnamed ? fd : open(stream->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-    const size_t bytes = strlen(text), wanted = strlen(end);
-
-    return bytes >= wanted && !strcmp(text + bytes - wanted, end);
-}
-
 bool pf_stream_is_standard(const char *path)
 {
     return path && !strcmp(path, "-");
@@ -74,7 +67,7 @@ bool pf_stream_is_standard(const char *path)
 int pf_stream_open(struct pf_stream *stream, const char *path)
 {
     path = pf_stream_is_standard(path) ? NULL : path;
-    *stream = (struct pf_stream){.path = path, .buffer = malloc(BUFFER_BYTES), .gzip = path && ends_in(path, ".gz")};
+    *stream = (struct pf_stream){.path = path, .buffer = malloc(BUFFER_BYTES), .gzip = path && pf_ends_in(path, ".gz")};
     stream->fd = stream->buffer ? open_fd(stream) : -1;
     if (stream->fd >= 0)
         return PF_STATUS_OK;

@@ -429,20 +429,13 @@ static int note_unreadable(struct one *one)
                                                              : fail_write(one->adding->dataset->path);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 static int read_and_write(struct one *one)
 {
     int status = pf_input_open(&one->input);
     const int code = one->input.error.code;
 
     if (status == PF_STATUS_UNREADABLE && code != PERFILE_ERROR_OPEN && code != PERFILE_ERROR_READ &&
-        code != PERFILE_ERROR_UNSUPPORTED && !is_folder(one->input.name))
+        code != PERFILE_ERROR_UNSUPPORTED && !pf_is_folder(one->input.name))
         return note_unreadable(one);
     if (!status) {
         aim_symbols(one);

@@ -12,18 +12,10 @@
 
 static const char suffix[] = ".parquet", of_recording[] = "recording=";
 
-static bool ends_in(const char *text, const char *end)
+/* "samples.parquet"; the suffix alone names no table. */
+static bool is_file_of_table(const char *name)
 {
-    const size_t bytes = strlen(text), wanted = strlen(end);
-
-    return bytes > wanted && !strcmp(text + bytes - wanted, end);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    return pf_ends_in(name, suffix) && strcmp(name, suffix) != 0;
 }
 
 /* A folder that perfile export --partition made. */
@@ -45,7 +37,7 @@ static bool has_tables(const char *path)
     bool any = is_dataset(path);
 
     while (folder && !any && (entry = readdir(folder)) != NULL)
-        any = ends_in(entry->d_name, suffix) || !strncmp(entry->d_name, of_recording, strlen(of_recording));
+        any = is_file_of_table(entry->d_name) || !strncmp(entry->d_name, of_recording, strlen(of_recording));
     if (folder)
         closedir(folder);
     return any;
@@ -57,7 +49,7 @@ bool pf_is_parquet(const char *path)
 
     if (stat(path, &status) != 0)
         return false;
-    return S_ISDIR(status.st_mode) ? has_tables(path) : ends_in(path, suffix);
+    return S_ISDIR(status.st_mode) ? has_tables(path) : is_file_of_table(path);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
@@ -122,9 +114,9 @@ static bool add_entry(struct files *files, const struct file *like, const char *
         return false;
     if (is_table)
         of_table.table = (char *)name;
-    if (is_folder(path))
+    if (pf_is_folder(path))
         is_ok = (!is_table && !strchr(name, '=')) || depth == DEEPEST || add_folder(files, &of_table, path, depth + 1);
-    else if (!is_table && ends_in(name, suffix))
+    else if (!is_table && is_file_of_table(name))
         is_ok = add_file(files, like, path);
     free(path);
     return is_ok;
@@ -148,7 +140,7 @@ static bool add_argument(struct files *files, const char *argument)
 {
     const struct file like = {.argument = argument, .of_dataset = is_dataset(argument)};
 
-    return is_folder(argument) ? add_folder(files, &like, argument, 0) : add_file(files, &like, argument);
+    return pf_is_folder(argument) ? add_folder(files, &like, argument, 0) : add_file(files, &like, argument);
 }
 
 static int by_table(const void *a, const void *b)

@@ -451,7 +451,7 @@ void pf_bundle_unload(struct pf_find_options *options)
 
 /* ---- entry ---- */
 
-/* Keeps the folder, or that the bundle is in memory. */
+/* Sets the folder of the members, or that they are read in memory (bundle_needs_memory). */
 static int open_found(struct unpacking *u, const struct stat *about, struct pf_find_options *options)
 {
     char *directory = NULL;
