@@ -68,6 +68,7 @@ struct pf_aggregate_node {
 struct pf_aggregate_thread {
     int32_t pid, tid;
     const char *comm;
+    uint64_t comm_time; /* of the last sample that had it: samples after EXIT have no name */
     const char **comms; /* when the profile is ready */
     size_t comm_count;
     uint64_t first_time, last_time, samples;

@@ -117,9 +117,10 @@ static void join_threads(void *known, const void *item)
 {
     struct pf_aggregate_thread *thread = known;
     const struct pf_aggregate_thread *other = item;
-    const bool is_later = other->last_time > thread->last_time;
-    if (is_later || (other->last_time == thread->last_time && is_before(other->comm, thread->comm)))
+    const bool is_later = other->comm_time > thread->comm_time;
+    if (is_later || (other->comm_time == thread->comm_time && is_before(other->comm, thread->comm)))
         thread->comm = other->comm;
+    thread->comm_time = pf_max(thread->comm_time, other->comm_time);
     thread->first_time = pf_min(thread->first_time, other->first_time);
     thread->last_time = pf_max(thread->last_time, other->last_time);
     thread->samples += other->samples;

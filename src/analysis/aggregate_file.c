@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#define HEADER "perfile-profile 1\n"
+#define HEADER "perfile-profile 2\n"
 
 enum value { TEXT, OPTIONAL_TEXT, BYTES, FLAG, U32, I32, U64, NUMBER, OPTIONAL_NUMBER };
 
@@ -79,8 +79,9 @@ static const struct layout {
       {AT(thread, comm), TEXT, 0},
       {AT(thread, first_time), U64, 0},
       {AT(thread, last_time), U64, 0},
-      {AT(thread, samples), U64, 0}},
-     6},
+      {AT(thread, samples), U64, 0},
+      {AT(thread, comm_time), U64, 0}},
+     7},
     {PF_AGGREGATE_COMMS, 'C', {{AT(comm, thread), NUMBER, PF_AGGREGATE_THREADS}, {AT(comm, text), TEXT, 0}}, 2},
     {PF_AGGREGATE_KEYS,
      'K',

@@ -202,11 +202,14 @@ static struct recent *note_thread(struct reading *r, const struct pf_profile_sam
     if (!is_recent(r, recent, sample) && !find_thread(r, sample, recent))
         return NULL;
     struct pf_aggregate_thread *thread = thread_at(r, recent->thread - 1);
-    if (has_name(recent, sample->tid))
+    const bool named = has_name(recent, sample->tid);
+    if (named)
         thread->comm = recent->comm;
     thread->samples++;
     if (sample->event && !(sample->event->attr->sample_type & PERFILE_SAMPLE_TIME))
         return recent;
+    if (named)
+        thread->comm_time = pf_max(thread->comm_time, sample->time);
     thread->first_time = pf_min(thread->first_time, sample->time);
     thread->last_time = pf_max(thread->last_time, sample->time);
     return recent;

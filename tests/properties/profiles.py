@@ -140,14 +140,10 @@ def check_rules(profiles, first, second):
     return 1
 
 
-# Its thread has a name only in records that a part by processor does not have.
-UNLIKE = ('namespaces.perf.data',)
-
-
 def corpus():
     """Complete recordings that are not too large."""
     return [str(path) for path in hermetic.corpus_recordings(RECORDINGS, 4 << 20, without=('broken',))
-            if hermetic.is_recording(path) and path.name not in UNLIKE]
+            if hermetic.is_recording(path)]
 
 
 def main():

@@ -80,7 +80,7 @@ static struct perfile_profile *make(const char *program, const struct stack *sta
     m = (struct making){.used = 0};
     put(&m,
         "perfile-profile "
-        "1\nE\t%s\tns\t0\t1\t0\t0\nE\t%s\tevents\t0\t1\t9\t0\nK\t0\t-1\t-1\t-1\tjob-%s\t\\N\t0\n"
+        "2\nE\t%s\tns\t0\t1\t0\t0\nE\t%s\tevents\t0\t1\t9\t0\nK\t0\t-1\t-1\t-1\tjob-%s\t\\N\t0\n"
         "K\t1\t-1\t-1\t-1\t\\N\t\\N\t0\n",
         event_names[0], event_names[1], program);
     for (; stacks->frames; stacks++) {
