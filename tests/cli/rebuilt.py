@@ -75,9 +75,9 @@ def check(before, after):
 
 
 def main():
-    """Runs may differ more than guesses allow: there are three trials, and what is guessed by weights alone is no failure."""
+    """Runs may differ more than guesses allow: there are ten trials, and what is guessed by weights alone is no failure."""
     global wrong, guesses
-    for _ in range(3):
+    for _ in range(10):
         wrong = guesses = 0
         if not try_once():
             return 0
