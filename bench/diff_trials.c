@@ -54,31 +54,31 @@ static uint64_t next_random(void)
     return seed ^= seed << 17;
 }
 
-static OUTLINE void walk(uint32_t *places, size_t count, size_t steps)
+static OUTLINE void walk(uint32_t *positions, size_t count, size_t steps)
 {
     uint32_t at = 0;
     while (steps--)
-        at = places[(at + next_random()) % count];
+        at = positions[(at + next_random()) % count];
     result = at;
 }
 
-static OUTLINE void sweep(uint32_t *places, size_t count)
+static OUTLINE void sweep(uint32_t *positions, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        places[i] = places[i] * 3 + (uint32_t)i;
+        positions[i] = positions[i] * 3 + (uint32_t)i;
 }
 
 static void memory(void)
 {
     const size_t count = 8 << 20;
-    uint32_t *places = calloc(count, sizeof(*places));
-    if (!places)
+    uint32_t *positions = calloc(count, sizeof(*positions));
+    if (!positions)
         exit(1);
     for (int i = 0; i < 8; i++) {
-        sweep(places, count);
-        walk(places, count, 1 << 18);
+        sweep(positions, count);
+        walk(positions, count, 1 << 18);
     }
-    free(places);
+    free(positions);
 }
 
 static void *pack(void *context)

@@ -58,7 +58,7 @@ enum {
 };
 
 enum {
-    ROOM = 65535,            /* the largest record */
+    CAPACITY = 65535,        /* the largest record */
     RING_BYTES = 512 * 1024, /* perf's default; in COMPRESSED.mmap_len together with its control page */
     PAGE = 4096,
     MAX_CPUS = 256,
@@ -108,15 +108,15 @@ static uint64_t scramble(uint64_t seed)
 
 struct buffer {
     uint8_t *data;
-    size_t bytes, room;
+    size_t bytes, capacity;
 };
 
 /* Room for `bytes` more; they count from now on. */
 static uint8_t *extend(struct buffer *buffer, size_t bytes)
 {
-    if (buffer->room - buffer->bytes < bytes) {
-        buffer->room = buffer->room * 2 + bytes + ROOM;
-        buffer->data = realloc(buffer->data, buffer->room);
+    if (buffer->capacity - buffer->bytes < bytes) {
+        buffer->capacity = buffer->capacity * 2 + bytes + CAPACITY;
+        buffer->data = realloc(buffer->data, buffer->capacity);
         if (!buffer->data)
             die("no memory");
     }
@@ -407,7 +407,7 @@ static void output_compressed(struct output *out, const void *data, size_t bytes
     size_t left = 1;
 
     while (left) {
-        uint8_t record[ROOM / 8 * 8];
+        uint8_t record[CAPACITY / 8 * 8];
         ZSTD_outBuffer piece = {record + 16, sizeof(record) - 16, 0};
         left = ZSTD_compressStream2(out->zstd, &piece, &in, ZSTD_e_flush);
         if (ZSTD_isError(left))
@@ -733,7 +733,7 @@ static void write_task(struct recording *r, struct buffer *buffer, const struct 
 }
 
 /* Addresses of a new process image. */
-static void task_place(struct task *task)
+static void task_position(struct task *task)
 {
     uint64_t number = scramble(task->pid);
 
@@ -766,7 +766,7 @@ static void task_fork(struct recording *r, struct cpu *cpu)
 static void task_exec(struct recording *r, struct cpu *cpu, struct task *task)
 {
     task->program = task->next_program;
-    task_place(task);
+    task_position(task);
     write_comm(r, &cpu->ring, cpu, task);
     cpu->now += 100;
     write_maps(r, &cpu->ring, cpu, task);
@@ -855,7 +855,7 @@ static void begin_cpus(struct recording *r, uint64_t seed)
             task->pid = 1000 + n;
             task->tid = i ? r->next_pid++ : task->pid;
             task->program = n;
-            task_place(task);
+            task_position(task);
         }
     }
 }
@@ -1229,7 +1229,7 @@ static void write_pipe_feature(struct recording *r, struct buffer *buffer, const
     extend(buffer, 8);
     add_u64(buffer, feature->number);
     add_feature(r, buffer, feature);
-    if (buffer->bytes > ROOM)
+    if (buffer->bytes > CAPACITY)
         die("a feature is too large for pipe mode");
     put_header(buffer->data, HEADER_FEATURE, 0, buffer->bytes);
     if (buffer->bytes > 16)

@@ -75,10 +75,10 @@ static struct bytes gather(const struct bytes *file)
 static uint64_t decompress(const struct bytes *frame)
 {
     ZSTD_DStream *stream = ZSTD_createDStream();
-    size_t room = ZSTD_DStreamOutSize();
-    uint8_t *out = malloc(room);
+    size_t capacity = ZSTD_DStreamOutSize();
+    uint8_t *out = malloc(capacity);
     ZSTD_inBuffer in = {frame->data, frame->size, 0};
-    ZSTD_outBuffer piece = {out, room, 0};
+    ZSTD_outBuffer piece = {out, capacity, 0};
     uint64_t total = 0;
 
     if (!stream || !out)
@@ -88,7 +88,7 @@ static uint64_t decompress(const struct bytes *frame)
         if (ZSTD_isError(ZSTD_decompressStream(stream, &piece, &in)))
             die("the stream is damaged");
         total += piece.pos;
-    } while (in.pos < in.size || piece.pos == room);
+    } while (in.pos < in.size || piece.pos == capacity);
     free(out);
     ZSTD_freeDStream(stream);
     return total;

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 enum {
-    MOST_LINES = 5,
-    MOST_NAMES = 3,
+    MAX_LINES = 5,
+    MAX_NAMES = 3,
     DIGITS = 12,         /* of build ids */
-    LEAST_PERCENT = 2,   /* of addresses or samples, below which nothing is said */
+    MIN_PERCENT = 2,     /* of addresses or samples, below which nothing is said */
     LIST_BYTES = 8 << 20 /* of a package, at most */
 };
 
@@ -86,15 +86,15 @@ bool pf_package_of(const char *path, char package[128])
 static void add_name(struct pf_advice *advice, const struct perfile_trouble *trouble)
 {
     char *names = advice->of[trouble->kind].names;
-    const size_t used = strlen(names), room = sizeof(advice->of[0].names) - used;
+    const size_t used = strlen(names), capacity = sizeof(advice->of[0].names) - used;
     const char *separator = used ? ", " : "";
 
     if (trouble->kind == PERFILE_TROUBLE_OTHER_BUILD && trouble->build_id && trouble->other_build_id)
-        snprintf(names + used, room, "%s%.48s (build id %.*s here, %.*s recorded)", separator, trouble->short_name,
+        snprintf(names + used, capacity, "%s%.48s (build id %.*s here, %.*s recorded)", separator, trouble->short_name,
                  DIGITS, *trouble->other_build_id ? trouble->other_build_id : "unknown", DIGITS,
                  *trouble->build_id ? trouble->build_id : "unknown");
     else
-        snprintf(names + used, room, "%s%.48s", separator, trouble->short_name);
+        snprintf(names + used, capacity, "%s%.48s", separator, trouble->short_name);
 }
 
 /* The kernels of machines that were recorded together have one name. */
@@ -112,7 +112,7 @@ void pf_advice_take(void *context, const struct perfile_trouble *trouble)
 
     if (advice->over || trouble->kind >= PF_ADVICE_KINDS)
         return;
-    if (trouble->name && !has_name(advice, trouble) && advice->of[trouble->kind].modules++ < MOST_NAMES)
+    if (trouble->name && !has_name(advice, trouble) && advice->of[trouble->kind].modules++ < MAX_NAMES)
         add_name(advice, trouble);
     if (trouble->path && !advice->of[trouble->kind].path)
         advice->of[trouble->kind].path = strdup(trouble->path);
@@ -155,8 +155,8 @@ static void say_modules(const struct pf_advice *advice, const char *input, size_
     const unsigned kind = lines[line].kind, modules = advice->of[kind].modules;
     char more[32] = "", package[128], symbols[160] = "";
 
-    if (modules > MOST_NAMES)
-        snprintf(more, sizeof(more), " and %u more", modules - MOST_NAMES);
+    if (modules > MAX_NAMES)
+        snprintf(more, sizeof(more), " and %u more", modules - MAX_NAMES);
     if (kind == PERFILE_TROUBLE_NO_NAMES && advice->of[kind].path && pf_package_of(advice->of[kind].path, package))
         snprintf(symbols, sizeof(symbols), " (%.127s-dbgsym)", package);
     pf_message_advice("%s: no symbols for %s%s: %s%s", input, advice->of[kind].names, more, lines[line].why, symbols);
@@ -164,9 +164,9 @@ static void say_modules(const struct pf_advice *advice, const char *input, size_
 
 static bool matters(const struct pf_advice *advice, unsigned kind)
 {
-    const bool said = kind != PERFILE_TROUBLE_BROKEN_STACKS && advice->names_modules;
+    const bool stated = kind != PERFILE_TROUBLE_BROKEN_STACKS && advice->names_modules;
 
-    return !said && advice->of[kind].count && advice->of[kind].count * 100 >= advice->of[kind].total * LEAST_PERCENT;
+    return !stated && advice->of[kind].count && advice->of[kind].count * 100 >= advice->of[kind].total * MIN_PERCENT;
 }
 
 /* By those who print for programs. */
@@ -179,10 +179,10 @@ static bool is_unwanted(void)
 
 void pf_advice_give(struct pf_advice *advice, const char *input)
 {
-    unsigned given = is_unwanted() ? MOST_LINES : 0;
+    unsigned passed = is_unwanted() ? MAX_LINES : 0;
 
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        if (!matters(advice, lines[i].kind) || given++ >= MOST_LINES)
+        if (!matters(advice, lines[i].kind) || passed++ >= MAX_LINES)
             continue;
         if (lines[i].kind == PERFILE_TROUBLE_BROKEN_STACKS)
             say_broken(advice, input);
@@ -199,7 +199,7 @@ static void say_lost(const struct perfile_counts *counts, const char *input)
     const uint64_t lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     const double percent = 100.0 * (double)lost / ((double)lost + (double)counts->samples);
 
-    if (lost && percent >= LEAST_PERCENT)
+    if (lost && percent >= MIN_PERCENT)
         pf_message_advice("%s: %.0f%% of the samples were lost while recording (%" PRIu64
                           "): record with larger buffers "
                           "(-m 16M), a lower frequency (-F), or without --call-graph dwarf",

@@ -19,13 +19,13 @@ int pf_build_id_rows_add(void *context, const char *path, const uint8_t *bytes, 
     struct pf_build_ids *ids = context;
     struct pf_build_id *added;
 
-    if (ids->count == ids->room) {
-        const size_t room = ids->room ? 2 * ids->room : 64;
-        struct pf_build_id *grown = reallocarray(ids->list, room, sizeof(*grown));
+    if (ids->count == ids->capacity) {
+        const size_t capacity = ids->capacity ? 2 * ids->capacity : 64;
+        struct pf_build_id *grown = reallocarray(ids->list, capacity, sizeof(*grown));
         if (!grown)
             return -1;
         ids->list = grown;
-        ids->room = room;
+        ids->capacity = capacity;
     }
     added = &ids->list[ids->count];
     *added = (struct pf_build_id){.path = strdup(path), .count = count};

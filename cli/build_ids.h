@@ -14,7 +14,7 @@ struct pf_build_id {
 
 struct pf_build_ids {
     struct pf_build_id *list; /* owned */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* Those of a recording. 0, or an error, which is in input->error; what was read until then is in the list. */

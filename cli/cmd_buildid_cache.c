@@ -58,7 +58,7 @@ static int failed(const char *path, int code, const struct perfile_error *error)
     return code == PERFILE_ERROR_WRITE ? PF_STATUS_OUTPUT : pf_status_of_error(code, PF_STATUS_UNREADABLE);
 }
 
-static int said(const char *path, const char *what, int result)
+static int report(const char *path, const char *what, int result)
 {
     if (!result)
         pf_message("buildid-cache: %s is not in the cache", path);
@@ -86,7 +86,7 @@ static int remove_file(const struct pf_settings *settings, const char *path)
 
     if (result > 0)
         result = perfile_build_id_cache_remove(settings->symbols.buildid_dir, id, (size_t)result, &error);
-    return result < 0 ? failed(path, result, &error) : said(path, "removed", result);
+    return result < 0 ? failed(path, result, &error) : report(path, "removed", result);
 }
 
 /* What is there is written again. */
@@ -126,7 +126,7 @@ static int purge_file(const struct pf_settings *settings, const char *path)
 
     if (!status) {
         const int result = purge(settings, &ids, real ? real : path, &error);
-        status = result < 0 ? failed(path, result, &error) : said(path, "removed", result);
+        status = result < 0 ? failed(path, result, &error) : report(path, "removed", result);
     }
     free(real);
     pf_build_ids_free(&ids);

@@ -75,7 +75,7 @@ static bool reads_twice(const struct pf_settings *settings)
            filter->comms || (filter->time && strpbrk(filter->time, "%+"));
 }
 
-static bool write_whole(int to, const char *data, size_t bytes)
+static bool write_all(int to, const char *data, size_t bytes)
 {
     while (bytes) {
         ssize_t done = write(to, data, bytes);
@@ -93,13 +93,13 @@ static bool write_whole(int to, const char *data, size_t bytes)
 static bool copy_all(int from, int to)
 {
     char *data = malloc(1 << 20);
-    bool whole = data;
+    bool complete = data;
     ssize_t got;
 
-    while (whole && ((got = read(from, data, 1 << 20)) > 0 || (got < 0 && errno == EINTR)))
-        whole = got < 0 || write_whole(to, data, (size_t)got);
+    while (complete && ((got = read(from, data, 1 << 20)) > 0 || (got < 0 && errno == EINTR)))
+        complete = got < 0 || write_all(to, data, (size_t)got);
     free(data);
-    return whole && lseek(to, 0, SEEK_SET) == 0;
+    return complete && lseek(to, 0, SEEK_SET) == 0;
 }
 
 /* A stream becomes a temporary file, which takes the place of standard input. */
@@ -248,10 +248,10 @@ static char *part_path(const char *pattern, const struct perfile_split_part *par
 {
     char value[VALUE_BYTES];
     value_text(part, value);
-    size_t room = 1;
+    size_t capacity = 1;
     for (const char *c = pattern; *c; c++)
-        room += *c == '%' ? strlen(value) : 1;
-    char *path = malloc(room), *at = path;
+        capacity += *c == '%' ? strlen(value) : 1;
+    char *path = malloc(capacity), *at = path;
     for (const char *c = pattern; path && *c; c++) {
         if (*c != '%' || c[1] == '%') {
             *at++ = *c;
@@ -266,7 +266,7 @@ static char *part_path(const char *pattern, const struct perfile_split_part *par
     return path;
 }
 
-static bool has_place(const char *pattern)
+static bool has_placeholder(const char *pattern)
 {
     for (const char *c = pattern; *c; c++)
         if (*c == '%') {
@@ -432,7 +432,7 @@ static int run_split(const struct pf_command *command, struct pf_settings *setti
 
     if (!parse_way(settings->cut_split, &way, &split))
         return refuse_way(command, settings->cut_split, way);
-    if (!settings->output || !has_place(settings->output)) {
+    if (!settings->output || !has_placeholder(settings->output)) {
         pf_message("%s: --split needs -o FILE with a %% for the part's number or name", command->name);
         return PF_STATUS_USAGE;
     }

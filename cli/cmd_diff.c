@@ -88,11 +88,11 @@ static const char *gate_at(const struct pf_command *command, size_t index, const
 
 static const struct pf_option side_options[] = {
     {.name = "before",
-     .kind = PF_OPTION_PLACE,
+     .kind = PF_OPTION_POSITION,
      .offset = AT(before),
      .doc = "The recordings that follow are those before: --before a b c --after d e f."},
     {.name = "after",
-     .kind = PF_OPTION_PLACE,
+     .kind = PF_OPTION_POSITION,
      .offset = AT(after),
      .doc = "The recordings that follow are those after."},
     {0},

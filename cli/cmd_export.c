@@ -46,11 +46,11 @@ static const struct pf_part parts[] = {
     {.view = "samples", .columns = "+stack_id"},
     {.view = "stacks", .keys = "stack"},
     {.view = "frames", .keys = "function"},
-    {.view = "threads", .whole = true},
-    {.view = "maps", .whole = true},
-    {.view = "events", .whole = true},
-    {.view = "meta", .whole = true},
-    {.view = "losses", .whole = true},
+    {.view = "threads", .complete = true},
+    {.view = "maps", .complete = true},
+    {.view = "events", .complete = true},
+    {.view = "meta", .complete = true},
+    {.view = "losses", .complete = true},
     {0},
 };
 

@@ -150,21 +150,21 @@ static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 static char *read_stacks(FILE *file, const char *name, size_t *bytes, int *status)
 {
     static const char no_memory[] = "out of memory";
-    const size_t most = (size_t)1 << 31;
-    size_t room = 1 << 16;
-    char *text = malloc(room);
+    const size_t max = (size_t)1 << 31;
+    size_t capacity = 1 << 16;
+    char *text = malloc(capacity);
     const char *why = text ? NULL : no_memory;
 
     *bytes = 0;
     while (!why && !feof(file)) {
-        if (*bytes == room) {
-            char *more = room < most ? realloc(text, room * 2) : NULL;
-            why = more ? NULL : room < most ? no_memory : "more than 2 GiB of stacks";
+        if (*bytes == capacity) {
+            char *more = capacity < max ? realloc(text, capacity * 2) : NULL;
+            why = more ? NULL : capacity < max ? no_memory : "more than 2 GiB of stacks";
             text = more ? more : text;
-            room *= more ? 2 : 1;
+            capacity *= more ? 2 : 1;
             continue;
         }
-        *bytes += fread(text + *bytes, 1, room - *bytes, file);
+        *bytes += fread(text + *bytes, 1, capacity - *bytes, file);
         if (ferror(file))
             why = strerror(errno);
     }
@@ -241,11 +241,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     if (settings->flame_bits)
         settings->flame.by = settings->flame_bits & BY_TID ? "tid" : "pid";
     if (!settings->flame.max_nodes)
-        settings->flame.max_nodes = pf_places_that_fit(PERFILE_FLAME_PLACE_BYTES);
+        settings->flame.max_nodes = pf_nodes_that_fit(PERFILE_FLAME_NODE_BYTES);
     status = pf_picture_choose(command, settings);
     if (!status)
         status = settings->from_folded ? draw_folded(command, settings) : pf_run_output(command, settings);
-    return pf_picture_tell(settings, status);
+    return pf_picture_notify(settings, status);
 }
 
 const struct pf_command pf_command_flame = {

@@ -62,7 +62,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return status;
     status = write_index(&input);
     if (!status && settings->output == cached)
-        pf_index_make_room(cached);
+        pf_index_trim_cache(cached);
     perfile_close(input.reader);
     return status;
 }

@@ -133,10 +133,10 @@ static char *folder_of_output(const char *output)
 {
     struct stat status;
     const bool in_place = stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-    char *place = in_place ? NULL : pf_output_place(output), *slash = place ? strrchr(place, '/') : NULL;
-    char *folder = slash ? strndup(place, (size_t)(slash - place) + 1) : strdup(".");
+    char *target = in_place ? NULL : pf_output_target(output), *slash = target ? strrchr(target, '/') : NULL;
+    char *folder = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
 
-    free(place);
+    free(target);
     return folder;
 }
 

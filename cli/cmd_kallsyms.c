@@ -20,7 +20,7 @@ struct symbol {
 struct symbols {
     char *text;          /* owned: the file, cut into words */
     struct symbol *list; /* owned, by address */
-    size_t count, room;
+    size_t count, capacity;
     bool hidden; /* all addresses are 0 */
 };
 
@@ -31,11 +31,11 @@ static char *read_text(const char *path)
 {
     FILE *file = fopen(path, "re");
     char *text = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
 
     if (!file)
         return NULL;
-    if (getdelim(&text, &room, 0, file) < 0 && !ferror(file)) { /* an empty file */
+    if (getdelim(&text, &capacity, 0, file) < 0 && !ferror(file)) { /* an empty file */
         free(text);
         text = strdup("");
     }
@@ -51,13 +51,13 @@ static char *read_text(const char *path)
 
 static bool add_symbol(struct symbols *symbols, const struct symbol *symbol)
 {
-    if (symbols->count == symbols->room) {
-        const size_t room = symbols->room ? 2 * symbols->room : 4096;
-        struct symbol *grown = reallocarray(symbols->list, room, sizeof(*grown));
+    if (symbols->count == symbols->capacity) {
+        const size_t capacity = symbols->capacity ? 2 * symbols->capacity : 4096;
+        struct symbol *grown = reallocarray(symbols->list, capacity, sizeof(*grown));
         if (!grown)
             return false;
         symbols->list = grown;
-        symbols->room = room;
+        symbols->capacity = capacity;
     }
     symbols->list[symbols->count++] = *symbol;
     return true;

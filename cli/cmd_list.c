@@ -17,7 +17,7 @@ struct event {
 
 struct list {
     struct event *events;
-    size_t count, room;
+    size_t count, capacity;
     const char *kind; /* the only one that is taken, or NULL */
 };
 
@@ -34,22 +34,23 @@ static void free_list(struct list *list)
 static int take_event(void *context, const struct perfile_known_event *event)
 {
     struct list *list = context;
-    const size_t room = list->room ? 2 * list->room : 256;
+    const size_t capacity = list->capacity ? 2 * list->capacity : 256;
 
     if (list->kind && strcmp(event->kind, list->kind) != 0)
         return 0;
-    struct event *grown = list->count < list->room ? list->events : reallocarray(list->events, room, sizeof(*grown));
+    struct event *grown =
+        list->count < list->capacity ? list->events : reallocarray(list->events, capacity, sizeof(*grown));
 
     if (!grown)
         return -1;
-    if (grown != list->events || list->count == list->room)
-        list->room = room;
+    if (grown != list->events || list->count == list->capacity)
+        list->capacity = capacity;
     list->events = grown;
-    struct event *taken = &list->events[list->count];
-    *taken = (struct event){strdup(event->name), event->doc ? strdup(event->doc) : NULL, "", event->works};
-    snprintf(taken->kind, sizeof(taken->kind), "%s", event->kind);
+    struct event *added = &list->events[list->count];
+    *added = (struct event){strdup(event->name), event->doc ? strdup(event->doc) : NULL, "", event->works};
+    snprintf(added->kind, sizeof(added->kind), "%s", event->kind);
     list->count++;
-    return taken->name && (taken->doc || !event->doc) ? 0 : -1;
+    return added->name && (added->doc || !event->doc) ? 0 : -1;
 }
 
 /* ---- printing -------------------------------------------------------------------------------------------------- */

@@ -117,7 +117,7 @@ static void stop(int signal)
 }
 
 /* The second time it ends us. */
-static void heed_signal(void)
+static void handle_signal(void)
 {
     struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
 
@@ -203,18 +203,18 @@ static bool copy_all(int from, int to)
 }
 
 /* What is no file is read once, and tables are read more often: it becomes a file. NULL: a message was printed. */
-static char *path_of(const char *given)
+static char *path_of(const char *passed)
 {
-    const bool is_standard = !strcmp(given, "-");
+    const bool is_standard = !strcmp(passed, "-");
     struct stat about;
     char *path = NULL;
 
-    if ((is_standard ? fstat(STDIN_FILENO, &about) : stat(given, &about)) != 0 || S_ISDIR(about.st_mode) ||
+    if ((is_standard ? fstat(STDIN_FILENO, &about) : stat(passed, &about)) != 0 || S_ISDIR(about.st_mode) ||
         (S_ISREG(about.st_mode) && !is_standard))
-        return strdup(given);
-    int from = is_standard ? STDIN_FILENO : open(given, O_RDONLY | O_CLOEXEC), to = pf_temporary_file();
+        return strdup(passed);
+    int from = is_standard ? STDIN_FILENO : open(passed, O_RDONLY | O_CLOEXEC), to = pf_temporary_file();
     if (from < 0 || to < 0 || !copy_all(from, to) || asprintf(&path, "/proc/self/fd/%d", to) < 0) {
-        pf_message("%s: %s", given, strerror(errno));
+        pf_message("%s: %s", passed, strerror(errno));
         path = NULL;
     }
     if (from > STDIN_FILENO)
@@ -224,7 +224,7 @@ static char *path_of(const char *given)
 
 /* The recordings, under the names that were given. */
 static int set_inputs(struct pf_sources *sources, const struct pf_command *command, struct pf_settings *settings,
-                      char **given, size_t count)
+                      char **passed, size_t count)
 {
     struct pf_inputs *inputs = &sources->inputs;
     int status = PF_STATUS_OK;
@@ -234,13 +234,13 @@ static int set_inputs(struct pf_sources *sources, const struct pf_command *comma
         return PF_STATUS_MEMORY;
     }
     for (; !status && sources->path_count < count; sources->path_count++)
-        if (!(sources->paths[sources->path_count] = path_of(given[sources->path_count])))
+        if (!(sources->paths[sources->path_count] = path_of(passed[sources->path_count])))
             status = PF_STATUS_UNREADABLE;
     if (!status)
         status = pf_inputs_set(inputs, command, settings, sources->paths, count);
     for (size_t i = 0; !status && i < count; i++) {
-        inputs->paths[i] = given[i];
-        inputs->inputs[i].log.input = strcmp(given[i], "-") ? given[i] : "standard input";
+        inputs->paths[i] = passed[i];
+        inputs->inputs[i].log.input = strcmp(passed[i], "-") ? passed[i] : "standard input";
         inputs->inputs[i].chosen = settings->operand_count || settings->input;
     }
     return status;
@@ -250,7 +250,7 @@ static int set_inputs(struct pf_sources *sources, const struct pf_command *comma
 static int choose_inputs(struct pf_sources *sources, const struct pf_command *command, struct pf_settings *settings,
                          bool asks_standard)
 {
-    char *one[] = {(char *)settings->input}, **given = settings->operand_count ? settings->operands : one;
+    char *one[] = {(char *)settings->input}, **passed = settings->operand_count ? settings->operands : one;
     const size_t count = settings->operand_count ? settings->operand_count : 1;
     int status;
 
@@ -258,10 +258,10 @@ static int choose_inputs(struct pf_sources *sources, const struct pf_command *co
         pf_message("%s: two recordings given, %s and %s", command->name, settings->input, settings->operands[0]);
         return PF_STATUS_USAGE;
     }
-    if (!given[0])
-        given[0] = (char *)(!asks_standard && pf_stdin_has_recording(command, settings) ? "-" : "perf.data");
-    if (!(status = pf_inputs_check(command, given, count)))
-        status = set_inputs(sources, command, settings, given, count);
+    if (!passed[0])
+        passed[0] = (char *)(!asks_standard && pf_stdin_has_recording(command, settings) ? "-" : "perf.data");
+    if (!(status = pf_inputs_check(command, passed, count)))
+        status = set_inputs(sources, command, settings, passed, count);
     if (!status && settings->output && pf_inputs_have(&sources->inputs, settings->output)) {
         pf_message("%s: --output %s is an input recording", command->name, settings->output);
         status = PF_STATUS_USAGE;
@@ -340,7 +340,7 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
     status = kind == FILES ? open_files(&sources, command, settings)
                            : open_recordings(&sources, command, settings, question->is_standard);
     if (!status) {
-        heed_signal();
+        handle_signal();
         status = question->print(&sources, question->what);
     }
     pf_sources_free(&sources);
@@ -356,11 +356,11 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
 /* All of a file, or of standard input; NULL: a message was printed. */
 static const char *read_statement(const char *path)
 {
-    enum { MOST = 1 << 20 };
-    static char text[MOST + 1];
+    enum { MAX = 1 << 20 };
+    static char text[MAX + 1];
     FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
     const size_t bytes = file ? fread(text, 1, sizeof(text), file) : 0;
-    const bool is_unreadable = !file || ferror(file), is_bad = is_unreadable || bytes > MOST || memchr(text, 0, bytes);
+    const bool is_unreadable = !file || ferror(file), is_bad = is_unreadable || bytes > MAX || memchr(text, 0, bytes);
 
     if (is_bad)
         pf_message("query: %s: %s", path, is_unreadable ? strerror(errno) : "not a statement of SQL");

@@ -200,7 +200,7 @@ static const struct pf_option repeat_options[] = {
 };
 static const struct pf_option_group repeat_group = {"Recordings to compare", repeat_options};
 
-enum { RING_BYTES_MOST = 1 << 30 };
+enum { RING_BYTES_MAX = 1 << 30 };
 
 struct run {
     struct pf_settings *settings;
@@ -218,12 +218,12 @@ struct run {
     bool start_disabled;  /* until a command comes */
     bool stop_wanted;     /* by a command, who wants to know when it is done */
     char pid[16];
-    double lost_most;     /* percent */
+    double lost_max;      /* percent */
     int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
     bool stopped;         /* nothing more can be written */
     bool unasked;         /* everything is recorded because nothing was named */
     bool named;           /* what runs already is recorded: a command only says how long */
-    bool is_whole;        /* the recording was finished */
+    bool is_complete;     /* the recording was finished */
 };
 
 static void note(void *context, const char *sentence)
@@ -243,7 +243,7 @@ static int refuse(const char *option, const char *text, const char *wanted)
 }
 
 /* Digits, and what follows them; false: there are none, or too many. */
-static bool whole_number(const char *text, const char **rest, uint64_t *number)
+static bool parse_integer(const char *text, const char **rest, uint64_t *number)
 {
     char *end;
 
@@ -271,7 +271,7 @@ static int read_frequency(struct run *run)
         run->options.frequency = strtoull(line, NULL, 10);
         return PF_STATUS_OK;
     }
-    return whole_number(text, &rest, &run->options.frequency) && !*rest && run->options.frequency
+    return parse_integer(text, &rest, &run->options.frequency) && !*rest && run->options.frequency
                ? PF_STATUS_OK
                : refuse("freq", text, "a number of samples per second, or max");
 }
@@ -284,14 +284,14 @@ static int read_ring_size(struct run *run)
 
     if (!text)
         return PF_STATUS_OK;
-    bool good = whole_number(text, &rest, &number) && number && number <= RING_BYTES_MOST;
+    bool good = parse_integer(text, &rest, &number) && number && number <= RING_BYTES_MAX;
     if (good && *rest) {
         unit = strchr(units, toupper((unsigned char)*rest));
         good = unit && !rest[1];
         scale = unit ? 1ull << 10 * (unit - units) : 0;
     }
     run->options.mmap_bytes = good ? number * scale : 0;
-    return good && run->options.mmap_bytes <= RING_BYTES_MOST
+    return good && run->options.mmap_bytes <= RING_BYTES_MAX
                ? PF_STATUS_OK
                : refuse("mmap-pages", text, "a number of pages, or of bytes with B, K, M or G, of at most 1G");
 }
@@ -307,7 +307,7 @@ static int read_delay(struct run *run)
         run->options.flags |= PERFILE_RECORDER_TRACK;
         return PF_STATUS_OK;
     }
-    if (!whole_number(text, &rest, &run->options.delay_ms) || *rest || run->options.delay_ms > INT_MAX)
+    if (!parse_integer(text, &rest, &run->options.delay_ms) || *rest || run->options.delay_ms > INT_MAX)
         return refuse("delay", text, "a number of milliseconds, or -1");
     run->options.flags |= run->options.delay_ms ? PERFILE_RECORDER_TRACK : 0;
     return PF_STATUS_OK;
@@ -320,8 +320,8 @@ static int read_fail_on_lost(struct run *run)
 
     if (!text)
         return PF_STATUS_OK;
-    run->lost_most = strtod(text, &end);
-    return *text >= '0' && *text <= '9' && !text[strspn(text, "0123456789.")] && !*end && run->lost_most <= 100
+    run->lost_max = strtod(text, &end);
+    return *text >= '0' && *text <= '9' && !text[strspn(text, "0123456789.")] && !*end && run->lost_max <= 100
                ? PF_STATUS_OK
                : refuse("fail-on-lost", text, "a percentage from 0 to 100");
 }
@@ -454,9 +454,9 @@ static uint64_t written_of(const struct run *run)
 
 static bool is_large_enough(const struct run *run)
 {
-    const uint64_t most = run->settings->record.max_bytes;
+    const uint64_t max = run->settings->record.max_bytes;
 
-    return most && pf_record_output_bytes(&run->output, written_of(run)) >= most;
+    return max && pf_record_output_bytes(&run->output, written_of(run)) >= max;
 }
 
 /* Nothing more can be written: the command is left to itself. */
@@ -501,7 +501,7 @@ static int enable_late(struct run *run)
 }
 
 /* ", and now?", for people; of a file that they would not find by itself its name. */
-static const char *what_next(const struct run *run, uint64_t samples, char *buffer, size_t room)
+static const char *what_next(const struct run *run, uint64_t samples, char *buffer, size_t capacity)
 {
     const char *name = pf_record_output_name(&run->output), *file = strcmp(name, "perf.data") ? name : "", *event;
     struct pf_fitting fitting = {0};
@@ -513,9 +513,9 @@ static const char *what_next(const struct run *run, uint64_t samples, char *buff
     for (size_t i = 0; (event = perfile_recorder_event_lost(run->recorder, i, &lost)); i++)
         pf_fitting_take_name(&fitting, event);
     if (pf_fitting_text(&fitting, file, views, sizeof(views)))
-        snprintf(buffer, room, "; next: %s", views);
+        snprintf(buffer, capacity, "; next: %s", views);
     else
-        snprintf(buffer, room, "; next: perfile report%s%s", *file ? " " : "", file);
+        snprintf(buffer, capacity, "; next: perfile report%s%s", *file ? " " : "", file);
     return buffer;
 }
 
@@ -761,7 +761,7 @@ static int check_losses(const struct run *run)
     const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
     const double share = counts->lost ? 100 * (double)counts->lost / (double)(counts->lost + counts->samples) : 0;
 
-    return run->settings->record.fail_on_lost && share > run->lost_most ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+    return run->settings->record.fail_on_lost && share > run->lost_max ? PF_STATUS_FINDINGS : PF_STATUS_OK;
 }
 
 static int finish(struct run *run)
@@ -801,7 +801,7 @@ static int end(struct run *run)
 {
     int status = finish(run);
 
-    run->is_whole = status <= PF_STATUS_FINDINGS;
+    run->is_complete = status <= PF_STATUS_FINDINGS;
     if (!run->workload.pid)
         return status;
     const bool outlived = run->named && !pf_workload_ended(&run->workload);
@@ -816,8 +816,8 @@ static int end(struct run *run)
 static int take_priority(const struct run *run)
 {
     const uint64_t wanted = run->settings->record.realtime;
-    const int most = sched_get_priority_max(SCHED_FIFO);
-    const struct sched_param priority = {.sched_priority = wanted <= (uint64_t)most ? (int)wanted : 0};
+    const int max = sched_get_priority_max(SCHED_FIFO);
+    const struct sched_param priority = {.sched_priority = wanted <= (uint64_t)max ? (int)wanted : 0};
 
     if (!wanted || (priority.sched_priority && !sched_setscheduler(0, SCHED_FIFO, &priority)))
         return PF_STATUS_OK;
@@ -825,7 +825,7 @@ static int take_priority(const struct run *run)
         pf_message("record: --realtime %d: %s (it needs root, CAP_SYS_NICE or ulimit -r)", priority.sched_priority,
                    strerror(errno));
     else
-        pf_message("record: --realtime %" PRIu64 ": the highest priority is %d", wanted, most);
+        pf_message("record: --realtime %" PRIu64 ": the highest priority is %d", wanted, max);
     return priority.sched_priority ? PF_STATUS_UNREADABLE : PF_STATUS_USAGE;
 }
 
@@ -887,7 +887,7 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
     pf_workload_close(&run.workload);
     if (run.signals >= 0)
         close(run.signals);
-    if (settings->record.html && run.is_whole) {
+    if (settings->record.html && run.is_complete) {
         const int drawn = pf_record_page_show(settings, settings->output ? settings->output : "perf.data");
         status = status ? status : drawn;
     }

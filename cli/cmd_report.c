@@ -209,10 +209,10 @@ static int report(const struct pf_command *command, struct pf_settings *settings
         return PF_STATUS_USAGE;
     }
     if (!settings->report.max_nodes)
-        settings->report.max_nodes = pf_places_that_fit(PERFILE_REPORT_PLACE_BYTES);
+        settings->report.max_nodes = pf_nodes_that_fit(PERFILE_REPORT_NODE_BYTES);
     settings->advises_views = !settings->report_dumps;
     if (!settings->report_dumps)
-        return pf_picture_tell(settings, pf_run_output(command, settings));
+        return pf_picture_notify(settings, pf_run_output(command, settings));
     if (settings->format && strcmp(settings->format, "text") != 0) {
         pf_message("report: -D prints text; perfile dump has other formats");
         return PF_STATUS_USAGE;

@@ -156,7 +156,7 @@ struct runs {
     struct pf_control control;
     struct pf_count *counts;
     struct perfile_reader **readers;
-    size_t count, room;
+    size_t count, capacity;
     struct pf_stream stream;
     int fd; /* without a file: where it is printed */
 };
@@ -348,15 +348,15 @@ static int run_all(struct runs *runs)
     struct pf_settings *settings = runs->settings;
     int status = PF_STATUS_OK, own = PF_STATUS_OK;
 
-    for (; runs->count < runs->room && !status; runs->count++) {
+    for (; runs->count < runs->capacity && !status; runs->count++) {
         status = pf_count_start(&runs->counts[runs->count], settings, &runs->control, NULL);
         settings->record.options.note = NULL; /* it would say the same of each */
         if (!status)
             status = open_reader(runs, runs->count);
-        if (!status && runs->room > 1)
+        if (!status && runs->capacity > 1)
             status = pf_count_wait(&runs->counts[runs->count]);
         if (!status && runs->counts[runs->count].signal)
-            runs->room = runs->count + 1; /* the user has seen enough */
+            runs->capacity = runs->count + 1; /* the user has seen enough */
     }
     if (status || (status = print(runs)))
         return status;
@@ -366,20 +366,20 @@ static int run_all(struct runs *runs)
 }
 
 /* `runs` times, whose mean is printed. *ended: by a signal. */
-static int count_runs(struct pf_settings *settings, struct pf_control *control, size_t room, bool *ended)
+static int count_runs(struct pf_settings *settings, struct pf_control *control, size_t capacity, bool *ended)
 {
-    struct runs runs = {.settings = settings, .room = room, .control = *control, .fd = STDERR_FILENO};
+    struct runs runs = {.settings = settings, .capacity = capacity, .control = *control, .fd = STDERR_FILENO};
     int status = PF_STATUS_MEMORY;
 
     if (settings->stat.log_fd)
         runs.fd = atoi(settings->stat.log_fd);
-    runs.counts = calloc(runs.room, sizeof(*runs.counts));
-    runs.readers = calloc(runs.room, sizeof(struct perfile_reader *));
-    for (size_t i = 0; runs.counts && i < runs.room; i++)
+    runs.counts = calloc(runs.capacity, sizeof(*runs.counts));
+    runs.readers = calloc(runs.capacity, sizeof(struct perfile_reader *));
+    for (size_t i = 0; runs.counts && i < runs.capacity; i++)
         runs.counts[i] = PF_COUNT_INIT;
     if (runs.counts && runs.readers)
         status = run_all(&runs);
-    for (size_t i = 0; runs.counts && runs.readers && i <= runs.count && i < runs.room; i++) {
+    for (size_t i = 0; runs.counts && runs.readers && i <= runs.count && i < runs.capacity; i++) {
         *ended |= runs.counts[i].signal != 0;
         perfile_close(runs.readers[i]);
         pf_count_close(&runs.counts[i]);
@@ -400,7 +400,7 @@ static int count(struct pf_settings *settings, struct pf_control *control)
     return status;
 }
 
-static void tell_recorded(const struct pf_settings *settings, const char *path, uint64_t intervals)
+static void report_recorded(const struct pf_settings *settings, const char *path, uint64_t intervals)
 {
     const char *show = settings->output ? path : "";
     char number[PF_COUNTED_BYTES];
@@ -420,7 +420,7 @@ static int record(struct pf_settings *settings, struct pf_control *control)
         return status;
     status = pf_count_start(&count, settings, control, path);
     if (!status && !(status = pf_count_wait(&count))) {
-        tell_recorded(settings, path, count.intervals);
+        report_recorded(settings, path, count.intervals);
         status = pf_count_status(&count);
     }
     pf_count_close(&count);
@@ -438,7 +438,7 @@ static void note(void *context, const char *sentence)
 }
 
 /* "-1", or a number of at most `most`. */
-static bool read_number(const char *text, uint64_t most, uint64_t *number, bool *is_minus_one)
+static bool read_number(const char *text, uint64_t max, uint64_t *number, bool *is_minus_one)
 {
     char *end;
 
@@ -446,7 +446,7 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number, bool 
     if (*is_minus_one)
         return true;
     *number = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && *number <= most;
+    return *text >= '0' && *text <= '9' && !*end && *number <= max;
 }
 
 /* What is written as a number or a word. */

@@ -18,52 +18,52 @@
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-struct place {
+struct location {
     const struct perfile_profile *profile;
     struct perfile_profile_sample sample;
     struct perfile_profile_function function;
 };
 
-static void put_comm(const struct place *place, FILE *to)
+static void put_comm(const struct location *location, FILE *to)
 {
-    pf_print_name(place->sample.comm ? place->sample.comm : "[unknown]", to);
+    pf_print_name(location->sample.comm ? location->sample.comm : "[unknown]", to);
 }
 
-static void put_pid(const struct place *place, FILE *to)
+static void put_pid(const struct location *location, FILE *to)
 {
-    fprintf(to, "%" PRId32, place->sample.pid);
+    fprintf(to, "%" PRId32, location->sample.pid);
 }
 
-static void put_tid(const struct place *place, FILE *to)
+static void put_tid(const struct location *location, FILE *to)
 {
-    fprintf(to, "%" PRId32, place->sample.tid);
+    fprintf(to, "%" PRId32, location->sample.tid);
 }
 
-static void put_cpu(const struct place *place, FILE *to)
+static void put_cpu(const struct location *location, FILE *to)
 {
-    fprintf(to, "%" PRId32, place->sample.cpu);
+    fprintf(to, "%" PRId32, location->sample.cpu);
 }
 
-static void put_dso(const struct place *place, FILE *to)
+static void put_dso(const struct location *location, FILE *to)
 {
     struct perfile_module module = PERFILE_MODULE_INIT;
-    const bool known = place->function.module != PERFILE_NO_ID &&
-                       perfile_profile_module_at(place->profile, place->function.module, &module) == 0;
+    const bool known = location->function.module != PERFILE_NO_ID &&
+                       perfile_profile_module_at(location->profile, location->function.module, &module) == 0;
 
     pf_print_name(known ? module.short_name : "[unknown]", to);
 }
 
-static void put_symbol(const struct place *place, FILE *to)
+static void put_symbol(const struct location *location, FILE *to)
 {
-    if (place->function.name)
-        pf_print_name(place->function.name, to);
+    if (location->function.name)
+        pf_print_name(location->function.name, to);
     else
-        fprintf(to, "0x%" PRIx64, place->function.address);
+        fprintf(to, "0x%" PRIx64, location->function.address);
 }
 
 static const struct column {
     const char *name, *title;
-    void (*put)(const struct place *place, FILE *to);
+    void (*put)(const struct location *location, FILE *to);
     const char *doc;
 } columns[] = {
     {"comm", "Command", put_comm, "the name of the thread"},
@@ -132,7 +132,7 @@ struct row {
 
 struct rows {
     struct row *all;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t period, samples;
     /* while they are made */
     size_t *of;     /* by function: its row plus one, when the columns are of functions only */
@@ -167,14 +167,14 @@ static int by_period(const void *a, const void *b)
     return x->period != y->period ? (x->period < y->period) - (x->period > y->period) : compare_bytes(x, y);
 }
 
-static bool make_texts(const struct place *place, const struct chosen *chosen, struct row *row)
+static bool make_texts(const struct location *location, const struct chosen *chosen, struct row *row)
 {
     FILE *to = open_memstream(&row->texts, &row->bytes);
 
     if (!to)
         return false;
     for (size_t i = 0; i < chosen->count; i++) {
-        chosen->columns[i]->put(place, to);
+        chosen->columns[i]->put(location, to);
         putc(0, to);
     }
     return fclose(to) == 0;
@@ -182,13 +182,13 @@ static bool make_texts(const struct place *place, const struct chosen *chosen, s
 
 static struct row *new_row(struct rows *rows)
 {
-    if (rows->count == rows->room) {
-        const size_t room = rows->room ? 2 * rows->room : 256;
-        void *grown = realloc(rows->all, room * sizeof(*rows->all));
+    if (rows->count == rows->capacity) {
+        const size_t capacity = rows->capacity ? 2 * rows->capacity : 256;
+        void *grown = realloc(rows->all, capacity * sizeof(*rows->all));
         if (!grown)
             return NULL;
         rows->all = grown;
-        rows->room = room;
+        rows->capacity = capacity;
     }
     struct row *row = &rows->all[rows->count++];
     *row = (struct row){.texts = NULL};
@@ -196,46 +196,46 @@ static struct row *new_row(struct rows *rows)
 }
 
 /* Adds the sample to a function of its stack, once. */
-static bool add_function(struct rows *rows, struct place *place, size_t index, uint32_t frame_number,
+static bool add_function(struct rows *rows, struct location *location, size_t index, uint32_t frame_number,
                          const struct chosen *chosen)
 {
     struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
 
-    if (perfile_profile_frame_at(place->profile, frame_number, &frame) < 0 ||
-        perfile_profile_function_at(place->profile, frame.function, &place->function) < 0)
+    if (perfile_profile_frame_at(location->profile, frame_number, &frame) < 0 ||
+        perfile_profile_function_at(location->profile, frame.function, &location->function) < 0)
         return false;
     if (rows->sample[frame.function] == index + 1)
         return true;
     rows->sample[frame.function] = index + 1;
     size_t *known = chosen->by_functions ? &rows->of[frame.function] : NULL;
     struct row *row = known && *known ? &rows->all[*known - 1] : new_row(rows);
-    if (!row || (!row->texts && !make_texts(place, chosen, row)))
+    if (!row || (!row->texts && !make_texts(location, chosen, row)))
         return false;
     if (known)
         *known = (size_t)(row - rows->all) + 1;
-    row->period += place->sample.values[1];
-    row->samples += place->sample.values[0];
-    row->self += frame_number == place->sample.leaf ? place->sample.values[1] : 0;
+    row->period += location->sample.values[1];
+    row->samples += location->sample.values[0];
+    row->self += frame_number == location->sample.leaf ? location->sample.values[1] : 0;
     return true;
 }
 
 /* The function that was running is the first one. */
-static bool take_sample(struct rows *rows, struct place *place, size_t index, uint32_t event,
+static bool take_sample(struct rows *rows, struct location *location, size_t index, uint32_t event,
                         const struct chosen *chosen)
 {
     struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
-    struct perfile_profile_sample *sample = &place->sample;
+    struct perfile_profile_sample *sample = &location->sample;
 
-    if (perfile_profile_sample_at(place->profile, index, sample) < 0)
+    if (perfile_profile_sample_at(location->profile, index, sample) < 0)
         return false;
     if (sample->event != event)
         return true;
     rows->period += sample->values[1];
     rows->samples += sample->values[0];
-    bool fine = add_function(rows, place, index, sample->leaf, chosen);
+    bool fine = add_function(rows, location, index, sample->leaf, chosen);
     for (uint32_t at = chosen->children ? sample->stack : PERFILE_NO_ID; fine && at != PERFILE_NO_ID; at = stack.parent)
-        fine = perfile_profile_stack_at(place->profile, at, &stack) == 0 &&
-               add_function(rows, place, index, stack.frame, chosen);
+        fine = perfile_profile_stack_at(location->profile, at, &stack) == 0 &&
+               add_function(rows, location, index, stack.frame, chosen);
     return fine;
 }
 
@@ -263,14 +263,14 @@ static void join(struct rows *rows)
 static bool make_rows(struct rows *rows, const struct perfile_profile *profile, uint32_t event,
                       const struct chosen *chosen)
 {
-    struct place place = {profile, PERFILE_PROFILE_SAMPLE_INIT, PERFILE_PROFILE_FUNCTION_INIT};
+    struct location location = {profile, PERFILE_PROFILE_SAMPLE_INIT, PERFILE_PROFILE_FUNCTION_INIT};
     const size_t count = perfile_profile_sample_count(profile), functions = perfile_profile_function_count(profile);
 
     *rows = (struct rows){.of = calloc(functions + 1, sizeof(*rows->of)),
                           .sample = calloc(functions + 1, sizeof(*rows->sample))};
     bool fine = rows->of && rows->sample;
     for (size_t i = 0; i < count && fine; i++)
-        fine = take_sample(rows, &place, i, event, chosen);
+        fine = take_sample(rows, &location, i, event, chosen);
     if (fine && rows->count)
         join(rows);
     return fine;
@@ -304,9 +304,9 @@ static double share(const struct rows *rows, uint64_t period)
     return rows->period ? 100.0 * (double)period / (double)rows->period : 0;
 }
 
-static void print_rows(const struct rows *rows, size_t most, const struct chosen *chosen)
+static void print_rows(const struct rows *rows, size_t max, const struct chosen *chosen)
 {
-    const size_t shown = rows->count < most ? rows->count : most;
+    const size_t shown = rows->count < max ? rows->count : max;
     int widths[COLUMNS];
 
     fputs(chosen->children ? "# Children      Self" : "# Overhead", stdout);
@@ -455,14 +455,14 @@ static bool shows_children(const struct pf_settings *settings)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    enum { MOST_S = 1000000 };
+    enum { MAX_SECONDS = 1000000 };
     struct chosen chosen;
     int status = choose_columns(settings->report.sort ? settings->report.sort : "dso,symbol", &chosen);
 
     if (status || (status = read_frequency(settings)))
         return status;
-    if (settings->top.interval_s > MOST_S || settings->top.duration_s > MOST_S) {
-        pf_message("top: --delay and --duration allow at most %d seconds", MOST_S);
+    if (settings->top.interval_s > MAX_SECONDS || settings->top.duration_s > MAX_SECONDS) {
+        pf_message("top: --delay and --duration allow at most %d seconds", MAX_SECONDS);
         return PF_STATUS_USAGE;
     }
     chosen.children = shows_children(settings);

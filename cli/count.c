@@ -32,13 +32,13 @@ static int keep(void *context, const void *data, size_t bytes)
 {
     struct pf_count *count = context;
 
-    if (count->room - count->used < bytes) {
-        const size_t room = 2 * (count->used + bytes);
-        uint8_t *larger = realloc(count->data, room);
+    if (count->capacity - count->used < bytes) {
+        const size_t capacity = 2 * (count->used + bytes);
+        uint8_t *larger = realloc(count->data, capacity);
         if (!larger)
             return -1;
         count->data = larger;
-        count->room = room;
+        count->capacity = capacity;
     }
     memcpy(count->data + count->used, data, bytes);
     count->used += bytes;
@@ -213,7 +213,7 @@ static bool obey(void *context, const char *command)
 /* Until there is more to read, or all is over. */
 static void advance(struct pf_count *count)
 {
-    const uint64_t most = count->settings->stat.interval_count, before = count->intervals;
+    const uint64_t max = count->settings->stat.interval_count, before = count->intervals;
 
     while (!count->ended && count->intervals == before) {
         struct pollfd fds[] = {{.fd = count->signals, .events = POLLIN}, {.fd = count->control->fd, .events = POLLIN}};
@@ -226,7 +226,7 @@ static void advance(struct pf_count *count)
                           (count->workload.pid && pf_workload_ended(&count->workload)) || are_gone(count);
         const bool due = count->next_ns && now_ns() >= count->next_ns;
         if (over || due)
-            write_round(count, over || (due && most && count->intervals + 1 == most));
+            write_round(count, over || (due && max && count->intervals + 1 == max));
         if (due)
             count->next_ns += (int64_t)count->settings->stat.interval_ms * NS_PER_MS;
     }
@@ -247,11 +247,11 @@ int64_t pf_count_read(void *context, void *to, size_t bytes)
         count->read = count->used = 0;
         advance(count);
     }
-    const size_t left = count->used - count->read, given = left < bytes ? left : bytes;
-    if (given)
-        memcpy(to, count->data + count->read, given);
-    count->read += given;
-    return (int64_t)given;
+    const size_t left = count->used - count->read, copied = left < bytes ? left : bytes;
+    if (copied)
+        memcpy(to, count->data + count->read, copied);
+    count->read += copied;
+    return (int64_t)copied;
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct pf_count {
     struct rusage before; /* of children */
     /* what was written and not read yet */
     uint8_t *data; /* owned */
-    size_t used, room, read;
+    size_t used, capacity, read;
     int failed; /* of the counting or the writing: a PERFILE_ERROR_ */
 };
 

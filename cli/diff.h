@@ -28,11 +28,12 @@ const char *pf_diff_weight(const struct pf_diff_output *output, double weight, b
 /* "+25.0%", or "new". */
 const char *pf_diff_percent(const struct perfile_diff_row *row, char text[32]);
 /* What the row is of, as one text. */
-const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t room);
+const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t capacity);
 /* "3% of their time before" and the like: what the gate allows. */
 const char *pf_diff_limit(const struct pf_diff_output *output, char text[64]);
 /* A sentence for a reviewer who has not seen the table: which rows fail. */
-void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text, size_t room);
+void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text,
+                     size_t capacity);
 
 /* diff_table.c: the formats of tables. A status. */
 int pf_diff_put_table(const struct pf_diff_output *output, const struct pf_command *command, const char *format);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ROOM = 8192 };
+enum { CAPACITY = 8192 };
 
 /* What is large enough to be judged, or fails. */
 static bool is_case(const struct perfile_diff_row *row)
@@ -33,7 +33,7 @@ static void put_xml(struct pf_stream *stream, const char *text)
 /* Valid UTF-8, without control characters. */
 static void put_text(struct pf_stream *stream, const char *text)
 {
-    char escaped[4 * ROOM + 1];
+    char escaped[4 * CAPACITY + 1];
 
     perfile_text_escape(text, strlen(text), escaped, sizeof(escaped));
     put_xml(stream, escaped);
@@ -42,7 +42,7 @@ static void put_text(struct pf_stream *stream, const char *text)
 static void put_case(const struct pf_diff_output *output, const struct perfile_diff_row *row)
 {
     struct pf_stream *stream = output->stream;
-    char name[ROOM], text[ROOM];
+    char name[CAPACITY], text[CAPACITY];
 
     pf_diff_explain(output, row, text, sizeof(text));
     pf_stream_print(stream, "    <testcase classname=\"perfile.diff\" name=\"");
@@ -82,7 +82,7 @@ void pf_diff_put_junit(const struct pf_diff_output *output)
 /* Of workflow commands: the message, and with `is_property` what stands before it. */
 static void put_command_text(struct pf_stream *stream, const char *text, bool is_property)
 {
-    char escaped[4 * ROOM + 1];
+    char escaped[4 * CAPACITY + 1];
 
     perfile_text_escape(text, strlen(text), escaped, sizeof(escaped));
     for (const char *at = escaped; *at; at++) {
@@ -95,7 +95,7 @@ static void put_command_text(struct pf_stream *stream, const char *text, bool is
 
 static void annotate(const struct pf_diff_output *output, const struct perfile_diff_row *row, const char *level)
 {
-    char name[ROOM], short_name[256], title[512], text[ROOM], percent[32];
+    char name[CAPACITY], short_name[256], title[512], text[CAPACITY], percent[32];
 
     pf_diff_explain(output, row, text, sizeof(text));
     perfile_name_fit(row->function ? row->function : pf_diff_name(row, name, sizeof(name)), 80, short_name,

@@ -51,20 +51,20 @@ const char *pf_diff_percent(const struct perfile_diff_row *row, char text[32])
 
 /* The interval in percent, or of what is new in weight. */
 static void put_interval(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text,
-                         size_t room)
+                         size_t capacity)
 {
     char low[32], high[32];
 
     if (row->before > 0 && row->after > 0)
-        snprintf(text, room, "%+.1f%% to %+.1f%%", 100 * row->low / row->before, 100 * row->high / row->before);
+        snprintf(text, capacity, "%+.1f%% to %+.1f%%", 100 * row->low / row->before, 100 * row->high / row->before);
     else
-        snprintf(text, room, "%s to %s", pf_diff_weight(output, row->low, true, low),
+        snprintf(text, capacity, "%s to %s", pf_diff_weight(output, row->low, true, low),
                  pf_diff_weight(output, row->high, true, high));
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t room)
+const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t capacity)
 {
     const char *parts[] = {row->path, row->path ? NULL : row->function, row->line, row->path ? NULL : row->module,
                            row->thread};
@@ -72,39 +72,39 @@ const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t 
 
     text[0] = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (parts[i] && used < room - 1)
-            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? "  " : "", parts[i]);
+        if (parts[i] && used < capacity - 1)
+            used += (size_t)snprintf(text + used, capacity - used, "%s%s", used ? "  " : "", parts[i]);
     if (!text[0])
-        snprintf(text, room, "total");
+        snprintf(text, capacity, "total");
     return text;
 }
 
-static const char *remark(const struct perfile_diff_row *row, char *text, size_t room)
+static const char *remark(const struct perfile_diff_row *row, char *text, size_t capacity)
 {
     text[0] = 0;
     if (row->other && row->state == PERFILE_DIFF_RENAMED)
-        snprintf(text, room, "  (renamed? was %s)", row->other);
+        snprintf(text, capacity, "  (renamed? was %s)", row->other);
     else if (row->other && row->state == PERFILE_DIFF_INLINED)
-        snprintf(text, room, "  (with %s: inlined?)", row->other);
+        snprintf(text, capacity, "  (with %s: inlined?)", row->other);
     else if (row->other && row->state == PERFILE_DIFF_SPLIT)
-        snprintf(text, room, "  (with %s: split?)", row->other);
+        snprintf(text, capacity, "  (with %s: split?)", row->other);
     return text;
 }
 
 /* Of a terminal the function's name has what the columns beside it leave. */
 static void put_name(const struct pf_diff_output *output, const struct perfile_diff_row *row, size_t used)
 {
-    enum { LEAST = 20, ROOM = 4096 };
-    char name[ROOM], other[512], escaped[4 * ROOM];
+    enum { MIN = 20, CAPACITY = 4096 };
+    char name[CAPACITY], other[512], escaped[4 * CAPACITY];
     struct perfile_diff_row shown = *row;
     const size_t module = row->module && row->function && !row->path ? perfile_name_columns(row->module) + 2 : 0;
-    const size_t left = output->columns > used + module + LEAST ? output->columns - used - module : LEAST;
-    char fitted[ROOM];
+    const size_t left = output->columns > used + module + MIN ? output->columns - used - module : MIN;
+    char fitted[CAPACITY];
 
     remark(row, other, sizeof(other));
     if (output->columns && (row->function || row->path)) {
-        const size_t room = left > strlen(other) + LEAST ? left - strlen(other) : LEAST;
-        perfile_name_fit(row->path ? row->path : row->function, room, fitted, sizeof(fitted));
+        const size_t capacity = left > strlen(other) + MIN ? left - strlen(other) : MIN;
+        perfile_name_fit(row->path ? row->path : row->function, capacity, fitted, sizeof(fitted));
         *(row->path ? &shown.path : &shown.function) = fitted;
     }
     pf_diff_name(&shown, name, sizeof(name));
@@ -164,20 +164,20 @@ static bool is_listed(const struct perfile_diff_row *row, enum group group)
     return group_of(row) == group || (row->fails && group == SLOWER && group_of(row) >= UNSURE);
 }
 
-static size_t put_group(const struct pf_diff_output *output, enum group group, size_t most)
+static size_t put_group(const struct pf_diff_output *output, enum group group, size_t max)
 {
     size_t count = 0;
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;
 
     for (size_t i = 0; perfile_diff_row_at(output->diff, i, &row) == 0; i++) {
-        if (!is_listed(&row, group) || count++ >= most)
+        if (!is_listed(&row, group) || count++ >= max)
             continue;
         if (count == 1)
             put_title(output, title_of(output, group));
         put_row(output, &row);
     }
-    if (count > most && most)
-        pf_stream_print(output->stream, "  and %zu more\n", count - most);
+    if (count > max && max)
+        pf_stream_print(output->stream, "  and %zu more\n", count - max);
     return count;
 }
 
@@ -209,8 +209,8 @@ static int by_size(const void *a, const void *b)
 /* What was not seen could have been this large: the median of those rows that count. */
 static void put_noise(const struct pf_diff_output *output, size_t unsure, size_t same)
 {
-    const size_t room = perfile_diff_row_count(output->diff);
-    double *sizes = calloc(room + 1, sizeof(*sizes));
+    const size_t capacity = perfile_diff_row_count(output->diff);
+    double *sizes = calloc(capacity + 1, sizeof(*sizes));
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;
     size_t count = 0;
 
@@ -238,13 +238,14 @@ const char *pf_diff_limit(const struct pf_diff_output *output, char text[64])
     return text;
 }
 
-void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text, size_t room)
+void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text,
+                     size_t capacity)
 {
     char before[32], after[32], percent[32], interval[72], limit[64], full[4096], name[1024];
 
     put_interval(output, row, interval, sizeof(interval));
     perfile_name_fit(pf_diff_name(row, full, sizeof(full)), 200, name, sizeof(name));
-    snprintf(text, room, "%s: %s -> %s (%s, 95%% interval %s)%s%s", name,
+    snprintf(text, capacity, "%s: %s -> %s (%s, 95%% interval %s)%s%s", name,
              pf_diff_weight(output, row->before, false, before), pf_diff_weight(output, row->after, false, after),
              pf_diff_percent(row, percent), interval, row->fails ? "; the limit is " : "",
              row->fails ? pf_diff_limit(output, limit) : "");

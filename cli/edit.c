@@ -163,30 +163,30 @@ static int check_output(struct run *run)
 }
 
 /* The target of a link is relative to the folder that the link is in. */
-static bool follow(char place[PATH_MAX])
+static bool follow(char output[PATH_MAX])
 {
-    char target[PATH_MAX], *slash = strrchr(place, '/');
-    const ssize_t length = readlink(place, target, sizeof(target) - 1);
-    const size_t kept = length > 0 && target[0] != '/' && slash ? (size_t)(slash - place) + 1 : 0;
+    char target[PATH_MAX], *slash = strrchr(output, '/');
+    const ssize_t length = readlink(output, target, sizeof(target) - 1);
+    const size_t kept = length > 0 && target[0] != '/' && slash ? (size_t)(slash - output) + 1 : 0;
 
     if (length <= 0 || kept + (size_t)length >= PATH_MAX)
         return false;
-    memcpy(place + kept, target, (size_t)length);
-    place[kept + (size_t)length] = 0;
+    memcpy(output + kept, target, (size_t)length);
+    output[kept + (size_t)length] = 0;
     return true;
 }
 
-char *pf_output_place(const char *path)
+char *pf_output_target(const char *path)
 {
     enum { LINKS_MAX = 40 };
-    char place[PATH_MAX], *real = realpath(path, NULL);
+    char output[PATH_MAX], *real = realpath(path, NULL);
 
-    if (real || strlen(path) >= sizeof(place))
+    if (real || strlen(path) >= sizeof(output))
         return real ? real : strdup(path);
-    memcpy(place, path, strlen(path) + 1);
-    for (int i = 0; i < LINKS_MAX && follow(place); i++)
+    memcpy(output, path, strlen(path) + 1);
+    for (int i = 0; i < LINKS_MAX && follow(output); i++)
         ;
-    return strdup(place);
+    return strdup(output);
 }
 
 static bool to_standard_output(const struct run *run)

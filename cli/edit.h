@@ -28,7 +28,7 @@ int pf_run_edit_report(const struct pf_command *command, struct pf_settings *set
  * Where an output of that name is put: behind links, also behind one that leads to nothing yet. From malloc; NULL: memory is
  * short.
  */
-char *pf_output_place(const char *path);
+char *pf_output_target(const char *path);
 /* What the options say about an output; `output` is its path or "-", `log` gets what cannot be written as it was. */
 struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
 /* False: there is none behind the recording at `input`, or none that could be read. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_VIEWS = 3 };
+enum { MAX_VIEWS = 3 };
 enum { MEMORY, COUNTS, SWITCHES, FROM_NAMES };
 
 /* What names cannot tell comes first, in the order of the numbers above. A view stands once for all that lead to it. */
@@ -49,11 +49,11 @@ void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader)
     const struct perfile_event *event;
 
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++) {
-        const bool tells_addresses =
+        const bool has_addresses =
             event->attr->sample_type & PERFILE_SAMPLE_DATA_SRC && event->attr->type != PERFILE_TYPE_SOFTWARE;
         if (event->name && event->attr->sample_period_or_freq) /* else it is only counted */
             pf_fitting_take_name(fitting, event->name);
-        fitting->found |= (uint32_t)tells_addresses << MEMORY;
+        fitting->found |= (uint32_t)has_addresses << MEMORY;
         fitting->found |= (uint32_t)(event->attr->context_switch && event->attr->type == PERFILE_TYPE_SOFTWARE &&
                                      event->attr->config == PERFILE_COUNT_SW_CONTEXT_SWITCHES)
                           << SWITCHES;
@@ -71,7 +71,7 @@ static bool is_known(const char *const *views, size_t count, const char *view)
     return false;
 }
 
-bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *text, size_t room)
+bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *text, size_t capacity)
 {
     const char *views[2 * FITS];
     size_t count = 0, used = 0;
@@ -80,8 +80,8 @@ bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *t
         for (size_t k = 0; k < 2 && fits[i].views[k]; k++)
             if (fitting->found >> i & 1 && !is_known(views, count, fits[i].views[k]))
                 views[count++] = fits[i].views[k];
-    for (size_t i = 0; i < count && i < MOST_VIEWS && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%sperfile %s%s%s", i ? ", " : "", views[i],
+    for (size_t i = 0; i < count && i < MAX_VIEWS && used < capacity; i++)
+        used += (size_t)snprintf(text + used, capacity - used, "%sperfile %s%s%s", i ? ", " : "", views[i],
                                  *file ? " " : "", file);
-    return count && used < room;
+    return count && used < capacity;
 }

@@ -17,6 +17,6 @@ void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader);
 /*
  * "perfile sched latency FILE, perfile offcpu FILE": the command lines that fit; `file` "": without one. False: none does.
  */
-bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *text, size_t room);
+bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *text, size_t capacity);
 
 #endif

@@ -16,7 +16,7 @@
 static const char suffix[] = ".index";
 
 /* By device and inode: what is in it says of which contents it is. */
-bool pf_index_cached(const char *recording, char *path, size_t room, bool make)
+bool pf_index_cached(const char *recording, char *path, size_t capacity, bool make)
 {
     struct stat status;
     char folder[3000];
@@ -32,29 +32,30 @@ bool pf_index_cached(const char *recording, char *path, size_t room, bool make)
         }
         (void)mkdir(folder, 0700);
     }
-    return snprintf(path, room, "%s/%llx-%llx%s", folder, (unsigned long long)status.st_dev,
-                    (unsigned long long)status.st_ino, suffix) < (int)room;
+    return snprintf(path, capacity, "%s/%llx-%llx%s", folder, (unsigned long long)status.st_dev,
+                    (unsigned long long)status.st_ino, suffix) < (int)capacity;
 }
 
-void pf_index_make_room(const char *made)
+void pf_index_trim_cache(const char *made)
 {
     const char *slash = strrchr(made, '/');
 
     perfile_cache_trim(suffix, slash ? slash + 1 : made, (uint64_t)1 << 30);
 }
 
-int pf_index_find(const char *recording, enum pf_index_place place)
+int pf_index_find(const char *recording, enum pf_index_position position)
 {
     char path[4096];
-    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (place == PF_INDEX_CACHED ? O_NOFOLLOW : 0);
-    const bool known = place == PF_INDEX_BESIDE ? snprintf(path, sizeof(path), "%s.pfi", recording) < (int)sizeof(path)
-                                                : pf_index_cached(recording, path, sizeof(path), false);
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (position == PF_INDEX_CACHED ? O_NOFOLLOW : 0);
+    const bool known = position == PF_INDEX_BESIDE
+                           ? snprintf(path, sizeof(path), "%s.pfi", recording) < (int)sizeof(path)
+                           : pf_index_cached(recording, path, sizeof(path), false);
 
     return known ? open(path, flags) : -1;
 }
 
 /* The memory is the process's to its end. */
-bool pf_index_use(struct perfile_reader *reader, int fd, enum pf_index_place place)
+bool pf_index_use(struct perfile_reader *reader, int fd, enum pf_index_position position)
 {
     struct perfile_error error;
     struct stat status;
@@ -68,7 +69,7 @@ bool pf_index_use(struct perfile_reader *reader, int fd, enum pf_index_place pla
         if (data != MAP_FAILED && !used)
             munmap(data, (size_t)status.st_size);
     }
-    if (used && place == PF_INDEX_CACHED)
+    if (used && position == PF_INDEX_CACHED)
         (void)futimens(fd, NULL); /* its time says when it was used last */
     close(fd);
     return used;
@@ -129,13 +130,13 @@ static bool end(struct making *making, bool complete)
     if (!fine)
         (void)unlink(making->made);
     else
-        pf_index_make_room(making->path);
+        pf_index_trim_cache(making->path);
     fclose(making->file); /* and with it the lock */
     free(making);
     return fine;
 }
 
-static void told(void *context, bool complete)
+static void ended(void *context, bool complete)
 {
     (void)end(context, complete);
 }
@@ -146,7 +147,7 @@ void pf_index_leave(struct perfile_reader *reader, const char *recording)
     struct making *making = begin(recording);
 
     if (making &&
-        perfile_index_follow(reader, &(struct perfile_sink){making->file, write_all}, told, making, &error) != 0)
+        perfile_index_follow(reader, &(struct perfile_sink){making->file, write_all}, ended, making, &error) != 0)
         (void)end(making, false);
 }
 

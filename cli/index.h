@@ -9,15 +9,15 @@
 #include <perfile/perfile.h>
 
 /* The path in the cache; `make`: its folder is made. False: there is no cache, or no such file. */
-bool pf_index_cached(const char *recording, char *path, size_t room, bool make);
+bool pf_index_cached(const char *recording, char *path, size_t capacity, bool make);
 /* Where an index is looked for, in this order. */
-enum pf_index_place { PF_INDEX_BESIDE, PF_INDEX_CACHED, PF_INDEX_PLACES };
+enum pf_index_position { PF_INDEX_BESIDE, PF_INDEX_CACHED, PF_INDEX_POSITIONS };
 /* A descriptor of the index there; below 0: there is none. Before the sandbox. */
-int pf_index_find(const char *recording, enum pf_index_place place);
+int pf_index_find(const char *recording, enum pf_index_position position);
 /* Gives it to the reader, if it is its, and marks one in the cache as used; `fd` may be below 0, and is closed. */
-bool pf_index_use(struct perfile_reader *reader, int fd, enum pf_index_place place);
+bool pf_index_use(struct perfile_reader *reader, int fd, enum pf_index_position position);
 /* One was made at that path in the cache: others that were used longest ago go if all take too much. */
-void pf_index_make_room(const char *made);
+void pf_index_trim_cache(const char *made);
 /* Whoever reads all of the recording with this reader leaves an index in the cache, in silence. */
 void pf_index_leave(struct perfile_reader *reader, const char *recording);
 /* The one in the cache is of no use: makes it anew, in silence, and uses it. False: it cannot be made. */

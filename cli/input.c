@@ -73,8 +73,8 @@ static void find_indexes(struct pf_input *input)
 {
     const bool wanted = wants_index(input->settings, input->name);
 
-    for (int i = 0; i < PF_INDEX_PLACES; i++)
-        input->index[i] = wanted ? pf_index_find(input->name, (enum pf_index_place)i) : -1;
+    for (int i = 0; i < PF_INDEX_POSITIONS; i++)
+        input->index[i] = wanted ? pf_index_find(input->name, (enum pf_index_position)i) : -1;
 }
 
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
@@ -133,8 +133,8 @@ static void use_index(struct pf_input *input)
     const bool had = input->index[PF_INDEX_CACHED] >= 0;
     bool used = false;
 
-    for (int i = 0; i < PF_INDEX_PLACES; i++)
-        used = pf_index_use(input->reader, input->index[i], (enum pf_index_place)i) || used;
+    for (int i = 0; i < PF_INDEX_POSITIONS; i++)
+        used = pf_index_use(input->reader, input->index[i], (enum pf_index_position)i) || used;
     if (used || input->source || !pf_command_has_group(input->command, &pf_symbol_group))
         return;
     if (had && asks_for_samples(&settings->filter))
@@ -210,7 +210,7 @@ int pf_input_failure(const struct pf_input *input, int code)
 int pf_input_losses(const struct pf_input *input)
 {
     const struct perfile_counts *counts = input->reader ? perfile_reader_counts(input->reader) : NULL;
-    char bytes[PF_COUNTED_BYTES], places[PF_COUNTED_BYTES], damaged[PF_COUNTED_BYTES], samples[PF_COUNTED_BYTES];
+    char bytes[PF_COUNTED_BYTES], positions[PF_COUNTED_BYTES], damaged[PF_COUNTED_BYTES], samples[PF_COUNTED_BYTES];
 
     if (counts && counts->unread_bytes && !input->settings->quiet)
         pf_message("%s: %s behind the times asked for: not read, what was lost there is not counted", input->log.input,
@@ -218,7 +218,7 @@ int pf_input_losses(const struct pf_input *input)
     if (!counts || (!counts->losses && !counts->bytes_lost && !counts->damaged))
         return PF_STATUS_OK;
     if (!input->command->findings)
-        pf_message("%s: damaged in %s: %s, %s; %s", input->log.input, pf_counted(counts->losses, "places", places),
+        pf_message("%s: damaged in %s: %s, %s; %s", input->log.input, pf_counted(counts->losses, "places", positions),
                    pf_counted(counts->bytes_lost, "bytes lost", bytes),
                    pf_counted(counts->damaged, "records not decoded", damaged),
                    pf_counted(counts->samples, "samples read", samples));

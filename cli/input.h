@@ -12,7 +12,7 @@ struct pf_input {
     struct pf_settings *settings;
     const char *name;                    /* as given */
     bool chosen;                         /* by the user; else it is the default */
-    int index[PF_INDEX_PLACES];          /* those of it, below 0: none */
+    int index[PF_INDEX_POSITIONS];       /* those of it, below 0: none */
     int temporary;                       /* a file for what comes through a pipe and must be in a file; 0: none */
     const struct perfile_source *source; /* to be read instead of the name; NULL: none */
     struct perfile_reader *reader;

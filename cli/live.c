@@ -28,13 +28,13 @@ static int keep(void *context, const void *data, size_t bytes)
 {
     struct pf_live_part *part = context;
 
-    if (part->room - part->used < bytes) {
-        const size_t room = 2 * (part->used + bytes);
-        uint8_t *larger = realloc(part->data, room);
+    if (part->capacity - part->used < bytes) {
+        const size_t capacity = 2 * (part->used + bytes);
+        uint8_t *larger = realloc(part->data, capacity);
         if (!larger)
             return -1;
         part->data = larger;
-        part->room = room;
+        part->capacity = capacity;
     }
     memcpy(part->data + part->used, data, bytes);
     part->used += bytes;
@@ -109,7 +109,7 @@ static int add_part(struct pf_live *live, int64_t began_ms)
 
     if (result < 0)
         return result;
-    if (live->each || atomic_exchange(&live->forgets, false)) {
+    if (live->each || atomic_exchange(&live->discards, false)) {
         perfile_profile_close(live->sum);
         live->sum = NULL;
     }
@@ -139,7 +139,7 @@ static int wait_for_end(struct pf_live *live)
         const int64_t now = now_ms(), until = live->end_ms && live->end_ms < next ? live->end_ms : next;
         if (live->end_ms && now >= live->end_ms)
             return 0;
-        if (now >= next || atomic_load(&live->forgets))
+        if (now >= next || atomic_load(&live->discards))
             return 1;
         const int result =
             perfile_recorder_drain(live->recorder, until - now < LOOK_MS ? (int)(until - now) : LOOK_MS, &live->error);

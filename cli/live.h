@@ -15,7 +15,7 @@
 
 struct pf_live_part {
     uint8_t *data; /* owned */
-    size_t used, room;
+    size_t used, capacity;
     struct perfile_writer *writer;
 };
 
@@ -29,10 +29,10 @@ struct pf_live {
     int64_t start_ms, sum_ms, part_ms,
         end_ms; /* of CLOCK_MONOTONIC: when all, the sum and this part began; 0: no end */
     int64_t interval_ms;
-    bool each;                  /* the sum has only one part */
-    bool ended;                 /* nothing more comes */
-    atomic_bool stops, forgets; /* set by other threads */
-    bool (*is_stopped)(void);   /* asked often; may be NULL */
+    bool each;                   /* the sum has only one part */
+    bool ended;                  /* nothing more comes */
+    atomic_bool stops, discards; /* set by other threads */
+    bool (*is_stopped)(void);    /* asked often; may be NULL */
 };
 
 /* Opens the events and starts. PF_STATUS_OK, or a status when a message was printed. */

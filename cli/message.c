@@ -226,10 +226,10 @@ void pf_note(const char *format, ...)
     va_end(arguments);
 }
 
-const char *pf_error_sentence(const struct perfile_error *error, const char *said)
+const char *pf_error_sentence(const struct perfile_error *error, const char *text)
 {
-    const size_t bytes = strlen(said);
-    const bool repeats = !strcmp(error->what, said) && !strncmp(error->message, said, bytes) &&
+    const size_t bytes = strlen(text);
+    const bool repeats = !strcmp(error->what, text) && !strncmp(error->message, text, bytes) &&
                          !strncmp(error->message + bytes, ": ", 2);
 
     return error->message + (repeats ? bytes + 2 : 0);
@@ -318,7 +318,7 @@ static const struct {
 /* "; did you mean X?", or the first names that there are. */
 static void suggest(const struct perfile_unmatched *unmatched, char *text, size_t bytes)
 {
-    enum { MOST_SHOWN = 6 };
+    enum { MAX_SHOWN = 6 };
     struct pf_guess guess = pf_guess_start(unmatched->value);
     size_t used = 0;
 
@@ -329,9 +329,9 @@ static void suggest(const struct perfile_unmatched *unmatched, char *text, size_
         return;
     if (*pf_guess_text(&guess, "", text, bytes))
         return;
-    for (size_t i = 0; i < unmatched->known_count && i < MOST_SHOWN && used < bytes; i++)
+    for (size_t i = 0; i < unmatched->known_count && i < MAX_SHOWN && used < bytes; i++)
         used += (size_t)snprintf(text + used, bytes - used, "%s %.60s", i ? "," : "; there are", unmatched->known[i]);
-    if (unmatched->known_count > MOST_SHOWN && used < bytes)
+    if (unmatched->known_count > MAX_SHOWN && used < bytes)
         snprintf(text + used, bytes - used, " ...");
 }
 
@@ -400,12 +400,12 @@ static const char *bytes_text(double bytes, char buffer[16])
 
 static const char *duration_text(double seconds, char buffer[24])
 {
-    unsigned long whole = seconds < 1e6 ? (unsigned long)seconds : 999999;
+    unsigned long integer = seconds < 1e6 ? (unsigned long)seconds : 999999;
 
-    if (whole < 3600)
-        snprintf(buffer, 24, "%lu:%02lu", whole / 60, whole % 60);
+    if (integer < 3600)
+        snprintf(buffer, 24, "%lu:%02lu", integer / 60, integer % 60);
     else
-        snprintf(buffer, 24, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
+        snprintf(buffer, 24, "%lu:%02lu:%02lu", integer / 3600, integer / 60 % 60, integer % 60);
     return buffer;
 }
 
@@ -429,8 +429,9 @@ static void describe(char text[80], double done, double total, double seconds)
 static void draw_bar(const struct pf_progress *progress, const char *text, double share)
 {
     static const char marks[] = "########################################";
-    const size_t room = pf_terminal_columns(STDERR_FILENO) - 1, taken = strlen(progress->verb) + strlen(text) + 4;
-    size_t width = room > taken ? room - taken : 0;
+    const size_t capacity = pf_terminal_columns(STDERR_FILENO) - 1,
+                 consumed = strlen(progress->verb) + strlen(text) + 4;
+    size_t width = capacity > consumed ? capacity - consumed : 0;
     char bar[64] = "", line[256];
     size_t bytes;
 
@@ -439,7 +440,7 @@ static void draw_bar(const struct pf_progress *progress, const char *text, doubl
         snprintf(bar, sizeof(bar), "[%-*.*s] ", (int)width, (int)(share * (double)width), marks);
     bytes = (size_t)snprintf(line, sizeof(line), "\r%s %s%s", progress->verb, bar, text);
     bytes = bytes < sizeof(line) - 8 ? bytes : sizeof(line) - 8;
-    bytes = bytes < room + 1 ? bytes : room + 1;
+    bytes = bytes < capacity + 1 ? bytes : capacity + 1;
     memcpy(line + bytes, "\033[K", 3);
     draw(line, bytes + 3);
 }
@@ -448,16 +449,16 @@ void pf_progress_update(void *context, uint64_t done, uint64_t total)
 {
     struct pf_progress *progress = context;
     const uint64_t now = now_ms();
-    const double most = (double)(total && done > total ? total : done);
+    const double max = (double)(total && done > total ? total : done);
     char text[80];
 
     if (now - progress->start_ms < 500 || now - progress->drawn_ms < 100)
         return;
     progress->drawn_ms = now;
-    describe(text, most, (double)total, (double)(now - progress->start_ms) / 1000);
+    describe(text, max, (double)total, (double)(now - progress->start_ms) / 1000);
     lock_terminal();
     if (!terminal.bar_over)
-        draw_bar(progress, text, total ? most / (double)total : -1);
+        draw_bar(progress, text, total ? max / (double)total : -1);
     unlock_terminal();
 }
 

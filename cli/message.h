@@ -32,7 +32,7 @@ __attribute__((format(printf, 1, 2))) void pf_note(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void pf_message_advice(const char *format, ...);
 
 /* What an error says, without what it is about at its start where that is `said` before it anyway. */
-const char *pf_error_sentence(const struct perfile_error *error, const char *said);
+const char *pf_error_sentence(const struct perfile_error *error, const char *text);
 
 /* From _hold to _release messages for a terminal are kept, because a pager has it. */
 void pf_message_hold(void);

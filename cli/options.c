@@ -379,7 +379,7 @@ const char *pf_guess_text(const struct pf_guess *guess, const char *prefix, char
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
 /* One option as it was given, for messages. */
-struct given {
+struct passed {
     const struct pf_command *command;
     const struct pf_option *option;
     char spelling[64]; /* "-i" or "--input" */
@@ -447,13 +447,13 @@ static bool parse_number(const char *text, bool is_size, uint64_t *value)
     return !__builtin_mul_overflow(*value, scale, value) && (*value || !is_size);
 }
 
-static int set_number(const struct given *given, const char *text, void *to)
+static int set_number(const struct passed *passed, const char *text, void *to)
 {
-    bool is_size = given->option->kind == PF_OPTION_SIZE;
+    bool is_size = passed->option->kind == PF_OPTION_SIZE;
 
     if (parse_number(text, is_size, to))
         return PF_STATUS_OK;
-    return complain(given->command, "invalid value \"%s\" for %s: expected %s", text, given->spelling,
+    return complain(passed->command, "invalid value \"%s\" for %s: expected %s", text, passed->spelling,
                     is_size ? "a positive number of bytes, such as 4096, 64K, 2G or unlimited"
                             : "a whole number below 2^64");
 }
@@ -478,14 +478,14 @@ static int check_choice(const struct pf_command *command, pf_value_at *value_at,
                     pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), list);
 }
 
-static int set_choice(const struct given *given, const char *text, const char **to)
+static int set_choice(const struct passed *passed, const char *text, const char **to)
 {
     *to = text;
-    return check_choice(given->command, given->option->value_at, given->spelling, text);
+    return check_choice(passed->command, passed->option->value_at, passed->spelling, text);
 }
 
 /* Several of them. */
-static int set_words(const struct given *given, const char *text, const char **to)
+static int set_words(const struct passed *passed, const char *text, const char **to)
 {
     char word[CANDIDATE_BYTES];
     int status = PF_STATUS_OK;
@@ -494,13 +494,13 @@ static int set_words(const struct given *given, const char *text, const char **t
     for (size_t bytes; *text && !status; text += bytes + (text[bytes] != 0)) {
         bytes = strcspn(text, ",");
         snprintf(word, sizeof(word), "%.*s", (int)(bytes < sizeof(word) ? bytes : sizeof(word) - 1), text);
-        status = check_choice(given->command, given->option->value_at, given->spelling, word);
+        status = check_choice(passed->command, passed->option->value_at, passed->spelling, word);
     }
     return status;
 }
 
 /* What nobody can read would lead to an output without symbols, and none would say why. */
-static int set_file(const struct given *given, const char *text, const char **to)
+static int set_file(const struct passed *passed, const char *text, const char **to)
 {
     struct stat about;
     const bool exists = stat(text, &about) == 0 && access(text, R_OK) == 0;
@@ -508,7 +508,7 @@ static int set_file(const struct given *given, const char *text, const char **to
     *to = text;
     if (exists && !S_ISDIR(about.st_mode))
         return PF_STATUS_OK;
-    complain(given->command, "%s %s: %s", given->spelling, text, strerror(exists ? EISDIR : errno));
+    complain(passed->command, "%s %s: %s", passed->spelling, text, strerror(exists ? EISDIR : errno));
     return PF_STATUS_UNREADABLE;
 }
 
@@ -521,18 +521,18 @@ static bool is_address(const char *text)
 }
 
 /* What is written is a file or a folder of this machine: an address would become a folder that is called "s3:". */
-static int set_text(const struct given *given, const char *text, const char **to)
+static int set_text(const struct passed *passed, const char *text, const char **to)
 {
-    const size_t offset = given->option->offset;
+    const size_t offset = passed->option->offset;
     const bool is_output = offset == AT(output) || offset == AT(perf.to_json) || offset == AT(inject_jit_dir);
 
     *to = text;
     if (!is_output || !is_address(text))
         return PF_STATUS_OK;
-    return complain(given->command,
+    return complain(passed->command,
                     "%s %s: outputs are files of this machine; write there, then copy with rclone or "
                     "aws s3 sync (of a dataset _perfile last)",
-                    given->spelling, text);
+                    passed->spelling, text);
 }
 
 /* Appends to what was given before. */
@@ -606,8 +606,8 @@ static int add_filter(const char *text, struct pf_record_settings *record)
 static int add_cgroups(const char *text, struct pf_settings *settings)
 {
     const size_t events = settings->record.events ? count_events(settings->record.events) : 0;
-    const size_t given = settings->stat.cgroups ? count_events(settings->stat.cgroups) : 0;
-    const size_t times = strchr(text, ',') || events <= given + 1 ? 1 : events - given;
+    const size_t passed = settings->stat.cgroups ? count_events(settings->stat.cgroups) : 0;
+    const size_t times = strchr(text, ',') || events <= passed + 1 ? 1 : events - passed;
     int status = PF_STATUS_OK;
 
     for (size_t i = 0; i < times && !status; i++)
@@ -633,9 +633,9 @@ static int exclude_self(struct pf_record_settings *record)
     return add_filter(filter, record);
 }
 
-static int set_option(const struct given *given, const char *text, struct pf_settings *settings)
+static int set_option(const struct passed *passed, const char *text, struct pf_settings *settings)
 {
-    const struct pf_option *option = given->option;
+    const struct pf_option *option = passed->option;
     void *to = target(settings, option);
 
     switch (option->kind) {
@@ -650,20 +650,20 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         return PF_STATUS_OK;
     case PF_OPTION_TEXT:
     case PF_OPTION_LIST:
-        return set_text(given, text, to);
+        return set_text(passed, text, to);
     case PF_OPTION_FILE:
-        return set_file(given, text, to);
+        return set_file(passed, text, to);
     case PF_OPTION_CHOICE:
-        return set_choice(given, text, to);
+        return set_choice(passed, text, to);
     case PF_OPTION_WORDS:
-        return set_words(given, text, to);
+        return set_words(passed, text, to);
     case PF_OPTION_FIELDS:
         return add_fields(text, to);
     case PF_OPTION_EVENTS:
         return join(to, ",", text);
     case PF_OPTION_LINES:
         return join(to, "\n", text);
-    case PF_OPTION_PLACE:
+    case PF_OPTION_POSITION:
         *(uint64_t *)to = settings->operand_count + 1;
         return PF_STATUS_OK;
     case PF_OPTION_FILTER:
@@ -674,7 +674,7 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         return exclude_self(&settings->record);
     case PF_OPTION_NUMBER:
     case PF_OPTION_SIZE:
-        return set_number(given, text, to);
+        return set_number(passed, text, to);
     default:
         return PF_STATUS_OK;
     }
@@ -725,7 +725,7 @@ static const struct pf_option *find_beginning(const struct pf_command *command, 
 }
 
 /* ", but report has it": somebody took one verb for another. */
-static const char *who_has(const char *name, size_t bytes, char buffer[80])
+static const char *verbs_with(const char *name, size_t bytes, char buffer[80])
 {
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         if (find_option(*command, name, bytes, 0)) {
@@ -748,7 +748,7 @@ static int unknown_long(const struct pf_command *command, const char *name, size
                 pf_guess_offer(&guess, option->name);
     return complain(command, "unknown option --%s%s (%s)", wanted,
                     guess.best ? pf_guess_text(&guess, "--", suggestion, sizeof(suggestion))
-                               : who_has(name, bytes, suggestion),
+                               : verbs_with(name, bytes, suggestion),
                     where_to_read(command, advice));
 }
 
@@ -800,52 +800,52 @@ static int take_perfs(struct parse *parse, const struct perf_option *option, con
 }
 
 /* Behind an option that needs no value: the next option, the recording and the command to be recorded are none. */
-static bool is_value(const struct given *given, const char *argument)
+static bool is_value(const struct passed *passed, const char *argument)
 {
     if (!argument || argument[0] == '-')
         return false;
-    if (given->option->kind == PF_OPTION_NUMBER)
+    if (passed->option->kind == PF_OPTION_NUMBER)
         return *argument && !argument[strspn(argument, "0123456789")];
-    if (given->command->takes_command)
-        return (argument[0] >= '0' && argument[0] <= '9') || !strcmp(argument, given->option->usual);
+    if (passed->command->takes_command)
+        return (argument[0] >= '0' && argument[0] <= '9') || !strcmp(argument, passed->option->usual);
     return access(argument, F_OK) != 0;
 }
 
 /* `value` is what stands behind the option in the same argument, or NULL. */
-static int apply(struct parse *parse, struct given *given, const char *value)
+static int apply(struct parse *parse, struct passed *passed, const char *value)
 {
-    if (!value && given->option->usual && !is_value(given, *parse->next))
-        value = given->option->usual;
-    if (given->option->argument && !value)
+    if (!value && passed->option->usual && !is_value(passed, *parse->next))
+        value = passed->option->usual;
+    if (passed->option->argument && !value)
         value = *parse->next ? *parse->next++ : NULL;
-    if (given->option->argument && !value)
-        return complain(given->command, "%s needs a value: %s %s", given->spelling, given->spelling,
-                        given->option->argument);
-    return set_option(given, value, parse->settings);
+    if (passed->option->argument && !value)
+        return complain(passed->command, "%s needs a value: %s %s", passed->spelling, passed->spelling,
+                        passed->option->argument);
+    return set_option(passed, value, parse->settings);
 }
 
 static int parse_long(struct parse *parse, const char *name)
 {
     size_t bytes = strcspn(name, "=");
     const char *value = name[bytes] ? name + bytes + 1 : NULL;
-    struct given given = {parse->command, find_option(parse->command, name, bytes, 0), ""};
+    struct passed passed = {parse->command, find_option(parse->command, name, bytes, 0), ""};
     char candidates[CANDIDATE_BYTES] = "";
-    const struct perf_option *perfs = given.option ? NULL : find_perfs(parse->command, name, bytes, 0);
+    const struct perf_option *perfs = passed.option ? NULL : find_perfs(parse->command, name, bytes, 0);
 
     if (perfs) {
-        snprintf(given.spelling, sizeof(given.spelling), "--%s", perfs->name);
-        return take_perfs(parse, perfs, given.spelling, value);
+        snprintf(passed.spelling, sizeof(passed.spelling), "--%s", perfs->name);
+        return take_perfs(parse, perfs, passed.spelling, value);
     }
-    if (!given.option)
-        given.option = find_beginning(parse->command, name, bytes, candidates);
-    if (!given.option && candidates[0])
+    if (!passed.option)
+        passed.option = find_beginning(parse->command, name, bytes, candidates);
+    if (!passed.option && candidates[0])
         return complain(parse->command, "ambiguous option --%.*s; valid: %s", (int)bytes, name, candidates);
-    if (!given.option)
+    if (!passed.option)
         return unknown_long(parse->command, name, bytes);
-    snprintf(given.spelling, sizeof(given.spelling), "--%s", given.option->name);
-    if (value && !given.option->argument)
-        return complain(parse->command, "%s takes no value", given.spelling);
-    return apply(parse, &given, value);
+    snprintf(passed.spelling, sizeof(passed.spelling), "--%s", passed.option->name);
+    if (value && !passed.option->argument)
+        return complain(parse->command, "%s takes no value", passed.spelling);
+    return apply(parse, &passed, value);
 }
 
 /* "-q", "-qv", "-j2": letters without a value, then at most one with a value. */
@@ -854,21 +854,21 @@ static int parse_short(struct parse *parse, const char *letters)
     int status = PF_STATUS_OK;
 
     for (; *letters && !status; letters++) {
-        struct given given = {parse->command, find_option(parse->command, NULL, 0, *letters), {'-', *letters, 0}};
-        const struct perf_option *perfs = given.option ? NULL : find_perfs(parse->command, NULL, 0, *letters);
+        struct passed passed = {parse->command, find_option(parse->command, NULL, 0, *letters), {'-', *letters, 0}};
+        const struct perf_option *perfs = passed.option ? NULL : find_perfs(parse->command, NULL, 0, *letters);
         char advice[80];
 
         if (perfs && perfs->argument)
-            return take_perfs(parse, perfs, given.spelling, letters[1] ? letters + 1 : NULL);
+            return take_perfs(parse, perfs, passed.spelling, letters[1] ? letters + 1 : NULL);
         if (perfs) {
-            status = take_perfs(parse, perfs, given.spelling, NULL);
+            status = take_perfs(parse, perfs, passed.spelling, NULL);
             continue;
         }
-        if (!given.option)
+        if (!passed.option)
             return complain(parse->command, "unknown option -%c (%s)", *letters, where_to_read(parse->command, advice));
-        if (given.option->argument)
-            return apply(parse, &given, letters[1] ? letters + 1 : NULL);
-        status = apply(parse, &given, NULL);
+        if (passed.option->argument)
+            return apply(parse, &passed, letters[1] ? letters + 1 : NULL);
+        status = apply(parse, &passed, NULL);
     }
     return status;
 }

@@ -120,7 +120,7 @@ struct pf_diff_settings {
 /* A view that is written to a file of its own. */
 struct pf_part {
     const char *view, *columns, *keys;
-    bool whole; /* of the recording, whatever samples are asked for */
+    bool complete; /* of the recording, whatever samples are asked for */
 };
 
 /* What the options of all verbs write to; the tables hold offsets into it. */
@@ -238,7 +238,7 @@ enum pf_option_kind {
     PF_OPTION_FIELDS,       /* char *, likewise; what is given again is added */
     PF_OPTION_EVENTS,       /* char *; what is given again is added behind a comma */
     PF_OPTION_LINES,        /* char *; what is given again is added in a line of its own */
-    PF_OPTION_PLACE,        /* uint64_t: the number of operands before it, plus one */
+    PF_OPTION_POSITION,     /* uint64_t: the number of operands before it, plus one */
     PF_OPTION_FILTER,       /* of the last event that was given */
     PF_OPTION_CGROUPS,      /* of the events that were given */
     PF_OPTION_EXCLUDE_SELF, /* a filter that leaves out this process */

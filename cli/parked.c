@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-bool pf_parking_open(struct pf_parking *parking, size_t files, size_t open_most)
+bool pf_parking_open(struct pf_parking *parking, size_t files, size_t open_max)
 {
-    *parking = (struct pf_parking){.files = calloc(files, sizeof(*parking->files)), .open_most = open_most};
+    *parking = (struct pf_parking){.files = calloc(files, sizeof(*parking->files)), .open_max = open_max};
     pthread_mutex_init(&parking->lock, NULL);
     return parking->files;
 }
@@ -26,11 +26,11 @@ void pf_parking_close(struct pf_parking *parking)
 }
 
 /* The one that nobody has read for the longest time is closed. */
-static void make_room(struct pf_parking *parking)
+static void reserve(struct pf_parking *parking)
 {
     struct pf_parked *oldest = NULL;
 
-    if (parking->open_count < parking->open_most)
+    if (parking->open_count < parking->open_max)
         return;
     for (size_t i = 0; i < parking->count; i++) {
         struct pf_parked *file = &parking->files[i];
@@ -53,7 +53,7 @@ static bool is_same(const struct stat *left, const struct stat *right)
 /* 0, or an error number below 0. */
 static int open_file(struct pf_parked *file, struct stat *status)
 {
-    make_room(file->in);
+    reserve(file->in);
     file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->fd < 0)
         return -errno;

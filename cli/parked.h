@@ -19,12 +19,12 @@ struct pf_parking {
     pthread_mutex_t lock;
     struct pf_parked *files; /* owned */
     size_t count;
-    size_t open_count, open_most;
+    size_t open_count, open_max;
     uint64_t used;
 };
 
 /* Room for so many files. False: out of memory. */
-bool pf_parking_open(struct pf_parking *parking, size_t files, size_t open_most);
+bool pf_parking_open(struct pf_parking *parking, size_t files, size_t open_max);
 /* The file becomes a source that lives as long as the parking. False: it cannot be opened, or is no ordinary file. */
 bool pf_parking_add(struct pf_parking *parking, const char *path, struct perfile_source *source);
 void pf_parking_close(struct pf_parking *parking);

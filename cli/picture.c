@@ -64,16 +64,16 @@ int pf_picture_choose(const struct pf_command *command, struct pf_settings *sett
     return PF_STATUS_OK;
 }
 
-int pf_picture_tell(const struct pf_settings *settings, int status)
+int pf_picture_notify(const struct pf_settings *settings, int status)
 {
     if (settings->keeps_old && status <= PF_STATUS_FINDINGS && !settings->quiet)
         pf_message("%s is written", settings->output);
     return status;
 }
 
-uint64_t pf_places_that_fit(uint64_t place_bytes)
+uint64_t pf_nodes_that_fit(uint64_t node_bytes)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
 
-    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 * 3 / place_bytes : 0;
+    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 * 3 / node_bytes : 0;
 }

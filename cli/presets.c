@@ -95,7 +95,7 @@ static int has_tracepoint(const char *name, struct perfile_error *error)
     return is_there ? 1 : result < 0 ? result : 0;
 }
 
-static int lack(const struct pf_command *command, const char *event, int result, const struct perfile_error *error)
+static int missing(const struct pf_command *command, const char *event, int result, const struct perfile_error *error)
 {
     if (result < 0)
         pf_message("%s record: %s", command->name, error->message);
@@ -116,7 +116,7 @@ static int put_tracepoints(const struct pf_command *command, const struct pf_set
             continue;
         before = has_tracepoint(tracepoints[i].event, &error);
         if (before <= 0 && tracepoints[i].need == NEEDED)
-            return lack(command, tracepoints[i].event, before, &error);
+            return missing(command, tracepoints[i].event, before, &error);
         if (before > 0)
             fprintf(events, "%s%s", count++ ? "," : "", tracepoints[i].event);
     }

@@ -59,7 +59,7 @@ static int open_file(const char *path)
 
 union control {
     struct cmsghdr header;
-    char room[CMSG_SPACE(sizeof(int))];
+    char capacity[CMSG_SPACE(sizeof(int))];
 };
 
 /* One byte, and the file unless there is none. */

@@ -270,16 +270,16 @@ static bool stamp(const struct pf_record_output *output, char *name)
 /* Only the newest files stay. */
 static int keep(struct pf_record_output *output, struct perfile_error *error)
 {
-    const uint64_t most = output->settings->record.switch_max_files;
+    const uint64_t max = output->settings->record.switch_max_files;
 
-    if (!most)
+    if (!max)
         return 0;
-    char **place = &output->kept[(output->file_count - 1) % most];
-    if (*place && unlink(*place) < 0 && errno != ENOENT)
-        pf_message("record: %s cannot be removed: %s", *place, strerror(errno));
-    free(*place);
-    *place = strdup(output->last);
-    if (*place)
+    char **position = &output->kept[(output->file_count - 1) % max];
+    if (*position && unlink(*position) < 0 && errno != ENOENT)
+        pf_message("record: %s cannot be removed: %s", *position, strerror(errno));
+    free(*position);
+    *position = strdup(output->last);
+    if (*position)
         return 0;
     fail(error, output->last, "cannot be recorded as the last file");
     return PERFILE_ERROR_WRITE;

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_RUNS = 1000, MOST_WARM_UPS = 100, FEW_RUNS = 3, NAME_BYTES = 4096, STATUS_SIGNAL = 128 };
+enum { MAX_RUNS = 1000, MAX_WARM_UPS = 100, FEW_RUNS = 3, NAME_BYTES = 4096, STATUS_SIGNAL = 128 };
 /* Standard deviations of the work of a side's runs, as fractions: comparing tells little, or nothing. */
 static const double noisy = 0.1, too_noisy = 0.2;
 
@@ -53,7 +53,7 @@ static int check(const struct pf_settings *settings)
         why = "--versus and --warm-up need --repeat N";
     else if (record->warm_up && record->warm_up[strspn(record->warm_up, "0123456789")])
         why = "--warm-up needs a number of runs";
-    else if (record->repeat > MOST_RUNS || (record->warm_up && strtoull(record->warm_up, NULL, 10) > MOST_WARM_UPS))
+    else if (record->repeat > MAX_RUNS || (record->warm_up && strtoull(record->warm_up, NULL, 10) > MAX_WARM_UPS))
         why = "--repeat allows at most 1000 runs, and 100 to warm up";
     else if (!settings->operand_count)
         why = "--repeat needs a command";
@@ -221,7 +221,7 @@ static double spread_of(const struct side *side)
     return side->total_count > 1 && mean > 0 ? sqrt(squares / (double)(side->total_count - 1)) / mean : 0;
 }
 
-static void tell_side(const struct side *side)
+static void report_side(const struct side *side)
 {
     const double spread = spread_of(side), mean = mean_of(side);
     const char *label = side->word[0] ? side->word + 1 : "runs";
@@ -239,13 +239,13 @@ static void tell_side(const struct side *side)
                    label);
 }
 
-static void tell(const struct repeat *r)
+static void report_notes(const struct repeat *r)
 {
     if (r->settings->quiet)
         return;
     for (size_t i = 0; i < r->side_count; i++)
         if (r->sides[i].total_count > 1)
-            tell_side(&r->sides[i]);
+            report_side(&r->sides[i]);
     if (r->runs < FEW_RUNS)
         pf_message("record: to be compared, three runs are the least, and five are better");
     if (r->side_count == 2)
@@ -300,7 +300,7 @@ int pf_record_repeat(const struct pf_command *command, struct pf_settings *setti
     }
     hold_signals(&r);
     if (!status && !(status = run_all(&r, warm_ups ? (size_t)strtoull(warm_ups, NULL, 10) : 1)))
-        tell(&r);
+        report_notes(&r);
     close_sides(&r);
     return status;
 }

@@ -75,12 +75,12 @@ static int status_of(const struct run *run, int result)
 /* More than a few threads have nothing to do most of the time: who wants them says so. */
 unsigned pf_thread_count(const struct pf_settings *settings)
 {
-    enum { MOST_UNASKED = 8, MOST = 1024 };
+    enum { MAX_UNASKED = 8, MAX = 1024 };
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (settings->jobs)
-        return settings->jobs < MOST ? (unsigned)settings->jobs : MOST;
-    return processors < 1 ? 1 : processors < MOST_UNASKED ? (unsigned)processors : MOST_UNASKED;
+        return settings->jobs < MAX ? (unsigned)settings->jobs : MAX;
+    return processors < 1 ? 1 : processors < MAX_UNASKED ? (unsigned)processors : MAX_UNASKED;
 }
 
 static int write_table(struct run *run, const struct perfile_filter *filter, const struct perfile_sink *sink)
@@ -264,7 +264,7 @@ static int write_part(struct run *run, const char *folder, const struct pf_part 
         settings->view = part->view;
         settings->columns = part->columns;
         settings->keys = part->keys;
-        *result = write_table(run, part->whole ? NULL : settings->print.filter, &sink);
+        *result = write_table(run, part->complete ? NULL : settings->print.filter, &sink);
         status = pf_stream_close(&run->stream, *result >= 0);
     }
     free(path);

@@ -31,7 +31,7 @@
 #endif
 #endif
 #ifndef SANITIZED
-#define SANITIZED NOBODY
+#define SANITIZED NO_ONE
 #endif
 
 /* The counts of a coverage build are written at the end, beside its objects. */
@@ -91,7 +91,7 @@ enum {
 };
 
 /* Who may do it all the same. */
-enum { NOBODY = 0, NETWORK = 1 << 0, SANITIZERS = 1 << 1 };
+enum { NO_ONE = 0, NETWORK = 1 << 0, SANITIZERS = 1 << 1 };
 
 struct denied_call {
     long number;
@@ -104,34 +104,34 @@ static const struct denied_call denied_calls[] = {
     {__NR_execve, SANITIZERS},
     {__NR_execveat, SANITIZERS},
     {__NR_ptrace, SANITIZERS},
-    {__NR_process_vm_readv, NOBODY},
-    {__NR_process_vm_writev, NOBODY},
-    {PROCESS_MADVISE, NOBODY},
-    {PROCESS_MRELEASE, NOBODY},
-    {__NR_migrate_pages, NOBODY},
-    {__NR_move_pages, NOBODY},
-    {PIDFD_GETFD, NOBODY},
-    {__NR_kcmp, NOBODY},
-    {__NR_kill, NOBODY},
-    {__NR_tkill, NOBODY},
-    {__NR_rt_sigqueueinfo, NOBODY},
-    {__NR_rt_tgsigqueueinfo, NOBODY},
-    {424 /* pidfd_send_signal */, NOBODY},
-    {__NR_setpriority, NOBODY}, /* also of all processes of a user */
-    {__NR_ioprio_set, NOBODY},
-    {__NR_sched_setscheduler, NOBODY},
-    {__NR_sched_setparam, NOBODY},
-    {__NR_sched_setattr, NOBODY},
+    {__NR_process_vm_readv, NO_ONE},
+    {__NR_process_vm_writev, NO_ONE},
+    {PROCESS_MADVISE, NO_ONE},
+    {PROCESS_MRELEASE, NO_ONE},
+    {__NR_migrate_pages, NO_ONE},
+    {__NR_move_pages, NO_ONE},
+    {PIDFD_GETFD, NO_ONE},
+    {__NR_kcmp, NO_ONE},
+    {__NR_kill, NO_ONE},
+    {__NR_tkill, NO_ONE},
+    {__NR_rt_sigqueueinfo, NO_ONE},
+    {__NR_rt_tgsigqueueinfo, NO_ONE},
+    {424 /* pidfd_send_signal */, NO_ONE},
+    {__NR_setpriority, NO_ONE}, /* also of all processes of a user */
+    {__NR_ioprio_set, NO_ONE},
+    {__NR_sched_setscheduler, NO_ONE},
+    {__NR_sched_setparam, NO_ONE},
+    {__NR_sched_setattr, NO_ONE},
 /* what programs of the same user have in common: they can be removed */
 #ifdef __NR_shmctl
-    {__NR_shmctl, NOBODY},
-    {__NR_semctl, NOBODY},
-    {__NR_msgctl, NOBODY},
+    {__NR_shmctl, NO_ONE},
+    {__NR_semctl, NO_ONE},
+    {__NR_msgctl, NO_ONE},
 #endif
 #ifdef __NR_ipc
-    {__NR_ipc, NOBODY},
+    {__NR_ipc, NO_ONE},
 #endif
-    {__NR_mq_unlink, NOBODY},
+    {__NR_mq_unlink, NO_ONE},
     /* the network */
     {__NR_socket, NETWORK},
     {__NR_connect, NETWORK},
@@ -146,87 +146,87 @@ static const struct denied_call denied_calls[] = {
 #endif
 /* what Landlock lets pass: who may do what with files */
 #ifdef __NR_chmod
-    {__NR_chmod, NOBODY},
-    {__NR_chown, NOBODY},
-    {__NR_lchown, NOBODY},
+    {__NR_chmod, NO_ONE},
+    {__NR_chown, NO_ONE},
+    {__NR_lchown, NO_ONE},
 #endif
 #ifdef __NR_chown32
-    {__NR_chown32, NOBODY},
-    {__NR_lchown32, NOBODY},
-    {__NR_fchown32, NOBODY},
+    {__NR_chown32, NO_ONE},
+    {__NR_lchown32, NO_ONE},
+    {__NR_fchown32, NO_ONE},
 #endif
-    {__NR_fchmod, NOBODY},
-    {__NR_fchmodat, NOBODY},
-    {FCHMODAT2, NOBODY},
-    {__NR_fchown, NOBODY},
-    {__NR_fchownat, NOBODY},
-    {__NR_setxattr, NOBODY},
-    {__NR_lsetxattr, NOBODY},
-    {__NR_fsetxattr, NOBODY},
-    {SETXATTRAT, NOBODY},
-    {__NR_removexattr, NOBODY},
-    {__NR_lremovexattr, NOBODY},
-    {__NR_fremovexattr, NOBODY},
-    {REMOVEXATTRAT, NOBODY},
-    {FILE_SETATTR, NOBODY},
-    {__NR_open_by_handle_at, NOBODY},
+    {__NR_fchmod, NO_ONE},
+    {__NR_fchmodat, NO_ONE},
+    {FCHMODAT2, NO_ONE},
+    {__NR_fchown, NO_ONE},
+    {__NR_fchownat, NO_ONE},
+    {__NR_setxattr, NO_ONE},
+    {__NR_lsetxattr, NO_ONE},
+    {__NR_fsetxattr, NO_ONE},
+    {SETXATTRAT, NO_ONE},
+    {__NR_removexattr, NO_ONE},
+    {__NR_lremovexattr, NO_ONE},
+    {__NR_fremovexattr, NO_ONE},
+    {REMOVEXATTRAT, NO_ONE},
+    {FILE_SETATTR, NO_ONE},
+    {__NR_open_by_handle_at, NO_ONE},
     /* ways round what is looked at here, and large parts of the kernel that nothing of ours needs */
-    {425 /* io_uring_setup */, NOBODY},
-    {426 /* io_uring_enter */, NOBODY},
-    {427 /* io_uring_register */, NOBODY},
-    {__NR_bpf, NOBODY},
-    {__NR_perf_event_open, NOBODY},
-    {__NR_userfaultfd, NOBODY},
-    {__NR_add_key, NOBODY},
-    {__NR_request_key, NOBODY},
-    {__NR_keyctl, NOBODY},
-    {__NR_fanotify_init, NOBODY},
-    {__NR_personality, NOBODY},
+    {425 /* io_uring_setup */, NO_ONE},
+    {426 /* io_uring_enter */, NO_ONE},
+    {427 /* io_uring_register */, NO_ONE},
+    {__NR_bpf, NO_ONE},
+    {__NR_perf_event_open, NO_ONE},
+    {__NR_userfaultfd, NO_ONE},
+    {__NR_add_key, NO_ONE},
+    {__NR_request_key, NO_ONE},
+    {__NR_keyctl, NO_ONE},
+    {__NR_fanotify_init, NO_ONE},
+    {__NR_personality, NO_ONE},
 #ifdef __NR_modify_ldt
-    {__NR_modify_ldt, NOBODY},
-    {__NR_iopl, NOBODY},
-    {__NR_ioperm, NOBODY},
+    {__NR_modify_ldt, NO_ONE},
+    {__NR_iopl, NO_ONE},
+    {__NR_ioperm, NO_ONE},
 #endif
     /* the machine */
-    {__NR_unshare, NOBODY},
-    {__NR_setns, NOBODY},
-    {__NR_chroot, NOBODY},
-    {__NR_pivot_root, NOBODY},
-    {__NR_mount, NOBODY},
-    {__NR_umount2, NOBODY},
-    {OPEN_TREE, NOBODY},
-    {OPEN_TREE_ATTR, NOBODY},
-    {MOVE_MOUNT, NOBODY},
-    {FSOPEN, NOBODY},
-    {FSCONFIG, NOBODY},
-    {FSMOUNT, NOBODY},
-    {FSPICK, NOBODY},
-    {MOUNT_SETATTR, NOBODY},
-    {__NR_swapon, NOBODY},
-    {__NR_swapoff, NOBODY},
-    {__NR_quotactl, NOBODY},
-    {QUOTACTL_FD, NOBODY},
-    {__NR_acct, NOBODY},
-    {__NR_init_module, NOBODY},
-    {__NR_finit_module, NOBODY},
-    {__NR_delete_module, NOBODY},
-    {__NR_kexec_load, NOBODY},
+    {__NR_unshare, NO_ONE},
+    {__NR_setns, NO_ONE},
+    {__NR_chroot, NO_ONE},
+    {__NR_pivot_root, NO_ONE},
+    {__NR_mount, NO_ONE},
+    {__NR_umount2, NO_ONE},
+    {OPEN_TREE, NO_ONE},
+    {OPEN_TREE_ATTR, NO_ONE},
+    {MOVE_MOUNT, NO_ONE},
+    {FSOPEN, NO_ONE},
+    {FSCONFIG, NO_ONE},
+    {FSMOUNT, NO_ONE},
+    {FSPICK, NO_ONE},
+    {MOUNT_SETATTR, NO_ONE},
+    {__NR_swapon, NO_ONE},
+    {__NR_swapoff, NO_ONE},
+    {__NR_quotactl, NO_ONE},
+    {QUOTACTL_FD, NO_ONE},
+    {__NR_acct, NO_ONE},
+    {__NR_init_module, NO_ONE},
+    {__NR_finit_module, NO_ONE},
+    {__NR_delete_module, NO_ONE},
+    {__NR_kexec_load, NO_ONE},
 #ifdef __NR_kexec_file_load
-    {__NR_kexec_file_load, NOBODY},
+    {__NR_kexec_file_load, NO_ONE},
 #endif
-    {__NR_reboot, NOBODY},
-    {__NR_sethostname, NOBODY},
-    {__NR_setdomainname, NOBODY},
-    {__NR_settimeofday, NOBODY},
-    {__NR_clock_settime, NOBODY},
-    {__NR_adjtimex, NOBODY},
-    {__NR_clock_adjtime, NOBODY},
+    {__NR_reboot, NO_ONE},
+    {__NR_sethostname, NO_ONE},
+    {__NR_setdomainname, NO_ONE},
+    {__NR_settimeofday, NO_ONE},
+    {__NR_clock_settime, NO_ONE},
+    {__NR_adjtimex, NO_ONE},
+    {__NR_clock_adjtime, NO_ONE},
 #ifdef __NR_clock_settime64
-    {__NR_clock_settime64, NOBODY},
-    {__NR_clock_adjtime64, NOBODY},
+    {__NR_clock_settime64, NO_ONE},
+    {__NR_clock_adjtime64, NO_ONE},
 #endif
-    {__NR_syslog, NOBODY},
-    {__NR_vhangup, NOBODY},
+    {__NR_syslog, NO_ONE},
+    {__NR_vhangup, NO_ONE},
 };
 
 /* Newer C libraries ask in this way; its size is a part of the request, and <asm/termbits.h> cannot be included. */
@@ -328,7 +328,7 @@ static void add_check(struct filter *f, const struct checked_call *call)
 }
 
 /* Calls of another kind, such as those of 32-bit programs, are none of ours. */
-static void make_filter(struct filter *f, unsigned who)
+static void make_filter(struct filter *f, unsigned users)
 {
     load(f, offsetof(struct seccomp_data, arch));
     add(f, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, GO_ON, TO_EPERM);
@@ -338,7 +338,7 @@ static void make_filter(struct filter *f, unsigned who)
     end(f, SECCOMP_RET_ERRNO | ENOSYS); /* and those of x32; libraries try older ones then */
 #endif
     for (size_t i = 0; i < COUNT(denied_calls); i++)
-        if (!(denied_calls[i].allowed & who))
+        if (!(denied_calls[i].allowed & users))
             add(f, BPF_JMP | BPF_JEQ | BPF_K, (unsigned)denied_calls[i].number, TO_EPERM, GO_ON);
     add(f, BPF_JMP | BPF_JA, 1, 0, 0);
     aim_jumps(f);
@@ -351,11 +351,11 @@ static void make_filter(struct filter *f, unsigned who)
  * Kernels before 5.16 slow a filtered process down against attacks by code of others that runs in it (SPEC_ALLOW, of 4.17,
  * says no): we run none. 0, or the number of the error.
  */
-static int filter_calls(unsigned who)
+static int filter_calls(unsigned users)
 {
     struct filter filter = {.used = 0};
 
-    make_filter(&filter, who);
+    make_filter(&filter, users);
     const struct sock_fprog program = {filter.used, filter.code};
     if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
                 &program) == 0 ||
@@ -365,9 +365,9 @@ static int filter_calls(unsigned who)
 }
 
 #else
-static int filter_calls(unsigned who)
+static int filter_calls(unsigned users)
 {
-    (void)who, (void)denied_calls, (void)checked_calls;
+    (void)users, (void)denied_calls, (void)checked_calls;
     return ENOSYS;
 }
 #endif
@@ -420,12 +420,12 @@ struct fence {
 };
 
 /* What each ABI can deny more; what this kernel does not know must not be asked for. */
-static struct ruleset what_to_deny(long abi, unsigned who)
+static struct ruleset what_to_deny(long abi, unsigned users)
 {
     struct ruleset made = {.files = FS_ABI_1};
-    const bool online = who & NETWORK;
+    const bool online = users & NETWORK;
 
-    if (who & SANITIZERS)
+    if (users & SANITIZERS)
         made.files &= ~(uint64_t)FS_EXECUTE;
     if (abi >= 2)
         made.files |= FS_REFER;
@@ -486,14 +486,14 @@ static void keep_mode(const char *path)
 static void allow_output(const struct fence *fence, const char *path)
 {
     struct stat status;
-    char *place = pf_output_place(path);
+    char *target = pf_output_target(path);
     const bool exists = stat(path, &status) == 0;
 
     if (exists)
         allow(fence, path, FILE_ACCESS);
-    if (place && (!exists || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
-        allow_folder_of(fence, place, strlen(place));
-    free(place);
+    if (target && (!exists || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+        allow_folder_of(fence, target, strlen(target));
+    free(target);
 }
 
 static void make_folders(char *path, mode_t mode)
@@ -560,14 +560,14 @@ static void allow_debuginfod(const struct fence *fence)
     }
 }
 
-static void allow_caches(const struct fence *fence, const struct pf_settings *settings, unsigned who)
+static void allow_caches(const struct fence *fence, const struct pf_settings *settings, unsigned users)
 {
     char path[PATH_MAX];
 
     (void)settings;
     if (perfile_cache_folder(path, sizeof(path)) == 0) /* of debug info, and of what is unpacked */
         allow_cache(fence, path);
-    if (who & NETWORK)
+    if (users & NETWORK)
         allow_debuginfod(fence);
 }
 
@@ -597,7 +597,7 @@ static void allow_outputs(const struct fence *fence, const struct pf_command *co
 }
 
 /* 0, or the number of the error. */
-static int fence_files(const struct pf_command *command, const struct pf_settings *settings, unsigned who)
+static int fence_files(const struct pf_command *command, const struct pf_settings *settings, unsigned users)
 {
     const long abi = syscall(LANDLOCK_CREATE_RULESET, NULL, 0, VERSION);
 
@@ -605,7 +605,7 @@ static int fence_files(const struct pf_command *command, const struct pf_setting
         return abi < 0 ? errno : ENOSYS;
     if (abi < 2 && moves_files(command, settings)) /* it allows no move between folders at all */
         return EOPNOTSUPP;
-    const struct ruleset rules = what_to_deny(abi, who);
+    const struct ruleset rules = what_to_deny(abi, users);
     const struct fence fence = {.fd = (int)syscall(LANDLOCK_CREATE_RULESET, &rules, ruleset_bytes(abi), 0),
                                 .files = rules.files};
     if (fence.fd < 0)
@@ -614,7 +614,7 @@ static int fence_files(const struct pf_command *command, const struct pf_setting
     if (moves_files(command, settings))
         allow(&fence, settings->output, FOLDER_ACCESS | FS_REFER);
     if (pf_command_has_group(command, &pf_symbol_group))
-        allow_caches(&fence, settings, who);
+        allow_caches(&fence, settings, users);
     const int error = syscall(LANDLOCK_RESTRICT_SELF, fence.fd, 0) == 0 ? 0 : errno;
     close(fence.fd);
     return error;
@@ -622,18 +622,18 @@ static int fence_files(const struct pf_command *command, const struct pf_setting
 
 /* ---- both ------------------------------------------------------------------------------------------------------ */
 
-static unsigned who_is(const struct pf_command *command)
+static unsigned users_of(const struct pf_command *command)
 {
     const char *servers = getenv("DEBUGINFOD_URLS");
     const bool asks = servers && *servers && pf_command_has_group(command, &pf_symbol_group);
 
-    return (asks ? NETWORK : NOBODY) | SANITIZED;
+    return (asks ? NETWORK : NO_ONE) | SANITIZED;
 }
 
 /* Inside of containers the calls may be missing or forbidden. That must not keep anybody from reading a recording. */
 void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *settings)
 {
-    const unsigned who = who_is(command);
+    const unsigned users = users_of(command);
     int error;
 
     if (settings->no_sandbox || COVERAGE)
@@ -646,8 +646,8 @@ void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *sett
         pf_reach_start();
         settings->symbols.reach = pf_reach;
     }
-    if ((error = fence_files(command, settings, who)) != 0)
+    if ((error = fence_files(command, settings, users)) != 0)
         pf_note("the sandbox does not restrict file access (Landlock: %s)", strerror(error));
-    if ((error = filter_calls(who)) != 0)
+    if ((error = filter_calls(users)) != 0)
         pf_note("the sandbox does not filter system calls (seccomp: %s)", strerror(error));
 }

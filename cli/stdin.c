@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAGIC_BYTES = 8, SAID_AFTER_MS = 3000, STEP_MS = 10 };
+enum { MAGIC_BYTES = 8, STATED_AFTER_MS = 3000, STEP_MS = 10 };
 
 /* What a recording begins with, as far as the bytes go: of either byte order, and of the first perf. */
 static bool is_beginning(const char *bytes, size_t count)
@@ -51,7 +51,7 @@ static bool wait_for_bytes(const struct pf_command *command, const struct pf_set
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 
-    if (poll(&input, 1, SAID_AFTER_MS) == 0) {
+    if (poll(&input, 1, STATED_AFTER_MS) == 0) {
         if (!settings->quiet)
             pf_message("%s: waiting for a recording on standard input, which is a pipe (for the file: perfile %s "
                        "perf.data)",

@@ -84,7 +84,7 @@ static void begin(struct pf_stream *stream)
 {
     int fd = stream->fd == STDOUT_FILENO ? pf_pager_start() : -1;
 
-    stream->begun = true;
+    stream->started = true;
     if (fd >= 0)
         stream->fd = fd;
     else if (isatty(stream->fd))
@@ -93,7 +93,7 @@ static void begin(struct pf_stream *stream)
 
 static void write_out(struct pf_stream *stream, const char *data, size_t bytes)
 {
-    if (bytes && !stream->begun)
+    if (bytes && !stream->started)
         begin(stream);
     while (bytes && !stream->error) {
         ssize_t written = write(stream->fd, data, bytes);
@@ -146,17 +146,17 @@ void pf_stream_print(struct pf_stream *stream, const char *format, ...)
     free(text);
 }
 
-void pf_stream_put_name(struct pf_stream *stream, const char *before, const char *name, const char *behind)
+void pf_stream_put_name(struct pf_stream *stream, const char *before, const char *name, const char *after)
 {
-    const size_t bytes = strlen(name), room = 4 * bytes + 1;
-    char *escaped = malloc(room);
+    const size_t bytes = strlen(name), capacity = 4 * bytes + 1;
+    char *escaped = malloc(capacity);
 
     if (!escaped) {
         stream->error = ENOMEM;
         return;
     }
-    (void)perfile_text_escape(name, bytes, escaped, room);
-    pf_stream_print(stream, "%s%s%s", before, escaped, behind);
+    (void)perfile_text_escape(name, bytes, escaped, capacity);
+    pf_stream_print(stream, "%s%s%s", before, escaped, after);
     free(escaped);
 }
 

@@ -12,7 +12,7 @@ struct pf_stream {
     bool unnamed;     /* so far it has no name at all */
     char *buffer;     /* owned */
     size_t used;
-    bool begun;       /* something was written */
+    bool started;     /* something was written */
     int error;        /* errno of the first failure */
     bool gzip;        /* what goes to it is to be a gzip file, as its name says: outputs and tables make it one */
     bool keeps_old;   /* a file that was there before gets a name that ends in .old */
@@ -31,7 +31,7 @@ int pf_stream_write(void *stream, const void *data, size_t bytes);
 /* Failures show in _close. */
 __attribute__((format(printf, 2, 3))) void pf_stream_print(struct pf_stream *stream, const char *format, ...);
 /* A name of a recording or of the command line, with escapes (perfile_text_escape), between two texts of ours. */
-void pf_stream_put_name(struct pf_stream *stream, const char *before, const char *name, const char *behind);
+void pf_stream_put_name(struct pf_stream *stream, const char *before, const char *name, const char *after);
 /*
  * Rows of the caller's in a format of tables: PF_STATUS_OK, failures of writing show in _close; or another status when a message
  * was printed.

@@ -35,17 +35,17 @@ const char *pf_subview_at(const struct pf_command *command, size_t index, const 
     return index < count ? views[index].name : "record";
 }
 
-static int complain(const struct pf_command *command, const struct pf_subview *views, const char *given)
+static int complain(const struct pf_command *command, const struct pf_subview *views, const char *passed)
 {
-    struct pf_guess guess = pf_guess_start(given ? given : "");
+    struct pf_guess guess = pf_guess_start(passed ? passed : "");
     char known[160] = "", suggestion[80];
 
     for (size_t i = 0, used = 0; views[i].name && used < sizeof(known); i++) {
         used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", views[i].name);
         pf_guess_offer(&guess, views[i].name);
     }
-    if (given)
-        pf_message("%s: unknown view %s%s (valid: %s)", command->name, given,
+    if (passed)
+        pf_message("%s: unknown view %s%s (valid: %s)", command->name, passed,
                    pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), known);
     else
         pf_message("%s: which view? (valid: %s)", command->name, known);
@@ -55,17 +55,17 @@ static int complain(const struct pf_command *command, const struct pf_subview *v
 const struct pf_subview *pf_subview_choose(const struct pf_command *command, struct pf_settings *settings,
                                            const struct pf_subview *views)
 {
-    const char *given = settings->operand_count ? settings->operands[0] : NULL;
+    const char *passed = settings->operand_count ? settings->operands[0] : NULL;
 
     if (!*views->name)
         return views;
-    for (const struct pf_subview *view = views; given && view->name; view++)
-        if (!strcmp(view->name, given)) {
+    for (const struct pf_subview *view = views; passed && view->name; view++)
+        if (!strcmp(view->name, passed)) {
             settings->operands++;
             settings->operand_count--;
             return view;
         }
-    complain(command, views, given);
+    complain(command, views, passed);
     return NULL;
 }
 
@@ -74,7 +74,7 @@ bool pf_wants_perf_text(const struct pf_settings *settings)
     return settings->as_perf || (pf_called_perf() && !settings->format && !settings->columns);
 }
 
-static bool is_given(const struct pf_option *option, const struct pf_settings *settings)
+static bool is_set(const struct pf_option *option, const struct pf_settings *settings)
 {
     const void *at = (const char *)settings + option->offset;
 
@@ -90,19 +90,19 @@ static bool is_given(const struct pf_option *option, const struct pf_settings *s
     }
 }
 
-const struct pf_option *pf_text_option_given(const struct pf_command *command, const struct pf_settings *settings)
+const struct pf_option *pf_text_option_set(const struct pf_command *command, const struct pf_settings *settings)
 {
     for (size_t i = 0; command->groups[i]; i++)
         for (const struct pf_option *option = command->groups[i]->options; command->groups[i]->of_text && option->name;
              option++)
-            if (is_given(option, settings))
+            if (is_set(option, settings))
                 return option;
     return NULL;
 }
 
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings)
 {
-    const struct pf_option *option = pf_text_option_given(command, settings);
+    const struct pf_option *option = pf_text_option_set(command, settings);
 
     if (!option || (!settings->format && !settings->columns))
         return PF_STATUS_OK;
@@ -114,7 +114,7 @@ int pf_refuse_text_options(const struct pf_command *command, const struct pf_set
 /* What was asked for does not go together: a message was printed. */
 static int check(const struct pf_command *command, const struct pf_settings *settings, const struct pf_subview *view)
 {
-    const struct pf_option *option = pf_text_option_given(command, settings);
+    const struct pf_option *option = pf_text_option_set(command, settings);
 
     if (settings->as_perf && !view->as_perf)
         pf_message("%s: perf has no text of the view %s", command->name, view->name);
@@ -135,7 +135,7 @@ int pf_run_subview(const struct pf_command *command, struct pf_settings *setting
 
     if (!view || check(command, settings, view) != PF_STATUS_OK)
         return PF_STATUS_USAGE;
-    settings->as_perf |= pf_text_option_given(command, settings) != NULL;
+    settings->as_perf |= pf_text_option_set(command, settings) != NULL;
     if (view->as_perf && pf_wants_perf_text(settings))
         settings->kind = view->kind ? view->kind : view->view;
     else

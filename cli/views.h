@@ -19,7 +19,7 @@ struct pf_subview {
 #define PF_PERF_TEXT "Text of perf (--stdio)"
 
 /* An option of such a group that was given. NULL: none. */
-const struct pf_option *pf_text_option_given(const struct pf_command *command, const struct pf_settings *settings);
+const struct pf_option *pf_text_option_set(const struct pf_command *command, const struct pf_settings *settings);
 /* With --format or --columns there is none. Otherwise prints a message, and gives the status. */
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings);
 

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     struct perfile_stream *stream = NULL;
     struct perfile_error error;
     void *lines[64] = {NULL}; /* of each event, in order */
-    size_t samples[64] = {0}, most = 0, bytes;
+    size_t samples[64] = {0}, max = 0, bytes;
     int result = perfile_open_path(argc > 1 ? argv[1] : "perf.data", NULL, &reader, &error);
     if (result == 0)
         result = perfile_stream_open(reader, &options, &stream, &error);
@@ -49,9 +49,9 @@ int main(int argc, char **argv)
         (*found)->weight += sample->period;
         if (*found != line)
             free(line->stack), free(line);
-        most = ++samples[event] > samples[most] ? event : most;
+        max = ++samples[event] > samples[max] ? event : max;
     }
-    twalk(lines[most], print);
+    twalk(lines[max], print);
     if (result < 0)
         fprintf(stderr, "folded_stacks: %s\n", error.message);
     perfile_stream_close(stream);

@@ -37,7 +37,7 @@ enum { WORDS_MAX = 96, EVENTS_MAX = 64, FEATURES_MAX = 64, IDS_MAX = 64, PATCHES
 struct out {
     uint8_t *data;
     size_t bytes;
-    size_t room;
+    size_t capacity;
 };
 
 /* KEY=VALUE; words without a key are positional. */
@@ -93,9 +93,9 @@ static _Noreturn void die(const char *what, const char *which)
 
 static void put_bytes(struct out *o, const void *data, size_t bytes)
 {
-    if (o->room - o->bytes < bytes) {
-        o->room = (o->bytes + bytes) * 2;
-        o->data = realloc(o->data, o->room);
+    if (o->capacity - o->bytes < bytes) {
+        o->capacity = (o->bytes + bytes) * 2;
+        o->data = realloc(o->data, o->capacity);
         if (!o->data)
             die("out of memory", "");
     }
@@ -277,7 +277,7 @@ static void put_perf_string(struct out *o, const char *quoted)
     free(text.data);
 }
 
-static const char *behind(const char *text, const char *prefix)
+static const char *after(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
     return strncmp(text, prefix, length) == 0 ? text + length : NULL;
@@ -286,26 +286,26 @@ static const char *behind(const char *text, const char *prefix)
 static void put_item(struct out *o, const char *item)
 {
     const char *rest;
-    if ((rest = behind(item, "hex:")))
+    if ((rest = after(item, "hex:")))
         put_hex(o, rest);
-    else if ((rest = behind(item, "s:")))
+    else if ((rest = after(item, "s:")))
         put_perf_string(o, rest);
-    else if ((rest = behind(item, "z:"))) {
+    else if ((rest = after(item, "z:"))) {
         put_quoted(o, rest);
         put_zeros(o, 1);
-    } else if ((rest = behind(item, "zeros:")))
+    } else if ((rest = after(item, "zeros:")))
         put_zeros(o, (size_t)number(rest));
-    else if ((rest = behind(item, "attr:")))
+    else if ((rest = after(item, "attr:")))
         put_bytes(o, events[number(rest) % EVENTS_MAX].attr.data, events[number(rest) % EVENTS_MAX].attr.bytes);
-    else if ((rest = behind(item, "branch:")))
+    else if ((rest = after(item, "branch:")))
         put(o, branch_flags(number(rest)), 8);
-    else if ((rest = behind(item, "u8:")))
+    else if ((rest = after(item, "u8:")))
         put(o, number(rest), 1);
-    else if ((rest = behind(item, "u16:")))
+    else if ((rest = after(item, "u16:")))
         put(o, number(rest), 2);
-    else if ((rest = behind(item, "u32:")))
+    else if ((rest = after(item, "u32:")))
         put(o, number(rest), 4);
-    else if ((rest = behind(item, "u64:")))
+    else if ((rest = after(item, "u64:")))
         put(o, number(rest), 8);
     else
         put(o, number(item), 8);
@@ -406,12 +406,12 @@ static void flush_pending(void)
     if (!context)
         context = ZSTD_createCCtx();
     for (size_t done = 0; done < pending.bytes; done += PIECE_BYTES) {
-        uint8_t room[4096];
+        uint8_t capacity[4096];
         ZSTD_inBuffer in = {pending.data + done, (size_t)pf_min(PIECE_BYTES, pending.bytes - done), 0};
-        ZSTD_outBuffer out = {room, sizeof(room), 0};
+        ZSTD_outBuffer out = {capacity, sizeof(capacity), 0};
         if (ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush) != 0)
             die("zstd failed", "");
-        put_compressed(room, out.pos);
+        put_compressed(capacity, out.pos);
     }
     pending.bytes = 0;
 }
@@ -491,9 +491,9 @@ static const char *field_of(char **element)
     return text;
 }
 
-static void put_text(struct out *o, const char *quoted, size_t room)
+static void put_text(struct out *o, const char *quoted, size_t capacity)
 {
-    size_t end = o->bytes + room;
+    size_t end = o->bytes + capacity;
     put_quoted(o, quoted ? quoted : "\"\"");
     if (o->bytes > end)
         o->bytes = end;
@@ -548,9 +548,9 @@ static void put_list(struct out *o, const char *list, void (*put_element)(struct
     put_quoted(o, find(words, #field) ? find(words, #field) : "\"\"");                                                 \
     put_zeros(o, 1);                                                                                                   \
     align(o, 8);
-#define BYTES(field, room, shown, doc)                                                                                 \
+#define BYTES(field, capacity, shown, doc)                                                                             \
     {                                                                                                                  \
-        size_t end = o->bytes + (room);                                                                                \
+        size_t end = o->bytes + (capacity);                                                                            \
         put_items(o, find(words, #field));                                                                             \
         put_zeros(o, end - o->bytes);                                                                                  \
     }
@@ -821,13 +821,13 @@ static void damage(struct out *o)
 static void assemble(char *line)
 {
     struct word body_words[WORDS_MAX], trailer_words[WORDS_MAX];
-    char *behind_bar = cut_at(line, '|');
-    while (behind_bar && behind_bar[0] != ' ') { /* a bar between flags */
-        behind_bar[-1] = '|';
-        behind_bar = cut_at(behind_bar, '|');
+    char *after_bar = cut_at(line, '|');
+    while (after_bar && after_bar[0] != ' ') { /* a bar between flags */
+        after_bar[-1] = '|';
+        after_bar = cut_at(after_bar, '|');
     }
     char *rest = cut_at(line, ' ');
-    struct words words = split(rest, body_words), trailer = split(behind_bar, trailer_words);
+    struct words words = split(rest, body_words), trailer = split(after_bar, trailer_words);
     if (strcmp(line, "attr") == 0) {
         add_attr(&words);
     } else if (strcmp(line, "feature") == 0) {

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_MOST = 256, BYTES_MOST = 1 << 20 };
+enum { WORDS_MAX = 256, BYTES_MAX = 1 << 20 };
 
 typedef int main_function(int count, char **words, char **environment);
 typedef int start_function(main_function *program, int count, char **words, void (*begin)(void), void (*end)(void),
@@ -26,8 +26,8 @@ typedef int start_function(main_function *program, int count, char **words, void
 
 start_function __libc_start_main;
 static main_function *served;
-static unsigned seconds_most;
-static char request[BYTES_MOST];
+static unsigned seconds_max;
+static char request[BYTES_MAX];
 
 static void require(bool fine)
 {
@@ -48,14 +48,14 @@ static size_t read_size(int from)
 static int read_words(int from, size_t bytes, char **words)
 {
     int count = 1; /* the first is the program's name, which stays */
-    require(bytes < BYTES_MOST);
+    require(bytes < BYTES_MAX);
     for (size_t at = 0; at < bytes;) {
         const ssize_t more = read(from, request + at, bytes - at);
         require(more > 0);
         at += (size_t)more;
     }
     for (char *word = request; word < request + bytes; word += strlen(word) + 1) {
-        require(count < WORDS_MOST);
+        require(count < WORDS_MAX);
         words[count++] = word;
     }
     words[count] = NULL;
@@ -64,7 +64,7 @@ static int read_words(int from, size_t bytes, char **words)
 
 static int serve(int from, int to, char **environment, char *name)
 {
-    char *words[WORDS_MOST + 1] = {name};
+    char *words[WORDS_MAX + 1] = {name};
     size_t bytes;
     unsetenv("SERVED");
     unsetenv("LD_PRELOAD");
@@ -74,7 +74,7 @@ static int serve(int from, int to, char **environment, char *name)
         int status;
         const pid_t child = fork();
         if (child == 0) {
-            alarm(seconds_most);
+            alarm(seconds_max);
             close(from);
             close(to);
             return served(count, words, environment);
@@ -89,7 +89,7 @@ static int serve_or_run(int count, char **words, char **environment)
 {
     const char *text = getenv("SERVED");
     int from, to;
-    if (!text || sscanf(text, "%d,%d,%u", &from, &to, &seconds_most) != 3)
+    if (!text || sscanf(text, "%d,%d,%u", &from, &to, &seconds_max) != 3)
         return served(count, words, environment);
     return serve(from, to, environment, words[0]);
 }

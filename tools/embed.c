@@ -30,12 +30,12 @@ static void put_byte(FILE *out, int c)
 
 /* ---- pieces of a source, which begin at `at` ---- */
 
-enum { MOST_TEMPLATES = 16 };
+enum { MAX_TEMPLATES = 16 };
 
 struct source {
     char *text;
     bool is_script;
-    int braces[MOST_TEMPLATES]; /* that are open in the ${} of each template that is open */
+    int braces[MAX_TEMPLATES]; /* that are open in the ${} of each template that is open */
     int templates;
     char *out; /* what is left of the text, as long as it at most */
     size_t used;
@@ -117,7 +117,7 @@ static void keep_template(struct source *source, const char **at)
     keep(source, at, 1 + template_length(*at + 1));
     if (strncmp(source->out + source->used - 2, "${", 2) != 0)
         return;
-    if (source->templates == MOST_TEMPLATES)
+    if (source->templates == MAX_TEMPLATES)
         fail("too many templates in each other:", *at);
     source->braces[source->templates++] = 0;
 }
@@ -186,13 +186,13 @@ static const char *extension(const char *path)
 
 static char *read_all(const char *path)
 {
-    enum { MOST = 1 << 20 };
+    enum { MAX = 1 << 20 };
     FILE *in = fopen(path, "rb");
-    char *text = malloc(MOST);
+    char *text = malloc(MAX);
     if (!in || !text)
         fail("cannot read", path);
-    const size_t length = fread(text, 1, MOST - 1, in);
-    if (length == MOST - 1 || ferror(in) || fclose(in) != 0)
+    const size_t length = fread(text, 1, MAX - 1, in);
+    if (length == MAX - 1 || ferror(in) || fclose(in) != 0)
         fail("cannot read", path);
     text[length] = 0;
     return text;

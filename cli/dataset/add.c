@@ -349,7 +349,7 @@ static int make_folder_of(const struct one *one, size_t table)
     return status;
 }
 
-static int place_table(const struct one *one, size_t table)
+static int install_table(const struct one *one, size_t table)
 {
     char *from = unplaced_path(one, table), *to = file_path(one, table);
     int status = !from || !to ? fail_memory(one->adding) : PF_STATUS_OK;
@@ -361,7 +361,7 @@ static int place_table(const struct one *one, size_t table)
     return status;
 }
 
-static int place_tables(const struct one *one)
+static int install_tables(const struct one *one)
 {
     const int fd = pf_lock_placing(one->adding->dataset, false);
     int status = fd < 0 ? fail_write(one->adding->dataset->path) : PF_STATUS_OK;
@@ -369,7 +369,7 @@ static int place_tables(const struct one *one)
     for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++) /* before the first file: a folder may be refused */
         status = make_folder_of(one, i);
     for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++)
-        status = place_table(one, i);
+        status = install_table(one, i);
     if (fd >= 0)
         pf_unlock_dataset(fd);
     return status;
@@ -382,7 +382,7 @@ static int write_tables(struct one *one)
     for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++)
         status = write_table(one, i);
     if (!status)
-        status = place_tables(one);
+        status = install_tables(one);
     if (!status && !pf_added_write(one->adding->dataset, &one->added))
         status = fail_write(one->adding->dataset->path);
     if (status)
@@ -409,7 +409,7 @@ static int write_recording(struct one *one)
 
     if (result < 0)
         return pf_input_failure(&one->input, result);
-    one->added.state = counts->losses || counts->bytes_lost || counts->damaged ? PF_ADDED_DAMAGED : PF_ADDED_SOUND;
+    one->added.state = counts->losses || counts->bytes_lost || counts->damaged ? PF_ADDED_DAMAGED : PF_ADDED_VALID;
     one->added.samples = counts->samples;
     one->added.lost = counts->lost_events + counts->lost_samples - counts->lost_counted;
     find_times(one, &facts);

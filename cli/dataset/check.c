@@ -27,7 +27,7 @@ struct check {
     struct pf_all_added all;
     uint8_t *seen; /* of each recording, where tables were found (SEEN_...); a row of PF_DATASET_TABLES */
     struct finding *findings;
-    size_t count, room;
+    size_t count, capacity;
     bool is_short; /* of memory */
 };
 
@@ -35,15 +35,15 @@ struct check {
 
 static struct finding *add(struct check *check, const char *problem, const char *path, const char *detail)
 {
-    if (check->count == check->room) {
-        const size_t room = check->room ? 2 * check->room : 64;
-        struct finding *more = realloc(check->findings, room * sizeof(*more));
+    if (check->count == check->capacity) {
+        const size_t capacity = check->capacity ? 2 * check->capacity : 64;
+        struct finding *more = realloc(check->findings, capacity * sizeof(*more));
         if (!more) {
             check->is_short = true;
             return NULL;
         }
         check->findings = more;
-        check->room = room;
+        check->capacity = capacity;
     }
     struct finding *made = &check->findings[check->count++];
     *made = (struct finding){.problem = problem, .path = strdup(path), .detail = strdup(detail)};
@@ -270,7 +270,7 @@ static void find_stages(struct check *check)
 
 /* ---- the verb ------------------------------------------------------------------------------------------------------ */
 
-static void tell_complete(const struct check *check, struct pf_stream *out)
+static void report_complete(const struct check *check, struct pf_stream *out)
 {
     char recordings[PF_COUNTED_BYTES], files[PF_COUNTED_BYTES];
 
@@ -288,7 +288,7 @@ static int print(struct check *check, const struct pf_command *command, const st
     if (status)
         return status;
     if (!check->count && (!settings->format || !strcmp(settings->format, "text")))
-        tell_complete(check, &out);
+        report_complete(check, &out);
     else
         status = pf_rows_put(&rows, &out, command->name, settings->format);
     written = pf_stream_close(&out, !status);

@@ -26,7 +26,7 @@ struct compact {
     struct pf_all_added all;
     uint64_t joined_files, made_files, old_bytes, new_bytes, unfinished_files;
     bool damaged; /* a file was left */
-    bool told_steps;
+    bool reported_steps;
     struct timespec swapped; /* when a folder was replaced last; 0: none was */
 };
 
@@ -65,7 +65,7 @@ static void drop(struct compact *compact, struct pf_dataset_file *file)
     file->kind = PF_FILE_OTHER; /* it is none of ours any more */
 }
 
-static bool is_taken_in(const struct pf_joined *joined, const struct pf_dataset_file *file)
+static bool is_part_of(const struct pf_joined *joined, const struct pf_dataset_file *file)
 {
     if (file->kind == PF_FILE_RECORDING)
         return has_id(joined->ids, joined->count, file->id);
@@ -81,7 +81,7 @@ static bool replaces_any(struct compact *compact, const struct pf_joined *joined
     const struct pf_dataset_file *list = compact->files.list;
 
     for (size_t i = from; i < to; i++)
-        if (i != self && is_taken_in(joined, &list[i]))
+        if (i != self && is_part_of(joined, &list[i]))
             return pf_file_has_sum(list[self].path, joined->sum);
     return false;
 }
@@ -98,7 +98,7 @@ static void drop_doubles(struct compact *compact, size_t from, size_t to)
         if (pf_joined_read(compact->dataset, list[i].table, list[i].id, &joined) > 0 &&
             replaces_any(compact, &joined, i, from, to))
             for (size_t k = from; k < to; k++)
-                if (k != i && is_taken_in(&joined, &list[k]))
+                if (k != i && is_part_of(&joined, &list[k]))
                     drop(compact, &list[k]);
         pf_joined_free(&joined);
     }
@@ -348,10 +348,10 @@ static int replace(struct folder *folder)
         pf_message("%s: cannot be replaced: %s", folder->swap.folder, strerror(errno));
         return PF_STATUS_OUTPUT;
     }
-    if (folder->swap.in_steps && !folder->compact->told_steps)
+    if (folder->swap.in_steps && !folder->compact->reported_steps)
         pf_message("%s: its file system cannot exchange folders; who reads while they are replaced may miss rows",
                    folder->compact->dataset->path);
-    folder->compact->told_steps |= folder->swap.in_steps;
+    folder->compact->reported_steps |= folder->swap.in_steps;
     count_replaced(folder);
     return PF_STATUS_OK;
 }
@@ -414,7 +414,7 @@ static int compact_all(struct compact *compact)
     return status;
 }
 
-static void tell(const struct compact *compact)
+static void report_notes(const struct compact *compact)
 {
     pf_message("%s: %llu files became %llu, %llu bytes became %llu", compact->dataset->path,
                (unsigned long long)compact->joined_files, (unsigned long long)compact->made_files,
@@ -468,7 +468,7 @@ int pf_dataset_compact(const struct pf_command *command, struct pf_settings *set
         status = !status && (compact.damaged || compact.all.broken) ? PF_STATUS_FINDINGS : status;
         status = remove_old(&compact, status);
         if (!settings->quiet)
-            tell(&compact);
+            report_notes(&compact);
     }
     if (fd >= 0)
         pf_unlock_dataset(fd);

@@ -123,12 +123,13 @@ bool pf_write_small(const char *path, const char *text)
 /* All of a small file, to be freed; NULL: errno. */
 char *pf_read_small(const char *path)
 {
-    enum { MOST = 1 << 24 };
+    enum { MAX = 1 << 24 };
     FILE *file = fopen(path, "re");
     struct stat status;
-    const size_t room = file && fstat(fileno(file), &status) == 0 && status.st_size < MOST ? (size_t)status.st_size : 0;
-    char *text = file ? malloc(room + 1) : NULL;
-    const size_t bytes = text ? fread(text, 1, room, file) : 0;
+    const size_t capacity =
+        file && fstat(fileno(file), &status) == 0 && status.st_size < MAX ? (size_t)status.st_size : 0;
+    char *text = file ? malloc(capacity + 1) : NULL;
+    const size_t bytes = text ? fread(text, 1, capacity, file) : 0;
 
     if (text)
         text[bytes] = 0;
@@ -139,14 +140,14 @@ char *pf_read_small(const char *path)
 
 bool pf_write_checked(const char *path, const char *text)
 {
-    char *whole = NULL, sum[PF_DIGEST_TEXT];
+    char *complete = NULL, sum[PF_DIGEST_TEXT];
     struct pf_digest digest;
 
     pf_digest_start(&digest);
     pf_digest_add(&digest, text, strlen(text));
     pf_digest_text(&digest, sum);
-    const bool is_ok = asprintf(&whole, "%send %s\n", text, sum) >= 0 && pf_write_small(path, whole);
-    free(whole);
+    const bool is_ok = asprintf(&complete, "%send %s\n", text, sum) >= 0 && pf_write_small(path, complete);
+    free(complete);
     return is_ok;
 }
 
@@ -214,7 +215,7 @@ static bool is_foreign(const char *path)
 static int compare_keys(struct pf_dataset *dataset, const char *verb, const char *text, const unsigned *keys)
 {
     const char *line = strstr(text, "\npartition "), *end;
-    char given[32], known[32] = "";
+    char passed[32], known[32] = "";
 
     if (!strncmp(text, version_line, strlen(version_line)) && line && (end = strchr(line + 1, '\n')) != NULL)
         snprintf(known, sizeof(known), "%.*s", (int)(end - line - 11), line + 11);
@@ -224,8 +225,8 @@ static int compare_keys(struct pf_dataset *dataset, const char *verb, const char
     }
     if (!keys || *keys == dataset->keys)
         return PF_STATUS_OK;
-    put_keys(*keys, given);
-    pf_message("%s: %s is partitioned by %s, not by %s", verb, dataset->path, known, given);
+    put_keys(*keys, passed);
+    pf_message("%s: %s is partitioned by %s, not by %s", verb, dataset->path, known, passed);
     return PF_STATUS_USAGE;
 }
 
@@ -438,15 +439,15 @@ char *pf_added_list(const struct pf_dataset *dataset, size_t *count)
     char *path = root_file(dataset, "recordings"), *ids = malloc(1);
     DIR *folder = path ? opendir(path) : NULL;
     const struct dirent *entry;
-    size_t room = 0;
+    size_t capacity = 0;
 
     *count = 0;
     free(path);
     while (ids && folder && (entry = readdir(folder)) != NULL) {
         if (!pf_is_digest(entry->d_name))
             continue;
-        if (*count == room) {
-            char *more = realloc(ids, (room = room ? 2 * room : 256) * PF_DIGEST_TEXT);
+        if (*count == capacity) {
+            char *more = realloc(ids, (capacity = capacity ? 2 * capacity : 256) * PF_DIGEST_TEXT);
             if (!more)
                 free(ids);
             if (!(ids = more))

@@ -42,7 +42,7 @@ extern const struct pf_dataset_table pf_dataset_tables[PF_DATASET_TABLES];
 /* What is found in rows first: samples, which come last into place. */
 enum { PF_TABLE_SAMPLES = PF_DATASET_TABLES - 1 };
 
-enum pf_added_state { PF_ADDED_SOUND, PF_ADDED_DAMAGED, PF_ADDED_UNREADABLE };
+enum pf_added_state { PF_ADDED_VALID, PF_ADDED_DAMAGED, PF_ADDED_UNREADABLE };
 
 /* What is kept of a recording that is in. */
 struct pf_added {
@@ -132,7 +132,7 @@ struct pf_dataset_file {
 };
 struct pf_dataset_files {
     struct pf_dataset_file *list; /* by folder, then name; owned */
-    size_t count, room;
+    size_t count, capacity;
 };
 /* All files of all tables in their places, or below one of our folders ("/_perfile/joining"); false: errno. To be freed then, too. */
 bool pf_files_find_below(const struct pf_dataset *dataset, const char *below, struct pf_dataset_files *files);

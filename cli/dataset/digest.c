@@ -44,8 +44,8 @@ static inline void mix(uint64_t v[16], const unsigned at[4], uint64_t x, uint64_
 
 static void press(struct pf_digest *digest, bool last)
 {
-    static const unsigned places[8][4] = {{0, 4, 8, 12},  {1, 5, 9, 13},  {2, 6, 10, 14}, {3, 7, 11, 15},
-                                          {0, 5, 10, 15}, {1, 6, 11, 12}, {2, 7, 8, 13},  {3, 4, 9, 14}};
+    static const unsigned positions[8][4] = {{0, 4, 8, 12},  {1, 5, 9, 13},  {2, 6, 10, 14}, {3, 7, 11, 15},
+                                             {0, 5, 10, 15}, {1, 6, 11, 12}, {2, 7, 8, 13},  {3, 4, 9, 14}};
     uint64_t v[16], m[16];
 
     for (size_t i = 0; i < 16; i++) {
@@ -58,7 +58,7 @@ static void press(struct pf_digest *digest, bool last)
     v[14] ^= last ? UINT64_MAX : 0;
     for (size_t round = 0; round < 12; round++)
         for (size_t i = 0; i < 8; i++)
-            mix(v, places[i], m[order[round % 10][2 * i]], m[order[round % 10][2 * i + 1]]);
+            mix(v, positions[i], m[order[round % 10][2 * i]], m[order[round % 10][2 * i + 1]]);
     for (size_t i = 0; i < 8; i++)
         digest->state[i] ^= v[i] ^ v[i + 8];
 }
@@ -79,7 +79,7 @@ void pf_digest_add(struct pf_digest *digest, const void *data, size_t bytes)
             press(digest, false);
             digest->used = 0;
         }
-        const size_t room = sizeof(digest->block) - digest->used, some = bytes < room ? bytes : room;
+        const size_t capacity = sizeof(digest->block) - digest->used, some = bytes < capacity ? bytes : capacity;
         memcpy(digest->block + digest->used, at, some);
         digest->used += some;
         digest->count += some;
@@ -100,11 +100,11 @@ void pf_digest_text(struct pf_digest *digest, char text[PF_DIGEST_TEXT])
 
 static bool add_file(struct pf_digest *digest, int fd, uint64_t *bytes)
 {
-    enum { ROOM = 1 << 18 };
-    uint8_t *buffer = malloc(ROOM);
+    enum { CAPACITY = 1 << 18 };
+    uint8_t *buffer = malloc(CAPACITY);
     ssize_t got = buffer ? 1 : -1;
 
-    while (buffer && (got = read(fd, buffer, ROOM)) != 0) {
+    while (buffer && (got = read(fd, buffer, CAPACITY)) != 0) {
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

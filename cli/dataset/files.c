@@ -54,9 +54,9 @@ static void take_sum(const char *text, char sum[PF_DIGEST_TEXT])
 int pf_joined_read(const struct pf_dataset *dataset, size_t table, const char *name, struct pf_joined *joined)
 {
     char *path = joined_path(dataset, table, name), *text = path ? pf_read_checked(path) : NULL;
-    const size_t room = text ? strlen(text) + PF_DIGEST_TEXT : 0; /* a line is longer than a digest */
+    const size_t capacity = text ? strlen(text) + PF_DIGEST_TEXT : 0; /* a line is longer than a digest */
 
-    *joined = (struct pf_joined){.ids = text ? malloc(room) : NULL, .replaced = text ? malloc(room) : NULL};
+    *joined = (struct pf_joined){.ids = text ? malloc(capacity) : NULL, .replaced = text ? malloc(capacity) : NULL};
     snprintf(joined->name, sizeof(joined->name), "%s", name);
     free(path);
     if (!text)
@@ -142,13 +142,13 @@ static bool add_file(struct pf_dataset_files *files, const struct pf_dataset_fil
     struct pf_dataset_file file = *like;
     struct stat status;
 
-    if (files->count == files->room) {
-        const size_t room = files->room ? 2 * files->room : 256;
-        struct pf_dataset_file *more = realloc(files->list, room * sizeof(*more));
+    if (files->count == files->capacity) {
+        const size_t capacity = files->capacity ? 2 * files->capacity : 256;
+        struct pf_dataset_file *more = realloc(files->list, capacity * sizeof(*more));
         if (!more)
             return false;
         files->list = more;
-        files->room = room;
+        files->capacity = capacity;
     }
     file.folder = strdup(folder);
     if (!file.folder || asprintf(&file.path, "%s/%s", folder, name) < 0) {

@@ -235,7 +235,7 @@ static bool clear_file(const struct pf_dataset *dataset, const struct pf_dataset
 }
 
 /* The folder in whose place one of _perfile/joining is, or was. To be freed. */
-static char *place_of(const struct pf_dataset *dataset, const char *stage)
+static char *position_of(const struct pf_dataset *dataset, const char *stage)
 {
     char *path = NULL;
 
@@ -254,11 +254,11 @@ static bool put_back(const struct pf_dataset *dataset, const struct pf_dataset_f
 
     for (size_t i = 0; i < staged->count; i++) {
         const char *folder = staged->list[i].folder;
-        char *place = place_of(dataset, folder);
-        if (place && access(place, F_OK) != 0 && strlen(folder) > strlen(old_mark) &&
+        char *position = position_of(dataset, folder);
+        if (position && access(position, F_OK) != 0 && strlen(folder) > strlen(old_mark) &&
             !strcmp(folder + strlen(folder) - strlen(old_mark), old_mark))
-            any |= rename(folder, place) == 0;
-        free(place);
+            any |= rename(folder, position) == 0;
+        free(position);
     }
     return any;
 }
@@ -267,20 +267,20 @@ static bool clear_files(const struct pf_dataset *dataset, const struct pf_datase
                         const struct pf_dataset_files *files)
 {
     struct inside inside = {0};
-    char *place = NULL;
+    char *position = NULL;
     bool is_ok = true;
 
     for (size_t i = 0; i < staged->count && is_ok; i++) {
         const struct pf_dataset_file *file = &staged->list[i];
         if (!i || strcmp(file->folder, staged->list[i - 1].folder) != 0) {
-            free(place);
-            place = place_of(dataset, file->folder);
-            is_ok = place && find_inside(dataset, files, place, &inside);
+            free(position);
+            position = position_of(dataset, file->folder);
+            is_ok = position && find_inside(dataset, files, position, &inside);
         }
-        is_ok = is_ok && clear_file(dataset, file, place, &inside);
+        is_ok = is_ok && clear_file(dataset, file, position, &inside);
     }
     free(inside.ids);
-    free(place);
+    free(position);
     return is_ok;
 }
 

@@ -58,7 +58,7 @@ static int compare_texts(const void *a, const void *b)
 
 static bool count_recordings(struct stats *stats, const struct pf_all_added *all)
 {
-    for (unsigned state = PF_ADDED_SOUND; state <= PF_ADDED_DAMAGED; state++) {
+    for (unsigned state = PF_ADDED_VALID; state <= PF_ADDED_DAMAGED; state++) {
         const char **hosts = malloc((all->count + 1) * sizeof(*hosts));
         uint64_t count = 0, distinct = 0;
         if (!hosts)

@@ -26,10 +26,10 @@ char pf_pushed_letter(const struct pf_relation *relation, const char *column, en
     return 0;
 }
 
-static void take_number(char *text, size_t room, const struct pf_cell *value)
+static void take_number(char *text, size_t capacity, const struct pf_cell *value)
 {
     if (value->kind == PF_CELL_INTEGER && value->integer >= 0 && value->integer < INT32_MAX)
-        snprintf(text, room, "%lld", (long long)value->integer);
+        snprintf(text, capacity, "%lld", (long long)value->integer);
 }
 
 /* One word of a list; NULL: a text that means more than itself there, or out of memory, which lets all pass. */

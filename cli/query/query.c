@@ -58,7 +58,7 @@ static int authorize(void *context, int action, const char *first, const char *s
     }
 }
 
-static int heed_interrupt(void *context)
+static int handle_interrupt(void *context)
 {
     return *((const struct pf_sources *)context)->stopped != 0;
 }
@@ -87,7 +87,7 @@ static int open_db(struct pf_sources *sources, sqlite3 **db)
     sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
     /* SQLite's own virtual tables are made at their first use, which is writing to it */
     (void)sqlite3_exec(*db, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
-    sqlite3_progress_handler(*db, STEPS_BETWEEN_LOOKS, heed_interrupt, sources);
+    sqlite3_progress_handler(*db, STEPS_BETWEEN_LOOKS, handle_interrupt, sources);
     return sqlite3_set_authorizer(*db, authorize, sources);
 }
 

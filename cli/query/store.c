@@ -8,13 +8,13 @@
 
 static int keep(struct pf_store *store, const struct pf_batch *batch)
 {
-    if (store->batch_count == store->batch_room) {
-        const size_t room = store->batch_room ? store->batch_room * 2 : 16;
-        struct pf_batch *batches = realloc(store->batches, room * sizeof(*batches));
+    if (store->batch_count == store->batch_capacity) {
+        const size_t capacity = store->batch_capacity ? store->batch_capacity * 2 : 16;
+        struct pf_batch *batches = realloc(store->batches, capacity * sizeof(*batches));
         if (!batches)
             return PERFILE_ERROR_MEMORY;
         store->batches = batches;
-        store->batch_room = room;
+        store->batch_capacity = capacity;
     }
     if (batch->array.length > UINT32_MAX - 1 - (int64_t)store->row_count)
         return PERFILE_ERROR_MEMORY;
@@ -99,7 +99,7 @@ void pf_store_free(struct pf_store *store)
 }
 
 /* A group before it is sorted. */
-struct place {
+struct position {
     struct pf_cell value;
     uint32_t number;
 };
@@ -146,9 +146,9 @@ size_t pf_groups_find(const struct pf_groups *groups, const struct pf_cell *valu
 
 static bool grow(struct pf_groups *groups)
 {
-    const size_t room = groups->room * 2;
-    struct pf_cell *values = realloc(groups->values, room * sizeof(*values));
-    uint32_t *slots = values ? calloc(room * 2, sizeof(*slots)) : NULL;
+    const size_t capacity = groups->capacity * 2;
+    struct pf_cell *values = realloc(groups->values, capacity * sizeof(*values));
+    uint32_t *slots = values ? calloc(capacity * 2, sizeof(*slots)) : NULL;
 
     if (values)
         groups->values = values;
@@ -156,8 +156,8 @@ static bool grow(struct pf_groups *groups)
         return false;
     free(groups->slots);
     groups->slots = slots;
-    groups->slot_count = room * 2;
-    groups->room = room;
+    groups->slot_count = capacity * 2;
+    groups->capacity = capacity;
     for (size_t i = 0; i < groups->count; i++)
         *find_slot(groups, &groups->values[i]) = (uint32_t)i + 1;
     return true;
@@ -170,7 +170,7 @@ static uint32_t group_of(struct pf_groups *groups, const struct pf_cell *value)
 
     if (*slot)
         return *slot - 1;
-    if (groups->count == groups->room) {
+    if (groups->count == groups->capacity) {
         if (!grow(groups))
             return UINT32_MAX;
         slot = find_slot(groups, value);
@@ -227,7 +227,7 @@ static bool sort_rows(const struct pf_store *store, struct pf_groups *groups, co
 
 static int compare(const void *left, const void *right)
 {
-    const struct pf_cell *a = &((const struct place *)left)->value, *b = &((const struct place *)right)->value;
+    const struct pf_cell *a = &((const struct position *)left)->value, *b = &((const struct position *)right)->value;
 
     return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : pf_cell_compare(a, b);
 }
@@ -238,24 +238,24 @@ static int compare(const void *left, const void *right)
  */
 static bool sort_groups(const struct pf_store *store, struct pf_groups *groups, uint32_t *numbers)
 {
-    struct place *places = malloc((groups->count + 1) * sizeof(*places));
+    struct position *positions = malloc((groups->count + 1) * sizeof(*positions));
     uint32_t *moved = malloc((groups->count + 1) * sizeof(*moved));
 
-    for (size_t i = 0; places && i < groups->count; i++)
-        places[i] = (struct place){groups->values[i], (uint32_t)i};
-    if (places && moved) {
-        qsort(places, groups->count, sizeof(*places), compare);
+    for (size_t i = 0; positions && i < groups->count; i++)
+        positions[i] = (struct position){groups->values[i], (uint32_t)i};
+    if (positions && moved) {
+        qsort(positions, groups->count, sizeof(*positions), compare);
         memset(groups->slots, 0, groups->slot_count * sizeof(*groups->slots));
         for (size_t i = 0; i < groups->count; i++) {
-            groups->values[i] = places[i].value;
-            moved[places[i].number] = (uint32_t)i;
-            *find_slot(groups, &places[i].value) = (uint32_t)i + 1;
+            groups->values[i] = positions[i].value;
+            moved[positions[i].number] = (uint32_t)i;
+            *find_slot(groups, &positions[i].value) = (uint32_t)i + 1;
         }
         for (uint32_t i = 0; i < store->row_count; i++)
             numbers[i] = moved[numbers[i]];
     }
-    const bool is_ok = places && moved;
-    free(places);
+    const bool is_ok = positions && moved;
+    free(positions);
     free(moved);
     return is_ok;
 }
@@ -266,7 +266,7 @@ static bool number_rows(const struct pf_store *store, struct pf_groups *groups, 
 
     free_values(groups);
     groups->count = 0;
-    groups->room = 32;
+    groups->capacity = 32;
     is_ok = grow(groups);
     for (size_t i = 0; is_ok && i < store->batch_count; i++)
         is_ok = number_batch(groups, field, &store->batches[i], numbers + store->batches[i].first);

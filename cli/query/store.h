@@ -19,14 +19,14 @@ struct pf_groups {
     struct pf_cell *values;
     uint32_t *slots;   /* hash table: number of a group plus 1 */
     size_t slot_count; /* a power of two */
-    size_t count, room;
+    size_t count, capacity;
     struct pf_groups *next;
 };
 
 struct pf_store {
     bool *wanted, *selected; /* of the request; owned; `selected` may be NULL */
     struct pf_batch *batches;
-    size_t batch_count, batch_room;
+    size_t batch_count, batch_capacity;
     uint32_t row_count;
     struct pf_groups *groups; /* of each field that was asked for */
 };

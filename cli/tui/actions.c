@@ -256,11 +256,11 @@ static bool add_choice(const struct pf_tui_index *index, const struct group *gro
 static size_t make_choices(struct pf_tui *app, const struct group *group, const uint64_t *weights,
                            struct pf_tui_choice *choices)
 {
-    enum { MOST = 5000 };
+    enum { MAX = 5000 };
     const struct pf_tui_index *index = app->model.index;
     size_t count = 0;
 
-    for (size_t i = 0; i < index->combo_count && count < MOST; i++) {
+    for (size_t i = 0; i < index->combo_count && count < MAX; i++) {
         size_t at = 0;
         if (!weights[i])
             continue;
@@ -490,6 +490,6 @@ void pf_tui_do_zero(struct pf_tui *app)
         pf_tui_say(app, "Only perfile top has intervals to forget.");
         return;
     }
-    atomic_store(&app->load.live->forgets, true);
+    atomic_store(&app->load.live->discards, true);
     pf_tui_say(app, "The sums begin again.");
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST_ROWS = 10, LEAST_COLUMNS = 40, TALL = 30, POLL_MS = 200 };
+enum { MIN_ROWS = 10, MIN_COLUMNS = 40, TALL = 30, POLL_MS = 200 };
 
 struct pf_tui_list *pf_tui_list(struct pf_tui *app)
 {
@@ -71,7 +71,7 @@ static void take_index(struct pf_tui *app, struct pf_tui_index *index)
         if (!pf_tui_list_recall(&app->lists[i], memories[i]))
             app->short_of_memory = true;
     app->flame.box_count = 0; /* they were of the items before */
-    pf_tui_model_forget(&app->model);
+    pf_tui_model_discard(&app->model);
 }
 
 static void take_fresh(struct pf_tui *app)
@@ -104,31 +104,32 @@ static void lay_out(struct pf_tui *app)
     at->body_count = (at->filters < 0 ? at->status : at->filters) - line;
 }
 
-static void describe_load(struct pf_tui *app, char *text, size_t room)
+static void describe_load(struct pf_tui *app, char *text, size_t capacity)
 {
     int percent;
 
     *text = 0;
     if (!pf_tui_load_running(&app->load, &percent))
-        snprintf(text, room, "%s",
+        snprintf(text, capacity, "%s",
                  app->load.live         ? app->load.result < 0 ? "  recording failed" : "  ended"
                  : app->load.result < 0 ? "  reading failed"
                                         : "");
     else if (app->load.live)
-        snprintf(text, room, "  live");
+        snprintf(text, capacity, "  live");
     else if (percent >= 0)
-        snprintf(text, room, "  loading %d%%", percent);
+        snprintf(text, capacity, "  loading %d%%", percent);
     else
-        snprintf(text, room, "  loading");
+        snprintf(text, capacity, "  loading");
 }
 
-static void describe_losses(const struct pf_tui_index *index, char *text, size_t room)
+static void describe_losses(const struct pf_tui_index *index, char *text, size_t capacity)
 {
     const struct perfile_losses *losses = &index->losses;
 
     *text = 0;
     if (losses->lost)
-        snprintf(text, room, "  %.2g%% lost", 100.0 * (double)losses->lost / (double)(losses->lost + losses->samples));
+        snprintf(text, capacity, "  %.2g%% lost",
+                 100.0 * (double)losses->lost / (double)(losses->lost + losses->samples));
 }
 
 static void draw_title(struct pf_tui *app)
@@ -145,8 +146,8 @@ static void draw_title(struct pf_tui *app)
                  model->by_samples ? " (samples)" : "");
         snprintf(numbers, sizeof(numbers), "  %s samples", pf_grouped(model->passed.samples, count));
     }
-    const int room = app->screen.columns - (int)(strlen(loading) + strlen(losses) + strlen(numbers));
-    const int for_name = room - (int)pf_tui_cells(&app->screen, name, 80);
+    const int capacity = app->screen.columns - (int)(strlen(loading) + strlen(losses) + strlen(numbers));
+    const int for_name = capacity - (int)pf_tui_cells(&app->screen, name, 80);
     int x = 0;
     if (for_name >= 8) {
         const char *shown = slash && slash[1] ? slash + 1 : app->name;
@@ -174,11 +175,11 @@ static void draw_filters(struct pf_tui *app)
                        pf_tui_filter_word(filter->kind));
         x = pf_tui_add(&app->screen, app->at.filters, x, 1, PF_TUI_DIM, " ");
         if (filter->text) {
-            int room = (app->screen.columns - x) / (int)(model->filters.count - i);
-            room = room < (int)pf_tui_cells(&app->screen, filter->text, 200)
-                       ? room
-                       : (int)pf_tui_cells(&app->screen, filter->text, 200);
-            x = pf_tui_name(&app->screen, app->at.filters, x, room, PF_TUI_ALERT, filter->text);
+            int capacity = (app->screen.columns - x) / (int)(model->filters.count - i);
+            capacity = capacity < (int)pf_tui_cells(&app->screen, filter->text, 200)
+                           ? capacity
+                           : (int)pf_tui_cells(&app->screen, filter->text, 200);
+            x = pf_tui_name(&app->screen, app->at.filters, x, capacity, PF_TUI_ALERT, filter->text);
         }
     }
     if (app->screen.columns - x > 10)
@@ -285,7 +286,7 @@ static void draw_all(struct pf_tui *app)
 
 static bool is_too_small(const struct pf_tui *app)
 {
-    return app->screen.rows < LEAST_ROWS || app->screen.columns < LEAST_COLUMNS;
+    return app->screen.rows < MIN_ROWS || app->screen.columns < MIN_COLUMNS;
 }
 
 static void draw_too_small(const struct pf_tui *app)

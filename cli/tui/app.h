@@ -26,7 +26,7 @@ struct pf_tui_flame {
     uint32_t zoomed; /* how many levels there are down to the frame that is as wide as the window; 0: none is */
     int top;         /* the depth of the first line */
     struct pf_tui_box *boxes;
-    size_t box_count, box_room;
+    size_t box_count, box_capacity;
 };
 
 struct pf_tui_time {
@@ -110,7 +110,7 @@ struct pf_tui_choice {
 /* The number of the choice, or -1. With a share for each when `shares`. Frees nothing. */
 int pf_tui_choose(struct pf_tui *app, const char *title, struct pf_tui_choice *choices, size_t count, bool shares);
 /* False: the user left. */
-bool pf_tui_ask(struct pf_tui *app, const char *question, char *answer, size_t room);
+bool pf_tui_ask(struct pf_tui *app, const char *question, char *answer, size_t capacity);
 
 /* ---- keys.c ------------------------------------------------------------------------------------------------------ */
 

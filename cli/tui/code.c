@@ -36,7 +36,7 @@ struct pf_tui_code {
     /* what is shown */
     struct perfile_listing *listing;
     struct code_row *rows;
-    size_t row_count, row_room, cursor, top;
+    size_t row_count, row_capacity, cursor, top;
     uint32_t event;
     struct perfile_weight all; /* of the function */
     const char *name;
@@ -64,9 +64,9 @@ static bool set(char **text, const char *to)
 /* Those of the command line, then those of the user, the last of a kind counts. False: out of memory. */
 static bool choose_filters(const struct pf_tui *app, char *texts[OF_ALL])
 {
-    const struct perfile_filter *given = &app->load.input->settings->filter;
-    bool fine =
-        set(&texts[OF_TIME], given->time) && set(&texts[OF_CPUS], given->cpus) && set(&texts[OF_EVENTS], given->events);
+    const struct perfile_filter *passed = &app->load.input->settings->filter;
+    bool fine = set(&texts[OF_TIME], passed->time) && set(&texts[OF_CPUS], passed->cpus) &&
+                set(&texts[OF_EVENTS], passed->events);
     char range[64];
 
     for (size_t i = 0; i < app->model.filters.count && fine; i++) {
@@ -260,7 +260,7 @@ static uint32_t function_around(const struct pf_tui *app, uint32_t function)
 {
     const struct pf_tui_index *index = app->model.index;
     const struct pf_tui_function *at = &index->functions[function];
-    uint64_t most = 0;
+    uint64_t max = 0;
     uint32_t found = function;
 
     for (uint32_t i = 0; i < at->count && at->kind == PERFILE_FRAME_INLINED; i++) {
@@ -268,8 +268,8 @@ static uint32_t function_around(const struct pf_tui *app, uint32_t function)
         const uint64_t weight = pf_tui_weight(&app->model, pf_tui_node_total(&app->model, node));
         while (node != PF_TUI_NONE && index->functions[index->nodes.functions[node]].kind == PERFILE_FRAME_INLINED)
             node = pf_tui_parent(&index->nodes, node);
-        if (node != PF_TUI_NONE && weight > most) {
-            most = weight;
+        if (node != PF_TUI_NONE && weight > max) {
+            max = weight;
             found = index->nodes.functions[node];
         }
     }
@@ -319,13 +319,13 @@ static uint32_t find_event(struct pf_tui_code *code, const char *name)
 
 static bool add_row(struct pf_tui_code *code, struct code_row row)
 {
-    if (code->row_count == code->row_room) {
-        const size_t room = code->row_room ? 2 * code->row_room : 256;
-        void *grown = realloc(code->rows, room * sizeof(*code->rows));
+    if (code->row_count == code->row_capacity) {
+        const size_t capacity = code->row_capacity ? 2 * code->row_capacity : 256;
+        void *grown = realloc(code->rows, capacity * sizeof(*code->rows));
         if (!grown)
             return false;
         code->rows = grown;
-        code->row_room = room;
+        code->row_capacity = capacity;
     }
     code->rows[code->row_count++] = row;
     return true;
@@ -454,7 +454,7 @@ static void draw_instruction(struct pf_tui *app, uint32_t at, int y, unsigned ch
 }
 
 /* Where the line is from: its file, and what it was inlined by. */
-static void describe_line(struct pf_tui_code *code, char *text, size_t room)
+static void describe_line(struct pf_tui_code *code, char *text, size_t capacity)
 {
     struct perfile_listing_line line = PERFILE_LISTING_LINE_INIT;
     struct perfile_listing_frame frame = PERFILE_LISTING_FRAME_INIT;
@@ -464,10 +464,10 @@ static void describe_line(struct pf_tui_code *code, char *text, size_t room)
     *text = 0;
     if (at == PF_TUI_NONE || perfile_listing_line_at(code->listing, at, &line) < 0)
         return;
-    for (uint32_t i = 0; i < line.frame_count && i < 8 && used < room; i++) {
+    for (uint32_t i = 0; i < line.frame_count && i < 8 && used < capacity; i++) {
         if (perfile_listing_frame_at(code->listing, at, i, &frame) < 0)
             break;
-        used += (size_t)snprintf(text + used, room - used, "%s%.80s %.60s:%" PRIu32, i ? " < " : "",
+        used += (size_t)snprintf(text + used, capacity - used, "%s%.80s %.60s:%" PRIu32, i ? " < " : "",
                                  frame.name ? frame.name : "?", frame.file ? base_name(frame.file) : "?", frame.line);
     }
 }
@@ -482,8 +482,8 @@ static void draw_hints(struct pf_tui *app, const char *text)
 static void draw_code(struct pf_tui *app, void *context)
 {
     struct pf_tui_code *code = context;
-    const char *lack = perfile_listing_lack(code->listing);
-    const int from = lack ? 2 : 1, rows = app->screen.rows - from - 2;
+    const char *missing = perfile_listing_missing(code->listing);
+    const int from = missing ? 2 : 1, rows = app->screen.rows - from - 2;
     char text[512];
 
     code->cursor = code->cursor < code->row_count ? code->cursor : code->row_count ? code->row_count - 1 : 0;
@@ -493,8 +493,8 @@ static void draw_code(struct pf_tui *app, void *context)
     int x =
         pf_tui_format(&app->screen, 0, 0, 24, PF_TUI_HEADER | PF_TUI_BOLD, " %" PRIu64 " samples  ", code->all.samples);
     pf_tui_name(&app->screen, 0, x, app->screen.columns - x, PF_TUI_HEADER | PF_TUI_BOLD, code->name);
-    if (lack)
-        pf_tui_add(&app->screen, 1, 1, app->screen.columns - 1, PF_TUI_ALERT, lack);
+    if (missing)
+        pf_tui_add(&app->screen, 1, 1, app->screen.columns - 1, PF_TUI_ALERT, missing);
     for (int i = 0; i < rows && code->top + (size_t)i < code->row_count; i++) {
         const struct code_row *row = &code->rows[code->top + (size_t)i];
         const unsigned chosen = code->top + (size_t)i == code->cursor ? PF_TUI_SELECTED : 0;
@@ -652,7 +652,7 @@ void pf_tui_do_code_leave(struct pf_tui *app)
 static void use_mouse(struct pf_tui *app)
 {
     const struct pf_tui_mouse *mouse = &app->screen.mouse;
-    const int from = perfile_listing_lack(app->code->listing) ? 2 : 1;
+    const int from = perfile_listing_missing(app->code->listing) ? 2 : 1;
 
     if (mouse->press == PF_MOUSE_UP || mouse->press == PF_MOUSE_DOWN)
         move(app, mouse->press == PF_MOUSE_UP ? -3 : 3);
@@ -689,7 +689,7 @@ static bool open_listing(struct pf_tui *app, uint32_t function)
 }
 
 /* What the code shows is of the filters by thread, processor, event and time. */
-static void tell_filters(struct pf_tui *app, uint32_t function)
+static void report_filters(struct pf_tui *app, uint32_t function)
 {
     const struct pf_tui_model *model = &app->model;
 
@@ -703,7 +703,7 @@ void pf_tui_show_code(struct pf_tui *app, uint32_t function)
 
     if (!prepare(app) || !open_listing(app, around))
         return;
-    tell_filters(app, around);
+    report_filters(app, around);
     app->code->leaves = false;
     while (!app->code->leaves && !app->quits) {
         const int key = pf_tui_wait(app, draw_code, app->code);
@@ -736,12 +736,12 @@ void pf_tui_show_code_of(struct pf_tui *app, const char *name)
 {
     const struct pf_tui_index *index = app->model.index;
     uint32_t best = PF_TUI_NONE;
-    uint64_t most = 0;
+    uint64_t max = 0;
 
     for (uint32_t i = 0; i < index->function_count; i++) {
         const uint64_t weight = pf_tui_weight(&app->model, app->model.self[i]);
-        if (weight > most && index->functions[i].named && (!name || is_called(index->functions[i].name, name))) {
-            most = weight;
+        if (weight > max && index->functions[i].named && (!name || is_called(index->functions[i].name, name))) {
+            max = weight;
             best = i;
         }
     }

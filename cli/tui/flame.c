@@ -51,13 +51,13 @@ static bool add_box(struct pf_tui *app, struct pf_tui_item *item, int depth, int
 {
     struct pf_tui_flame *flame = &app->flame;
 
-    if (flame->box_count == flame->box_room) {
-        const size_t room = flame->box_room ? 2 * flame->box_room : 1024;
-        void *grown = realloc(flame->boxes, room * sizeof(*flame->boxes));
+    if (flame->box_count == flame->box_capacity) {
+        const size_t capacity = flame->box_capacity ? 2 * flame->box_capacity : 1024;
+        void *grown = realloc(flame->boxes, capacity * sizeof(*flame->boxes));
         if (!grown)
             return false;
         flame->boxes = grown;
-        flame->box_room = room;
+        flame->box_capacity = capacity;
     }
     flame->boxes[flame->box_count++] = (struct pf_tui_box){item, depth, from, to};
     return true;

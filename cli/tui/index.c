@@ -9,7 +9,7 @@
 /* Texts in blocks. */
 struct pf_tui_text {
     struct pf_tui_text *next;
-    size_t used, room;
+    size_t used, capacity;
     char bytes[];
 };
 
@@ -19,11 +19,11 @@ static char *new_text(struct pf_tui_index *index, size_t bytes)
 {
     struct pf_tui_text *block = index->texts;
 
-    if (!block || block->room - block->used < bytes) {
-        const size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        if (room > SIZE_MAX - sizeof(*block) || !(block = malloc(sizeof(*block) + room)))
+    if (!block || block->capacity - block->used < bytes) {
+        const size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        if (capacity > SIZE_MAX - sizeof(*block) || !(block = malloc(sizeof(*block) + capacity)))
             return NULL;
-        *block = (struct pf_tui_text){.next = index->texts, .room = room};
+        *block = (struct pf_tui_text){.next = index->texts, .capacity = capacity};
         index->texts = block;
     }
     char *text = block->bytes + block->used;
@@ -214,7 +214,7 @@ static bool list_outer_nodes(struct pf_tui_index *index)
 struct combos {
     struct pf_tui_index *index;
     uint32_t *slots; /* number plus one */
-    size_t size, room;
+    size_t size, capacity;
 };
 
 static bool is_combo(const struct pf_tui_combo *a, const struct pf_tui_combo *b)
@@ -244,18 +244,18 @@ static uint32_t *combo_slot(const struct combos *combos, const struct pf_tui_com
 static bool grow_combos(struct combos *combos)
 {
     struct pf_tui_index *index = combos->index;
-    const size_t room = combos->room ? 2 * combos->room : 256;
-    void *grown = realloc(index->combos, room * sizeof(*index->combos));
+    const size_t capacity = combos->capacity ? 2 * combos->capacity : 256;
+    void *grown = realloc(index->combos, capacity * sizeof(*index->combos));
 
     if (!grown)
         return false;
     index->combos = grown;
     free(combos->slots);
-    combos->slots = calloc(2 * room, sizeof(*combos->slots));
+    combos->slots = calloc(2 * capacity, sizeof(*combos->slots));
     if (!combos->slots)
         return false;
-    combos->room = room;
-    combos->size = 2 * room;
+    combos->capacity = capacity;
+    combos->size = 2 * capacity;
     for (size_t i = 0; i < index->combo_count; i++)
         *combo_slot(combos, &index->combos[i]) = (uint32_t)i + 1;
     return true;
@@ -264,7 +264,7 @@ static bool grow_combos(struct combos *combos)
 /* NONE: out of memory. The comm is still the profile's text. */
 static uint32_t number_combo(struct combos *combos, const struct pf_tui_combo *combo)
 {
-    if (combos->index->combo_count == combos->room && !grow_combos(combos))
+    if (combos->index->combo_count == combos->capacity && !grow_combos(combos))
         return PF_TUI_NONE;
     uint32_t *slot = combo_slot(combos, combo);
     if (!*slot) {
@@ -277,15 +277,15 @@ static uint32_t number_combo(struct combos *combos, const struct pf_tui_combo *c
 /* Texts of equal threads are equal pointers: each is copied once for a run of them. */
 static bool keep_comms(struct pf_tui_index *index)
 {
-    const char *said = NULL, *kept = NULL;
+    const char *stated = NULL, *kept = NULL;
 
     for (size_t i = 0; i < index->combo_count; i++) {
         struct pf_tui_combo *combo = &index->combos[i];
         if (!combo->comm)
             continue;
-        if (combo->comm != said) {
-            said = combo->comm;
-            if (!(kept = pf_tui_index_text(index, said)))
+        if (combo->comm != stated) {
+            stated = combo->comm;
+            if (!(kept = pf_tui_index_text(index, stated)))
                 return false;
         }
         combo->comm = kept;
@@ -301,8 +301,8 @@ static uint32_t node_of_leaf(const struct pf_tui_index *index, uint32_t node, ui
     return node;
 }
 
-static bool take_row(struct combos *combos, const struct perfile_profile *profile, const struct pf_tui_places *places,
-                     size_t i)
+static bool take_row(struct combos *combos, const struct perfile_profile *profile,
+                     const struct pf_tui_locations *positions, size_t i)
 {
     struct pf_tui_index *index = combos->index;
     struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
@@ -319,9 +319,9 @@ static bool take_row(struct combos *combos, const struct perfile_profile *profil
         .period = sample.values[1],
         .samples = sample.values[0] < UINT32_MAX ? (uint32_t)sample.values[0] : UINT32_MAX,
         .combo = number_combo(combos, &combo),
-        .node = places->at[sample.stack],
+        .node = positions->at[sample.stack],
         .leaf = leaf,
-        .at = node_of_leaf(index, places->at[sample.stack], leaf),
+        .at = node_of_leaf(index, positions->at[sample.stack], leaf),
         .step = step < index->step_count ? (uint32_t)step : PF_TUI_NONE,
     };
     index->event_samples[sample.event] += sample.values[0];
@@ -331,7 +331,7 @@ static bool take_row(struct combos *combos, const struct perfile_profile *profil
 /* Hostile times may be far apart: what is too many steps becomes longer ones. */
 static void choose_steps(struct pf_tui_index *index, const struct perfile_profile *profile, uint64_t quantum_ns)
 {
-    enum { MOST_STEPS = 2000 };
+    enum { MAX_STEPS = 2000 };
     struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
     uint64_t first = UINT64_MAX, last = 0;
 
@@ -345,19 +345,19 @@ static void choose_steps(struct pf_tui_index *index, const struct perfile_profil
     if (first > last)
         return;
     index->first_time = first;
-    while ((last - first) / index->quantum_ns >= MOST_STEPS)
+    while ((last - first) / index->quantum_ns >= MAX_STEPS)
         index->quantum_ns *= 2;
     index->step_count = (uint32_t)((last - first) / index->quantum_ns) + 1;
 }
 
 static bool take_rows(struct pf_tui_index *index, const struct perfile_profile *profile,
-                      const struct pf_tui_places *places)
+                      const struct pf_tui_locations *positions)
 {
     struct combos combos = {.index = index};
     bool fine = true;
 
     for (size_t i = 0; i < index->row_count && fine; i++)
-        fine = take_row(&combos, profile, places, i);
+        fine = take_row(&combos, profile, positions, i);
     free(combos.slots);
     return fine && keep_comms(index);
 }
@@ -403,7 +403,7 @@ static bool take_facts(struct pf_tui_index *index, const struct perfile_profile 
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static bool make_rooms(struct pf_tui_index *index)
+static bool make_buffers(struct pf_tui_index *index)
 {
     index->events = calloc(index->event_count + 1, sizeof(*index->events));
     index->event_samples = calloc(index->event_count + 1, sizeof(*index->event_samples));
@@ -416,15 +416,15 @@ static bool make_rooms(struct pf_tui_index *index)
 /* What says where the profile's stacks are is needed no longer than for this. */
 static bool take_stacks(struct pf_tui_index *index, const struct perfile_profile *profile)
 {
-    struct pf_tui_places places;
-    bool fine = pf_tui_nodes_make(&index->nodes, &places, profile);
+    struct pf_tui_locations positions;
+    bool fine = pf_tui_nodes_make(&index->nodes, &positions, profile);
 
     for (size_t i = 0; i < index->nodes.count && fine; i++)
         index->nodes.functions[i] = index->functions[index->nodes.functions[i]].is;
     if (fine)
         index->rows = calloc(index->row_count + 1, sizeof(*index->rows));
-    fine = fine && index->rows && take_rows(index, profile, &places);
-    pf_tui_places_close(&places);
+    fine = fine && index->rows && take_rows(index, profile, &positions);
+    pf_tui_locations_close(&positions);
     index->has_stacks = fine && has_callers(&index->nodes);
     return fine;
 }
@@ -437,7 +437,7 @@ static bool take_all(struct pf_tui_index *index, const struct perfile_profile *p
     index->thread_count = perfile_profile_thread_count(profile);
     index->row_count = perfile_profile_sample_count(profile);
     index->losses.size = sizeof(index->losses);
-    if (!make_rooms(index) || perfile_profile_losses(profile, &index->losses) < 0 || !take_events(index, profile) ||
+    if (!make_buffers(index) || perfile_profile_losses(profile, &index->losses) < 0 || !take_events(index, profile) ||
         !take_modules(index, profile) || !take_functions(index, profile) || !take_threads(index, profile) ||
         !take_facts(index, profile))
         return false;

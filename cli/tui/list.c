@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPENED = 5000 };
+enum { MAX_OPENED = 5000 };
 
 /* ---- rows in order ----------------------------------------------------------------------------------------------- */
 
@@ -57,52 +57,52 @@ static bool goes_to_callers(const struct pf_tui_list *list)
 
 /* Places in the order they are found, and which of the new rows each is of. */
 struct found {
-    struct pf_tui_place *places;
+    struct pf_tui_location *positions;
     uint32_t *groups;
-    size_t count, room;
+    size_t count, capacity;
     struct pf_tui_item *items;
-    size_t item_count, item_room;
+    size_t item_count, item_capacity;
     struct pf_tui_model *model;
 };
 
-static bool grow(void *array, size_t *room, size_t needed, size_t bytes)
+static bool grow(void *array, size_t *capacity, size_t needed, size_t bytes)
 {
     void **at = array;
 
-    if (needed <= *room)
+    if (needed <= *capacity)
         return true;
     const size_t more = needed < 16 ? 16 : 2 * needed;
     void *grown = realloc(*at, more * bytes);
     if (!grown)
         return false;
     *at = grown;
-    *room = more;
+    *capacity = more;
     return true;
 }
 
-static bool find(struct found *found, const struct pf_tui_place *place, struct pf_tui_value self)
+static bool find(struct found *found, const struct pf_tui_location *position, struct pf_tui_value self)
 {
-    const uint32_t function = found->model->index->nodes.functions[place->node];
+    const uint32_t function = found->model->index->nodes.functions[position->node];
     uint32_t *slot = &found->model->slot[function];
-    size_t groups_room = found->room;
+    size_t groups_capacity = found->capacity;
 
     if (*slot == PF_TUI_NONE) {
-        if (!grow(&found->items, &found->item_room, found->item_count + 1, sizeof(*found->items)))
+        if (!grow(&found->items, &found->item_capacity, found->item_count + 1, sizeof(*found->items)))
             return false;
-        found->items[found->item_count] = (struct pf_tui_item){.function = function, .has_places = true};
+        found->items[found->item_count] = (struct pf_tui_item){.function = function, .has_positions = true};
         *slot = (uint32_t)found->item_count++;
     }
-    if (!grow(&found->groups, &groups_room, found->count + 1, sizeof(*found->groups)) ||
-        !grow(&found->places, &found->room, found->count + 1, sizeof(*found->places)))
+    if (!grow(&found->groups, &groups_capacity, found->count + 1, sizeof(*found->groups)) ||
+        !grow(&found->positions, &found->capacity, found->count + 1, sizeof(*found->positions)))
         return false;
     struct pf_tui_item *item = &found->items[*slot];
-    item->total.period += place->value.period;
-    item->total.samples += place->value.samples;
+    item->total.period += position->value.period;
+    item->total.samples += position->value.samples;
     item->self.period += self.period;
     item->self.samples += self.samples;
-    item->place_count++;
+    item->position_count++;
     found->groups[found->count] = *slot;
-    found->places[found->count++] = *place;
+    found->positions[found->count++] = *position;
     return true;
 }
 
@@ -113,21 +113,21 @@ static bool find_callees(struct found *found, uint32_t node)
 
     for (uint32_t at = pf_tui_first_child(&model->index->nodes, node); at != PF_TUI_NONE;
          at = pf_tui_next(&model->index->nodes, at)) {
-        const struct pf_tui_place place = {.node = at, .value = pf_tui_node_total(model, at)};
-        if (place.value.samples && !find(found, &place, pf_tui_node_self(model, at)))
+        const struct pf_tui_location position = {.node = at, .value = pf_tui_node_total(model, at)};
+        if (position.value.samples && !find(found, &position, pf_tui_node_self(model, at)))
             return false;
     }
     return true;
 }
 
-static bool find_caller(struct found *found, const struct pf_tui_place *from)
+static bool find_caller(struct found *found, const struct pf_tui_location *from)
 {
     static const struct pf_tui_value none = {0, 0};
-    const struct pf_tui_place place = {.node = from->is_caller ? from->node
-                                                               : pf_tui_parent(&found->model->index->nodes, from->node),
-                                       .value = from->value};
+    const struct pf_tui_location position = {
+        .node = from->is_caller ? from->node : pf_tui_parent(&found->model->index->nodes, from->node),
+        .value = from->value};
 
-    return place.node == PF_TUI_NONE || find(found, &place, none);
+    return position.node == PF_TUI_NONE || find(found, &position, none);
 }
 
 /* Each new row gets its places side by side. */
@@ -135,13 +135,13 @@ static bool deal_out(struct found *found)
 {
     for (size_t i = 0; i < found->item_count; i++) {
         struct pf_tui_item *item = &found->items[i];
-        if (!(item->places = malloc(item->place_count * sizeof(*item->places))))
+        if (!(item->positions = malloc(item->position_count * sizeof(*item->positions))))
             return false;
-        item->place_count = 0;
+        item->position_count = 0;
     }
     for (size_t i = 0; i < found->count; i++) {
         struct pf_tui_item *item = &found->items[found->groups[i]];
-        item->places[item->place_count++] = found->places[i];
+        item->positions[item->position_count++] = found->positions[i];
     }
     return true;
 }
@@ -150,7 +150,7 @@ static void end_finding(struct found *found)
 {
     for (size_t i = 0; i < found->item_count; i++)
         found->model->slot[found->items[i].function] = PF_TUI_NONE;
-    free(found->places);
+    free(found->positions);
     free(found->groups);
 }
 
@@ -158,7 +158,7 @@ static void free_items(struct pf_tui_item *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free_items(items[i].items, items[i].item_count);
-        free(items[i].places);
+        free(items[i].positions);
     }
     free(items);
 }
@@ -172,7 +172,7 @@ static size_t drop_light(const struct pf_tui_list *list, struct pf_tui_item *ite
         if (weighs_enough(list, items[i].total))
             items[kept++] = items[i];
         else
-            free(items[i].places);
+            free(items[i].positions);
     }
     return kept;
 }
@@ -191,47 +191,49 @@ static bool settle(struct pf_tui_list *list, struct found *found, bool fine)
 }
 
 /* The rows of samples that ended in the function, by where it is in their stacks. */
-static bool find_self_places(struct pf_tui_list *list, struct pf_tui_item *item)
+static bool find_self_positions(struct pf_tui_list *list, struct pf_tui_item *item)
 {
     const struct pf_tui_index *index = list->model->index;
-    size_t room = 0;
+    size_t capacity = 0;
 
     for (size_t i = 0; i < index->row_count; i++) {
         const struct pf_tui_row *row = &index->rows[i];
         if (row->leaf != item->function || !pf_tui_row_passes(list->model, row))
             continue;
-        if (!grow(&item->places, &room, item->place_count + 1, sizeof(*item->places)))
+        if (!grow(&item->positions, &capacity, item->position_count + 1, sizeof(*item->positions)))
             return false;
-        item->places[item->place_count++] = (struct pf_tui_place){.node = row->at == PF_TUI_NONE ? row->node : row->at,
-                                                                  .is_caller = row->at == PF_TUI_NONE,
-                                                                  .value = {row->period, row->samples}};
+        item->positions[item->position_count++] =
+            (struct pf_tui_location){.node = row->at == PF_TUI_NONE ? row->node : row->at,
+                                     .is_caller = row->at == PF_TUI_NONE,
+                                     .value = {row->period, row->samples}};
     }
     return true;
 }
 
-static bool find_outer_places(struct pf_tui_list *list, struct pf_tui_item *item)
+static bool find_outer_positions(struct pf_tui_list *list, struct pf_tui_item *item)
 {
     const struct pf_tui_index *index = list->model->index;
     const struct pf_tui_function *function = &index->functions[item->function];
 
-    item->places = malloc((function->count + 1) * sizeof(*item->places));
-    if (!item->places)
+    item->positions = malloc((function->count + 1) * sizeof(*item->positions));
+    if (!item->positions)
         return false;
     for (uint32_t i = 0; i < function->count; i++) {
         const uint32_t node = index->outer_nodes[function->first + i];
         const struct pf_tui_value value = pf_tui_node_total(list->model, node);
         if (value.samples)
-            item->places[item->place_count++] = (struct pf_tui_place){.node = node, .value = value};
+            item->positions[item->position_count++] = (struct pf_tui_location){.node = node, .value = value};
     }
     return true;
 }
 
-static bool find_places(struct pf_tui_list *list, struct pf_tui_item *item)
+static bool find_positions(struct pf_tui_list *list, struct pf_tui_item *item)
 {
-    if (item->has_places)
+    if (item->has_positions)
         return true;
-    item->has_places = list->view == PF_TUI_CALLERS ? find_self_places(list, item) : find_outer_places(list, item);
-    return item->has_places;
+    item->has_positions =
+        list->view == PF_TUI_CALLERS ? find_self_positions(list, item) : find_outer_positions(list, item);
+    return item->has_positions;
 }
 
 /* Makes what is below a row, which may be nothing. */
@@ -242,11 +244,11 @@ static bool make_items(struct pf_tui_list *list, struct pf_tui_item *item)
 
     if (item->has_items)
         return true;
-    if (!find_places(list, item))
+    if (!find_positions(list, item))
         return false;
-    for (size_t i = 0; i < item->place_count && fine; i++)
-        fine =
-            goes_to_callers(list) ? find_caller(&found, &item->places[i]) : find_callees(&found, item->places[i].node);
+    for (size_t i = 0; i < item->position_count && fine; i++)
+        fine = goes_to_callers(list) ? find_caller(&found, &item->positions[i])
+                                     : find_callees(&found, item->positions[i].node);
     if (!settle(list, &found, fine))
         return false;
     item->items = found.items;
@@ -299,7 +301,7 @@ static bool make_roots(struct pf_tui_list *list)
 static bool add_lines(struct pf_tui_list *list, struct pf_tui_item *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!grow(&list->lines, &list->line_room, list->line_count + 1, sizeof(*list->lines)))
+        if (!grow(&list->lines, &list->line_capacity, list->line_count + 1, sizeof(*list->lines)))
             return false;
         list->lines[list->line_count++] = &items[i];
         if (items[i].is_open && !add_lines(list, items[i].items, items[i].item_count))
@@ -332,7 +334,7 @@ void pf_tui_list_close(struct pf_tui_list *list)
     free(list->lines);
     list->items = NULL;
     list->lines = NULL;
-    list->item_count = list->line_count = list->line_room = 0;
+    list->item_count = list->line_count = list->line_capacity = 0;
 }
 
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
@@ -373,7 +375,7 @@ static bool open_below(struct pf_tui_list *list, struct pf_tui_item *item, unsig
 bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth)
 {
     struct pf_tui_item *const at = pf_tui_list_at(list);
-    size_t left = MOST_OPENED;
+    size_t left = MAX_OPENED;
     bool fine = true;
 
     for (size_t i = 0; i < (item ? 1 : list->item_count) && fine; i++)
@@ -420,7 +422,7 @@ struct kept {
 struct pf_tui_memory {
     const struct pf_tui_index *index;
     struct kept *all;
-    size_t count, room;
+    size_t count, capacity;
     size_t cursor; /* plus one; 0: there was none */
     size_t line;   /* of the window */
     bool at_top;
@@ -434,7 +436,7 @@ static bool keep(struct pf_tui_memory *memory, const struct pf_tui_list *list, c
     for (size_t i = 0; i < count; i++) {
         if (!items[i].is_open && &items[i] != at)
             continue;
-        if (!grow(&memory->all, &memory->room, memory->count + 1, sizeof(*memory->all)))
+        if (!grow(&memory->all, &memory->capacity, memory->count + 1, sizeof(*memory->all)))
             return false;
         memory->all[memory->count++] = (struct kept){parent, items[i].function, items[i].is_open};
         if (&items[i] == at)
@@ -445,7 +447,7 @@ static bool keep(struct pf_tui_memory *memory, const struct pf_tui_list *list, c
     return true;
 }
 
-static void forget(struct pf_tui_memory *memory)
+static void discard(struct pf_tui_memory *memory)
 {
     if (memory)
         free(memory->all);
@@ -463,7 +465,7 @@ struct pf_tui_memory *pf_tui_list_remember(const struct pf_tui_list *list)
     memory->at_top = list->cursor == 0;
     if (keep(memory, list, list->items, list->item_count, 0))
         return memory;
-    forget(memory);
+    discard(memory);
     return NULL;
 }
 
@@ -519,6 +521,6 @@ bool pf_tui_list_recall(struct pf_tui_list *list, struct pf_tui_memory *memory)
         list->top = list->cursor > memory->line ? list->cursor - memory->line : 0;
     }
     free(found);
-    forget(memory);
+    discard(memory);
     return fine;
 }

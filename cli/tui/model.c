@@ -7,7 +7,7 @@
 /* Of a combo. */
 enum { IN_BASE = 1, PASSES = 2, OF_EVENT = 4 };
 
-static void free_rooms(struct pf_tui_model *model)
+static void free_buffers(struct pf_tui_model *model)
 {
     free(model->self);
     free(model->total);
@@ -21,7 +21,7 @@ static void free_rooms(struct pf_tui_model *model)
     free(model->slot);
 }
 
-static bool make_rooms(struct pf_tui_model *model, const struct pf_tui_index *index)
+static bool make_buffers(struct pf_tui_model *model, const struct pf_tui_index *index)
 {
     const size_t chains = index->nodes.chain_count + 1;
 
@@ -60,21 +60,21 @@ bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index
 {
     struct pf_tui_model fresh = *model;
 
-    if (!make_rooms(&fresh, index)) {
-        free_rooms(&fresh);
+    if (!make_buffers(&fresh, index)) {
+        free_buffers(&fresh);
         return false;
     }
     fresh.event = choose_event(model, index);
     fresh.index = index;
     fresh.previous = model->index;
     pf_tui_index_free(model->previous);
-    free_rooms(model);
+    free_buffers(model);
     *model = fresh;
     pf_tui_model_add_up(model);
     return true;
 }
 
-void pf_tui_model_forget(struct pf_tui_model *model)
+void pf_tui_model_discard(struct pf_tui_model *model)
 {
     pf_tui_index_free(model->previous);
     model->previous = NULL;
@@ -82,7 +82,7 @@ void pf_tui_model_forget(struct pf_tui_model *model)
 
 void pf_tui_model_close(struct pf_tui_model *model)
 {
-    free_rooms(model);
+    free_buffers(model);
     pf_tui_filters_clear(&model->filters);
     pf_tui_index_free(model->index);
     pf_tui_index_free(model->previous);

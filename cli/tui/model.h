@@ -41,7 +41,7 @@ struct pf_tui_model {
 };
 
 /* Where a list of rows is in the stacks: of a function that others call the nodes of those, with what they weigh for it. */
-struct pf_tui_place {
+struct pf_tui_location {
     uint32_t node;
     bool is_caller; /* the node is not the function itself, but what called it */
     struct pf_tui_value value;
@@ -55,9 +55,9 @@ struct pf_tui_item {
     const char *by, *name;
     struct pf_tui_item *parent; /* NULL: of the list itself */
     struct pf_tui_item *items;  /* below it, once they were asked for */
-    struct pf_tui_place *places;
-    size_t item_count, place_count;
-    bool is_open, has_places, has_items;
+    struct pf_tui_location *positions;
+    size_t item_count, position_count;
+    bool is_open, has_positions, has_items;
 };
 
 struct pf_tui_list {
@@ -71,7 +71,7 @@ struct pf_tui_list {
     struct pf_tui_item *items;
     size_t item_count;
     struct pf_tui_item **lines; /* what is to be seen, from the top */
-    size_t line_count, line_room;
+    size_t line_count, line_capacity;
     size_t cursor, top;
     uint64_t made_of; /* model->changed */
 };
@@ -79,7 +79,7 @@ struct pf_tui_list {
 /* Takes the index. Event 0 is shown if it was none before, else the one of the same name. False: out of memory; the old one stays. */
 bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index);
 /* No list remembers the index before this one any more. */
-void pf_tui_model_forget(struct pf_tui_model *model);
+void pf_tui_model_discard(struct pf_tui_model *model);
 void pf_tui_model_close(struct pf_tui_model *model);
 /* After the filters, the event or the weights have changed. */
 void pf_tui_model_add_up(struct pf_tui_model *model);

@@ -26,15 +26,16 @@ struct pf_tui_nodes {
 };
 
 /* Where the stacks of the profile are, by their numbers there. */
-struct pf_tui_places {
+struct pf_tui_locations {
     uint32_t *at;
     uint32_t *ends;
 };
 
 /* False: out of memory. Both have to be closed in any case. */
-bool pf_tui_nodes_make(struct pf_tui_nodes *nodes, struct pf_tui_places *places, const struct perfile_profile *profile);
+bool pf_tui_nodes_make(struct pf_tui_nodes *nodes, struct pf_tui_locations *positions,
+                       const struct perfile_profile *profile);
 void pf_tui_nodes_close(struct pf_tui_nodes *nodes);
-void pf_tui_places_close(struct pf_tui_places *places);
+void pf_tui_locations_close(struct pf_tui_locations *positions);
 
 static inline bool pf_tui_starts_chain(const struct pf_tui_nodes *nodes, uint32_t node)
 {

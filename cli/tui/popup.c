@@ -65,7 +65,7 @@ static bool leaves(int key)
 struct text {
     const char *title;
     char **lines; /* cut to the width that the window has */
-    size_t count, room, top;
+    size_t count, capacity, top;
     const char *all;
     int columns;
     int hanging; /* how far lines that go on are indented */
@@ -73,13 +73,13 @@ struct text {
 
 static bool add_line(struct text *text, const char *from, size_t bytes, int indent)
 {
-    if (text->count == text->room) {
-        const size_t room = text->room ? 2 * text->room : 64;
-        void *grown = realloc(text->lines, room * sizeof(*text->lines));
+    if (text->count == text->capacity) {
+        const size_t capacity = text->capacity ? 2 * text->capacity : 64;
+        void *grown = realloc(text->lines, capacity * sizeof(*text->lines));
         if (!grown)
             return false;
         text->lines = grown;
-        text->room = room;
+        text->capacity = capacity;
     }
     char *line = NULL;
     if (asprintf(&line, "%*s%.*s", indent, "", (int)bytes, from) < 0)
@@ -148,13 +148,13 @@ static void draw_text(struct pf_tui *app, void *context)
 
     if (text->columns != app->screen.columns)
         wrap(app, text);
-    const size_t most = text->count > page ? text->count - page : 0;
-    text->top = text->top < most ? text->top : most;
+    const size_t max = text->count > page ? text->count - page : 0;
+    text->top = text->top < max ? text->top : max;
     draw_frame(app, text->title);
     for (size_t i = 0; i < page && text->top + i < text->count; i++)
         pf_tui_add(&app->screen, (int)i + 1, 1, app->screen.columns - 1, PF_TUI_PLAIN, text->lines[text->top + i]);
     pf_tui_format(&app->screen, app->screen.rows - 1, 0, app->screen.columns, PF_TUI_STATUS,
-                  text->top < most ? " More below (Down, Space)   Esc back" : " Esc back");
+                  text->top < max ? " More below (Down, Space)   Esc back" : " Esc back");
 }
 
 void pf_tui_show_text(struct pf_tui *app, const char *title, const char *all, int hanging)
@@ -164,9 +164,9 @@ void pf_tui_show_text(struct pf_tui *app, const char *title, const char *all, in
 
     while (!leaves(key = pf_tui_wait(app, draw_text, &text)) && key != PF_KEY_ENTER) {
         const size_t page = (size_t)app->screen.rows - 2;
-        size_t most = text.count > page ? text.count - page + 1 : 1;
-        if (!scrolls_with_mouse(app, key, &text.top, most))
-            (void)scrolls(key, &text.top, most, page);
+        size_t max = text.count > page ? text.count - page + 1 : 1;
+        if (!scrolls_with_mouse(app, key, &text.top, max))
+            (void)scrolls(key, &text.top, max, page);
     }
     free_lines(&text);
     free(text.lines);
@@ -259,7 +259,7 @@ static void draw_question(struct pf_tui *app, void *context)
     pf_tui_put(&app->screen, y, x, 1, PF_TUI_PLAIN | PF_TUI_SELECTED, "");
 }
 
-bool pf_tui_ask(struct pf_tui *app, const char *text, char *answer, size_t room)
+bool pf_tui_ask(struct pf_tui *app, const char *text, char *answer, size_t capacity)
 {
     const struct question question = {text, answer};
     size_t used = strlen(answer);
@@ -271,7 +271,7 @@ bool pf_tui_ask(struct pf_tui *app, const char *text, char *answer, size_t room)
         if (key == PF_KEY_BACKSPACE && used) { /* a whole character */
             while (used && ((unsigned char)answer[--used] & 0xc0) == 0x80)
                 ;
-        } else if (key >= ' ' && key < 256 && key != PF_KEY_BACKSPACE && used + 1 < room) {
+        } else if (key >= ' ' && key < 256 && key != PF_KEY_BACKSPACE && used + 1 < capacity) {
             answer[used++] = (char)key;
         }
         answer[used] = 0;

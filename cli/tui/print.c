@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { FILES = 1000, MOST_BYTES = 64 << 20 };
+enum { FILES = 1000, MAX_BYTES = 64 << 20 };
 
 static int to_writer = -1;
 
@@ -67,7 +67,7 @@ static _Noreturn void serve(int from)
     signal(SIGINT, SIG_IGN); /* meant for who is seen; we end with that one */
     signal(SIGQUIT, SIG_IGN);
     signal(SIGTSTP, SIG_IGN);
-    while (read_all(from, &bytes, sizeof(bytes)) == 0 && bytes <= MOST_BYTES) {
+    while (read_all(from, &bytes, sizeof(bytes)) == 0 && bytes <= MAX_BYTES) {
         char *text = malloc(bytes + (size_t)1);
         int result = -ENOMEM;
         if (!text || read_all(from, text, bytes) < 0)
@@ -103,7 +103,7 @@ int pf_tui_print(const char *text, size_t bytes)
     const uint32_t size = (uint32_t)bytes;
     int result;
 
-    if (to_writer < 0 || bytes > MOST_BYTES)
+    if (to_writer < 0 || bytes > MAX_BYTES)
         return -EFBIG;
     if (write_all(to_writer, &size, sizeof(size)) < 0 || write_all(to_writer, text, bytes) < 0 ||
         read_all(to_writer, &result, sizeof(result)) < 0)

@@ -96,9 +96,9 @@ static unsigned function_style(const struct pf_tui_index *index, uint32_t functi
 /* Levels of a deep tree are as narrow as leaves room for a name. */
 static int indent(const struct pf_tui *app, const struct pf_tui_item *item)
 {
-    const int most = app->screen.columns / 3, wanted = 2 * (int)(item->depth < 1000 ? item->depth : 1000);
+    const int max = app->screen.columns / 3, wanted = 2 * (int)(item->depth < 1000 ? item->depth : 1000);
 
-    return wanted < most ? wanted : most;
+    return wanted < max ? wanted : max;
 }
 
 static void draw_name(struct pf_tui *app, struct pf_tui_list *list, struct pf_tui_item *item, int y, int x,

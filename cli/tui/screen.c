@@ -167,8 +167,8 @@ static const struct theme light[PF_TUI_STYLES] = {
 /* PERFILE_THEME, or what some terminals say of their background. */
 static const struct theme *choose_theme(void)
 {
-    const char *named = getenv("PERFILE_THEME"), *said = getenv("COLORFGBG");
-    const char *background = said ? strrchr(said, ';') : NULL;
+    const char *named = getenv("PERFILE_THEME"), *stated = getenv("COLORFGBG");
+    const char *background = stated ? strrchr(stated, ';') : NULL;
 
     if (named && *named)
         return strcmp(named, "light") ? dark : light;
@@ -511,8 +511,8 @@ static const char *next_piece(const struct pf_tui_screen *out, const char *text,
     size_t bytes = 1;
 
     if ((unsigned char)*text >= 0x80) {
-        const size_t room = strnlen(text, 4);
-        const size_t found = out->utf8 ? mbrtowc(&wide, text, room, &state) : (size_t)-1;
+        const size_t capacity = strnlen(text, 4);
+        const size_t found = out->utf8 ? mbrtowc(&wide, text, capacity, &state) : (size_t)-1;
         const int width = found - 1 < 4 ? wcwidth(wide) : -1;
         if (width == 1 || width == 2) { /* those without a width would stand in the cells of others */
             const size_t shown = perfile_text_escape(text, found, piece, 24);
@@ -535,17 +535,17 @@ static const char *next_piece(const struct pf_tui_screen *out, const char *text,
     return text + bytes;
 }
 
-size_t pf_tui_cells(const struct pf_tui_screen *out, const char *text, size_t most)
+size_t pf_tui_cells(const struct pf_tui_screen *out, const char *text, size_t max)
 {
     size_t used = 0;
     char piece[24];
     int cells;
 
-    while (*text && used < most) {
+    while (*text && used < max) {
         text = next_piece(out, text, piece, &cells);
         used += (size_t)cells;
     }
-    return used < most ? used : most;
+    return used < max ? used : max;
 }
 
 int pf_tui_add(const struct pf_tui_screen *out, int y, int x, int cells, unsigned style, const char *text)
@@ -590,16 +590,16 @@ int pf_tui_format(const struct pf_tui_screen *out, int y, int x, int cells, unsi
 /* What is to be escaped is so before the name is cut, lest half an escape is left. */
 static void put_fitted(const struct pf_tui_screen *out, int y, int x, int cells, unsigned style, const char *name)
 {
-    const size_t bytes = strlen(name), room = 4 * bytes + 1;
-    char *escaped = malloc(2 * room);
+    const size_t bytes = strlen(name), capacity = 4 * bytes + 1;
+    char *escaped = malloc(2 * capacity);
 
     if (!escaped) {
         pf_tui_put(out, y, x, cells, style, name);
         return;
     }
-    perfile_text_escape(name, bytes, escaped, room);
-    (void)perfile_name_fit(escaped, (size_t)cells, escaped + room, room);
-    pf_tui_put(out, y, x, cells, style, escaped + room);
+    perfile_text_escape(name, bytes, escaped, capacity);
+    (void)perfile_name_fit(escaped, (size_t)cells, escaped + capacity, capacity);
+    pf_tui_put(out, y, x, cells, style, escaped + capacity);
     free(escaped);
 }
 

@@ -86,7 +86,7 @@ void pf_tui_screen_show(void);
 void pf_tui_screen_redraw(void);
 
 /* How many cells a text takes, at most `most`, when it is drawn. */
-size_t pf_tui_cells(const struct pf_tui_screen *screen, const char *text, size_t most);
+size_t pf_tui_cells(const struct pf_tui_screen *screen, const char *text, size_t max);
 /*
  * Draws the text in exactly so many cells, cut or filled with spaces. Control characters and the like are drawn as \xNN, wide
  * characters take two cells. What is outside the screen is not drawn. Returns the next column.

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 1000 };
+enum { MAX_COLUMNS = 1000 };
 
 /* Seconds since the beginning, as short as they can be told apart. */
 static void time_text(const struct pf_tui_index *index, uint64_t steps, char text[24])
@@ -56,12 +56,12 @@ static bool is_chosen(const struct pf_tui *app, int column)
            end_of(app, column) > app->model.first_step;
 }
 
-static void draw_column(struct pf_tui *app, int column, uint64_t weight, uint64_t most)
+static void draw_column(struct pf_tui *app, int column, uint64_t weight, uint64_t max)
 {
     const unsigned lines = (unsigned)app->at.time_count;
     const unsigned cursor = app->time.choosing && column == app->time.cursor ? PF_TUI_SELECTED : 0;
     const unsigned style = (is_chosen(app, column) ? PF_TUI_RANGE : PF_TUI_BAR) | cursor;
-    unsigned eighths = most ? (unsigned)((double)weight / (double)most * 8 * lines + 0.5) : 0;
+    unsigned eighths = max ? (unsigned)((double)weight / (double)max * 8 * lines + 0.5) : 0;
 
     eighths = eighths ? eighths : weight != 0;
     for (unsigned i = 0; i < lines; i++) {
@@ -74,7 +74,7 @@ static void draw_column(struct pf_tui *app, int column, uint64_t weight, uint64_
 void pf_tui_draw_time(struct pf_tui *app)
 {
     const struct pf_tui_index *index = app->model.index;
-    uint64_t weights[MOST_COLUMNS], most = 0;
+    uint64_t weights[MAX_COLUMNS], max = 0;
     char end[24], start[24];
 
     if (!app->at.time_count)
@@ -85,17 +85,17 @@ void pf_tui_draw_time(struct pf_tui *app)
     struct pf_tui_time *time = &app->time;
     time->from = left;
     time->columns = app->screen.columns - left - right;
-    time->columns = time->columns < MOST_COLUMNS ? time->columns : MOST_COLUMNS;
+    time->columns = time->columns < MAX_COLUMNS ? time->columns : MAX_COLUMNS;
     time->cursor = time->cursor < time->columns ? time->cursor : time->columns - 1;
     const int y = app->at.time + app->at.time_count - 1;
     pf_tui_add(&app->screen, y, 0, left, PF_TUI_DIM, left ? start : "");
     pf_tui_add(&app->screen, y, app->screen.columns - right + 1, right, PF_TUI_DIM, end);
     for (int i = 0; i < time->columns; i++) {
         weights[i] = weight_of(app, i);
-        most = weights[i] > most ? weights[i] : most;
+        max = weights[i] > max ? weights[i] : max;
     }
     for (int i = 0; i < time->columns; i++)
-        draw_column(app, i, weights[i], most);
+        draw_column(app, i, weights[i], max);
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ static bool asks_for_text(const struct pf_settings *settings)
     return asks_for_report(settings) || asks_for_listing(settings);
 }
 
-static const char *terminal_lack(void)
+static const char *terminal_missing(void)
 {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return "standard input and output are not a terminal";
@@ -46,13 +46,13 @@ bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *s
     if (!command->interactive || settings->help || (settings->stdio && !settings->tui) ||
         (asks_for_text(settings) && !settings->tui))
         return false;
-    const char *lack = settings->stdio           ? "--stdio asks for text"
-                       : asks_for_text(settings) ? "another option asks for text"
-                                                 : terminal_lack();
-    if (!lack)
+    const char *missing = settings->stdio           ? "--stdio asks for text"
+                          : asks_for_text(settings) ? "another option asks for text"
+                                                    : terminal_missing();
+    if (!missing)
         return true;
     if (settings->tui) {
-        pf_message("%s: --tui is not possible: %s", command->name, lack);
+        pf_message("%s: --tui is not possible: %s", command->name, missing);
         *status = PF_STATUS_USAGE;
     }
     return false;

@@ -149,14 +149,14 @@ struct perfile_flame_options {
      */
     uint64_t page_bytes;
     /*
-     * Places in the graph of an event (a function below its callers) that are kept, PERFILE_FLAME_PLACE_BYTES each: when there are so many,
+     * Places in the graph of an event (a function below its callers) that are kept, PERFILE_FLAME_NODE_BYTES each: when there are so many,
      * samples in new places are drawn without the callers between their thread and their function, and the picture and a note say how many.
      * 0: all. Since 0.1.
      */
     uint64_t max_nodes;
 };
 /* At most; for limits by the memory that there is. */
-#define PERFILE_FLAME_PLACE_BYTES 64
+#define PERFILE_FLAME_NODE_BYTES 64
 #define PERFILE_FLAME_OPTIONS_INIT PERFILE_SIZED(struct perfile_flame_options)
 
 /* The colours of flame graphs by position; NULL after the last. Static text; doc may be NULL. */
@@ -207,14 +207,14 @@ struct perfile_report_options {
     /* Regular expression: samples below a function whose name matches it, the outermost one, are as if in that function. */
     const char *ignore_callees;
     /*
-     * Places in call graphs (a function below its callers) that are kept, PERFILE_REPORT_PLACE_BYTES each: when there are
+     * Places in call graphs (a function below its callers) that are kept, PERFILE_REPORT_NODE_BYTES each: when there are
      * so many, samples whose callers are new are counted without them, and a note says how many. Rows of functions
      * themselves stay exact. 0: all.
      */
     uint64_t max_nodes;
 };
 /* At most; for limits by the memory that there is. */
-#define PERFILE_REPORT_PLACE_BYTES 56
+#define PERFILE_REPORT_NODE_BYTES 56
 #define PERFILE_REPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_report_options)
 
 /* The columns of reports by position; NULL after the last. Static text; doc may be NULL. */
@@ -376,7 +376,7 @@ struct perfile_output_options {
      */
     bool escape_names;
     /* Called at the end for filters that matched nothing. May be NULL. */
-    perfile_unmatched_told *unmatched;
+    perfile_on_unmatched *unmatched;
     void *unmatched_context;
     /*
      * NULL: malloc. As the reader's it may be called from another thread, and with more than one thread from several at a
@@ -464,7 +464,7 @@ PERFILE_API void perfile_unwinder_close(struct perfile_unwinder *unwinder);
  * sample and follows mappings.
  */
 PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, const struct perfile_sample *sample,
-                               uint64_t *addresses, size_t room);
+                               uint64_t *addresses, size_t capacity);
 
 /*
  * The build id of the binary behind a mapping, where it would be looked for to find symbols: how many bytes; 0 when there is
@@ -563,7 +563,7 @@ PERFILE_API const char *perfile_library_at(size_t index, const char **purpose, b
  * process from writing elsewhere. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than
  * `room` bytes).
  */
-PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t room);
+PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t capacity);
 /*
  * Makes room in that folder: of the files in it that are called HEX-HEX and `suffix` those that were used (modified) longest ago
  * go until all take at most `limit_bytes`, but never the one named `kept` (NULL: none), and what is called like them with .new
@@ -580,7 +580,7 @@ PERFILE_API void perfile_cache_trim(const char *suffix, const char *kept, uint64
  * `text` of `room` bytes gets the result and a NUL; of a name that has no room itself (strlen(name) + 1 bytes), its start.
  * Returns the bytes without the NUL. The time is linear in the length of the name.
  */
-PERFILE_API size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t room);
+PERFILE_API size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t capacity);
 /* How many columns the text takes on a terminal, if that prints all of it; control characters count as 1. */
 PERFILE_API size_t perfile_name_columns(const char *text);
 /* The values of perfile_filter.off_cpu by position; NULL after the last. Static text. */

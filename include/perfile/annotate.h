@@ -28,7 +28,7 @@ struct perfile_annotation_options {
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
     /* Called at the end for filters that matched nothing. May be NULL. */
-    perfile_unmatched_told *unmatched;
+    perfile_on_unmatched *unmatched;
     void *unmatched_context;
     /* Must live as long as the annotation. NULL: malloc. */
     const struct perfile_allocator *allocator;
@@ -180,7 +180,7 @@ PERFILE_API void perfile_listing_close(struct perfile_listing *listing);
 /* enum perfile_listing_state */
 PERFILE_API int perfile_listing_state(const struct perfile_listing *listing);
 /* Why there are no instructions, and what would help: a sentence without its full stop; NULL: they are there. */
-PERFILE_API const char *perfile_listing_lack(const struct perfile_listing *listing);
+PERFILE_API const char *perfile_listing_missing(const struct perfile_listing *listing);
 PERFILE_API size_t perfile_listing_line_count(const struct perfile_listing *listing);
 PERFILE_API PERFILE_MUST_CHECK int perfile_listing_line_at(const struct perfile_listing *listing, size_t index,
                                                            struct perfile_listing_line *line);

@@ -76,7 +76,7 @@ struct perfile_convert_options {
      * mappings. perfile_unwind of <perfile/analysis.h> is one. The records are then written in the order of time.
      */
     int (*unwind)(void *context, struct perfile_session *session, const struct perfile_sample *sample,
-                  uint64_t *addresses, size_t room);
+                  uint64_t *addresses, size_t capacity);
     void *unwind_context;
     const struct perfile_edit_options *edit; /* or NULL */
 };
@@ -175,7 +175,7 @@ struct perfile_cut_options {
     uint64_t samples;    /* at most so many, spread evenly; 0: all. Not together with `every` */
     const struct perfile_edit_options *edit; /* or NULL */
     /* Called at the end for filters that matched nothing. May be NULL. */
-    perfile_unmatched_told *unmatched;
+    perfile_on_unmatched *unmatched;
     void *unmatched_context;
 };
 #define PERFILE_CUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_cut_options)

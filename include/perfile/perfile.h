@@ -103,7 +103,7 @@ PERFILE_API uint32_t perfile_version_number(void);
  * `room` bytes with the NUL at the end; what does not fit is left out, whole characters at a time. Returns the bytes
  * without the NUL. With `room` 4 * bytes + 1 everything fits.
  */
-PERFILE_API size_t perfile_text_escape(const void *text, size_t bytes, char *to, size_t room);
+PERFILE_API size_t perfile_text_escape(const void *text, size_t bytes, char *to, size_t capacity);
 
 /* ---- errors ------------------------------------------------------------------------------------------------- */
 
@@ -499,10 +499,10 @@ struct perfile_counts {
     uint64_t lost_events;
     uint64_t data_bytes; /* bytes of the record area that were walked */
     uint64_t inflated_bytes;
-    uint64_t lost_samples; /* what all LOST_SAMPLES records state */
-    uint64_t lost_told;    /* what LOST records state */
-    uint64_t lost_counted; /* of lost_samples: perf's records at the end, without a time, already in LOST records */
-    uint64_t aux_bytes;    /* AUX data (instruction traces and the like), which is not decoded */
+    uint64_t lost_samples;  /* what all LOST_SAMPLES records state */
+    uint64_t lost_reported; /* what LOST records state */
+    uint64_t lost_counted;  /* of lost_samples: perf's records at the end, without a time, already in LOST records */
+    uint64_t aux_bytes;     /* AUX data (instruction traces and the like), which is not decoded */
     uint32_t aux_type;     /* what it is, see perfile_enum_name("auxtrace_type", type); 0: the recording does not say */
     uint64_t stat_counts;  /* STAT records: the values of `perf stat record` */
     uint64_t unread_bytes; /* of the record area, behind the times that were asked for: nothing there was counted */
@@ -796,7 +796,7 @@ struct perfile_unmatched {
     size_t known_count;
 };
 /* Called at the end, once for each such part; what it is given is valid during the call. */
-typedef void perfile_unmatched_told(void *context, const struct perfile_unmatched *unmatched);
+typedef void perfile_on_unmatched(void *context, const struct perfile_unmatched *unmatched);
 
 /* ---- sessions: threads, maps and names over time ---------------------------------------------------------------- */
 

@@ -47,7 +47,7 @@ struct perfile_stream_options {
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
     /* Called at the end for filters that matched nothing. May be NULL. */
-    perfile_unmatched_told *unmatched;
+    perfile_on_unmatched *unmatched;
     void *unmatched_context;
     /*
      * Must live as long as the stream. NULL: malloc. With more than one thread it may be called from several at a
@@ -182,7 +182,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_stream_losses(const struct perfile_st
  * What periods of the event count: "ns" of the clocks, "cycles" and the like of hardware events, else "events". Writes at
  * most `room` bytes with the NUL; returns `text`.
  */
-PERFILE_API const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t room);
+PERFILE_API const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t capacity);
 
 /* ---- aggregated profiles ----------------------------------------------------------------------------------------- */
 
@@ -225,7 +225,7 @@ struct perfile_profile_options {
     uint64_t time_quantum; /* ns, the steps of the key time; 0: 100 ms */
     const char *path;      /* of the recording, or NULL; symbols->recording, too, where that is not set */
     /* Called at the end for filters that matched nothing. May be NULL. */
-    perfile_unmatched_told *unmatched;
+    perfile_on_unmatched *unmatched;
     void *unmatched_context;
     /*
      * Must live as long as the profile. NULL: malloc. With more than one thread it may be called from several at a
@@ -479,14 +479,14 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_open(struct perfile_reader *
 /* NULL is allowed. */
 PERFILE_API void perfile_resolver_close(struct perfile_resolver *resolver);
 
-struct perfile_place {
-    size_t size;      /* sizeof(struct perfile_place) */
+struct perfile_location {
+    size_t size;      /* sizeof(struct perfile_location) */
     uint64_t address; /* in memory */
     int32_t pid;      /* whose memory; not looked at in the kernel */
     unsigned cpumode; /* as in struct perfile_stream_sample; only 1 and 2 have mappings */
     uint32_t flags;   /* enum perfile_resolve_flags */
 };
-#define PERFILE_PLACE_INIT PERFILE_SIZED(struct perfile_place)
+#define PERFILE_LOCATION_INIT PERFILE_SIZED(struct perfile_location)
 
 /*
  * The frames at an address at the moment of the session, that of the record it delivered last: inlined functions, innermost
@@ -494,8 +494,8 @@ struct perfile_place {
  * is known the frame says so. Errors: ARGUMENT (size is not set), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_frames(struct perfile_resolver *resolver,
-                                                           const struct perfile_place *place, uint32_t *frames,
-                                                           size_t room, struct perfile_error *error);
+                                                           const struct perfile_location *location, uint32_t *frames,
+                                                           size_t capacity, struct perfile_error *error);
 /* As perfile_stream_frame, _label and _module. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_frame(const struct perfile_resolver *resolver, uint32_t id,
                                                           struct perfile_frame *frame);

@@ -158,7 +158,7 @@ struct perfile_table_options {
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
     /* Called at the end for filters that matched nothing. May be NULL. */
-    perfile_unmatched_told *unmatched;
+    perfile_on_unmatched *unmatched;
     void *unmatched_context;
     /*
      * NULL: malloc. Batches are given back to it by whoever releases them: it must outlive them all, and take calls from

@@ -45,7 +45,7 @@ struct pf_address_cache {
     size_t limit;              /* of these: then some are forgotten */
     struct pf_map numbers;     /* of spaces, by their keys */
     uint32_t *spare;           /* numbers that are nobody's */
-    size_t spare_count, spare_room;
+    size_t spare_count, spare_capacity;
     struct pf_recent_number {
         uint64_t key;
         const void *space;
@@ -57,85 +57,85 @@ struct pf_address_cache {
     struct pf_address_slots *replaced; /* the last ones first */
 };
 
-void pf_address_cache_open(struct pf_address_cache *places, const struct perfile_allocator *allocator);
+void pf_address_cache_open(struct pf_address_cache *positions, const struct perfile_allocator *allocator);
 /* Nobody else is looking. */
-void pf_address_cache_close(struct pf_address_cache *places);
+void pf_address_cache_close(struct pf_address_cache *positions);
 
 /* ---- who numbers ---- */
 
 /* The number of a space that is known by `key`, and is at `space` now; UINT32_MAX when out of memory. */
-uint32_t pf_address_cache_number_of(struct pf_address_cache *places, uint64_t key, const void *space);
+uint32_t pf_address_cache_number_of(struct pf_address_cache *positions, uint64_t key, const void *space);
 /* The same of one that stays where it is. */
-static inline uint32_t pf_address_cache_number(struct pf_address_cache *places, const void *space)
+static inline uint32_t pf_address_cache_number(struct pf_address_cache *positions, const void *space)
 {
-    return pf_address_cache_number_of(places, (uintptr_t)space, space);
+    return pf_address_cache_number_of(positions, (uintptr_t)space, space);
 }
 
 /*
  * The `count` numbers are of spaces that nobody asks for any more: when one is asked for all the same it gets another.
  * False when out of memory: nothing has changed.
  */
-bool pf_address_cache_retire(struct pf_address_cache *places, const uint32_t *numbers, size_t count);
+bool pf_address_cache_retire(struct pf_address_cache *positions, const uint32_t *numbers, size_t count);
 /* They were retired, and then emptied, and may be other spaces'. False when out of memory. */
-bool pf_address_cache_reuse(struct pf_address_cache *places, const uint32_t *numbers, size_t count);
+bool pf_address_cache_reuse(struct pf_address_cache *positions, const uint32_t *numbers, size_t count);
 
 /* ---- who enters ---- */
 
 /* Nothing is known of the space, whose number was retired. */
-void pf_address_cache_empty(struct pf_address_cache *places, uint32_t number);
+void pf_address_cache_empty(struct pf_address_cache *positions, uint32_t number);
 
-static inline struct pf_address_table *pf_address_cache_table(const struct pf_address_cache *places, uint32_t number)
+static inline struct pf_address_table *pf_address_cache_table(const struct pf_address_cache *positions, uint32_t number)
 {
-    return pf_segments_at(&places->tables, number);
+    return pf_segments_at(&positions->tables, number);
 }
 
 /* The space is asked for, before anything of it is found: it is not among those that are forgotten next. */
-static inline void pf_address_cache_ask(struct pf_address_cache *places, uint32_t number)
+static inline void pf_address_cache_ask(struct pf_address_cache *positions, uint32_t number)
 {
-    pf_address_cache_table(places, number)->asked = true;
-    places->known = number < places->known ? places->known : (size_t)number + 1;
+    pf_address_cache_table(positions, number)->asked = true;
+    positions->known = number < positions->known ? positions->known : (size_t)number + 1;
 }
 
 /*
  * Where the address is, or the empty place where it belongs: pf_address_cache_fill that before the next look. NULL when
  * out of memory.
  */
-struct pf_address_slot *pf_address_cache_find(struct pf_address_cache *places, uint32_t number, uint64_t ip);
+struct pf_address_slot *pf_address_cache_find(struct pf_address_cache *positions, uint32_t number, uint64_t ip);
 
-static inline void pf_address_cache_fill(struct pf_address_cache *places, uint32_t number,
-                                         struct pf_address_slot *place, uint32_t value)
+static inline void pf_address_cache_fill(struct pf_address_cache *positions, uint32_t number,
+                                         struct pf_address_slot *position, uint32_t value)
 {
-    __atomic_store_n(&place->value, value + 1, __ATOMIC_RELEASE);
-    pf_address_cache_table(places, number)->used++;
+    __atomic_store_n(&position->value, value + 1, __ATOMIC_RELEASE);
+    pf_address_cache_table(positions, number)->used++;
 }
 
-static inline const void *pf_address_cache_space(const struct pf_address_cache *places, uint32_t number)
+static inline const void *pf_address_cache_space(const struct pf_address_cache *positions, uint32_t number)
 {
-    return __atomic_load_n(&pf_address_cache_table(places, number)->space, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pf_address_cache_table(positions, number)->space, __ATOMIC_ACQUIRE);
 }
 
 /* Others are done with all that they began before this was called for the `lag`th last time. */
-void pf_address_cache_pass(struct pf_address_cache *places);
+void pf_address_cache_pass(struct pf_address_cache *positions);
 
 /* ---- who looks ---- */
 
 /* How often tables were forgotten: what is looked at after this is as it was behind the last time, or later. */
-static inline uint64_t pf_address_cache_forgotten(const struct pf_address_cache *places)
+static inline uint64_t pf_address_cache_forgotten(const struct pf_address_cache *positions)
 {
-    return __atomic_load_n(&places->forgotten, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&positions->forgotten, __ATOMIC_ACQUIRE);
 }
 
 /* Good until pf_address_cache_pass tells that it is not; NULL: nothing is known of the space. */
-static inline const struct pf_address_slots *pf_address_cache_look(const struct pf_address_cache *places,
+static inline const struct pf_address_slots *pf_address_cache_look(const struct pf_address_cache *positions,
                                                                    uint32_t number)
 {
-    return __atomic_load_n(&pf_address_cache_table(places, number)->slots, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pf_address_cache_table(positions, number)->slots, __ATOMIC_ACQUIRE);
 }
 
-static inline size_t pf_address_slots_first(const struct pf_address_cache *places, const struct pf_address_slots *slots,
-                                            uint64_t ip)
+static inline size_t pf_address_slots_first(const struct pf_address_cache *positions,
+                                            const struct pf_address_slots *slots, uint64_t ip)
 {
-    return pf_pair_hash(places->seed, 64 - slots->bits, ip, 0);
+    return pf_pair_hash(positions->seed, 64 - slots->bits, ip, 0);
 }
 
 /* From the first place on: what is stored plus one, or 0. */

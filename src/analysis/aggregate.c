@@ -26,7 +26,7 @@ void perfile_profile_close(struct perfile_profile *profile)
     if (!profile)
         return;
     for (enum pf_aggregate_kind i = 0; i < PF_AGGREGATE_KINDS; i++)
-        pf_free(&profile->watch.allocator, profile->lists[i].items, profile->lists[i].room * pf_aggregate_bytes(i));
+        pf_free(&profile->watch.allocator, profile->lists[i].items, profile->lists[i].capacity * pf_aggregate_bytes(i));
     pf_arena_close(&profile->arena);
     pf_free(profile->watch.below, profile, sizeof(*profile));
 }
@@ -43,9 +43,9 @@ static void close_indexes(struct pf_aggregate *aggregate)
     for (size_t i = 0; i < PF_AGGREGATE_INDEXED; i++)
         close_index(aggregate->allocator, &aggregate->index[i]);
     close_index(aggregate->allocator, &aggregate->text_index);
-    pf_free(aggregate->allocator, aggregate->texts, aggregate->text_room * sizeof(*aggregate->texts));
+    pf_free(aggregate->allocator, aggregate->texts, aggregate->text_capacity * sizeof(*aggregate->texts));
     aggregate->texts = NULL;
-    aggregate->text_count = aggregate->text_room = 0;
+    aggregate->text_count = aggregate->text_capacity = 0;
 }
 
 void pf_aggregate_close(struct pf_aggregate *aggregate)
@@ -112,7 +112,7 @@ uint32_t pf_aggregate_append(struct pf_aggregate *aggregate, enum pf_aggregate_k
     struct pf_aggregate_list *list = &aggregate->profile->lists[kind];
     const size_t bytes = pf_aggregate_bytes(kind);
     if (list->count >= PF_AGGREGATE_NONE - 1 ||
-        !pf_grow(aggregate->allocator, &list->items, &list->room, list->count + 1, bytes))
+        !pf_grow(aggregate->allocator, &list->items, &list->capacity, list->count + 1, bytes))
         return PF_AGGREGATE_NONE;
     memcpy((char *)list->items + list->count * bytes, item, bytes);
     return (uint32_t)list->count++;
@@ -166,7 +166,7 @@ bool pf_aggregate_list(struct pf_aggregate *aggregate, enum pf_aggregate_kind ki
 bool pf_aggregate_reserve(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, size_t count)
 {
     struct pf_aggregate_list *list = &aggregate->profile->lists[kind];
-    return pf_grow(aggregate->allocator, &list->items, &list->room, list->count + count, pf_aggregate_bytes(kind));
+    return pf_grow(aggregate->allocator, &list->items, &list->capacity, list->count + count, pf_aggregate_bytes(kind));
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ bool pf_aggregate_reserve(struct pf_aggregate *aggregate, enum pf_aggregate_kind
 static const char *add_text(struct pf_aggregate *aggregate, const char *text, size_t bytes)
 {
     if (aggregate->text_count >= PF_AGGREGATE_NONE - 1 ||
-        !pf_grow(aggregate->allocator, &aggregate->texts, &aggregate->text_room, aggregate->text_count + 1,
+        !pf_grow(aggregate->allocator, &aggregate->texts, &aggregate->text_capacity, aggregate->text_count + 1,
                  sizeof(*aggregate->texts)))
         return NULL;
     const char *kept = pf_arena_text(&aggregate->profile->arena, text, bytes);
@@ -265,12 +265,12 @@ static void trim_lists(struct pf_aggregate *aggregate)
     for (enum pf_aggregate_kind i = 0; i < PF_AGGREGATE_KINDS; i++) {
         struct pf_aggregate_list *list = &aggregate->profile->lists[i];
         const size_t bytes = pf_aggregate_bytes(i);
-        void *smaller = list->count < list->room && list->count
-                            ? pf_resize(aggregate->allocator, list->items, list->room * bytes, list->count * bytes)
+        void *smaller = list->count < list->capacity && list->count
+                            ? pf_resize(aggregate->allocator, list->items, list->capacity * bytes, list->count * bytes)
                             : NULL;
         if (smaller) {
             list->items = smaller;
-            list->room = list->count;
+            list->capacity = list->count;
         }
     }
 }

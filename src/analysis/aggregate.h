@@ -126,7 +126,7 @@ union pf_aggregate_item {
 
 struct pf_aggregate_list {
     void *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct perfile_profile {
@@ -156,8 +156,8 @@ struct __attribute__((packed, aligned(4))) pf_arrival {
 struct pf_arrivals {
     const struct perfile_allocator *allocator;
     struct pf_arrival *all;
-    size_t count, room;
-    size_t most;   /* with more of them the list ... */
+    size_t count, capacity;
+    size_t max;    /* with more of them the list ... */
     bool too_many; /* ... is left empty */
 };
 
@@ -179,7 +179,7 @@ struct pf_aggregate {
     struct pf_aggregate_index index[PF_AGGREGATE_INDEXED];
     struct pf_aggregate_index text_index;
     const char **texts;
-    size_t text_count, text_room;
+    size_t text_count, text_capacity;
     struct pf_arrivals *arrivals; /* of the only profile that is added to it, or NULL */
 };
 

@@ -18,7 +18,7 @@ static bool take_text(struct pf_aggregate *aggregate, struct perfile_reader *rea
 struct words {
     struct pf_aggregate *aggregate;
     const char **list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static int take_word(void *context, const struct perfile_value *value)
@@ -28,7 +28,7 @@ static int take_word(void *context, const struct perfile_value *value)
     const char *text = copy;
     const bool fine =
         copy && pf_aggregate_text(words->aggregate, &text) &&
-        pf_grow(words->aggregate->allocator, &words->list, &words->room, words->count + 1, sizeof(*words->list));
+        pf_grow(words->aggregate->allocator, &words->list, &words->capacity, words->count + 1, sizeof(*words->list));
     pf_text_free(words->aggregate->allocator, copy);
     if (fine)
         words->list[words->count++] = text;
@@ -50,7 +50,7 @@ static bool take_cmdline(struct pf_aggregate *aggregate, struct perfile_reader *
         memcpy(recording->cmdline, words.list, words.count * sizeof(*words.list));
         recording->cmdline_count = words.count;
     }
-    pf_free(aggregate->allocator, words.list, words.room * sizeof(*words.list));
+    pf_free(aggregate->allocator, words.list, words.capacity * sizeof(*words.list));
     return fine;
 }
 

@@ -13,20 +13,20 @@
 
 enum value { TEXT, OPTIONAL_TEXT, BYTES, FLAG, U32, I32, U64, NUMBER, OPTIONAL_NUMBER };
 
-enum { MOST_FIELDS = 12, BUILD_ID = 20 };
+enum { MAX_FIELDS = 12, BUILD_ID = 20 };
 
 /* NUMBER: of a thing of the kind `most`. U32: at most that, 0: whatever it is. */
 struct field {
     size_t offset;
     enum value value;
-    uint32_t most;
+    uint32_t max;
 };
 
 #define AT(type, member) offsetof(struct pf_aggregate_##type, member)
 static const struct layout {
     enum pf_aggregate_kind kind;
     char letter;
-    struct field fields[MOST_FIELDS];
+    struct field fields[MAX_FIELDS];
     size_t count;
 } layouts[] = {
     {PF_AGGREGATE_EVENTS,
@@ -224,9 +224,9 @@ struct reading {
     const char *at, *end;
     uint64_t line;
     uint32_t *numbers[PF_AGGREGATE_KINDS]; /* of the things of lines, which may be equal */
-    size_t counts[PF_AGGREGATE_KINDS], rooms[PF_AGGREGATE_KINDS];
+    size_t counts[PF_AGGREGATE_KINDS], capacities[PF_AGGREGATE_KINDS];
     char *text; /* the last value, without escapes */
-    size_t text_room;
+    size_t text_capacity;
     bool complete; /* the line of losses was there */
 };
 
@@ -249,7 +249,7 @@ static int take_text(struct reading *r, const char *value, size_t bytes, const c
     *text = NULL;
     if (bytes == 2 && memcmp(value, "\\N", 2) == 0)
         return 0;
-    if (!pf_grow(r->into.allocator, &r->text, &r->text_room, bytes + 1, 1))
+    if (!pf_grow(r->into.allocator, &r->text, &r->text_capacity, bytes + 1, 1))
         return PERFILE_ERROR_MEMORY;
     for (size_t i = 0; i < bytes; i++) {
         char c = value[i];
@@ -311,10 +311,10 @@ static bool take_u32(const struct reading *r, const struct field *field, const c
         return false;
     *to = (uint32_t)number;
     if (field->value == U32)
-        return !field->most || number <= field->most;
-    if (number >= r->counts[field->most])
+        return !field->max || number <= field->max;
+    if (number >= r->counts[field->max])
         return false;
-    *to = r->numbers[field->most][number];
+    *to = r->numbers[field->max][number];
     return true;
 }
 
@@ -365,7 +365,7 @@ static int take_item(struct reading *r, const struct layout *layout)
     }
     const uint32_t number = number_item(r, kind, &item);
     if (number == PF_AGGREGATE_NONE ||
-        !pf_grow(r->into.allocator, &r->numbers[kind], &r->rooms[kind], r->counts[kind] + 1, sizeof(uint32_t)))
+        !pf_grow(r->into.allocator, &r->numbers[kind], &r->capacities[kind], r->counts[kind] + 1, sizeof(uint32_t)))
         return PERFILE_ERROR_MEMORY;
     r->numbers[kind][r->counts[kind]++] = number;
     return 0;
@@ -424,9 +424,9 @@ int perfile_profile_read(const void *data, size_t bytes, const struct perfile_al
     r.end = (const char *)data + bytes;
     const int result = pf_aggregate_open(&r.into, allocator) ? take_all(&r) : PERFILE_ERROR_MEMORY;
     for (size_t i = 0; r.into.profile && i < PF_AGGREGATE_KINDS; i++)
-        pf_free(r.into.allocator, r.numbers[i], r.rooms[i] * sizeof(uint32_t));
+        pf_free(r.into.allocator, r.numbers[i], r.capacities[i] * sizeof(uint32_t));
     if (r.into.profile)
-        pf_free(r.into.allocator, r.text, r.text_room);
+        pf_free(r.into.allocator, r.text, r.text_capacity);
     if (result == 0) {
         *profile = r.into.profile;
         r.into.profile = NULL;

@@ -7,18 +7,18 @@
 
 static uint32_t number_module(struct pf_aggregate_named *named, uint32_t number)
 {
-    struct perfile_module said = PERFILE_MODULE_INIT;
-    if (pf_describe_module(pf_profile_symbols(named->profile), number, &said) < 0)
+    struct perfile_module stated = PERFILE_MODULE_INIT;
+    if (pf_describe_module(pf_profile_symbols(named->profile), number, &stated) < 0)
         return PF_AGGREGATE_NONE;
-    struct pf_aggregate_module module = {.name = said.name,
-                                         .short_name = said.short_name,
-                                         .path = said.path,
-                                         .build_id_bytes = said.build_id_bytes,
-                                         .state = said.state,
-                                         .kind = said.kind,
-                                         .kernel = said.kernel,
-                                         .jit = said.jit};
-    memcpy(module.build_id, said.build_id, sizeof(module.build_id));
+    struct pf_aggregate_module module = {.name = stated.name,
+                                         .short_name = stated.short_name,
+                                         .path = stated.path,
+                                         .build_id_bytes = stated.build_id_bytes,
+                                         .state = stated.state,
+                                         .kind = stated.kind,
+                                         .kernel = stated.kernel,
+                                         .jit = stated.jit};
+    memcpy(module.build_id, stated.build_id, sizeof(module.build_id));
     const bool fine = pf_aggregate_text(named->aggregate, &module.name) &&
                       pf_aggregate_text(named->aggregate, &module.short_name) &&
                       pf_aggregate_text(named->aggregate, &module.path);
@@ -129,10 +129,10 @@ static bool name_nodes_in_place(struct pf_aggregate_named *named, const struct n
     for (size_t i = 1; i < tree->count; i++)
         if (!name_node(named, numbers, tree->links[i], &nodes[i - 1]))
             return false;
-    pf_free(named->aggregate->allocator, list->items, list->room * sizeof(*nodes));
-    *list = (struct pf_aggregate_list){.items = nodes, .count = tree->count - 1, .room = tree->room};
+    pf_free(named->aggregate->allocator, list->items, list->capacity * sizeof(*nodes));
+    *list = (struct pf_aggregate_list){.items = nodes, .count = tree->count - 1, .capacity = tree->capacity};
     tree->links = NULL;
-    tree->count = tree->room = 0;
+    tree->count = tree->capacity = 0;
     return true;
 }
 

@@ -34,7 +34,7 @@ struct sums {
 /* A thread that had a sample not long ago: processors take turns. */
 enum { RECENT = 256 };
 struct recent {
-    const char *said; /* the name that its sample had, and the profile's text */
+    const char *stated; /* the name that its sample had, and the profile's text */
     const char *comm;
     uint32_t thread; /* plus one; 0: empty */
     uint32_t key;    /* of its last sample, of this event; NONE: another one's may be another */
@@ -50,11 +50,11 @@ struct reading {
     struct pf_tree tree; /* of links */
     struct pf_stacks stacks;
     uint32_t *row_of; /* by node of the tree: see ONLY_ROW */
-    size_t row_of_count, row_of_room;
+    size_t row_of_count, row_of_capacity;
     struct arriving last; /* whose stack is not in the tree yet */
     bool has_last;
     struct sums *sums; /* of what came, by the index of the event */
-    size_t sum_room;
+    size_t sum_capacity;
     uint64_t full;        /* samples that found no room in them */
     struct pf_map events; /* of struct perfile_event, pointers */
     struct pf_map texts;  /* of texts of the recording to those of the profile, pointers */
@@ -66,15 +66,15 @@ struct reading {
     struct pf_arrivals *arrivals; /* or NULL */
     bool frames_only;
     uint8_t *seen; /* of these, by number: that it is there (a leaf need not be in its stack) */
-    size_t seen_room;
+    size_t seen_capacity;
     struct pf_snapshot_clock clock;
 };
 
 void pf_arrivals_close(struct pf_arrivals *arrivals)
 {
-    pf_free(arrivals->allocator, arrivals->all, arrivals->room * sizeof(*arrivals->all));
+    pf_free(arrivals->allocator, arrivals->all, arrivals->capacity * sizeof(*arrivals->all));
     arrivals->all = NULL;
-    arrivals->count = arrivals->room = 0;
+    arrivals->count = arrivals->capacity = 0;
 }
 
 /* ---- options ---- */
@@ -153,13 +153,14 @@ static uint32_t event_of(struct reading *r, const struct perfile_event *event)
 /* ---- threads and keys ---- */
 
 /* The profile's text; NULL when out of memory. */
-static const char *text_of(struct reading *r, const char *said)
+static const char *text_of(struct reading *r, const char *stated)
 {
     uint64_t known;
-    if (pf_map_get(&r->texts, (uintptr_t)said, &known))
+    if (pf_map_get(&r->texts, (uintptr_t)stated, &known))
         return (const char *)(uintptr_t)known;
-    const char *text = said ? said : "[unknown]";
-    const bool fine = pf_aggregate_text(r->aggregate, &text) && pf_map_put(&r->texts, (uintptr_t)said, (uintptr_t)text);
+    const char *text = stated ? stated : "[unknown]";
+    const bool fine =
+        pf_aggregate_text(r->aggregate, &text) && pf_map_put(&r->texts, (uintptr_t)stated, (uintptr_t)text);
     return fine ? text : NULL;
 }
 
@@ -175,14 +176,14 @@ static bool find_thread(struct reading *r, const struct pf_profile_sample *sampl
         .pid = sample->pid, .tid = sample->tid, .comm = text, .first_time = UINT64_MAX};
     const uint32_t thread = text ? pf_aggregate_number(r->aggregate, PF_AGGREGATE_THREADS, &like) : PF_AGGREGATE_NONE;
     const struct pf_aggregate_comm comm = {thread, text};
-    *recent = (struct recent){.said = sample->comm, .comm = text, .thread = thread + 1, .key = PF_AGGREGATE_NONE};
+    *recent = (struct recent){.stated = sample->comm, .comm = text, .thread = thread + 1, .key = PF_AGGREGATE_NONE};
     return thread != PF_AGGREGATE_NONE &&
            pf_aggregate_number(r->aggregate, PF_AGGREGATE_COMMS, &comm) != PF_AGGREGATE_NONE;
 }
 
 static bool is_recent(const struct reading *r, const struct recent *recent, const struct pf_profile_sample *sample)
 {
-    if (!recent->thread || recent->said != sample->comm)
+    if (!recent->thread || recent->stated != sample->comm)
         return false;
     const struct pf_aggregate_thread *thread = thread_at(r, recent->thread - 1);
     return thread->tid == sample->tid && thread->pid == sample->pid;
@@ -302,7 +303,7 @@ static uint32_t *known_of(struct reading *r, uint32_t node)
     const size_t count = (size_t)node + 1, before = r->row_of_count;
     if (PF_LIKELY(count <= before))
         return &r->row_of[node];
-    if (!pf_grow(r->aggregate->allocator, &r->row_of, &r->row_of_room, count, sizeof(*r->row_of)))
+    if (!pf_grow(r->aggregate->allocator, &r->row_of, &r->row_of_capacity, count, sizeof(*r->row_of)))
         return NULL;
     memset(r->row_of + before, 0, (count - before) * sizeof(*r->row_of));
     r->row_of_count = count;
@@ -326,13 +327,13 @@ static bool enter_row(struct reading *r, uint32_t *known)
 
 static bool arrive(struct pf_arrivals *arrivals, uint32_t row, uint64_t period)
 {
-    if (arrivals->count == arrivals->most) {
+    if (arrivals->count == arrivals->max) {
         pf_arrivals_close(arrivals);
         arrivals->too_many = true;
     }
     if (arrivals->too_many)
         return true;
-    if (!pf_grow(arrivals->allocator, &arrivals->all, &arrivals->room, arrivals->count + 1, sizeof(*arrivals->all)))
+    if (!pf_grow(arrivals->allocator, &arrivals->all, &arrivals->capacity, arrivals->count + 1, sizeof(*arrivals->all)))
         return false;
     arrivals->all[arrivals->count++] = (struct pf_arrival){period, row};
     return true;
@@ -347,12 +348,12 @@ static bool enter(struct reading *r)
 
 static struct sums *sums_of(struct reading *r, const struct perfile_event *event)
 {
-    const size_t index = event ? event->index : 0, before = r->sum_room;
+    const size_t index = event ? event->index : 0, before = r->sum_capacity;
     if (PF_LIKELY(index < before))
         return &r->sums[index];
-    if (!pf_grow(r->aggregate->allocator, &r->sums, &r->sum_room, index + 1, sizeof(*r->sums)))
+    if (!pf_grow(r->aggregate->allocator, &r->sums, &r->sum_capacity, index + 1, sizeof(*r->sums)))
         return NULL;
-    memset(&r->sums[before], 0, (r->sum_room - before) * sizeof(*r->sums));
+    memset(&r->sums[before], 0, (r->sum_capacity - before) * sizeof(*r->sums));
     return &r->sums[index];
 }
 
@@ -383,21 +384,21 @@ enum { IN_STACK = 1, AS_LEAF = 2 };
 /* Those that none had before, as stacks of their own; in the order in which they would come into the tree. */
 static bool add_frames(struct reading *r, const struct pf_profile_sample *sample)
 {
-    const size_t count = pf_profile_frame_count(r->profile), before = r->seen_room;
-    if (!pf_grow(r->aggregate->allocator, &r->seen, &r->seen_room, count, sizeof(*r->seen)))
+    const size_t count = pf_profile_frame_count(r->profile), before = r->seen_capacity;
+    if (!pf_grow(r->aggregate->allocator, &r->seen, &r->seen_capacity, count, sizeof(*r->seen)))
         return false;
-    if (r->seen_room > before)
-        memset(r->seen + before, 0, r->seen_room - before);
+    if (r->seen_capacity > before)
+        memset(r->seen + before, 0, r->seen_capacity - before);
     for (size_t i = sample->frame_count; i-- > 0;) {
         const struct pf_stack_frames stack = {
-            .frames = &sample->frames[i], .frame_count = 1, .leaf = PF_STACK_NO_LEAF, .whose = (uint32_t)sample->tid};
+            .frames = &sample->frames[i], .frame_count = 1, .leaf = PF_STACK_NO_LEAF, .owner = (uint32_t)sample->tid};
         if (!(r->seen[sample->frames[i]] & IN_STACK) && !add_stack(r, sample, &stack))
             return false;
         r->seen[sample->frames[i]] |= IN_STACK;
     }
     const bool had_leaf = r->seen[sample->leaf];
     r->seen[sample->leaf] |= AS_LEAF;
-    const struct pf_stack_frames none = {.leaf = PF_STACK_NO_LEAF, .whose = (uint32_t)sample->tid};
+    const struct pf_stack_frames none = {.leaf = PF_STACK_NO_LEAF, .owner = (uint32_t)sample->tid};
     return had_leaf || add_stack(r, sample, &none);
 }
 
@@ -405,25 +406,25 @@ static bool add_sample(struct reading *r, const struct pf_profile_sample *sample
 {
     if (r->frames_only)
         return add_frames(r, sample);
-    const uint64_t most = r->options->max_frames ? r->options->max_frames : UINT64_MAX;
+    const uint64_t max = r->options->max_frames ? r->options->max_frames : UINT64_MAX;
     const struct pf_stack_frames stack = {.frames = sample->frames,
-                                          .frame_count = (size_t)pf_min(sample->frame_count, most),
+                                          .frame_count = (size_t)pf_min(sample->frame_count, max),
                                           .leaf = PF_STACK_NO_LEAF,
-                                          .whose = (uint32_t)sample->tid};
+                                          .owner = (uint32_t)sample->tid};
     return add_stack(r, sample, &stack);
 }
 
-static void forget_rows(struct reading *r)
+static void discard_rows(struct reading *r)
 {
-    pf_free(r->aggregate->allocator, r->row_of, r->row_of_room * sizeof(*r->row_of));
+    pf_free(r->aggregate->allocator, r->row_of, r->row_of_capacity * sizeof(*r->row_of));
     r->row_of = NULL;
-    r->row_of_count = r->row_of_room = 0;
+    r->row_of_count = r->row_of_capacity = 0;
 }
 
 static bool end_samples(struct reading *r)
 {
     const bool fine = pf_stacks_end(&r->stacks, &r->tree) && (!r->has_last || enter(r));
-    forget_rows(r);
+    discard_rows(r);
     return fine;
 }
 
@@ -482,8 +483,8 @@ static bool make_snapshot(struct reading *r, struct pf_aggregate *copy)
 
 static bool may_give_snapshot(struct reading *r)
 {
-    const uint64_t usual = 1000000, most = r->options->snapshot_rows ? r->options->snapshot_rows : usual;
-    return pf_snapshot_is_due(&r->clock) && pf_aggregate_count(r->aggregate->profile, PF_AGGREGATE_ROWS) <= most;
+    const uint64_t usual = 1000000, max = r->options->snapshot_rows ? r->options->snapshot_rows : usual;
+    return pf_snapshot_is_due(&r->clock) && pf_aggregate_count(r->aggregate->profile, PF_AGGREGATE_ROWS) <= max;
 }
 
 static bool give_snapshot(struct reading *r)
@@ -524,7 +525,7 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
         .frames = pf_describe_options(r->options->flags, symbols),
         .in_blocks = true,
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
-    how.frames.by_place = how.frames.by_address;
+    how.frames.by_location = how.frames.by_address;
     return pf_profile_open(reader, &how, &r->profile, error);
 }
 
@@ -538,19 +539,19 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
     if (result == 0)
         result = read_samples(r, reader, error);
     if (result == 0)
-        pf_profile_tell_full(r->full, r->options->symbols);
+        pf_profile_notify_full(r->full, r->options->symbols);
     if (result == 0 && r->options->unmatched)
-        pf_profile_tell_unmatched(r->profile, r->options->unmatched, r->options->unmatched_context);
+        pf_profile_notify_unmatched(r->profile, r->options->unmatched, r->options->unmatched_context);
     if (r->tree.allocator) {
         (void)pf_stacks_end(&r->stacks, &r->tree);
         pf_tree_close(&r->tree);
-        forget_rows(r);
+        discard_rows(r);
     }
     pf_profile_close(r->profile);
     pf_map_close(&r->events);
     pf_map_close(&r->texts);
-    pf_free(r->aggregate->allocator, r->seen, r->seen_room * sizeof(*r->seen));
-    pf_free(r->aggregate->allocator, r->sums, r->sum_room * sizeof(*r->sums));
+    pf_free(r->aggregate->allocator, r->seen, r->seen_capacity * sizeof(*r->seen));
+    pf_free(r->aggregate->allocator, r->sums, r->sum_capacity * sizeof(*r->sums));
     return result;
 }
 

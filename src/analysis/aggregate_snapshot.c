@@ -34,13 +34,13 @@ bool pf_snapshot_is_due(struct pf_snapshot_clock *clock)
 
 void pf_snapshot_begin(struct pf_snapshot_clock *clock)
 {
-    clock->begun_ms = now_ms();
+    clock->started_ms = now_ms();
 }
 
 void pf_snapshot_end(struct pf_snapshot_clock *clock)
 {
     const uint64_t now = now_ms();
-    clock->next_ms = now + pf_max(interval(clock), COST * (now - clock->begun_ms));
+    clock->next_ms = now + pf_max(interval(clock), COST * (now - clock->started_ms));
 }
 
 /* ---- what -------------------------------------------------------------------------------------------------------- */

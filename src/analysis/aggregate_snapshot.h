@@ -9,7 +9,7 @@
 struct pf_snapshot_clock {
     uint64_t interval_ms; /* 0: 500 */
     uint64_t next_ms;     /* 0: it has not begun */
-    uint64_t begun_ms;    /* the one at hand */
+    uint64_t started_ms;  /* the one at hand */
     uint32_t samples;     /* since the clock was looked at */
 };
 /* To be asked for each sample. */

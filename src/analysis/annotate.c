@@ -58,9 +58,9 @@ static void count_losses(struct perfile_annotation *made, const struct perfile_r
     const struct perfile_counts *counts = perfile_reader_counts(reader);
     made->losses.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     made->losses.filtered = pf_delivery_filtered(made->delivery);
-    pf_filter_tell(pf_delivery_filter(made->delivery), made->find.note, made->find.note_context);
+    pf_filter_notify(pf_delivery_filter(made->delivery), made->find.note, made->find.note_context);
     if (made->options.unmatched)
-        pf_delivery_tell_unmatched(made->delivery, made->options.unmatched, made->options.unmatched_context);
+        pf_delivery_notify_unmatched(made->delivery, made->options.unmatched, made->options.unmatched_context);
 }
 
 static int read_all(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
@@ -112,12 +112,12 @@ void perfile_annotation_close(struct perfile_annotation *annotation)
     pf_bundle_unload(&annotation->find);
     pf_symbols_close(annotation->symbols);
     pf_delivery_close(annotation->delivery);
-    pf_free(allocator, annotation->order, annotation->order_room * sizeof(*annotation->order));
-    pf_free(allocator, annotation->functions, annotation->function_room * sizeof(*annotation->functions));
-    pf_free(allocator, annotation->events, annotation->event_room * sizeof(*annotation->events));
-    pf_free(allocator, annotation->hits, annotation->hit_room * sizeof(*annotation->hits));
-    pf_free(allocator, annotation->sums, annotation->sum_room * sizeof(*annotation->sums));
-    pf_free(allocator, annotation->branches, annotation->branch_room * sizeof(*annotation->branches));
+    pf_free(allocator, annotation->order, annotation->order_capacity * sizeof(*annotation->order));
+    pf_free(allocator, annotation->functions, annotation->function_capacity * sizeof(*annotation->functions));
+    pf_free(allocator, annotation->events, annotation->event_capacity * sizeof(*annotation->events));
+    pf_free(allocator, annotation->hits, annotation->hit_capacity * sizeof(*annotation->hits));
+    pf_free(allocator, annotation->sums, annotation->sum_capacity * sizeof(*annotation->sums));
+    pf_free(allocator, annotation->branches, annotation->branch_capacity * sizeof(*annotation->branches));
     pf_map_close(&annotation->short_names);
     pf_map_close(&annotation->readable);
     pf_arena_close(&annotation->arena);

@@ -73,17 +73,17 @@ struct perfile_annotation {
     struct pf_map short_names; /* of pointers to names, pointers */
     struct pf_map readable;    /* likewise */
     struct pf_annotation_function *functions;
-    size_t function_count, function_room;
+    size_t function_count, function_capacity;
     uint32_t *order; /* functions with samples, by rank */
-    size_t ranked_count, order_room;
+    size_t ranked_count, order_capacity;
     struct pf_annotation_event *events;
-    size_t event_count, event_room;
+    size_t event_count, event_capacity;
     struct pf_annotation_hit *hits;
-    size_t hit_count, hit_room;
+    size_t hit_count, hit_capacity;
     struct pf_annotation_sum *sums;
-    size_t sum_count, sum_room;
+    size_t sum_count, sum_capacity;
     struct pf_annotation_branches *branches;
-    size_t branch_count, branch_room;
+    size_t branch_count, branch_capacity;
     struct perfile_losses losses;
     struct pf_sources sources;
     struct pf_disassembler *disassembler; /* NULL: not needed so far */
@@ -102,7 +102,7 @@ const char *pf_annotation_readable(struct perfile_annotation *annotation, const 
 
 /* The source frames at an address of a function, innermost first: how many of `room` there are. */
 size_t pf_annotation_frames(const struct perfile_annotation *annotation, const struct pf_annotation_function *function,
-                            uint64_t address, struct pf_source_frame *frames, size_t room);
+                            uint64_t address, struct pf_source_frame *frames, size_t capacity);
 /* As perfile_annotation_find has it; there is a function of that rank. */
 bool pf_annotation_is_called(struct perfile_annotation *annotation, size_t rank, const char *name);
 

@@ -60,22 +60,22 @@ static int choose_all(struct choosing *c, struct perfile_error *error)
     for (size_t i = 0; i < count; i++) {
         if (!is_chosen(c, i))
             continue;
-        if (!pf_grow(choice->allocator, &choice->ranks, &choice->room, choice->count + 1, sizeof(*choice->ranks)))
+        if (!pf_grow(choice->allocator, &choice->ranks, &choice->capacity, choice->count + 1, sizeof(*choice->ranks)))
             return pf_fail_memory(error, "functions");
         choice->ranks[choice->count++] = (uint32_t)i;
     }
     return pf_memory_was_short(choice->allocator) ? pf_fail_memory(error, "functions") : 0;
 }
 
-static void tell_unmatched(const struct choosing *c)
+static void report_unmatched(const struct choosing *c)
 {
     const struct perfile_annotation_options *options = &c->annotation->options;
     if (!options->unmatched)
         return;
     if (c->dsos.active)
-        pf_filter_tell_unmatched(&c->dsos, NULL, NULL, options->unmatched, options->unmatched_context);
+        pf_filter_notify_unmatched(&c->dsos, NULL, NULL, options->unmatched, options->unmatched_context);
     if (c->names.active && !c->choice->count)
-        pf_filter_tell_unmatched(&c->names, NULL, NULL, options->unmatched, options->unmatched_context);
+        pf_filter_notify_unmatched(&c->names, NULL, NULL, options->unmatched, options->unmatched_context);
 }
 
 static int parse_limit(struct choosing *c, struct perfile_error *error)
@@ -114,7 +114,7 @@ int pf_annotation_choose(struct perfile_annotation *annotation, const struct per
     if (result == 0)
         result = choose_all(&c, error);
     if (result == 0)
-        tell_unmatched(&c);
+        report_unmatched(&c);
     pf_filter_close(&c.dsos);
     pf_filter_close(&c.names);
     return result;
@@ -123,5 +123,5 @@ int pf_annotation_choose(struct perfile_annotation *annotation, const struct per
 void pf_annotation_choice_close(struct pf_annotation_choice *choice)
 {
     if (choice->allocator)
-        pf_free(choice->allocator, choice->ranks, choice->room * sizeof(*choice->ranks));
+        pf_free(choice->allocator, choice->ranks, choice->capacity * sizeof(*choice->ranks));
 }

@@ -8,7 +8,7 @@
 struct pf_annotation_choice {
     const struct perfile_allocator *allocator;
     uint32_t *ranks; /* ascending */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /*

@@ -13,7 +13,7 @@
 #include "symbol/code.h"
 #include "symbol/demangle/demangle.h"
 
-enum { CODE_BYTES_MAX = 16 << 20, FRAMES_MAX = 64, LACK_BYTES = 768 };
+enum { CODE_BYTES_MAX = 16 << 20, FRAMES_MAX = 64, MISSING_BYTES = 768 };
 
 struct line {
     uint64_t address;
@@ -36,11 +36,11 @@ struct perfile_listing {
     struct pf_code_bytes code;
     uint64_t start, end; /* of the function, as its table counts */
     enum perfile_listing_state state;
-    char lack[LACK_BYTES];
+    char missing[MISSING_BYTES];
     struct line *lines;
-    size_t line_count, line_room;
+    size_t line_count, line_capacity;
     struct pf_source_frame *frames;
-    size_t frame_count, frame_room;
+    size_t frame_count, frame_capacity;
 };
 
 /* ---- why there is none ------------------------------------------------------------------------------------------- */
@@ -51,58 +51,59 @@ static const struct pf_module *module_of(const struct perfile_listing *code)
 }
 
 /* printf's text without its end. */
-static void lack(struct perfile_listing *code, enum perfile_listing_state state, const char *format, ...)
+static void missing(struct perfile_listing *code, enum perfile_listing_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void lack(struct perfile_listing *code, enum perfile_listing_state state, const char *format, ...)
+static void missing(struct perfile_listing *code, enum perfile_listing_state state, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(code->lack, sizeof(code->lack), format, arguments);
+    vsnprintf(code->missing, sizeof(code->missing), format, arguments);
     va_end(arguments);
     code->state = state;
 }
 
-static void lack_file(struct perfile_listing *code)
+static void missing_file(struct perfile_listing *code)
 {
     const struct pf_module *module = module_of(code);
-    switch (pf_module_lack(module)) {
-    case PF_LACK_BUILD:
-        lack(code, PERFILE_LISTING_OTHER_BUILD, "%.400s here is another build (%.40s) than the recorded one (%.40s)",
-             module->name, module->other_build_id && *module->other_build_id ? module->other_build_id : "no build id",
-             module->build_id);
+    switch (pf_module_missing_kind(module)) {
+    case PF_MISSING_BUILD:
+        missing(code, PERFILE_LISTING_OTHER_BUILD, "%.400s here is another build (%.40s) than the recorded one (%.40s)",
+                module->name,
+                module->other_build_id && *module->other_build_id ? module->other_build_id : "no build id",
+                module->build_id);
         return;
-    case PF_LACK_KERNEL:
-        lack(code, PERFILE_LISTING_NO_KERNEL, "the code of %.400s is not here: the recorded kernel's vmlinux has it",
-             module->name);
+    case PF_MISSING_KERNEL:
+        missing(code, PERFILE_LISTING_NO_KERNEL, "the code of %.400s is not here: the recorded kernel's vmlinux has it",
+                module->name);
         return;
-    case PF_LACK_JIT:
-        lack(code, PERFILE_LISTING_NOT_KEPT, "this code was made at run time: only a jitdump file keeps it");
+    case PF_MISSING_JIT:
+        missing(code, PERFILE_LISTING_NOT_KEPT, "this code was made at run time: only a jitdump file keeps it");
         return;
     default:
-        lack(code, PERFILE_LISTING_NO_FILE,
-             "%.400s was not found: a copy of the recorded machine's files, its build-id cache or debuginfod has it",
-             module->name);
+        missing(code, PERFILE_LISTING_NO_FILE,
+                "%.400s was not found: a copy of the recorded machine's files, its build-id cache or debuginfod has it",
+                module->name);
     }
 }
 
-static void lack_bytes(struct perfile_listing *code)
+static void missing_bytes(struct perfile_listing *code)
 {
     const struct pf_module *module = module_of(code);
     if (module->kernel && !module->path)
-        lack(
+        missing(
             code, PERFILE_LISTING_NO_KERNEL,
             "the kernel's code cannot be read from %.400s: the recorded kernel's vmlinux has it, and root may read its "
             "memory",
             code->code.path);
     else
-        lack(code, PERFILE_LISTING_NO_BYTES, "%.400s has no code at 0x%" PRIx64, code->code.path, code->start);
+        missing(code, PERFILE_LISTING_NO_BYTES, "%.400s has no code at 0x%" PRIx64, code->code.path, code->start);
 }
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 static struct line *add_line(struct perfile_listing *code, uint64_t address)
 {
-    if (!pf_grow(code->allocator, &code->lines, &code->line_room, code->line_count + 1, sizeof(*code->lines)))
+    if (!pf_grow(code->allocator, &code->lines, &code->line_capacity, code->line_count + 1, sizeof(*code->lines)))
         return NULL;
     struct line *line = &code->lines[code->line_count++];
     *line = (struct line){.address = address, .target = PERFILE_NO_ID};
@@ -129,10 +130,10 @@ static uint32_t step(const struct pf_insn_machine *machine, const uint8_t *bytes
 
 static const char *text_of(struct perfile_listing *code, const char *mnemonic, const char *operands)
 {
-    const size_t room = strlen(mnemonic) + strlen(operands) + 8;
-    char *text = pf_arena_new(&code->arena, room);
+    const size_t capacity = strlen(mnemonic) + strlen(operands) + 8;
+    char *text = pf_arena_new(&code->arena, capacity);
     if (text)
-        snprintf(text, room, *operands ? "%-6s %s" : "%s", mnemonic, operands);
+        snprintf(text, capacity, *operands ? "%-6s %s" : "%s", mnemonic, operands);
     return text;
 }
 
@@ -153,11 +154,11 @@ static const char *text_of_branch(struct perfile_listing *code, const struct pf_
         return text_of(code, words->mnemonic, words->operands);
     if (offset)
         snprintf(plus, sizeof(plus), "+0x%" PRIx64, offset);
-    const size_t room = sizeof(words->operands) + strlen(name) + 64;
-    char *operands = pf_arena_new(&code->arena, room);
+    const size_t capacity = sizeof(words->operands) + strlen(name) + 64;
+    char *operands = pf_arena_new(&code->arena, capacity);
     if (!operands)
         return NULL;
-    snprintf(operands, room, "%.*s%" PRIx64 " <%s%s>", kept, words->operands, words->branch, name, plus);
+    snprintf(operands, capacity, "%.*s%" PRIx64 " <%s%s>", kept, words->operands, words->branch, name, plus);
     return text_of(code, words->mnemonic, operands);
 }
 
@@ -188,7 +189,7 @@ static bool take_apart(struct perfile_listing *code, struct line *line, const ui
 }
 
 /* For perfile_disassemble: what is out of order or elsewhere is none. */
-static void take_given(void *listing, uint64_t address, const char *text)
+static void take_passed(void *listing, uint64_t address, const char *text)
 {
     struct perfile_listing *code = listing;
     struct line *line = &code->lines[code->line_count - 1];
@@ -201,7 +202,7 @@ static void take_given(void *listing, uint64_t address, const char *text)
 }
 
 /* Bytes in between belong to the instruction before. */
-static void measure_given(struct perfile_listing *code, size_t first)
+static void measure_passed(struct perfile_listing *code, size_t first)
 {
     for (size_t i = first; i < code->line_count; i++) {
         const bool is_last = i + 1 == code->line_count;
@@ -211,36 +212,37 @@ static void measure_given(struct perfile_listing *code, size_t first)
 }
 
 /* *any: it gave something. False: out of memory. */
-static bool add_given(struct perfile_listing *code, bool *any)
+static bool add_passed(struct perfile_listing *code, bool *any)
 {
     const struct perfile_annotation_options *options = &code->annotation->options;
     const size_t first = code->line_count;
-    const struct perfile_machine_code given = {.size = sizeof(given),
-                                               .bytes = code->code.bytes,
-                                               .byte_count = code->code.count,
-                                               .address = code->start,
-                                               .elf_machine = code->code.machine.elf_machine,
-                                               .is_64 = code->code.machine.is_64,
-                                               .is_big_endian = code->code.machine.is_big_endian};
+    const struct perfile_machine_code passed = {.size = sizeof(passed),
+                                                .bytes = code->code.bytes,
+                                                .byte_count = code->code.count,
+                                                .address = code->start,
+                                                .elf_machine = code->code.machine.elf_machine,
+                                                .is_64 = code->code.machine.is_64,
+                                                .is_big_endian = code->code.machine.is_big_endian};
     if (!add_line(code, code->start))
         return false;
-    options->disassemble(options->disassemble_context, &given, take_given, code);
+    options->disassemble(options->disassemble_context, &passed, take_passed, code);
     *any = code->line_count > first + 1 || code->lines[first].text;
     if (*any)
-        measure_given(code, first);
+        measure_passed(code, first);
     else
         code->line_count = first;
     return !pf_memory_was_short(code->allocator);
 }
 
-static void lack_machine(struct perfile_listing *code)
+static void missing_machine(struct perfile_listing *code)
 {
     if (!pf_disassembler_exists(code->allocator)) {
-        lack(code, PERFILE_LISTING_NO_MACHINE, "nothing disassembles here: libcapstone is not installed");
+        missing(code, PERFILE_LISTING_NO_MACHINE, "nothing disassembles here: libcapstone is not installed");
         return;
     }
-    lack(code, PERFILE_LISTING_NO_MACHINE, "capstone does not know the instructions of this machine (%u in ELF files)",
-         code->code.machine.elf_machine);
+    missing(code, PERFILE_LISTING_NO_MACHINE,
+            "capstone does not know the instructions of this machine (%u in ELF files)",
+            code->code.machine.elf_machine);
 }
 
 static bool knows_machine(const struct perfile_listing *code)
@@ -252,12 +254,12 @@ static bool knows_machine(const struct perfile_listing *code)
 static bool add_instructions(struct perfile_listing *code)
 {
     bool any = false;
-    if (code->annotation->options.disassemble && !add_given(code, &any))
+    if (code->annotation->options.disassemble && !add_passed(code, &any))
         return false;
     if (any)
         return true;
     if (!knows_machine(code))
-        lack_machine(code);
+        missing_machine(code);
     bool enough = true;
     for (size_t at = 0; at < code->code.count && enough;) {
         struct line *line = add_line(code, code->start + at);
@@ -379,10 +381,10 @@ static bool has_frames(const struct perfile_listing *code, const struct line *li
 }
 
 size_t pf_annotation_frames(const struct perfile_annotation *annotation, const struct pf_annotation_function *function,
-                            uint64_t address, struct pf_source_frame *frames, size_t room)
+                            uint64_t address, struct pf_source_frame *frames, size_t capacity)
 {
     const struct pf_location location = {.module = function->module, .symbol = function->symbol, .address = address};
-    return pf_symbols_inlines(annotation->symbols, &location, frames, room);
+    return pf_symbols_inlines(annotation->symbols, &location, frames, capacity);
 }
 
 /* False: out of memory. */
@@ -390,14 +392,15 @@ static bool find_frames(struct perfile_listing *code, size_t index)
 {
     struct pf_source_frame frames[FRAMES_MAX];
     struct line *line = &code->lines[index];
-    const size_t room = code->annotation->wishes.symbols.no_inline ? 1 : FRAMES_MAX;
-    const size_t count = pf_annotation_frames(code->annotation, code->function, line->address, frames, room);
+    const size_t capacity = code->annotation->wishes.symbols.no_inline ? 1 : FRAMES_MAX;
+    const size_t count = pf_annotation_frames(code->annotation, code->function, line->address, frames, capacity);
     if (index && has_frames(code, line - 1, frames, count)) {
         line->frames = line[-1].frames;
         line->frame_count = count;
         return true;
     }
-    if (!pf_grow(code->allocator, &code->frames, &code->frame_room, code->frame_count + count, sizeof(*code->frames)))
+    if (!pf_grow(code->allocator, &code->frames, &code->frame_capacity, code->frame_count + count,
+                 sizeof(*code->frames)))
         return false;
     if (count)
         memcpy(code->frames + code->frame_count, frames, count * sizeof(*frames));
@@ -437,22 +440,22 @@ static int read_code(struct perfile_listing *code)
     if (!pf_symbols_range(annotation->symbols, function->module, function->symbol, &code->start, &code->end)) {
         const struct pf_module *module = module_of(code);
         if (module && !module->table)
-            lack_file(code);
+            missing_file(code);
         else
-            lack(code, PERFILE_LISTING_NO_SYMBOL, "no symbol covers these addresses");
+            missing(code, PERFILE_LISTING_NO_SYMBOL, "no symbol covers these addresses");
         return 0;
     }
     if (code->end - code->start > CODE_BYTES_MAX) {
-        lack(code, PERFILE_LISTING_TOO_LONG, "it is longer than 16 MiB");
+        missing(code, PERFILE_LISTING_TOO_LONG, "it is longer than 16 MiB");
         return 0;
     }
     const int read = pf_code_bytes_read(annotation->symbols, function->module, code->start,
                                         (size_t)(code->end - code->start), &code->code);
     code->code.machine.is_thumb = pf_symbols_is_thumb(annotation->symbols, function->module, function->symbol);
     if (read == PF_CODE_NO_FILE)
-        lack_file(code);
+        missing_file(code);
     else if (read == PF_CODE_NO_BYTES)
-        lack_bytes(code);
+        missing_bytes(code);
     else if (!open_disassembler(annotation))
         return PERFILE_ERROR_MEMORY;
     return read < 0 ? read : 0;
@@ -507,8 +510,8 @@ void perfile_listing_close(struct perfile_listing *code)
     if (!code)
         return;
     pf_code_bytes_close(code->annotation->symbols, &code->code);
-    pf_free(code->allocator, code->lines, code->line_room * sizeof(*code->lines));
-    pf_free(code->allocator, code->frames, code->frame_room * sizeof(*code->frames));
+    pf_free(code->allocator, code->lines, code->line_capacity * sizeof(*code->lines));
+    pf_free(code->allocator, code->frames, code->frame_capacity * sizeof(*code->frames));
     pf_arena_close(&code->arena);
     pf_free(code->allocator, code, sizeof(*code));
 }
@@ -520,9 +523,9 @@ int perfile_listing_state(const struct perfile_listing *code)
     return (int)code->state;
 }
 
-const char *perfile_listing_lack(const struct perfile_listing *code)
+const char *perfile_listing_missing(const struct perfile_listing *code)
 {
-    return code->state == PERFILE_LISTING_READY ? NULL : code->lack;
+    return code->state == PERFILE_LISTING_READY ? NULL : code->missing;
 }
 
 size_t perfile_listing_line_count(const struct perfile_listing *code)

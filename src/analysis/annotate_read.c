@@ -30,10 +30,10 @@ struct reading {
     struct perfile_annotation *annotation;
     const struct perfile_allocator *allocator;
     struct pf_delivered item;
-    struct pf_address_cache places; /* of addresses: a hit */
-    struct pf_pairs functions;      /* (module, symbol) to function */
-    struct pf_pairs hits;           /* (event and function, address) to hit */
-    struct pf_pairs branches;       /* (function, address) to branches */
+    struct pf_address_cache positions; /* of addresses: a hit */
+    struct pf_pairs functions;         /* (module, symbol) to function */
+    struct pf_pairs hits;              /* (event and function, address) to hit */
+    struct pf_pairs branches;          /* (function, address) to branches */
     struct waiting waiting[WAITING];
     unsigned waiting_count;
 };
@@ -48,7 +48,7 @@ static uint32_t function_of(struct reading *r, const struct pf_location *locatio
     if (pf_pairs_get(&r->functions, location->module, location->symbol, &found))
         return found;
     if (number == NONE - 1 ||
-        !pf_grow(r->allocator, &annotation->functions, &annotation->function_room, annotation->function_count + 1,
+        !pf_grow(r->allocator, &annotation->functions, &annotation->function_capacity, annotation->function_count + 1,
                  sizeof(*annotation->functions)) ||
         !pf_pairs_put(&r->functions, location->module, location->symbol, number))
         return NONE;
@@ -68,7 +68,7 @@ static uint32_t hit_of(struct reading *r, uint32_t event, uint32_t function, uin
     if (function == NONE || pf_pairs_get(&r->hits, key, address, &found))
         return function == NONE ? NONE : found;
     if (number == NONE - 1 ||
-        !pf_grow(r->allocator, &annotation->hits, &annotation->hit_room, annotation->hit_count + 1,
+        !pf_grow(r->allocator, &annotation->hits, &annotation->hit_capacity, annotation->hit_count + 1,
                  sizeof(*annotation->hits)) ||
         !pf_pairs_put(&r->hits, key, address, number))
         return NONE;
@@ -86,16 +86,16 @@ static bool locate(struct reading *r, const struct perfile_space *space, uint64_
 /* Some hit at a sampled address that is not known yet; NONE: out of memory. */
 static uint32_t find_hit(struct reading *r, const struct waiting *sample)
 {
-    pf_address_cache_ask(&r->places, sample->space);
-    struct pf_address_slot *slot = pf_address_cache_find(&r->places, sample->space, sample->ip);
+    pf_address_cache_ask(&r->positions, sample->space);
+    struct pf_address_slot *slot = pf_address_cache_find(&r->positions, sample->space, sample->ip);
     if (slot && slot->value)
         return slot->value - 1;
     struct pf_location location;
-    if (!slot || !locate(r, pf_address_cache_space(&r->places, sample->space), sample->ip, &location))
+    if (!slot || !locate(r, pf_address_cache_space(&r->positions, sample->space), sample->ip, &location))
         return NONE;
     const uint32_t hit = hit_of(r, sample->event, function_of(r, &location), location.table_address);
     if (hit != NONE)
-        pf_address_cache_fill(&r->places, sample->space, slot, hit);
+        pf_address_cache_fill(&r->positions, sample->space, slot, hit);
     return hit;
 }
 
@@ -142,7 +142,7 @@ static bool flush(struct reading *r)
     for (unsigned i = 0; i < r->waiting_count && enough; i++)
         enough = add_up(r, &r->waiting[i]);
     r->waiting_count = 0;
-    pf_address_cache_pass(&r->places);
+    pf_address_cache_pass(&r->positions);
     return enough && !pf_memory_was_short(r->allocator);
 }
 
@@ -150,17 +150,18 @@ static bool flush(struct reading *r)
 static bool wait(struct reading *r, uint32_t event)
 {
     const struct perfile_space *space = pf_delivered_space(&r->item, r->item.record->misc & PERFILE_MISC_CPUMODE_MASK);
-    const uint32_t number = pf_address_cache_number(&r->places, space);
+    const uint32_t number = pf_address_cache_number(&r->positions, space);
     struct waiting *sample = &r->waiting[r->waiting_count++];
     if (number == UINT32_MAX)
         return false;
-    *sample = (struct waiting){.slots = number < r->places.known ? pf_address_cache_look(&r->places, number) : NULL,
-                               .ip = r->item.sample.ip,
-                               .period = r->item.sample.period,
-                               .space = number,
-                               .event = event};
+    *sample =
+        (struct waiting){.slots = number < r->positions.known ? pf_address_cache_look(&r->positions, number) : NULL,
+                         .ip = r->item.sample.ip,
+                         .period = r->item.sample.period,
+                         .space = number,
+                         .event = event};
     if (sample->slots) {
-        sample->first = pf_address_slots_first(&r->places, sample->slots, sample->ip);
+        sample->first = pf_address_slots_first(&r->positions, sample->slots, sample->ip);
         __builtin_prefetch(&sample->slots->at[sample->first]);
     }
     return true;
@@ -182,7 +183,7 @@ static struct pf_annotation_branches *branches_at(struct reading *r, uint64_t ip
     if (pf_pairs_get(&r->branches, function, location.table_address, &found))
         return &annotation->branches[found];
     if (number == NONE - 1 ||
-        !pf_grow(r->allocator, &annotation->branches, &annotation->branch_room, annotation->branch_count + 1,
+        !pf_grow(r->allocator, &annotation->branches, &annotation->branch_capacity, annotation->branch_count + 1,
                  sizeof(*annotation->branches)) ||
         !pf_pairs_put(&r->branches, function, location.table_address, number))
         return NULL;
@@ -225,14 +226,14 @@ static uint32_t event_of(struct reading *r, const struct perfile_event *event)
 {
     struct perfile_annotation *annotation = r->annotation;
     const uint32_t number = event ? event->index + 1 : 0;
-    const size_t room = annotation->event_room;
+    const size_t capacity = annotation->event_capacity;
     if (PF_LIKELY(number < annotation->event_count && annotation->events[number].samples))
         return number;
-    if (number >= room) {
-        if (!pf_grow(r->allocator, &annotation->events, &annotation->event_room, (size_t)number + 1,
+    if (number >= capacity) {
+        if (!pf_grow(r->allocator, &annotation->events, &annotation->event_capacity, (size_t)number + 1,
                      sizeof(*annotation->events)))
             return NONE;
-        memset(annotation->events + room, 0, (annotation->event_room - room) * sizeof(*annotation->events));
+        memset(annotation->events + capacity, 0, (annotation->event_capacity - capacity) * sizeof(*annotation->events));
     }
     annotation->event_count = pf_max(annotation->event_count, (size_t)number + 1);
     annotation->events[number].event = event;
@@ -356,7 +357,7 @@ static bool sum_up(struct reading *r, size_t index, struct known_sum *at)
         const struct pf_annotation_hit *hit = &a->hits[i];
         struct known_sum *known = &at[hit->event];
         if (known->function != index + 1) {
-            if (!pf_grow(r->allocator, &a->sums, &a->sum_room, a->sum_count + 1, sizeof(*a->sums)))
+            if (!pf_grow(r->allocator, &a->sums, &a->sum_capacity, a->sum_count + 1, sizeof(*a->sums)))
                 return false;
             *known = (struct known_sum){.sum = a->sum_count, .function = index + 1};
             a->sums[a->sum_count++] = (struct pf_annotation_sum){.event = hit->event};
@@ -397,7 +398,7 @@ static int compare_ranks(const void *a, const void *b, void *context)
 static bool rank_functions(struct reading *r)
 {
     struct perfile_annotation *a = r->annotation;
-    if (!pf_grow(r->allocator, &a->order, &a->order_room, a->function_count + 1, sizeof(*a->order)))
+    if (!pf_grow(r->allocator, &a->order, &a->order_capacity, a->function_count + 1, sizeof(*a->order)))
         return false;
     for (size_t i = 0; i < a->function_count; i++)
         if (a->functions[i].samples)
@@ -409,7 +410,7 @@ static bool rank_functions(struct reading *r)
 
 static void close_reading(struct reading *r)
 {
-    pf_address_cache_close(&r->places);
+    pf_address_cache_close(&r->positions);
     pf_pairs_close(&r->functions);
     pf_pairs_close(&r->hits);
     pf_pairs_close(&r->branches);
@@ -427,8 +428,8 @@ static int finish(struct reading *r, struct perfile_error *error)
 int pf_annotation_read(struct perfile_annotation *annotation, struct perfile_error *error)
 {
     struct reading r = {.annotation = annotation, .allocator = annotation->allocator};
-    pf_address_cache_open(&r.places, r.allocator);
-    r.places.lag = 1; /* what waits looks at tables that may be replaced meanwhile */
+    pf_address_cache_open(&r.positions, r.allocator);
+    r.positions.lag = 1; /* what waits looks at tables that may be replaced meanwhile */
     pf_pairs_open(&r.functions, r.allocator);
     pf_pairs_open(&r.hits, r.allocator);
     pf_pairs_open(&r.branches, r.allocator);

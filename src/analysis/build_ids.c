@@ -18,7 +18,7 @@ struct walk {
     struct pf_map files; /* hashes of those that were given */
     struct pf_map maps;  /* ids of mappings that were hit before */
     char *name;          /* with a NUL; owned */
-    size_t name_room;
+    size_t name_capacity;
     uint8_t build_id[20]; /* of the entry of the header that is being visited */
     size_t build_id_bytes;
     int failure;
@@ -32,7 +32,7 @@ static bool give(struct walk *walk, const void *name, size_t length, const uint8
     if (pf_map_get(&walk->files, hash, &known))
         return true;
     if (!pf_map_put(&walk->files, hash, 1) ||
-        !pf_grow(walk->options.allocator, &walk->name, &walk->name_room, length + 1, 1)) {
+        !pf_grow(walk->options.allocator, &walk->name, &walk->name_capacity, length + 1, 1)) {
         walk->failure = PERFILE_ERROR_MEMORY;
         return false;
     }
@@ -172,7 +172,7 @@ int perfile_build_ids_list(struct perfile_reader *reader, const struct perfile_b
     pf_named_ids_close(&walk.recorded);
     pf_map_close(&walk.maps);
     pf_map_close(&walk.files);
-    pf_free(walk.options.allocator, walk.name, walk.name_room);
+    pf_free(walk.options.allocator, walk.name, walk.name_capacity);
     if (walk.failure == PERFILE_ERROR_MEMORY)
         return pf_fail_memory(error, "build ids");
     if (walk.failure)

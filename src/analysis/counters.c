@@ -5,14 +5,14 @@ void pf_counters_open(struct pf_counters *counters, const struct perfile_allocat
 {
     *counters = (struct pf_counters){0};
     pf_map_open(&counters->ids, allocator);
-    pf_map_open(&counters->places, allocator);
+    pf_map_open(&counters->positions, allocator);
 }
 
 void pf_counters_close(struct pf_counters *counters)
 {
-    pf_free(counters->ids.allocator, counters->last, counters->room * sizeof(*counters->last));
+    pf_free(counters->ids.allocator, counters->last, counters->capacity * sizeof(*counters->last));
     pf_map_close(&counters->ids);
-    pf_map_close(&counters->places);
+    pf_map_close(&counters->positions);
 }
 
 /* Small numbers for ids, so that an id and a thread fit one key. */
@@ -31,12 +31,12 @@ static uint64_t *find_counter(struct pf_counters *counters, uint64_t id, uint32_
     if (!number_id(counters, id, &number))
         return NULL;
     const uint64_t key = number << 32 | tid;
-    if (pf_map_get(&counters->places, key, &index))
+    if (pf_map_get(&counters->positions, key, &index))
         return &counters->last[index];
     index = counters->count;
-    if (!pf_grow(counters->ids.allocator, &counters->last, &counters->room, counters->count + 1,
+    if (!pf_grow(counters->ids.allocator, &counters->last, &counters->capacity, counters->count + 1,
                  sizeof(*counters->last)) ||
-        !pf_map_put(&counters->places, key, index))
+        !pf_map_put(&counters->positions, key, index))
         return NULL;
     counters->last[index] = 0;
     counters->count++;

@@ -11,11 +11,11 @@
 #include "base/map.h"
 
 struct pf_counters {
-    struct pf_map ids;    /* id to a small number */
-    struct pf_map places; /* number and thread to the place in `last` */
+    struct pf_map ids;       /* id to a small number */
+    struct pf_map positions; /* number and thread to the place in `last` */
     uint64_t id_count;
     uint64_t *last;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 void pf_counters_open(struct pf_counters *counters, const struct perfile_allocator *allocator);

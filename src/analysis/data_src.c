@@ -7,7 +7,7 @@
 
 static void add(struct pf_words *words, const char *text)
 {
-    while (*text && words->used < PF_WORDS_ROOM)
+    while (*text && words->used < PF_WORDS_CAPACITY)
         words->text[words->used++] = *text++;
 }
 

@@ -8,10 +8,10 @@
 #include "base/text.h"
 
 /* perf writes the words into 99 places and cuts off what does not fit; so do we, for the lines' sake. */
-enum { PF_WORDS_ROOM = 99 };
+enum { PF_WORDS_CAPACITY = 99 };
 
 struct pf_words {
-    char text[PF_WORDS_ROOM + 1];
+    char text[PF_WORDS_CAPACITY + 1];
     unsigned used;
 };
 

@@ -21,7 +21,7 @@ struct pf_delivery {
 
     struct pf_counters counters;
     uint64_t next_value; /* of the counters of the current sample; their count or more: none is left */
-    bool given;          /* a counter of it */
+    bool delivered;      /* a counter of it */
     bool gave;           /* any item */
 
     struct pf_held_list held;                /* samples that wait for the user part of their callchains */
@@ -46,8 +46,8 @@ enum { PROGRESS_RECORDS = 256 };
 static bool time_of_header(struct perfile_reader *reader, const struct perfile_allocator *allocator, const char *member,
                            uint64_t *time)
 {
-    return pf_memory_heed(allocator, perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, member, time, NULL)) ==
-           0;
+    return pf_memory_check(allocator,
+                           perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, member, time, NULL)) == 0;
 }
 
 const struct pf_range *pf_recording_span(struct perfile_reader *reader, const struct perfile_allocator *allocator,
@@ -146,7 +146,7 @@ static void limit_session(struct pf_delivery *delivery)
         return;
     if (delivery->filter.has_times)
         perfile_session_limit(delivery->session, options->reads_before ? 0 : pf_filter_first_time(&delivery->filter),
-                              options->reads_behind ? UINT64_MAX : pf_filter_last_time(&delivery->filter));
+                              options->reads_to_end ? UINT64_MAX : pf_filter_last_time(&delivery->filter));
     perfile_session_skip(delivery->session, is_unwanted, delivery);
 }
 
@@ -310,7 +310,7 @@ static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item,
     item->id = sample->present & PERFILE_SAMPLE_IDENTIFIER ? sample->identifier : sample->id;
     item->comm = perfile_session_comm(delivery->session, sample->pid, sample->tid);
     find_spaces(delivery, item);
-    delivery->given = false;
+    delivery->delivered = false;
     if (PF_LIKELY(!has_counters(sample)))
         return 1;
     delivery->next_value = 0;
@@ -569,7 +569,7 @@ static int next_known(struct pf_delivery *delivery, struct pf_delivered *item, s
     return release_held(delivery, item, error);
 }
 
-static void tell_progress(struct pf_delivery *delivery)
+static void report_progress(struct pf_delivery *delivery)
 {
     const struct pf_delivery_options *options = &delivery->options;
     delivery->until_progress = PROGRESS_RECORDS;
@@ -593,7 +593,7 @@ static int next_item(struct pf_delivery *delivery, struct pf_delivered *item, st
             return release_held(delivery, item, error);
         }
         if (PF_UNLIKELY(delivery->until_progress-- == 0))
-            tell_progress(delivery);
+            report_progress(delivery);
         if (delivery->options.watch && !delivery->options.watch(delivery->options.watch_context, item->record))
             return pf_fail_memory(error, "samples");
         result = take_record(delivery, item, error);
@@ -614,8 +614,8 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
             delivery->filtered++;
             continue;
         }
-        item->again = delivery->given;
-        delivery->given = true;
+        item->again = delivery->delivered;
+        delivery->delivered = true;
         return 1;
     }
     /* times off CPU are given only as far as they are in the range of time */
@@ -635,10 +635,10 @@ const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery)
     return &delivery->filter;
 }
 
-void pf_delivery_tell_unmatched(const struct pf_delivery *delivery, perfile_unmatched_told *told, void *context)
+void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on_unmatched *notify, void *context)
 {
     if (delivery->filter.active)
-        pf_filter_tell_unmatched(&delivery->filter, delivery->reader, perfile_event_get, told, context);
+        pf_filter_notify_unmatched(&delivery->filter, delivery->reader, perfile_event_get, notify, context);
 }
 
 struct pf_offcpu *pf_delivery_offcpu(const struct pf_delivery *delivery)
@@ -667,8 +667,8 @@ const char *pf_delivery_arch(struct pf_delivery *delivery)
     if (PF_LIKELY(delivery->arch_known))
         return delivery->arch;
     delivery->arch_known = true;
-    if (pf_memory_heed(delivery->allocator,
-                       perfile_feature_text(delivery->reader, PERFILE_FEATURE_ARCH, NULL, &delivery->arch, NULL)) < 0)
+    if (pf_memory_check(delivery->allocator,
+                        perfile_feature_text(delivery->reader, PERFILE_FEATURE_ARCH, NULL, &delivery->arch, NULL)) < 0)
         delivery->arch = NULL;
     return delivery->arch;
 }

@@ -55,7 +55,7 @@ struct pf_delivery_options {
     bool never_waits;                          /* callchains whose user part comes later are given without it */
     bool reads_all;                            /* also what lies before and behind the times of the filter: */
     bool reads_before;                         /* records before it */
-    bool reads_behind;                         /* names that threads have at the end */
+    bool reads_to_end;                         /* names that threads have at the end */
     /* False: samples of this event are of no use, and need not be given where no filter counts them. May be NULL. */
     bool (*wants)(void *context, const struct perfile_event *event);
     void *wants_context;
@@ -96,7 +96,7 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
 uint64_t pf_delivery_filtered(const struct pf_delivery *delivery);
 const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery);
 /* At the end: tells of what the filter asked for in vain. */
-void pf_delivery_tell_unmatched(const struct pf_delivery *delivery, perfile_unmatched_told *told, void *context);
+void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on_unmatched *notify, void *context);
 /* NULL: it gives no times off CPU. */
 struct pf_offcpu *pf_delivery_offcpu(const struct pf_delivery *delivery);
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery);

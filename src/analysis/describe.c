@@ -33,10 +33,10 @@ int pf_describe_frame(const struct pf_frame_info *info, bool by_address, struct 
                                 .offset = info->address,
                                 .kind = info->kind};
     if (by_address) {
-        const struct pf_frame_address *place = pf_frame_address(info);
-        all.address = place->ip;
-        all.file = place->file;
-        all.line = place->line;
+        const struct pf_frame_address *location = pf_frame_address(info);
+        all.address = location->ip;
+        all.file = location->file;
+        all.line = location->line;
     }
     return pf_sized_give(frame, &all, sizeof(all));
 }

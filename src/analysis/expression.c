@@ -35,7 +35,7 @@ static int refuse(const struct parser *parser, const char *why)
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* How many values an action takes; it leaves one. */
-static unsigned taken_by(enum action action)
+static unsigned consumed_by(enum action action)
 {
     return action <= NAME ? 0 : action == NEGATE ? 1 : action == CHOOSE ? 3 : 2;
 }
@@ -43,10 +43,10 @@ static unsigned taken_by(enum action action)
 static int add(struct parser *parser, struct pf_expression_step step)
 {
     struct pf_expression *expression = parser->expression;
-    parser->values += 1 - taken_by(step.action);
+    parser->values += 1 - consumed_by(step.action);
     if (parser->values > PF_EXPRESSION_DEPTH)
         return refuse(parser, "too long a chain");
-    if (!pf_grow(expression->allocator, &expression->steps, &expression->room, expression->count + 1,
+    if (!pf_grow(expression->allocator, &expression->steps, &expression->capacity, expression->count + 1,
                  sizeof(*expression->steps)))
         return pf_fail_memory(parser->error, "expression");
     expression->steps[expression->count++] = step;
@@ -71,9 +71,9 @@ static bool accept(struct parser *parser, const char *word)
     skip_blanks(parser);
     if (strncmp(parser->at, word, bytes) != 0)
         return false;
-    const char behind = parser->at[bytes];
+    const char after = parser->at[bytes];
     const bool is_letter = *word >= 'a' && *word <= 'z';
-    if (is_letter && ((behind >= 'a' && behind <= 'z') || (behind >= '0' && behind <= '9') || behind == '_'))
+    if (is_letter && ((after >= 'a' && after <= 'z') || (after >= '0' && after <= '9') || after == '_'))
         return false;
     parser->at += bytes;
     return true;
@@ -209,7 +209,7 @@ int pf_expression_open(struct pf_expression *expression, const char *text, pf_ex
 void pf_expression_close(struct pf_expression *expression)
 {
     if (expression->steps)
-        pf_free(expression->allocator, expression->steps, expression->room * sizeof(*expression->steps));
+        pf_free(expression->allocator, expression->steps, expression->capacity * sizeof(*expression->steps));
     *expression = (struct pf_expression){0};
 }
 
@@ -252,7 +252,7 @@ double pf_expression_of(const struct pf_expression *expression, pf_expression_va
     size_t used = 0;
     for (size_t i = 0; i < expression->count; i++) {
         const struct pf_expression_step *step = &expression->steps[i];
-        const size_t first = used - taken_by(step->action);
+        const size_t first = used - consumed_by(step->action);
         double *at = &values[first];
         if (step->action == NUMBER || step->action == NAME)
             *at = step->action == NUMBER ? step->number : value(context, step->name);

@@ -17,7 +17,7 @@ struct pf_expression_step;
 struct pf_expression {
     const struct perfile_allocator *allocator;
     struct pf_expression_step *steps; /* what stands behind uses what came before */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* How many bytes at the beginning of the text are a name, and its number; 0: none. */

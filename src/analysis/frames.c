@@ -14,7 +14,7 @@ void pf_frames_open(struct pf_frames *frames, struct pf_symbols *symbols, const 
     pf_segments_open(&frames->frames, bytes, allocator);
     pf_segments_open(&frames->lists, sizeof(uint32_t *), allocator);
     pf_arena_open(&frames->arena, allocator);
-    pf_address_cache_open(&frames->places, allocator);
+    pf_address_cache_open(&frames->positions, allocator);
     pf_pairs_open(&frames->numbered, allocator);
 }
 
@@ -22,7 +22,7 @@ void pf_frames_close(struct pf_frames *frames)
 {
     if (!frames->allocator)
         return;
-    pf_address_cache_close(&frames->places);
+    pf_address_cache_close(&frames->positions);
     pf_pairs_close(&frames->numbered);
     pf_segments_close(&frames->frames);
     pf_segments_close(&frames->lists);
@@ -31,7 +31,7 @@ void pf_frames_close(struct pf_frames *frames)
 
 void pf_frames_end(struct pf_frames *frames)
 {
-    pf_address_cache_close(&frames->places);
+    pf_address_cache_close(&frames->positions);
     pf_pairs_close(&frames->numbered);
 }
 
@@ -84,8 +84,8 @@ static uint32_t number_address(struct pf_frames *frames, uint32_t function, cons
         info.file = source->file;
         info.line = source->line;
     }
-    return number_frame(frames, (uint64_t)1 << 62 | function, frames->options.by_place ? location->table_address : ip,
-                        &info);
+    return number_frame(frames, (uint64_t)1 << 62 | function,
+                        frames->options.by_location ? location->table_address : ip, &info);
 }
 
 static uint32_t number_function(struct pf_frames *frames, const struct pf_location *location)
@@ -109,10 +109,10 @@ static uint32_t number_location(struct pf_frames *frames, const struct pf_locati
 {
     const uint32_t function = number_function(frames, location);
     struct pf_source_frame sources[INLINES_MAX];
-    const bool own_line = frames->options.by_place && frames->options.inlines;
-    const size_t room = own_line ? INLINES_MAX : 1;
+    const bool own_line = frames->options.by_location && frames->options.inlines;
+    const size_t capacity = own_line ? INLINES_MAX : 1;
     const size_t count = frames->options.by_address && location->module != PF_NO_SYMBOL
-                             ? pf_symbols_inlines(frames->symbols, location, sources, room)
+                             ? pf_symbols_inlines(frames->symbols, location, sources, capacity)
                              : 0;
     size_t source = 0;
     while (own_line && source + 1 < count && sources[source].inlined)
@@ -197,35 +197,36 @@ static bool locate(struct pf_frames *frames, const struct perfile_space *space, 
 }
 
 /* No leaf is one byte before a return address: that would be inside of the call. */
-uint32_t pf_frames_place_in(struct pf_frames *frames, uint32_t space, uint64_t ip, bool returns)
+uint32_t pf_frames_resolve_in(struct pf_frames *frames, uint32_t space, uint64_t ip, bool returns)
 {
-    struct pf_address_slot *at = pf_address_cache_find(&frames->places, space, ip - returns);
+    struct pf_address_slot *at = pf_address_cache_find(&frames->positions, space, ip - returns);
     if (PF_LIKELY(at && at->value))
         return at->value - 1;
     struct pf_location location;
-    if (!at || !locate(frames, pf_address_cache_space(&frames->places, space), ip, returns, &location))
+    if (!at || !locate(frames, pf_address_cache_space(&frames->positions, space), ip, returns, &location))
         return PF_NO_FRAME;
-    uint32_t place = number_location(frames, &location, ip);
-    if (place != PF_NO_FRAME && frames->options.inlines && location.symbol != PF_NO_SYMBOL)
-        place = expand(frames, &location, ip, place);
-    if (place != PF_NO_FRAME)
-        pf_address_cache_fill(&frames->places, space, at, place);
-    return place;
+    uint32_t position = number_location(frames, &location, ip);
+    if (position != PF_NO_FRAME && frames->options.inlines && location.symbol != PF_NO_SYMBOL)
+        position = expand(frames, &location, ip, position);
+    if (position != PF_NO_FRAME)
+        pf_address_cache_fill(&frames->positions, space, at, position);
+    return position;
 }
 
 void pf_frames_expect(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
 {
-    const uint32_t number = pf_address_cache_number_of(&frames->places, perfile_space_id(space), space);
-    const struct pf_address_slots *slots = number == UINT32_MAX ? NULL : pf_address_cache_look(&frames->places, number);
+    const uint32_t number = pf_address_cache_number_of(&frames->positions, perfile_space_id(space), space);
+    const struct pf_address_slots *slots =
+        number == UINT32_MAX ? NULL : pf_address_cache_look(&frames->positions, number);
     if (slots)
-        __builtin_prefetch(&slots->at[pf_address_slots_first(&frames->places, slots, ip - returns)]);
+        __builtin_prefetch(&slots->at[pf_address_slots_first(&frames->positions, slots, ip - returns)]);
 }
 
-uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
+uint32_t pf_frames_resolve(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
 {
-    const uint32_t number = pf_address_cache_number_of(&frames->places, perfile_space_id(space), space);
+    const uint32_t number = pf_address_cache_number_of(&frames->positions, perfile_space_id(space), space);
     if (number == UINT32_MAX)
         return PF_NO_FRAME;
-    pf_address_cache_ask(&frames->places, number);
-    return pf_frames_place_in(frames, number, ip, returns);
+    pf_address_cache_ask(&frames->positions, number);
+    return pf_frames_resolve_in(frames, number, ip, returns);
 }

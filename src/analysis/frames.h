@@ -26,7 +26,7 @@ struct pf_frame_info {
 /* What all frames are with pf_frames_options.by_address. */
 struct pf_frame_address {
     struct pf_frame_info frame;
-    uint64_t ip;            /* in memory, of the first with by_place; 0: the frame is a function */
+    uint64_t ip;            /* in memory, of the first with by_location; 0: the frame is a function */
     uint64_t table_address; /* this and the next as in struct pf_location */
     uint64_t in_module;
     const char *raw_name; /* of an inlined function, as it is linked; else NULL */
@@ -46,7 +46,7 @@ struct pf_frames_options {
      * And addresses are places in binaries: the same one wherever that is mapped. With inlined functions the line of the one
      * that they are in is its own, of the call; else the address has one line.
      */
-    bool by_place;
+    bool by_location;
     bool joins_unnamed; /* addresses without a symbol are one frame for each module, not one each */
 };
 
@@ -54,9 +54,9 @@ struct pf_frames {
     const struct perfile_allocator *allocator;
     struct pf_symbols *symbols;
     struct pf_frames_options options;
-    struct pf_arena arena;          /* names of inlined functions */
-    struct pf_address_cache places; /* of addresses: the frame, or PF_EXPANDED */
-    struct pf_pairs numbered;       /* (module and kind, symbol or address) to frame */
+    struct pf_arena arena;             /* names of inlined functions */
+    struct pf_address_cache positions; /* of addresses: the frame, or PF_EXPANDED */
+    struct pf_pairs numbered;          /* (module and kind, symbol or address) to frame */
     struct pf_segments frames; /* pf_frame_info, or _address: others may look at those they know of while more come */
     size_t count;
     struct pf_segments lists; /* pointers to how many, and the frames, innermost first; the last is no inlined one */
@@ -79,29 +79,29 @@ void pf_frames_end(struct pf_frames *frames);
  * The place at an address of a space (NULL: nothing is mapped): a frame, or PF_EXPANDED. A return address is looked up where
  * its call is, one byte before. PF_NO_FRAME: out of memory.
  */
-uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
+uint32_t pf_frames_resolve(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
 /* The same for who has the space's number in `places`, where it was asked for. */
-uint32_t pf_frames_place_in(struct pf_frames *frames, uint32_t space, uint64_t ip, bool returns);
+uint32_t pf_frames_resolve_in(struct pf_frames *frames, uint32_t space, uint64_t ip, bool returns);
 /* The place will be asked for soon: memory is slow. */
 void pf_frames_expect(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
 
 /* The frames of a place, innermost first. How many there are, at least 1. */
-static inline size_t pf_frames_of(const struct pf_frames *frames, const uint32_t *place, const uint32_t **list)
+static inline size_t pf_frames_of(const struct pf_frames *frames, const uint32_t *position, const uint32_t **list)
 {
-    *list = place;
-    if (PF_LIKELY(!(*place & PF_EXPANDED)))
+    *list = position;
+    if (PF_LIKELY(!(*position & PF_EXPANDED)))
         return 1;
-    *list = *(uint32_t **)pf_segments_at(&frames->lists, *place & ~PF_EXPANDED);
+    *list = *(uint32_t **)pf_segments_at(&frames->lists, *position & ~PF_EXPANDED);
     return *(*list)++;
 }
 
 /* The frame of a place that is no inlined function. */
-static inline uint32_t pf_frames_function(const struct pf_frames *frames, uint32_t place)
+static inline uint32_t pf_frames_function(const struct pf_frames *frames, uint32_t position)
 {
     const uint32_t *list;
-    if (place == PF_NO_FRAME)
-        return place;
-    const size_t count = pf_frames_of(frames, &place, &list);
+    if (position == PF_NO_FRAME)
+        return position;
+    const size_t count = pf_frames_of(frames, &position, &list);
     return list[count - 1];
 }
 

@@ -36,12 +36,12 @@ enum pf_key pf_key_find(const char *word, size_t bytes)
     return key;
 }
 
-const char *pf_key_list(unsigned set, char *text, size_t room)
+const char *pf_key_list(unsigned set, char *text, size_t capacity)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (unsigned key = 0; key < PF_KEYS && used < room; key++)
+    for (unsigned key = 0; key < PF_KEYS && used < capacity; key++)
         if (set >> key & 1)
-            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "", keys[key].name);
+            used += (size_t)snprintf(text + used, capacity - used, "%s%s", used ? ", " : "", keys[key].name);
     return text;
 }

@@ -19,6 +19,6 @@ const char *pf_key_name(enum pf_key key);
 /* PF_KEYS: it is none of them. */
 enum pf_key pf_key_find(const char *word, size_t bytes);
 /* "pid, tid, comm": those of a set, in `room` bytes. */
-const char *pf_key_list(unsigned set, char *text, size_t room);
+const char *pf_key_list(unsigned set, char *text, size_t capacity);
 
 #endif

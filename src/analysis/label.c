@@ -20,10 +20,10 @@ char *pf_label_make(struct pf_arena *arena, const char *name, const char *module
     const bool by_module = !is_known && module && *module && strcmp(module, unknown) != 0;
     const char *slash = by_module ? strrchr(module, '/') : NULL;
     const char *text = is_known ? name : by_module ? (slash ? slash + 1 : module) : unknown;
-    const size_t room = strlen(text) + more + 3;
-    char *made = pf_arena_new(arena, room);
+    const size_t capacity = strlen(text) + more + 3;
+    char *made = pf_arena_new(arena, capacity);
     if (made)
-        snprintf(made, room, by_module ? "[%s]" : "%s", text);
+        snprintf(made, capacity, by_module ? "[%s]" : "%s", text);
     return made;
 }
 
@@ -56,12 +56,12 @@ void pf_label_separators(char *name, bool thread)
 char *pf_label_one_line(struct pf_arena *arena, char *name, size_t more, bool thread)
 {
     pf_label_separators(name, thread);
-    const size_t bytes = strlen(name), room = 4 * bytes + more + 1;
+    const size_t bytes = strlen(name), capacity = 4 * bytes + more + 1;
     if (pf_printable_run(name, bytes) == bytes)
         return name;
-    char *made = pf_arena_new(arena, room);
+    char *made = pf_arena_new(arena, capacity);
     if (made)
-        perfile_text_escape(name, bytes, made, room);
+        perfile_text_escape(name, bytes, made, capacity);
     return made;
 }
 

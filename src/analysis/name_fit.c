@@ -8,7 +8,7 @@
 #include "base/name_scan.h"
 
 enum {
-    LEAST = 8,   /* columns below which there is no sign for what is left out */
+    MIN = 8,     /* columns below which there is no sign for what is left out */
     SIGN = 3,    /* "..." */
     FEW = 24,    /* columns below which names lose where they are from */
     WORTH = 6,   /* columns in brackets that are not worth a sign */
@@ -100,7 +100,7 @@ static size_t longest_of(const struct fit *fit, unsigned level)
 }
 
 /* Empties brackets of the level with that many columns at least, until it is enough. What is read is before what is written. */
-static void empty(struct fit *fit, unsigned level, size_t least)
+static void empty(struct fit *fit, unsigned level, size_t min)
 {
     size_t used = 0, starts[PF_NAME_DEPTH];
     struct walk walk;
@@ -108,8 +108,7 @@ static void empty(struct fit *fit, unsigned level, size_t least)
     open_walk(&walk, fit);
     while ((token = next_token(&walk)) != PF_NAME_END) {
         const struct pf_name_scan *scan = &walk.scan;
-        if (token == PF_NAME_CLOSE && is_worth(&walk, fit, level) && walk.inside >= least &&
-            fit->columns > fit->wanted) {
+        if (token == PF_NAME_CLOSE && is_worth(&walk, fit, level) && walk.inside >= min && fit->columns > fit->wanted) {
             used = starts[scan->depth];
             memcpy(fit->text + used, sign, SIGN);
             used += SIGN;
@@ -209,9 +208,9 @@ static size_t tail_start(const char *text, size_t bytes, size_t all, size_t colu
 /* Its middle goes, or its end when there is no place for a sign. */
 static void cut(struct fit *fit)
 {
-    const size_t left = fit->wanted < LEAST ? fit->wanted : (fit->wanted - SIGN) / 3; /* a name says most at its end */
+    const size_t left = fit->wanted < MIN ? fit->wanted : (fit->wanted - SIGN) / 3; /* a name says most at its end */
     size_t used = pf_head_bytes(fit->text, fit->bytes, left);
-    if (fit->wanted >= LEAST) {
+    if (fit->wanted >= MIN) {
         size_t start = tail_start(fit->text, fit->bytes, fit->columns, fit->wanted - SIGN - left);
         while (used && fit->text[used - 1] == '.') /* signs are not joined */
             used--;
@@ -226,9 +225,9 @@ static void cut(struct fit *fit)
 }
 
 /* What of a name without room for all of it has room. */
-static size_t cut_to_room(const char *name, size_t columns, char *text, size_t room)
+static size_t cut_to_capacity(const char *name, size_t columns, char *text, size_t capacity)
 {
-    size_t bytes = room - 1;
+    size_t bytes = capacity - 1;
     while (bytes && ((unsigned char)name[bytes] & 0xc0) == 0x80)
         bytes--;
     bytes = pf_head_bytes(name, bytes, columns);
@@ -237,13 +236,13 @@ static size_t cut_to_room(const char *name, size_t columns, char *text, size_t r
     return bytes;
 }
 
-size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t room)
+size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t capacity)
 {
     struct fit fit = {.text = text, .bytes = name ? strlen(name) : 0, .wanted = columns};
-    if (!room)
+    if (!capacity)
         return 0;
-    if (fit.bytes >= room)
-        return cut_to_room(name, columns, text, room);
+    if (fit.bytes >= capacity)
+        return cut_to_capacity(name, columns, text, capacity);
     fit.bytes = pf_name_shorten(name ? name : "", fit.bytes, text);
     if (columns == SIZE_MAX)
         return fit.bytes;

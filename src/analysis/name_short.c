@@ -3,7 +3,7 @@
 
 #include "base/name_scan.h"
 
-enum { MOST_ARGUMENTS = 6 }; /* that templates with known defaults have, and one more */
+enum { MAX_ARGUMENTS = 6 }; /* that templates with known defaults have, and one more */
 
 /* What is left out of std's templates when it is the default: argument `index`; $1 is the first one. */
 static const struct {
@@ -98,7 +98,7 @@ static const char *const inline_namespaces[] = {"__cxx11::", "__1::", "__ndk1::"
 
 /* Template arguments that are being written; places in the output. */
 struct group {
-    size_t starts[MOST_ARGUMENTS + 1]; /* of each, behind the comma */
+    size_t starts[MAX_ARGUMENTS + 1]; /* of each, behind the comma */
     unsigned count;
 };
 
@@ -178,7 +178,7 @@ static bool is_default(const struct shortener *s, const struct group *group, str
 
 static void drop_defaults(struct shortener *s, struct group *group, struct piece name)
 {
-    while (group->count > 1 && group->count <= MOST_ARGUMENTS && is_default(s, group, name)) {
+    while (group->count > 1 && group->count <= MAX_ARGUMENTS && is_default(s, group, name)) {
         group->count--;
         s->used = group->starts[group->count] - 1;
     }
@@ -256,7 +256,7 @@ static bool is_angle(const struct pf_name_open *open)
 static void begin_argument(struct shortener *s, unsigned depth)
 {
     struct group *group = &s->groups[depth - 1];
-    if (group->count <= MOST_ARGUMENTS)
+    if (group->count <= MAX_ARGUMENTS)
         group->starts[group->count++] = s->used;
 }
 

@@ -20,12 +20,12 @@ struct pf_profile {
     struct pf_frames frames;
     enum pf_unwind_policy policy;
     bool gives_decoded;
-    size_t most_frames;
+    size_t max_frames;
     const char *stacks_of;
     const struct perfile_event *event; /* that was looked at last, and whether it is that one */
     bool has_stacks;
     bool unresolved; /* the last sample has no frames, because it is of another one */
-    bool tells_off;
+    bool skips_offcpu_notes;
     bool (*take)(void *context, const struct perfile_record *record); /* as in struct pf_profile_options */
     void *take_context;
     void (*note)(void *context, const char *text); /* as in struct pf_find_options */
@@ -35,7 +35,7 @@ struct pf_profile {
     struct pf_arena arena;
     struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
     uint32_t *stack;
-    size_t stack_room;
+    size_t stack_capacity;
     struct pf_profile_sample sample;
     struct pf_profile_totals totals;
     struct pf_blocks *blocks; /* NULL: samples are read one by one */
@@ -72,12 +72,12 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .watch = options->watch,
                                            .watch_context = options->watch_context,
                                            .reads_before = options->decoded && (options->take || options->watch),
-                                           .reads_behind = options->names_at_end,
+                                           .reads_to_end = options->names_at_end,
                                            .progress = options->drive.progress,
                                            .progress_context = options->drive.progress_context};
     profile->find_jit = options->find;
     if (profile->blocks)
-        pf_blocks_attend(profile->blocks, &delivery, &profile->find_jit);
+        pf_blocks_watch(profile->blocks, &delivery, &profile->find_jit);
     return pf_delivery_open(profile->reader, &delivery, &profile->delivery, error);
 }
 
@@ -112,8 +112,8 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->reader = reader;
     made->gives_decoded = options->decoded;
     made->stacks_of = options->stacks_of;
-    made->most_frames = options->most_frames ? options->most_frames : SIZE_MAX;
-    made->tells_off = options->tells_off;
+    made->max_frames = options->max_frames ? options->max_frames : SIZE_MAX;
+    made->skips_offcpu_notes = options->skips_offcpu_notes;
     made->take = options->take;
     made->take_context = options->take_context;
     made->note = options->find.note;
@@ -140,22 +140,22 @@ void pf_profile_close(struct pf_profile *profile)
     pf_map_close(&profile->cgroup_links);
     pf_arena_close(&profile->arena);
     pf_guard_close(&profile->guard);
-    pf_free(profile->allocator, profile->stack, profile->stack_room * sizeof(*profile->stack));
+    pf_free(profile->allocator, profile->stack, profile->stack_capacity * sizeof(*profile->stack));
     pf_free(profile->allocator, profile, sizeof(*profile));
 }
 
 /* ---- stacks ---- */
 
 /* Appends the frames of a place to the stack. False: out of memory. */
-static bool append(struct pf_profile *profile, uint32_t place)
+static bool append(struct pf_profile *profile, uint32_t position)
 {
     size_t *used = &profile->sample.frame_count;
     const uint32_t *frames;
-    if (place == PF_NO_FRAME)
+    if (position == PF_NO_FRAME)
         return false;
-    const size_t count = pf_frames_of(&profile->frames, &place, &frames);
-    if (PF_UNLIKELY(*used + count > profile->stack_room) &&
-        !pf_grow(profile->allocator, &profile->stack, &profile->stack_room, *used + count, sizeof(*profile->stack)))
+    const size_t count = pf_frames_of(&profile->frames, &position, &frames);
+    if (PF_UNLIKELY(*used + count > profile->stack_capacity) &&
+        !pf_grow(profile->allocator, &profile->stack, &profile->stack_capacity, *used + count, sizeof(*profile->stack)))
         return false;
     for (size_t i = 0; i < count; i++)
         profile->stack[(*used)++] = frames[i];
@@ -165,7 +165,7 @@ static bool append(struct pf_profile *profile, uint32_t place)
 static uint32_t frame_in(struct pf_profile *profile, unsigned mode, uint64_t ip)
 {
     const struct perfile_space *space = pf_delivered_space(&profile->item, mode);
-    return pf_frames_function(&profile->frames, pf_frames_place(&profile->frames, space, ip, false));
+    return pf_frames_function(&profile->frames, pf_frames_resolve(&profile->frames, space, ip, false));
 }
 
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
@@ -210,14 +210,14 @@ static bool append_stack(struct pf_profile *profile)
     struct pf_stack_walk ahead = pf_stack_start(&stack);
     bool more = true;
     size_t expected = 0;
-    for (; expected < pf_min(AHEAD, profile->most_frames) && more; expected++)
+    for (; expected < pf_min(AHEAD, profile->max_frames) && more; expected++)
         more = expect(profile, &ahead);
     for (struct pf_stack_walk walk = pf_stack_start(&stack); pf_stack_next(&walk, &address);) {
         const struct perfile_space *space = pf_delivered_space(&profile->item, address.mode);
-        more = more && expected++ < profile->most_frames && expect(profile, &ahead);
-        if (!append(profile, pf_frames_place(&profile->frames, space, address.ip, address.returns)))
+        more = more && expected++ < profile->max_frames && expect(profile, &ahead);
+        if (!append(profile, pf_frames_resolve(&profile->frames, space, address.ip, address.returns)))
             return false;
-        if (profile->sample.frame_count >= profile->most_frames)
+        if (profile->sample.frame_count >= profile->max_frames)
             break;
     }
     return true;
@@ -228,7 +228,7 @@ static bool resolve(struct pf_profile *profile)
 {
     struct pf_profile_sample *sample = &profile->sample;
     const struct perfile_space *space = pf_delivered_space(&profile->item, sample->cpumode);
-    const uint32_t leaf = pf_frames_place(&profile->frames, space, sample->ip, false);
+    const uint32_t leaf = pf_frames_resolve(&profile->frames, space, sample->ip, false);
     if (leaf == PF_NO_FRAME)
         return false;
     sample->leaf = pf_frames_function(&profile->frames, leaf);
@@ -314,7 +314,7 @@ const char *pf_profile_later_comm(const struct pf_profile *profile, const char *
 
 /* ---- all samples ---- */
 
-static void tell_broken(const struct pf_profile *profile)
+static void report_broken(const struct pf_profile *profile)
 {
     const struct perfile_trouble trouble = {
         .kind = PERFILE_TROUBLE_BROKEN_STACKS, .count = profile->totals.broken, .total = profile->totals.chains};
@@ -328,7 +328,7 @@ static void end_reading(struct pf_profile *profile)
     const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
     profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     profile->totals.filtered = pf_delivery_filtered(profile->delivery);
-    tell_broken(profile);
+    report_broken(profile);
     pf_frames_end(&profile->frames);
     pf_give_back(profile->allocator);
 }
@@ -371,7 +371,7 @@ static int next_alone(struct pf_profile *profile, struct perfile_error *error)
     return result;
 }
 
-static void tell_guests(const struct pf_profile *profile)
+static void report_guests(const struct pf_profile *profile)
 {
     char text[128];
     if (!profile->totals.guests || !profile->note)
@@ -388,12 +388,12 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
         profile->blocks ? pf_blocks_next(profile->blocks, sample, &profile->totals, error) : next_alone(profile, error);
     if (PF_LIKELY(result > 0))
         return result;
-    (void)pf_memory_heed(profile->allocator, result);
+    (void)pf_memory_check(profile->allocator, result);
     end_reading(profile);
-    pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
-    tell_guests(profile);
-    if (pf_delivery_offcpu(profile->delivery) && !profile->tells_off)
-        pf_offcpu_tell(pf_delivery_offcpu(profile->delivery), profile->note, profile->note_context);
+    pf_filter_notify(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
+    report_guests(profile);
+    if (pf_delivery_offcpu(profile->delivery) && !profile->skips_offcpu_notes)
+        pf_offcpu_notify(pf_delivery_offcpu(profile->delivery), profile->note, profile->note_context);
     return result;
 }
 
@@ -407,9 +407,9 @@ const struct pf_filter *pf_profile_filter(const struct pf_profile *profile)
     return pf_delivery_filter(profile->delivery);
 }
 
-void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context)
+void pf_profile_notify_unmatched(const struct pf_profile *profile, perfile_on_unmatched *notify, void *context)
 {
-    pf_delivery_tell_unmatched(profile->delivery, told, context);
+    pf_delivery_notify_unmatched(profile->delivery, notify, context);
 }
 
 void pf_profile_hold(struct pf_profile *profile)
@@ -453,7 +453,7 @@ const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profi
     return &profile->totals;
 }
 
-void pf_profile_tell_full(uint64_t count, const struct perfile_symbol_options *symbols)
+void pf_profile_notify_full(uint64_t count, const struct perfile_symbol_options *symbols)
 {
     char text[192];
     if (!count || !symbols || !symbols->note)

@@ -106,11 +106,11 @@ struct pf_profile_options {
      */
     bool (*watch)(void *context, const struct perfile_record *record);
     void *watch_context;
-    size_t most_frames; /* of a stack, from the leaf on: what is behind is not looked up; 0: all */
-    bool never_waits;   /* callchains whose user part comes later are given without it: samples stay in order */
-    bool watches_all;   /* also what lies before and behind the times of the filter */
+    size_t max_frames; /* of a stack, from the leaf on: what is behind is not looked up; 0: all */
+    bool never_waits;  /* callchains whose user part comes later are given without it: samples stay in order */
+    bool watches_all;  /* also what lies before and behind the times of the filter */
     bool
-        tells_off; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */
+        skips_offcpu_notes; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */
     bool in_blocks; /* else so they are with one thread, too: a sample is given before the next one is there */
     struct pf_profile_drive drive;
 };
@@ -136,7 +136,7 @@ const struct pf_delivered *pf_profile_item(const struct pf_profile *profile);
 struct pf_offcpu *pf_profile_offcpu(const struct pf_profile *profile);
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile);
 /* At the end: tells of what the filter asked for in vain. */
-void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context);
+void pf_profile_notify_unmatched(const struct pf_profile *profile, perfile_on_unmatched *notify, void *context);
 /* From _hold to _release no other thread looks into symbols: what samples have had so far can be described meanwhile. */
 void pf_profile_hold(struct pf_profile *profile);
 void pf_profile_release(struct pf_profile *profile);
@@ -157,7 +157,7 @@ const char *pf_profile_thread_comm(struct pf_profile *profile, int32_t tid);
 const char *pf_profile_later_comm(const struct pf_profile *profile, const char *comm);
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);
 /* So many samples count in part or not at all, for the sum of their event is full. Nothing where there are none. */
-void pf_profile_tell_full(uint64_t count, const struct perfile_symbol_options *symbols);
+void pf_profile_notify_full(uint64_t count, const struct perfile_symbol_options *symbols);
 /* The same for others; `losses` is this build's. */
 void pf_profile_losses(const struct pf_profile *profile, struct perfile_losses *losses);
 

@@ -15,7 +15,7 @@ enum { BLOCK_SAMPLES = 2048, BLOCK_ADDRESSES = 32 * 1024, BLOCK_BYTES = 256 * 10
 enum flags {
     AGAIN = 1 << 0,    /* the stack of the sample before */
     LATE = 1 << 1,     /* its record is kept: the stack is more than a callchain */
-    LACKS = 1 << 2,    /* some of its places are not known yet */
+    MISSING = 1 << 2,  /* some of its places are not known yet */
     IN_LISTS = 1 << 3, /* its frames are in `lists` */
     IS_LEAF = 1 << 4,  /* its leaf is its only frame */
     HAS_CPU = 1 << 5,
@@ -54,25 +54,25 @@ struct late {
 
 struct block {
     struct block_sample *samples;
-    size_t count, room;
+    size_t count, capacity;
     struct more *more; /* of those samples that have it */
-    size_t more_count, more_room;
-    size_t given, more_given;
+    size_t more_count, more_capacity;
+    size_t delivered, more_delivered;
     uint64_t *ips; /* of callchains */
-    size_t ip_count, ip_room;
-    uint32_t *places; /* of samples: as far as they have ips at the same place; those of late ones are behind */
-    size_t place_count, place_room;
+    size_t ip_count, ip_capacity;
+    uint32_t *positions; /* of samples: as far as they have ips at the same place; those of late ones are behind */
+    size_t position_count, position_capacity;
     uint32_t *lists; /* of frames, where some are of inlined functions */
-    size_t list_count, list_room;
+    size_t list_count, list_capacity;
     struct late *late;
-    size_t late_count, late_room;
+    size_t late_count, late_capacity;
     uint8_t *bytes;
-    size_t byte_count, byte_room;
+    size_t byte_count, byte_capacity;
     uint32_t *spaces; /* numbers of those that samples are in */
-    size_t space_count, space_room;
+    size_t space_count, space_capacity;
     char *notes; /* each with a NUL behind it */
-    size_t note_bytes, note_room;
-    bool lacks;         /* one of its samples does */
+    size_t note_bytes, note_capacity;
+    bool missing;       /* one of its samples does */
     bool retires;       /* the spaces that were retired before it are emptied */
     uint64_t forgotten; /* pf_address_cache.forgotten when places were looked up */
     size_t frame_count; /* there are, when all places are known */
@@ -100,19 +100,19 @@ struct pf_blocks {
     struct pf_stages *stages;
     struct pf_delivered late; /* of who finds out */
     uint8_t apart[APART_BYTES];
-    struct block *given; /* the one that the caller has, and its sample */
+    struct block *delivered; /* the one that the caller has, and its sample */
     struct pf_profile_sample sample;
     uint8_t apart_from_reader[APART_BYTES];
     struct pf_delivered item;         /* of who reads, and all behind it */
     struct recent_space kernel, user; /* of the last sample */
     uint64_t *listed; /* by number of the space: the last block that has it among its spaces, from 1 on */
-    size_t listed_room;
+    size_t listed_capacity;
     uint32_t *retired; /* numbers of spaces that no block has any more */
-    size_t retired_count, retired_room;
+    size_t retired_count, retired_capacity;
     uint64_t retired_at;  /* the block that empties them; 0: there are none */
     uint64_t swept;       /* the block before which spaces were looked through; ... */
     size_t sweep_at;      /* ... and how many there may be until that is done again */
-    uint64_t begun;       /* blocks */
+    uint64_t started;     /* blocks */
     uint64_t trimmed;     /* how many there were when mappings were given back */
     struct block *filled; /* the one that is read */
 };
@@ -121,10 +121,10 @@ struct pf_blocks {
 
 static void clear(struct block *block)
 {
-    block->count = block->given = block->more_count = block->more_given = 0;
-    block->ip_count = block->place_count = block->list_count = 0;
+    block->count = block->delivered = block->more_count = block->more_delivered = 0;
+    block->ip_count = block->position_count = block->list_count = 0;
     block->late_count = block->byte_count = block->space_count = block->note_bytes = 0;
-    block->lacks = block->failed = false;
+    block->missing = block->failed = false;
     block->totals = (struct pf_profile_totals){0};
     block->result = 1;
 }
@@ -132,18 +132,18 @@ static void clear(struct block *block)
 static bool list_space(struct pf_blocks *blocks, struct block *block, uint32_t number)
 {
     const struct perfile_allocator *allocator = blocks->options.allocator;
-    const size_t room = blocks->listed_room;
+    const size_t capacity = blocks->listed_capacity;
     if (number == UINT32_MAX)
         return false;
-    if (number >= room) {
-        if (!pf_grow(allocator, &blocks->listed, &blocks->listed_room, (size_t)number + 1, sizeof(*blocks->listed)))
+    if (number >= capacity) {
+        if (!pf_grow(allocator, &blocks->listed, &blocks->listed_capacity, (size_t)number + 1, sizeof(*blocks->listed)))
             return false;
-        memset(blocks->listed + room, 0, (blocks->listed_room - room) * sizeof(*blocks->listed));
+        memset(blocks->listed + capacity, 0, (blocks->listed_capacity - capacity) * sizeof(*blocks->listed));
     }
-    if (PF_LIKELY(blocks->listed[number] == blocks->begun))
+    if (PF_LIKELY(blocks->listed[number] == blocks->started))
         return true;
-    blocks->listed[number] = blocks->begun;
-    if (!pf_grow(allocator, &block->spaces, &block->space_room, block->space_count + 1, sizeof(*block->spaces)))
+    blocks->listed[number] = blocks->started;
+    if (!pf_grow(allocator, &block->spaces, &block->space_capacity, block->space_count + 1, sizeof(*block->spaces)))
         return false;
     block->spaces[block->space_count++] = number;
     return true;
@@ -153,10 +153,11 @@ static bool list_space(struct pf_blocks *blocks, struct block *block, uint32_t n
 static bool number_space(struct pf_blocks *blocks, struct block *block, struct recent_space *recent,
                          const struct perfile_space *space)
 {
-    if (PF_LIKELY(recent->space == space && recent->block == blocks->begun))
+    if (PF_LIKELY(recent->space == space && recent->block == blocks->started))
         return true;
-    const uint32_t number = pf_address_cache_number_of(&blocks->options.frames->places, perfile_space_id(space), space);
-    *recent = (struct recent_space){space, number, blocks->begun};
+    const uint32_t number =
+        pf_address_cache_number_of(&blocks->options.frames->positions, perfile_space_id(space), space);
+    *recent = (struct recent_space){space, number, blocks->started};
     return list_space(blocks, block, number);
 }
 
@@ -175,8 +176,8 @@ static bool keep_chain(const struct pf_blocks *blocks, struct block *block, stru
     const struct perfile_allocator *allocator = blocks->options.allocator;
     const struct perfile_u64s *chain = &blocks->item.sample.callchain;
     const size_t count = (size_t)chain->count, end = block->ip_count + count;
-    if (end > UINT32_MAX || !pf_grow(allocator, &block->ips, &block->ip_room, end, sizeof(*block->ips)) ||
-        !pf_grow(allocator, &block->places, &block->place_room, end, sizeof(*block->places)))
+    if (end > UINT32_MAX || !pf_grow(allocator, &block->ips, &block->ip_capacity, end, sizeof(*block->ips)) ||
+        !pf_grow(allocator, &block->positions, &block->position_capacity, end, sizeof(*block->positions)))
         return false;
     if (chain->swapped)
         for (size_t i = 0; i < count; i++)
@@ -192,7 +193,7 @@ static bool keep_chain(const struct pf_blocks *blocks, struct block *block, stru
 static bool copy_bytes(const struct pf_blocks *blocks, struct block *block, const void *data, size_t bytes)
 {
     const size_t end = block->byte_count + ((bytes + 7) & ~(size_t)7);
-    if (!pf_grow(blocks->options.allocator, &block->bytes, &block->byte_room, end, 1))
+    if (!pf_grow(blocks->options.allocator, &block->bytes, &block->byte_capacity, end, 1))
         return false;
     if (bytes)
         memcpy(block->bytes + block->byte_count, data, bytes);
@@ -205,7 +206,7 @@ static bool keep_record(const struct pf_blocks *blocks, struct block *block, str
 {
     const struct pf_delivered *item = &blocks->item;
     const size_t at = block->byte_count;
-    if (!pf_grow(blocks->options.allocator, &block->late, &block->late_room, block->late_count + 1,
+    if (!pf_grow(blocks->options.allocator, &block->late, &block->late_capacity, block->late_count + 1,
                  sizeof(*block->late)) ||
         !copy_bytes(blocks, block, item->record->data, item->record->bytes) ||
         !copy_bytes(blocks, block, item->user_chain.data, (size_t)item->user_chain.count * sizeof(uint64_t)))
@@ -227,7 +228,7 @@ static bool keep_more(const struct pf_blocks *blocks, struct block *block, struc
                               pf_delivered_cgroup(&blocks->item, blocks->delivery)};
     if (PF_LIKELY(!more.weight && !more.cgroup))
         return true;
-    if (!pf_grow(blocks->options.allocator, &block->more, &block->more_room, block->more_count + 1,
+    if (!pf_grow(blocks->options.allocator, &block->more, &block->more_capacity, block->more_count + 1,
                  sizeof(*block->more)))
         return false;
     block->more[block->more_count++] = more;
@@ -257,8 +258,9 @@ static bool take_fields(const struct pf_blocks *blocks, struct block *block, str
 static bool add_sample(struct pf_blocks *blocks, struct block *block)
 {
     const struct pf_delivered *item = &blocks->item;
-    if (PF_UNLIKELY(block->count == block->room) &&
-        !pf_grow(blocks->options.allocator, &block->samples, &block->room, block->count + 1, sizeof(*block->samples)))
+    if (PF_UNLIKELY(block->count == block->capacity) &&
+        !pf_grow(blocks->options.allocator, &block->samples, &block->capacity, block->count + 1,
+                 sizeof(*block->samples)))
         return false;
     struct block_sample *sample = &block->samples[block->count++];
     if (!take_fields(blocks, block, sample))
@@ -281,47 +283,47 @@ static bool is_full(const struct block *block)
 /* Blocks that were not finished yet have spaces of before: these are good until it is done again. */
 static void trim(struct pf_blocks *blocks)
 {
-    const bool may = blocks->begun > blocks->trimmed + blocks->block_count + BLOCKS_ALONE;
+    const bool may = blocks->started > blocks->trimmed + blocks->block_count + BLOCKS_ALONE;
     if (may && perfile_session_trim(pf_delivery_session(blocks->delivery)))
-        blocks->trimmed = blocks->begun;
+        blocks->trimmed = blocks->started;
 }
 
 /* Its numbers are other spaces' as soon as the block that emptied them is done. False: out of memory. */
 static bool end_retiring(struct pf_blocks *blocks)
 {
-    struct pf_address_cache *places = &blocks->options.frames->places;
-    if (!blocks->retired_at || blocks->begun <= blocks->retired_at + blocks->block_count)
+    struct pf_address_cache *positions = &blocks->options.frames->positions;
+    if (!blocks->retired_at || blocks->started <= blocks->retired_at + blocks->block_count)
         return true;
     blocks->retired_at = 0;
-    return pf_address_cache_reuse(places, blocks->retired, blocks->retired_count);
+    return pf_address_cache_reuse(positions, blocks->retired, blocks->retired_count);
 }
 
 /* Spaces that had no samples since they were looked through are likely of processes that ended. False: out of memory. */
 static bool retire_spaces(struct pf_blocks *blocks)
 {
-    enum { SPACES_LEAST = 4096 };
-    struct pf_address_cache *places = &blocks->options.frames->places;
-    const size_t used = places->numbers.used;
+    enum { SPACES_MIN = 4096 };
+    struct pf_address_cache *positions = &blocks->options.frames->positions;
+    const size_t used = positions->numbers.used;
     const uint64_t in_work = blocks->block_count + 1;
-    if (blocks->retired_at || used < pf_max(blocks->sweep_at, SPACES_LEAST) || blocks->begun <= in_work)
+    if (blocks->retired_at || used < pf_max(blocks->sweep_at, SPACES_MIN) || blocks->started <= in_work)
         return true;
-    const uint64_t before = pf_min(pf_max(blocks->swept, 2), blocks->begun - in_work);
+    const uint64_t before = pf_min(pf_max(blocks->swept, 2), blocks->started - in_work);
     blocks->retired_count = 0;
-    for (size_t i = 0; i < pf_min(places->count, blocks->listed_room); i++) {
+    for (size_t i = 0; i < pf_min(positions->count, blocks->listed_capacity); i++) {
         if (i == blocks->nowhere || !blocks->listed[i] || blocks->listed[i] >= before)
             continue;
-        if (!pf_grow(blocks->options.allocator, &blocks->retired, &blocks->retired_room, blocks->retired_count + 1,
+        if (!pf_grow(blocks->options.allocator, &blocks->retired, &blocks->retired_capacity, blocks->retired_count + 1,
                      sizeof(*blocks->retired)))
             return false;
         blocks->retired[blocks->retired_count++] = (uint32_t)i;
     }
-    blocks->swept = blocks->begun;
-    if (blocks->retired_count && !pf_address_cache_retire(places, blocks->retired, blocks->retired_count))
+    blocks->swept = blocks->started;
+    if (blocks->retired_count && !pf_address_cache_retire(positions, blocks->retired, blocks->retired_count))
         return false;
     for (size_t i = 0; i < blocks->retired_count; i++)
         blocks->listed[blocks->retired[i]] = 0;
-    blocks->retired_at = blocks->retired_count ? blocks->begun : 0;
-    blocks->sweep_at = 2 * places->numbers.used;
+    blocks->retired_at = blocks->retired_count ? blocks->started : 0;
+    blocks->sweep_at = 2 * positions->numbers.used;
     return true;
 }
 
@@ -331,12 +333,12 @@ static bool read_block(void *context, void *item, unsigned worker)
     struct block *block = item;
     (void)worker;
     clear(block);
-    blocks->begun++;
+    blocks->started++;
     blocks->filled = block;
     pf_guard_begin_reading(blocks->options.guard);
     trim(blocks);
     bool enough = end_retiring(blocks) && retire_spaces(blocks) && list_space(blocks, block, blocks->nowhere);
-    block->retires = enough && blocks->retired_at == blocks->begun;
+    block->retires = enough && blocks->retired_at == blocks->started;
     while (enough && !is_full(block)) {
         block->result = pf_delivery_next(blocks->delivery, &blocks->item, &block->error);
         if (block->result <= 0)
@@ -344,7 +346,7 @@ static bool read_block(void *context, void *item, unsigned worker)
         enough = !blocks->item.is_sample || add_sample(blocks, block);
     }
     pf_guard_end_reading(blocks->options.guard);
-    block->place_count = block->ip_count;
+    block->position_count = block->ip_count;
     block->failed |= !enough;
     return block->result > 0 && !block->failed;
 }
@@ -358,12 +360,12 @@ struct look {
     const struct pf_address_slots *slots;
     size_t first;
     uint64_t ip;
-    uint32_t *place;
+    uint32_t *position;
     struct block_sample *sample;
 };
 
 struct looks {
-    const struct pf_address_cache *places;
+    const struct pf_address_cache *positions;
     struct block *block;
     uint32_t space; /* the last one, and its slots */
     const struct pf_address_slots *slots;
@@ -376,28 +378,28 @@ static void look_at(struct looks *looks)
     for (unsigned i = 0; i < looks->count; i++) {
         const struct look *look = &looks->looks[i];
         const uint32_t value = look->slots ? pf_address_slots_value(look->slots, look->first, look->ip) : 0;
-        *look->place = value - 1;
+        *look->position = value - 1;
         if (PF_UNLIKELY(!value)) {
-            look->sample->flags |= LACKS;
-            looks->block->lacks = true;
+            look->sample->flags |= MISSING;
+            looks->block->missing = true;
         }
     }
     looks->count = 0;
 }
 
-static void ask(struct looks *looks, struct block_sample *sample, uint32_t space, uint64_t ip, uint32_t *place)
+static void ask(struct looks *looks, struct block_sample *sample, uint32_t space, uint64_t ip, uint32_t *position)
 {
     if (PF_UNLIKELY(looks->count == AHEAD))
         look_at(looks);
     if (space != looks->space) {
         looks->space = space;
-        looks->slots = pf_address_cache_look(looks->places, space);
+        looks->slots = pf_address_cache_look(looks->positions, space);
     }
     struct look *look = &looks->looks[looks->count++];
-    *look = (struct look){.slots = looks->slots, .ip = ip, .place = place, .sample = sample};
+    *look = (struct look){.slots = looks->slots, .ip = ip, .position = position, .sample = sample};
     if (!look->slots)
         return;
-    look->first = pf_address_slots_first(looks->places, look->slots, ip);
+    look->first = pf_address_slots_first(looks->positions, look->slots, ip);
     __builtin_prefetch(&look->slots->at[look->first]);
 }
 
@@ -420,17 +422,17 @@ static void ask_for_chain(const struct pf_blocks *blocks, struct looks *looks, s
     uint64_t ip;
     for (struct pf_callchain_walk walk = pf_callchain_start(&chain); pf_callchain_next(&walk, &ip);)
         ask(looks, sample, space_of(blocks, sample, walk.mode), ip - walk.calls,
-            &block->places[sample->at + sample->frame_count++]);
+            &block->positions[sample->at + sample->frame_count++]);
 }
 
 static bool look_up(void *context, void *item, unsigned worker)
 {
     const struct pf_blocks *blocks = context;
-    const struct pf_address_cache *places = &blocks->options.frames->places;
+    const struct pf_address_cache *positions = &blocks->options.frames->positions;
     struct block *block = item;
-    struct looks looks = {.places = places, .block = block, .space = UINT32_MAX};
+    struct looks looks = {.positions = positions, .block = block, .space = UINT32_MAX};
     (void)worker;
-    block->forgotten = pf_address_cache_forgotten(places);
+    block->forgotten = pf_address_cache_forgotten(positions);
     for (size_t i = 0; i < block->count && !block->failed; i++) {
         struct block_sample *sample = &block->samples[i];
         if (PF_UNLIKELY(sample->flags & AGAIN))
@@ -445,11 +447,11 @@ static bool look_up(void *context, void *item, unsigned worker)
 
 /* ---- finding out the rest ---------------------------------------------------------------------------------------- */
 
-static bool find_out(const struct pf_blocks *blocks, uint32_t space, uint64_t ip, bool returns, uint32_t *place)
+static bool find_out(const struct pf_blocks *blocks, uint32_t space, uint64_t ip, bool returns, uint32_t *position)
 {
-    if (*place == PF_NO_FRAME)
-        *place = pf_frames_place_in(blocks->options.frames, space, ip, returns);
-    return *place != PF_NO_FRAME;
+    if (*position == PF_NO_FRAME)
+        *position = pf_frames_resolve_in(blocks->options.frames, space, ip, returns);
+    return *position != PF_NO_FRAME;
 }
 
 static bool find_out_leaf(const struct pf_blocks *blocks, struct block_sample *sample)
@@ -463,7 +465,7 @@ static bool find_out_chain(const struct pf_blocks *blocks, const struct block *b
     size_t at = sample->at;
     uint64_t ip;
     for (struct pf_callchain_walk walk = pf_callchain_start(&chain); pf_callchain_next(&walk, &ip); at++)
-        if (!find_out(blocks, space_of(blocks, sample, walk.mode), ip, walk.calls, &block->places[at]))
+        if (!find_out(blocks, space_of(blocks, sample, walk.mode), ip, walk.calls, &block->positions[at]))
             return false;
     return true;
 }
@@ -471,15 +473,15 @@ static bool find_out_chain(const struct pf_blocks *blocks, const struct block *b
 /* The sample as it was when it was read. */
 static bool put_in_hand(struct pf_blocks *blocks, const struct block *block, struct late *late)
 {
-    const struct pf_address_cache *places = &blocks->options.frames->places;
+    const struct pf_address_cache *positions = &blocks->options.frames->positions;
     const struct block_sample *sample = &block->samples[late->sample];
     struct pf_delivered *item = &blocks->late;
     late->record.data = block->bytes + late->at;
     late->user_chain.data = late->record.data + ((late->record.bytes + 7) & ~7u);
     item->record = &late->record;
     item->event = sample->event;
-    item->kernel_space = pf_address_cache_space(places, sample->kernel);
-    item->user_space = pf_address_cache_space(places, sample->user);
+    item->kernel_space = pf_address_cache_space(positions, sample->kernel);
+    item->user_space = pf_address_cache_space(positions, sample->user);
     item->user_chain = late->user_chain;
     if (!pf_delivered_decode(item))
         return false; /* it could be decoded before */
@@ -494,20 +496,20 @@ static bool find_out_stack(struct pf_blocks *blocks, struct block *block, struct
     struct block_sample *sample = &block->samples[late->sample];
     struct pf_stack stack;
     struct pf_stack_address address;
-    sample->at = (uint32_t)block->place_count;
+    sample->at = (uint32_t)block->position_count;
     if (!put_in_hand(blocks, block, late))
         return true;
     pf_stack_gather(&stack, &blocks->late, &options);
     block->totals.truncated += stack.truncated;
     block->totals.guessed += stack.guessed;
     for (struct pf_stack_walk walk = pf_stack_start(&stack); pf_stack_next(&walk, &address);) {
-        uint32_t place = PF_NO_FRAME;
-        if (block->place_count >= UINT32_MAX ||
-            !pf_grow(blocks->options.allocator, &block->places, &block->place_room, block->place_count + 1,
-                     sizeof(*block->places)) ||
-            !find_out(blocks, space_of(blocks, sample, address.mode), address.ip, address.returns, &place))
+        uint32_t position = PF_NO_FRAME;
+        if (block->position_count >= UINT32_MAX ||
+            !pf_grow(blocks->options.allocator, &block->positions, &block->position_capacity, block->position_count + 1,
+                     sizeof(*block->positions)) ||
+            !find_out(blocks, space_of(blocks, sample, address.mode), address.ip, address.returns, &position))
             return false;
-        block->places[block->place_count++] = place;
+        block->positions[block->position_count++] = position;
         sample->frame_count++;
     }
     return true;
@@ -519,7 +521,7 @@ static bool find_out_rest(struct pf_blocks *blocks, struct block *block)
     bool enough = true;
     for (size_t i = 0; i < block->count && enough; i++) {
         struct block_sample *sample = &block->samples[i];
-        if (sample->flags & LACKS)
+        if (sample->flags & MISSING)
             enough = find_out_leaf(blocks, sample) && find_out_chain(blocks, block, sample);
         if (sample->flags & LATE)
             enough = enough && find_out_stack(blocks, block, &block->late[late++]);
@@ -527,7 +529,7 @@ static bool find_out_rest(struct pf_blocks *blocks, struct block *block)
     return enough;
 }
 
-static void tell_notes(const struct pf_blocks *blocks, const struct block *block)
+static void report_notes(const struct pf_blocks *blocks, const struct block *block)
 {
     for (size_t at = 0; at < block->note_bytes; at += strlen(block->notes + at) + 1)
         blocks->options.note(blocks->options.note_context, block->notes + at);
@@ -537,17 +539,17 @@ static void tell_notes(const struct pf_blocks *blocks, const struct block *block
  * What was forgotten meanwhile, with one thread it would have been before this block was looked up, and is to be found out
  * as then.
  */
-static void forget_places(struct block *block)
+static void discard_positions(struct block *block)
 {
-    block->lacks = true;
+    block->missing = true;
     for (size_t i = 0; i < block->count; i++) {
         struct block_sample *sample = &block->samples[i];
         if (sample->flags & AGAIN)
             continue;
-        sample->flags |= LACKS;
+        sample->flags |= MISSING;
         sample->leaf = PF_NO_FRAME;
         if (sample->ip_count)
-            memset(block->places + sample->at, 0xff, sample->ip_count * sizeof(*block->places));
+            memset(block->positions + sample->at, 0xff, sample->ip_count * sizeof(*block->positions));
     }
 }
 
@@ -557,15 +559,15 @@ static bool settle(void *context, void *item, unsigned worker)
     struct pf_frames *frames = blocks->options.frames;
     struct block *block = item;
     (void)worker;
-    tell_notes(blocks, block);
-    pf_address_cache_pass(&frames->places);
+    report_notes(blocks, block);
+    pf_address_cache_pass(&frames->positions);
     for (size_t i = 0; block->retires && i < blocks->retired_count; i++)
-        pf_address_cache_empty(&frames->places, blocks->retired[i]);
+        pf_address_cache_empty(&frames->positions, blocks->retired[i]);
     for (size_t i = 0; i < block->space_count; i++)
-        pf_address_cache_ask(&frames->places, block->spaces[i]);
-    if (PF_UNLIKELY(block->forgotten != pf_address_cache_forgotten(&frames->places)))
-        forget_places(block);
-    if ((block->lacks || block->late_count) && !block->failed) {
+        pf_address_cache_ask(&frames->positions, block->spaces[i]);
+    if (PF_UNLIKELY(block->forgotten != pf_address_cache_forgotten(&frames->positions)))
+        discard_positions(block);
+    if ((block->missing || block->late_count) && !block->failed) {
         pf_guard_lock(blocks->options.guard);
         block->failed = !find_out_rest(blocks, block);
         pf_guard_unlock(blocks->options.guard);
@@ -576,12 +578,13 @@ static bool settle(void *context, void *item, unsigned worker)
 
 /* ---- rows of frames ---------------------------------------------------------------------------------------------- */
 
-static bool append_frames(const struct pf_blocks *blocks, struct block *block, uint32_t place)
+static bool append_frames(const struct pf_blocks *blocks, struct block *block, uint32_t position)
 {
     const uint32_t *frames;
-    const size_t count = pf_frames_of(blocks->options.frames, &place, &frames);
-    if (block->list_count + count > UINT32_MAX || !pf_grow(blocks->options.allocator, &block->lists, &block->list_room,
-                                                           block->list_count + count, sizeof(*block->lists)))
+    const size_t count = pf_frames_of(blocks->options.frames, &position, &frames);
+    if (block->list_count + count > UINT32_MAX ||
+        !pf_grow(blocks->options.allocator, &block->lists, &block->list_capacity, block->list_count + count,
+                 sizeof(*block->lists)))
         return false;
     memcpy(block->lists + block->list_count, frames, count * sizeof(*frames));
     block->list_count += count;
@@ -590,12 +593,12 @@ static bool append_frames(const struct pf_blocks *blocks, struct block *block, u
 
 /* Frames instead of places. */
 static bool expand(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample,
-                   const uint32_t *places)
+                   const uint32_t *positions)
 {
     const size_t start = block->list_count, count = sample->frame_count;
     bool enough = true;
     for (size_t i = 0; i < count && enough; i++)
-        enough = append_frames(blocks, block, places[i]);
+        enough = append_frames(blocks, block, positions[i]);
     sample->flags |= IN_LISTS;
     sample->at = (uint32_t)start;
     sample->frame_count = (uint32_t)(block->list_count - start);
@@ -612,10 +615,10 @@ static bool finish_stack(const struct pf_blocks *blocks, struct block *block, st
         sample->flags |= leaf & PF_EXPANDED ? 0 : IS_LEAF;
         return !(leaf & PF_EXPANDED) || expand(blocks, block, sample, &leaf);
     }
-    const uint32_t *places = block->places + sample->at;
+    const uint32_t *positions = block->positions + sample->at;
     for (size_t i = 0; i < sample->frame_count; i++)
-        all |= places[i];
-    return !(all & PF_EXPANDED) || expand(blocks, block, sample, places);
+        all |= positions[i];
+    return !(all & PF_EXPANDED) || expand(blocks, block, sample, positions);
 }
 
 static void share_stack(struct block_sample *sample, const struct block_sample *before)
@@ -640,7 +643,7 @@ static const uint32_t *frames_of(const struct block *block, const struct block_s
 {
     return sample->flags & IS_LEAF    ? &sample->leaf
            : sample->flags & IN_LISTS ? block->lists + sample->at
-                                      : block->places + sample->at;
+                                      : block->positions + sample->at;
 }
 
 static void count_chains(const struct pf_blocks *blocks, struct block *block)
@@ -693,7 +696,7 @@ static bool start(struct pf_blocks *blocks)
                                         .items = blocks->blocks,
                                         .item_bytes = sizeof(*blocks->blocks),
                                         .item_count = blocks->block_count};
-    blocks->nowhere = pf_address_cache_number(&blocks->options.frames->places, NULL);
+    blocks->nowhere = pf_address_cache_number(&blocks->options.frames->positions, NULL);
     if (blocks->nowhere != UINT32_MAX)
         blocks->stages = pf_stages_open(&plan, blocks->options.allocator);
     return blocks->stages;
@@ -701,7 +704,7 @@ static bool start(struct pf_blocks *blocks)
 
 static int end(struct pf_blocks *blocks, struct perfile_error *error)
 {
-    const struct block *last = blocks->given;
+    const struct block *last = blocks->delivered;
     pf_blocks_stop(blocks);
     if (last->result < 0 && error)
         *error = last->error;
@@ -723,24 +726,24 @@ static void add_totals(const struct pf_profile_totals *of, struct pf_profile_tot
 /* The next block that has samples: 1, 0 at the end, or an error. */
 static int next_block(struct pf_blocks *blocks, struct pf_profile_totals *totals, struct perfile_error *error)
 {
-    if (!blocks->given && !start(blocks))
+    if (!blocks->delivered && !start(blocks))
         return pf_fail_memory(error, "profile");
-    while (!blocks->given || blocks->given->given == blocks->given->count) {
-        if (blocks->given && blocks->given->result <= 0)
+    while (!blocks->delivered || blocks->delivered->delivered == blocks->delivered->count) {
+        if (blocks->delivered && blocks->delivered->result <= 0)
             return end(blocks, error);
-        blocks->given = pf_stages_next(blocks->stages);
-        if (blocks->given->failed) {
+        blocks->delivered = pf_stages_next(blocks->stages);
+        if (blocks->delivered->failed) {
             pf_blocks_stop(blocks);
             return pf_fail_memory(error, "profile");
         }
-        add_totals(&blocks->given->totals, totals);
+        add_totals(&blocks->delivered->totals, totals);
     }
     return 1;
 }
 
-static void fill_sample(struct pf_profile_sample *into, struct block *given, const struct block_sample *sample)
+static void fill_sample(struct pf_profile_sample *into, struct block *delivered, const struct block_sample *sample)
 {
-    const struct more *more = sample->flags & HAS_MORE ? &given->more[given->more_given++] : NULL;
+    const struct more *more = sample->flags & HAS_MORE ? &delivered->more[delivered->more_delivered++] : NULL;
     *into = (struct pf_profile_sample){.event = sample->event,
                                        .time = sample->time,
                                        .period = sample->period,
@@ -753,7 +756,7 @@ static void fill_sample(struct pf_profile_sample *into, struct block *given, con
                                        .comm = sample->comm,
                                        .ip = sample->ip,
                                        .leaf = sample->leaf,
-                                       .frames = frames_of(given, sample),
+                                       .frames = frames_of(delivered, sample),
                                        .frame_count = sample->frame_count,
                                        .cgroup = more ? more->cgroup : NULL};
 }
@@ -762,28 +765,28 @@ int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sa
                    struct perfile_error *error)
 {
     enum { SAMPLE_AHEAD = 4 };
-    if (PF_UNLIKELY(!blocks->given || blocks->given->given == blocks->given->count)) {
+    if (PF_UNLIKELY(!blocks->delivered || blocks->delivered->delivered == blocks->delivered->count)) {
         const int result = next_block(blocks, totals, error);
         if (result <= 0)
             return result;
     }
-    struct block *given = blocks->given;
-    const struct block_sample *next = &given->samples[given->given++];
-    if (next + SAMPLE_AHEAD < given->samples + given->count) { /* they may be in another processor's cache */
-        const uint32_t *frames = frames_of(given, &next[SAMPLE_AHEAD / 2]);
+    struct block *delivered = blocks->delivered;
+    const struct block_sample *next = &delivered->samples[delivered->delivered++];
+    if (next + SAMPLE_AHEAD < delivered->samples + delivered->count) { /* they may be in another processor's cache */
+        const uint32_t *frames = frames_of(delivered, &next[SAMPLE_AHEAD / 2]);
         __builtin_prefetch(&next[SAMPLE_AHEAD]);
         __builtin_prefetch((const char *)(&next[SAMPLE_AHEAD] + 1) - 1);
         __builtin_prefetch(frames);
         __builtin_prefetch(frames + 16);
     }
-    fill_sample(&blocks->sample, given, next);
+    fill_sample(&blocks->sample, delivered, next);
     *sample = &blocks->sample;
     return 1;
 }
 
 size_t pf_blocks_frame_count(const struct pf_blocks *blocks)
 {
-    return blocks->given ? blocks->given->frame_count : 0;
+    return blocks->delivered ? blocks->delivered->frame_count : 0;
 }
 
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
@@ -812,7 +815,7 @@ static void keep_note(void *context, const char *text)
         blocks->options.note(blocks->options.note_context, text); /* while it is opened */
         return;
     }
-    if (!pf_grow(blocks->options.allocator, &block->notes, &block->note_room, block->note_bytes + bytes, 1)) {
+    if (!pf_grow(blocks->options.allocator, &block->notes, &block->note_capacity, block->note_bytes + bytes, 1)) {
         block->failed = true;
         return;
     }
@@ -830,7 +833,7 @@ static void unlock(void *context)
     pf_guard_unlock(context);
 }
 
-void pf_blocks_attend(struct pf_blocks *blocks, struct pf_delivery_options *delivery, struct pf_find_options *find)
+void pf_blocks_watch(struct pf_blocks *blocks, struct pf_delivery_options *delivery, struct pf_find_options *find)
 {
     delivery->lock = lock;
     delivery->unlock = unlock;
@@ -844,7 +847,7 @@ void pf_blocks_attend(struct pf_blocks *blocks, struct pf_delivery_options *deli
 void pf_blocks_begin(struct pf_blocks *blocks, struct pf_delivery *delivery)
 {
     blocks->delivery = delivery;
-    blocks->options.frames->places.lag = blocks->options.threads > 1 ? blocks->block_count : 0;
+    blocks->options.frames->positions.lag = blocks->options.threads > 1 ? blocks->block_count : 0;
 }
 
 void pf_blocks_stop(struct pf_blocks *blocks)
@@ -855,15 +858,15 @@ void pf_blocks_stop(struct pf_blocks *blocks)
 
 static void close_block(const struct perfile_allocator *allocator, const struct block *block)
 {
-    pf_free(allocator, block->samples, block->room * sizeof(*block->samples));
-    pf_free(allocator, block->more, block->more_room * sizeof(*block->more));
-    pf_free(allocator, block->ips, block->ip_room * sizeof(*block->ips));
-    pf_free(allocator, block->places, block->place_room * sizeof(*block->places));
-    pf_free(allocator, block->lists, block->list_room * sizeof(*block->lists));
-    pf_free(allocator, block->late, block->late_room * sizeof(*block->late));
-    pf_free(allocator, block->bytes, block->byte_room);
-    pf_free(allocator, block->spaces, block->space_room * sizeof(*block->spaces));
-    pf_free(allocator, block->notes, block->note_room);
+    pf_free(allocator, block->samples, block->capacity * sizeof(*block->samples));
+    pf_free(allocator, block->more, block->more_capacity * sizeof(*block->more));
+    pf_free(allocator, block->ips, block->ip_capacity * sizeof(*block->ips));
+    pf_free(allocator, block->positions, block->position_capacity * sizeof(*block->positions));
+    pf_free(allocator, block->lists, block->list_capacity * sizeof(*block->lists));
+    pf_free(allocator, block->late, block->late_capacity * sizeof(*block->late));
+    pf_free(allocator, block->bytes, block->byte_capacity);
+    pf_free(allocator, block->spaces, block->space_capacity * sizeof(*block->spaces));
+    pf_free(allocator, block->notes, block->note_capacity);
 }
 
 void pf_blocks_close(struct pf_blocks *blocks)
@@ -875,7 +878,7 @@ void pf_blocks_close(struct pf_blocks *blocks)
     for (unsigned i = 0; i < blocks->block_count; i++)
         close_block(allocator, &blocks->blocks[i]);
     pf_free(allocator, blocks->blocks, blocks->block_count * sizeof(*blocks->blocks));
-    pf_free(allocator, blocks->listed, blocks->listed_room * sizeof(*blocks->listed));
-    pf_free(allocator, blocks->retired, blocks->retired_room * sizeof(*blocks->retired));
+    pf_free(allocator, blocks->listed, blocks->listed_capacity * sizeof(*blocks->listed));
+    pf_free(allocator, blocks->retired, blocks->retired_capacity * sizeof(*blocks->retired));
     pf_free(allocator, blocks, sizeof(*blocks));
 }

@@ -37,7 +37,7 @@ struct pf_blocks_options {
 /* NULL when out of memory. */
 struct pf_blocks *pf_blocks_open(const struct pf_blocks_options *options);
 /* Sets what the delivery and what finds its code of JITs are to be opened with: notes of these come in order, too. */
-void pf_blocks_attend(struct pf_blocks *blocks, struct pf_delivery_options *delivery, struct pf_find_options *find);
+void pf_blocks_watch(struct pf_blocks *blocks, struct pf_delivery_options *delivery, struct pf_find_options *find);
 /* Then nobody else uses the delivery and the frames until the end. */
 void pf_blocks_begin(struct pf_blocks *blocks, struct pf_delivery *delivery);
 /* 1, 0 at the end, or an error: at these two no thread is left. Adds to the totals what comes with the sample's block. */

@@ -68,25 +68,25 @@ void perfile_resolver_close(struct perfile_resolver *resolver)
     pf_free(resolver->watch.below, resolver, sizeof(*resolver));
 }
 
-int perfile_resolver_frames(struct perfile_resolver *resolver, const struct perfile_place *place, uint32_t *frames,
-                            size_t room, struct perfile_error *error)
+int perfile_resolver_frames(struct perfile_resolver *resolver, const struct perfile_location *location,
+                            uint32_t *frames, size_t capacity, struct perfile_error *error)
 {
-    struct perfile_place all = PERFILE_PLACE_INIT;
+    struct perfile_location all = PERFILE_LOCATION_INIT;
     const uint32_t *list;
-    if (!place)
+    if (!location)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "place", "is NULL");
-    const int result = pf_sized_take(&all, sizeof(all), place, "place", error);
+    const int result = pf_sized_take(&all, sizeof(all), location, "place", error);
     if (result < 0)
         return result;
     const struct perfile_space *space =
         all.cpumode == PERFILE_MISC_KERNEL ? perfile_session_space(resolver->session, -1)
         : all.cpumode == PERFILE_MISC_USER ? perfile_session_space(resolver->session, all.pid)
                                            : NULL;
-    const uint32_t found = pf_frames_place(&resolver->frames, space, all.address, all.flags & PERFILE_RESOLVE_RETURN);
+    const uint32_t found = pf_frames_resolve(&resolver->frames, space, all.address, all.flags & PERFILE_RESOLVE_RETURN);
     if (found == PF_NO_FRAME || pf_memory_was_short(&resolver->watch.allocator))
         return pf_fail_memory(error, "resolver");
     const size_t count = pf_frames_of(&resolver->frames, &found, &list);
-    for (size_t i = 0; i < count && i < room; i++)
+    for (size_t i = 0; i < count && i < capacity; i++)
         frames[i] = list[i];
     return (int)count;
 }

@@ -27,9 +27,9 @@ void pf_sources_close(struct pf_sources *sources)
     for (size_t i = 0; i < sources->count; i++) {
         struct pf_source *file = &sources->files[i];
         pf_free(sources->allocator, file->text, file->bytes + 1);
-        pf_free(sources->allocator, file->starts, file->line_room * sizeof(*file->starts));
+        pf_free(sources->allocator, file->starts, file->line_capacity * sizeof(*file->starts));
     }
-    pf_free(sources->allocator, sources->files, sources->room * sizeof(*sources->files));
+    pf_free(sources->allocator, sources->files, sources->capacity * sizeof(*sources->files));
     pf_map_close(&sources->by_name);
     pf_map_close(&sources->by_text);
     pf_arena_close(&sources->arena);
@@ -115,7 +115,8 @@ static bool index_lines(struct pf_sources *sources, struct pf_source *file)
     char *line = file->text, *end = line + file->bytes;
     *end = '\0';
     while (line < end) {
-        if (!pf_grow(sources->allocator, &file->starts, &file->line_room, file->line_count + 1, sizeof(*file->starts)))
+        if (!pf_grow(sources->allocator, &file->starts, &file->line_capacity, file->line_count + 1,
+                     sizeof(*file->starts)))
             return false;
         file->starts[file->line_count++] = (uint32_t)(line - file->text);
         char *stop = memchr(line, '\n', (size_t)(end - line));
@@ -149,7 +150,8 @@ const struct pf_source *pf_sources_find(struct pf_sources *sources, const char *
         return &sources->files[index];
     if (!pf_map_get(&sources->by_text, hash, &index) || strcmp(sources->files[index].name, name) != 0) {
         index = sources->count;
-        if (!pf_grow(sources->allocator, &sources->files, &sources->room, sources->count + 1, sizeof(*sources->files)))
+        if (!pf_grow(sources->allocator, &sources->files, &sources->capacity, sources->count + 1,
+                     sizeof(*sources->files)))
             return NULL;
         sources->files[sources->count++] = (struct pf_source){.name = name};
         if (!load(sources, &sources->files[index], fetch, context) || !pf_map_put(&sources->by_text, hash, index))

@@ -15,7 +15,7 @@ struct pf_source {
     char *text; /* lines end with NUL; NULL: none */
     size_t bytes;
     uint32_t *starts; /* where the lines begin */
-    size_t line_count, line_room;
+    size_t line_count, line_capacity;
 };
 
 /* A file that is neither here nor where the debug info says; the path stays the callee's. NULL: there is none. */
@@ -30,7 +30,7 @@ struct pf_sources {
     struct pf_map by_name; /* the debug info's pointer to a name, to its file */
     struct pf_map by_text; /* hash of a name, to the first file that has it */
     struct pf_source *files;
-    size_t count, room;
+    size_t count, capacity;
     size_t kept_bytes;
 };
 

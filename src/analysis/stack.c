@@ -48,14 +48,14 @@ static void add_part(struct pf_stack *stack, const struct perfile_u64s *ips, boo
  * ppc64 always has it second in the chain, where it is no caller once it was stored, and third then whatever lies where it
  * will be stored. The call frame information of the binary knows.
  */
-enum leaf { LEAF_IS_RIGHT, LEAF_LACKS_CALLER, LEAF_HAS_MORE };
+enum leaf { LEAF_IS_RIGHT, LEAF_WITHOUT_CALLER, LEAF_HAS_MORE };
 
 static enum leaf leaf_of(const struct pf_delivered *item, const char *arch)
 {
     if (!arch || !item->sample.callchain.count || item->sample.present & PERFILE_SAMPLE_STACK_USER)
         return LEAF_IS_RIGHT;
     if (strcmp(arch, "aarch64") == 0)
-        return item->sample.present & PERFILE_SAMPLE_REGS_USER ? LEAF_LACKS_CALLER : LEAF_IS_RIGHT;
+        return item->sample.present & PERFILE_SAMPLE_REGS_USER ? LEAF_WITHOUT_CALLER : LEAF_IS_RIGHT;
     return strncmp(arch, "ppc64", 5) == 0 ? LEAF_HAS_MORE : LEAF_IS_RIGHT;
 }
 
@@ -105,11 +105,11 @@ static bool add_caller(struct pf_stack *stack, const struct pf_delivered *item, 
     const enum pf_return_at at = pf_symbols_return_at(options->symbols, item->user_space, perfile_u64_at(chain, leaf));
     if (at != PF_RETURN_IN_REGISTER && at != PF_RETURN_IN_REGISTER_STILL)
         return false;
-    const struct perfile_u64s before = slice(chain, 0, leaf + 1), behind = slice(chain, leaf + 1, chain->count);
+    const struct perfile_u64s before = slice(chain, 0, leaf + 1), after = slice(chain, leaf + 1, chain->count);
     stack->leaf_caller--; /* where the call is, as perf prints it */
     add_part(stack, &before, false, false);
     add_part(stack, &caller, true, true);
-    add_part(stack, &behind, false, true);
+    add_part(stack, &after, false, true);
     return true;
 }
 
@@ -125,9 +125,9 @@ static bool drop_caller(struct pf_stack *stack, const struct pf_delivered *item,
         return false;
     const uint64_t drop = at == PF_RETURN_ON_STACK ? leaf + 1 : leaf + 2;
     const struct perfile_u64s before = slice(chain, 0, pf_min(drop, chain->count)),
-                              behind = slice(chain, pf_min(drop + 1, chain->count), chain->count);
+                              after = slice(chain, pf_min(drop + 1, chain->count), chain->count);
     add_part(stack, &before, false, false);
-    add_part(stack, &behind, false, true);
+    add_part(stack, &after, false, true);
     return true;
 }
 
@@ -135,7 +135,7 @@ static void add_callchain(struct pf_stack *stack, const struct pf_delivered *ite
                           const struct pf_stack_options *options)
 {
     const enum leaf leaf = options->symbols ? leaf_of(item, options->arch) : LEAF_IS_RIGHT;
-    if ((leaf == LEAF_LACKS_CALLER && add_caller(stack, item, options)) ||
+    if ((leaf == LEAF_WITHOUT_CALLER && add_caller(stack, item, options)) ||
         (leaf == LEAF_HAS_MORE && drop_caller(stack, item, options)))
         return;
     add_part(stack, &item->sample.callchain, false, false);
@@ -158,7 +158,7 @@ bool pf_stack_is_plain(const struct pf_delivered *item, const char *arch)
 
 static void add_unwound(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
 {
-    struct pf_unwound unwound = {.addresses = stack->user_part, .room = PF_CALLCHAIN_MAX};
+    struct pf_unwound unwound = {.addresses = stack->user_part, .capacity = PF_CALLCHAIN_MAX};
     const struct pf_unwinding how = {
         .space = item->user_space, .arch = options->arch, .only_known = options->policy == PF_UNWIND_CFI};
     const int end = pf_symbols_unwind(options->symbols, &item->sample, &how, &unwound);

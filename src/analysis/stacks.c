@@ -62,12 +62,12 @@ static bool grow_slots(struct pf_stacks *stacks, const struct perfile_allocator 
 static uint32_t find_child(const struct pf_stacks *stacks, const struct pf_tree *tree, uint32_t parent, uint32_t frame,
                            struct pf_stack_slot **slot)
 {
-    const uint32_t behind = parent + 1;
+    const uint32_t after = parent + 1;
     *slot = NULL;
-    if (behind == tree->count)
+    if (after == tree->count)
         return 0;
-    if (is_child(tree, behind, parent, frame))
-        return behind;
+    if (is_child(tree, after, parent, frame))
+        return after;
     const uint32_t tag = tag_of(stacks, parent, frame);
     struct pf_stack_slot *at = slot_at(stacks, tag);
     while (at->node && !(at->tag == tag && is_child(tree, at->node, parent, frame)))
@@ -114,16 +114,16 @@ static size_t stack_length(const struct pf_stack_frames *stack)
 /* Long ones share one place, as memory is bounded. */
 static struct pf_stack_path *path_of(const struct pf_stacks *stacks, const struct pf_stack_frames *stack)
 {
-    const uint32_t hash = stack->whose * 0x9e3779b9u >> (32 - PF_STACK_PATH_BITS);
+    const uint32_t hash = stack->owner * 0x9e3779b9u >> (32 - PF_STACK_PATH_BITS);
     return &stacks->paths[stack_length(stack) > LONG_PATH ? 0 : hash];
 }
 
 /* How many frames from the root on are those of the path that was here before. */
 static size_t common_length(const struct pf_stack_path *path, const struct pf_stack_frames *stack, size_t count)
 {
-    const size_t most = pf_min_size(count, path->count);
+    const size_t max = pf_min_size(count, path->count);
     size_t common = 0;
-    while (common < most && frame_at(stack, common) == path->steps[common].frame)
+    while (common < max && frame_at(stack, common) == path->steps[common].frame)
         common++;
     return common;
 }
@@ -146,7 +146,7 @@ static bool take_path(const struct pf_stacks *stacks, const struct pf_tree *tree
                       const struct pf_stack_frames *stack)
 {
     const size_t count = stack_length(stack);
-    if (!pf_grow(tree->allocator, &path->steps, &path->room, count, sizeof(*path->steps)))
+    if (!pf_grow(tree->allocator, &path->steps, &path->capacity, count, sizeof(*path->steps)))
         return false;
     path->common = pf_min_size(common_length(path, stack, count), path->known);
     for (size_t i = path->common; i < count; i++)
@@ -229,7 +229,7 @@ static bool enter_waiting(struct pf_stacks *stacks, struct pf_tree *tree)
     return true;
 }
 
-static bool make_places(struct pf_stacks *stacks, const struct perfile_allocator *allocator)
+static bool make_positions(struct pf_stacks *stacks, const struct perfile_allocator *allocator)
 {
     if (!stacks->paths)
         stacks->paths = pf_new(allocator, PF_STACK_PATHS * sizeof(*stacks->paths));
@@ -239,7 +239,7 @@ static bool make_places(struct pf_stacks *stacks, const struct perfile_allocator
 
 bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_frames *stack)
 {
-    if (PF_UNLIKELY(!stacks->slot_count) && !make_places(stacks, tree->allocator))
+    if (PF_UNLIKELY(!stacks->slot_count) && !make_positions(stacks, tree->allocator))
         return false;
     struct pf_stack_path *path = path_of(stacks, stack);
     if ((path == stacks->waiting && !enter_waiting(stacks, tree)) || !take_path(stacks, tree, path, stack) ||
@@ -254,7 +254,7 @@ bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree)
     const bool enough = enter_waiting(stacks, tree);
     pf_free(tree->allocator, stacks->slots, stacks->slot_count * sizeof(*stacks->slots));
     for (size_t i = 0; stacks->paths && i < PF_STACK_PATHS; i++)
-        pf_free(tree->allocator, stacks->paths[i].steps, stacks->paths[i].room * sizeof(*stacks->paths[i].steps));
+        pf_free(tree->allocator, stacks->paths[i].steps, stacks->paths[i].capacity * sizeof(*stacks->paths[i].steps));
     pf_free(tree->allocator, stacks->paths, PF_STACK_PATHS * sizeof(*stacks->paths));
     stacks->paths = stacks->waiting = NULL;
     stacks->slots = NULL;

@@ -23,7 +23,7 @@ struct pf_stack_frames {
         alone; /* with pf_stacks.limit: the leaf of a stack of which no more is kept, or PF_STACK_NO_LEAF: it is empty */
     uint32_t note;  /* of the nodes that it makes */
     uint32_t own;   /* bits of the note that a node has from the first stack that ends there instead */
-    uint32_t whose; /* thread: those with the same number tend to have the same frames near the root */
+    uint32_t owner; /* thread: those with the same number tend to have the same frames near the root */
     uint64_t weight;
 };
 
@@ -34,7 +34,7 @@ struct pf_stack_step {
 
 struct pf_stack_path {
     struct pf_stack_step *steps; /* root first */
-    size_t count, room;
+    size_t count, capacity;
     size_t common; /* with the stack that was here before: the nodes are known up to here */
     size_t known;  /* when it is in the tree: nodes up to here are its */
     size_t bottom_count;

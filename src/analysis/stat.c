@@ -11,7 +11,7 @@ enum { TAG_PER, TAG_INTERVAL, TAG_SCALE, TAG_LEVEL };
 
 void pf_stat_open(struct pf_stat *stat, const struct perfile_allocator *allocator)
 {
-    *stat = (struct pf_stat){.allocator = allocator, .first_given = UINT32_MAX};
+    *stat = (struct pf_stat){.allocator = allocator, .first_delivered = UINT32_MAX};
     pf_map_open(&stat->known_cpus, allocator);
     pf_map_open(&stat->index, allocator);
 }
@@ -20,9 +20,9 @@ void pf_stat_close(struct pf_stat *stat)
 {
     if (!stat->allocator)
         return;
-    pf_free(stat->allocator, stat->cpus, stat->cpu_room * sizeof(*stat->cpus));
-    pf_free(stat->allocator, stat->threads, stat->thread_room * sizeof(*stat->threads));
-    pf_free(stat->allocator, stat->places, stat->place_room * sizeof(*stat->places));
+    pf_free(stat->allocator, stat->cpus, stat->cpu_capacity * sizeof(*stat->cpus));
+    pf_free(stat->allocator, stat->threads, stat->thread_capacity * sizeof(*stat->threads));
+    pf_free(stat->allocator, stat->positions, stat->position_capacity * sizeof(*stat->positions));
     pf_map_close(&stat->known_cpus);
     pf_map_close(&stat->index);
     *stat = (struct pf_stat){0};
@@ -32,7 +32,7 @@ void pf_stat_close(struct pf_stat *stat)
 
 static bool add_cpu(struct pf_stat *stat, int32_t cpu)
 {
-    if (!pf_grow(stat->allocator, &stat->cpus, &stat->cpu_room, stat->cpu_count + 1, sizeof(*stat->cpus)) ||
+    if (!pf_grow(stat->allocator, &stat->cpus, &stat->cpu_capacity, stat->cpu_count + 1, sizeof(*stat->cpus)) ||
         !pf_map_put(&stat->known_cpus, (uint32_t)cpu, 1))
         return false;
     stat->cpus[stat->cpu_count++] = cpu;
@@ -87,7 +87,7 @@ static bool keep_threads(struct pf_stat *stat, const struct perfile_thread_map *
     for (uint64_t i = 0; i < map->entries.count; i++) {
         struct perfile_thread_map_entry entry;
         perfile_thread_map_entry_at(&map->entries, i, &entry, sizeof(entry));
-        if (!pf_grow(stat->allocator, &stat->threads, &stat->thread_room, stat->thread_count + 1,
+        if (!pf_grow(stat->allocator, &stat->threads, &stat->thread_capacity, stat->thread_count + 1,
                      sizeof(*stat->threads)))
             return false;
         struct pf_stat_thread *thread = &stat->threads[stat->thread_count++];
@@ -141,15 +141,15 @@ enum pf_stat_per pf_stat_per_of(const struct pf_stat *stat, struct perfile_reade
 /* ---- the counts -------------------------------------------------------------------------------------------------- */
 
 /* Threads and processors are few enough for 16 and 17 bits: their maps are one record each. */
-static uint64_t place_key(uint64_t event, uint64_t thread, int32_t cpu)
+static uint64_t position_key(uint64_t event, uint64_t thread, int32_t cpu)
 {
     return event << 33 | thread << 17 | (uint64_t)(uint32_t)(cpu + 1);
 }
 
-const struct pf_stat_place *pf_stat_at(const struct pf_stat *stat, uint64_t event, uint64_t thread, int32_t cpu)
+const struct pf_stat_cell *pf_stat_at(const struct pf_stat *stat, uint64_t event, uint64_t thread, int32_t cpu)
 {
     uint64_t index;
-    return pf_map_get(&stat->index, place_key(event, thread, cpu), &index) ? &stat->places[index] : NULL;
+    return pf_map_get(&stat->index, position_key(event, thread, cpu), &index) ? &stat->positions[index] : NULL;
 }
 
 static bool keep_count(struct pf_stat *stat, const struct perfile_reader *reader, const struct perfile_stat *record)
@@ -159,47 +159,49 @@ static bool keep_count(struct pf_stat *stat, const struct perfile_reader *reader
     uint64_t index;
     if (!event || record->thread >= stat->thread_count || !pf_map_get(&stat->known_cpus, record->cpu, &index))
         return true;
-    const uint64_t key = place_key(event->index, record->thread, cpu);
+    const uint64_t key = position_key(event->index, record->thread, cpu);
     if (!pf_map_get(&stat->index, key, &index)) {
-        index = stat->place_count;
-        if (!pf_grow(stat->allocator, &stat->places, &stat->place_room, stat->place_count + 1, sizeof(*stat->places)) ||
+        index = stat->position_count;
+        if (!pf_grow(stat->allocator, &stat->positions, &stat->position_capacity, stat->position_count + 1,
+                     sizeof(*stat->positions)) ||
             !pf_map_put(&stat->index, key, index))
             return false;
-        stat->places[stat->place_count++] =
-            (struct pf_stat_place){.event = event->index, .thread = record->thread, .cpu = cpu};
+        stat->positions[stat->position_count++] =
+            (struct pf_stat_cell){.event = event->index, .thread = record->thread, .cpu = cpu};
     }
-    struct pf_stat_place *place = &stat->places[index];
-    place->now = (struct pf_stat_count){record->val, record->ena, record->run};
-    if (!place->given) {
-        place->given = true;
-        place->next_given = stat->first_given;
-        stat->first_given = (uint32_t)index;
+    struct pf_stat_cell *position = &stat->positions[index];
+    position->now = (struct pf_stat_count){record->val, record->ena, record->run};
+    if (!position->delivered) {
+        position->delivered = true;
+        position->next_delivered = stat->first_delivered;
+        stat->first_delivered = (uint32_t)index;
     }
     return true;
 }
 
-struct pf_stat_count pf_stat_added(const struct pf_stat_place *place)
+struct pf_stat_count pf_stat_added(const struct pf_stat_cell *position)
 {
-    return (struct pf_stat_count){place->now.value - place->last.value, place->now.enabled - place->last.enabled,
-                                  place->now.running - place->last.running};
+    return (struct pf_stat_count){position->now.value - position->last.value,
+                                  position->now.enabled - position->last.enabled,
+                                  position->now.running - position->last.running};
 }
 
 uint64_t pf_stat_scaled(const struct pf_stat *stat, const struct pf_stat_count *count)
 {
     if (stat->is_raw || count->running >= count->enabled)
         return count->value;
-    double whole = count->running ? (double)count->value * (double)count->enabled / (double)count->running : 0;
-    return whole < 0x1p63 ? (uint64_t)whole : UINT64_MAX;
+    double total = count->running ? (double)count->value * (double)count->enabled / (double)count->running : 0;
+    return total < 0x1p63 ? (uint64_t)total : UINT64_MAX;
 }
 
 /* The next record belongs to the next round. */
 static void begin_round(struct pf_stat *stat)
 {
-    while (stat->first_given != UINT32_MAX) {
-        struct pf_stat_place *place = &stat->places[stat->first_given];
-        stat->first_given = place->next_given;
-        place->last = place->now;
-        place->given = false;
+    while (stat->first_delivered != UINT32_MAX) {
+        struct pf_stat_cell *position = &stat->positions[stat->first_delivered];
+        stat->first_delivered = position->next_delivered;
+        position->last = position->now;
+        position->delivered = false;
     }
 }
 

@@ -15,11 +15,11 @@ struct pf_stat_count {
 };
 
 /* One counter. */
-struct pf_stat_place {
-    uint32_t event, thread; /* indices */
-    int32_t cpu;            /* -1: any */
-    bool given;             /* in this round ... */
-    uint32_t next_given;    /* ... and the next one that was */
+struct pf_stat_cell {
+    uint32_t event, thread;  /* indices */
+    int32_t cpu;             /* -1: any */
+    bool delivered;          /* in this round ... */
+    uint32_t next_delivered; /* ... and the next one that was */
     struct pf_stat_count now, last;
 };
 
@@ -43,14 +43,14 @@ enum pf_stat_per {
 struct pf_stat {
     const struct perfile_allocator *allocator;
     int32_t *cpus;
-    size_t cpu_count, cpu_room;
+    size_t cpu_count, cpu_capacity;
     struct pf_stat_thread *threads;
-    size_t thread_count, thread_room;
+    size_t thread_count, thread_capacity;
     struct pf_map known_cpus; /* those of `cpus` */
     struct pf_map index;      /* event, thread and processor -> index in places */
-    struct pf_stat_place *places;
-    size_t place_count, place_room;
-    uint32_t first_given;            /* UINT32_MAX: none */
+    struct pf_stat_cell *positions;
+    size_t position_count, position_capacity;
+    uint32_t first_delivered;        /* UINT32_MAX: none */
     struct perfile_stat_round round; /* the one that has ended */
     uint64_t round_count;
     uint64_t interval_ms; /* STAT_CONFIG; 0: one round */
@@ -68,9 +68,9 @@ void pf_stat_close(struct pf_stat *stat);
 int pf_stat_take(struct pf_stat *stat, const struct perfile_reader *reader, const struct perfile_record *record,
                  struct perfile_error *error);
 /* NULL: nothing was counted there. */
-const struct pf_stat_place *pf_stat_at(const struct pf_stat *stat, uint64_t event, uint64_t thread, int32_t cpu);
+const struct pf_stat_cell *pf_stat_at(const struct pf_stat *stat, uint64_t event, uint64_t thread, int32_t cpu);
 /* What this round added. */
-struct pf_stat_count pf_stat_added(const struct pf_stat_place *place);
+struct pf_stat_count pf_stat_added(const struct pf_stat_cell *position);
 /* What would have been counted if the counter had counted all the time: it shared the hardware with others. */
 uint64_t pf_stat_scaled(const struct pf_stat *stat, const struct pf_stat_count *count);
 /* What the recording asks for, whose numbers depend on the version of the recorder. */

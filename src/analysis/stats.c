@@ -23,7 +23,7 @@ double pf_stats_error_percent(const struct pf_stats *stats)
 }
 
 /* Where in its bucket the number stands that `before` others of `count` are below. */
-static uint64_t place_in_bucket(unsigned bucket, double before, double count)
+static uint64_t position_in_bucket(unsigned bucket, double before, double count)
 {
     const double first = bucket ? (double)(1ull << bucket) : 0, width = bucket ? first : 2;
     return (uint64_t)(first + (width - 1) * (before + 0.5) / count);
@@ -38,7 +38,7 @@ uint64_t pf_histogram_percentile(const struct pf_histogram *histogram, const str
     for (unsigned i = 0; i < PF_HISTOGRAM_BUCKETS; i++) {
         const double count = (double)histogram->buckets[i];
         if (count > 0 && rank < before + count)
-            return pf_min(pf_max(place_in_bucket(i, rank - before, count), stats->min), stats->max);
+            return pf_min(pf_max(position_in_bucket(i, rank - before, count), stats->min), stats->max);
         before += count;
     }
     return stats->max;

@@ -15,7 +15,7 @@ struct perfile_stream {
     struct pf_profile *profile;
     struct perfile_stream_sample sample;
     struct pf_labels labels;
-    perfile_unmatched_told *unmatched;
+    perfile_on_unmatched *unmatched;
     void *unmatched_context;
 };
 
@@ -75,7 +75,7 @@ int perfile_stream_next(struct perfile_stream *stream, const struct perfile_stre
     const struct pf_profile_sample *next;
     const int result = pf_profile_next(stream->profile, &next, error);
     if (result == 0) {
-        pf_profile_tell_unmatched(stream->profile, stream->unmatched, stream->unmatched_context);
+        pf_profile_notify_unmatched(stream->profile, stream->unmatched, stream->unmatched_context);
         stream->unmatched = NULL; /* once */
     }
     if (result <= 0)
@@ -158,7 +158,7 @@ static const char *plain_name(const char *name, size_t *bytes)
     return *bytes && (slash ? end == '/' : !end || (end == ':' && !strchr(name + *bytes + 1, '_'))) ? name : NULL;
 }
 
-const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t room)
+const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t capacity)
 {
     const struct perfile_attr *attr = event->attr;
     size_t bytes;
@@ -168,9 +168,9 @@ const char *perfile_event_unit(const struct perfile_event *event, char *text, si
         name = "ns", bytes = 2;
     else if (attr->type == PERFILE_TYPE_TRACEPOINT || !name)
         name = "events", bytes = 6;
-    if (!room)
+    if (!capacity)
         return text;
-    bytes = pf_min(bytes, room - 1);
+    bytes = pf_min(bytes, capacity - 1);
     memcpy(text, name, bytes);
     text[bytes] = '\0';
     return text;

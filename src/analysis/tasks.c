@@ -10,15 +10,15 @@
 
 static struct pf_task *find_task(const struct pf_tasks *tasks, int32_t tid)
 {
-    uint64_t place;
-    return pf_map_get(&tasks->places, (uint32_t)tid, &place) ? &tasks->tasks[place] : NULL;
+    uint64_t position;
+    return pf_map_get(&tasks->positions, (uint32_t)tid, &position) ? &tasks->tasks[position] : NULL;
 }
 
 /* A new one at the end; NULL when out of memory. */
 static struct pf_task *add_task(struct pf_tasks *tasks, int32_t pid, int32_t tid)
 {
     if (tasks->count >= UINT32_MAX - 1 ||
-        !pf_grow(tasks->allocator, &tasks->tasks, &tasks->room, tasks->count + 1, sizeof(*tasks->tasks)))
+        !pf_grow(tasks->allocator, &tasks->tasks, &tasks->capacity, tasks->count + 1, sizeof(*tasks->tasks)))
         return NULL;
     tasks->tasks[tasks->count] = (struct pf_task){.pid = pid, .tid = tid, .ppid = -1, .parent_pid = -1};
     return &tasks->tasks[tasks->count++];
@@ -31,19 +31,19 @@ static struct pf_task *note_task(struct pf_tasks *tasks, int32_t pid, int32_t ti
     if (known)
         return known;
     struct pf_task *made = add_task(tasks, pid, tid);
-    return made && pf_map_put(&tasks->places, (uint32_t)tid, tasks->count - 1) ? made : NULL;
+    return made && pf_map_put(&tasks->positions, (uint32_t)tid, tasks->count - 1) ? made : NULL;
 }
 
 struct pf_task *pf_tasks_of(struct pf_tasks *tasks, int32_t pid, int32_t tid)
 {
     const uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
     struct pf_task *known = note_task(tasks, pid, tid);
-    uint64_t place;
-    tasks->idle_told |= tid == 0;
+    uint64_t position;
+    tasks->idle_reported |= tid == 0;
     if (!known || known->pid == pid)
         return known;
-    if (pf_map_get(&tasks->others, key, &place))
-        return &tasks->tasks[place];
+    if (pf_map_get(&tasks->others, key, &position))
+        return &tasks->tasks[position];
     struct pf_task *made = add_task(tasks, pid, tid);
     if (!made || !pf_map_put(&tasks->others, key, tasks->count - 1))
         return NULL;
@@ -110,7 +110,7 @@ static bool fork_task(struct pf_tasks *tasks, const struct perfile_fork *fork)
     child->start = fork->time;
     child->comm = parent->comm;
     child->first_comm = child->first_comm ? child->first_comm : parent->comm;
-    tasks->idle_told |= fork->tid == 0 || fork->ptid == 0;
+    tasks->idle_reported |= fork->tid == 0 || fork->ptid == 0;
     return true;
 }
 
@@ -134,7 +134,7 @@ bool pf_tasks_take(struct pf_tasks *tasks, const struct perfile_record *record)
         return fork_task(tasks, &fork);
     if (record->type == PERFILE_RECORD_COMM &&
         perfile_record_decode(tasks->reader, record, &comm, sizeof(comm), NULL) >= 0) {
-        tasks->idle_told |= comm.tid == 0;
+        tasks->idle_reported |= comm.tid == 0;
         return name_task(tasks, note_task(tasks, comm.pid, comm.tid), comm.comm);
     }
     return true;
@@ -187,11 +187,11 @@ static void link_tasks(struct pf_tasks *tasks, const uint32_t *by_tid, size_t co
     }
 }
 
-static void list_task(struct pf_tasks *tasks, uint32_t place, unsigned level)
+static void list_task(struct pf_tasks *tasks, uint32_t position, unsigned level)
 {
-    tasks->tasks[place].listed = true;
-    tasks->tasks[place].level = level;
-    tasks->order[tasks->order_count++] = place;
+    tasks->tasks[position].listed = true;
+    tasks->tasks[position].level = level;
+    tasks->order[tasks->order_count++] = position;
 }
 
 /* A task and all that it started. In a damaged recording a task may have started the one that started it. */
@@ -220,10 +220,10 @@ static void list_family(struct pf_tasks *tasks, uint32_t first, unsigned level)
 static bool list_tasks(struct pf_tasks *tasks)
 {
     uint32_t *by_tid = NULL;
-    size_t room = 0;
-    if (!pf_grow(tasks->allocator, &by_tid, &room, tasks->count, sizeof(*by_tid)) ||
-        !pf_grow(tasks->allocator, &tasks->order, &tasks->order_room, tasks->count, sizeof(*tasks->order))) {
-        pf_free(tasks->allocator, by_tid, room * sizeof(*by_tid));
+    size_t capacity = 0;
+    if (!pf_grow(tasks->allocator, &by_tid, &capacity, tasks->count, sizeof(*by_tid)) ||
+        !pf_grow(tasks->allocator, &tasks->order, &tasks->order_capacity, tasks->count, sizeof(*tasks->order))) {
+        pf_free(tasks->allocator, by_tid, capacity * sizeof(*by_tid));
         return false;
     }
     size_t count = 0;
@@ -236,7 +236,7 @@ static bool list_tasks(struct pf_tasks *tasks)
     for (size_t i = 0; i < count; i++)
         if (!tasks->tasks[by_tid[i]].listed)
             list_family(tasks, by_tid[i], 1);
-    pf_free(tasks->allocator, by_tid, room * sizeof(*by_tid));
+    pf_free(tasks->allocator, by_tid, capacity * sizeof(*by_tid));
     return true;
 }
 
@@ -246,7 +246,7 @@ bool pf_tasks_begin(struct pf_tasks *tasks, struct perfile_reader *reader, const
 {
     *tasks = (struct pf_tasks){.reader = reader, .allocator = pf_allocator_or_default(allocator)};
     pf_arena_open(&tasks->arena, tasks->allocator);
-    pf_map_open(&tasks->places, tasks->allocator);
+    pf_map_open(&tasks->positions, tasks->allocator);
     pf_map_open(&tasks->others, tasks->allocator);
     pf_map_open(&tasks->comms, tasks->allocator);
     return name_task(tasks, note_task(tasks, 0, 0), "swapper");
@@ -265,9 +265,9 @@ int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const s
 
 void pf_tasks_close(struct pf_tasks *tasks)
 {
-    pf_free(tasks->allocator, tasks->tasks, tasks->room * sizeof(*tasks->tasks));
-    pf_free(tasks->allocator, tasks->order, tasks->order_room * sizeof(*tasks->order));
-    pf_map_close(&tasks->places);
+    pf_free(tasks->allocator, tasks->tasks, tasks->capacity * sizeof(*tasks->tasks));
+    pf_free(tasks->allocator, tasks->order, tasks->order_capacity * sizeof(*tasks->order));
+    pf_map_close(&tasks->positions);
     pf_map_close(&tasks->others);
     pf_map_close(&tasks->comms);
     pf_arena_close(&tasks->arena);

@@ -27,15 +27,15 @@ struct pf_tasks {
     struct perfile_reader *reader;
     const struct perfile_allocator *allocator;
     struct pf_arena arena;
-    struct pf_map places; /* by thread id */
-    struct pf_map others; /* by process and thread id: threads that samples put into another process */
-    struct pf_map comms;  /* hash of a name to the name */
+    struct pf_map positions; /* by thread id */
+    struct pf_map others;    /* by process and thread id: threads that samples put into another process */
+    struct pf_map comms;     /* hash of a name to the name */
     struct pf_task *tasks;
-    size_t count, room;
-    uint64_t replaced; /* their ids were used again: they are among the tasks, but not in the order */
-    bool idle_told;    /* records tell of the idle task, which is the first one */
-    uint32_t *order;   /* each task behind the one that started it, by thread id */
-    size_t order_count, order_room;
+    size_t count, capacity;
+    uint64_t replaced;  /* their ids were used again: they are among the tasks, but not in the order */
+    bool idle_reported; /* records tell of the idle task, which is the first one */
+    uint32_t *order;    /* each task behind the one that started it, by thread id */
+    size_t order_count, order_capacity;
 };
 
 /*

@@ -23,12 +23,12 @@ struct walk {
 };
 
 /* NULL: no such processor, or out of memory. */
-static struct pf_cpu_place *place_of(struct walk *walk, size_t cpu)
+static struct pf_cpu_location *location_of(struct walk *walk, size_t cpu)
 {
     struct pf_topology *topology = walk->topology;
     if (cpu >= CPUS_MAX)
         return NULL;
-    if (!pf_grow(topology->allocator, &topology->cpus, &topology->room, cpu + 1, sizeof(*topology->cpus))) {
+    if (!pf_grow(topology->allocator, &topology->cpus, &topology->capacity, cpu + 1, sizeof(*topology->cpus))) {
         walk->is_short = true;
         return NULL;
     }
@@ -68,13 +68,13 @@ static void put_listed(struct walk *walk, const char *list)
         if (*after == '-')
             last = strtoul(after + 1, &after, 10);
         for (; first <= last && first < CPUS_MAX && walk->listed < LISTED_MAX; first++, walk->listed++) {
-            struct pf_cpu_place *place = place_of(walk, first);
-            if (!place)
+            struct pf_cpu_location *location = location_of(walk, first);
+            if (!location)
                 return;
             if (walk->list == 'n')
-                place->node = walk->node;
+                location->node = walk->node;
             else
-                place->caches[walk->level - 1] = cache;
+                location->caches[walk->level - 1] = cache;
         }
         list = after + (*after == ',');
     }
@@ -113,17 +113,17 @@ static void take_cache(struct walk *walk, const struct perfile_value *value)
 
 static void take_cpu(struct walk *walk, const struct perfile_value *value)
 {
-    struct pf_cpu_place *place = value->kind == PERFILE_VALUE_UNSIGNED ? place_of(walk, walk->cpu) : NULL;
-    if (!place)
+    struct pf_cpu_location *location = value->kind == PERFILE_VALUE_UNSIGNED ? location_of(walk, walk->cpu) : NULL;
+    if (!location)
         return;
     const int32_t number = (int32_t)value->number.u;
     if (walk->list == 'd') {
-        place->die = number;
+        location->die = number;
         walk->cpu++;
     } else if (value->name && !strcmp(value->name, "core_id")) {
-        place->core = number;
+        location->core = number;
     } else if (value->name && !strcmp(value->name, "socket_id")) {
-        place->socket = number;
+        location->socket = number;
     }
 }
 
@@ -160,11 +160,11 @@ void pf_topology_close(struct pf_topology *topology)
 {
     if (!topology->allocator)
         return;
-    pf_free(topology->allocator, topology->cpus, topology->room * sizeof(*topology->cpus));
+    pf_free(topology->allocator, topology->cpus, topology->capacity * sizeof(*topology->cpus));
     *topology = (struct pf_topology){0};
 }
 
-struct pf_cpu_place pf_topology_at(const struct pf_topology *topology, int32_t cpu)
+struct pf_cpu_location pf_topology_at(const struct pf_topology *topology, int32_t cpu)
 {
     return cpu >= 0 && (size_t)cpu < topology->count ? topology->cpus[cpu] : PF_NOWHERE;
 }

@@ -8,7 +8,7 @@ int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator
     *tree = (struct pf_tree){.allocator = allocator};
     tree->slot_count = 1024;
     tree->slots = pf_new(allocator, tree->slot_count * sizeof(*tree->slots));
-    if (!tree->slots || !pf_grow(allocator, &tree->nodes, &tree->room, 1, sizeof(*tree->nodes))) {
+    if (!tree->slots || !pf_grow(allocator, &tree->nodes, &tree->capacity, 1, sizeof(*tree->nodes))) {
         pf_tree_close(tree);
         return PERFILE_ERROR_MEMORY;
     }
@@ -19,7 +19,7 @@ int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator
 int pf_tree_open_links(struct pf_tree *tree, const struct perfile_allocator *allocator)
 {
     *tree = (struct pf_tree){.allocator = allocator};
-    if (!pf_grow(allocator, &tree->links, &tree->room, 1, sizeof(*tree->links)))
+    if (!pf_grow(allocator, &tree->links, &tree->capacity, 1, sizeof(*tree->links)))
         return PERFILE_ERROR_MEMORY;
     tree->links[tree->count++] = (struct pf_tree_link){0};
     return 0;
@@ -28,10 +28,10 @@ int pf_tree_open_links(struct pf_tree *tree, const struct perfile_allocator *all
 void pf_tree_close(struct pf_tree *tree)
 {
     if (tree->links)
-        pf_free(tree->allocator, tree->links, tree->room * sizeof(*tree->links));
+        pf_free(tree->allocator, tree->links, tree->capacity * sizeof(*tree->links));
     else
-        pf_free(tree->allocator, tree->nodes, tree->room * sizeof(*tree->nodes));
-    pf_free(tree->allocator, tree->totals, tree->total_room * sizeof(*tree->totals));
+        pf_free(tree->allocator, tree->nodes, tree->capacity * sizeof(*tree->nodes));
+    pf_free(tree->allocator, tree->totals, tree->total_capacity * sizeof(*tree->totals));
     pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
     *tree = (struct pf_tree){.allocator = tree->allocator};
 }
@@ -65,8 +65,8 @@ static bool grow_slots(struct pf_tree *tree)
 static uint32_t append_link(struct pf_tree *tree, uint32_t parent, uint32_t frame)
 {
     if (tree->count >= UINT32_MAX - 1 ||
-        (PF_UNLIKELY(tree->count == tree->room) &&
-         !pf_grow(tree->allocator, &tree->links, &tree->room, tree->count + 1, sizeof(*tree->links))))
+        (PF_UNLIKELY(tree->count == tree->capacity) &&
+         !pf_grow(tree->allocator, &tree->links, &tree->capacity, tree->count + 1, sizeof(*tree->links))))
         return 0;
     tree->links[tree->count] = (struct pf_tree_link){parent, frame};
     return (uint32_t)tree->count++;
@@ -77,8 +77,8 @@ uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame)
     if (tree->links)
         return append_link(tree, parent, frame);
     if (tree->count >= UINT32_MAX - 1 ||
-        (PF_UNLIKELY(tree->count == tree->room) &&
-         !pf_grow(tree->allocator, &tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes))))
+        (PF_UNLIKELY(tree->count == tree->capacity) &&
+         !pf_grow(tree->allocator, &tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes))))
         return 0;
     tree->nodes[tree->count] = (struct pf_tree_node){.parent = parent, .frame = frame};
     return (uint32_t)tree->count++;
@@ -107,10 +107,10 @@ void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight)
 
 bool pf_tree_sum(struct pf_tree *tree)
 {
-    if (tree->total_room < tree->count) {
-        pf_free(tree->allocator, tree->totals, tree->total_room * sizeof(*tree->totals));
+    if (tree->total_capacity < tree->count) {
+        pf_free(tree->allocator, tree->totals, tree->total_capacity * sizeof(*tree->totals));
         tree->totals = pf_new(tree->allocator, tree->count * sizeof(*tree->totals));
-        tree->total_room = tree->totals ? tree->count : 0;
+        tree->total_capacity = tree->totals ? tree->count : 0;
     } else {
         memset(tree->totals, 0, tree->count * sizeof(*tree->totals));
     }

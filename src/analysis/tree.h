@@ -37,9 +37,9 @@ struct pf_tree {
     struct pf_tree_node *nodes; /* a parent stands before its children */
     struct pf_tree_link *links; /* of a tree that nothing is added to: instead of the nodes, which are NULL then */
     size_t count;
-    size_t room;
+    size_t capacity;
     uint64_t *totals; /* of each node, with all below it; NULL before pf_tree_sum */
-    size_t total_room;
+    size_t total_capacity;
     struct pf_tree_slot *slots;
     size_t slot_count;
 };

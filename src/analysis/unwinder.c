@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/wishes.h"
-#include "base/cache_room.h"
+#include "base/cache_trim.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "symbol/dwarf/inlines.h"
@@ -61,18 +61,18 @@ void perfile_unwinder_close(struct perfile_unwinder *unwinder)
 }
 
 int perfile_unwind(void *context, struct perfile_session *session, const struct perfile_sample *sample,
-                   uint64_t *addresses, size_t room)
+                   uint64_t *addresses, size_t capacity)
 {
     struct perfile_unwinder *unwinder = context;
     struct perfile_sample all = PERFILE_SAMPLE_INIT;
     const int result = pf_sized_take(&all, sizeof(all), sample, "sample", NULL);
     if (result < 0)
         return result;
-    struct pf_unwound unwound = {.addresses = addresses, .room = room};
+    struct pf_unwound unwound = {.addresses = addresses, .capacity = capacity};
     /* a stream says it in a record */
     if (!unwinder->arch &&
-        pf_memory_heed(&unwinder->watch.allocator,
-                       perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL)) < 0)
+        pf_memory_check(&unwinder->watch.allocator,
+                        perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL)) < 0)
         unwinder->arch = NULL;
     const struct pf_unwinding how = {.space = perfile_session_space(session, all.pid), .arch = unwinder->arch};
     pf_symbols_unwind(unwinder->symbols, &all, &how, &unwound);
@@ -107,15 +107,15 @@ int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, u
     return bytes > 0 ? bytes : 0; /* a file that cannot be read says nothing */
 }
 
-int perfile_cache_folder(char *path, size_t room)
+int perfile_cache_folder(char *path, size_t capacity)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     char *folder = pf_cache_directory(allocator);
     const size_t bytes = folder ? strlen(folder) + 1 : 0;
-    if (bytes && bytes <= room)
+    if (bytes && bytes <= capacity)
         memcpy(path, folder, bytes);
     pf_text_free(allocator, folder);
-    return !bytes ? PERFILE_ERROR_ABSENT : bytes <= room ? 0 : PERFILE_ERROR_LIMIT;
+    return !bytes ? PERFILE_ERROR_ABSENT : bytes <= capacity ? 0 : PERFILE_ERROR_LIMIT;
 }
 
 void perfile_cache_trim(const char *suffix, const char *kept, uint64_t limit_bytes)
@@ -123,7 +123,7 @@ void perfile_cache_trim(const char *suffix, const char *kept, uint64_t limit_byt
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     char *folder = pf_cache_directory(allocator);
     if (folder)
-        pf_cache_make_room(allocator, folder, suffix, kept, limit_bytes);
+        pf_cache_trim(allocator, folder, suffix, kept, limit_bytes);
     pf_text_free(allocator, folder);
 }
 

@@ -134,10 +134,10 @@ static inline uint64_t pf_hash_text(const char *text)
 }
 
 /* Length of the text in a buffer that need not hold a NUL. */
-static inline size_t pf_text_length(const void *text, size_t room)
+static inline size_t pf_text_length(const void *text, size_t capacity)
 {
-    const void *nul = room ? memchr(text, 0, room) : NULL;
-    return nul ? (size_t)((const char *)nul - (const char *)text) : room;
+    const void *nul = capacity ? memchr(text, 0, capacity) : NULL;
+    return nul ? (size_t)((const char *)nul - (const char *)text) : capacity;
 }
 
 #endif

@@ -17,13 +17,13 @@ int pf_fail(struct perfile_error *error, int code, uint64_t offset, const char *
     va_start(arguments, format);
     pf_format_arguments(text, sizeof(text), format, arguments);
     va_end(arguments);
-    char place[32] = "";
+    char position[32] = "";
     if (offset != PERFILE_NO_OFFSET)
-        snprintf(place, sizeof(place), " at 0x%" PRIx64, offset);
+        snprintf(position, sizeof(position), " at 0x%" PRIx64, offset);
     *error = (struct perfile_error){.code = code, .offset = offset};
     snprintf(error->what, sizeof(error->what), "%s", what);
     /* a message that does not fit is cut; it stays one sentence */
-    int written = snprintf(error->message, sizeof(error->message), "%.47s%s: ", what, place);
+    int written = snprintf(error->message, sizeof(error->message), "%.47s%s: ", what, position);
     snprintf(error->message + written, sizeof(error->message) - (size_t)written, "%s", text);
     return code;
 }

@@ -64,14 +64,14 @@ size_t pf_printable_run(const void *data, size_t bytes)
     return (size_t)(p - start);
 }
 
-size_t perfile_text_escape(const void *text, size_t bytes, char *to, size_t room)
+size_t perfile_text_escape(const void *text, size_t bytes, char *to, size_t capacity)
 {
     static const char digits[] = "0123456789abcdef";
     const uint8_t *p = text, *end = p + bytes;
     size_t used = 0;
     while (p < end) {
         const size_t length = pf_printable_length(p, (size_t)(end - p)), wanted = length ? length : 4;
-        if (used + wanted >= room)
+        if (used + wanted >= capacity)
             break;
         if (length)
             memcpy(to + used, p, length);
@@ -80,7 +80,7 @@ size_t perfile_text_escape(const void *text, size_t bytes, char *to, size_t room
         used += wanted;
         p += length ? length : 1;
     }
-    if (room)
+    if (capacity)
         to[used] = 0;
     return used;
 }

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 4096, MODE = 0700 };
+enum { PATH_CAPACITY = 4096, MODE = 0700 };
 
 struct pf_file_identity pf_file_identity_of(const struct stat *status)
 {
@@ -61,7 +61,7 @@ size_t pf_read_from(int fd, uint64_t offset, void *to, size_t bytes)
 
 bool pf_make_folders(const char *path)
 {
-    char part[PATH_ROOM];
+    char part[PATH_CAPACITY];
     const size_t length = strlen(path);
     if (length >= sizeof(part)) {
         errno = ENAMETOOLONG;

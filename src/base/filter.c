@@ -59,7 +59,7 @@ int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *erro
 
 static int add_range(struct pf_filter *filter, struct pf_ranges *ranges, uint64_t first, uint64_t last)
 {
-    if (!pf_grow(filter->arena.allocator, &ranges->items, &ranges->room, ranges->count + 1, sizeof(*ranges->items)))
+    if (!pf_grow(filter->arena.allocator, &ranges->items, &ranges->capacity, ranges->count + 1, sizeof(*ranges->items)))
         return PERFILE_ERROR_MEMORY;
     size_t at = ranges->count++;
     for (; at > 0 && ranges->items[at - 1].first > first; at--)
@@ -222,11 +222,11 @@ static int parse_percents(struct pf_filter *filter, const char *list, const stru
     if (!span)
         return fail_span(error, "percentages");
     while (next_piece(&list, ",", &piece)) {
-        double from, to, whole = (double)(span->last - span->first);
+        double from, to, total = (double)(span->last - span->first);
         if (!take_share(piece, &from, &to))
             return refuse(error, "time range", piece, "is not a percentage range such as 10%-20% or 10%/2");
-        uint64_t first = span->first + (uint64_t)(from * whole + 0.5);
-        uint64_t last = to >= 1 ? span->last : span->first + (uint64_t)(to * whole + 0.5);
+        uint64_t first = span->first + (uint64_t)(from * total + 0.5);
+        uint64_t last = to >= 1 ? span->last : span->first + (uint64_t)(to * total + 0.5);
         if (last > first && last != span->last)
             last--; /* where the next share begins */
         if (add_range(filter, &filter->times, first, last) < 0)
@@ -340,14 +340,14 @@ static bool next_name(const char **rest, struct piece *piece)
 {
     if (!next_piece(rest, ",", piece))
         return false;
-    struct piece whole = *piece, more;
-    const char *behind = *rest;
-    while (is_open(&whole) && next_piece(&behind, ",", &more))
-        whole.bytes = (size_t)(more.text + more.bytes - whole.text);
-    if (is_open(&whole))
+    struct piece total = *piece, more;
+    const char *after = *rest;
+    while (is_open(&total) && next_piece(&after, ",", &more))
+        total.bytes = (size_t)(more.text + more.bytes - total.text);
+    if (is_open(&total))
         return true;
-    *piece = whole;
-    *rest = behind;
+    *piece = total;
+    *rest = after;
     return true;
 }
 
@@ -359,7 +359,7 @@ static int parse_names(struct pf_filter *filter, struct pf_names *names, const c
             continue;
         char *name = pf_arena_text(&filter->arena, piece.text, piece.bytes);
         if (!name ||
-            !pf_grow(filter->arena.allocator, &names->items, &names->room, names->count + 1, sizeof(*names->items)))
+            !pf_grow(filter->arena.allocator, &names->items, &names->capacity, names->count + 1, sizeof(*names->items)))
             return pf_fail_memory(error, "filter");
         names->items[names->count++] = name;
     }
@@ -464,7 +464,7 @@ int pf_filter_open_dated(struct pf_filter *filter, const struct perfile_filter *
 
 static void close_ranges(struct pf_filter *filter, struct pf_ranges *ranges)
 {
-    pf_free(filter->arena.allocator, ranges->items, ranges->room * sizeof(*ranges->items));
+    pf_free(filter->arena.allocator, ranges->items, ranges->capacity * sizeof(*ranges->items));
 }
 
 void pf_filter_close(struct pf_filter *filter)
@@ -475,9 +475,9 @@ void pf_filter_close(struct pf_filter *filter)
     close_ranges(filter, &filter->cpus);
     close_ranges(filter, &filter->pids);
     close_ranges(filter, &filter->tids);
-    pf_free(filter->arena.allocator, filter->comms.items, filter->comms.room * sizeof(*filter->comms.items));
-    pf_free(filter->arena.allocator, filter->events.items, filter->events.room * sizeof(*filter->events.items));
-    pf_free(filter->arena.allocator, filter->known.items, filter->known.room * sizeof(*filter->known.items));
+    pf_free(filter->arena.allocator, filter->comms.items, filter->comms.capacity * sizeof(*filter->comms.items));
+    pf_free(filter->arena.allocator, filter->events.items, filter->events.capacity * sizeof(*filter->events.items));
+    pf_free(filter->arena.allocator, filter->known.items, filter->known.capacity * sizeof(*filter->known.items));
     pf_map_close(&filter->seen);
     pf_arena_close(&filter->arena);
 }
@@ -506,11 +506,11 @@ static bool event_passes(struct pf_filter *filter, const struct perfile_event *e
 
 static void count_silent(struct pf_filter *filter, const struct pf_filter_subject *subject)
 {
-    const bool nobody = (filter->has_pids && subject->pid == PF_NO_NUMBER) ||
-                        (filter->has_tids && subject->tid == PF_NO_NUMBER) || (filter->has_comms && !subject->comm);
+    const bool none = (filter->has_pids && subject->pid == PF_NO_NUMBER) ||
+                      (filter->has_tids && subject->tid == PF_NO_NUMBER) || (filter->has_comms && !subject->comm);
     filter->silent[PF_FILTER_TIME] += filter->has_times && subject->time == PF_NO_TIME;
     filter->silent[PF_FILTER_CPU] += filter->has_cpus && subject->cpu == PF_NO_NUMBER;
-    filter->silent[PF_FILTER_THREAD] += nobody;
+    filter->silent[PF_FILTER_THREAD] += none;
 }
 
 bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject)
@@ -527,7 +527,7 @@ bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *
     return passes;
 }
 
-void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, const char *text), void *context)
+void pf_filter_notify(const struct pf_filter *filter, void (*notify)(void *context, const char *text), void *context)
 {
     static const char *const sentences[PF_FILTER_KINDS] = {
         [PF_FILTER_TIME] = "a time, which the filter by time keeps",
@@ -536,11 +536,11 @@ void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, 
         [PF_FILTER_CGROUP] = "a control group, which the filter by control group keeps",
     };
     char text[128];
-    for (size_t i = 0; i < PF_FILTER_KINDS && tell; i++) {
+    for (size_t i = 0; i < PF_FILTER_KINDS && notify; i++) {
         if (!filter->silent[i])
             continue;
         snprintf(text, sizeof(text), "samples without %s: %" PRIu64, sentences[i], filter->silent[i]);
-        tell(context, text);
+        notify(context, text);
     }
 }
 
@@ -548,10 +548,10 @@ void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, 
 
 static bool may_hold(const struct pf_filter_block *block, int part, const struct pf_ranges *ranges)
 {
-    enum { MOST_NUMBERS = 64 }; /* so many processors are told from each other */
+    enum { MAX_NUMBERS = 64 }; /* so many processors are told from each other */
     for (size_t i = 0; i < ranges->count; i++) {
         const struct pf_range *range = &ranges->items[i];
-        const uint64_t count = pf_min(range->last - range->first, MOST_NUMBERS - 1) + 1;
+        const uint64_t count = pf_min(range->last - range->first, MAX_NUMBERS - 1) + 1;
         for (uint64_t n = 0; n < count; n++)
             if (block->may_have(block->block, part, range->first + n))
                 return true;
@@ -630,13 +630,13 @@ bool pf_filter_leaves_out(struct pf_filter *filter, const struct pf_filter_block
 /* Names that could have been meant are kept; when out of memory, fewer of them. */
 static void remember(struct pf_filter *filter, const char *comm)
 {
-    enum { MOST_KNOWN = 4096 };
+    enum { MAX_KNOWN = 4096 };
     const struct perfile_allocator *allocator = filter->arena.allocator;
     struct pf_names *known = &filter->known;
-    if (!*comm || known->count == MOST_KNOWN || !pf_map_put(&filter->seen, (uintptr_t)comm, 1))
+    if (!*comm || known->count == MAX_KNOWN || !pf_map_put(&filter->seen, (uintptr_t)comm, 1))
         return;
     char *copy = pf_arena_text(&filter->arena, comm, strlen(comm));
-    if (copy && pf_grow(allocator, &known->items, &known->room, known->count + 1, sizeof(*known->items)))
+    if (copy && pf_grow(allocator, &known->items, &known->capacity, known->count + 1, sizeof(*known->items)))
         known->items[known->count++] = copy;
 }
 
@@ -686,34 +686,34 @@ void pf_filter_note(struct pf_filter *filter, const struct pf_filter_subject *su
         note_event(filter, subject->event);
 }
 
-struct telling {
-    perfile_unmatched_told *told;
+struct reporting {
+    perfile_on_unmatched *notify;
     void *context;
 };
 
-static void tell_names(const struct telling *telling, const char *filter, const struct pf_names *wanted,
-                       const struct pf_names *known)
+static void report_names(const struct reporting *reporting, const char *filter, const struct pf_names *wanted,
+                         const struct pf_names *known)
 {
     for (size_t i = 0; i < wanted->count; i++)
         if (!wanted->matched[i])
-            telling->told(telling->context, &(struct perfile_unmatched){.filter = filter,
-                                                                        .value = wanted->items[i],
-                                                                        .known = known->items,
-                                                                        .known_count = known->count});
+            reporting->notify(reporting->context, &(struct perfile_unmatched){.filter = filter,
+                                                                              .value = wanted->items[i],
+                                                                              .known = known->items,
+                                                                              .known_count = known->count});
 }
 
 /* The names of the events are their own; they are put together for as long as it takes to tell of them. */
-static void tell_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
-                        const struct telling *telling)
+static void report_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
+                          const struct reporting *reporting)
 {
     const struct perfile_allocator *allocator = filter->arena.allocator;
     const struct perfile_event *event;
     struct pf_names known = {.count = 0};
     for (size_t i = 0; event_at && (event = event_at(reader, i)) != NULL; i++)
-        if (pf_grow(allocator, &known.items, &known.room, known.count + 1, sizeof(*known.items)))
+        if (pf_grow(allocator, &known.items, &known.capacity, known.count + 1, sizeof(*known.items)))
             known.items[known.count++] = event->name;
-    tell_names(telling, "events", &filter->events, &known);
-    pf_free(allocator, known.items, known.room * sizeof(*known.items));
+    report_names(reporting, "events", &filter->events, &known);
+    pf_free(allocator, known.items, known.capacity * sizeof(*known.items));
 }
 
 /* A filter of one part that was matched has let something pass, whether it was asked by pf_filter_passes or not. */
@@ -722,27 +722,27 @@ static bool has_several(const struct pf_filter *filter)
     return filter->asked > 1;
 }
 
-void pf_filter_tell_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
-                              pf_event_at *event_at, perfile_unmatched_told *told, void *context)
+void pf_filter_notify_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
+                                pf_event_at *event_at, perfile_on_unmatched *notify, void *context)
 {
     const unsigned numbers = filter->unmatched & ~(unsigned)(PF_FILTER_COMMS | PF_FILTER_EVENTS);
-    const struct telling telling = {told, context};
-    if (!told || !(filter->noted || filter->timed_out))
+    const struct reporting reporting = {notify, context};
+    if (!notify || !(filter->noted || filter->timed_out))
         return;
     for (size_t i = 0; i < PF_FILTER_PARTS; i++) {
         const struct pf_filter_part *part = &pf_filter_parts[i];
         if (numbers & part->bit && (filter->noted || part->bit == PF_FILTER_TIMES))
-            told(context,
-                 &(struct perfile_unmatched){.filter = part->name, .value = pf_filter_text(&filter->wanted, part)});
+            notify(context,
+                   &(struct perfile_unmatched){.filter = part->name, .value = pf_filter_text(&filter->wanted, part)});
     }
     if (!filter->noted)
         return;
     if (filter->unmatched & PF_FILTER_COMMS)
-        tell_names(&telling, filter->comms_are ? filter->comms_are : "comms", &filter->comms, &filter->known);
+        report_names(&reporting, filter->comms_are ? filter->comms_are : "comms", &filter->comms, &filter->known);
     if (filter->unmatched & PF_FILTER_EVENTS)
-        tell_events(filter, reader, event_at, &telling);
+        report_events(filter, reader, event_at, &reporting);
     if (!filter->unmatched && !filter->passed && has_several(filter))
-        told(context, &(struct perfile_unmatched){.filter = NULL});
+        notify(context, &(struct perfile_unmatched){.filter = NULL});
 }
 
 int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,

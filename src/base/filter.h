@@ -16,12 +16,12 @@ struct pf_range {
 
 struct pf_ranges {
     struct pf_range *items; /* by ascending `first` */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct pf_names {
     const char **items; /* in the arena */
-    size_t count, room;
+    size_t count, capacity;
     bool *matched; /* one each; NULL: of no filter */
     size_t unmatched;
 };
@@ -64,7 +64,7 @@ struct pf_filter {
     struct pf_ranges times, cpus, pids, tids;
     struct pf_names comms, events;
     struct pf_arena arena;
-    const char *comms_are; /* for pf_filter_tell_unmatched; NULL: "comms" */
+    const char *comms_are; /* for pf_filter_notify_unmatched; NULL: "comms" */
     bool of_functions;     /* comms are names of functions, and match without parameters, too */
     struct perfile_filter wanted;
     unsigned unmatched; /* PF_FILTER_... */
@@ -163,15 +163,15 @@ bool pf_filter_leaves_out(struct pf_filter *filter, const struct pf_filter_block
 /* Remembers what the sample matches, each part for itself; only while something is unmatched. */
 void pf_filter_note(struct pf_filter *filter, const struct pf_filter_subject *subject);
 /* Tells of what no sample matched; nothing when there were none. `reader` goes to `event_at` only; both may be NULL. */
-void pf_filter_tell_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
-                              pf_event_at *event_at, perfile_unmatched_told *told, void *context);
+void pf_filter_notify_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
+                                pf_event_at *event_at, perfile_on_unmatched *notify, void *context);
 /* The list of events has one that the recording has; else ARGUMENT, with the names of those that there are. */
 int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
                            struct perfile_error *error);
 /* Everything that was asked for matches. Counts what passes for lack of it. */
 bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject);
 /* Tells how many samples passed for lack of what was asked for, one sentence for each kind. `tell` may be NULL. */
-void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, const char *text), void *context);
+void pf_filter_notify(const struct pf_filter *filter, void (*notify)(void *context, const char *text), void *context);
 /* The event's name is in the list: as it stands, or without its modifiers; true when events are not filtered. */
 bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event *event);
 

@@ -28,8 +28,8 @@ static bool starts(const char *at, const char *text)
 /* The bytes of "[...]" at `at`; 0 when no short one begins there. */
 static size_t bracket_at(const char *at)
 {
-    enum { MOST = 128 };
-    const char *closed = *at == '[' ? memchr(at, ']', strnlen(at, MOST)) : NULL;
+    enum { MAX = 128 };
+    const char *closed = *at == '[' ? memchr(at, ']', strnlen(at, MAX)) : NULL;
     return closed ? (size_t)(closed + 1 - at) : 0;
 }
 

@@ -8,7 +8,7 @@ void pf_heap_open(struct pf_heap *heap, const struct perfile_allocator *allocato
 
 void pf_heap_close(struct pf_heap *heap)
 {
-    pf_free(heap->allocator, heap->items, heap->room * sizeof(*heap->items));
+    pf_free(heap->allocator, heap->items, heap->capacity * sizeof(*heap->items));
     pf_heap_open(heap, heap->allocator);
 }
 
@@ -19,7 +19,7 @@ static bool is_before(const struct pf_heap_item *a, const struct pf_heap_item *b
 
 bool pf_heap_put(struct pf_heap *heap, const struct pf_heap_item *item)
 {
-    if (!pf_grow(heap->allocator, &heap->items, &heap->room, heap->count + 1, sizeof(*heap->items)))
+    if (!pf_grow(heap->allocator, &heap->items, &heap->capacity, heap->count + 1, sizeof(*heap->items)))
         return false;
     size_t at = heap->count++;
     for (; at && is_before(item, &heap->items[(at - 1) / 2]); at = (at - 1) / 2)

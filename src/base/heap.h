@@ -15,7 +15,7 @@ struct pf_heap {
     const struct perfile_allocator *allocator;
     struct pf_heap_item *items; /* each one stands before those at twice its place plus 1 and 2 */
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 void pf_heap_open(struct pf_heap *heap, const struct perfile_allocator *allocator);

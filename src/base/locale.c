@@ -21,19 +21,19 @@ void pf_locale_leave(const struct pf_locale *locale)
         freelocale(locale->c);
 }
 
-int pf_format_arguments(char *to, size_t room, const char *format, va_list arguments)
+int pf_format_arguments(char *to, size_t capacity, const char *format, va_list arguments)
 {
     const struct pf_locale locale = pf_locale_enter();
-    const int bytes = vsnprintf(to, room, format, arguments);
+    const int bytes = vsnprintf(to, capacity, format, arguments);
     pf_locale_leave(&locale);
     return bytes;
 }
 
-int pf_format(char *to, size_t room, const char *format, ...)
+int pf_format(char *to, size_t capacity, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    const int bytes = pf_format_arguments(to, room, format, arguments);
+    const int bytes = pf_format_arguments(to, capacity, format, arguments);
     va_end(arguments);
     return bytes;
 }

@@ -19,8 +19,8 @@ struct pf_locale pf_locale_enter(void);
 void pf_locale_leave(const struct pf_locale *locale);
 
 /* snprintf, vsnprintf and strtod with the point of the C locale. */
-int pf_format(char *to, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int pf_format_arguments(char *to, size_t room, const char *format, va_list arguments)
+int pf_format(char *to, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int pf_format_arguments(char *to, size_t capacity, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 double pf_parse_double(const char *text, char **end);
 /* strerror, in English. Valid until the thread asks for another one. */

@@ -174,11 +174,11 @@ char *pf_text_format(const struct perfile_allocator *allocator, const char *form
     return text;
 }
 
-bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *room, size_t count, size_t bytes)
+bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *capacity, size_t count, size_t bytes)
 {
-    if (count <= *room)
+    if (count <= *capacity)
         return true;
-    size_t wanted = *room < 8 ? 8 : *room;
+    size_t wanted = *capacity < 8 ? 8 : *capacity;
     while (wanted < count) {
         if (wanted > SIZE_MAX / 2)
             return false;
@@ -189,11 +189,11 @@ bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *r
         return false;
     void *old;
     memcpy(&old, pointer, sizeof(old));
-    void *p = pf_resize(allocator, old, *room * bytes, (size_t)size);
+    void *p = pf_resize(allocator, old, *capacity * bytes, (size_t)size);
     if (!p)
         return false;
     memcpy(pointer, &p, sizeof(p));
-    *room = wanted;
+    *capacity = wanted;
     return true;
 }
 
@@ -224,13 +224,13 @@ void pf_arena_close(struct pf_arena *arena)
 
 static struct pf_arena_chunk *add_chunk(struct pf_arena *arena, size_t size)
 {
-    size_t room = sizeof(struct pf_arena_chunk) + size;
+    size_t capacity = sizeof(struct pf_arena_chunk) + size;
     const size_t twice = arena->chunk ? pf_min(2 * arena->chunk->size, ARENA_CHUNK) : ARENA_FIRST;
-    room = pf_max(room, twice);
-    struct pf_arena_chunk *chunk = pf_resize(arena->allocator, NULL, 0, room);
+    capacity = pf_max(capacity, twice);
+    struct pf_arena_chunk *chunk = pf_resize(arena->allocator, NULL, 0, capacity);
     if (!chunk)
         return NULL;
-    *chunk = (struct pf_arena_chunk){.next = arena->chunk, .size = room, .used = sizeof(*chunk)};
+    *chunk = (struct pf_arena_chunk){.next = arena->chunk, .size = capacity, .used = sizeof(*chunk)};
     arena->chunk = chunk;
     return chunk;
 }

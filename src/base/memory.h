@@ -31,7 +31,7 @@ void pf_memory_note_short(const struct perfile_allocator *allocator);
 bool pf_memory_note_failure(const struct perfile_allocator *allocator);
 
 /* What a call has returned that has an allocator of its own: PERFILE_ERROR_MEMORY is noted. */
-static inline int pf_memory_heed(const struct perfile_allocator *allocator, int result)
+static inline int pf_memory_check(const struct perfile_allocator *allocator, int result)
 {
     if (result == PERFILE_ERROR_MEMORY)
         pf_memory_note_short(allocator);
@@ -59,7 +59,7 @@ char *pf_text_format_list(const struct perfile_allocator *allocator, const char 
  * Makes room for at least `count` elements of `bytes` in the array at *pointer with room for *room: doubling growth.
  * False when out of memory; the array then is as before.
  */
-bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *room, size_t count, size_t bytes);
+bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *capacity, size_t count, size_t bytes);
 
 struct pf_arena_chunk;
 struct pf_arena {

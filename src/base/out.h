@@ -16,10 +16,10 @@ struct pf_out {
     bool failed;
 };
 
-static inline struct pf_out pf_out_make(void *data, size_t room, bool swap)
+static inline struct pf_out pf_out_make(void *data, size_t capacity, bool swap)
 {
     uint8_t *start = data;
-    return (struct pf_out){.start = start, .at = start, .end = start + room, .swap = swap};
+    return (struct pf_out){.start = start, .at = start, .end = start + capacity, .swap = swap};
 }
 
 static inline size_t pf_out_bytes_used(const struct pf_out *o)

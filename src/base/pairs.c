@@ -12,7 +12,7 @@ void pf_pairs_close(struct pf_pairs *pairs)
     pf_pairs_open(pairs, pairs->allocator);
 }
 
-static void place(struct pf_pairs *pairs, const struct pf_pair *pair)
+static void position(struct pf_pairs *pairs, const struct pf_pair *pair)
 {
     size_t i = pf_pairs_hash(pairs, pair->a, pair->b);
     while (pairs->slots[i].value)
@@ -31,7 +31,7 @@ static bool grow(struct pf_pairs *pairs)
     bigger.seed = pairs->size ? pairs->seed : (uintptr_t)bigger.slots;
     for (size_t i = 0; i < pairs->size; i++)
         if (pairs->slots[i].value)
-            place(&bigger, &pairs->slots[i]);
+            position(&bigger, &pairs->slots[i]);
     pf_free(pairs->allocator, pairs->slots, pairs->size * sizeof(*pairs->slots));
     *pairs = bigger;
     return true;
@@ -42,6 +42,6 @@ bool pf_pairs_put(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t value
     if (pairs->used * 4 >= pairs->size * 3 && !grow(pairs))
         return false;
     pairs->used++;
-    place(pairs, &(struct pf_pair){a, b, value + 1});
+    position(pairs, &(struct pf_pair){a, b, value + 1});
     return true;
 }

@@ -29,7 +29,7 @@ static bool do_together(const struct pf_parts *parts, const struct perfile_alloc
 {
     static const struct pf_stage stages[] = {{.work = choose_part}, {.work = do_part, .parallel = true}};
     struct doing doing = {.parts = parts};
-    size_t items[2 * PF_THREADS_MOST + 1];
+    size_t items[2 * PF_THREADS_MAX + 1];
     const struct pf_stages_plan plan = {.stages = stages,
                                         .stage_count = PF_COUNT(stages),
                                         .threads = parts->threads,

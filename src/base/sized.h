@@ -18,10 +18,10 @@ int pf_sized_take(void *ours, size_t bytes, const void *theirs, const char *what
  * The same of a struct without a size of its own: `room` is what the caller gave with it. ARGUMENT also when there is none
  * of it. NULL only with 0.
  */
-int pf_measured_take(void *ours, size_t bytes, const void *theirs, size_t room, const char *what,
+int pf_measured_take(void *ours, size_t bytes, const void *theirs, size_t capacity, const char *what,
                      struct perfile_error *error);
 /* Fills theirs of `room` bytes; what is not known here is zeroed. */
-void pf_measured_give(void *theirs, size_t room, const void *ours, size_t bytes);
+void pf_measured_give(void *theirs, size_t capacity, const void *ours, size_t bytes);
 /* ARGUMENT, with `what` in the message: theirs, which pf_sized_give is to fill (or NULL), has no size. */
 int pf_sized_check(const void *theirs, const char *what, struct perfile_error *error);
 /*

@@ -18,20 +18,20 @@ struct thread {
 struct pf_stages {
     const struct perfile_allocator *allocator;
     struct pf_stages_plan plan;
-    struct pf_stage stages[PF_STAGES_MOST];
+    struct pf_stage stages[PF_STAGES_MAX];
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t changed;
-    uint64_t begun[PF_STAGES_MOST]; /* items that the stage has taken */
-    bool busy[PF_STAGES_MOST];
-    uint64_t taken; /* items that the caller has had */
-    uint64_t back;  /* and has given back */
-    uint64_t last;  /* how many items there are in all, once that is known */
+    uint64_t fetched[PF_STAGES_MAX]; /* items that the stage has taken */
+    bool busy[PF_STAGES_MAX];
+    uint64_t consumed; /* items that the caller has had */
+    uint64_t back;     /* and has given back */
+    uint64_t last;     /* how many items there are in all, once that is known */
     bool stopped;
-    bool started;                             /* the threads, or there are none to start */
-    unsigned idle;                            /* threads that wait, without the caller */
-    unsigned passed[2 * PF_THREADS_MOST + 1]; /* by item: stages that are done */
+    bool started;                            /* the threads, or there are none to start */
+    unsigned idle;                           /* threads that wait, without the caller */
+    unsigned passed[2 * PF_THREADS_MAX + 1]; /* by item: stages that are done */
     unsigned thread_count;
-    struct thread threads[PF_THREADS_MOST];
+    struct thread threads[PF_THREADS_MAX];
 };
 
 static unsigned *passed(struct pf_stages *stages, uint64_t number)
@@ -42,13 +42,13 @@ static unsigned *passed(struct pf_stages *stages, uint64_t number)
 /* Serial stages stay with the threads that do them, as long as one has time: what they know is in its cache. */
 static bool is_ready(struct pf_stages *stages, unsigned stage, unsigned worker)
 {
-    const uint64_t number = stages->begun[stage];
-    const bool taken = stages->busy[stage] || (worker == 0 && stages->idle);
-    if ((taken && !stages->stages[stage].parallel) || stages->stopped)
+    const uint64_t number = stages->fetched[stage];
+    const bool consumed = stages->busy[stage] || (worker == 0 && stages->idle);
+    if ((consumed && !stages->stages[stage].parallel) || stages->stopped)
         return false;
     if (stage == 0)
         return number < stages->last && number - stages->back < stages->plan.item_count;
-    return number < stages->begun[0] && *passed(stages, number) == stage;
+    return number < stages->fetched[0] && *passed(stages, number) == stage;
 }
 
 /*
@@ -63,17 +63,17 @@ static bool work(struct pf_stages *stages, unsigned worker)
         stage--;
     if (stage-- == 0)
         return false;
-    const uint64_t number = stages->begun[stage]++;
-    const size_t place = (size_t)(number % stages->plan.item_count);
+    const uint64_t number = stages->fetched[stage]++;
+    const size_t position = (size_t)(number % stages->plan.item_count);
     stages->busy[stage] = true;
     pthread_mutex_unlock(&stages->lock);
-    const bool more = stages->stages[stage].work(stages->plan.context,
-                                                 (char *)stages->plan.items + place * stages->plan.item_bytes, worker);
+    const bool more = stages->stages[stage].work(
+        stages->plan.context, (char *)stages->plan.items + position * stages->plan.item_bytes, worker);
     pthread_mutex_lock(&stages->lock);
     stages->busy[stage] = false;
     if (stage == 0 && !more)
         stages->last = number + 1;
-    stages->passed[place] = stage + 1;
+    stages->passed[position] = stage + 1;
     if (stages->thread_count)
         pthread_cond_broadcast(&stages->changed);
     return true;
@@ -109,7 +109,7 @@ static bool has_processors(void)
 static void start_threads(struct pf_stages *stages)
 {
     const unsigned threads = stages->plan.threads;
-    const unsigned count = threads > 1 && has_processors() ? (unsigned)pf_min(threads, PF_THREADS_MOST) - 1 : 0;
+    const unsigned count = threads > 1 && has_processors() ? (unsigned)pf_min(threads, PF_THREADS_MAX) - 1 : 0;
     sigset_t all, before;
     stages->started = true;
     if (!count)
@@ -145,21 +145,21 @@ struct pf_stages *pf_stages_open(const struct pf_stages_plan *plan, const struct
 void *pf_stages_next(struct pf_stages *stages)
 {
     void *item = NULL;
-    if (!stages->started && stages->taken >= stages->plan.alone)
+    if (!stages->started && stages->consumed >= stages->plan.alone)
         start_threads(stages);
     pthread_mutex_lock(&stages->lock);
-    if (stages->back < stages->taken) {
+    if (stages->back < stages->consumed) {
         *passed(stages, stages->back++) = 0;
         if (stages->thread_count)
             pthread_cond_broadcast(&stages->changed);
     }
-    const uint64_t number = stages->taken;
+    const uint64_t number = stages->consumed;
     while (number < stages->last && *passed(stages, number) != stages->plan.stage_count)
         if (!work(stages, 0))
             pthread_cond_wait(&stages->changed, &stages->lock);
     if (number < stages->last) {
         item = (char *)stages->plan.items + (size_t)(number % stages->plan.item_count) * stages->plan.item_bytes;
-        stages->taken++;
+        stages->consumed++;
     }
     pthread_mutex_unlock(&stages->lock);
     return item;

@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 
-enum { PF_STAGES_MOST = 4, PF_THREADS_MOST = 64 };
+enum { PF_STAGES_MAX = 4, PF_THREADS_MAX = 64 };
 
 struct pf_stage {
     /*
@@ -39,8 +39,8 @@ struct pf_stages;
 /* Enough items to keep so many threads busy. */
 static inline unsigned pf_stages_items(unsigned threads)
 {
-    if (threads > PF_THREADS_MOST)
-        threads = PF_THREADS_MOST;
+    if (threads > PF_THREADS_MAX)
+        threads = PF_THREADS_MAX;
     return threads > 1 ? 2 * threads + 1 : 1;
 }
 

@@ -9,25 +9,25 @@
 
 enum {
     TEXT_BUFFER = 256 * 1024,
-    RESERVED_MOST = TEXT_BUFFER / 4, /* of one pf_text_reserve */
+    RESERVED_MAX = TEXT_BUFFER / 4, /* of one pf_text_reserve */
 };
 
 int pf_text_open(struct pf_text *text, const struct perfile_allocator *allocator,
                  int (*write)(void *context, const void *data, size_t bytes), void *context)
 {
     /* there are many that stay in memory, most of them short */
-    const size_t room = write ? TEXT_BUFFER : RESERVED_MOST;
+    const size_t capacity = write ? TEXT_BUFFER : RESERVED_MAX;
     *text = (struct pf_text){.allocator = allocator, .write = write, .context = context};
-    text->data = pf_resize(allocator, NULL, 0, room);
+    text->data = pf_resize(allocator, NULL, 0, capacity);
     if (!text->data)
         return PERFILE_ERROR_MEMORY;
-    text->room = room;
+    text->capacity = capacity;
     return 0;
 }
 
 void pf_text_close(struct pf_text *text)
 {
-    pf_free(text->allocator, text->data, text->room);
+    pf_free(text->allocator, text->data, text->capacity);
     *text = (struct pf_text){.allocator = text->allocator};
 }
 
@@ -49,13 +49,13 @@ int pf_text_flush(struct pf_text *text)
     return text->failed;
 }
 
-char *pf_text_make_room(struct pf_text *text, size_t bytes)
+char *pf_text_grow(struct pf_text *text, size_t bytes)
 {
     if (text->write || text->failed) {
         pf_text_flush(text);
         if (text->failed)
             text->used = 0;
-    } else if (!pf_grow(text->allocator, &text->data, &text->room, text->used + bytes, 1)) {
+    } else if (!pf_grow(text->allocator, &text->data, &text->capacity, text->used + bytes, 1)) {
         text->failed = PERFILE_ERROR_MEMORY;
         text->used = 0;
     }
@@ -66,7 +66,7 @@ void pf_put(struct pf_text *text, const void *data, size_t bytes)
 {
     const char *from = data;
     while (bytes) {
-        size_t piece = bytes < RESERVED_MOST ? bytes : RESERVED_MOST;
+        size_t piece = bytes < RESERVED_MAX ? bytes : RESERVED_MAX;
         char *at = pf_text_reserve(text, piece);
         memcpy(at, from, piece);
         pf_text_commit(text, at + piece);
@@ -77,7 +77,7 @@ void pf_put(struct pf_text *text, const void *data, size_t bytes)
 
 void pf_put_through(struct pf_text *text, const void *data, size_t bytes)
 {
-    if (!text->write || bytes < RESERVED_MOST)
+    if (!text->write || bytes < RESERVED_MAX)
         pf_put(text, data, bytes);
     else if (pf_text_flush(text) == 0 && text->write(text->context, data, bytes) != 0)
         text->failed = PERFILE_ERROR_WRITE;
@@ -240,8 +240,8 @@ static uint64_t hundredths_of(double value)
     if (shift > 63) /* below half a hundredth */
         return 0;
     const uint64_t product = mantissa * 100, half = (uint64_t)1 << (shift - 1);
-    const uint64_t whole = product >> shift, rest = product & (half * 2 - 1);
-    return whole + (rest > half || (rest == half && whole & 1));
+    const uint64_t integer = product >> shift, rest = product & (half * 2 - 1);
+    return integer + (rest > half || (rest == half && integer & 1));
 }
 
 void pf_put_hundredths(struct pf_text *text, double value, unsigned width)

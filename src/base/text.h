@@ -17,7 +17,7 @@ struct pf_text {
     void *context;
     char *data;
     size_t used;
-    size_t room;
+    size_t capacity;
     int failed;   /* 0, PERFILE_ERROR_WRITE or PERFILE_ERROR_MEMORY */
     bool escapes; /* pf_put_name escapes what cannot be printed */
 };
@@ -29,7 +29,7 @@ void pf_text_close(struct pf_text *text);
 /* Hands what is buffered to the sink, unless the watch of its allocator (pf_watch) saw memory short; returns text->failed. */
 int pf_text_flush(struct pf_text *text);
 /* Slow path of pf_text_reserve. */
-char *pf_text_make_room(struct pf_text *text, size_t bytes);
+char *pf_text_grow(struct pf_text *text, size_t bytes);
 
 /*
  * Room for `bytes` bytes (at most 64 KiB) to be written directly; hand the end to pf_text_commit. Never NULL: after a
@@ -37,9 +37,9 @@ char *pf_text_make_room(struct pf_text *text, size_t bytes);
  */
 static inline char *pf_text_reserve(struct pf_text *text, size_t bytes)
 {
-    if (PF_LIKELY(text->room - text->used >= bytes))
+    if (PF_LIKELY(text->capacity - text->used >= bytes))
         return text->data + text->used;
-    return pf_text_make_room(text, bytes);
+    return pf_text_grow(text, bytes);
 }
 
 static inline void pf_text_commit(struct pf_text *text, const char *end)

@@ -26,15 +26,15 @@ void pf_text_cache_close(struct pf_text_cache *kept)
     pf_arena_close(&kept->arena);
 }
 
-void pf_text_cache_forget(struct pf_text_cache *kept)
+void pf_text_cache_discard(struct pf_text_cache *kept)
 {
     const struct perfile_allocator *allocator = kept->arena.allocator;
     pf_text_cache_close(kept);
     pf_text_cache_open(kept, allocator, kept->shared);
 }
 
-static void place(const struct pf_text_cache *kept, struct pf_text_cache_table *table,
-                  const struct pf_text_cache_text *text)
+static void position(const struct pf_text_cache *kept, struct pf_text_cache_table *table,
+                     const struct pf_text_cache_text *text)
 {
     const uint64_t hash = pf_text_cache_hash(kept, text->a, text->b);
     size_t i = (size_t)hash & (table->size - 1);
@@ -53,7 +53,7 @@ static bool grow(struct pf_text_cache *kept)
     table->size = size;
     for (size_t i = 0; old && i < old->size; i++)
         if (old->slots[i])
-            place(kept, table, pf_text_cache_of_slot(old->slots[i]));
+            position(kept, table, pf_text_cache_of_slot(old->slots[i]));
     if (kept->shared)
         table->smaller = old;
     else if (old)
@@ -74,6 +74,6 @@ const struct pf_text_cache_text *pf_text_cache_add(struct pf_text_cache *kept, c
     memcpy(text + 1, bytes, head->bytes);
     kept->used++;
     kept->bytes += sizeof(*text) + head->bytes;
-    place(kept, kept->table, text);
+    position(kept, kept->table, text);
     return text;
 }

@@ -38,7 +38,7 @@ struct pf_text_cache {
 /* `shared`: more than one thread will be here; it takes more memory. */
 void pf_text_cache_open(struct pf_text_cache *kept, const struct perfile_allocator *allocator, bool shared);
 /* Forgets all; more can be kept then. */
-void pf_text_cache_forget(struct pf_text_cache *kept);
+void pf_text_cache_discard(struct pf_text_cache *kept);
 void pf_text_cache_close(struct pf_text_cache *kept);
 /* Keeps a copy under keys that were not there yet. NULL when out of memory. */
 const struct pf_text_cache_text *pf_text_cache_add(struct pf_text_cache *kept, const struct pf_text_cache_text *head,

@@ -240,7 +240,7 @@ static int change_event(void *context, struct pf_event_spec *event, struct perfi
 
 static bool get_memory(struct pf_anonymizer *a)
 {
-    a->text = pf_new(a->allocator, PF_ANON_TEXT_ROOM);
+    a->text = pf_new(a->allocator, PF_ANON_TEXT_CAPACITY);
     a->chain = pf_new(a->allocator, PF_ANON_SCRATCH);
     a->branches = pf_new(a->allocator, PF_ANON_SCRATCH);
     a->raw = pf_new(a->allocator, PF_ANON_SCRATCH);
@@ -251,14 +251,14 @@ static bool get_memory(struct pf_anonymizer *a)
 
 static void release_memory(struct pf_anonymizer *a)
 {
-    pf_free(a->allocator, a->text, PF_ANON_TEXT_ROOM);
+    pf_free(a->allocator, a->text, PF_ANON_TEXT_CAPACITY);
     pf_free(a->allocator, a->chain, PF_ANON_SCRATCH);
     pf_free(a->allocator, a->branches, PF_ANON_SCRATCH);
     pf_free(a->allocator, a->raw, PF_ANON_SCRATCH);
     pf_free(a->allocator, a->list, PF_ANON_SCRATCH);
     pf_free(a->allocator, a->cache, PF_ANON_CACHE_COUNT * sizeof(*a->cache));
-    pf_free(a->allocator, a->body, a->body_room);
-    pf_free(a->allocator, a->moves, a->move_room * sizeof(*a->moves));
+    pf_free(a->allocator, a->body, a->body_capacity);
+    pf_free(a->allocator, a->moves, a->move_capacity * sizeof(*a->moves));
     pf_map_close(&a->words);
 }
 

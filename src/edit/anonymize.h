@@ -19,10 +19,10 @@ enum pf_anonymize_category {
 enum pf_anonymize_kind { PF_WORD_PATH, PF_WORD_COMM, PF_WORD_SYSTEM, PF_WORD_EVENT, PF_WORD_FORMAT };
 
 enum {
-    PF_ANON_TOKEN = 12,         /* letters of a made-up name: 60 bits, and short enough for a comm */
-    PF_ANON_TEXT_ROOM = 65536,  /* a text that fits into a record */
-    PF_ANON_SCRATCH = 65536,    /* a list that fits into a record */
-    PF_ANON_CACHE_COUNT = 2048, /* addresses that were looked up last; a power of two */
+    PF_ANON_TOKEN = 12,            /* letters of a made-up name: 60 bits, and short enough for a comm */
+    PF_ANON_TEXT_CAPACITY = 65536, /* a text that fits into a record */
+    PF_ANON_SCRATCH = 65536,       /* a list that fits into a record */
+    PF_ANON_CACHE_COUNT = 2048,    /* addresses that were looked up last; a power of two */
 };
 
 /* Where one mapping went. */
@@ -59,13 +59,13 @@ struct pf_anonymizer {
     size_t event_at; /* which event of the reader is asked about next */
     uint64_t moves_made;
     struct pf_anon_move *moves; /* by the id of the mapping */
-    size_t move_room;
+    size_t move_capacity;
     const struct perfile_space *user, *kernel; /* of the record */
     bool kernel_first;
     struct pf_anon_cached *cache;
 
     uint8_t *body; /* of a feature */
-    size_t body_bytes, body_room;
+    size_t body_bytes, body_capacity;
     char *text; /* the feature name or path that was made last */
     uint8_t *chain, *branches, *raw, *list;
     char event_name[1024], unit[64];
@@ -94,8 +94,8 @@ void pf_anon_token(const struct pf_anonymizer *a, const char *text, size_t bytes
 bool pf_anon_is_word(const struct pf_anonymizer *a, enum pf_anonymize_kind kind, const char *text, size_t bytes);
 bool pf_anon_load_words(struct pf_anonymizer *a);
 /* A name for another one; `room` bytes with the NUL, filled up with zeros. It may be where the other one is. */
-void pf_anon_name(const struct pf_anonymizer *a, const char *text, size_t bytes, char *name, size_t room);
-void pf_anon_comm(struct pf_anonymizer *a, const char *comm, size_t bytes, char *made, size_t room);
+void pf_anon_name(const struct pf_anonymizer *a, const char *text, size_t bytes, char *name, size_t capacity);
+void pf_anon_comm(struct pf_anonymizer *a, const char *comm, size_t bytes, char *made, size_t capacity);
 /* Into a->text, by category: PATHS or CGROUPS. */
 const char *pf_anon_path(struct pf_anonymizer *a, enum pf_anonymize_category category, const char *path);
 const char *pf_anon_symbol(struct pf_anonymizer *a, const char *symbol);

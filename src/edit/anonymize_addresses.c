@@ -10,7 +10,7 @@ enum { PAGE_BITS = 12 };
 
 static const uint64_t FIRST_KERNEL = 1ull << 63;
 static const uint64_t SMALLEST = 1 << PAGE_BITS; /* below: NULL, and what is no address at all */
-static const uint64_t PLACE_STEP = 1 << 16;      /* the largest pages are aligned in their new places, too */
+static const uint64_t POSITION_STEP = 1 << 16;   /* the largest pages are aligned in their new places, too */
 static const uint64_t LARGEST = 1ull << 60;
 
 void pf_anon_open_addresses(struct pf_anonymizer *a)
@@ -73,19 +73,19 @@ uint64_t pf_anon_physical(const struct pf_anonymizer *a, uint64_t address)
 
 static struct pf_anon_move *slot_of(struct pf_anonymizer *a, uint32_t id)
 {
-    const size_t before = a->move_room;
-    if (!pf_grow(a->allocator, &a->moves, &a->move_room, (size_t)id + 1, sizeof(*a->moves)))
+    const size_t before = a->move_capacity;
+    if (!pf_grow(a->allocator, &a->moves, &a->move_capacity, (size_t)id + 1, sizeof(*a->moves)))
         return NULL;
-    if (a->move_room > before)
-        memset(a->moves + before, 0, (a->move_room - before) * sizeof(*a->moves));
+    if (a->move_capacity > before)
+        memset(a->moves + before, 0, (a->move_capacity - before) * sizeof(*a->moves));
     return &a->moves[id];
 }
 
-static bool place(struct pf_anonymizer *a, struct pf_anon_zone *zone, uint64_t start, uint64_t length, uint64_t *to)
+static bool position(struct pf_anonymizer *a, struct pf_anon_zone *zone, uint64_t start, uint64_t length, uint64_t *to)
 {
     enum { DOMAIN = 41 };
-    const uint64_t gap = (1 + pf_anon_number(a, DOMAIN, a->moves_made) % 4096) * PLACE_STEP;
-    const uint64_t at = ((zone->next + PLACE_STEP - 1) & ~(PLACE_STEP - 1)) + gap + (start & (PLACE_STEP - 1));
+    const uint64_t gap = (1 + pf_anon_number(a, DOMAIN, a->moves_made) % 4096) * POSITION_STEP;
+    const uint64_t at = ((zone->next + POSITION_STEP - 1) & ~(POSITION_STEP - 1)) + gap + (start & (POSITION_STEP - 1));
     if (at > zone->limit || zone->limit - at < length)
         return false;
     a->moves_made++;
@@ -98,10 +98,11 @@ static struct pf_anon_move make_move(struct pf_anonymizer *a, const struct perfi
 {
     const uint64_t length = map->end - map->start;
     uint64_t to;
-    const bool placed = length < LARGEST && (map->kernel ? place(a, &a->kernel_zone, map->start, length, &to) ||
-                                                               place(a, &a->spare_kernel_zone, map->start, length, &to)
-                                                         : place(a, &a->user_zone, map->start, length, &to) ||
-                                                               place(a, &a->spare_user_zone, map->start, length, &to));
+    const bool placed =
+        length < LARGEST && (map->kernel ? position(a, &a->kernel_zone, map->start, length, &to) ||
+                                               position(a, &a->spare_kernel_zone, map->start, length, &to)
+                                         : position(a, &a->user_zone, map->start, length, &to) ||
+                                               position(a, &a->spare_user_zone, map->start, length, &to));
     return (struct pf_anon_move){.known = true, .fixed = !placed, .delta = placed ? to - map->start : 0};
 }
 
@@ -222,8 +223,8 @@ static int move_of_record(struct pf_anonymizer *a, uint64_t start, uint64_t leng
 }
 
 /* Of what is no file, the offset is an address: of the start, or of the symbol that names the kernel. */
-static void move_place(struct pf_anonymizer *a, const char *filename, uint64_t *address, uint64_t *pgoff,
-                       const struct pf_anon_move *move)
+static void move_position(struct pf_anonymizer *a, const char *filename, uint64_t *address, uint64_t *pgoff,
+                          const struct pf_anon_move *move)
 {
     const bool is_file = filename && filename[0] == '/' && filename[1] != '/';
     const bool is_address = *pgoff >= 1ull << 44 || (!is_file && *pgoff >= SMALLEST);
@@ -241,7 +242,7 @@ static int move_mmap(struct pf_anonymizer *a, struct pf_item *item, struct perfi
     struct pf_anon_move move;
     int result = move_of_record(a, *address, old ? mmap->len : mmap2->len, &move, error);
     if (result == 0)
-        move_place(a, old ? mmap->filename : mmap2->filename, address, old ? &mmap->pgoff : &mmap2->pgoff, &move);
+        move_position(a, old ? mmap->filename : mmap2->filename, address, old ? &mmap->pgoff : &mmap2->pgoff, &move);
     return result;
 }
 

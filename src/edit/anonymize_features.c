@@ -5,7 +5,7 @@
 
 bool pf_anon_append(struct pf_anonymizer *a, const void *data, size_t bytes)
 {
-    if (!pf_grow(a->allocator, &a->body, &a->body_room, a->body_bytes + bytes + 1, 1))
+    if (!pf_grow(a->allocator, &a->body, &a->body_capacity, a->body_bytes + bytes + 1, 1))
         return false;
     if (bytes)
         memcpy(a->body + a->body_bytes, data, bytes);
@@ -47,7 +47,7 @@ struct texts {
     uint8_t *copy;
     size_t bytes;
     bool swap;
-    void (*change)(struct pf_anonymizer *a, char *text, size_t bytes, size_t room);
+    void (*change)(struct pf_anonymizer *a, char *text, size_t bytes, size_t capacity);
 };
 
 static int on_text(void *context, const struct perfile_value *value)
@@ -56,19 +56,19 @@ static int on_text(void *context, const struct perfile_value *value)
     const uintptr_t at = (uintptr_t)value->data - (uintptr_t)t->original;
     if (value->kind != PERFILE_VALUE_TEXT || at < 4 || at > t->bytes)
         return 0; /* not a text, or one that was made of numbers */
-    const size_t room = pf_min(pf_load32(t->original + at - 4, t->swap), t->bytes - at);
+    const size_t capacity = pf_min(pf_load32(t->original + at - 4, t->swap), t->bytes - at);
     char *text = (char *)t->copy + at;
-    if (room < value->bytes)
+    if (capacity < value->bytes)
         return 1;
-    memset(text + value->bytes, 0, room - value->bytes); /* what stood behind the NUL */
+    memset(text + value->bytes, 0, capacity - value->bytes); /* what stood behind the NUL */
     if (value->bytes)
-        t->change(t->a, text, value->bytes, room);
+        t->change(t->a, text, value->bytes, capacity);
     return 0;
 }
 
 static int change_texts(struct pf_anonymizer *a, struct perfile_reader *reader, uint32_t number,
                         struct perfile_bytes *body,
-                        void (*change)(struct pf_anonymizer *a, char *text, size_t bytes, size_t room))
+                        void (*change)(struct pf_anonymizer *a, char *text, size_t bytes, size_t capacity))
 {
     struct perfile_error ignored;
     struct pf_feature_context about = {.allocator = a->allocator, .big_endian = reader->file.big_endian};
@@ -92,19 +92,19 @@ static int change_texts(struct pf_anonymizer *a, struct perfile_reader *reader, 
 }
 
 /* Texts of numbers and well-known words stay. */
-static void change_unless_harmless(struct pf_anonymizer *a, char *text, size_t bytes, size_t room)
+static void change_unless_harmless(struct pf_anonymizer *a, char *text, size_t bytes, size_t capacity)
 {
     if (!pf_anon_is_harmless(a, text, bytes))
-        pf_anon_name(a, text, bytes, text, room);
+        pf_anon_name(a, text, bytes, text, capacity);
 }
 
-static void change_host(struct pf_anonymizer *a, char *text, size_t bytes, size_t room)
+static void change_host(struct pf_anonymizer *a, char *text, size_t bytes, size_t capacity)
 {
-    pf_anon_name(a, text, bytes, text, room);
+    pf_anon_name(a, text, bytes, text, capacity);
 }
 
 /* "6.12.74+deb13-amd64" -> "6.12.74" */
-static void change_release(struct pf_anonymizer *a, char *text, size_t bytes, size_t room)
+static void change_release(struct pf_anonymizer *a, char *text, size_t bytes, size_t capacity)
 {
     size_t numbers = 0;
     (void)a;
@@ -112,7 +112,7 @@ static void change_release(struct pf_anonymizer *a, char *text, size_t bytes, si
         numbers++;
     if (numbers > 16)
         numbers = 0;
-    memset(text + numbers, 0, room - numbers);
+    memset(text + numbers, 0, capacity - numbers);
 }
 
 /* ---- the list of build ids ---- */
@@ -182,7 +182,7 @@ static int change_times(struct pf_anonymizer *a, const struct perfile_reader *re
 static const struct row {
     uint32_t number;
     enum pf_anonymize_category category;
-    void (*change)(struct pf_anonymizer *a, char *text, size_t bytes, size_t room); /* NULL: a way of its own */
+    void (*change)(struct pf_anonymizer *a, char *text, size_t bytes, size_t capacity); /* NULL: a way of its own */
 } rows[] = {
     {PERFILE_FEATURE_TRACING_DATA, PF_ANON_TRACING, NULL},
     {PERFILE_FEATURE_BUILD_ID, PF_ANON_PATHS, NULL},

@@ -28,22 +28,22 @@ void pf_anon_token(const struct pf_anonymizer *a, const char *text, size_t bytes
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
     enum { LETTERS_ONLY = 24, IN_A_WORD = 12, DOMAIN = 1 };
-    const uint64_t whole = pf_anon_hash(a, DOMAIN, text, bytes);
-    uint64_t word = whole;
+    const uint64_t complete = pf_anon_hash(a, DOMAIN, text, bytes);
+    uint64_t word = complete;
     for (size_t i = 0; i < length; i++) {
         if (i && i % IN_A_WORD == 0)
-            word = pf_anon_number(a, DOMAIN + 1, whole + i);
+            word = pf_anon_number(a, DOMAIN + 1, complete + i);
         token[i] = letters[i ? word % 32 : word % LETTERS_ONLY];
         word >>= 5;
     }
 }
 
-void pf_anon_name(const struct pf_anonymizer *a, const char *text, size_t bytes, char *name, size_t room)
+void pf_anon_name(const struct pf_anonymizer *a, const char *text, size_t bytes, char *name, size_t capacity)
 {
     char token[PF_ANON_TOKEN];
-    const size_t length = bytes && room ? pf_min(room - 1, sizeof(token)) : 0;
+    const size_t length = bytes && capacity ? pf_min(capacity - 1, sizeof(token)) : 0;
     pf_anon_token(a, text, bytes, token, length);
-    memset(name, 0, room);
+    memset(name, 0, capacity);
     memcpy(name, token, length);
 }
 
@@ -172,16 +172,16 @@ bool pf_anon_is_harmless(const struct pf_anonymizer *a, const char *text, size_t
 
 /* ---- comms ---- */
 
-void pf_anon_comm(struct pf_anonymizer *a, const char *comm, size_t bytes, char *made, size_t room)
+void pf_anon_comm(struct pf_anonymizer *a, const char *comm, size_t bytes, char *made, size_t capacity)
 {
     const enum pf_anonymize_action action = a->action[PF_ANON_COMMS];
     const bool stays = action == PF_ANON_KEEP || pf_anon_is_word(a, PF_WORD_COMM, comm, bytes);
-    memset(made, 0, room);
+    memset(made, 0, capacity);
     pf_anon_count(a, PF_ANON_COMMS, stays ? PF_ANON_KEEP : action);
     if (stays)
-        memcpy(made, comm, pf_min(bytes, room - 1));
+        memcpy(made, comm, pf_min(bytes, capacity - 1));
     else if (action == PF_ANON_CHANGE)
-        pf_anon_name(a, comm, bytes, made, room);
+        pf_anon_name(a, comm, bytes, made, capacity);
 }
 
 /* ---- paths ---- */
@@ -194,7 +194,7 @@ struct maker {
 
 static void put(struct maker *m, const char *text, size_t bytes)
 {
-    bytes = pf_min(bytes, PF_ANON_TEXT_ROOM - 1 - m->used);
+    bytes = pf_min(bytes, PF_ANON_TEXT_CAPACITY - 1 - m->used);
     memcpy(m->a->text + m->used, text, bytes);
     m->used += bytes;
 }
@@ -285,17 +285,17 @@ static bool put_bracketed(struct maker *m, const char *path, size_t bytes)
     const char *close = bytes && path[0] == '[' ? memchr(path, ']', bytes) : NULL;
     if (!close)
         return false;
-    const size_t inside = (size_t)(close - path) - 1, behind = bytes - inside - 2;
+    const size_t inside = (size_t)(close - path) - 1, after = bytes - inside - 2;
     put(m, "[", 1);
     if (is_pseudo(m->a, path + 1, inside))
         put(m, path + 1, inside);
     else if (!put_prefixed(m, path + 1, inside))
         put_token(m, path + 1, inside);
     put(m, "]", 1);
-    if (is_pseudo(m->a, close + 1, behind))
-        put(m, close + 1, behind);
+    if (is_pseudo(m->a, close + 1, after))
+        put(m, close + 1, after);
     else
-        put_token(m, close + 1, behind);
+        put_token(m, close + 1, after);
     return true;
 }
 
@@ -380,8 +380,8 @@ static bool is_known_event(const struct pf_anonymizer *a, const char *name, size
     const char *colon = memchr(name, ':', bytes);
     if (pf_anon_is_harmless(a, name, bytes) || is_raw_event(name, bytes))
         return true;
-    const size_t before = colon ? (size_t)(colon - name) : bytes, behind = colon ? bytes - before - 1 : 0;
-    return !a->strict && colon && pf_anon_is_word(a, PF_WORD_SYSTEM, name, before) && is_plain_name(colon + 1, behind);
+    const size_t before = colon ? (size_t)(colon - name) : bytes, after = colon ? bytes - before - 1 : 0;
+    return !a->strict && colon && pf_anon_is_word(a, PF_WORD_SYSTEM, name, before) && is_plain_name(colon + 1, after);
 }
 
 /* "system:event" with names of the same length, as in the formats of tracepoints. */

@@ -286,10 +286,10 @@ static int change_thread_map(struct pf_anonymizer *a, struct pf_item *item, stru
 static int change_update(struct pf_anonymizer *a, struct pf_item *item, struct perfile_error *error)
 {
     struct perfile_event_update *update = &item->body.event_update;
-    const bool tell = false; /* this very record does */
+    const bool announces = false; /* this very record does */
     int result = 0;
     if (update->update_type == PERFILE_EVENT_UPDATE_NAME) {
-        result = pf_writer_follow_names(a->edit->writer, a->edit->reader, tell, error);
+        result = pf_writer_follow_names(a->edit->writer, a->edit->reader, announces, error);
         update->name = pf_anon_event_name(a, update->name);
     }
     if (update->update_type == PERFILE_EVENT_UPDATE_UNIT && update->unit &&

@@ -11,7 +11,7 @@ struct tracing {
     uint8_t *copy;
     const uint8_t *original;
     size_t bytes;
-    size_t taken; /* of the copy, that is in a->body already */
+    size_t consumed; /* of the copy, that is in a->body already */
     bool known_system;
     bool failed, memory_short;
     bool swap;
@@ -67,9 +67,9 @@ static void scrub(struct pf_anonymizer *a, char *text, size_t bytes)
 
 static void take(struct tracing *t, size_t to)
 {
-    if (to > t->taken && !pf_anon_append(t->a, t->copy + t->taken, to - t->taken))
+    if (to > t->consumed && !pf_anon_append(t->a, t->copy + t->consumed, to - t->consumed))
         t->memory_short = true;
-    t->taken = pf_max(t->taken, to);
+    t->consumed = pf_max(t->consumed, to);
 }
 
 /* A text behind its length of 4 or 8 bytes. */
@@ -81,7 +81,7 @@ static void leave_out(struct tracing *t, const struct perfile_value *value, size
         return;
     take(t, at - length_bytes);
     t->memory_short |= !pf_anon_append(t->a, zeros, length_bytes);
-    t->taken = at + value->bytes;
+    t->consumed = at + value->bytes;
     pf_anon_count(t->a, PF_ANON_TRACING, PF_ANON_DROP);
 }
 

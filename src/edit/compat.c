@@ -204,8 +204,8 @@ void pf_compat_close(struct pf_compat *age)
     pf_text_close(&age->body);
     pf_known_ids_close(&age->build_ids);
     pf_pairs_close(&age->late);
-    pf_free(age->allocator, age->late_chains, age->late_room * sizeof(*age->late_chains));
-    pf_free(age->allocator, age->late_words, age->late_word_room * sizeof(*age->late_words));
+    pf_free(age->allocator, age->late_chains, age->late_capacity * sizeof(*age->late_chains));
+    pf_free(age->allocator, age->late_words, age->late_word_capacity * sizeof(*age->late_words));
     pf_free(age->allocator, age, sizeof(*age));
 }
 

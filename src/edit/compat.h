@@ -30,16 +30,16 @@ struct pf_compat {
     struct pf_pairs late; /* thread and cookie to index in late_chains */
     struct pf_late_chain *late_chains;
     size_t late_count;
-    size_t late_room;
+    size_t late_capacity;
     uint64_t *late_words;
     size_t late_word_count;
-    size_t late_word_room;
+    size_t late_word_capacity;
     uint64_t chains_cut;          /* whose user part never came, or was not read in advance */
     struct perfile_record record; /* the item's, with another type or misc */
     union {
         uint64_t words[2 * PF_COMPAT_WORDS];
         uint16_t cpus[65536];
-    } room;
+    } capacity;
 };
 
 /* ---- compat_forms.c: records ---- */

@@ -90,10 +90,10 @@ static int form_cpu_list(struct pf_compat *age, struct pf_item *item, struct per
         set->map_type != PERFILE_CPU_MAP_RANGE_CPUS)
         return 0;
     if (set->any_cpu)
-        age->room.cpus[count++] = ANY_CPU;
+        age->capacity.cpus[count++] = ANY_CPU;
     for (uint32_t cpu = set->start_cpu; cpu <= set->end_cpu && cpu < ANY_CPU; cpu++)
-        age->room.cpus[count++] = (uint16_t)cpu;
-    *set = (struct perfile_cpu_set){.data = (const uint8_t *)age->room.cpus, .count = count};
+        age->capacity.cpus[count++] = (uint16_t)cpu;
+    *set = (struct perfile_cpu_set){.data = (const uint8_t *)age->capacity.cpus, .count = count};
     item->changed = true;
     return 0;
 }
@@ -136,8 +136,9 @@ static int keep_late_chain(struct pf_compat *age, const struct perfile_record *r
     if (pf_pairs_get(&age->late, (uint32_t)id.tid, late.cookie, &seen) ||
         8 * (age->late_word_count + late.ips.count) > reader->options.limit_queue_bytes)
         return 0; /* its sample is counted */
-    if (!pf_grow(age->allocator, &age->late_chains, &age->late_room, age->late_count + 1, sizeof(*age->late_chains)) ||
-        !pf_grow(age->allocator, &age->late_words, &age->late_word_room, age->late_word_count + late.ips.count + 1,
+    if (!pf_grow(age->allocator, &age->late_chains, &age->late_capacity, age->late_count + 1,
+                 sizeof(*age->late_chains)) ||
+        !pf_grow(age->allocator, &age->late_words, &age->late_word_capacity, age->late_word_count + late.ips.count + 1,
                  sizeof(*age->late_words)) ||
         !pf_pairs_put(&age->late, (uint32_t)id.tid, late.cookie, (uint32_t)age->late_count))
         return pf_fail_memory(error, "callchains");
@@ -167,7 +168,7 @@ static void join_chain(struct pf_compat *age, struct pf_item *item)
     if (chain->count < 2 || perfile_u64_at(chain, chain->count - 2) != PERFILE_CONTEXT_USER_DEFERRED)
         return;
     const uint64_t cookie = perfile_u64_at(chain, chain->count - 1), kept = chain->count - 2;
-    uint64_t *words = age->room.words;
+    uint64_t *words = age->capacity.words;
     uint32_t index;
     chain->count = kept;
     item->changed = true;

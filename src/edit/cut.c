@@ -53,7 +53,9 @@ static int take_options(struct pf_cut *cut, const struct perfile_cut_options *op
         result = pf_sized_take(&cut->split, sizeof(cut->split), split, "split options", error);
     if (result == 0)
         result = pf_sized_take(&cut->wanted, sizeof(cut->wanted), cut->options.filter, "filter", error);
-    return result < 0 ? result : pf_sized_take(&cut->told, sizeof(cut->told), cut->options.edit, "edit options", error);
+    return result < 0 ? result
+                      : pf_sized_take(&cut->caller_options, sizeof(cut->caller_options), cut->options.edit,
+                                      "edit options", error);
 }
 
 static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const struct perfile_cut_options *options,
@@ -65,7 +67,7 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
         .options = PERFILE_CUT_OPTIONS_INIT,
         .wanted = PERFILE_FILTER_INIT,
         .split = PERFILE_SPLIT_OPTIONS_INIT,
-        .told = PERFILE_EDIT_OPTIONS_INIT,
+        .caller_options = PERFILE_EDIT_OPTIONS_INIT,
         .splits = split,
     };
     int result = take_options(cut, options, split, error);
@@ -77,7 +79,7 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     pf_map_open(&cut->cgroup_passes, cut->allocator);
     pf_map_open(&cut->part_of, cut->allocator);
     pf_map_open(&cut->cookies, cut->allocator);
-    pf_lives_open(&cut->lives, cut->allocator);
+    pf_lifetimes_open(&cut->lifetimes, cut->allocator);
     pf_map_open(&cut->sampled, cut->allocator);
     pf_map_open(&cut->named, cut->allocator);
     pf_pairs_open(&cut->linked, cut->allocator);
@@ -97,37 +99,37 @@ static void close_cut(struct pf_cut *cut)
     pf_map_close(&cut->cgroup_passes);
     pf_map_close(&cut->part_of);
     pf_map_close(&cut->cookies);
-    pf_lives_close(&cut->lives);
-    pf_past_close(&cut->past);
+    pf_lifetimes_close(&cut->lifetimes);
+    pf_history_close(&cut->history);
     pf_map_close(&cut->sampled);
     pf_map_close(&cut->named);
     pf_pairs_close(&cut->linked);
     pf_pairs_close(&cut->forked);
     pf_arena_close(&cut->arena);
-    pf_free(allocator, cut->cgroups.items, cut->cgroups.room * sizeof(*cut->cgroups.items));
-    pf_free(allocator, cut->parts, cut->part_room * sizeof(*cut->parts));
-    pf_free(allocator, cut->links, cut->link_room * sizeof(*cut->links));
-    pf_free(allocator, cut->forks, cut->fork_room * sizeof(*cut->forks));
-    pf_free(allocator, cut->notes, cut->note_room * sizeof(*cut->notes));
-    pf_free(allocator, cut->thinnings, cut->thinning_room * sizeof(*cut->thinnings));
+    pf_free(allocator, cut->cgroups.items, cut->cgroups.capacity * sizeof(*cut->cgroups.items));
+    pf_free(allocator, cut->parts, cut->part_capacity * sizeof(*cut->parts));
+    pf_free(allocator, cut->links, cut->link_capacity * sizeof(*cut->links));
+    pf_free(allocator, cut->forks, cut->fork_capacity * sizeof(*cut->forks));
+    pf_free(allocator, cut->notes, cut->note_capacity * sizeof(*cut->notes));
+    pf_free(allocator, cut->thinnings, cut->thinning_capacity * sizeof(*cut->thinnings));
 }
 
 /* ---- the passes before the last ---- */
 
 /* All passes are one way. */
-static void tell_progress(void *context, uint64_t done, uint64_t total)
+static void report_progress(void *context, uint64_t done, uint64_t total)
 {
     const struct pf_cut *cut = context;
-    const struct perfile_edit_options *told = &cut->told;
-    told->progress(told->progress_context, cut->pass * total + done, cut->pass_count * total);
+    const struct perfile_edit_options *caller_options = &cut->caller_options;
+    caller_options->progress(caller_options->progress_context, cut->pass * total + done, cut->pass_count * total);
 }
 
 static void open_progress(struct pf_cut *cut)
 {
     cut->edit_options = (struct perfile_edit_options)PERFILE_EDIT_OPTIONS_INIT;
-    if (!cut->told.progress)
+    if (!cut->caller_options.progress)
         return;
-    cut->edit_options.progress = tell_progress;
+    cut->edit_options.progress = report_progress;
     cut->edit_options.progress_context = cut;
 }
 
@@ -197,22 +199,22 @@ static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error
         options->unmatched(options->unmatched_context,
                            &(struct perfile_unmatched){.filter = "cgroups", .value = options->cgroups});
     if (cut->filter.active)
-        pf_filter_tell_unmatched(&cut->filter, cut->reader, perfile_event_get, options->unmatched,
-                                 options->unmatched_context);
+        pf_filter_notify_unmatched(&cut->filter, cut->reader, perfile_event_get, options->unmatched,
+                                   options->unmatched_context);
     return 0;
 }
 
 /*
  * What an index says of the past holds for the rule by which a cut by time drops who has ended; and it is of times, the order
  * of the file, and samples that are complete where they stand. Splits and filters by process or name go by all that a process
- * ever did; they, and recordings of which an index does not say it (model/past.h: compressed ones above all), read it all.
+ * ever did; they, and recordings of which an index does not say it (model/history.h: compressed ones above all), read it all.
  */
-static int open_past(struct pf_cut *cut, struct perfile_error *error)
+static int open_history(struct pf_cut *cut, struct perfile_error *error)
 {
     if (!cut->drops_ended || cut->by_time || cut->line_known || !pf_cut_have_times(cut) ||
         pf_edit_defers_callchains(cut->reader))
         return 0;
-    return pf_past_open(&cut->past, cut->reader, cut->first_time, &cut->lives, error);
+    return pf_history_open(&cut->history, cut->reader, cut->first_time, &cut->lifetimes, error);
 }
 
 static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *error)
@@ -241,7 +243,7 @@ static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *err
         return cannot_rewind(error);
     cut->pass_count = cut->pass + 2;
     if (can_rewind)
-        result = open_past(cut, error);
+        result = open_history(cut, error);
     if (result == 0 && (must || should) && can_rewind)
         result = run_quietly(cut, pf_cut_count, error);
     cut->pass_count = cut->pass + 1;
@@ -408,7 +410,7 @@ static int write_record(void *context, struct pf_item *item, struct perfile_erro
 }
 
 /* Nothing is dropped: the feature stays as it is. */
-static bool is_whole(const struct pf_cut *cut)
+static bool is_complete(const struct pf_cut *cut)
 {
     return cut->keeps_all && (!cut->splits || cut->part_count == 1);
 }
@@ -419,9 +421,9 @@ static int begin_output(struct output *output, struct pf_cut *cut, struct pf_cut
     *output = (struct output){.cut = cut, .part = part};
     output->step.context = output;
     /* the hook of a split makes features of what streams hold as records: their bytes behind go to one writer only */
-    if (!is_whole(cut) || cut->splits)
+    if (!is_complete(cut) || cut->splits)
         output->step.feature = change_feature;
-    if (!is_whole(cut))
+    if (!is_complete(cut))
         output->step.end = correct_feature;
     int result = pf_edit_open(&output->edit, cut->reader, writer, &cut->edit_options, error);
     output->edit.steps = &output->step;
@@ -436,7 +438,7 @@ static void warn_of_counters(const struct pf_cut *cut, const struct perfile_writ
 {
     for (size_t i = 0; i < cut->reader->event_count; i++) {
         const struct perfile_attr *attr = &cut->reader->events[i]->attr;
-        if (is_whole(cut) || cut->thins || !(attr->sample_type & PERFILE_SAMPLE_READ))
+        if (is_complete(cut) || cut->thins || !(attr->sample_type & PERFILE_SAMPLE_READ))
             continue;
         pf_writer_diagnose(
             writer, "counter-start",
@@ -451,9 +453,9 @@ static void warn_of_silent(void *context, const char *text)
 }
 
 /* What the filters could not judge is in the output. */
-static void tell_silent(const struct pf_cut *cut, struct perfile_writer *writer)
+static void report_silent(const struct pf_cut *cut, struct perfile_writer *writer)
 {
-    pf_filter_tell(&cut->filter, warn_of_silent, writer);
+    pf_filter_notify(&cut->filter, warn_of_silent, writer);
 }
 
 static void add_counts(struct perfile_edit_report *report, const struct output *output)
@@ -491,7 +493,7 @@ static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct p
         result = pf_edit_walk(&output->edit, cut->by_time, write_record, &writing, error);
     add_passed_over(cut, report);
     warn_of_counters(cut, writer);
-    tell_silent(cut, writer);
+    report_silent(cut, writer);
     if (output->open)
         result = pf_edit_end(&output->edit, result, error);
     add_counts(report, output);
@@ -559,22 +561,22 @@ static int write_group(struct writing *writing, struct perfile_error *error)
         result =
             pf_edit_walk(&writing->outputs[0].edit, cut->by_time || needs_order(writing), write_record, writing, error);
     if (result == 0 && !writing->first)
-        tell_silent(cut, writing->outputs[0].edit.writer);
+        report_silent(cut, writing->outputs[0].edit.writer);
     return close_outputs(writing, result, error);
 }
 
 static int write_parts(struct pf_cut *cut, struct perfile_edit_report *report, struct perfile_error *error)
 {
-    const size_t room = pf_min(cut->split.limit_open, cut->part_count);
-    struct output *outputs = pf_new(cut->allocator, room * sizeof(*outputs) + 1);
+    const size_t capacity = pf_min(cut->split.limit_open, cut->part_count);
+    struct output *outputs = pf_new(cut->allocator, capacity * sizeof(*outputs) + 1);
     int result = 0;
     if (!outputs)
         return pf_fail_memory(error, "split");
-    for (size_t first = 0; first < cut->part_count && result == 0; first += room) {
+    for (size_t first = 0; first < cut->part_count && result == 0; first += capacity) {
         struct writing writing = {.cut = cut,
                                   .outputs = outputs,
                                   .first = first,
-                                  .count = pf_min(room, cut->part_count - first),
+                                  .count = pf_min(capacity, cut->part_count - first),
                                   .report = report};
         if (first)
             result = perfile_reader_rewind(cut->reader, error);
@@ -583,7 +585,7 @@ static int write_parts(struct pf_cut *cut, struct perfile_edit_report *report, s
         cut->pass++;
     }
     add_passed_over(cut, report);
-    pf_free(cut->allocator, outputs, room * sizeof(*outputs) + 1);
+    pf_free(cut->allocator, outputs, capacity * sizeof(*outputs) + 1);
     return result;
 }
 
@@ -610,7 +612,7 @@ static int cut_one(struct perfile_reader *reader, struct perfile_writer *writer,
         result = pf_fail_memory(error, "cut");
     if (cut->parts) {
         cut->parts[0] = (struct pf_cut_part){.until = UINT64_MAX, .first_time = UINT64_MAX};
-        cut->part_count = cut->part_room = 1;
+        cut->part_count = cut->part_capacity = 1;
     }
     if (result == 0)
         result = prepare(cut, is_stream(writer), error);

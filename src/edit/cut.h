@@ -14,7 +14,7 @@
 #include "base/filter.h"
 #include "base/pairs.h"
 #include "edit/edit.h"
-#include "model/past.h"
+#include "model/history.h"
 #include "model/threads.h"
 
 /* ---- cut_names.c: the name of a thread at any time ---- */
@@ -31,7 +31,7 @@ struct pf_name_line {
     struct pf_threads threads;
     struct pf_threads nameless;     /* who has no name goes by the number */
     struct pf_name_change *changes; /* sorted by thread and time once all are known */
-    size_t count, room;
+    size_t count, capacity;
     uint64_t now;     /* while the changes are noted */
     uint64_t records; /* what counts as time where records have none: their number in this pass */
 };
@@ -112,36 +112,36 @@ struct pf_cut {
     struct pf_name_line line;
     struct pf_arena arena;
     struct pf_cut_part *parts;
-    size_t part_count, part_room;
+    size_t part_count, part_capacity;
     struct pf_map part_of;     /* key to part */
     struct pf_cut_link *links; /* sorted by pid once all are known */
-    size_t link_count, link_room;
+    size_t link_count, link_capacity;
     struct pf_pairs linked;
     struct pf_cut_link last_link; /* a cache in front of it */
     struct pf_cut_fork *forks;
-    size_t fork_count, fork_room;
+    size_t fork_count, fork_capacity;
     struct pf_pairs forked;
-    uint64_t first_time;       /* that passes */
-    struct pf_lives lives;     /* with drops_ended: up to then */
-    struct pf_cut_note *notes; /* what they were not told yet */
-    size_t note_count, note_room;
+    uint64_t first_time;           /* that passes */
+    struct pf_lifetimes lifetimes; /* with drops_ended: up to then */
+    struct pf_cut_note *notes;     /* what they were not told yet */
+    size_t note_count, note_capacity;
     uint64_t notes_made;
     uint64_t seen_time, round_time;    /* the last one in the data, and up to the round before */
-    struct pf_past past;               /* what an index says of it, or nothing */
+    struct pf_history history;         /* what an index says of it, or nothing */
     struct pf_map sampled;             /* tids of samples that pass */
     int32_t last_sampled;              /* a cache in front of it; 0: none */
     struct pf_map named;               /* tids of those who live or have samples, and of those whose names they have */
     bool has_cookies;                  /* callchains come later */
     struct pf_map cookies;             /* of deferred callchains to the part plus 1; 0: several */
     struct pf_cut_thinning *thinnings; /* of each event */
-    size_t thinning_count, thinning_room;
+    size_t thinning_count, thinning_capacity;
     uint64_t bytes;               /* of samples in this pass, for splits by size */
     uint64_t moment;              /* of this record, for names */
     uint64_t passed_over;         /* records of the last pass that were not read, for they are not kept, */
     uint64_t samples_passed_over; /* and samples among them */
     uint32_t pass, pass_count;
-    struct perfile_edit_options told;         /* the caller's */
-    struct perfile_edit_options edit_options; /* ours, with the progress over all passes */
+    struct perfile_edit_options caller_options; /* the caller's */
+    struct perfile_edit_options edit_options;   /* ours, with the progress over all passes */
 };
 
 /* The key of samples that do not say. */
@@ -179,7 +179,7 @@ bool pf_cut_process_of(struct pf_item *item, int32_t pids[2]);
 /* The cookie of a sample's callchain that comes later. */
 bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie);
 
-/* ---- cut_lives.c: who is related, and who lives at the first time that passes ---- */
+/* ---- cut_lifetimes.c: who is related, and who lives at the first time that passes ---- */
 
 bool pf_cut_add_fork(struct pf_cut *cut, const struct perfile_record *record, const struct perfile_fork *fork);
 /* Who has a link needs its parents. */

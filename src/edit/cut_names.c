@@ -17,7 +17,7 @@ void pf_name_line_close(struct pf_name_line *line)
         return;
     pf_threads_close(&line->threads);
     pf_threads_close(&line->nameless);
-    pf_free(line->allocator, line->changes, line->room * sizeof(*line->changes));
+    pf_free(line->allocator, line->changes, line->capacity * sizeof(*line->changes));
 }
 
 static const char *name_of(struct pf_name_line *line, int32_t tid)
@@ -31,7 +31,7 @@ static const char *name_of(struct pf_name_line *line, int32_t tid)
 
 static bool note(struct pf_name_line *line, int32_t tid, uint64_t at)
 {
-    if (!pf_grow(line->allocator, &line->changes, &line->room, line->count + 1, sizeof(*line->changes)))
+    if (!pf_grow(line->allocator, &line->changes, &line->capacity, line->count + 1, sizeof(*line->changes)))
         return false;
     line->changes[line->count] =
         (struct pf_name_change){.tid = tid, .sequence = (uint32_t)line->count, .at = at, .name = name_of(line, tid)};
@@ -53,7 +53,7 @@ bool pf_name_line_follow(struct pf_name_line *line, const struct perfile_reader 
         record->damaged || perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
     if (record->type == PERFILE_RECORD_EXIT) { /* its samples of the same moment still have the name */
-        pf_threads_forget(&line->threads, r.exit.tid);
+        pf_threads_discard(&line->threads, r.exit.tid);
         return note(line, r.exit.tid, line->now + 1);
     }
     return pf_threads_follow(&line->threads, reader, record) &&

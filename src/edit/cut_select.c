@@ -12,7 +12,7 @@ int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error)
     while (list && *list) {
         size_t bytes = strcspn(list, ",");
         char *path = pf_arena_text(&cut->arena, list, bytes);
-        if (!path || !pf_grow(cut->allocator, &cut->cgroups.items, &cut->cgroups.room, cut->cgroups.count + 1,
+        if (!path || !pf_grow(cut->allocator, &cut->cgroups.items, &cut->cgroups.capacity, cut->cgroups.count + 1,
                               sizeof(*cut->cgroups.items)))
             return pf_fail_memory(error, "filter");
         if (*path != '/')
@@ -59,7 +59,7 @@ static bool is_unwanted(void *context, const struct perfile_block *block)
 }
 
 /* Of samples that are older than all that pass it is known that they do not, but who looks for others has to see them. */
-static bool sees_past(const struct pf_cut *cut)
+static bool sees_history(const struct pf_cut *cut)
 {
     return (cut->filter.unmatched & ~(unsigned)PF_FILTER_TIMES) != 0;
 }
@@ -72,9 +72,9 @@ void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit,
     edit->unwanted_context = cut;
     if (cut->filter.active && !cut->options.cgroups && !cut->line_known)
         edit->unwanted = is_unwanted;
-    if (!cut->past.reader || (cut->counted && sees_past(cut)))
+    if (!cut->history.reader || (cut->counted && sees_history(cut)))
         return;
-    edit->past = &cut->past;
+    edit->history = &cut->history;
     edit->from_mark = !cut->counted;
     cut->filter.noted |= cut->filter.unmatched != 0;
 }
@@ -130,7 +130,7 @@ static bool has_time(const struct perfile_record *record)
 }
 
 /* NULL: the event is not known, or has no such part. */
-static const uint8_t *place_of(const struct perfile_record *record, uint16_t at)
+static const uint8_t *position_of(const struct perfile_record *record, uint16_t at)
 {
     return at && record->bytes >= at + 8u ? record->data + at : NULL;
 }
@@ -144,7 +144,7 @@ static const struct pf_plan *plan_of(const struct perfile_record *record)
 bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *tid)
 {
     const struct pf_plan *plan = plan_of(record);
-    const uint8_t *at = place_of(record, plan->tid_at);
+    const uint8_t *at = position_of(record, plan->tid_at);
     *pid = at ? (int32_t)pf_load32(at, plan->swap) : -1;
     *tid = at ? (int32_t)pf_load32(at + 4, plan->swap) : -1;
     return at;
@@ -268,7 +268,7 @@ bool pf_cut_thin(struct pf_cut *cut, struct pf_item *item, bool *unscaled)
         return true;
     }
     const struct pf_plan *plan = plan_of(item->record);
-    const uint8_t *at = place_of(item->record, plan->period_at);
+    const uint8_t *at = position_of(item->record, plan->period_at);
     if (at && !pf_add(thinning->period, pf_load64(at, plan->swap), &thinning->period))
         thinning->period = UINT64_MAX;
     return false;
@@ -340,7 +340,7 @@ static size_t part_until(const struct pf_cut *cut, uint64_t time)
 }
 
 /* By size: the piece of the samples around it. */
-static struct pf_cut_target part_of_place(const struct pf_cut *cut)
+static struct pf_cut_target part_of_position(const struct pf_cut *cut)
 {
     const uint64_t key = cut->bytes / cut->split.step;
     size_t part = (size_t)pf_min(key, cut->part_count - 1);
@@ -422,7 +422,7 @@ static struct pf_cut_target parts_of_moment(struct pf_cut *cut, struct pf_item *
     if (!cut->splits || !cut->part_count)
         return all_parts(cut);
     if (cut->split.by == PERFILE_SPLIT_SIZE)
-        return part_of_place(cut);
+        return part_of_position(cut);
     if (has_cpu && cut->split.by == PERFILE_SPLIT_CPU)
         return part_of_key(cut, item->id.cpu);
     if (event && cut->split.by == PERFILE_SPLIT_EVENT)

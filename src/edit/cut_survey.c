@@ -39,7 +39,7 @@ static bool add_part(struct pf_cut *cut, uint64_t key, const char *name, uint64_
 {
     if (pf_map_get(&cut->part_of, key, part))
         return true;
-    if (!pf_grow(cut->allocator, &cut->parts, &cut->part_room, cut->part_count + 1, sizeof(*cut->parts)) ||
+    if (!pf_grow(cut->allocator, &cut->parts, &cut->part_capacity, cut->part_count + 1, sizeof(*cut->parts)) ||
         !pf_map_put(&cut->part_of, key, cut->part_count))
         return false;
     *part = cut->part_count;
@@ -59,7 +59,7 @@ bool pf_cut_add_link(struct pf_cut *cut, int32_t pid, uint64_t part)
     *last = (struct pf_cut_link){.pid = pid, .part = (uint32_t)part};
     if (pf_pairs_get(&cut->linked, (uint32_t)pid, part, &found))
         return true;
-    if (!pf_grow(cut->allocator, &cut->links, &cut->link_room, cut->link_count + 1, sizeof(*cut->links)) ||
+    if (!pf_grow(cut->allocator, &cut->links, &cut->link_capacity, cut->link_count + 1, sizeof(*cut->links)) ||
         !pf_pairs_put(&cut->linked, (uint32_t)pid, part, 0))
         return false;
     cut->links[cut->link_count++] = (struct pf_cut_link){.pid = pid, .part = (uint32_t)part};
@@ -81,7 +81,8 @@ static bool note_thinning(struct pf_cut *cut, const struct perfile_event *event)
     if (!cut->thins || !event)
         return true;
     if (event->index >= cut->thinning_count) {
-        if (!pf_grow(cut->allocator, &cut->thinnings, &cut->thinning_room, event->index + 1, sizeof(*cut->thinnings)))
+        if (!pf_grow(cut->allocator, &cut->thinnings, &cut->thinning_capacity, event->index + 1,
+                     sizeof(*cut->thinnings)))
             return false;
         while (cut->thinning_count <= event->index)
             cut->thinnings[cut->thinning_count++] = (struct pf_cut_thinning){.total = 0};
@@ -227,12 +228,12 @@ static void bound_parts(struct pf_cut *cut)
 }
 
 /* amount * part / whole, rounded down, for a part of the whole. */
-static uint64_t share_of(uint64_t amount, uint64_t part, uint64_t whole)
+static uint64_t share_of(uint64_t amount, uint64_t part, uint64_t total)
 {
     uint64_t share = 0;
     for (unsigned bit = 64; bit-- > 0;) {
         const uint64_t more = share | (uint64_t)1 << bit;
-        if (more <= amount && pf_product_within(more, whole, amount, part))
+        if (more <= amount && pf_product_within(more, total, amount, part))
             share = more;
     }
     return share;

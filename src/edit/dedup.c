@@ -38,25 +38,25 @@ struct pf_dedup *pf_dedup_open(const struct perfile_allocator *allocator, uint64
     return made;
 }
 
-static void close_table(const struct pf_dedup *twins, struct table *table)
+static void close_table(const struct pf_dedup *duplicates, struct table *table)
 {
-    pf_free(twins->allocator, table->slots, table->size * sizeof(*table->slots));
+    pf_free(duplicates->allocator, table->slots, table->size * sizeof(*table->slots));
     *table = (struct table){.size = 0};
 }
 
-void pf_dedup_close(struct pf_dedup *twins)
+void pf_dedup_close(struct pf_dedup *duplicates)
 {
-    if (!twins)
+    if (!duplicates)
         return;
-    close_table(twins, &twins->lasting);
-    close_table(twins, &twins->now);
-    close_table(twins, &twins->before);
-    pf_free(twins->allocator, twins, sizeof(*twins));
+    close_table(duplicates, &duplicates->lasting);
+    close_table(duplicates, &duplicates->now);
+    close_table(duplicates, &duplicates->before);
+    pf_free(duplicates->allocator, duplicates, sizeof(*duplicates));
 }
 
-bool pf_dedup_full(const struct pf_dedup *twins)
+bool pf_dedup_full(const struct pf_dedup *duplicates)
 {
-    return twins->full;
+    return duplicates->full;
 }
 
 /* ---- the table ---- */
@@ -70,24 +70,24 @@ static struct slot *find(const struct table *table, uint64_t a, uint64_t b)
     }
 }
 
-static bool grow(const struct pf_dedup *twins, struct table *table)
+static bool grow(const struct pf_dedup *duplicates, struct table *table)
 {
     struct table larger = {.size = table->size ? 2 * table->size : 1024, .used = table->used};
-    larger.slots = pf_new(twins->allocator, larger.size * sizeof(*larger.slots));
+    larger.slots = pf_new(duplicates->allocator, larger.size * sizeof(*larger.slots));
     if (!larger.slots)
         return false;
     for (size_t i = 0; i < table->size; i++)
         if (table->slots[i].count)
             *find(&larger, table->slots[i].a, table->slots[i].b) = table->slots[i];
-    pf_free(twins->allocator, table->slots, table->size * sizeof(*table->slots));
+    pf_free(duplicates->allocator, table->slots, table->size * sizeof(*table->slots));
     *table = larger;
     return true;
 }
 
 /* The slot of the key, made when there is none; NULL when out of memory. */
-static struct slot *slot_of(const struct pf_dedup *twins, struct table *table, uint64_t a, uint64_t b)
+static struct slot *slot_of(const struct pf_dedup *duplicates, struct table *table, uint64_t a, uint64_t b)
 {
-    if (2 * table->used >= table->size && !grow(twins, table))
+    if (2 * table->used >= table->size && !grow(duplicates, table))
         return NULL;
     struct slot *slot = find(table, a, b);
     if (!slot->count) {
@@ -107,11 +107,12 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 }
 
 /* The seed is not known to who makes a file: records that all collide cannot be made. */
-static void hash_record(const struct pf_dedup *twins, const struct perfile_record *record, uint64_t *a, uint64_t *b)
+static void hash_record(const struct pf_dedup *duplicates, const struct perfile_record *record, uint64_t *a,
+                        uint64_t *b)
 {
     const uint8_t *data = record->data;
     uint32_t left = record->bytes;
-    *a = 0x243f6a8885a308d3ull ^ (uintptr_t)twins;
+    *a = 0x243f6a8885a308d3ull ^ (uintptr_t)duplicates;
     *b = 0x13198a2e03707344ull;
     for (; left >= 8; data += 8, left -= 8) {
         const uint64_t word = pf_load64(data, false);
@@ -126,44 +127,44 @@ static void hash_record(const struct pf_dedup *twins, const struct perfile_recor
 }
 
 /* Records with a time are forgotten when two generations of others came behind them. */
-static struct table *table_for(struct pf_dedup *twins, const struct perfile_record *record)
+static struct table *table_for(struct pf_dedup *duplicates, const struct perfile_record *record)
 {
     if (!record->time)
-        return &twins->lasting;
-    if (twins->now.used >= GENERATION) {
-        close_table(twins, &twins->before);
-        twins->before = twins->now;
-        twins->now = (struct table){.size = 0};
+        return &duplicates->lasting;
+    if (duplicates->now.used >= GENERATION) {
+        close_table(duplicates, &duplicates->before);
+        duplicates->before = duplicates->now;
+        duplicates->now = (struct table){.size = 0};
     }
-    return &twins->now;
+    return &duplicates->now;
 }
 
 /* The count under this key; what the generation before knows is taken over. */
-static uint32_t *counter(struct pf_dedup *twins, struct table *table, uint64_t a, uint64_t b)
+static uint32_t *counter(struct pf_dedup *duplicates, struct table *table, uint64_t a, uint64_t b)
 {
-    struct slot *slot = slot_of(twins, table, a, b);
+    struct slot *slot = slot_of(duplicates, table, a, b);
     if (!slot)
         return NULL;
-    if (!slot->count && table == &twins->now && twins->before.size)
-        slot->count = find(&twins->before, a, b)->count;
+    if (!slot->count && table == &duplicates->now && duplicates->before.size)
+        slot->count = find(&duplicates->before, a, b)->count;
     return &slot->count;
 }
 
-int pf_dedup_seen(struct pf_dedup *twins, size_t recording, size_t part, const struct perfile_record *record)
+int pf_dedup_seen(struct pf_dedup *duplicates, size_t recording, size_t part, const struct perfile_record *record)
 {
-    struct table *table = table_for(twins, record);
+    struct table *table = table_for(duplicates, record);
     uint64_t a, b;
-    if (table->size * sizeof(*table->slots) > twins->limit_bytes) {
-        twins->full = true;
+    if (table->size * sizeof(*table->slots) > duplicates->limit_bytes) {
+        duplicates->full = true;
         return 0;
     }
-    hash_record(twins, record, &a, &b);
+    hash_record(duplicates, record, &a, &b);
     a = mix(a, recording);
-    uint32_t *own = counter(twins, table, mix(a, part + 1), b);
+    uint32_t *own = counter(duplicates, table, mix(a, part + 1), b);
     if (!own)
         return PERFILE_ERROR_MEMORY;
     const uint32_t count = ++*own;
-    uint32_t *written = counter(twins, table, a, b);
+    uint32_t *written = counter(duplicates, table, a, b);
     if (!written)
         return PERFILE_ERROR_MEMORY;
     if (count <= *written)

@@ -11,7 +11,7 @@
 #include "format/layout.h"
 #include "format/reader.h"
 #include "format/writer.h"
-#include "model/past.h"
+#include "model/history.h"
 #include "model/skips.h"
 
 /* What the functions of a step return besides errors. */
@@ -59,8 +59,8 @@ struct pf_edit {
     void *unwanted_context;
     /* That much of it was not read; or NULL. */
     void (*passed_over)(void *context, uint64_t records, uint64_t samples);
-    struct pf_past
-        *past;      /* NULL, or in the order of the file: of the records before its mark those that matter are enough */
+    struct pf_history
+        *history;   /* NULL, or in the order of the file: of the records before its mark those that matter are enough */
     bool from_mark; /* and not even these */
     struct perfile_edit_options options;
     struct perfile_edit_report *report;

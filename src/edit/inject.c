@@ -14,7 +14,7 @@ static const char sched_stat[] = "sched:sched_stat_";
 struct sleeper {
     struct perfile_record record; /* bytes 0: none */
     uint8_t *data;
-    size_t room;
+    size_t capacity;
 };
 
 struct inject {
@@ -28,20 +28,21 @@ struct inject {
     struct pf_map sleeping; /* tid to index in `sleepers` */
     struct sleeper *sleepers;
     size_t sleeper_count;
-    size_t sleeper_room;
+    size_t sleeper_capacity;
 };
 
 /* ---- build ids ---- */
 
 /* An address that a sample tells of. */
-static int hit(struct inject *inject, const struct pf_inject_place *place, uint64_t ip, struct perfile_error *error)
+static int hit(struct inject *inject, const struct pf_inject_location *location, uint64_t ip,
+               struct perfile_error *error)
 {
-    const struct perfile_space *space = perfile_session_space(inject->edit.session, place->pid);
+    const struct perfile_space *space = perfile_session_space(inject->edit.session, location->pid);
     const struct perfile_map *map = space ? perfile_space_find(space, ip) : NULL;
     uint64_t seen;
     if (!map)
         return 0;
-    int result = pf_inject_maps_hit(&inject->maps, place, map, error);
+    int result = pf_inject_maps_hit(&inject->maps, location, map, error);
     if (result < 0 || (!inject->options.build_ids && !map->code) || pf_map_get(&inject->hit, map->id, &seen))
         return result;
     if (!pf_map_put(&inject->hit, map->id, 1))
@@ -50,29 +51,29 @@ static int hit(struct inject *inject, const struct pf_inject_place *place, uint6
 }
 
 /* `mode` is that of a place; 0: of none. */
-static struct pf_inject_place place_of(const struct perfile_sample *sample, unsigned mode)
+static struct pf_inject_location location_of(const struct perfile_sample *sample, unsigned mode)
 {
-    return (struct pf_inject_place){.pid = mode == PERFILE_MISC_USER     ? sample->pid
-                                           : mode == PERFILE_MISC_KERNEL ? KERNEL_PID
-                                                                         : NO_PID,
-                                    .time = sample->time};
+    return (struct pf_inject_location){.pid = mode == PERFILE_MISC_USER     ? sample->pid
+                                              : mode == PERFILE_MISC_KERNEL ? KERNEL_PID
+                                                                            : NO_PID,
+                                       .time = sample->time};
 }
 
 static int hit_chain(struct inject *inject, const struct perfile_sample *sample, unsigned mode,
                      struct perfile_error *error)
 {
-    struct pf_inject_place place = place_of(sample, mode);
+    struct pf_inject_location location = location_of(sample, mode);
     int result = 0;
     for (uint64_t i = 0; i < sample->callchain.count && result == 0; i++) {
         const uint64_t ip = perfile_u64_at(&sample->callchain, i);
         if (ip == PERFILE_CONTEXT_USER_DEFERRED)
             break; /* what follows is a cookie */
         if (ip >= PERFILE_CONTEXT_MAX)
-            place = place_of(sample, ip == PERFILE_CONTEXT_KERNEL ? PERFILE_MISC_KERNEL
-                                     : ip == PERFILE_CONTEXT_USER ? PERFILE_MISC_USER
-                                                                  : 0);
-        else if (place.pid != NO_PID)
-            result = hit(inject, &place, ip, error);
+            location = location_of(sample, ip == PERFILE_CONTEXT_KERNEL ? PERFILE_MISC_KERNEL
+                                           : ip == PERFILE_CONTEXT_USER ? PERFILE_MISC_USER
+                                                                        : 0);
+        else if (location.pid != NO_PID)
+            result = hit(inject, &location, ip, error);
     }
     return result;
 }
@@ -80,14 +81,14 @@ static int hit_chain(struct inject *inject, const struct perfile_sample *sample,
 /* What samples tell of besides addresses of code that ran: its mapping must not be left out either. */
 static int hit_rest(struct inject *inject, const struct perfile_sample *sample, struct perfile_error *error)
 {
-    const struct pf_inject_place place = place_of(sample, PERFILE_MISC_USER);
+    const struct pf_inject_location location = location_of(sample, PERFILE_MISC_USER);
     struct perfile_branch branch;
-    int result = sample->addr ? hit(inject, &place, sample->addr, error) : 0;
+    int result = sample->addr ? hit(inject, &location, sample->addr, error) : 0;
     for (uint64_t i = 0; i < sample->branch_stack.count && result == 0; i++) {
         perfile_branch_at(&sample->branch_stack, i, &branch, sizeof(branch));
-        result = hit(inject, &place, branch.from, error);
+        result = hit(inject, &location, branch.from, error);
         if (result == 0)
-            result = hit(inject, &place, branch.to, error);
+            result = hit(inject, &location, branch.to, error);
     }
     return result;
 }
@@ -99,9 +100,9 @@ static int hit_sample(struct inject *inject, struct pf_item *item, struct perfil
     int result = pf_item_decode(item, error);
     if (result < 0)
         return result;
-    const struct pf_inject_place place = place_of(sample, mode);
-    if (place.pid != NO_PID)
-        result = hit(inject, &place, sample->ip, error);
+    const struct pf_inject_location location = location_of(sample, mode);
+    if (location.pid != NO_PID)
+        result = hit(inject, &location, sample->ip, error);
     if (result == 0)
         result = hit_chain(inject, sample, mode, error);
     if (result == 0 && inject->options.map_build_ids == PERFILE_MAP_BUILD_IDS_HIT)
@@ -134,14 +135,14 @@ static int fall_asleep(struct inject *inject, const struct pf_item *item, struct
     const struct perfile_record *record = item->record;
     struct sleeper *sleeper = find_sleeper(inject, item->sample.tid);
     if (!sleeper) {
-        if (!pf_grow(allocator, &inject->sleepers, &inject->sleeper_room, inject->sleeper_count + 1,
+        if (!pf_grow(allocator, &inject->sleepers, &inject->sleeper_capacity, inject->sleeper_count + 1,
                      sizeof(*inject->sleepers)) ||
             !pf_map_put(&inject->sleeping, (uint32_t)item->sample.tid, inject->sleeper_count))
             return pf_fail_memory(error, "sleeping threads");
         sleeper = &inject->sleepers[inject->sleeper_count++];
         *sleeper = (struct sleeper){.data = NULL};
     }
-    if (!pf_grow(allocator, &sleeper->data, &sleeper->room, record->bytes, 1))
+    if (!pf_grow(allocator, &sleeper->data, &sleeper->capacity, record->bytes, 1))
         return pf_fail_memory(error, "sleeping threads");
     memcpy(sleeper->data, record->data, record->bytes);
     sleeper->record = *record;
@@ -149,7 +150,7 @@ static int fall_asleep(struct inject *inject, const struct pf_item *item, struct
     return PF_EDIT_DROP;
 }
 
-static int forget(struct inject *inject, const struct pf_item *item)
+static int discard(struct inject *inject, const struct pf_item *item)
 {
     struct sleeper *sleeper = find_sleeper(inject, item->sample.tid);
     if (sleeper)
@@ -197,7 +198,7 @@ static int follow_sleep(struct inject *inject, struct pf_item *item, struct perf
     int result = pf_item_decode(item, error);
     if (result < 0)
         return result;
-    return asleep ? fall_asleep(inject, item, error) : gone ? forget(inject, item) : wake_up(inject, item, error);
+    return asleep ? fall_asleep(inject, item, error) : gone ? discard(inject, item) : wake_up(inject, item, error);
 }
 
 /* ---- records ---- */
@@ -260,8 +261,8 @@ static void close_inject(struct inject *inject)
 {
     const struct perfile_allocator *allocator = inject->edit.reader->allocator;
     for (size_t i = 0; i < inject->sleeper_count; i++)
-        pf_free(allocator, inject->sleepers[i].data, inject->sleepers[i].room);
-    pf_free(allocator, inject->sleepers, inject->sleeper_room * sizeof(*inject->sleepers));
+        pf_free(allocator, inject->sleepers[i].data, inject->sleepers[i].capacity);
+    pf_free(allocator, inject->sleepers, inject->sleeper_capacity * sizeof(*inject->sleepers));
     pf_map_close(&inject->hit);
     pf_map_close(&inject->sleeping);
     pf_known_ids_close(&inject->ids);
@@ -293,7 +294,7 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer,
     if (inject.options.strip)
         report->bytes_stripped = inject.strip.bytes + inject.edit.bytes_saved;
     report->build_ids_added = inject.ids.added;
-    pf_inject_maps_tell(&inject.maps);
+    pf_inject_maps_notify(&inject.maps);
     report->build_ids_missing = inject.maps.missing;
     report->code_added = inject.code.added;
     report->maps_added = inject.maps.added;

@@ -23,7 +23,7 @@ struct pf_inject_maps {
     struct pf_arena names;
     struct pf_map by_name; /* hash of the name to file */
     struct pf_inject_file *files;
-    size_t file_count, file_room;
+    size_t file_count, file_capacity;
     struct pf_pairs written;      /* map and process, start */
     struct perfile_record record; /* the item's, with another type or misc */
     bool has_trace;
@@ -33,7 +33,7 @@ struct pf_inject_maps {
 };
 
 /* Where a mapping goes that stands somewhere else than in the recording. */
-struct pf_inject_place {
+struct pf_inject_location {
     int32_t pid;
     uint64_t time;
 };
@@ -49,16 +49,16 @@ int pf_inject_build_id(struct pf_inject_maps *maps, const struct perfile_map *ma
 int pf_inject_add_build_id(struct pf_inject_maps *maps, struct pf_known_ids *ids, const struct perfile_map *map,
                            struct perfile_error *error);
 /* Writes it as an MMAP2 record. */
-int pf_inject_map(struct pf_inject_maps *maps, const struct pf_inject_place *place, const struct perfile_map *map,
+int pf_inject_map(struct pf_inject_maps *maps, const struct pf_inject_location *location, const struct perfile_map *map,
                   struct perfile_error *error);
 /* Before a sample that hits the mapping. */
-int pf_inject_maps_hit(struct pf_inject_maps *maps, const struct pf_inject_place *place, const struct perfile_map *map,
-                       struct perfile_error *error);
+int pf_inject_maps_hit(struct pf_inject_maps *maps, const struct pf_inject_location *location,
+                       const struct perfile_map *map, struct perfile_error *error);
 /* Any record but a sample; `ids` gets the build ids of all files, or is NULL. A verdict. */
 int pf_inject_maps_record(struct pf_inject_maps *maps, struct pf_item *item, struct pf_known_ids *ids,
                           struct perfile_error *error);
 /* What could not be done. */
-void pf_inject_maps_tell(const struct pf_inject_maps *maps);
+void pf_inject_maps_notify(const struct pf_inject_maps *maps);
 
 /* ---- inject_code.c: mappings of code that JIT compilers made ---- */
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "model/maps.h"
 
-enum { PIECES_MOST = 1 << 20 }; /* a hostile jitdump file tells of one in 60 bytes */
+enum { PIECES_MAX = 1 << 20 }; /* a hostile jitdump file tells of one in 60 bytes */
 
 void pf_code_open(struct pf_code *code, struct pf_inject_maps *out)
 {
@@ -27,7 +27,8 @@ void pf_code_close(struct pf_code *code)
 /* ---- what comes in ---- */
 
 /* The session has it for who asks where samples hit. */
-static int tell_session(struct pf_code *code, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
+static int report_session(struct pf_code *code, uint64_t time, const struct perfile_map *map,
+                          struct perfile_error *error)
 {
     int result = perfile_session_add_map(code->edit->session, time, map, error);
     code->untold += result == PERFILE_ERROR_LIMIT;
@@ -37,10 +38,10 @@ static int tell_session(struct pf_code *code, uint64_t time, const struct perfil
 static int add(void *context, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
 {
     struct pf_code *code = context;
-    if (code->count >= PIECES_MOST)
+    if (code->count >= PIECES_MAX)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "code", "too many pieces, at most %d",
-                       PIECES_MOST);
-    int result = tell_session(code, time, map, error);
+                       PIECES_MAX);
+    int result = report_session(code, time, map, error);
     if (result < 0)
         return result;
     struct perfile_map *made = pf_arena_new(&code->arena, sizeof(*made));
@@ -63,8 +64,8 @@ static int write_until(struct pf_code *code, uint64_t time, struct perfile_error
     int result = 0;
     while (result == 0 && (first = pf_heap_first(&code->waiting)) && first->time <= time) {
         const struct perfile_map *map = (const struct perfile_map *)first->value;
-        const struct pf_inject_place place = {.pid = map->pid, .time = first->time};
-        result = pf_inject_map(code->out, &place, map, error);
+        const struct pf_inject_location location = {.pid = map->pid, .time = first->time};
+        result = pf_inject_map(code->out, &location, map, error);
         code->added += result == 0;
         pf_heap_take(&code->waiting);
     }

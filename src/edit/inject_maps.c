@@ -18,7 +18,7 @@ void pf_inject_maps_open(struct pf_inject_maps *maps, struct pf_edit *edit,
 
 void pf_inject_maps_close(struct pf_inject_maps *maps)
 {
-    pf_free(maps->names.allocator, maps->files, maps->file_room * sizeof(*maps->files));
+    pf_free(maps->names.allocator, maps->files, maps->file_capacity * sizeof(*maps->files));
     pf_pairs_close(&maps->written);
     pf_map_close(&maps->by_name);
     pf_arena_close(&maps->names);
@@ -51,7 +51,7 @@ static int keep_file(struct pf_inject_maps *maps, const char *name, const uint8_
     const uint64_t hash = pf_hash_text(name);
     if (pf_map_get(&maps->by_name, hash, &index))
         return 0;
-    if (!pf_grow(maps->names.allocator, &maps->files, &maps->file_room, maps->file_count + 1, sizeof(*maps->files)))
+    if (!pf_grow(maps->names.allocator, &maps->files, &maps->file_capacity, maps->file_count + 1, sizeof(*maps->files)))
         return pf_fail_memory(error, "build id");
     struct pf_inject_file *file = &maps->files[maps->file_count];
     *file = (struct pf_inject_file){.name = pf_arena_text(&maps->names, name, strlen(name)), .bytes = bytes};
@@ -97,20 +97,21 @@ int pf_inject_build_id(struct pf_inject_maps *maps, const struct perfile_map *ma
 
 /* ---- a mapping that stands somewhere else than in the recording ---- */
 
-int pf_inject_map(struct pf_inject_maps *maps, const struct pf_inject_place *place, const struct perfile_map *map,
+int pf_inject_map(struct pf_inject_maps *maps, const struct pf_inject_location *location, const struct perfile_map *map,
                   struct perfile_error *error)
 {
     struct perfile_writer *writer = maps->edit->writer;
     uint16_t misc = map->kernel ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER;
-    struct perfile_mmap2 record = {.pid = place->pid,
-                                   .tid = place->pid,
+    struct perfile_mmap2 record = {.pid = location->pid,
+                                   .tid = location->pid,
                                    .addr = map->start,
                                    .len = map->end - map->start,
                                    .pgoff = map->pgoff,
                                    .prot = map->prot,
                                    .flags = map->flags,
                                    .filename = map->filename};
-    struct perfile_sample_id id = {.size = sizeof(id), .pid = place->pid, .tid = place->pid, .time = place->time};
+    struct perfile_sample_id id = {
+        .size = sizeof(id), .pid = location->pid, .tid = location->pid, .time = location->time};
     int bytes = 0;
     if (maps->options->map_build_ids != PERFILE_MAP_BUILD_IDS_NONE)
         bytes = pf_inject_build_id(maps, map, record.build_id, error);
@@ -137,18 +138,18 @@ static bool needs_all(const struct pf_inject_maps *maps)
 }
 
 /* A piece of a mapping that was cut is written as the mapping that is left of it. */
-int pf_inject_maps_hit(struct pf_inject_maps *maps, const struct pf_inject_place *place, const struct perfile_map *map,
-                       struct perfile_error *error)
+int pf_inject_maps_hit(struct pf_inject_maps *maps, const struct pf_inject_location *location,
+                       const struct perfile_map *map, struct perfile_error *error)
 {
-    const uint64_t whose = (uint64_t)map->id << 32 | (uint32_t)place->pid;
+    const uint64_t owner = (uint64_t)map->id << 32 | (uint32_t)location->pid;
     uint32_t seen;
     if (maps->options->map_build_ids != PERFILE_MAP_BUILD_IDS_HIT || map->kernel || map->code || map->symbol ||
-        maps->kept_all || pf_pairs_get(&maps->written, whose, map->start, &seen))
+        maps->kept_all || pf_pairs_get(&maps->written, owner, map->start, &seen))
         return 0;
-    if (!pf_pairs_put(&maps->written, whose, map->start, 0))
+    if (!pf_pairs_put(&maps->written, owner, map->start, 0))
         return pf_fail_memory(error, "maps");
     maps->added++;
-    return pf_inject_map(maps, place, map, error);
+    return pf_inject_map(maps, location, map, error);
 }
 
 /* ---- the step ---- */
@@ -241,7 +242,7 @@ int pf_inject_add_build_id(struct pf_inject_maps *maps, struct pf_known_ids *ids
     return bytes < 0 ? bytes : pf_build_ids_add(ids, &file, error);
 }
 
-void pf_inject_maps_tell(const struct pf_inject_maps *maps)
+void pf_inject_maps_notify(const struct pf_inject_maps *maps)
 {
     if (maps->kept_all && maps->options->map_build_ids == PERFILE_MAP_BUILD_IDS_HIT)
         pf_writer_diagnose(

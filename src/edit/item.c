@@ -63,7 +63,7 @@ int pf_item_put(const struct pf_item *item, struct perfile_writer *writer, struc
     const struct perfile_event *event = item->record->event;
     const struct pf_plan *plan =
         event && event->index < writer->event_count ? &writer->events[event->index].plan : NULL;
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     int result = pf_item_encode(item, plan, writer->big_endian, &o, error);
     if (result < 0)
         return result;

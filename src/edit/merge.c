@@ -14,7 +14,7 @@
 
 enum { ROUND_BYTES = 1 << 20, PROGRESS_STEP = 4096 };
 /* Of many inputs little is held, all of them together about so much; of one not less than the least. */
-enum { MANY_INPUTS = 128, HELD_BYTES = 64 << 20, HELD_LEAST = 8 << 10 };
+enum { MANY_INPUTS = 128, HELD_BYTES = 64 << 20, HELD_MIN = 8 << 10 };
 
 /* ---- records that describe a recording ---- */
 
@@ -106,7 +106,7 @@ static int open_input(struct pf_merge *merge, size_t number, struct perfile_erro
     snprintf(name, sizeof(name), "input %zu", number + 1);
     const char *chosen = names && names[number] ? names[number] : name;
     struct perfile_edit_report *counts = pf_arena_new(&merge->writer->arena, sizeof(*counts));
-    input->number = input->twin = number;
+    input->number = input->duplicate = number;
     input->reader = merge->options.readers[number];
     input->name = pf_arena_text(&merge->writer->arena, chosen, strlen(chosen));
     input->counts = counts;
@@ -120,7 +120,7 @@ static int open_input(struct pf_merge *merge, size_t number, struct perfile_erro
         input->reader->parts[i].window.narrow = many;
     int result = perfile_session_open(input->reader, &input->session, error);
     if (result == 0 && many)
-        pf_session_hold_little(input->session, pf_max(HELD_BYTES / merge->input_count, HELD_LEAST));
+        pf_session_hold_little(input->session, pf_max(HELD_BYTES / merge->input_count, HELD_MIN));
     if (result == 0)
         result = read_description(merge, input, error);
     return result;
@@ -130,7 +130,7 @@ static void close_input(const struct pf_merge *merge, struct pf_merge_input *inp
 {
     perfile_session_close(input->session);
     pf_map_close(&input->ids);
-    pf_free(merge->allocator, input->routes, input->route_room * sizeof(*input->routes));
+    pf_free(merge->allocator, input->routes, input->route_capacity * sizeof(*input->routes));
 }
 
 /* ---- before the first record ---- */
@@ -161,18 +161,18 @@ static int settle(struct pf_merge *merge, struct perfile_error *error)
     merge->rounds = merge->writer->options.mode != PERFILE_MODE_DIRECTORY;
     for (size_t i = 0; i < merge->input_count && result == 0; i++) {
         struct pf_merge_input *input = &merge->inputs[i];
-        if (!pf_merge_find_twin(merge, input))
+        if (!pf_merge_find_duplicate(merge, input))
             return pf_fail_memory(error, "merge");
         merge->rounds &= is_ordered(input);
         result = pf_merge_route_events(merge, input, error);
         if (result == 0)
             result = pf_merge_take_features(merge, input, error);
-        pf_merge_forget_features(merge, input);
+        pf_merge_discard_features(merge, input);
     }
     for (size_t i = 0; i < merge->input_count; i++) {
-        struct pf_merge_input *input = &merge->inputs[i], *first = &merge->inputs[input->twin];
-        input->has_twins |= input != first;
-        first->has_twins |= input != first;
+        struct pf_merge_input *input = &merge->inputs[i], *first = &merge->inputs[input->duplicate];
+        input->has_duplicates |= input != first;
+        first->has_duplicates |= input != first;
     }
     if (result == 0)
         result = pf_merge_settle_hosts(merge, error);
@@ -191,7 +191,7 @@ static int settle(struct pf_merge *merge, struct perfile_error *error)
 static int put_round(struct pf_merge *merge, struct perfile_error *error)
 {
     struct perfile_writer *writer = merge->writer;
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     pf_out_u32(&o, PERFILE_RECORD_FINISHED_ROUND);
     pf_out_u16(&o, 0);
     pf_out_u16(&o, 8);
@@ -219,8 +219,8 @@ static int end_epoch(struct pf_merge *merge, struct perfile_error *error)
 static int check_aux(struct pf_merge *merge, const struct pf_merge_input *input, struct perfile_error *error)
 {
     if (merge->aux_owner == SIZE_MAX)
-        merge->aux_owner = input->twin;
-    if (merge->aux_owner != input->twin)
+        merge->aux_owner = input->duplicate;
+    if (merge->aux_owner != input->duplicate)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
                        "%s and %s both have AUX data; a recording can hold AUX data of only one recorder",
                        merge->inputs[merge->aux_owner].name, input->name);
@@ -234,8 +234,8 @@ static int check_aux(struct pf_merge *merge, const struct pf_merge_input *input,
 static void check_stat(struct pf_merge *merge, const struct pf_merge_input *input)
 {
     if (merge->stat_owner == SIZE_MAX)
-        merge->stat_owner = input->twin;
-    if (merge->stat_owner != input->twin)
+        merge->stat_owner = input->duplicate;
+    if (merge->stat_owner != input->duplicate)
         pf_merge_note(merge, input, "stat", PERFILE_FEATURE_STAT,
                       "it has counts of perf stat, as %s does: perf shows them with the threads and CPUs of the first",
                       merge->inputs[merge->stat_owner].name);
@@ -251,7 +251,7 @@ static int check_type(struct pf_merge *merge, const struct pf_merge_input *input
     if (!pf_record_is_android(type))
         return 0;
     for (size_t i = 1; i < merge->input_count; i++)
-        if (merge->inputs[i].twin != 0)
+        if (merge->inputs[i].duplicate != 0)
             return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
                            "%s is a recording of simpleperf: only parts of one of them can be merged", input->name);
     return 0;
@@ -260,12 +260,12 @@ static int check_type(struct pf_merge *merge, const struct pf_merge_input *input
 /* ---- record by record ---- */
 
 /* PF_EDIT_DROP: another part of the same recording has had it. */
-static int drop_twin(const struct pf_merge *merge, const struct pf_merge_input *input,
-                     const struct perfile_record *record, struct perfile_error *error)
+static int drop_duplicate(const struct pf_merge *merge, const struct pf_merge_input *input,
+                          const struct perfile_record *record, struct perfile_error *error)
 {
-    if (!input->has_twins)
+    if (!input->has_duplicates)
         return PF_EDIT_KEEP;
-    int result = pf_dedup_seen(merge->twins, input->twin, input->number, record);
+    int result = pf_dedup_seen(merge->duplicates, input->duplicate, input->number, record);
     return result < 0 ? pf_fail_memory(error, "merge") : result ? PF_EDIT_DROP : PF_EDIT_KEEP;
 }
 
@@ -298,7 +298,7 @@ static int put_record(struct pf_merge *merge, struct pf_merge_input *input, stru
     if (result == 0)
         result = record->damaged ? PERFILE_ERROR_DAMAGED
                  : sample        ? PF_EDIT_KEEP
-                                 : drop_twin(merge, input, record, error);
+                                 : drop_duplicate(merge, input, record, error);
     if (result == PF_EDIT_KEEP)
         result = pf_merge_write(merge, input, record, error);
     count(merge, input, result);
@@ -328,7 +328,7 @@ static int take_head(struct pf_merge *merge, struct pf_merge_input *input, struc
     return result < 0 ? result : advance(input, error);
 }
 
-static void tell_progress(const struct pf_merge *merge, uint64_t records)
+static void report_progress(const struct pf_merge *merge, uint64_t records)
 {
     uint64_t done = 0, total = 0;
     if (!merge->options.progress || records % PROGRESS_STEP)
@@ -350,7 +350,7 @@ static int walk(struct pf_merge *merge, struct perfile_error *error)
     while (result == 0 && (input = pf_merge_first(merge, &until))) {
         do {
             result = take_head(merge, input, error);
-            tell_progress(merge, records++);
+            report_progress(merge, records++);
         } while (result == 0 && input->head && pf_merge_head_time(input) < until);
         if (result == 0 && !pf_merge_moved(merge, input))
             result = pf_fail_memory(error, "merge");
@@ -380,11 +380,11 @@ static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
     merge->inputs = pf_new(merge->allocator, merge->options.reader_count * sizeof(*merge->inputs));
     merge->item = pf_new(merge->allocator, sizeof(*merge->item));
     merge->scratch = pf_resize(merge->allocator, NULL, 0, PF_MERGE_SCRATCH);
-    merge->twins = pf_dedup_open(merge->allocator, merge->options.readers[0]->options.limit_queue_bytes);
+    merge->duplicates = pf_dedup_open(merge->allocator, merge->options.readers[0]->options.limit_queue_bytes);
     merge->total = pf_arena_new(&writer->arena, sizeof(*merge->total));
     if (merge->total)
         merge->total->size = sizeof(*merge->total);
-    if (!merge->inputs || !merge->item || !merge->scratch || !merge->twins || !merge->total)
+    if (!merge->inputs || !merge->item || !merge->scratch || !merge->duplicates || !merge->total)
         return pf_fail_memory(error, "merge");
     merge->input_count = merge->options.reader_count;
     return 0;
@@ -396,14 +396,14 @@ static void close_merge(struct pf_merge *merge)
     for (size_t i = 0; i < merge->input_count; i++)
         close_input(merge, &merge->inputs[i]);
     for (size_t i = 0; i < merge->event_count; i++)
-        pf_free(allocator, merge->events[i].ids, merge->events[i].id_room * sizeof(*merge->events[i].ids));
-    pf_free(allocator, merge->events, merge->event_room * sizeof(*merge->events));
+        pf_free(allocator, merge->events[i].ids, merge->events[i].id_capacity * sizeof(*merge->events[i].ids));
+    pf_free(allocator, merge->events, merge->event_capacity * sizeof(*merge->events));
     pf_free(allocator, merge->inputs, merge->options.reader_count * sizeof(*merge->inputs));
     pf_heap_close(&merge->queue);
     pf_free(allocator, merge->waiters, merge->options.reader_count * sizeof(*merge->waiters));
     pf_free(allocator, merge->item, sizeof(*merge->item));
     pf_free(allocator, merge->scratch, PF_MERGE_SCRATCH);
-    pf_dedup_close(merge->twins);
+    pf_dedup_close(merge->duplicates);
     pf_map_close(&merge->ids);
     pf_map_close(&merge->known);
     pf_map_close(&merge->recordings);
@@ -452,7 +452,7 @@ static void note_rest(const struct pf_merge *merge)
                           "%" PRIu64 " of its files have a different build id in an earlier recording: both are kept, "
                           "and perf finds the symbols of one",
                           merge->inputs[i].other_files);
-    if (pf_dedup_full(merge->twins))
+    if (pf_dedup_full(merge->duplicates))
         pf_merge_note(merge, &merge->inputs[0], "twins-limit", 0,
                       "too many records to find those that several parts of one recording have: some are in the output "
                       "more than once (limit_queue_bytes)");

@@ -19,20 +19,20 @@ struct pf_merge_event {
     size_t next;              /* 1 + the event that came before it under the same hash; 0: none */
     uint64_t *ids;
     size_t id_count;
-    size_t id_room;
+    size_t id_capacity;
     uint64_t lone_id; /* what its samples say that said no id; 0: not needed yet */
     bool reshaped;
 };
 
 /* Where a SAMPLE of an input's event has what may change; 0: nowhere. */
-struct pf_merge_places {
+struct pf_merge_positions {
     uint16_t identifier, id, stream_id, tid, time;
 };
 
 /* An event of an input. */
 struct pf_merge_route {
     uint32_t event; /* of the output */
-    struct pf_merge_places at;
+    struct pf_merge_positions at;
 };
 
 struct pf_merge_input {
@@ -41,12 +41,12 @@ struct pf_merge_input {
     size_t number;
     char *name;
     const struct perfile_record *head; /* its next record; NULL: at its end */
-    size_t twin;                       /* the first input that is of the same recording; it may be this one */
+    size_t duplicate;                  /* the first input that is of the same recording; it may be this one */
     size_t next_like;                  /* 1 + the first input of another recording under the same hash; 0: none */
-    bool has_twins;
+    bool has_duplicates;
     struct pf_merge_route *routes; /* by the index of its events */
     size_t route_count;
-    size_t route_room;
+    size_t route_capacity;
     struct pf_map ids;   /* its ids that become others */
     uint64_t unknown_id; /* what becomes of ids that it never declared and that another input has */
     uint64_t last_id, last_new_id;
@@ -68,7 +68,7 @@ struct pf_merge_feature {
     size_t input; /* whose it is */
     uint8_t *data;
     size_t bytes;
-    size_t room;
+    size_t capacity;
 };
 
 struct pf_merge_added {
@@ -87,7 +87,7 @@ struct pf_merge {
     size_t waiting;
     struct pf_merge_event *events;
     size_t event_count;
-    size_t event_room;
+    size_t event_capacity;
     size_t events_added;      /* to the writer */
     struct pf_map known;      /* hashes of attr and name to the last event that has them */
     struct pf_map ids;        /* all ids of the output, to their events */
@@ -96,15 +96,15 @@ struct pf_merge {
     bool settled; /* the shape of the events is fixed */
     struct pf_merge_feature *features;
     size_t feature_count;
-    size_t feature_room;
+    size_t feature_capacity;
     struct pf_map build_ids;        /* hashes of the entries, to where they stand */
     struct pf_map files;            /* hashes of the paths with a build id, to the input that came first */
     struct pf_merge_input *cpus;    /* whose features about CPUs are kept */
     struct pf_merge_input *tracing; /* whose TRACING_DATA is the base; NULL: none */
     struct pf_merge_added *added;   /* formats that it lacks */
     size_t added_count;
-    size_t added_room;
-    struct pf_dedup *twins;
+    size_t added_capacity;
+    struct pf_dedup *duplicates;
     size_t aux_owner;  /* which recording has AUX data; SIZE_MAX: none yet */
     size_t stat_owner; /* and the configuration of perf stat */
     bool rounds;       /* everything comes in the order of time */
@@ -145,7 +145,7 @@ bool pf_merge_moved(struct pf_merge *merge, const struct pf_merge_input *first);
 /* ---- merge_events.c ---- */
 
 /* Same host, command, events and ids: a part of the recording of an earlier input. False when out of memory. */
-bool pf_merge_find_twin(struct pf_merge *merge, struct pf_merge_input *input);
+bool pf_merge_find_duplicate(struct pf_merge *merge, struct pf_merge_input *input);
 /* Features that tell which recording it is; 0 behind the last one. */
 extern const uint32_t pf_merge_facts[];
 /* Gives each event of the input that has none yet its event of the output. */
@@ -166,7 +166,7 @@ int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const s
 /* The features that the reader knows now. */
 int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
 /* All features of the input were taken: their memory is given back, but what later inputs are compared with. */
-void pf_merge_forget_features(const struct pf_merge *merge, const struct pf_merge_input *input);
+void pf_merge_discard_features(const struct pf_merge *merge, const struct pf_merge_input *input);
 /* Before features are taken. */
 void pf_merge_choose_cpus(struct pf_merge *merge);
 /* No header can state the number: said and counted. */
@@ -196,10 +196,10 @@ int pf_merge_put_tracing(struct pf_merge *merge, struct perfile_error *error);
 /* Counts equal records of the parts of one recording. */
 struct pf_dedup;
 struct pf_dedup *pf_dedup_open(const struct perfile_allocator *allocator, uint64_t limit_bytes);
-void pf_dedup_close(struct pf_dedup *twins);
+void pf_dedup_close(struct pf_dedup *duplicates);
 /* 1: other parts have had as many of this record already; 0: it is new; MEMORY. */
-int pf_dedup_seen(struct pf_dedup *twins, size_t recording, size_t part, const struct perfile_record *record);
+int pf_dedup_seen(struct pf_dedup *duplicates, size_t recording, size_t part, const struct perfile_record *record);
 /* Records could not be compared because the limit was reached. */
-bool pf_dedup_full(const struct pf_dedup *twins);
+bool pf_dedup_full(const struct pf_dedup *duplicates);
 
 #endif

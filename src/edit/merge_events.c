@@ -87,18 +87,18 @@ static bool hash_recording(struct perfile_reader *reader, uint64_t *made)
     return true;
 }
 
-bool pf_merge_find_twin(struct pf_merge *merge, struct pf_merge_input *input)
+bool pf_merge_find_duplicate(struct pf_merge *merge, struct pf_merge_input *input)
 {
     uint64_t hash, known;
     if (!hash_recording(input->reader, &hash))
         return false;
     input->next_like = pf_map_get(&merge->recordings, hash, &known) ? (size_t)known + 1 : 0;
     for (size_t i = input->next_like; i; i = merge->inputs[i - 1].next_like) {
-        input->twin = i - 1;
+        input->duplicate = i - 1;
         if (same_recording(merge->inputs[i - 1].reader, input->reader))
             return true;
     }
-    input->twin = input->number;
+    input->duplicate = input->number;
     return pf_map_put(&merge->recordings, hash, input->number);
 }
 
@@ -137,7 +137,7 @@ uint64_t pf_merge_new_id(struct pf_merge *merge, struct pf_merge_input *input, u
 static bool add_id(struct pf_merge *merge, uint32_t index, uint64_t id)
 {
     struct pf_merge_event *event = &merge->events[index];
-    if (!pf_grow(merge->allocator, &event->ids, &event->id_room, event->id_count + 1, sizeof(*event->ids)) ||
+    if (!pf_grow(merge->allocator, &event->ids, &event->id_capacity, event->id_count + 1, sizeof(*event->ids)) ||
         !pf_map_put(&merge->ids, id, index))
         return false;
     event->ids[event->id_count++] = id;
@@ -150,21 +150,21 @@ static bool add_id(struct pf_merge *merge, uint32_t index, uint64_t id)
  */
 static bool may_share(const struct pf_merge *merge, const struct pf_merge_input *input, uint32_t event)
 {
-    return input->twin != input->number || !(merge->events[event].attr.sample_type & PERFILE_SAMPLE_READ);
+    return input->duplicate != input->number || !(merge->events[event].attr.sample_type & PERFILE_SAMPLE_READ);
 }
 
 static int take_id(struct pf_merge *merge, struct pf_merge_input *input, uint32_t event, uint64_t id)
 {
     uint64_t owner, made = id;
-    const bool taken = pf_map_get(&merge->ids, id, &owner);
-    struct pf_merge_input *twin = &merge->inputs[input->twin];
+    const bool consumed = pf_map_get(&merge->ids, id, &owner);
+    struct pf_merge_input *duplicate = &merge->inputs[input->duplicate];
     if (merge->input_count == 1)
         return add_id(merge, event, id) ? 0 : PERFILE_ERROR_MEMORY;
-    if (twin != input && pf_map_get(&twin->ids, id, &made))
+    if (duplicate != input && pf_map_get(&duplicate->ids, id, &made))
         return pf_map_put(&input->ids, id, made) ? 0 : PERFILE_ERROR_MEMORY;
-    if (taken && owner == event && may_share(merge, input, event))
+    if (consumed && owner == event && may_share(merge, input, event))
         return 0;
-    if (taken) {
+    if (consumed) {
         made = fresh_id(merge);
         merge->report->ids_renumbered++;
         if (!pf_map_put(&input->ids, id, made))
@@ -197,7 +197,8 @@ static bool add_event(struct pf_merge *merge, const struct pf_merge_input *input
 {
     const uint64_t hash = hash_event(event);
     uint64_t before;
-    if (!pf_grow(merge->allocator, &merge->events, &merge->event_room, merge->event_count + 1, sizeof(*merge->events)))
+    if (!pf_grow(merge->allocator, &merge->events, &merge->event_capacity, merge->event_count + 1,
+                 sizeof(*merge->events)))
         return false;
     /* where one event has a name, readers do not make one for the others */
     const char *name = event->file_name || merge->input_count == 1 ? event->file_name : event->name;
@@ -208,12 +209,12 @@ static bool add_event(struct pf_merge *merge, const struct pf_merge_input *input
     return pf_map_put(&merge->known, hash, merge->event_count++);
 }
 
-static struct pf_merge_places find_places(const struct perfile_attr *attr)
+static struct pf_merge_positions find_positions(const struct perfile_attr *attr)
 {
     const uint64_t type = attr->sample_type;
-    struct pf_merge_places at = {0};
+    struct pf_merge_positions at = {0};
     uint16_t next = 8;
-#define PLACE(bit, NAME)                                                                                               \
+#define POSITION(bit, NAME)                                                                                            \
     if (type & 1 << bit) {                                                                                             \
         if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_IDENTIFIER)                                                        \
             at.identifier = next;                                                                                      \
@@ -227,13 +228,13 @@ static struct pf_merge_places find_places(const struct perfile_attr *attr)
             at.time = next;                                                                                            \
         next = (uint16_t)(next + 8);                                                                                   \
     }
-#define WORD(bit, NAME, field, meaning, doc) PLACE(bit, NAME)
-#define PAIR(bit, NAME, type1, field1, type2, field2, doc) PLACE(bit, NAME)
+#define WORD(bit, NAME, field, meaning, doc) POSITION(bit, NAME)
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc) POSITION(bit, NAME)
 #define PART(bit, NAME, field, part, layout, doc)
 #define TAIL(bit, NAME, field, meaning, doc)
 #include "schema/sample.def"
 #include "schema/undef.h"
-#undef PLACE
+#undef POSITION
     return at;
 }
 
@@ -245,9 +246,10 @@ static int route_event(struct pf_merge *merge, struct pf_merge_input *input, con
     else if (!add_event(merge, input, event))
         return PERFILE_ERROR_MEMORY;
     merge->events[index].routed = input->number + 1;
-    if (!pf_grow(merge->allocator, &input->routes, &input->route_room, input->route_count + 1, sizeof(*input->routes)))
+    if (!pf_grow(merge->allocator, &input->routes, &input->route_capacity, input->route_count + 1,
+                 sizeof(*input->routes)))
         return PERFILE_ERROR_MEMORY;
-    input->routes[input->route_count++] = (struct pf_merge_route){.event = index, .at = find_places(event->attr)};
+    input->routes[input->route_count++] = (struct pf_merge_route){.event = index, .at = find_positions(event->attr)};
     int result = 0;
     for (size_t i = 0; i < event->id_count && result == 0; i++)
         result = take_id(merge, input, index, event->ids[i]);
@@ -264,7 +266,7 @@ static struct pf_plan plan_of(const struct pf_merge *merge, const struct perfile
 }
 
 /* Where perf looks for the ids, by the attr of the first event; the trailer's also when records have none. */
-static bool same_places(const struct pf_merge *merge, struct perfile_attr a, struct perfile_attr b)
+static bool same_positions(const struct pf_merge *merge, struct perfile_attr a, struct perfile_attr b)
 {
     a.sample_id_all = b.sample_id_all = true;
     const struct pf_plan x = plan_of(merge, &a), y = plan_of(merge, &b);
@@ -273,17 +275,17 @@ static bool same_places(const struct pf_merge *merge, struct perfile_attr a, str
 
 static bool are_alike(const struct pf_merge *merge, const struct perfile_attr *a, const struct perfile_attr *b)
 {
-    return same_places(merge, *a, *b) && a->sample_id_all == b->sample_id_all && a->read_format == b->read_format;
+    return same_positions(merge, *a, *b) && a->sample_id_all == b->sample_id_all && a->read_format == b->read_format;
 }
 
 static void reshape_all(struct pf_merge *merge)
 {
     const struct perfile_attr *first = &merge->events[0].attr;
-    bool places = true, sample_id_all = false, formats = true;
+    bool positions = true, sample_id_all = false, formats = true;
     uint64_t read_format = 0;
     for (size_t i = 0; i < merge->event_count; i++) {
         const struct perfile_attr *attr = &merge->events[i].attr;
-        places &= same_places(merge, *first, *attr);
+        positions &= same_positions(merge, *first, *attr);
         sample_id_all |= attr->sample_id_all;
         formats &= attr->read_format == first->read_format;
         read_format |= attr->read_format;
@@ -291,7 +293,7 @@ static void reshape_all(struct pf_merge *merge)
     for (size_t i = 0; i < merge->event_count; i++) {
         struct pf_merge_event *event = &merge->events[i];
         const struct perfile_attr before = event->attr;
-        if (!places)
+        if (!positions)
             event->attr.sample_type |= PERFILE_SAMPLE_IDENTIFIER;
         event->attr.sample_id_all = sample_id_all;
         if (!formats)
@@ -363,9 +365,9 @@ static void size_attrs(struct pf_merge *merge)
         smallest = (uint32_t)pf_min(smallest, merge->events[i].from->attr_bytes);
         needed = (uint32_t)pf_max(needed, needed_bytes(&merge->events[i]));
     }
-    const uint32_t most = (uint32_t)pf_max(smallest, needed);
+    const uint32_t max = (uint32_t)pf_max(smallest, needed);
     for (size_t i = 0; i < merge->event_count; i++)
-        merge->events[i].attr.size = (uint32_t)pf_min(merge->events[i].attr.size, most);
+        merge->events[i].attr.size = (uint32_t)pf_min(merge->events[i].attr.size, max);
 }
 
 int pf_merge_settle_events(struct pf_merge *merge, struct perfile_error *error)

@@ -37,7 +37,7 @@ static bool append(const struct pf_merge *merge, struct pf_merge_feature *featur
 {
     if (!bytes)
         return true;
-    if (!pf_grow(merge->allocator, &feature->data, &feature->room, feature->bytes + bytes, 1))
+    if (!pf_grow(merge->allocator, &feature->data, &feature->capacity, feature->bytes + bytes, 1))
         return false;
     memcpy(feature->data + feature->bytes, data, bytes);
     feature->bytes += bytes;
@@ -46,7 +46,7 @@ static bool append(const struct pf_merge *merge, struct pf_merge_feature *featur
 
 static struct pf_merge_feature *add_feature(struct pf_merge *merge, const struct pf_merge_input *input, uint32_t number)
 {
-    if (!pf_grow(merge->allocator, &merge->features, &merge->feature_room, merge->feature_count + 1,
+    if (!pf_grow(merge->allocator, &merge->features, &merge->feature_capacity, merge->feature_count + 1,
                  sizeof(*merge->features)))
         return NULL;
     struct pf_merge_feature *feature = &merge->features[merge->feature_count++];
@@ -57,9 +57,9 @@ static struct pf_merge_feature *add_feature(struct pf_merge *merge, const struct
 void pf_merge_close_features(struct pf_merge *merge)
 {
     for (size_t i = 0; i < merge->feature_count; i++)
-        pf_free(merge->allocator, merge->features[i].data, merge->features[i].room);
-    pf_free(merge->allocator, merge->features, merge->feature_room * sizeof(*merge->features));
-    pf_free(merge->allocator, merge->added, merge->added_room * sizeof(*merge->added));
+        pf_free(merge->allocator, merge->features[i].data, merge->features[i].capacity);
+    pf_free(merge->allocator, merge->features, merge->feature_capacity * sizeof(*merge->features));
+    pf_free(merge->allocator, merge->added, merge->added_capacity * sizeof(*merge->added));
     pf_map_close(&merge->build_ids);
     pf_map_close(&merge->files);
 }
@@ -129,8 +129,8 @@ struct group {
 static struct group take_group(struct pf_cursor *c)
 {
     struct group group = {{c->at, 0}, 0, 0};
-    uint32_t room = pf_cursor_u32(c);
-    pf_cursor_take(c, room);
+    uint32_t capacity = pf_cursor_u32(c);
+    pf_cursor_take(c, capacity);
     group.name.bytes = (uint64_t)(c->at - group.name.data);
     group.leader = pf_cursor_u32(c);
     group.members = pf_cursor_u32(c);
@@ -319,14 +319,14 @@ static bool counts_cpus(uint32_t number)
 
 void pf_merge_choose_cpus(struct pf_merge *merge)
 {
-    uint64_t most = 0, count;
+    uint64_t max = 0, count;
     merge->cpus = &merge->inputs[0];
     for (size_t i = 0; i < merge->input_count; i++) {
         struct pf_merge_input *input = &merge->inputs[i];
         if (perfile_feature_number(input->reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_available", &count, NULL) < 0 ||
-            count <= most)
+            count <= max)
             continue;
-        most = count;
+        max = count;
         merge->cpus = input;
     }
 }
@@ -393,8 +393,8 @@ int pf_merge_take_feature(struct pf_merge *merge, struct pf_merge_input *input, 
         pf_merge_note(merge, input, "feature-order", number,
                       "feature %s is copied unchanged: its byte order cannot be turned",
                       perfile_feature_name(number) ? perfile_feature_name(number) : "of unknown number");
-    const struct perfile_bytes whole = {turned, body->bytes};
-    int result = take_turned(merge, input, number, &whole, error);
+    const struct perfile_bytes complete = {turned, body->bytes};
+    int result = take_turned(merge, input, number, &complete, error);
     pf_free(merge->allocator, turned, (size_t)body->bytes + 1);
     return result;
 }
@@ -441,14 +441,14 @@ static bool is_fact(uint32_t number)
     return false;
 }
 
-void pf_merge_forget_features(const struct pf_merge *merge, const struct pf_merge_input *input)
+void pf_merge_discard_features(const struct pf_merge *merge, const struct pf_merge_input *input)
 {
-    const bool first = input->twin == input->number;
+    const bool first = input->duplicate == input->number;
     const struct perfile_feature *feature;
     for (size_t i = 0; (feature = perfile_feature_get(input->reader, i)); i++)
         if (!(first && is_fact(feature->number)) && !(input == merge->cpus && counts_cpus(feature->number)) &&
             !(input == merge->tracing && feature->number == PERFILE_FEATURE_TRACING_DATA))
-            pf_feature_forget(input->reader, feature->number);
+            pf_feature_discard(input->reader, feature->number);
 }
 
 /* In a stream the entry is a record; in the section its type is 0. */

@@ -23,7 +23,7 @@ static bool all_have_clocks(const struct pf_merge *merge, size_t *lacking)
 
 static bool same_host(const struct pf_merge_input *a, const struct pf_merge_input *b)
 {
-    return a->twin == b->twin || (a->host && b->host && strcmp(a->host, b->host) == 0);
+    return a->duplicate == b->duplicate || (a->host && b->host && strcmp(a->host, b->host) == 0);
 }
 
 /* Two that do not say where they come from may be of one host, and are not complained about. */

@@ -42,10 +42,11 @@ static struct ends find_ends(const struct pf_merge *merge)
         if (!input->head || !input->has_span)
             continue;
         if (!ends.first || input->last_time < ends.first->last_time) {
-            if (ends.first && ends.first->twin != input->twin)
+            if (ends.first && ends.first->duplicate != input->duplicate)
                 ends.other = ends.first;
             ends.first = input;
-        } else if (input->twin != ends.first->twin && (!ends.other || input->last_time < ends.other->last_time)) {
+        } else if (input->duplicate != ends.first->duplicate &&
+                   (!ends.other || input->last_time < ends.other->last_time)) {
             ends.other = input;
         }
     }
@@ -58,7 +59,8 @@ static struct ends find_ends(const struct pf_merge *merge)
  */
 static bool must_wait(const struct pf_merge_input *input, const struct ends *ends)
 {
-    const struct pf_merge_input *end = ends->first && ends->first->twin == input->twin ? ends->other : ends->first;
+    const struct pf_merge_input *end =
+        ends->first && ends->first->duplicate == input->duplicate ? ends->other : ends->first;
     return !input->started && input->has_span && end && end->last_time < input->first_time;
 }
 

@@ -225,7 +225,7 @@ static void change_body(struct change *c, struct pf_item *item)
 static bool is_one_recording(const struct pf_merge *merge)
 {
     size_t i = 0;
-    while (i < merge->input_count && merge->inputs[i].twin == merge->inputs[0].twin)
+    while (i < merge->input_count && merge->inputs[i].duplicate == merge->inputs[0].duplicate)
         i++;
     return i == merge->input_count;
 }
@@ -292,7 +292,7 @@ static void patch_pid(struct change *c, uint8_t *data)
 }
 
 /* Everything that changes stands at a fixed place: the rest is copied. */
-static void patch(struct change *c, const struct pf_merge_places *at, uint8_t *data)
+static void patch(struct change *c, const struct pf_merge_positions *at, uint8_t *data)
 {
     const bool swap = c->merge->writer->swap;
     if (at->identifier)
@@ -312,13 +312,13 @@ static void patch(struct change *c, const struct pf_merge_places *at, uint8_t *d
     }
 }
 
-static bool patch_fits(const struct pf_merge_places *at, uint32_t bytes)
+static bool patch_fits(const struct pf_merge_positions *at, uint32_t bytes)
 {
     return at->identifier + 8u <= bytes && at->id + 8u <= bytes && at->stream_id + 8u <= bytes &&
            at->time + 8u <= bytes && at->tid + 8u <= bytes;
 }
 
-static int put_patched(struct change *c, const struct pf_merge_places *at, const struct perfile_record *record,
+static int put_patched(struct change *c, const struct pf_merge_positions *at, const struct perfile_record *record,
                        struct perfile_error *error)
 {
     struct perfile_writer *writer = c->merge->writer;
@@ -368,7 +368,7 @@ static int encode_trimmed(struct change *c, const struct pf_plan *plan, struct p
     for (int i = 0; i < WORDS_MAX && result == PERFILE_ERROR_LIMIT && stack->bytes > 8; i++) {
         stack->bytes -= 8;
         stack->dyn_size = pf_min(stack->dyn_size, stack->bytes);
-        *o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+        *o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
         result = pf_item_encode(item, plan, writer->big_endian, o, error);
     }
     c->merge->report->stacks_trimmed += result == 0;
@@ -394,7 +394,7 @@ static int put_changed(struct change *c, const struct perfile_record *record, st
         return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, perfile_record_name(c->type),
                        "its pid is above 4194303");
     const struct pf_plan *plan = c->event ? &writer->events[c->event - c->merge->events].plan : NULL;
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     result = encode_trimmed(c, plan, &o, error);
     if (result == 0)
         result = pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
@@ -408,7 +408,7 @@ static int put_unknown(struct change *c, const struct perfile_record *record, st
     const struct pf_transcoding how = {.big_endian = writer->big_endian};
     if (c->input->reader->file.swapped == writer->swap)
         return put_bytes(c, record, error);
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     int result = pf_transcode(c->input->reader, record, &how, &o, error);
     return result < 0 ? result : pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
 }
@@ -432,8 +432,8 @@ int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const s
     const bool same_shape = input->reader->file.swapped == merge->writer->swap && !(c.event && c.event->reshaped);
     if (PF_UNLIKELY(sample && !route))
         return put_stray(&c, record, error);
-    const bool id_tells = !sample || merge->input_count == 1 || !shares_kind(from);
-    if (PF_LIKELY(same_shape && input->plain && id_tells && !needs_id(merge, c.event)))
+    const bool id_is_enough = !sample || merge->input_count == 1 || !shares_kind(from);
+    if (PF_LIKELY(same_shape && input->plain && id_is_enough && !needs_id(merge, c.event)))
         return put_bytes(&c, record, error);
     if (sample && same_shape && !(from->attr->sample_type & PERFILE_SAMPLE_READ))
         return put_patched(&c, &route->at, record, error);

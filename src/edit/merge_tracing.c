@@ -24,13 +24,13 @@ static bool same_tracepoint(const struct perfile_tracepoint *a, const struct per
 }
 
 /* What the output says about the id so far; NULL: nothing. */
-static const struct perfile_tracepoint *find_known(const struct pf_merge *merge, uint64_t id, const char **whose)
+static const struct perfile_tracepoint *find_known(const struct pf_merge *merge, uint64_t id, const char **owner)
 {
     const struct perfile_tracing *unused;
-    *whose = merge->tracing->name;
+    *owner = merge->tracing->name;
     for (size_t i = 0; i < merge->added_count; i++)
         if (merge->added[i].tracepoint->id == id) {
-            *whose = merge->inputs[merge->added[i].input].name;
+            *owner = merge->inputs[merge->added[i].input].name;
             return merge->added[i].tracepoint;
         }
     if (perfile_tracing_get(merge->tracing->reader, &unused, NULL) < 0)
@@ -41,16 +41,17 @@ static const struct perfile_tracepoint *find_known(const struct pf_merge *merge,
 static int add_tracepoint(struct pf_merge *merge, const struct pf_merge_input *input,
                           const struct perfile_tracepoint *tracepoint, struct perfile_error *error)
 {
-    const char *whose;
-    const struct perfile_tracepoint *known = find_known(merge, tracepoint->id, &whose);
+    const char *owner;
+    const struct perfile_tracepoint *known = find_known(merge, tracepoint->id, &owner);
     if (known && same_tracepoint(known, tracepoint))
         return 0;
     if (known)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
                        "tracepoint %" PRIu32 " is %s:%s in %s and %s:%s%s in %s: one recording cannot have both",
-                       tracepoint->id, known->system, known->name, whose, tracepoint->system, tracepoint->name,
+                       tracepoint->id, known->system, known->name, owner, tracepoint->system, tracepoint->name,
                        strcmp(known->name, tracepoint->name) ? "" : " with other fields", input->name);
-    if (!pf_grow(merge->allocator, &merge->added, &merge->added_room, merge->added_count + 1, sizeof(*merge->added)))
+    if (!pf_grow(merge->allocator, &merge->added, &merge->added_capacity, merge->added_count + 1,
+                 sizeof(*merge->added)))
         return pf_fail_memory(error, "tracing data");
     merge->added[merge->added_count++] = (struct pf_merge_added){tracepoint, input->number};
     return 0;
@@ -77,15 +78,15 @@ int pf_merge_take_tracing(struct pf_merge *merge, struct pf_merge_input *input, 
     if (merge->tracing == input || !bytes_of(merge->tracing->reader, &base) ||
         (base.bytes == blob.bytes && memcmp(base.data, blob.data, (size_t)blob.bytes) == 0))
         return 0;
-    const bool whole = pf_tracing_find_systems(base.data, (size_t)base.bytes, &in_base) &&
-                       pf_tracing_find_systems(blob.data, (size_t)blob.bytes, &in_blob);
+    const bool complete = pf_tracing_find_systems(base.data, (size_t)base.bytes, &in_base) &&
+                          pf_tracing_find_systems(blob.data, (size_t)blob.bytes, &in_blob);
     int result = 0;
     for (size_t i = 0; i < input->reader->event_count && result == 0; i++) {
         const struct perfile_event *event = &input->reader->events[i]->public;
         const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(input->reader, event);
         if (!tracepoint)
             continue;
-        if (!whole || in_base.big_endian != in_blob.big_endian || in_base.long_bytes != in_blob.long_bytes)
+        if (!complete || in_base.big_endian != in_blob.big_endian || in_base.long_bytes != in_blob.long_bytes)
             return fail_layout(merge, input, error);
         result = add_tracepoint(merge, input, tracepoint, error);
     }

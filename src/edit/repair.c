@@ -15,7 +15,7 @@ struct repair {
     uint64_t first_time, last_time;
     bool has_branches;
     struct perfile_record record; /* with another id */
-    uint8_t bytes[PF_RECORD_ROOM];
+    uint8_t bytes[PF_RECORD_CAPACITY];
 };
 
 /* ---- features ---- */
@@ -75,7 +75,7 @@ static int check_feature(void *context, struct perfile_reader *reader, uint32_t 
     return PF_EDIT_KEEP;
 }
 
-static bool lacks(const struct repair *repair, uint32_t number)
+static bool missing(const struct repair *repair, uint32_t number)
 {
     return !(repair->seen >> number & 1);
 }
@@ -84,7 +84,7 @@ static int rebuild_times(struct repair *repair, struct perfile_writer *writer, s
 {
     uint8_t times[16];
     struct pf_out o = pf_out_make(times, sizeof(times), writer->swap);
-    if (!lacks(repair, PERFILE_FEATURE_SAMPLE_TIME) || !repair->last_time)
+    if (!missing(repair, PERFILE_FEATURE_SAMPLE_TIME) || !repair->last_time)
         return 0;
     pf_out_u64(&o, repair->first_time);
     pf_out_u64(&o, repair->last_time);
@@ -154,7 +154,7 @@ static int rebuild_tracing(struct repair *repair, const struct perfile_reader *r
     uint32_t tracepoints = 0;
     for (size_t i = 0; i < reader->event_count; i++)
         tracepoints += reader->events[i]->public.attr->type == PERFILE_TYPE_TRACEPOINT;
-    if (!lacks(repair, PERFILE_FEATURE_TRACING_DATA) || !tracepoints)
+    if (!missing(repair, PERFILE_FEATURE_TRACING_DATA) || !tracepoints)
         return 0;
     if (pf_text_open(&text, reader->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "tracing data");
@@ -175,7 +175,7 @@ static int rebuild(void *context, struct perfile_reader *reader, struct perfile_
     repair->rebuilt += pf_writer_makes_host(writer);
     if (result == 0)
         result = rebuild_tracing(repair, reader, writer, error);
-    if (result == 0 && lacks(repair, PERFILE_FEATURE_BRANCH_STACK) && repair->has_branches) {
+    if (result == 0 && missing(repair, PERFILE_FEATURE_BRANCH_STACK) && repair->has_branches) {
         result = perfile_writer_feature(writer, PERFILE_FEATURE_BRANCH_STACK, NULL, 0, error);
         repair->rebuilt++;
     }

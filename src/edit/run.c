@@ -147,7 +147,7 @@ int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_er
 
 enum { PROGRESS_STEP = 4096 };
 
-static void tell_progress(const struct pf_edit *edit, uint64_t records)
+static void report_progress(const struct pf_edit *edit, uint64_t records)
 {
     const struct perfile_reader *reader = edit->reader;
     uint64_t total = 0;
@@ -160,7 +160,7 @@ static void tell_progress(const struct pf_edit *edit, uint64_t records)
 
 /* Of records in the order of the file: what their rounds say. */
 struct rounds {
-    uint64_t most;    /* the latest time */
+    uint64_t max;     /* the latest time */
     uint64_t before;  /* of it, what was there at the end of the last round */
     uint64_t settled; /* earlier times cannot come any more */
     bool broken;      /* but one did */
@@ -172,15 +172,15 @@ static void follow_rounds(struct rounds *rounds, const struct perfile_record *re
         record->type < PERFILE_RECORD_HEADER_ATTR && !record->damaged && record->time && record->time != UINT64_MAX;
     if (record->type == PERFILE_RECORD_FINISHED_ROUND) {
         rounds->settled = rounds->before;
-        rounds->before = rounds->most;
+        rounds->before = rounds->max;
     } else if (has_time) {
         rounds->broken |= record->time < rounds->settled;
-        rounds->most = pf_max(rounds->most, record->time);
+        rounds->max = pf_max(rounds->max, record->time);
     }
 }
 
 /* What follows cannot be of a time that is wanted. */
-static bool is_behind(const struct pf_edit *edit, struct rounds *rounds, const struct perfile_record *record)
+static bool is_after(const struct pf_edit *edit, struct rounds *rounds, const struct perfile_record *record)
 {
     follow_rounds(rounds, record);
     return rounds->settled > edit->last_time && !rounds->broken && pf_reader_leave_rest(edit->reader);
@@ -190,7 +190,7 @@ static void pass_over(const struct pf_edit *edit, struct pf_skips *skips, struct
 {
     struct pf_index_gap gap;
     while (pf_skips_take(skips, &gap)) {
-        rounds->most = pf_max(rounds->most, gap.last_time);
+        rounds->max = pf_max(rounds->max, gap.last_time);
         if (edit->passed_over)
             edit->passed_over(edit->unwanted_context, gap.samples, gap.samples);
     }
@@ -205,25 +205,25 @@ static void open_skips(const struct pf_edit *edit, struct pf_skips *skips)
 /* Behind the mark all is read. */
 static void go_on(const struct pf_edit *edit, struct pf_skips *skips)
 {
-    struct pf_past *past = edit->past;
-    pf_past_go_on(past);
-    if (past->walks)
+    struct pf_history *history = edit->history;
+    pf_history_go_on(history);
+    if (history->walks)
         return;
     open_skips(edit, skips);
     if (edit->passed_over)
-        edit->passed_over(edit->unwanted_context, past->records, past->samples);
+        edit->passed_over(edit->unwanted_context, history->records, history->samples);
 }
 
 /* What was before the first record that is read. */
 static void begin(const struct pf_edit *edit, struct pf_skips *skips)
 {
     *skips = (struct pf_skips){.at = UINT64_MAX};
-    if (edit->past && !edit->from_mark) {
-        pf_past_walk(edit->past);
+    if (edit->history && !edit->from_mark) {
+        pf_history_walk(edit->history);
         return;
     }
-    if (edit->past)
-        pf_past_pass(edit->past);
+    if (edit->history)
+        pf_history_pass(edit->history);
     open_skips(edit, skips);
 }
 
@@ -246,7 +246,7 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
         perfile_session_limit(edit->session, 0, edit->last_time);
     begin(edit, &skips);
     for (uint64_t n = 0; result == 0 && !ended; n++) {
-        if (PF_UNLIKELY(edit->past && pf_past_is_due(edit->past)))
+        if (PF_UNLIKELY(edit->history && pf_history_is_due(edit->history)))
             go_on(edit, &skips);
         if (PF_UNLIKELY(pf_skips_due(&skips, edit->reader)))
             pass_over(edit, &skips, &rounds);
@@ -258,8 +258,8 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
         }
         pf_item_set(item, edit->reader, record);
         result = each(context, item, error);
-        ended = edit->has_last_time && !edit->session && is_behind(edit, &rounds, record);
-        tell_progress(edit, n);
+        ended = edit->has_last_time && !edit->session && is_after(edit, &rounds, record);
+        report_progress(edit, n);
     }
     perfile_session_close(edit->session);
     edit->session = NULL;

@@ -11,7 +11,7 @@ enum {
 struct pf_unwind_step {
     struct pf_edit *edit;
     int (*unwind)(void *context, struct perfile_session *session, const struct perfile_sample *sample,
-                  uint64_t *addresses, size_t room);
+                  uint64_t *addresses, size_t capacity);
     void *context;
     uint64_t chain[CHAIN_MAX];
 };

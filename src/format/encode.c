@@ -5,7 +5,7 @@
 
 /* ---- attrs ---- */
 
-static uint64_t place_bits(uint64_t value, unsigned word_bits, bool big_endian, unsigned first, unsigned width)
+static uint64_t position_bits(uint64_t value, unsigned word_bits, bool big_endian, unsigned first, unsigned width)
 {
     unsigned shift = big_endian ? word_bits - first - width : first;
     return (value & ((1ull << width) - 1)) << shift;
@@ -21,8 +21,8 @@ static void put_flags(struct pf_out *o, uint64_t word, unsigned bits)
 
 void pf_encode_attr(const struct perfile_attr *attr, uint32_t bytes, bool big_endian, struct pf_out *out)
 {
-    uint8_t whole[sizeof(struct perfile_attr) + 64] = {0};
-    struct pf_out o = pf_out_make(whole, sizeof(whole), out->swap);
+    uint8_t complete[sizeof(struct perfile_attr) + 64] = {0};
+    struct pf_out o = pf_out_make(complete, sizeof(complete), out->swap);
     uint64_t word = 0;
     unsigned word_bits = 0;
     struct perfile_attr sized = *attr;
@@ -35,12 +35,12 @@ void pf_encode_attr(const struct perfile_attr *attr, uint32_t bytes, bool big_en
 #define FLAGS(offset, bits)                                                                                            \
     word = 0;                                                                                                          \
     word_bits = bits;
-#define BITS(first, width, field, doc) word |= place_bits(attr->field, word_bits, big_endian, first, width);
+#define BITS(first, width, field, doc) word |= position_bits(attr->field, word_bits, big_endian, first, width);
 #define END_FLAGS() put_flags(&o, word, word_bits);
 #include "schema/attr.def"
 #include "schema/undef.h"
     size_t known = pf_out_bytes_used(&o);
-    pf_out_put(out, whole, pf_min(bytes, known));
+    pf_out_put(out, complete, pf_min(bytes, known));
     if (bytes > known)
         pf_out_zeros(out, bytes - known);
 }
@@ -60,11 +60,11 @@ void pf_encode_attr(const struct perfile_attr *attr, uint32_t bytes, bool big_en
     }                                                                                                                  \
     }
 
-static void put_text(struct pf_out *o, const char *text, size_t room)
+static void put_text(struct pf_out *o, const char *text, size_t capacity)
 {
-    size_t length = pf_text_length(text, room);
+    size_t length = pf_text_length(text, capacity);
     pf_out_put(o, text, length);
-    pf_out_zeros(o, room - length);
+    pf_out_zeros(o, capacity - length);
 }
 
 static void put_words(struct pf_out *o, const struct perfile_u64s *words)
@@ -214,7 +214,7 @@ static void put_string(struct pf_out *o, const char *text)
 #define STRING(field, doc)                                                                                             \
     if (pf_out_bytes_used(o) - 8 < encoding->body_bytes)                                                               \
         put_string(o, r->field);
-#define BYTES(field, room, shown, doc) pf_out_put(o, r->field, room);
+#define BYTES(field, capacity, shown, doc) pf_out_put(o, r->field, capacity);
 #define DATA(field, length, doc) pf_out_put(o, r->field, length);
 #define LIST(field, count, element, doc) put_list_##element(o, &r->field);
 #define REST(field, element, doc) put_list_##element(o, &r->field);
@@ -257,9 +257,9 @@ static const struct {
 
 /* ---- the trailer ---- */
 
-static void put_trailer(struct pf_out *o, const struct pf_plan *plan, const struct perfile_sample_id *given)
+static void put_trailer(struct pf_out *o, const struct pf_plan *plan, const struct perfile_sample_id *passed)
 {
-    const struct perfile_sample_id none = {0}, *id = given ? given : &none;
+    const struct perfile_sample_id none = {0}, *id = passed ? passed : &none;
     const uint64_t type = plan->sample_type;
 #define WORD(bit, NAME, field, meaning, doc)                                                                           \
     if (type & 1 << bit)                                                                                               \
@@ -364,11 +364,11 @@ static uint64_t branch_flags(const struct perfile_branch_stack *stack, uint64_t 
         return perfile_u64_at(&stack->entries, index * 3 + 2);
     struct perfile_branch b;
     perfile_branch_at(stack, index, &b, sizeof(b));
-    return place_bits(b.mispred, 64, big, 0, 1) | place_bits(b.predicted, 64, big, 1, 1) |
-           place_bits(b.in_tx, 64, big, 2, 1) | place_bits(b.abort, 64, big, 3, 1) |
-           place_bits(b.cycles, 64, big, 4, 16) | place_bits(b.type, 64, big, 20, 4) |
-           place_bits(b.spec, 64, big, 24, 2) | place_bits(b.new_type, 64, big, 26, 4) |
-           place_bits(b.priv, 64, big, 30, 3) | place_bits(b.reserved, 64, big, 33, 31);
+    return position_bits(b.mispred, 64, big, 0, 1) | position_bits(b.predicted, 64, big, 1, 1) |
+           position_bits(b.in_tx, 64, big, 2, 1) | position_bits(b.abort, 64, big, 3, 1) |
+           position_bits(b.cycles, 64, big, 4, 16) | position_bits(b.type, 64, big, 20, 4) |
+           position_bits(b.spec, 64, big, 24, 2) | position_bits(b.new_type, 64, big, 26, 4) |
+           position_bits(b.priv, 64, big, 30, 3) | position_bits(b.reserved, 64, big, 33, 31);
 }
 
 static void put_part_branch_stack(struct pf_out *o, const struct pf_plan *plan,

@@ -50,7 +50,7 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
     struct pf_event *event = pf_arena_new(&reader->arena, sizeof(*event));
     char *copy = pf_arena_text(&reader->arena, data, bytes);
     if (!event || !copy ||
-        !pf_grow(reader->allocator, &reader->events, &reader->event_room, reader->event_count + 1,
+        !pf_grow(reader->allocator, &reader->events, &reader->event_capacity, reader->event_count + 1,
                  sizeof(*reader->events)))
         return pf_fail_memory(error, "events");
     event->public = (struct perfile_event){.index = (uint32_t)reader->event_count,
@@ -78,18 +78,18 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
 }
 
 /* The ids of an event with room for `count`: simpleperf tells them one by one, so the room doubles. */
-static uint64_t *room_for_ids(struct perfile_reader *reader, struct pf_event *event, size_t count)
+static uint64_t *reserve_ids(struct perfile_reader *reader, struct pf_event *event, size_t count)
 {
     uint64_t *ids = (uint64_t *)(uintptr_t)event->public.ids;
-    if (count <= event->ids_room)
+    if (count <= event->ids_capacity)
         return ids;
-    size_t room = event->ids_room ? (size_t)pf_max(count, 2 * event->ids_room) : count;
-    uint64_t *all = pf_arena_new(&reader->arena, room * sizeof(*all));
+    size_t capacity = event->ids_capacity ? (size_t)pf_max(count, 2 * event->ids_capacity) : count;
+    uint64_t *all = pf_arena_new(&reader->arena, capacity * sizeof(*all));
     if (!all)
         return NULL;
     if (event->public.id_count)
         memcpy(all, ids, event->public.id_count * sizeof(*all));
-    event->ids_room = room;
+    event->ids_capacity = capacity;
     return all;
 }
 
@@ -102,7 +102,7 @@ int pf_events_add_ids(struct perfile_reader *reader, struct pf_event *event, con
                        reader->options.limit_ids);
     if (ids->count == 0)
         return 0;
-    uint64_t *all = room_for_ids(reader, event, count + (size_t)ids->count);
+    uint64_t *all = reserve_ids(reader, event, count + (size_t)ids->count);
     if (!all)
         return pf_fail_memory(error, "ids");
     for (uint64_t i = 0; i < ids->count; i++) {
@@ -189,7 +189,7 @@ static int set_name(struct perfile_reader *reader, struct pf_event *event, const
 }
 
 /* The `:u`-like tail that perf gives to names: modes that are not excluded, precision, host and guest. */
-static void put_modifiers(char *text, size_t room, const struct perfile_attr *attr)
+static void put_modifiers(char *text, size_t capacity, const struct perfile_attr *attr)
 {
     char modifiers[16];
     size_t n = 0;
@@ -207,7 +207,7 @@ static void put_modifiers(char *text, size_t room, const struct perfile_attr *at
         modifiers[n++] = attr->exclude_host ? 'G' : 'H';
     size_t used = strlen(text);
     if (n)
-        snprintf(text + used, room - used, ":%.*s", (int)n, modifiers);
+        snprintf(text + used, capacity - used, ":%.*s", (int)n, modifiers);
 }
 
 /* Whether the kernel may know such an event: there are instruction caches to load and prefetch, and so on. */
@@ -218,25 +218,25 @@ static bool is_cache_event(uint64_t cache, uint64_t op)
     return cache >= PF_COUNT(ops) || ops[cache] >> op & 1;
 }
 
-static void name_cache_event(char *text, size_t room, uint64_t config)
+static void name_cache_event(char *text, size_t capacity, uint64_t config)
 {
     const uint64_t number = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
     const char *cache = perfile_enum_name("cache", number);
     const char *op = perfile_enum_name("cache_op", operation);
     if (!cache || !op || result > PERFILE_COUNT_HW_CACHE_RESULT_MISS)
-        snprintf(text, room, "unknown-ext-hardware-cache-%s", !cache ? "type" : !op ? "op" : "result");
+        snprintf(text, capacity, "unknown-ext-hardware-cache-%s", !cache ? "type" : !op ? "op" : "result");
     else if (!is_cache_event(number, operation))
-        snprintf(text, room, "invalid-cache");
+        snprintf(text, capacity, "invalid-cache");
     else if (result)
-        snprintf(text, room, "%s-%s-misses", cache, op);
+        snprintf(text, capacity, "%s-%s-misses", cache, op);
     else
-        snprintf(text, room, "%s-%s%s", cache, op, strcmp(op, "prefetch") == 0 ? "es" : "s");
+        snprintf(text, capacity, "%s-%s%s", cache, op, strcmp(op, "prefetch") == 0 ? "es" : "s");
 }
 
-static void name_breakpoint(char *text, size_t room, const struct perfile_attr *attr)
+static void name_breakpoint(char *text, size_t capacity, const struct perfile_attr *attr)
 {
-    int n = snprintf(text, room, "mem:0x%" PRIx64 ":", attr->bp_addr_or_config1);
-    snprintf(text + n, room - (size_t)n, "%s%s%s", attr->bp_type & PERFILE_BREAKPOINT_R ? "r" : "",
+    int n = snprintf(text, capacity, "mem:0x%" PRIx64 ":", attr->bp_addr_or_config1);
+    snprintf(text + n, capacity - (size_t)n, "%s%s%s", attr->bp_type & PERFILE_BREAKPOINT_R ? "r" : "",
              attr->bp_type & PERFILE_BREAKPOINT_W ? "w" : "", attr->bp_type & PERFILE_BREAKPOINT_X ? "x" : "");
 }
 
@@ -311,8 +311,8 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
     uint32_t count = pf_cursor_u32(&c), attr_bytes = pf_cursor_u32(&c);
     for (uint32_t i = 0; i < count && !c.failed; i++) {
         const uint8_t *attr = pf_cursor_take(&c, attr_bytes);
-        uint32_t id_count = pf_cursor_u32(&c), room = pf_cursor_u32(&c);
-        const uint8_t *name = pf_cursor_take(&c, room);
+        uint32_t id_count = pf_cursor_u32(&c), capacity = pf_cursor_u32(&c);
+        const uint8_t *name = pf_cursor_take(&c, capacity);
         const struct perfile_u64s ids = {
             .data = pf_cursor_take_array(&c, id_count, 8), .count = id_count, .swapped = c.swap};
         if (c.failed)
@@ -326,8 +326,8 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
                 result = pf_events_add_ids(reader, reader->events[i], &ids, error);
         }
         struct pf_event *event = event_of_description(reader, &ids, i);
-        if (result == 0 && event && room && *name && !event->public.file_name)
-            result = set_name(reader, event, name, pf_text_length(name, room), error);
+        if (result == 0 && event && capacity && *name && !event->public.file_name)
+            result = set_name(reader, event, name, pf_text_length(name, capacity), error);
         if (result < 0)
             return result;
     }
@@ -566,7 +566,7 @@ static int follow_feature(struct perfile_reader *reader, const struct pf_part *p
     struct pf_feature *feature = &reader->features[reader->feature_count - 1];
     feature->data = (const uint8_t *)pf_arena_text(&reader->arena, record->data + 16, (size_t)section.bytes);
     feature->public.readable = feature->data != NULL;
-    feature->told = true;
+    feature->from_record = true;
     if (!feature->data)
         return pf_fail_memory(error, "feature");
     if (number == PERFILE_FEATURE_EVENT_DESC)

@@ -7,20 +7,20 @@
 #include "format/reader.h"
 
 /* "feature NAME" or "feature 99" */
-static const char *feature_label(char *label, size_t room, uint32_t number)
+static const char *feature_label(char *label, size_t capacity, uint32_t number)
 {
     const char *name = perfile_feature_name(number);
     if (name)
-        snprintf(label, room, "feature %s", name);
+        snprintf(label, capacity, "feature %s", name);
     else
-        snprintf(label, room, "feature %u", number);
+        snprintf(label, capacity, "feature %u", number);
     return label;
 }
 
 int pf_feature_add(struct perfile_reader *reader, uint32_t number, const struct perfile_section *section,
                    struct perfile_error *error)
 {
-    if (!pf_grow(reader->allocator, &reader->features, &reader->feature_room, reader->feature_count + 1,
+    if (!pf_grow(reader->allocator, &reader->features, &reader->feature_capacity, reader->feature_count + 1,
                  sizeof(*reader->features)))
         return pf_fail_memory(error, "features");
     uint64_t end;
@@ -133,19 +133,19 @@ static int load(struct perfile_reader *reader, struct pf_feature *feature, struc
     return result;
 }
 
-void pf_feature_forget(struct perfile_reader *reader, uint32_t number)
+void pf_feature_discard(struct perfile_reader *reader, uint32_t number)
 {
     struct pf_feature *feature = find(reader, number);
-    if (feature && feature->data && !feature->told && !feature->lent)
+    if (feature && feature->data && !feature->from_record && !feature->lent)
         drop(reader, feature);
 }
 
 void pf_features_free(struct perfile_reader *reader)
 {
     for (size_t i = 0; i < reader->feature_count; i++)
-        if (!reader->features[i].told)
+        if (!reader->features[i].from_record)
             drop(reader, &reader->features[i]);
-    pf_free(reader->allocator, reader->features, reader->feature_room * sizeof(*reader->features));
+    pf_free(reader->allocator, reader->features, reader->feature_capacity * sizeof(*reader->features));
 }
 
 int pf_feature_look(struct perfile_reader *reader, uint32_t number, const uint8_t **data, size_t *bytes,
@@ -191,8 +191,8 @@ int pf_feature_check(struct perfile_reader *reader, uint32_t number, const uint8
                      struct perfile_error *error)
 {
     const struct pf_feature_context context = context_of(reader, number);
-    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
-    struct pf_emit e = {.visitor = &nobody};
+    const struct perfile_visitor none = {.size = sizeof(none)};
+    struct pf_emit e = {.visitor = &none};
     struct pf_cursor c = pf_cursor_make(data, bytes, 0, reader->file.swapped);
     return pf_feature_emit(number, NULL, &c, &context, &e, error);
 }
@@ -200,8 +200,8 @@ int pf_feature_check(struct perfile_reader *reader, uint32_t number, const uint8
 bool pf_feature_turn(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes, uint8_t *copy)
 {
     const struct pf_feature_context context = context_of(reader, number);
-    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
-    struct pf_emit e = {.visitor = &nobody};
+    const struct perfile_visitor none = {.size = sizeof(none)};
+    struct pf_emit e = {.visitor = &none};
     struct pf_cursor c = pf_cursor_make(data, bytes, 0, reader->file.swapped);
     if (bytes)
         memcpy(copy, data, bytes);

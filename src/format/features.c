@@ -84,11 +84,11 @@ void pf_feature_show_object(struct pf_feature_walk *w, const struct pf_feature_e
     pf_emit_end(w->e, false);
 }
 
-static uint64_t least_bytes(const struct pf_feature_element *element)
+static uint64_t min_bytes(const struct pf_feature_element *element)
 {
     static const uint8_t bytes[] = {
         [PF_FEATURE_U32] = 4, [PF_FEATURE_U64] = 8, [PF_FEATURE_TEXT] = 5, [PF_FEATURE_NAME] = 1};
-    uint64_t sum = element->least_bytes;
+    uint64_t sum = element->min_bytes;
     for (const struct pf_feature_member *m = element->members; m && m->name; m++)
         sum += bytes[m->kind];
     return sum;
@@ -98,11 +98,11 @@ static uint64_t least_bytes(const struct pf_feature_element *element)
 static void show_list(struct pf_feature_walk *w, const char *name, uint64_t count, const struct pf_feature_element *of)
 {
     size_t left = pf_cursor_left(w->c);
-    uint64_t least = least_bytes(of);
-    uint64_t shown = pf_min(count, left / least);
+    uint64_t min = min_bytes(of);
+    uint64_t shown = pf_min(count, left / min);
     bool too_many = !w->c->failed && count > shown;
     if (too_many)
-        pf_feature_damage(w, "%" PRIu64 " entries of at least %" PRIu64 " bytes in %zu bytes", count, least, left);
+        pf_feature_damage(w, "%" PRIu64 " entries of at least %" PRIu64 " bytes in %zu bytes", count, min, left);
     pf_emit_begin(w->e, name, true);
     for (uint64_t i = 0; i < shown && pf_feature_goes_on(w); i++)
         of->show(w, of);
@@ -126,12 +126,12 @@ void pf_feature_show_counted(struct pf_feature_walk *w, const char *name, const 
 
 void pf_feature_show_within(struct pf_feature_walk *w, struct pf_cursor part, void (*show)(struct pf_feature_walk *w))
 {
-    struct pf_cursor *whole = w->c;
-    part.mirror = whole->mirror;
+    struct pf_cursor *complete = w->c;
+    part.mirror = complete->mirror;
     w->c = &part;
     show(w);
     pf_feature_settle(w);
-    w->c = whole;
+    w->c = complete;
 }
 
 void pf_feature_show_part(struct pf_feature_walk *w, uint64_t bytes, void (*show)(struct pf_feature_walk *w))
@@ -160,7 +160,7 @@ static void show_bytes(struct pf_feature_walk *w, const char *name, uint64_t byt
         pf_emit_bytes(w->e, name, data, (size_t)bytes);
 }
 
-static const struct pf_feature_element text_element = {.show = show_text, .least_bytes = 5};
+static const struct pf_feature_element text_element = {.show = show_text, .min_bytes = 5};
 
 /* ---- shared layouts ----------------------------------------------------------------------------------------- */
 
@@ -241,7 +241,7 @@ LIST_FEATURE(hybrid_topology, TEXT("pmu_name"), TEXT("cpus"))
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
 static const struct pf_feature_element id_element = {
-    .show = pf_feature_show_u64, .least_bytes = 8, .argument = PERFILE_MEANS_ID};
+    .show = pf_feature_show_u64, .min_bytes = 8, .argument = PERFILE_MEANS_ID};
 
 /* The number of ids stands before the name, the ids behind it. */
 static void show_event(struct pf_feature_walk *w, const struct pf_feature_element *self)
@@ -267,7 +267,7 @@ static void feature_event_desc(struct pf_feature_walk *w, const char *name)
         give_up(w);
     }
     struct pf_feature_element event = {
-        .show = show_event, .least_bytes = (uint64_t)attr_bytes + 4 + 5, .argument = attr_bytes};
+        .show = show_event, .min_bytes = (uint64_t)attr_bytes + 4 + 5, .argument = attr_bytes};
     show_list(w, name, count, &event);
 }
 
@@ -286,7 +286,7 @@ static void show_die(struct pf_feature_walk *w, const struct pf_feature_element 
 static void feature_cpu_topology(struct pf_feature_walk *w, const char *name)
 {
     PF_FEATURE_OBJECT(cpu, U32("core_id"), U32("socket_id"));
-    static const struct pf_feature_element die = {.show = show_die, .least_bytes = 4};
+    static const struct pf_feature_element die = {.show = show_die, .min_bytes = 4};
     bool counted = w->context->has_cpu_count;
     uint32_t count = w->context->cpus_available;
     pf_emit_begin(w->e, name, false);
@@ -323,7 +323,7 @@ static void show_bitmap_word(struct pf_feature_walk *w, const struct pf_feature_
 
 static void show_memory_node(struct pf_feature_walk *w, const struct pf_feature_element *self)
 {
-    static const struct pf_feature_element word = {.show = show_bitmap_word, .least_bytes = 8};
+    static const struct pf_feature_element word = {.show = show_bitmap_word, .min_bytes = 8};
     (void)self;
     pf_emit_begin(w->e, NULL, false);
     SHOW(w, U64("node_id"));
@@ -335,7 +335,7 @@ static void show_memory_node(struct pf_feature_walk *w, const struct pf_feature_
 
 static void feature_mem_topology(struct pf_feature_walk *w, const char *name)
 {
-    static const struct pf_feature_element node = {.show = show_memory_node, .least_bytes = 24};
+    static const struct pf_feature_element node = {.show = show_memory_node, .min_bytes = 24};
     pf_emit_begin(w->e, name, false);
     SHOW(w, U64("version"));
     SHOW(w, ROW("block_size_bytes", U64, BYTES));
@@ -351,7 +351,7 @@ static void show_cap(struct pf_feature_walk *w, const struct pf_feature_element 
     pf_emit_end(w->e, true);
 }
 
-static const struct pf_feature_element cap_element = {.show = show_cap, .least_bytes = 10};
+static const struct pf_feature_element cap_element = {.show = show_cap, .min_bytes = 10};
 
 static void feature_cpu_pmu_caps(struct pf_feature_walk *w, const char *name)
 {
@@ -371,7 +371,7 @@ static void show_pmu(struct pf_feature_walk *w, const struct pf_feature_element 
 
 static void feature_pmu_caps(struct pf_feature_walk *w, const char *name)
 {
-    static const struct pf_feature_element pmu = {.show = show_pmu, .least_bytes = 9};
+    static const struct pf_feature_element pmu = {.show = show_pmu, .min_bytes = 9};
     pf_feature_show_counted(w, name, &pmu);
 }
 
@@ -412,7 +412,7 @@ static void feature_tracing_data(struct pf_feature_walk *w, const char *name)
 
 enum {
     BUILD_ID_PID = 8, /* bytes of the record header, which the pid follows */
-    BUILD_ID_ROOM = 24,
+    BUILD_ID_CAPACITY = 24,
     BUILD_ID_MAX = 20,
     BUILD_ID_LENGTH_AT = 20, /* within the room */
 };
@@ -420,7 +420,7 @@ enum {
 /* The build id itself; without a stated length all 20 bytes count. */
 static void show_build_id(struct pf_feature_walk *w, uint16_t misc)
 {
-    const uint8_t *id = pf_cursor_take(w->c, BUILD_ID_ROOM);
+    const uint8_t *id = pf_cursor_take(w->c, BUILD_ID_CAPACITY);
     if (!id)
         return;
     size_t bytes = BUILD_ID_MAX;
@@ -463,24 +463,24 @@ static void show_record_without_pid(struct pf_feature_walk *w)
 }
 
 /* 2.6.33 to 2.6.35 left out the pid: the kernel's name, which comes first, then lacks its first 4 letters. */
-static bool lacks_pids(const struct pf_cursor *c)
+static bool has_no_pids(const struct pf_cursor *c)
 {
     static const char shifted[] = "nel.kallsyms]";
-    size_t name_at = BUILD_ID_PID + 4 + BUILD_ID_ROOM;
+    size_t name_at = BUILD_ID_PID + 4 + BUILD_ID_CAPACITY;
     return pf_cursor_left(c) >= name_at + sizeof(shifted) - 1 &&
            memcmp(c->at + name_at, shifted, sizeof(shifted) - 1) == 0;
 }
 
 static void feature_build_ids(struct pf_feature_walk *w, const char *name)
 {
-    void (*show)(struct pf_feature_walk *) = lacks_pids(w->c) ? show_record_without_pid : show_record_with_pid;
+    void (*show)(struct pf_feature_walk *) = has_no_pids(w->c) ? show_record_without_pid : show_record_with_pid;
     pf_emit_begin(w->e, name, false);
     pf_emit_begin(w->e, "records", true);
     while (pf_feature_goes_on(w) && pf_cursor_left(w->c)) {
         struct pf_cursor header = *w->c;
         pf_cursor_take(&header, 6);
         uint16_t size = pf_cursor_u16(&header);
-        if (size < BUILD_ID_PID + BUILD_ID_ROOM || size > pf_cursor_left(w->c)) {
+        if (size < BUILD_ID_PID + BUILD_ID_CAPACITY || size > pf_cursor_left(w->c)) {
             pf_feature_damage(w, "a record of %u bytes in %zu bytes", (unsigned)size, pf_cursor_left(w->c));
             give_up(w);
             break;
@@ -517,7 +517,7 @@ static void show_bpf_program(struct pf_feature_walk *w, const struct pf_feature_
 
 static void feature_bpf_prog_info(struct pf_feature_walk *w, const char *name)
 {
-    static const struct pf_feature_element program = {.show = show_bpf_program, .least_bytes = 16};
+    static const struct pf_feature_element program = {.show = show_bpf_program, .min_bytes = 16};
     pf_feature_show_counted(w, name, &program);
 }
 
@@ -532,7 +532,7 @@ static void show_bpf_types(struct pf_feature_walk *w, const struct pf_feature_el
 
 static void feature_bpf_btf(struct pf_feature_walk *w, const char *name)
 {
-    static const struct pf_feature_element types = {.show = show_bpf_types, .least_bytes = 8};
+    static const struct pf_feature_element types = {.show = show_bpf_types, .min_bytes = 8};
     pf_feature_show_counted(w, name, &types);
 }
 

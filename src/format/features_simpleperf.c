@@ -34,7 +34,7 @@ static void show_file(struct pf_feature_walk *w)
 {
     PF_FEATURE_OBJECT(symbol, ROW("vaddr", U64, ADDRESS), ROW("len", U32, BYTES), NAME("name"));
     static const struct pf_feature_element offset = {
-        .show = pf_feature_show_u64, .least_bytes = 8, .argument = PERFILE_MEANS_ADDRESS};
+        .show = pf_feature_show_u64, .min_bytes = 8, .argument = PERFILE_MEANS_ADDRESS};
     SHOW(w, NAME("path"));
     uint64_t type = SHOW(w, U32("type"));
     SHOW(w, ROW("min_vaddr", U64, ADDRESS));

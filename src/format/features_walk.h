@@ -32,7 +32,7 @@ struct pf_feature_member {
 struct pf_feature_element {
     void (*show)(struct pf_feature_walk *w, const struct pf_feature_element *self);
     const struct pf_feature_member *members; /* of pf_feature_show_object */
-    uint64_t least_bytes;                    /* of an element without a table */
+    uint64_t min_bytes;                      /* of an element without a table */
     uint32_t argument;                       /* what `show` needs to know of what stood before the list */
 };
 

@@ -30,7 +30,7 @@ static int settle(struct pf_part *part, struct perfile_error *error)
 }
 
 /* Whether the header that is in the file by now states the end of the records. */
-static int learn_end(struct pf_part *part, bool *known, struct perfile_error *error)
+static int find_end(struct pf_part *part, bool *known, struct perfile_error *error)
 {
     struct perfile_file now = part->reader->file;
     uint8_t header[HEADER_BYTES];
@@ -54,7 +54,7 @@ int pf_follow_wait(struct pf_part *part, struct perfile_error *error)
 {
     const struct perfile_open_options *options = &part->reader->options;
     bool known = false;
-    int result = part->endless ? learn_end(part, &known, error) : 0;
+    int result = part->endless ? find_end(part, &known, error) : 0;
     if (result < 0 || known)
         return result;
     const int more = options->follow(options->follow_context);
@@ -62,7 +62,7 @@ int pf_follow_wait(struct pf_part *part, struct perfile_error *error)
         return pf_fail(error, PERFILE_ERROR_AGAIN, PERFILE_NO_OFFSET, "input", "nothing more has been written yet");
     if (more > 0)
         return 0;
-    result = part->endless ? learn_end(part, &known, error) : 0;
+    result = part->endless ? find_end(part, &known, error) : 0;
     return result < 0 || known ? result : settle(part, error);
 }
 
@@ -108,7 +108,7 @@ static int await(struct pf_part *part, uint64_t end, struct perfile_error *error
 static int await_features(struct perfile_reader *reader, uint64_t table, struct perfile_error *error)
 {
     struct pf_part *part = &reader->parts[0];
-    uint64_t most = table;
+    uint64_t max = table;
     for (uint32_t number = 0; number <= PF_FEATURE_NUMBER_MAX && part->source.growing; number++) {
         uint8_t entry[16];
         size_t got;
@@ -119,10 +119,10 @@ static int await_features(struct perfile_reader *reader, uint64_t table, struct 
         if (result < 0 || got < sizeof(entry))
             return result;
         if (pf_add(pf_load64(entry, reader->file.swapped), pf_load64(entry + 8, reader->file.swapped), &end))
-            most = pf_max(most, end);
+            max = pf_max(max, end);
         table += sizeof(entry);
     }
-    return await(part, most, error);
+    return await(part, max, error);
 }
 
 /* As when a file is opened that nobody writes any more. */

@@ -25,7 +25,7 @@ enum {
 static const uint64_t DAY_NS = 86400ull * 1000000000;
 
 /* What stands at a place: the header, and as many bytes of the record as there are. */
-struct place {
+struct position {
     const uint8_t *data;
     size_t got; /* bytes from here to the end of the frame that can be had; at least `bytes` unless the frame ends */
     uint32_t type;
@@ -33,61 +33,62 @@ struct place {
     uint32_t bytes; /* the stated size */
 };
 
-static int look(struct pf_frame *frame, uint64_t at, size_t bytes, struct place *place, struct perfile_error *error)
+static int look(struct pf_frame *frame, uint64_t at, size_t bytes, struct position *position,
+                struct perfile_error *error)
 {
-    uint64_t room = frame->end > at ? frame->end - at : 0;
-    if (bytes > room)
-        bytes = (size_t)room;
-    place->got = 0;
-    int result = pf_window_get(frame->window, at, bytes, &place->data, &place->got, error);
-    room = frame->end > at ? frame->end - at : 0; /* the end of a growing file may be known by now */
-    if (place->got > room)
-        place->got = (size_t)room;
+    uint64_t capacity = frame->end > at ? frame->end - at : 0;
+    if (bytes > capacity)
+        bytes = (size_t)capacity;
+    position->got = 0;
+    int result = pf_window_get(frame->window, at, bytes, &position->data, &position->got, error);
+    capacity = frame->end > at ? frame->end - at : 0; /* the end of a growing file may be known by now */
+    if (position->got > capacity)
+        position->got = (size_t)capacity;
     return result;
 }
 
-static void read_header(struct place *place, bool swap)
+static void read_header(struct position *position, bool swap)
 {
-    place->type = pf_load32(place->data, swap);
-    place->misc = pf_load16(place->data + 4, swap);
-    place->bytes = pf_load16(place->data + 6, swap);
-    if (PF_UNLIKELY(pf_record_is_android(place->type))) {
-        place->bytes |= (uint32_t)place->misc << 16;
-        place->misc = 0;
+    position->type = pf_load32(position->data, swap);
+    position->misc = pf_load16(position->data + 4, swap);
+    position->bytes = pf_load16(position->data + 6, swap);
+    if (PF_UNLIKELY(pf_record_is_android(position->type))) {
+        position->bytes |= (uint32_t)position->misc << 16;
+        position->misc = 0;
     }
 }
 
 /* The header at `at` and its whole record, as far as the frame goes. */
-static int look_at_record(const struct perfile_reader *reader, struct pf_frame *frame, uint64_t at, struct place *place,
-                          struct perfile_error *error)
+static int look_at_record(const struct perfile_reader *reader, struct pf_frame *frame, uint64_t at,
+                          struct position *position, struct perfile_error *error)
 {
-    int result = look(frame, at, 8, place, error);
-    if (result < 0 || place->got < 8)
+    int result = look(frame, at, 8, position, error);
+    if (result < 0 || position->got < 8)
         return result;
-    read_header(place, reader->file.swapped);
-    if (PF_LIKELY(place->bytes <= place->got))
+    read_header(position, reader->file.swapped);
+    if (PF_LIKELY(position->bytes <= position->got))
         return 0;
-    struct place header = *place;
-    result = look(frame, at, header.bytes, place, error);
-    place->type = header.type;
-    place->misc = header.misc;
-    place->bytes = header.bytes;
+    struct position header = *position;
+    result = look(frame, at, header.bytes, position, error);
+    position->type = header.type;
+    position->misc = header.misc;
+    position->bytes = header.bytes;
     return result;
 }
 
 static void fill_record(struct perfile_record *record, const struct pf_part *part, const struct pf_frame *frame,
-                        const struct place *place)
+                        const struct position *position)
 {
-    record->type = place->type;
-    record->misc = place->misc;
+    record->type = position->type;
+    record->misc = position->misc;
     record->compressed = frame->compressed;
     record->damaged = false;
-    record->bytes = place->bytes;
-    record->stated_bytes = place->bytes;
+    record->bytes = position->bytes;
+    record->stated_bytes = position->bytes;
     record->part = part->number;
     record->offset = frame->at;
     record->container = frame->compressed ? part->container : PERFILE_NO_OFFSET;
-    record->data = place->data;
+    record->data = position->data;
     record->event = NULL;
     record->time = 0;
     record->payload_offset = 0;
@@ -115,8 +116,8 @@ static uint32_t identify(struct perfile_reader *reader, struct perfile_record *r
         const struct pf_event *event = pf_event_of(reader, record->type, record->data, record->bytes);
         if (event) {
             record->event = &event->public;
-            uint32_t least = (info ? info->min_bytes : 8u) + event->plan.trailer_bytes;
-            if (event->plan.time_back && record->bytes >= least)
+            uint32_t min = (info ? info->min_bytes : 8u) + event->plan.trailer_bytes;
+            if (event->plan.time_back && record->bytes >= min)
                 record->time = pf_load64(record->data + record->bytes - event->plan.time_back, event->plan.swap);
         }
     }
@@ -136,13 +137,13 @@ static uint32_t identify(struct perfile_reader *reader, struct perfile_record *r
 }
 
 /* Bytes outside the record: AUXTRACE and TRACING_DATA. */
-static uint64_t payload_of(const struct perfile_reader *reader, const struct place *place)
+static uint64_t payload_of(const struct perfile_reader *reader, const struct position *position)
 {
     bool swap = reader->file.swapped;
-    if (place->type == PERFILE_RECORD_AUXTRACE && place->bytes >= 16)
-        return pf_load64(place->data + 8, swap);
-    if (place->type == PERFILE_RECORD_HEADER_TRACING_DATA && place->bytes >= 12 && place->bytes <= 16)
-        return pf_align8(pf_load32(place->data + 8, swap));
+    if (position->type == PERFILE_RECORD_AUXTRACE && position->bytes >= 16)
+        return pf_load64(position->data + 8, swap);
+    if (position->type == PERFILE_RECORD_HEADER_TRACING_DATA && position->bytes >= 12 && position->bytes <= 16)
+        return pf_align8(pf_load32(position->data + 8, swap));
     return 0;
 }
 
@@ -178,38 +179,38 @@ enum demand { EXACT, LONGER };
 
 /* A known record that is all there and has room for its content. */
 static bool has_content(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
-                        const struct place *place, enum demand demand)
+                        const struct position *position, enum demand demand)
 {
-    const struct pf_record_info *info = pf_record_info(place->type);
-    if (!info || place->bytes < info->min_bytes)
+    const struct pf_record_info *info = pf_record_info(position->type);
+    if (!info || position->bytes < info->min_bytes)
         return false;
-    if (place->bytes % 4 && place->type != PERFILE_RECORD_COMPRESSED)
+    if (position->bytes % 4 && position->type != PERFILE_RECORD_COMPRESSED)
         return false;
     struct perfile_record record;
-    fill_record(&record, part, frame, place);
+    fill_record(&record, part, frame, position);
     bool padded;
     uint32_t asked = identify(reader, &record, &padded);
-    if (asked != place->bytes)
+    if (asked != position->bytes)
         asked = fit(reader, &record, asked);
-    if (asked == 0 || asked > place->bytes || !plausible_time(frame, record.time))
+    if (asked == 0 || asked > position->bytes || !plausible_time(frame, record.time))
         return false;
-    if (place->type < 64 && reader->event_count && !record.event)
+    if (position->type < 64 && reader->event_count && !record.event)
         return false;
-    if (demand == LONGER || asked == place->bytes)
+    if (demand == LONGER || asked == position->bytes)
         return true;
-    return place->type != PERFILE_RECORD_SAMPLE && (place->bytes - asked < 16 || padded || record.time);
+    return position->type != PERFILE_RECORD_SAMPLE && (position->bytes - asked < 16 || padded || record.time);
 }
 
 /* Where the record behind the one at `at` starts when that one makes sense; 0: it does not, or the frame lacks bytes. */
 static uint64_t plausible_record(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                                  uint64_t at, enum demand demand)
 {
-    struct place place;
-    if (look_at_record(reader, frame, at, &place, NULL) < 0 || place.got < 8 || place.bytes < 8 ||
-        place.bytes > place.got || !has_content(reader, part, frame, &place, demand))
+    struct position position;
+    if (look_at_record(reader, frame, at, &position, NULL) < 0 || position.got < 8 || position.bytes < 8 ||
+        position.bytes > position.got || !has_content(reader, part, frame, &position, demand))
         return 0;
     uint64_t next;
-    return pf_add(at + place.bytes, payload_of(reader, &place), &next) && next <= frame->end ? next : 0;
+    return pf_add(at + position.bytes, payload_of(reader, &position), &next) && next <= frame->end ? next : 0;
 }
 
 /* Known, or one of the next. */
@@ -223,18 +224,19 @@ enum outlook { GOES_ON, ENDS_WELL, ENDS_BADLY };
 /* What a chain of records comes to at `at`. The end of the frame ends it well, and so do bytes that are still to come. */
 static enum outlook outlook(const struct perfile_reader *reader, struct pf_frame *frame, uint64_t at)
 {
-    struct place place;
-    if (look(frame, at, 8, &place, NULL) < 0)
+    struct position position;
+    if (look(frame, at, 8, &position, NULL) < 0)
         return ENDS_BADLY;
-    if (place.got == 0)
+    if (position.got == 0)
         return at == frame->end || frame->end == UINT64_MAX ? ENDS_WELL : ENDS_BADLY;
-    if (!frame->open_ended || place.got >= RECORD_MAX)
+    if (!frame->open_ended || position.got >= RECORD_MAX)
         return GOES_ON;
-    if (look_at_record(reader, frame, at, &place, NULL) < 0)
+    if (look_at_record(reader, frame, at, &position, NULL) < 0)
         return ENDS_BADLY;
-    if (place.got >= 8 && place.bytes <= place.got)
+    if (position.got >= 8 && position.bytes <= position.got)
         return GOES_ON;
-    return place.got < 8 || may_be_type(place.type) ? ENDS_WELL : ENDS_BADLY; /* the rest has not been inflated yet */
+    return position.got < 8 || may_be_type(position.type) ? ENDS_WELL
+                                                          : ENDS_BADLY; /* the rest has not been inflated yet */
 }
 
 /* Whether a chain of plausible records starts at `at`. */
@@ -255,21 +257,22 @@ static bool plausible_chain(struct perfile_reader *reader, struct pf_part *part,
 /* Where the record behind the one at `at` starts when that one is of a type that may come to be known; else 0. */
 static uint64_t unknown_record(struct perfile_reader *reader, struct pf_frame *frame, uint64_t at)
 {
-    struct place place;
-    if (look(frame, at, 8, &place, NULL) < 0 || place.got < 8)
+    struct position position;
+    if (look(frame, at, 8, &position, NULL) < 0 || position.got < 8)
         return 0;
-    read_header(&place, reader->file.swapped);
-    const uint64_t next = at + place.bytes;
-    if (place.type == 0 || pf_record_info(place.type) || place.bytes < 8 || place.bytes % 8 || next > frame->end)
+    read_header(&position, reader->file.swapped);
+    const uint64_t next = at + position.bytes;
+    if (position.type == 0 || pf_record_info(position.type) || position.bytes < 8 || position.bytes % 8 ||
+        next > frame->end)
         return 0;
-    return may_be_type(place.type) || next == frame->end ? next : 0;
+    return may_be_type(position.type) || next == frame->end ? next : 0;
 }
 
 /*
  * The same for recordings of later versions, whose records may be longer and of types that are not known: `known` of the
  * known types are enough. *until is where the last one that was looked at ends.
  */
-static bool sound_headers(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t *until,
+static bool valid_headers(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t *until,
                           unsigned known)
 {
     for (unsigned i = 0; i < RUN; i++) {
@@ -298,16 +301,16 @@ static int search(struct perfile_reader *reader, struct pf_part *part, struct pf
 {
     uint64_t at = *found;
     for (;;) {
-        struct place place;
+        struct position position;
         frame->window->keep = at;
-        int result = look(frame, at, SEARCH_STEP + 8, &place, error);
+        int result = look(frame, at, SEARCH_STEP + 8, &position, error);
         if (result < 0)
             return result;
-        if (place.got < 8) {
-            *found = frame->open_ended ? at : at + place.got; /* what is not inflated yet will be looked at then */
+        if (position.got < 8) {
+            *found = frame->open_ended ? at : at + position.got; /* what is not inflated yet will be looked at then */
             return 0;
         }
-        size_t offered = place.got - 7 < SEARCH_STEP ? place.got - 7 : SEARCH_STEP;
+        size_t offered = position.got - 7 < SEARCH_STEP ? position.got - 7 : SEARCH_STEP;
         uint64_t batch = at;
         while (at < batch + offered) {
             /* a look at the header first: it refuses nearly all places without moving the window */
@@ -315,7 +318,7 @@ static int search(struct perfile_reader *reader, struct pf_part *part, struct pf
             size_t got;
             if (pf_window_get(frame->window, at, 8, &header, &got, NULL) < 0 || got < 8)
                 break;
-            struct place candidate = {.data = header, .got = got};
+            struct position candidate = {.data = header, .got = got};
             read_header(&candidate, reader->file.swapped);
             /* a sample of exactly its size, with a sensible time, is proof enough */
             unsigned length = candidate.type == PERFILE_RECORD_SAMPLE && frame->last_time ? 1 : CHAIN;
@@ -342,18 +345,18 @@ static int report_loss(struct perfile_reader *reader, struct pf_part *part, stru
 
 /* Makes the record that stands for bytes that cannot be read: the header as found, and nothing else. */
 static void fill_damaged(struct perfile_record *record, struct pf_part *part, const struct pf_frame *frame,
-                         const struct place *place, size_t held)
+                         const struct position *position, size_t held)
 {
     memset(part->damaged_header, 0, sizeof(part->damaged_header));
-    memcpy(part->damaged_header, place->data, held);
-    struct place seen = *place;
+    memcpy(part->damaged_header, position->data, held);
+    struct position seen = *position;
     seen.data = part->damaged_header;
     if (held < 8)
         seen.type = seen.misc = 0;
     fill_record(record, part, frame, &seen);
-    record->stated_bytes = held < 8 ? 0 : place->bytes;
+    record->stated_bytes = held < 8 ? 0 : position->bytes;
     record->bytes = (uint32_t)held;
-    record->payload_bytes = place->got;
+    record->payload_bytes = position->got;
     record->damaged = true;
 }
 
@@ -385,25 +388,25 @@ static int fail_undecided(const struct pf_frame *frame, struct perfile_error *er
 static int skip_damage(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                        struct perfile_record *record, struct perfile_error *error)
 {
-    struct place place;
+    struct position position;
     if (PF_UNLIKELY(end_is_open(part, frame)))
         return wait_for_end(part, frame, error);
-    int result = look_at_record(reader, frame, frame->at, &place, error);
+    int result = look_at_record(reader, frame, frame->at, &position, error);
     if (result < 0)
         return result;
-    size_t held = place.got < 8 ? place.got : 8;
-    fill_damaged(record, part, frame, &place, held);
+    size_t held = position.got < 8 ? position.got : 8;
+    fill_damaged(record, part, frame, &position, held);
     char why[96];
     if (held < 8)
         snprintf(why, sizeof(why), "%zu bytes are no record", held);
-    else if (place.bytes < 8)
-        snprintf(why, sizeof(why), "a record states a size of %u", place.bytes);
-    else if (place.bytes > place.got)
-        snprintf(why, sizeof(why), "a record of %u bytes, %zu are there", place.bytes, place.got);
+    else if (position.bytes < 8)
+        snprintf(why, sizeof(why), "a record states a size of %u", position.bytes);
+    else if (position.bytes > position.got)
+        snprintf(why, sizeof(why), "a record of %u bytes, %zu are there", position.bytes, position.got);
     else
         snprintf(why, sizeof(why), "no sensible record follows");
-    bool cut = held < 8 || place.bytes > place.got;
-    uint64_t at = frame->at, from = at + pf_min(frame->step, place.got);
+    bool cut = held < 8 || position.bytes > position.got;
+    uint64_t at = frame->at, from = at + pf_min(frame->step, position.got);
     if (frame->previous_inexact && frame->previous + 8 < at && frame->previous + 8 >= frame->window->offset)
         from = frame->previous + 8; /* the record before may have swallowed the start of this one */
     uint64_t found = from;
@@ -432,10 +435,10 @@ static uint64_t first_tiled(struct perfile_reader *reader, struct pf_part *part,
     bool tiled[RECORD_MAX / 8 + 1] = {true}; /* by the distance from the end, when that is a multiple of 8 */
     uint64_t first = end, steps = end > at ? pf_min((end - at) / 8, RECORD_MAX / 8) : 0;
     for (uint64_t i = 1; i <= steps; i++) {
-        uint64_t place = end - 8 * i, next = plausible_record(reader, part, frame, place, EXACT);
+        uint64_t position = end - 8 * i, next = plausible_record(reader, part, frame, position, EXACT);
         tiled[i] = next && next <= end && (end - next) % 8 == 0 && tiled[(end - next) / 8];
         if (tiled[i])
-            first = place;
+            first = position;
     }
     return first;
 }
@@ -448,15 +451,15 @@ static bool is_left_over(struct perfile_reader *reader, const struct pf_part *pa
                          const struct perfile_record *record, uint64_t at)
 {
     const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
-    struct place place;
+    struct position position;
     if (record->type != PERFILE_RECORD_SAMPLE || !event || !event->first_of_kind->next_layout ||
-        look_at_record(reader, frame, at, &place, NULL) < 0 || place.got < 8 || place.bytes > place.got)
+        look_at_record(reader, frame, at, &position, NULL) < 0 || position.got < 8 || position.bytes > position.got)
         return false;
     struct perfile_record there;
     bool padded;
-    fill_record(&there, part, frame, &place);
+    fill_record(&there, part, frame, &position);
     const uint32_t asked = identify(reader, &there, &padded);
-    if (asked != place.bytes)
+    if (asked != position.bytes)
         fit(reader, &there, asked);
     return there.time && there.time < record->time;
 }
@@ -465,17 +468,17 @@ static bool is_left_over(struct perfile_reader *reader, const struct pf_part *pa
 static int settle_size(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                        struct perfile_record *record, uint32_t asked)
 {
-    const uint64_t at = frame->at, end = at + record->bytes, behind = at + pf_align8(asked);
+    const uint64_t at = frame->at, end = at + record->bytes, after = at + pf_align8(asked);
     uint64_t from = end;
-    const bool header_right = sound_headers(reader, part, frame, &from, CHAIN);
-    if (asked && behind < end) {
-        uint64_t place = behind;
-        if (!plausible_chain(reader, part, frame, behind, CHAIN))
-            place = header_right || plausible_chain(reader, part, frame, end, 1)
-                        ? first_tiled(reader, part, frame, behind + 8, end)
-                        : end;
-        if (place < end && !(header_right && is_left_over(reader, part, frame, record, place))) {
-            record->bytes = (uint32_t)(place - at);
+    const bool header_right = valid_headers(reader, part, frame, &from, CHAIN);
+    if (asked && after < end) {
+        uint64_t position = after;
+        if (!plausible_chain(reader, part, frame, after, CHAIN))
+            position = header_right || plausible_chain(reader, part, frame, end, 1)
+                           ? first_tiled(reader, part, frame, after + 8, end)
+                           : end;
+        if (position < end && !(header_right && is_left_over(reader, part, frame, record, position))) {
+            record->bytes = (uint32_t)(position - at);
             return 0; /* the size is wrong: it reaches over the records that follow */
         }
     }
@@ -497,7 +500,7 @@ static void note_losses(struct perfile_reader *reader, const struct perfile_reco
     struct perfile_counts *counts = &reader->counts;
     const bool swap = reader->file.swapped;
     if (record->type == PERFILE_RECORD_LOST && record->bytes >= 24)
-        counts->lost_told += pf_load64(record->data + 16, swap);
+        counts->lost_reported += pf_load64(record->data + 16, swap);
     else if (record->type == PERFILE_RECORD_LOST_SAMPLES && record->bytes >= 16 &&
              !(record->misc & PERFILE_MISC_LOST_SAMPLES_BPF)) {
         const uint64_t lost = pf_load64(record->data + 8, swap);
@@ -506,7 +509,7 @@ static void note_losses(struct perfile_reader *reader, const struct perfile_reco
     }
     const uint64_t by_kernel = counts->lost_samples - counts->lost_counted;
     counts->lost_events =
-        by_kernel + (counts->lost_told > counts->lost_counted ? counts->lost_told : counts->lost_counted);
+        by_kernel + (counts->lost_reported > counts->lost_counted ? counts->lost_reported : counts->lost_counted);
 }
 
 static void count_record(struct perfile_reader *reader, const struct perfile_record *record)
@@ -551,9 +554,9 @@ static int note_misfit(struct perfile_reader *reader, struct pf_part *part, cons
     char message[256];
     const struct perfile_diagnostic note = {
         .rule = "sample-layout", .severity = PERFILE_NOTE, .offset = record->offset, .message = message};
-    if (event->misfit_told)
+    if (event->misfit_reported)
         return 0;
-    event->misfit_told = true;
+    event->misfit_reported = true;
     if (record->event != stamped)
         snprintf(message, sizeof(message),
                  "0x%" PRIx64
@@ -572,9 +575,9 @@ static int note_misfit(struct perfile_reader *reader, struct pf_part *part, cons
 /* Fetches the bytes of the record again when the window has moved. */
 static int look_again(struct pf_frame *frame, struct perfile_record *record, struct perfile_error *error)
 {
-    struct place place;
-    int result = look(frame, frame->at, record->bytes, &place, error);
-    record->data = place.data;
+    struct position position;
+    int result = look(frame, frame->at, record->bytes, &position, error);
+    record->data = position.data;
     return result;
 }
 
@@ -587,7 +590,7 @@ static int settle(struct perfile_reader *reader, struct pf_part *part, struct pf
     const uint32_t fitting = fit(reader, record, *asked);
     uint64_t end = frame->at + record->bytes;
     const bool exactly = fitting == record->bytes;
-    if (exactly && (!plausible_time(frame, record->time) || !sound_headers(reader, part, frame, &end, 1))) {
+    if (exactly && (!plausible_time(frame, record->time) || !valid_headers(reader, part, frame, &end, 1))) {
         record->event = stamped;
         record->time = stamped_time;
     } else {
@@ -646,12 +649,12 @@ static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part,
 
 /* A record of a type that is not known is believed when something sensible, or the end, stands behind it or its like. */
 static bool sensible_unknown(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
-                             const struct place *place)
+                             const struct position *position)
 {
-    uint64_t until = frame->at + place->bytes;
+    uint64_t until = frame->at + position->bytes;
     if (frame->at < frame->believed)
         return true;
-    if (place->type == 0 || !sound_headers(reader, part, frame, &until, 1))
+    if (position->type == 0 || !valid_headers(reader, part, frame, &until, 1))
         return false;
     frame->believed = until;
     return true;
@@ -660,11 +663,11 @@ static bool sensible_unknown(struct perfile_reader *reader, struct pf_part *part
 /*
  * Zeros behind the content are padding, and fewer than 8 other bytes too; but the kernel's records are multiples of 8.
  */
-static bool doubtful(const struct place *place, uint32_t asked, bool padded)
+static bool doubtful(const struct position *position, uint32_t asked, bool padded)
 {
-    if (asked == 0 || asked > place->bytes || (place->type < 64 && place->bytes % 8))
+    if (asked == 0 || asked > position->bytes || (position->type < 64 && position->bytes % 8))
         return true;
-    return !padded && (place->bytes - asked >= 8 || place->bytes % 8);
+    return !padded && (position->bytes - asked >= 8 || position->bytes % 8);
 }
 
 /* ---- bytes outside of records ---- */
@@ -719,7 +722,7 @@ static int take_payload(struct perfile_reader *reader, struct pf_part *part, str
 static int await_payload(const struct perfile_reader *reader, struct pf_frame *frame, struct perfile_record *record,
                          uint64_t payload, struct perfile_error *error)
 {
-    const uint64_t behind = frame->at + record->bytes, there = pf_min(payload, frame->end - behind);
+    const uint64_t after = frame->at + record->bytes, there = pf_min(payload, frame->end - after);
     struct pf_window *window = frame->window;
     const uint8_t *data;
     size_t got;
@@ -728,8 +731,8 @@ static int await_payload(const struct perfile_reader *reader, struct pf_frame *f
                        "the bytes behind it are more than limit_record_bytes, %" PRIu64,
                        reader->options.limit_record_bytes);
     window->keep = window->can_skip ? UINT64_MAX : frame->at;
-    const uint64_t from = window->can_skip && there ? behind + there - 1 : behind;
-    int result = pf_window_get(window, from, (size_t)(behind + there - from), &data, &got, error);
+    const uint64_t from = window->can_skip && there ? after + there - 1 : after;
+    int result = pf_window_get(window, from, (size_t)(after + there - from), &data, &got, error);
     window->keep = frame->at;
     return result < 0 ? result : look_again(frame, record, error);
 }
@@ -796,30 +799,30 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
                                                  struct pf_frame *frame, struct perfile_record *record,
                                                  struct perfile_error *error)
 {
-    struct place place;
+    struct position position;
     frame->window->keep = PF_UNLIKELY(frame->previous_inexact) ? frame->previous : frame->at;
     frame->window->waits = false;
     frame->end_before = frame->end;
-    int result = look_at_record(reader, frame, frame->at, &place, error);
+    int result = look_at_record(reader, frame, frame->at, &position, error);
     if (PF_UNLIKELY(result < 0))
         return result;
-    if (PF_UNLIKELY(place.got < 8 || place.bytes < 8 || place.bytes > place.got)) {
-        if (place.got == 0 || (frame->open_ended && (place.got < 8 || place.bytes >= 8)))
+    if (PF_UNLIKELY(position.got < 8 || position.bytes < 8 || position.bytes > position.got)) {
+        if (position.got == 0 || (frame->open_ended && (position.got < 8 || position.bytes >= 8)))
             return pf_frame_finish(reader, part, frame, error);
         return skip_damage(reader, part, frame, record, error);
     }
-    fill_record(record, part, frame, &place);
+    fill_record(record, part, frame, &position);
     bool padded;
     uint32_t asked = identify(reader, record, &padded);
-    if (PF_UNLIKELY(place.type == PERFILE_RECORD_MMAP2)) {
+    if (PF_UNLIKELY(position.type == PERFILE_RECORD_MMAP2)) {
         result = clear_leaked_build_id_bit(reader, part, record, error);
         if (result < 0)
             return result;
     }
-    if (PF_UNLIKELY(asked != place.bytes) && doubtful(&place, asked, padded))
+    if (PF_UNLIKELY(asked != position.bytes) && doubtful(&position, asked, padded))
         return deliver_doubtful(reader, part, frame, record, asked, error);
-    if (PF_UNLIKELY(!pf_record_info(place.type))) {
-        const bool sensible = sensible_unknown(reader, part, frame, &place);
+    if (PF_UNLIKELY(!pf_record_info(position.type))) {
+        const bool sensible = sensible_unknown(reader, part, frame, &position);
         if (!sensible)
             return frame->window->waits ? fail_undecided(frame, error)
                                         : skip_damage(reader, part, frame, record, error);
@@ -828,23 +831,23 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
             return result;
         reader->counts.unknown++;
     }
-    const uint64_t payload = payload_of(reader, &place);
+    const uint64_t payload = payload_of(reader, &position);
     if (PF_UNLIKELY(payload && part->source.growing)) {
         result = await_payload(reader, frame, record, payload, error);
         if (result < 0)
             return result;
     }
     frame->previous = frame->at;
-    frame->previous_inexact = asked != place.bytes;
-    frame->at += place.bytes;
+    frame->previous_inexact = asked != position.bytes;
+    frame->at += position.bytes;
     if (PF_UNLIKELY(payload)) {
         result = take_payload(reader, part, frame, record, payload, error);
         if (result < 0)
             return result;
     }
-    if (PF_UNLIKELY(place.type == PERFILE_RECORD_COMPRESSED))
+    if (PF_UNLIKELY(position.type == PERFILE_RECORD_COMPRESSED))
         frame->step = 1;
-    else if (PF_UNLIKELY(place.bytes % 8) && frame->step == 8)
+    else if (PF_UNLIKELY(position.bytes % 8) && frame->step == 8)
         frame->step = 4;
     count_record(reader, record);
     return 1;
@@ -857,28 +860,28 @@ static inline bool take_sample(struct perfile_reader *reader, const struct pf_pa
     const struct pf_window *window = frame->window;
     const bool swap = reader->file.swapped;
     const uint64_t from = frame->at - window->offset;
-    uint64_t room = frame->end - frame->at;
-    if (PF_UNLIKELY(from > window->bytes || window->bytes - from < 8 || room < 8))
+    uint64_t capacity = frame->end - frame->at;
+    if (PF_UNLIKELY(from > window->bytes || window->bytes - from < 8 || capacity < 8))
         return false;
-    room = pf_min(room, window->bytes - from);
-    struct place place = {.data = window->data + from, .got = (size_t)room};
-    place.type = pf_load32(place.data, swap);
-    place.misc = pf_load16(place.data + 4, swap);
-    place.bytes = pf_load16(place.data + 6, swap);
-    if (place.type != PERFILE_RECORD_SAMPLE || PF_UNLIKELY(place.bytes > room))
+    capacity = pf_min(capacity, window->bytes - from);
+    struct position position = {.data = window->data + from, .got = (size_t)capacity};
+    position.type = pf_load32(position.data, swap);
+    position.misc = pf_load16(position.data + 4, swap);
+    position.bytes = pf_load16(position.data + 6, swap);
+    if (position.type != PERFILE_RECORD_SAMPLE || PF_UNLIKELY(position.bytes > capacity))
         return false;
-    const struct pf_event *event = pf_event_of_sample(reader, place.data, place.bytes);
-    if (PF_UNLIKELY(!event || !event->plan.known || place.bytes < event->plan.fixed_bytes ||
-                    pf_plan_measure(&event->plan, place.data, place.bytes) != place.bytes))
+    const struct pf_event *event = pf_event_of_sample(reader, position.data, position.bytes);
+    if (PF_UNLIKELY(!event || !event->plan.known || position.bytes < event->plan.fixed_bytes ||
+                    pf_plan_measure(&event->plan, position.data, position.bytes) != position.bytes))
         return false;
-    fill_record(record, part, frame, &place);
+    fill_record(record, part, frame, &position);
     record->event = &event->public;
     if (PF_LIKELY(event->plan.time_at))
-        record->time = pf_load64(place.data + event->plan.time_at, swap);
+        record->time = pf_load64(position.data + event->plan.time_at, swap);
     frame->previous = frame->at;
     frame->previous_inexact = false;
-    frame->at += place.bytes;
-    if (PF_UNLIKELY(place.bytes % 8) && frame->step == 8)
+    frame->at += position.bytes;
+    if (PF_UNLIKELY(position.bytes % 8) && frame->step == 8)
         frame->step = 4;
     frame->last_time = record->time;
     reader->counts.records++;

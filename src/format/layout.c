@@ -21,11 +21,11 @@ enum {
 };
 #include "schema/undef.h"
 
-static void copy_text(char *to, size_t room, const uint8_t *from)
+static void copy_text(char *to, size_t capacity, const uint8_t *from)
 {
-    size_t length = from ? pf_text_length(from, room) : 0;
+    size_t length = from ? pf_text_length(from, capacity) : 0;
     memcpy(to, from ? from : (const uint8_t *)"", length);
-    memset(to + length, 0, room + 1 - length);
+    memset(to + length, 0, capacity + 1 - length);
 }
 
 #define U64(field, meaning, doc) made.field = pf_cursor_u64(&c);
@@ -352,9 +352,9 @@ uint32_t pf_layout_trailer_bytes(const struct perfile_record *record, const stru
     const struct pf_record_info *info = pf_record_info(record->type);
     if (!layout->plan || (info && info->record_class != PF_CLASS_KERNEL) || record->type >= 64)
         return 0;
-    uint32_t least = info ? info->min_bytes : 8;
+    uint32_t min = info ? info->min_bytes : 8;
     /* a recorder may leave the trailer out of what it makes itself */
-    return record->bytes >= least + layout->plan->trailer_bytes ? layout->plan->trailer_bytes : 0;
+    return record->bytes >= min + layout->plan->trailer_bytes ? layout->plan->trailer_bytes : 0;
 }
 
 int perfile_sample_id_decode(const struct perfile_reader *reader, const struct perfile_record *record,
@@ -391,8 +391,8 @@ static const char *take_string(struct pf_cursor *c, size_t *bytes)
     const char *text = pf_cursor_text(c, bytes);
     if (c->failed)
         return "";
-    size_t past = (size_t)(c->at - c->start) & 7; /* the cursor starts behind the header: aligned as the record is */
-    size_t pad = past ? 8 - past : 0;
+    size_t offset = (size_t)(c->at - c->start) & 7; /* the cursor starts behind the header: aligned as the record is */
+    size_t pad = offset ? 8 - offset : 0;
     if (pad <= pf_cursor_left(c))
         c->at += pad;
     return text;
@@ -407,11 +407,11 @@ static const char *take_string(struct pf_cursor *c, size_t *bytes)
 #define PAD(bytes) pf_cursor_take(c, bytes);
 #define TEXT(field, bytes, doc) copy_text(r->field, bytes, pf_cursor_take(c, bytes));
 #define STRING(field, doc) r->field = take_string(c, &length);
-#define BYTES(field, room, shown, doc)                                                                                 \
+#define BYTES(field, capacity, shown, doc)                                                                             \
     {                                                                                                                  \
-        const uint8_t *bytes = pf_cursor_take(c, room);                                                                \
+        const uint8_t *bytes = pf_cursor_take(c, capacity);                                                            \
         if (bytes)                                                                                                     \
-            memcpy(r->field, bytes, room);                                                                             \
+            memcpy(r->field, bytes, capacity);                                                                         \
     }
 #define DATA(field, length, doc) r->field = pf_cursor_take(c, length);
 #define LIST(field, count, element, doc) TAKE_LIST(c, r->field, count, element)
@@ -483,11 +483,11 @@ static double take_double(struct pf_cursor *c)
     r->field = take_string(c, &length);                                                                                \
     if (!c->failed)                                                                                                    \
         pf_emit_text(e, #field, r->field, length);
-#define BYTES(field, room, shown, doc)                                                                                 \
+#define BYTES(field, capacity, shown, doc)                                                                             \
     {                                                                                                                  \
-        const uint8_t *bytes = pf_cursor_take(c, room);                                                                \
+        const uint8_t *bytes = pf_cursor_take(c, capacity);                                                            \
         if (bytes)                                                                                                     \
-            pf_emit_bytes(e, #field, bytes, pf_min(shown, room));                                                      \
+            pf_emit_bytes(e, #field, bytes, pf_min(shown, capacity));                                                  \
     }
 #define DATA(field, length, doc)                                                                                       \
     r->field = pf_cursor_take(c, length);                                                                              \
@@ -581,7 +581,7 @@ static const struct {
 #undef GREW
     {0, 0}};
 
-size_t pf_layout_least_bytes(uint32_t type)
+size_t pf_layout_min_bytes(uint32_t type)
 {
     for (size_t i = 0; first_bytes[i].number; i++)
         if (first_bytes[i].number == type)
@@ -598,11 +598,11 @@ size_t pf_layout_struct_bytes(uint32_t type)
 int pf_layout_take(union pf_any_record *any, uint32_t type, const void *theirs, size_t bytes,
                    struct perfile_error *error)
 {
-    const size_t known = pf_layout_struct_bytes(type), least = pf_layout_least_bytes(type);
+    const size_t known = pf_layout_struct_bytes(type), min = pf_layout_min_bytes(type);
     const char *name = perfile_record_name(type);
-    if (bytes < least || (!known && bytes))
+    if (bytes < min || (!known && bytes))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, name, "%zu bytes given, its struct has %zu%s",
-                       bytes, least, known ? " or more" : "");
+                       bytes, min, known ? " or more" : "");
     memset(any, 0, sizeof(*any));
     if (!known)
         return 0;

@@ -27,7 +27,7 @@ union pf_any_record {
 /* The size of the struct that pf_layout_decode fills; 0 when the type has none. */
 size_t pf_layout_struct_bytes(uint32_t type);
 /* Its size in 0.1. */
-size_t pf_layout_least_bytes(uint32_t type);
+size_t pf_layout_min_bytes(uint32_t type);
 /* The caller's struct of `bytes`, who was built with the header of any version, as this build knows it. ARGUMENT. */
 int pf_layout_take(union pf_any_record *any, uint32_t type, const void *theirs, size_t bytes,
                    struct perfile_error *error);

@@ -82,7 +82,7 @@ static void close_part(struct pf_part *part)
     pf_window_close(&part->inflated);
     pf_window_close(&part->window);
     pf_source_close(&part->source);
-    pf_free(part->reader->allocator, part->kept, part->kept_room);
+    pf_free(part->reader->allocator, part->kept, part->kept_capacity);
 }
 
 void perfile_close(struct perfile_reader *reader)
@@ -97,9 +97,9 @@ void perfile_close(struct perfile_reader *reader)
         close(reader->directory);
     const struct perfile_allocator *allocator = reader->allocator;
     pf_free(allocator, reader->parts, reader->part_count * sizeof(*reader->parts));
-    pf_free(allocator, reader->events, reader->event_room * sizeof(struct pf_event *));
+    pf_free(allocator, reader->events, reader->event_capacity * sizeof(struct pf_event *));
     pf_features_free(reader);
-    pf_free(allocator, reader->diagnostics, reader->diagnostic_room * sizeof(*reader->diagnostics));
+    pf_free(allocator, reader->diagnostics, reader->diagnostic_capacity * sizeof(*reader->diagnostics));
     pf_tracing_close(reader->tracing);
     pf_map_close(&reader->ids);
     pf_map_close(&reader->kinds);
@@ -120,7 +120,7 @@ static int open_part(struct perfile_reader *reader, struct pf_part *part, struct
     return 0;
 }
 
-static void place_records(struct pf_part *part, uint64_t start, uint64_t end)
+static void position_records(struct pf_part *part, uint64_t start, uint64_t end)
 {
     part->start = start;
     part->frame = (struct pf_frame){.window = &part->window, .at = start, .end = end, .step = 8};
@@ -225,13 +225,13 @@ static int read_ids(struct perfile_reader *reader, struct pf_event *event, const
 static int read_attr_entry(struct perfile_reader *reader, const uint8_t *entry, uint32_t bytes, uint64_t offset,
                            struct perfile_error *error)
 {
-    uint32_t stated = pf_attr_stated_bytes(entry, reader->file.swapped), room = bytes - 16;
-    if (stated < PF_ATTR_SIZE_MIN || stated > room) {
+    uint32_t stated = pf_attr_stated_bytes(entry, reader->file.swapped), capacity = bytes - 16;
+    if (stated < PF_ATTR_SIZE_MIN || stated > capacity) {
         int result = pf_diagnose_file(reader, "attr-size", PERFILE_LOSS, offset,
                                       "an attr states a size that does not fit into its entry", error);
         if (result < 0)
             return result;
-        stated = room;
+        stated = capacity;
     }
     int result = pf_events_add(reader, entry, stated, offset, error);
     if (result < 0)
@@ -309,7 +309,7 @@ static int read_event_types(struct perfile_reader *reader, struct perfile_error 
 }
 
 /* Where the records end, and whether the table of features can stand behind them. */
-static int place_data(struct perfile_reader *reader, bool *has_table, struct perfile_error *error)
+static int position_data(struct perfile_reader *reader, bool *has_table, struct perfile_error *error)
 {
     struct perfile_file *file = &reader->file;
     uint64_t size = reader->parts[0].source.bytes, end;
@@ -317,14 +317,14 @@ static int place_data(struct perfile_reader *reader, bool *has_table, struct per
     reader->following = reader->parts[0].source.growing;
     if (reader->following && pf_add(file->data.offset, file->data.bytes, &end)) {
         reader->parts[0].endless = file->data.bytes == 0;
-        place_records(&reader->parts[0], file->data.offset, file->data.bytes ? end : UINT64_MAX);
+        position_records(&reader->parts[0], file->data.offset, file->data.bytes ? end : UINT64_MAX);
         return 0;
     }
     file->finished = true;
     if (file->data.bytes == 0 || file->data.offset > size) {
         file->finished = false;
         uint64_t start = file->data.offset > size ? pf_min(HEADER_V2, size) : file->data.offset;
-        place_records(&reader->parts[0], start, size);
+        position_records(&reader->parts[0], start, size);
         if (file->data.bytes)
             return pf_diagnose_file(reader, "data-outside", PERFILE_LOSS, 40, "the data lies outside the file", error);
         return pf_diagnose_file(
@@ -333,10 +333,10 @@ static int place_data(struct perfile_reader *reader, bool *has_table, struct per
     }
     if (!pf_add(file->data.offset, file->data.bytes, &end) || end > size) {
         file->finished = false;
-        place_records(&reader->parts[0], file->data.offset, size);
+        position_records(&reader->parts[0], file->data.offset, size);
         return pf_diagnose_file(reader, "data-cut", PERFILE_LOSS, size, "the file ends before its data does", error);
     }
-    place_records(&reader->parts[0], file->data.offset, end);
+    position_records(&reader->parts[0], file->data.offset, end);
     *has_table = true;
     return 0;
 }
@@ -348,7 +348,7 @@ static int open_file(struct perfile_reader *reader, const uint8_t *header, size_
     file->mode = PERFILE_MODE_FILE;
     file->file_bytes = reader->parts[0].source.growing ? 0 : reader->parts[0].source.bytes;
     if (bytes < HEADER_NO_BITMAP) {
-        place_records(&reader->parts[0], bytes, bytes);
+        position_records(&reader->parts[0], bytes, bytes);
         return pf_diagnose_file(reader, "header-cut", PERFILE_LOSS, bytes, "the file ends within its header", error);
     }
     pf_file_header_read(file, header, bytes);
@@ -361,7 +361,7 @@ static int open_file(struct perfile_reader *reader, const uint8_t *header, size_
     if (result == 0)
         result = read_event_types(reader, error);
     if (result == 0)
-        result = place_data(reader, &has_table, error);
+        result = position_data(reader, &has_table, error);
     if (result == 0 && has_table)
         result = pf_feature_table_read(reader, file->data.offset + file->data.bytes, error);
     return result < 0 ? result : pf_events_name(reader, error);
@@ -441,7 +441,7 @@ static int fail_unknown(const uint8_t *head, size_t bytes, struct perfile_error 
 }
 
 /* perf writes the ids of the events first, behind room for the header. */
-static bool is_room(const uint8_t *header, size_t bytes)
+static bool fits(const uint8_t *header, size_t bytes)
 {
     static const uint8_t zeros[8];
     return bytes >= sizeof(zeros) && memcmp(header, zeros, sizeof(zeros)) == 0;
@@ -451,7 +451,7 @@ static int see_header(struct pf_part *part, const uint8_t **seen, size_t *bytes,
 {
     int result;
     while ((result = pf_window_get(&part->window, 0, HEADER_V2, seen, bytes, error)) == 0 && part->source.growing &&
-           part->source.seekable && is_room(*seen, *bytes)) {
+           part->source.seekable && fits(*seen, *bytes)) {
         pf_window_reset(&part->window);
         result = pf_follow_wait(part, error);
         if (result < 0)
@@ -483,8 +483,8 @@ static int open_container(struct perfile_reader *reader, struct perfile_error *e
         reader->file.header_size = HEADER_PIPE;
         reader->file.file_bytes = part->source.growing ? 0 : part->source.bytes;
         reader->file.finished = true;
-        place_records(part, HEADER_PIPE,
-                      part->source.seekable && !part->source.growing ? part->source.bytes : UINT64_MAX);
+        position_records(part, HEADER_PIPE,
+                         part->source.seekable && !part->source.growing ? part->source.bytes : UINT64_MAX);
         return 0;
     }
     if (!part->source.seekable && reader->following)
@@ -513,7 +513,7 @@ static int by_number(const void *a, const void *b)
 static int list_parts(struct perfile_reader *reader, int directory, struct perfile_error *error)
 {
     const char **names = NULL;
-    size_t room = 0, count = 0;
+    size_t capacity = 0, count = 0;
     int copy = dup(directory);
     DIR *stream = copy < 0 ? NULL : fdopendir(copy);
     if (!stream) {
@@ -527,7 +527,7 @@ static int list_parts(struct perfile_reader *reader, int directory, struct perfi
         if (strncmp(entry->d_name, "data.", 5) != 0 ||
             fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
             continue;
-        if (count >= DIRECTORY_FILES_MAX || !pf_grow(reader->allocator, &names, &room, count + 1, sizeof(*names)) ||
+        if (count >= DIRECTORY_FILES_MAX || !pf_grow(reader->allocator, &names, &capacity, count + 1, sizeof(*names)) ||
             !(names[count] = pf_arena_text(&reader->arena, entry->d_name, strlen(entry->d_name))))
             result = pf_fail_memory(error, "directory");
         else
@@ -541,7 +541,7 @@ static int list_parts(struct perfile_reader *reader, int directory, struct perfi
         qsort(names, count, sizeof(*names), by_number);
         memcpy(kept, names, count * sizeof(*names));
     }
-    pf_free(reader->allocator, names, room * sizeof(*names));
+    pf_free(reader->allocator, names, capacity * sizeof(*names));
     reader->file.parts = kept;
     return result;
 }
@@ -573,7 +573,7 @@ static int open_parts(struct perfile_reader *reader, int directory, struct perfi
             result = open_part(reader, &parts[i], error);
         if (result < 0)
             return result;
-        place_records(&parts[i], 0, parts[i].source.bytes);
+        position_records(&parts[i], 0, parts[i].source.bytes);
     }
     return 0;
 }

@@ -24,7 +24,7 @@ enum {
 };
 #include "schema/undef.h"
 
-static void place_fixed(struct pf_plan *plan)
+static void position_fixed(struct pf_plan *plan)
 {
     uint64_t type = plan->sample_type;
     uint16_t at = 8;
@@ -55,7 +55,7 @@ static void place_fixed(struct pf_plan *plan)
 }
 
 /* In the trailer the id is found from the end: IDENTIFIER is last, ID stands before STREAM_ID and CPU. */
-static void place_trailer(struct pf_plan *plan)
+static void position_trailer(struct pf_plan *plan)
 {
     uint64_t type = plan->sample_type;
     uint16_t at = 0, id_at = 0, time_at = 0;
@@ -102,8 +102,8 @@ void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool sw
         .hw_idx = attr->branch_sample_type & PERFILE_SAMPLE_BRANCH_HW_INDEX,
         .branch_counters = attr->branch_sample_type & PERFILE_SAMPLE_BRANCH_COUNTERS,
     };
-    place_fixed(plan);
-    place_trailer(plan);
+    position_fixed(plan);
+    position_trailer(plan);
 }
 
 bool pf_plan_cpu(const struct pf_plan *plan, const struct perfile_record *record, uint32_t *cpu)
@@ -355,7 +355,7 @@ static __attribute__((noinline)) void take_turned(const struct pf_plan *plan, co
 #include "schema/undef.h"
 
 /* Members that the last sample in this struct had and this one has not must not be seen again. */
-static inline void forget_stale(struct perfile_sample *sample, uint64_t type)
+static inline void discard_stale(struct perfile_sample *sample, uint64_t type)
 {
     if (PF_UNLIKELY(sample->present & ~type)) {
         size_t size = sample->size;
@@ -390,7 +390,7 @@ static inline int decode(const struct pf_plan *plan, const struct perfile_record
 {
     uint32_t raw;
     if (PF_LIKELY(plan->known))
-        forget_stale(sample, plan->sample_type);
+        discard_stale(sample, plan->sample_type);
     if (PF_UNLIKELY(!plan->known || record->bytes < plan->fixed_bytes))
         return fail_decode(plan, record, error);
     if (PF_LIKELY(!plan->swap))

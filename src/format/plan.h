@@ -40,11 +40,11 @@ struct pf_event {
     struct perfile_event public; /* first: the public pointer is this one */
     struct perfile_attr attr;
     struct pf_plan plan;
-    size_t ids_room;
+    size_t ids_capacity;
     /* of the events with its type and config: the first, and from that one on one for each layout of samples */
     struct pf_event *first_of_kind;
     struct pf_event *next_layout;
-    bool misfit_told; /* that its id is on samples of other layouts */
+    bool misfit_reported; /* that its id is on samples of other layouts */
 };
 
 void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool swap, bool big_endian);

@@ -16,7 +16,7 @@ enum { DIAGNOSTICS_KEPT = 4096 };
 static void keep_diagnostic(struct perfile_reader *reader, const struct perfile_diagnostic *seen)
 {
     if (reader->diagnostic_count >= DIAGNOSTICS_KEPT ||
-        !pf_grow(reader->allocator, &reader->diagnostics, &reader->diagnostic_room, reader->diagnostic_count + 1,
+        !pf_grow(reader->allocator, &reader->diagnostics, &reader->diagnostic_capacity, reader->diagnostic_count + 1,
                  sizeof(*reader->diagnostics)))
         return;
     struct perfile_diagnostic kept = *seen;
@@ -186,7 +186,7 @@ static int keep_record(struct perfile_reader *reader, struct pf_part *part, stru
 {
     if (!record->payload_bytes || part->source.memory)
         return 0;
-    if (!pf_grow(reader->allocator, &part->kept, &part->kept_room, record->bytes, 1))
+    if (!pf_grow(reader->allocator, &part->kept, &part->kept_capacity, record->bytes, 1))
         return pf_fail_memory(error, "record");
     memcpy(part->kept, record->data, record->bytes);
     record->data = part->kept;
@@ -424,7 +424,7 @@ int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *e
     for (uint32_t i = 0; i < reader->part_count; i++)
         rewind_part(&reader->parts[i]);
     for (size_t i = 0; i < reader->event_count; i++)
-        reader->events[i]->misfit_told = false;
+        reader->events[i]->misfit_reported = false;
     reader->leaked_bit_reported = false;
     reader->part_now = 0;
     reader->stops = 0;
@@ -457,10 +457,10 @@ int perfile_record_decode(const struct perfile_reader *reader, const struct perf
     const size_t known = pf_layout_struct_bytes(record->type);
     if (!known || out_bytes == known)
         return pf_layout_decode(record, &layout, out, error);
-    const size_t least = pf_layout_least_bytes(record->type);
-    if (out_bytes < least)
+    const size_t min = pf_layout_min_bytes(record->type);
+    if (out_bytes < min)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_record_decode",
-                       "%zu bytes given, the struct of this record has %zu or more", out_bytes, least);
+                       "%zu bytes given, the struct of this record has %zu or more", out_bytes, min);
     union pf_any_record any;
     const int result = pf_layout_decode(record, &layout, &any, error);
     if (result == 0)

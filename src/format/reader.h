@@ -52,14 +52,14 @@ struct pf_part {
     uint64_t payload_at; /* what _payload gives next */
     uint64_t payload_left;
     uint8_t *kept; /* the last record that had a payload: reading a payload moves the window */
-    size_t kept_room;
+    size_t kept_capacity;
     uint8_t damaged_header[8];
 };
 
 struct pf_feature {
     struct perfile_feature public;
     const uint8_t *data; /* NULL: not read yet */
-    bool told;           /* by a record, not by the header */
+    bool from_record;    /* by a record, not by the header */
     bool lent;           /* the caller may have it until the reader is closed */
 };
 
@@ -86,14 +86,14 @@ struct perfile_reader {
     uint32_t part_now;
     struct pf_event **events;
     size_t event_count;
-    size_t event_room;
+    size_t event_capacity;
     struct pf_map ids;   /* id to index of its event */
     struct pf_map kinds; /* a hash of type and config to the index of the first such event */
     struct pf_recent_id
         recent[PF_RECENT_IDS]; /* in front of it, by the id's low bits: ids are mostly a row of numbers */
     struct pf_feature *features;
     size_t feature_count;
-    size_t feature_room;
+    size_t feature_capacity;
     uint64_t ids_bytes;     /* read so far of the sections of ids, and of features: */
     uint64_t feature_bytes; /* sections that overlap must not add up to more than the file */
     struct pf_tracing *tracing;
@@ -104,7 +104,7 @@ struct perfile_reader {
     struct perfile_counts counts;
     struct perfile_diagnostic *diagnostics; /* those that are kept */
     size_t diagnostic_count;
-    size_t diagnostic_room;
+    size_t diagnostic_capacity;
     size_t opening_diagnostics; /* how many of them were met while opening */
     struct perfile_counts opening_counts;
     struct perfile_record record;
@@ -240,7 +240,7 @@ int pf_feature_add(struct perfile_reader *reader, uint32_t number, const struct 
 int pf_feature_look(struct perfile_reader *reader, uint32_t number, const uint8_t **data, size_t *bytes,
                     struct perfile_error *error);
 /* Its bytes are given back, if nobody else has them; they are read again when they are asked for. */
-void pf_feature_forget(struct perfile_reader *reader, uint32_t number);
+void pf_feature_discard(struct perfile_reader *reader, uint32_t number);
 /* When the reader is closed. */
 void pf_features_free(struct perfile_reader *reader);
 

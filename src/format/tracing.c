@@ -156,8 +156,8 @@ size_t pf_tracing_emit(const uint8_t *data, size_t bytes, uint64_t offset, const
 
 bool pf_tracing_find_systems(const uint8_t *data, size_t bytes, struct pf_tracing_systems *systems)
 {
-    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
-    struct pf_emit e = {.visitor = &nobody};
+    const struct perfile_visitor none = {.size = sizeof(none)};
+    struct pf_emit e = {.visitor = &none};
     struct perfile_error error = {0};
     struct blob b = {.c = pf_cursor_make(data, bytes, 0, false), .e = &e, .error = &error};
     take_header(&b);
@@ -356,7 +356,7 @@ struct pf_tracing {
     struct pf_map by_id;
     struct perfile_tracing view;
     struct perfile_tracepoint *tracepoints;
-    size_t room;
+    size_t capacity;
 };
 
 /* Listens to the walk over the blob and keeps what it hears. */
@@ -437,7 +437,7 @@ static void keep_format(struct keeper *k, struct span text)
     t.format = keep_span(k, text);
     t.field_count = parse_fields(k, text, NULL);
     struct perfile_tracepoint_field *fields = pf_arena_new(&tracing->arena, t.field_count * sizeof(*fields));
-    if (!fields || !pf_grow(tracing->allocator, &tracing->tracepoints, &tracing->room, index + 1, sizeof(t)) ||
+    if (!fields || !pf_grow(tracing->allocator, &tracing->tracepoints, &tracing->capacity, index + 1, sizeof(t)) ||
         !pf_map_put(&tracing->by_id, t.id, index)) {
         k->memory_short = true;
         return;
@@ -535,7 +535,7 @@ void pf_tracing_close(struct pf_tracing *tracing)
 {
     if (!tracing)
         return;
-    pf_free(tracing->allocator, tracing->tracepoints, tracing->room * sizeof(*tracing->tracepoints));
+    pf_free(tracing->allocator, tracing->tracepoints, tracing->capacity * sizeof(*tracing->tracepoints));
     pf_map_close(&tracing->by_id);
     pf_arena_close(&tracing->arena);
     pf_free(tracing->allocator, tracing, sizeof(*tracing));

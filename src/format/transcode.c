@@ -5,7 +5,7 @@
 #include "format/layout.h"
 #include "schema/schema.h"
 
-static int fail_room(const struct perfile_record *record, struct perfile_error *error)
+static int fail_capacity(const struct perfile_record *record, struct perfile_error *error)
 {
     const char *name = perfile_record_name(record->type);
     return pf_fail(error, PERFILE_ERROR_LIMIT, record->offset, name ? name : "record",
@@ -21,7 +21,7 @@ static int transcode_sample(const struct perfile_record *record, const struct pf
         return result;
     if (!how->plan)
         return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "its event is not in the output");
-    return pf_encode_sample_of(how->plan, record, &sample, out) ? 0 : fail_room(record, error);
+    return pf_encode_sample_of(how->plan, record, &sample, out) ? 0 : fail_capacity(record, error);
 }
 
 /* The header is turned, the body is what it is: nobody knows what is in it. */
@@ -31,7 +31,7 @@ static int take_over(const struct perfile_record *record, struct pf_out *out, st
     pf_out_u16(out, record->misc);
     pf_out_u16(out, (uint16_t)record->bytes);
     pf_out_put(out, record->data + 8, record->bytes - 8);
-    return out->failed ? fail_room(record, error) : 0;
+    return out->failed ? fail_capacity(record, error) : 0;
 }
 
 int pf_transcode(struct perfile_reader *reader, const struct perfile_record *record, const struct pf_transcoding *how,
@@ -60,5 +60,5 @@ int pf_transcode(struct perfile_reader *reader, const struct perfile_record *rec
                                          .body = record->data + 8,
                                          .body_bytes = record->bytes - 8 - trailer,
                                          .big_endian = how->big_endian};
-    return pf_encode_record(&encoding, &any, out) ? 0 : fail_room(record, error);
+    return pf_encode_record(&encoding, &any, out) ? 0 : fail_capacity(record, error);
 }

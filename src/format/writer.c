@@ -94,7 +94,7 @@ static int end_opening(struct perfile_writer **writer, int result, struct perfil
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output",
                          "only pipe mode can be written to an output that cannot seek");
     /* a stream begins at once: what it is made in is not needed for anything else yet */
-    if (result == 0 && pf_writer_tells_now(*writer))
+    if (result == 0 && pf_writer_describes_now(*writer))
         result = pf_writer_start(*writer, error);
     if (result < 0) {
         perfile_writer_close(*writer);
@@ -152,7 +152,7 @@ int perfile_writer_open_sink(const struct perfile_sink *sink, const struct perfi
 }
 
 /* A live file whose disk is full ends somewhere in a record: read it to find out where. */
-static void cut_to_whole(const struct perfile_writer *writer)
+static void cut_to_complete(const struct perfile_writer *writer)
 {
     const struct pf_sink *sink = &writer->streams[0].sink;
     const struct perfile_record *record;
@@ -175,14 +175,14 @@ void perfile_writer_close(struct perfile_writer *writer)
     const struct perfile_allocator *allocator = writer->allocator;
     if (writer->options.live && writer->failure.code && writer->streams[0].sink.fd >= 0 &&
         !writer->streams[0].sink.sealed)
-        cut_to_whole(writer);
+        cut_to_complete(writer);
     pf_writer_close_streams(writer);
     pf_folder_close(&writer->folder);
     for (size_t i = 0; i < writer->feature_count; i++)
-        pf_free(allocator, writer->features[i].data, writer->features[i].room);
-    pf_free(allocator, writer->features, writer->feature_room * sizeof(*writer->features));
-    pf_free(allocator, writer->events, writer->event_room * sizeof(*writer->events));
-    pf_free(allocator, writer->auxtrace, writer->auxtrace_room * sizeof(*writer->auxtrace));
+        pf_free(allocator, writer->features[i].data, writer->features[i].capacity);
+    pf_free(allocator, writer->features, writer->feature_capacity * sizeof(*writer->features));
+    pf_free(allocator, writer->events, writer->event_capacity * sizeof(*writer->events));
+    pf_free(allocator, writer->auxtrace, writer->auxtrace_capacity * sizeof(*writer->auxtrace));
     pf_arena_close(&writer->arena);
     pf_free(allocator, writer, sizeof(*writer));
 }
@@ -201,7 +201,7 @@ const struct perfile_writer_counts *perfile_writer_progress(const struct perfile
 static int put_event_record(struct perfile_writer *writer, const struct pf_writer_event *event,
                             struct perfile_error *error)
 {
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     size_t bytes = 8 + pf_align8(event->attr_bytes) + 8 * event->id_count;
     if (bytes > UINT16_MAX && writer->options.mode != PERFILE_MODE_PIPE) {
         pf_writer_diagnose(writer, "ids", "the ids of an event are only known at the end of the recording");
@@ -227,7 +227,7 @@ int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_eve
         return 0; /* such a record needs one */
     const struct perfile_event_update update = {.update_type = 2, .id = event->ids[0], .name = event->name};
     const struct pf_encoding encoding = {.type = PERFILE_RECORD_EVENT_UPDATE, .body_bytes = PF_ENCODE_ALL};
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     if (!pf_encode_record(&encoding, &update, &o))
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event", "name too long");
     return pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
@@ -254,22 +254,22 @@ int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_ev
                         const struct perfile_attr *attr, bool in_stream, struct perfile_error *error)
 {
     struct pf_writer_event copy;
-    if (!copy_event(writer, event, &copy) || !pf_grow(writer->allocator, &writer->events, &writer->event_room,
+    if (!copy_event(writer, event, &copy) || !pf_grow(writer->allocator, &writer->events, &writer->event_capacity,
                                                       writer->event_count + 1, sizeof(*writer->events)))
         return pf_fail_memory(error, "event");
     pf_plan_make(&copy.plan, attr, writer->swap, writer->big_endian);
     writer->events[writer->event_count++] = copy;
-    return in_stream || !pf_writer_tells_now(writer) ? 0 : put_event_record(writer, &copy, error);
+    return in_stream || !pf_writer_describes_now(writer) ? 0 : put_event_record(writer, &copy, error);
 }
 
 /* The smallest attr that holds all that is set. */
 static uint32_t attr_bytes_of(const struct perfile_attr *attr)
 {
-    uint8_t whole[256];
-    struct pf_out o = pf_out_make(whole, sizeof(whole), false);
-    pf_encode_attr(attr, sizeof(whole), PF_NATIVE_BIG_ENDIAN, &o);
-    uint32_t bytes = sizeof(whole);
-    while (bytes > ATTR_BYTES_USUAL && !whole[bytes - 1])
+    uint8_t complete[256];
+    struct pf_out o = pf_out_make(complete, sizeof(complete), false);
+    pf_encode_attr(attr, sizeof(complete), PF_NATIVE_BIG_ENDIAN, &o);
+    uint32_t bytes = sizeof(complete);
+    while (bytes > ATTR_BYTES_USUAL && !complete[bytes - 1])
         bytes--;
     return (uint32_t)pf_align8(bytes);
 }
@@ -314,21 +314,21 @@ int perfile_writer_add_event(struct perfile_writer *writer, const struct perfile
 /* Readers take one attr after the other by its own size: all have the size of the largest. */
 static int level_attrs(struct perfile_writer *writer, struct perfile_error *error)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (size_t i = 0; i < writer->event_count; i++)
-        most = (uint32_t)pf_max(most, writer->events[i].attr_bytes);
+        max = (uint32_t)pf_max(max, writer->events[i].attr_bytes);
     for (size_t i = 0; i < writer->event_count; i++) {
         struct pf_writer_event *event = &writer->events[i];
-        if (event->attr_bytes == most)
+        if (event->attr_bytes == max)
             continue;
-        uint8_t *longer = pf_arena_new(&writer->arena, most);
+        uint8_t *longer = pf_arena_new(&writer->arena, max);
         if (!longer)
             return pf_fail_memory(error, "event");
         memcpy(longer, event->attr, event->attr_bytes);
         struct pf_out o = pf_out_make(longer + 4, 4, writer->swap);
-        pf_out_u32(&o, most);
+        pf_out_u32(&o, max);
         event->attr = longer;
-        event->attr_bytes = most;
+        event->attr_bytes = max;
     }
     return 0;
 }
@@ -402,7 +402,7 @@ int pf_writer_start(struct perfile_writer *writer, struct perfile_error *error)
     static const uint64_t nothing[4];
     uint8_t header[PF_FILE_HEADER_BYTES];
     struct pf_sink *sink = &writer->streams[0].sink;
-    const bool stream = pf_writer_tells_now(writer);
+    const bool stream = pf_writer_describes_now(writer);
     writer->started = true;
     make_header(writer, stream, 0, nothing, header);
     int result = pf_sink_put(sink, header, stream ? PIPE_HEADER_BYTES : PF_FILE_HEADER_BYTES, error);
@@ -430,7 +430,7 @@ static int end_file(struct perfile_writer *writer, struct perfile_error *error)
 /* Data of size 0 is what recorders leave that were killed: a recording without records gets one that says nothing. */
 static int avoid_emptiness(struct perfile_writer *writer, struct perfile_error *error)
 {
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     if (writer->options.mode == PERFILE_MODE_PIPE || writer->streams[0].sink.bytes != writer->data_start ||
         writer->streams[0].batch_bytes)
         return 0;
@@ -444,7 +444,7 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
 {
     const bool sync = !writer->options.no_sync;
     int result = writer->started ? 0 : pf_writer_start(writer, error);
-    if (result == 0 && writer->options.live && !writer->data_begun)
+    if (result == 0 && writer->options.live && !writer->data_started)
         result = pf_writer_begin_data(writer, error);
     if (result == 0)
         result = avoid_emptiness(writer, error);
@@ -538,7 +538,7 @@ int perfile_writer_raw(struct perfile_writer *writer, const void *data, size_t b
 static int encode(struct perfile_writer *writer, const struct pf_encoding *encoding, const void *record,
                   struct perfile_error *error)
 {
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     const char *name = perfile_record_name(encoding->type);
     if (!pf_encode_record(encoding, record, &o))
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, name, "larger than 65,535 bytes");
@@ -584,7 +584,7 @@ int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t
 static int put_sample(struct perfile_writer *writer, uint32_t index, uint16_t misc, const struct perfile_sample *sample,
                       struct perfile_error *error)
 {
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     if (index >= writer->event_count)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_sample", "no such event");
     if (!pf_encode_sample(&writer->events[index].plan, misc, sample, &o))

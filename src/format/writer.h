@@ -12,7 +12,7 @@
 #include "io/sink.h"
 
 enum {
-    PF_RECORD_ROOM = 65536,
+    PF_RECORD_CAPACITY = 65536,
     PF_FILE_HEADER_BYTES = 104,
     PF_BATCH_BYTES = 256 * 1024, /* of records that are compressed together */
 };
@@ -60,7 +60,7 @@ struct pf_writer_feature {
     uint32_t number;
     uint8_t *data;
     size_t bytes;
-    size_t room;
+    size_t capacity;
 };
 
 struct perfile_writer {
@@ -72,19 +72,19 @@ struct perfile_writer {
     struct pf_folder folder;          /* directory mode */
     struct pf_writer_stream *streams; /* 0: the file itself */
     size_t stream_count;
-    size_t stream_room;
+    size_t stream_capacity;
     size_t stream_now;
     struct pf_writer_event *events;
     size_t event_count;
-    size_t event_room;
+    size_t event_capacity;
     size_t events_in_front; /* of them stand before the data */
     struct pf_writer_feature *features;
     size_t feature_count;
-    size_t feature_room;
+    size_t feature_capacity;
     struct perfile_section attrs;
     uint64_t data_start;
-    bool data_begun; /* live: records stand behind those that describe the recording */
-    bool started;    /* the records have begun */
+    bool data_started; /* live: records stand behind those that describe the recording */
+    bool started;      /* the records have begun */
     bool finished;
     uint64_t payload_left;            /* of the AUXTRACE record that was written last, */
     uint64_t payload_of;              /* which starts here in its file, */
@@ -92,13 +92,13 @@ struct perfile_writer {
     bool payload_apart;               /* it is not copied with the record: who copies hands it over */
     struct perfile_section *auxtrace; /* where these records are */
     size_t auxtrace_count;
-    size_t auxtrace_room;
+    size_t auxtrace_capacity;
     bool no_host;                        /* who is to read it knows no HOSTNAME: none is made */
     uint64_t features_dropped;           /* of a reader: not readable, or not to be said in this mode */
     const struct pf_writer_hooks *hooks; /* or NULL */
     struct perfile_writer_counts counts;
     struct perfile_error failure; /* the first one; code 0: none */
-    uint8_t record[PF_RECORD_ROOM];
+    uint8_t record[PF_RECORD_CAPACITY];
 };
 
 /* Keeps a failure, so that _finish reports it; returns `result`. `error` is not NULL. */
@@ -121,9 +121,9 @@ int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_ev
 int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_event *event, struct perfile_error *error);
 
 /* What is said now goes into the stream as a record: always in pipe mode, in live files until the data begins. */
-static inline bool pf_writer_tells_now(const struct perfile_writer *writer)
+static inline bool pf_writer_describes_now(const struct perfile_writer *writer)
 {
-    return writer->options.mode == PERFILE_MODE_PIPE || (writer->options.live && !writer->data_begun);
+    return writer->options.mode == PERFILE_MODE_PIPE || (writer->options.live && !writer->data_started);
 }
 
 /* ---- writer_stream.c ---- */
@@ -164,7 +164,7 @@ bool pf_writer_concerns_record(int result);
  */
 bool pf_writer_sized(struct perfile_writer *writer, const struct perfile_record *record, struct perfile_bytes *body);
 /* Names that came behind their events. `tell`: the output is a stream that has not said them yet. */
-int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
+int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool announces,
                            struct perfile_error *error);
 /* The payload of the record that the reader gave last. */
 int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);

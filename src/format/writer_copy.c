@@ -58,7 +58,7 @@ static int copy_event(struct perfile_writer *writer, const struct perfile_reader
     return result;
 }
 
-int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
+int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool announces,
                            struct perfile_error *error)
 {
     for (size_t i = 0; i < writer->event_count && i < reader->event_count; i++) {
@@ -73,7 +73,7 @@ int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_r
             continue;
         event->name = pf_arena_text(&writer->arena, name, strlen(name));
         int result = event->name ? 0 : pf_fail_memory(error, "event");
-        if (result == 0 && tell)
+        if (result == 0 && announces)
             result = pf_writer_put_name(writer, event, error);
         if (result < 0)
             return result;
@@ -124,7 +124,7 @@ static int copy_features(struct perfile_writer *writer, struct perfile_reader *r
         struct perfile_error why;
         const uint8_t *data;
         size_t bytes;
-        if (pf_writer_owns_feature(feature->number) || reader->features[i].told)
+        if (pf_writer_owns_feature(feature->number) || reader->features[i].from_record)
             continue; /* what a record told comes with the record */
         if (!pf_feature_is_valid(feature->number)) {
             pf_writer_refuse_feature(writer, feature->number);
@@ -217,7 +217,7 @@ static int bytes_for(struct perfile_writer *writer, struct perfile_reader *reade
     const struct pf_transcoding how = {
         .plan = event && event->index < writer->event_count ? &writer->events[event->index].plan : NULL,
         .big_endian = writer->big_endian};
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     int result = pf_transcode(reader, record, &how, &o, error);
     *body = (struct perfile_bytes){writer->record, pf_out_bytes_used(&o)};
     return result;

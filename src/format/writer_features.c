@@ -42,7 +42,7 @@ static struct pf_writer_feature *find_feature(const struct perfile_writer *write
 /* In the order of their numbers, as the table wants them. */
 static struct pf_writer_feature *insert_feature(struct perfile_writer *writer, uint32_t number)
 {
-    if (!pf_grow(writer->allocator, &writer->features, &writer->feature_room, writer->feature_count + 1,
+    if (!pf_grow(writer->allocator, &writer->features, &writer->feature_capacity, writer->feature_count + 1,
                  sizeof(*writer->features)))
         return NULL;
     size_t at = writer->feature_count++;
@@ -60,7 +60,8 @@ int pf_writer_append_feature(struct perfile_writer *writer, uint32_t number, con
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "feature", "invalid number %" PRIu32, number);
     if (!feature)
         feature = insert_feature(writer, number);
-    if (!feature || (bytes && !pf_grow(writer->allocator, &feature->data, &feature->room, feature->bytes + bytes, 1)))
+    if (!feature ||
+        (bytes && !pf_grow(writer->allocator, &feature->data, &feature->capacity, feature->bytes + bytes, 1)))
         return pf_fail_memory(error, "feature");
     if (bytes)
         memcpy(feature->data + feature->bytes, data, bytes);
@@ -84,7 +85,7 @@ static int put_feature_record(struct perfile_writer *writer, uint32_t number, co
     }
     if (bytes == 0)
         return 0; /* an empty one would be the end mark */
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     pf_out_u32(&o, PERFILE_RECORD_HEADER_FEATURE);
     pf_out_u16(&o, 0);
     pf_out_u16(&o, (uint16_t)(16 + bytes));
@@ -97,7 +98,7 @@ static int put_tracing_record(struct perfile_writer *writer, const void *data, s
                               struct perfile_error *error)
 {
     static const uint8_t zeros[8];
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     uint64_t padded = pf_align8(bytes);
     if (padded > UINT32_MAX)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "TRACING_DATA", "too large: %zu bytes", bytes);
@@ -121,7 +122,7 @@ static int put_build_id_records(struct perfile_writer *writer, const uint8_t *da
         if (size < 8 || size > bytes || padded > UINT16_MAX)
             break;
         /* perf 7.0 and later stop at records of a stream whose size is no multiple of 8, as entries of files have it */
-        struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+        struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
         pf_out_u32(&o, PERFILE_RECORD_HEADER_BUILD_ID);
         pf_out_put(&o, data + 4, 2);
         pf_out_u16(&o, (uint16_t)padded);
@@ -136,8 +137,8 @@ static int put_build_id_records(struct perfile_writer *writer, const uint8_t *da
     return 0;
 }
 
-static int tell_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
-                        struct perfile_error *error)
+static int describe_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
+                            struct perfile_error *error)
 {
     if (number == PERFILE_FEATURE_TRACING_DATA)
         return put_tracing_record(writer, data, bytes, error);
@@ -149,7 +150,7 @@ static int tell_feature(struct perfile_writer *writer, uint32_t number, const vo
 int pf_writer_set_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
                           struct perfile_error *error)
 {
-    int result = pf_writer_tells_now(writer) ? tell_feature(writer, number, data, bytes, error) : 0;
+    int result = pf_writer_describes_now(writer) ? describe_feature(writer, number, data, bytes, error) : 0;
     if (result < 0 || writer->options.mode == PERFILE_MODE_PIPE)
         return result;
     struct pf_writer_feature *feature = find_feature(writer, number);
@@ -206,10 +207,10 @@ static void build_u64(struct builder *b, uint64_t value)
 static void build_text(struct builder *b, const char *text)
 {
     static const uint8_t zeros[STRING_STEP];
-    size_t length = strlen(text), room = (length + STRING_STEP) / STRING_STEP * STRING_STEP;
-    build_u32(b, (uint32_t)room);
+    size_t length = strlen(text), capacity = (length + STRING_STEP) / STRING_STEP * STRING_STEP;
+    build_u32(b, (uint32_t)capacity);
     build(b, text, length);
-    build(b, zeros, room - length);
+    build(b, zeros, capacity - length);
 }
 
 static bool has_names(const struct perfile_writer *writer)
@@ -359,10 +360,10 @@ static int put_texts(struct perfile_writer *writer, uint32_t number, const char 
     if (count)
         pf_out_u32(&o, (uint32_t)n);
     for (size_t i = 0; i < n; i++) {
-        size_t length = strlen(texts[i]), room = (length + STRING_STEP) / STRING_STEP * STRING_STEP;
-        pf_out_u32(&o, (uint32_t)room);
+        size_t length = strlen(texts[i]), capacity = (length + STRING_STEP) / STRING_STEP * STRING_STEP;
+        pf_out_u32(&o, (uint32_t)capacity);
         pf_out_put(&o, texts[i], length);
-        pf_out_zeros(&o, room - length);
+        pf_out_zeros(&o, capacity - length);
     }
     int result = perfile_writer_feature(writer, number, body, bytes, error);
     pf_free(writer->allocator, body, bytes);
@@ -390,7 +391,7 @@ int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc, const 
                                          .misc = (uint16_t)(misc | PERFILE_MISC_BUILD_ID_SIZE),
                                          .body_bytes = PF_ENCODE_ALL,
                                          .big_endian = writer->big_endian};
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
     int result = pf_writer_failed(writer, error);
     if (result < 0)
         return result;
@@ -400,7 +401,7 @@ int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc, const 
         return pf_writer_keep(writer, result, error);
     if (!pf_encode_record(&encoding, &any, &o))
         result = pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "build id", "file name too long");
-    else if (pf_writer_tells_now(writer))
+    else if (pf_writer_describes_now(writer))
         result = pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
     if (result == 0 && writer->options.mode != PERFILE_MODE_PIPE) {
         memset(writer->record, 0, 4); /* in the section its type is 0 */

@@ -5,12 +5,12 @@
 #include "format/writer.h"
 #include "schema/schema.h"
 
-enum { COMPRESSED_HEADER = 8, COMPRESSED2_HEADER = 16, COMPRESSED2_ROOM = PF_RECORD_ROOM - 8 };
+enum { COMPRESSED_HEADER = 8, COMPRESSED2_HEADER = 16, COMPRESSED2_CAPACITY = PF_RECORD_CAPACITY - 8 };
 enum { PAYLOAD_ZEROS_MAX = 1 << 20 };
 
 int pf_writer_open_streams(struct perfile_writer *writer, size_t count, struct perfile_error *error)
 {
-    if (!pf_grow(writer->allocator, &writer->streams, &writer->stream_room, count, sizeof(*writer->streams)))
+    if (!pf_grow(writer->allocator, &writer->streams, &writer->stream_capacity, count, sizeof(*writer->streams)))
         return pf_fail_memory(error, "writer");
     for (; writer->stream_count < count; writer->stream_count++)
         writer->streams[writer->stream_count] = (struct pf_writer_stream){.open = false};
@@ -28,7 +28,7 @@ void pf_writer_close_streams(struct perfile_writer *writer)
 {
     for (size_t i = 0; i < writer->stream_count; i++)
         close_stream(writer, &writer->streams[i]);
-    pf_free(writer->allocator, writer->streams, writer->stream_room * sizeof(*writer->streams));
+    pf_free(writer->allocator, writer->streams, writer->stream_capacity * sizeof(*writer->streams));
 }
 
 int perfile_writer_part(struct perfile_writer *writer, uint32_t part, struct perfile_error *error)
@@ -74,31 +74,31 @@ static int put_container(struct perfile_writer *writer, struct pf_writer_stream 
                          struct perfile_error *error)
 {
     bool v1 = writer->options.compressed_v1;
-    struct pf_out o = pf_out_make(record, PF_RECORD_ROOM, writer->swap);
-    size_t whole = v1 ? COMPRESSED_HEADER + bytes : (size_t)pf_align8(COMPRESSED2_HEADER + bytes);
+    struct pf_out o = pf_out_make(record, PF_RECORD_CAPACITY, writer->swap);
+    size_t complete = v1 ? COMPRESSED_HEADER + bytes : (size_t)pf_align8(COMPRESSED2_HEADER + bytes);
     pf_out_u32(&o, v1 ? PERFILE_RECORD_COMPRESSED : PERFILE_RECORD_COMPRESSED2);
     pf_out_u16(&o, 0);
-    pf_out_u16(&o, (uint16_t)whole);
+    pf_out_u16(&o, (uint16_t)complete);
     if (!v1) {
         pf_out_u64(&o, bytes);
-        memset(record + COMPRESSED2_HEADER + bytes, 0, whole - COMPRESSED2_HEADER - bytes);
+        memset(record + COMPRESSED2_HEADER + bytes, 0, complete - COMPRESSED2_HEADER - bytes);
     }
-    return pf_sink_put(&stream->sink, record, whole, error);
+    return pf_sink_put(&stream->sink, record, complete, error);
 }
 
 static int put_batch(struct pf_writer_stream *stream, struct perfile_writer *writer, bool ends,
                      struct perfile_error *error)
 {
-    uint8_t record[PF_RECORD_ROOM];
+    uint8_t record[PF_RECORD_CAPACITY];
     size_t header = writer->options.compressed_v1 ? COMPRESSED_HEADER : COMPRESSED2_HEADER;
-    size_t room = (writer->options.compressed_v1 ? PF_RECORD_ROOM - 1 : COMPRESSED2_ROOM) - header, got;
+    size_t capacity = (writer->options.compressed_v1 ? PF_RECORD_CAPACITY - 1 : COMPRESSED2_CAPACITY) - header, got;
     pf_deflate_push(stream->deflate, stream->batch, stream->batch_bytes);
     if (ends)
         pf_deflate_end(stream->deflate);
     stream->framed_bytes = ends ? 0 : stream->framed_bytes + stream->batch_bytes;
     stream->batch_bytes = 0;
     for (;;) {
-        int result = pf_deflate_pull(stream->deflate, record + header, room, &got, error);
+        int result = pf_deflate_pull(stream->deflate, record + header, capacity, &got, error);
         if (result < 0 || got == 0)
             return result;
         result = put_container(writer, stream, record, got, error);
@@ -109,8 +109,8 @@ static int put_batch(struct pf_writer_stream *stream, struct perfile_writer *wri
 
 int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error)
 {
-    const uint64_t most = writer->options.frame_bytes;
-    const bool ends = most && stream->framed_bytes + stream->batch_bytes >= most;
+    const uint64_t max = writer->options.frame_bytes;
+    const bool ends = max && stream->framed_bytes + stream->batch_bytes >= max;
     if (!stream->batch_bytes)
         return 0;
     stream->framed_in_round |= ends;
@@ -172,7 +172,7 @@ static int note_auxtrace(struct perfile_writer *writer, const uint8_t *data, siz
     writer->payload_at = stream->sink.bytes + bytes;
     if (result < 0 || writer->options.mode != PERFILE_MODE_FILE)
         return result;
-    if (!pf_grow(writer->allocator, &writer->auxtrace, &writer->auxtrace_room, writer->auxtrace_count + 1,
+    if (!pf_grow(writer->allocator, &writer->auxtrace, &writer->auxtrace_capacity, writer->auxtrace_count + 1,
                  sizeof(*writer->auxtrace)))
         return pf_fail_memory(error, "writer");
     writer->auxtrace[writer->auxtrace_count++] = (struct perfile_section){stream->sink.bytes, bytes};
@@ -205,22 +205,22 @@ int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *e
 int pf_writer_begin_data(struct perfile_writer *writer, struct perfile_error *error)
 {
     struct pf_sink *sink = &writer->streams[0].sink;
-    uint8_t room[PF_FILE_HEADER_BYTES] = {0};
-    struct pf_out o = pf_out_make(room, sizeof(room), writer->swap);
+    uint8_t capacity[PF_FILE_HEADER_BYTES] = {0};
+    struct pf_out o = pf_out_make(capacity, sizeof(capacity), writer->swap);
     int result = writer->started ? 0 : pf_writer_start(writer, error);
     /* behind the events, where all versions of perf look for it */
-    if (result == 0 && writer->options.compression && pf_writer_tells_now(writer))
+    if (result == 0 && writer->options.compression && pf_writer_describes_now(writer))
         result = pf_writer_announce_compression(writer, error);
-    writer->data_begun = true;
+    writer->data_started = true;
     if (result == 0 && writer->options.live)
         result = pf_writer_put_front(writer, error);
     if (result < 0 || !writer->options.live)
         return result;
-    if (sink->bytes < sizeof(room)) { /* not even an event */
+    if (sink->bytes < sizeof(capacity)) { /* not even an event */
         pf_out_u32(&o, PERFILE_RECORD_FINISHED_ROUND);
         pf_out_u16(&o, 0);
-        pf_out_u16(&o, sizeof(room));
-        result = pf_sink_put(sink, room, sizeof(room), error);
+        pf_out_u16(&o, sizeof(capacity));
+        result = pf_sink_put(sink, capacity, sizeof(capacity), error);
     }
     writer->data_start = sink->bytes;
     return result;
@@ -229,7 +229,7 @@ int pf_writer_begin_data(struct perfile_writer *writer, struct perfile_error *er
 /* The record may lie in the writer's own block, which the announcement is made in. */
 static int begin_data_before(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
 {
-    uint8_t kept[PF_RECORD_ROOM];
+    uint8_t kept[PF_RECORD_CAPACITY];
     const bool own = data == writer->record;
     if (own)
         memcpy(kept, data, bytes);
@@ -258,7 +258,7 @@ static bool count_many(struct perfile_writer *writer, const uint8_t *data, size_
 
 int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_t bytes, struct perfile_error *error)
 {
-    int result = writer->data_begun ? 0 : pf_writer_begin_data(writer, error);
+    int result = writer->data_started ? 0 : pf_writer_begin_data(writer, error);
     if (result == 0 && (writer->payload_left || !count_many(writer, data, bytes)))
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_records",
                          "the bytes are not a sequence of complete records");
@@ -281,7 +281,7 @@ int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes,
 {
     uint32_t type = pf_load32(data, writer->swap);
     int result = 0;
-    if (PF_UNLIKELY(!writer->data_begun))
+    if (PF_UNLIKELY(!writer->data_started))
         result = begin_data_before(writer, data, bytes, error);
     if (PF_UNLIKELY(writer->payload_left) && result == 0)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",

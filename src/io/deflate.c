@@ -50,12 +50,12 @@ void pf_deflate_end(struct pf_deflate *deflate)
     deflate->done = false;
 }
 
-int pf_deflate_pull(struct pf_deflate *deflate, void *to, size_t room, size_t *got, struct perfile_error *error)
+int pf_deflate_pull(struct pf_deflate *deflate, void *to, size_t capacity, size_t *got, struct perfile_error *error)
 {
     *got = 0;
     if (deflate->done)
         return 0;
-    ZSTD_outBuffer out = {to, room, 0};
+    ZSTD_outBuffer out = {to, capacity, 0};
     const ZSTD_EndDirective how = deflate->ends ? ZSTD_e_end : ZSTD_e_flush;
     size_t left = ZSTD_compressStream2(deflate->context, &out, &deflate->input, how);
     if (ZSTD_isError(left))

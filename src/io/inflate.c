@@ -10,7 +10,7 @@ struct pf_inflate {
     const struct perfile_allocator *allocator;
     ZSTD_DCtx *context;
     uint8_t *input;
-    size_t room;
+    size_t capacity;
     size_t bytes;
     size_t used;
     bool more;      /* zstd holds back output that did not fit */
@@ -37,7 +37,7 @@ void pf_inflate_close(struct pf_inflate *inflate)
     if (!inflate)
         return;
     ZSTD_freeDCtx(inflate->context);
-    pf_free(inflate->allocator, inflate->input, inflate->room);
+    pf_free(inflate->allocator, inflate->input, inflate->capacity);
     pf_free(inflate->allocator, inflate, sizeof(*inflate));
 }
 
@@ -50,7 +50,7 @@ void pf_inflate_restart(struct pf_inflate *inflate)
 
 int pf_inflate_push(struct pf_inflate *inflate, const void *data, size_t bytes, struct perfile_error *error)
 {
-    if (!pf_grow(inflate->allocator, &inflate->input, &inflate->room, bytes, 1))
+    if (!pf_grow(inflate->allocator, &inflate->input, &inflate->capacity, bytes, 1))
         return pf_fail_memory(error, "zstd stream");
     if (bytes)
         memcpy(inflate->input, data, bytes);

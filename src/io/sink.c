@@ -33,11 +33,11 @@ static int fail(struct pf_sink *sink, int code, int error_number, struct perfile
 static int prepare(struct pf_sink *sink, const struct perfile_allocator *allocator, struct perfile_error *error)
 {
     *sink = (struct pf_sink){.allocator = pf_allocator_or_default(allocator), .fd = -1, .directory = -1};
-    sink->buffer = pf_resize(sink->allocator, NULL, 0, PF_SINK_ROOM);
+    sink->buffer = pf_resize(sink->allocator, NULL, 0, PF_SINK_CAPACITY);
     return sink->buffer ? 0 : pf_fail_memory(error, "output");
 }
 
-static void find_place(struct pf_sink *sink)
+static void find_position(struct pf_sink *sink)
 {
     off_t at = lseek(sink->fd, 0, SEEK_CUR);
     sink->seekable = at >= 0;
@@ -50,7 +50,7 @@ int pf_sink_open_fd(struct pf_sink *sink, const struct perfile_allocator *alloca
     int result = prepare(sink, allocator, error);
     sink->fd = fd;
     if (result == 0)
-        find_place(sink);
+        find_position(sink);
     return result;
 }
 
@@ -100,7 +100,7 @@ static int create(struct pf_sink *sink, mode_t mode, struct perfile_error *error
         return fail(sink, PERFILE_ERROR_OPEN, why, error);
     }
     sink->owned = true;
-    find_place(sink);
+    find_position(sink);
     return 0;
 }
 
@@ -197,7 +197,7 @@ static int open_named(struct pf_sink *sink, const char *path, struct perfile_err
         if (sink->fd < 0)
             return fail(sink, PERFILE_ERROR_OPEN, errno, error);
         sink->owned = true;
-        find_place(sink);
+        find_position(sink);
         return 0;
     }
     const bool keeps_mode = exists && there.st_uid == geteuid(); /* others may have made it for all to read */
@@ -233,7 +233,7 @@ int pf_sink_open_in(struct pf_sink *sink, const struct perfile_allocator *alloca
     if (sink->fd < 0)
         return fail(sink, PERFILE_ERROR_OPEN, errno, error);
     sink->owned = true;
-    find_place(sink);
+    find_position(sink);
     return 0;
 }
 
@@ -250,7 +250,7 @@ void pf_sink_close(struct pf_sink *sink)
         unlinkat(sink->directory, sink->temporary, 0);
     if (sink->directory >= 0)
         close(sink->directory);
-    pf_free(sink->allocator, sink->buffer, PF_SINK_ROOM);
+    pf_free(sink->allocator, sink->buffer, PF_SINK_CAPACITY);
     pf_text_free(sink->allocator, sink->path);
     pf_text_free(sink->allocator, sink->name);
     pf_text_free(sink->allocator, sink->temporary);
@@ -305,7 +305,7 @@ int pf_sink_write(struct pf_sink *sink, const void *data, size_t bytes, struct p
     int result = pf_sink_flush(sink, error);
     if (result < 0)
         return result;
-    if (bytes < PF_SINK_ROOM)
+    if (bytes < PF_SINK_CAPACITY)
         return pf_sink_put(sink, data, bytes, error);
     sink->bytes += bytes;
     return write_all(sink, data, bytes, error);

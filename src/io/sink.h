@@ -65,11 +65,11 @@ int pf_sink_name(struct pf_sink *sink, struct perfile_error *error);
 /* Gives the file its name, with `sync` when it is on the disk. WRITE. */
 int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error);
 
-enum { PF_SINK_ROOM = 256 * 1024 };
+enum { PF_SINK_CAPACITY = 256 * 1024 };
 
 static inline int pf_sink_put(struct pf_sink *sink, const void *data, size_t bytes, struct perfile_error *error)
 {
-    if (PF_UNLIKELY(bytes > PF_SINK_ROOM - sink->used || sink->failure))
+    if (PF_UNLIKELY(bytes > PF_SINK_CAPACITY - sink->used || sink->failure))
         return pf_sink_write(sink, data, bytes, error);
     if (bytes)
         memcpy(sink->buffer + sink->used, data, bytes);

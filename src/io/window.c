@@ -18,7 +18,7 @@ int pf_window_open(struct pf_window *window, const struct perfile_allocator *all
     window->buffer = pf_resize(allocator, NULL, 0, FIRST_BYTES);
     if (!window->buffer)
         return PERFILE_ERROR_MEMORY;
-    window->room = FIRST_BYTES;
+    window->capacity = FIRST_BYTES;
     window->data = window->buffer;
     return 0;
 }
@@ -31,7 +31,7 @@ void pf_window_open_memory(struct pf_window *window, const void *data, size_t by
 void pf_window_close(struct pf_window *window)
 {
     if (window->buffer)
-        pf_free(window->allocator, window->buffer, window->room);
+        pf_free(window->allocator, window->buffer, window->capacity);
     *window = (struct pf_window){0};
 }
 
@@ -52,18 +52,18 @@ void pf_window_skip_to(struct pf_window *window, uint64_t offset)
 void pf_window_rest(struct pf_window *window)
 {
     static const uint8_t nothing[1];
-    if (!window->fill || !window->can_skip || !window->room)
+    if (!window->fill || !window->can_skip || !window->capacity)
         return;
-    pf_free(window->allocator, window->buffer, window->room);
+    pf_free(window->allocator, window->buffer, window->capacity);
     window->buffer = NULL;
     window->data = nothing;
-    window->room = window->bytes = 0;
+    window->capacity = window->bytes = 0;
 }
 
 /* Appends once; *got 0 means that there is no more. */
 static int append(struct pf_window *window, size_t *got, struct perfile_error *error)
 {
-    size_t bytes = window->room - window->bytes;
+    size_t bytes = window->capacity - window->bytes;
     if (PF_UNLIKELY(window->ramp)) {
         bytes = pf_min(bytes, window->ramp);
         window->ramp = window->ramp < WINDOW_BYTES ? window->ramp * 4 : 0;
@@ -105,9 +105,9 @@ static int start_at(struct pf_window *window, uint64_t offset, bool *reached, st
 }
 
 /* Also when what follows fails, the window is where its bytes are now. */
-static bool widen(struct pf_window *window, size_t room)
+static bool widen(struct pf_window *window, size_t capacity)
 {
-    const bool fine = pf_grow(window->allocator, &window->buffer, &window->room, room, 1);
+    const bool fine = pf_grow(window->allocator, &window->buffer, &window->capacity, capacity, 1);
     window->data = window->buffer;
     return fine;
 }
@@ -125,7 +125,7 @@ int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, cons
         }
         return 0;
     }
-    if (!window->room && !widen(window, FIRST_BYTES))
+    if (!window->capacity && !widen(window, FIRST_BYTES))
         return pf_fail_memory(error, "window");
     uint64_t from = window->keep >= window->offset && window->keep < offset ? window->keep : offset;
     bool reached;
@@ -133,11 +133,12 @@ int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, cons
     if (result < 0 || !reached)
         return result;
     size_t skip = (size_t)(offset - from);
-    if (window->room < WINDOW_BYTES && !window->narrow && from >= window->room && !widen(window, 4 * window->room))
+    if (window->capacity < WINDOW_BYTES && !window->narrow && from >= window->capacity &&
+        !widen(window, 4 * window->capacity))
         return pf_fail_memory(error, "window");
     while (window->bytes < skip + bytes) {
         /* a piece larger than the window: grow with what is really there, not with what was asked for */
-        if (window->bytes == window->room && !widen(window, window->room + 1))
+        if (window->bytes == window->capacity && !widen(window, window->capacity + 1))
             return pf_fail_memory(error, "window");
         size_t more;
         result = append(window, &more, error);

@@ -21,7 +21,7 @@ struct pf_window {
     bool can_skip; /* `fill` may be asked for any offset, not only for the next one */
     const uint8_t *data;
     uint8_t *buffer;
-    size_t room;
+    size_t capacity;
     uint64_t offset; /* of data[0] */
     size_t bytes;    /* how much is in the window */
     bool waits;      /* set when `fill` said AGAIN: what a look ahead did not find may still come */

@@ -129,13 +129,13 @@ bool perfile_block_may_have(const struct perfile_block *block, int part, uint64_
 {
     switch (part) {
     case PERFILE_BLOCK_CPU:
-        return block->lacks & PF_INDEX_NO_CPU || block->cpus >> number % 64 & 1;
+        return block->missing & PF_INDEX_NO_CPU || block->cpus >> number % 64 & 1;
     case PERFILE_BLOCK_EVENT:
         return block->events >> number % 64 & 1;
     case PERFILE_BLOCK_PID:
-        return block->lacks & PF_INDEX_NO_THREAD || pf_index_set_has(&block->pids, (uint32_t)number);
+        return block->missing & PF_INDEX_NO_THREAD || pf_index_set_has(&block->pids, (uint32_t)number);
     case PERFILE_BLOCK_TID:
-        return block->lacks & PF_INDEX_NO_THREAD || pf_index_set_has(&block->tids, (uint32_t)number);
+        return block->missing & PF_INDEX_NO_THREAD || pf_index_set_has(&block->tids, (uint32_t)number);
     default:
         return true;
     }

@@ -16,7 +16,7 @@ struct loading {
     const struct perfile_allocator *allocator;
     struct pf_index_mark mark;
     const char **texts; /* they stand in the index */
-    size_t text_count, text_room;
+    size_t text_count, text_capacity;
     const struct perfile_map **maps;
     const struct perfile_space **spaces;
     struct pf_index_counts has;
@@ -62,7 +62,7 @@ static void load_texts(struct loading *l, const struct pf_index_piece *piece)
     for (uint64_t i = 0; i < piece->count && !l->damaged && !l->failed; i++) {
         const uint8_t *end = memchr(input.at, 0, input.left);
         l->damaged |= !end;
-        l->failed |= !pf_grow(l->allocator, &l->texts, &l->text_room, l->text_count + 1, sizeof(*l->texts));
+        l->failed |= !pf_grow(l->allocator, &l->texts, &l->text_capacity, l->text_count + 1, sizeof(*l->texts));
         if (l->damaged || l->failed)
             return;
         l->texts[l->text_count++] = (const char *)input.at;
@@ -176,7 +176,7 @@ static void load_processes(struct loading *l, struct input *input)
     }
 }
 
-static void load_lives(struct loading *l, struct input *input, struct pf_map *into, uint32_t count)
+static void load_lifetimes(struct loading *l, struct input *input, struct pf_map *into, uint32_t count)
 {
     struct pf_index_life life;
     for (uint32_t i = 0; i < count && !l->damaged && !l->failed; i++) {
@@ -188,12 +188,12 @@ static void load_lives(struct loading *l, struct input *input, struct pf_map *in
 /* Each of them takes some bytes: there cannot be more than these. */
 static bool are_possible(const struct pf_index_counts *has, size_t bytes)
 {
-    const uint64_t least =
-        (uint64_t)has->names * sizeof(struct pf_index_name) + (uint64_t)has->groups * sizeof(struct pf_index_group) +
-        (uint64_t)has->maps * sizeof(struct pf_index_map) + (uint64_t)has->spaces * sizeof(uint32_t) +
-        (uint64_t)has->processes * sizeof(struct pf_index_process) +
-        ((uint64_t)has->alive + has->ended) * sizeof(struct pf_index_life);
-    return least <= bytes;
+    const uint64_t min = (uint64_t)has->names * sizeof(struct pf_index_name) +
+                         (uint64_t)has->groups * sizeof(struct pf_index_group) +
+                         (uint64_t)has->maps * sizeof(struct pf_index_map) + (uint64_t)has->spaces * sizeof(uint32_t) +
+                         (uint64_t)has->processes * sizeof(struct pf_index_process) +
+                         ((uint64_t)has->alive + has->ended) * sizeof(struct pf_index_life);
+    return min <= bytes;
 }
 
 static void take_state(struct loading *l, struct input *input)
@@ -211,8 +211,8 @@ static void take_state(struct loading *l, struct input *input)
     for (uint32_t i = 0; i < l->has.spaces && !l->damaged && !l->failed; i++)
         load_space(l, input, i);
     load_processes(l, input);
-    load_lives(l, input, &l->into.alive, l->has.alive);
-    load_lives(l, input, &l->into.ended, l->has.ended);
+    load_lifetimes(l, input, &l->into.alive, l->has.alive);
+    load_lifetimes(l, input, &l->into.ended, l->has.ended);
     pf_free(l->allocator, l->maps, maps + 1);
     pf_free(l->allocator, l->spaces, spaces + 1);
 }
@@ -314,7 +314,7 @@ static int finish(struct loading *l, struct perfile_error *error)
     pf_threads_close(&l->names);
     pf_maps_close(&l->into);
     pf_cgroups_close(&l->groups);
-    pf_free(l->allocator, l->texts, l->text_room * sizeof(*l->texts));
+    pf_free(l->allocator, l->texts, l->text_capacity * sizeof(*l->texts));
     return l->failed ? pf_fail_memory(error, "index") : 0;
 }
 
@@ -338,6 +338,6 @@ void pf_index_count_rest(struct perfile_session *session)
 {
     struct perfile_reader *reader = session->reader;
     const struct pf_index_tail tail = pf_index_tail_of(reader);
-    session->left_out = tail.counts.samples - pf_min(session->given, tail.counts.samples);
+    session->left_out = tail.counts.samples - pf_min(session->delivered, tail.counts.samples);
     reader->counts = tail.counts;
 }

@@ -8,21 +8,21 @@
 #include "base/varint.h"
 #include "io/deflate.h"
 #include "model/index.h"
-#include "model/past.h"
+#include "model/history.h"
 
 /* How far marks are apart at least, in bytes of the recording, or in bytes of a state. */
 enum { MARK_BYTES = 64 << 20, MARK_STATES = 32 };
 enum { INFLATING = 4 }; /* as many times as dear it is to read what is compressed */
-enum { BLOCK_BYTES = 1 << 20, GAP_BYTES = 4096, GAP_MOST_BYTES = 1 << 30 };
+enum { BLOCK_BYTES = 1 << 20, GAP_BYTES = 4096, GAP_MAX_BYTES = 1 << 30 };
 
 struct builder {
     const struct perfile_allocator *allocator;
     struct perfile_sink sink;
-    void (*told)(void *context, bool complete); /* NULL: nobody waits for it */
-    void *told_context;
+    void (*ended)(void *context, bool complete); /* NULL: nobody waits for it */
+    void *end_context;
     struct perfile_reader *reader;
     struct perfile_session *session; /* the last one that was opened until one has begun that reads all */
-    bool begun;
+    bool started;
     struct pf_index_tail tail;
     struct pf_threads threads; /* as they are for who asks for the name of each, and forgets those that have ended */
     bool exit_pending;
@@ -41,7 +41,7 @@ struct builder {
     struct pf_map known;     /* number of a text to the text, a pointer */
     struct pf_text parts[8]; /* of a state */
     struct pf_index_counts has;
-    struct pf_past_maker past;
+    struct pf_history_maker history;
     struct pf_map map_numbers; /* of this state, by their addresses */
     struct pf_map space_numbers;
     struct pf_index_sizes sizes;
@@ -164,11 +164,11 @@ static void put_spaces(struct builder *b)
     }
 }
 
-static uint32_t put_lives(const struct pf_maps *maps, struct pf_text *to, const struct pf_map *lives)
+static uint32_t put_lifetimes(const struct pf_maps *maps, struct pf_text *to, const struct pf_map *lifetimes)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < lives->size; i++) {
-        const struct pf_map_slot *slot = &lives->slots[i];
+    for (size_t i = 0; i < lifetimes->size; i++) {
+        const struct pf_map_slot *slot = &lifetimes->slots[i];
         if (!slot->value || pf_maps_is_over(maps, slot->key))
             continue;
         const struct pf_index_life life = {slot->key, slot->value - 1};
@@ -185,8 +185,8 @@ static void gather(struct builder *b)
     pf_threads_walk(&b->threads, put_name, b);
     put_groups(b);
     put_spaces(b);
-    b->has.alive = put_lives(maps, &b->parts[ALIVE], &maps->alive);
-    b->has.ended = put_lives(maps, &b->parts[ENDED], &maps->ended);
+    b->has.alive = put_lifetimes(maps, &b->parts[ALIVE], &maps->alive);
+    b->has.ended = put_lifetimes(maps, &b->parts[ENDED], &maps->ended);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
@@ -261,11 +261,11 @@ static int write_state(struct builder *b, struct pf_index_piece *piece, struct p
     return write_packed(b, b->parts, PF_COUNT(b->parts), piece, error);
 }
 
-static int write_past(struct builder *b, const struct pf_index_mark *mark, struct pf_index_piece *piece,
-                      struct perfile_error *error)
+static int write_history(struct builder *b, const struct pf_index_mark *mark, struct pf_index_piece *piece,
+                         struct perfile_error *error)
 {
-    pf_past_put(&b->past, mark->settled, mark->resume.offset, &b->packed);
-    b->failed |= b->past.failed;
+    pf_history_put(&b->history, mark->settled, mark->resume.offset, &b->packed);
+    b->failed |= b->history.failed;
     return b->packed.used || b->failed ? write_packed(b, &b->packed, 1, piece, error) : 0;
 }
 
@@ -290,7 +290,7 @@ static int write_mark(struct builder *b)
     pf_map_close(&b->space_numbers);
     int result = write_state(b, &mark.state, error);
     if (result == 0)
-        result = write_past(b, &mark, &mark.past, error);
+        result = write_history(b, &mark, &mark.history, error);
     mark.texts = piece_here(b, b->new_texts);
     if (result == 0)
         result = write_text(b, &b->texts, &mark.texts, error);
@@ -300,7 +300,8 @@ static int write_mark(struct builder *b)
     b->text_count += b->new_texts;
     b->new_texts = 0;
     pf_put(&b->marks, &mark, sizeof(mark));
-    const uint64_t states = b->sizes.mark_bytes < MARK_BYTES ? 0 : MARK_STATES * (mark.state.bytes + mark.past.bytes);
+    const uint64_t states =
+        b->sizes.mark_bytes < MARK_BYTES ? 0 : MARK_STATES * (mark.state.bytes + mark.history.bytes);
     const uint64_t apart = b->compressed ? b->sizes.mark_bytes / INFLATING : b->sizes.mark_bytes;
     b->next_mark = way_of(&session->round_at) + pf_max(apart, states);
     return result;
@@ -379,7 +380,7 @@ static int write_ready(struct builder *b, struct perfile_error *error)
 static void note_thread(struct builder *b, const struct pf_plan *plan, const uint8_t *data)
 {
     if (!plan->tid_at) {
-        b->block.lacks |= PF_INDEX_NO_THREAD;
+        b->block.missing |= PF_INDEX_NO_THREAD;
         return;
     }
     const int32_t pid = (int32_t)pf_load32(data + plan->tid_at, plan->swap);
@@ -404,7 +405,7 @@ static void note_sample(struct builder *b, const struct perfile_record *record)
     if (pf_plan_cpu(plan, record, &cpu))
         block->cpus |= UINT64_C(1) << cpu % 64;
     else
-        block->lacks |= PF_INDEX_NO_CPU;
+        block->missing |= PF_INDEX_NO_CPU;
     note_thread(b, plan, record->data);
     if (!b->gap.samples)
         b->gap.at = record->offset;
@@ -427,7 +428,7 @@ static void note(struct builder *b, const struct perfile_record *record)
     const bool usual = is_usual(b->session, record);
     b->queue_bytes = pf_max(b->queue_bytes, b->session->order.bytes);
     b->compressed |= record->compressed;
-    if (b->gap.samples && (!usual || record->offset != b->gap.at + b->gap.bytes || b->gap.bytes >= GAP_MOST_BYTES))
+    if (b->gap.samples && (!usual || record->offset != b->gap.at + b->gap.bytes || b->gap.bytes >= GAP_MAX_BYTES))
         end_gap(b);
     if (usual)
         note_sample(b, record);
@@ -449,7 +450,7 @@ static void mark_needed(struct builder *b)
             continue;
         for (size_t at = 0; at < b->blocks.used && !b->blocks.failed; at += sizeof(block)) {
             memcpy(&block, b->blocks.data + at, sizeof(block));
-            block.lacks |= pf_index_set_has(&block.tids, (uint32_t)asked->slots[i].key) ? PF_INDEX_NEEDED : 0;
+            block.missing |= pf_index_set_has(&block.tids, (uint32_t)asked->slots[i].key) ? PF_INDEX_NEEDED : 0;
             memcpy(b->blocks.data + at, &block, sizeof(block));
         }
     }
@@ -474,12 +475,12 @@ static int open_contents(struct builder *b, struct perfile_error *error)
     b->text_count = b->new_texts = 0;
     b->queue_bytes = 0;
     b->gap = (struct pf_index_gap){0};
-    b->begun = b->exit_pending = b->compressed = false;
+    b->started = b->exit_pending = b->compressed = false;
     pf_map_open(&b->numbers, b->allocator);
     pf_map_open(&b->known, b->allocator);
     pf_arena_open(&b->arena, b->allocator);
     pf_threads_open(&b->threads, b->allocator);
-    pf_past_maker_open(&b->past, b->allocator);
+    pf_history_maker_open(&b->history, b->allocator);
     const int result = open_texts(b) < 0 ? pf_fail_memory(error, "index") : 0;
     begin_block(b);
     return result;
@@ -500,7 +501,7 @@ static void close_contents(struct builder *b)
     pf_map_close(&b->known);
     pf_arena_close(&b->arena);
     pf_threads_close(&b->threads);
-    pf_past_maker_close(&b->past);
+    pf_history_maker_close(&b->history);
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
@@ -543,7 +544,7 @@ static void take_round(void *context)
         return;
     }
     if (can_enter && !due)
-        pf_past_round(&b->past, session->settled, session->round_before.offset);
+        pf_history_round(&b->history, session->settled, session->round_before.offset);
     const int result = due ? write_mark(b) : 0;
     if (result < 0)
         give_up(b, result);
@@ -608,13 +609,13 @@ static void take_delivered(void *context, const struct perfile_record *record)
     struct builder *b = context;
     if (PF_UNLIKELY(b->exit_pending)) {
         b->exit_pending = false;
-        pf_threads_forget(&b->threads, b->exit_tid);
+        pf_threads_discard(&b->threads, b->exit_tid);
     }
     if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE)) {
         take_sample(b, record);
         return;
     }
-    pf_past_delivered(&b->past, b->reader, record);
+    pf_history_delivered(&b->history, b->reader, record);
     switch (record->type) {
     case PERFILE_RECORD_COMM:
         b->failed |= !pf_threads_follow(&b->threads, b->reader, record);
@@ -643,7 +644,7 @@ static void take_read(void *context, const struct perfile_record *record)
 {
     struct builder *b = context;
     note(b, record);
-    pf_past_read(&b->past, b->session, record);
+    pf_history_read(&b->history, b->session, record);
     if (PF_UNLIKELY(b->ready.used)) {
         const int result = write_ready(b, &b->error);
         if (result < 0)
@@ -702,8 +703,8 @@ static void take_end(void *context)
     const int result = finish(b);
     give_up(b, result);
     b->complete = result == 0;
-    if (b->complete && b->told)
-        b->told(b->told_context, true);
+    if (b->complete && b->ended)
+        b->ended(b->end_context, true);
 }
 
 static const struct pf_follower following = {take_round, take_read, take_delivered, take_end};
@@ -713,9 +714,9 @@ static const struct pf_follower beginning = {take_round, take_first, take_delive
 static void take_first(void *context, const struct perfile_record *record)
 {
     struct builder *b = context;
-    b->begun = reads_all(b->session);
-    b->session->follower = b->begun ? &following : NULL;
-    if (b->begun)
+    b->started = reads_all(b->session);
+    b->session->follower = b->started ? &following : NULL;
+    if (b->started)
         take_read(b, record);
 }
 
@@ -727,7 +728,7 @@ static void take_session(void *context, struct perfile_session *session)
     struct builder *b = context;
     if (b->result < 0 || b->complete || b->written)
         return;
-    if (b->begun) {
+    if (b->started) {
         close_contents(b);
         b->result = open_contents(b, &b->error);
         if (b->result < 0)
@@ -743,8 +744,8 @@ static void take_close(void *context)
     struct builder *b = context;
     b->reader->follower.opened = NULL;
     b->reader->follower.closed = NULL;
-    if (b->told && !b->complete)
-        b->told(b->told_context, false);
+    if (b->ended && !b->complete)
+        b->ended(b->end_context, false);
     close_contents(b);
     pf_free(b->allocator, b, sizeof(*b));
 }
@@ -785,8 +786,8 @@ int perfile_index_follow(struct perfile_reader *reader, const struct perfile_sin
     const int result = open_builder(reader, sink, &usual, &b, error);
     if (result < 0)
         return result;
-    b->told = ended;
-    b->told_context = context;
+    b->ended = ended;
+    b->end_context = context;
     return 0;
 }
 

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { KERNEL_PID = -1, LATER_MOST = 1 << 19 };
+enum { KERNEL_PID = -1, LATER_MAX = 1 << 19 };
 
 /* A treap by start address, ordered as a heap by random priorities: its depth is logarithmic whatever the addresses. */
 struct perfile_space {
@@ -18,11 +18,11 @@ struct perfile_space {
 
 /* How long a process that ended may still be asked for. */
 static const uint64_t REMEMBERED_NS = 1000000000;
-enum { TRIM_LEAST = 8 << 20 };
+enum { TRIM_MIN = 8 << 20 };
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator)
 {
-    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX, .epoch = 1, .trim_at = TRIM_LEAST};
+    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX, .epoch = 1, .trim_at = TRIM_MIN};
     pf_arena_open(&maps->arena, allocator);
     pf_arena_open(&maps->retired, allocator);
     pf_map_open(&maps->spaces, allocator);
@@ -299,8 +299,8 @@ int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_
 {
     if (like->start >= like->end)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "map", "it is empty");
-    if (maps->later_count >= LATER_MOST)
-        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "map", "too many, at most %d", LATER_MOST);
+    if (maps->later_count >= LATER_MAX)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "map", "too many, at most %d", LATER_MAX);
     const struct perfile_map *map = make_map(maps, like, like->end);
     /* at equal times what was added first holds first */
     const struct pf_heap_item item = {.time = time, .number = maps->later_count, .value = (uintptr_t)map};
@@ -606,7 +606,7 @@ static void take_over(struct pf_maps *maps, struct pf_maps *moved)
     swap_maps(&maps->ended, &moved->ended);
     memset(maps->recent, 0, sizeof(maps->recent));
     maps->bytes = moved->bytes;
-    maps->trim_at = 2 * maps->bytes + TRIM_LEAST;
+    maps->trim_at = 2 * maps->bytes + TRIM_MIN;
 }
 
 bool pf_maps_trim(struct pf_maps *maps)

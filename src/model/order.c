@@ -9,7 +9,7 @@ enum { FIRST_BYTES = 2 * 1024, CHUNK_BYTES = 256 * 1024 };
 struct pf_order_chunk {
     struct pf_order_chunk *next;
     uint32_t used;
-    uint32_t room;
+    uint32_t capacity;
     _Alignas(8) uint8_t data[];
 };
 
@@ -22,7 +22,7 @@ static void free_chunks(struct pf_order *order, struct pf_order_chunk *chunk)
 {
     while (chunk) {
         struct pf_order_chunk *next = chunk->next;
-        pf_free(order->allocator, chunk, sizeof(*chunk) + chunk->room);
+        pf_free(order->allocator, chunk, sizeof(*chunk) + chunk->capacity);
         chunk = next;
     }
 }
@@ -31,8 +31,8 @@ void pf_order_close(struct pf_order *order)
 {
     free_chunks(order, order->first);
     free_chunks(order, order->spare);
-    pf_free(order->allocator, order->runs, order->run_room * sizeof(*order->runs));
-    pf_free(order->allocator, order->losers, order->loser_room * sizeof(*order->losers));
+    pf_free(order->allocator, order->runs, order->run_capacity * sizeof(*order->runs));
+    pf_free(order->allocator, order->losers, order->loser_capacity * sizeof(*order->losers));
     pf_order_open(order, order->allocator);
 }
 
@@ -44,13 +44,13 @@ static uint32_t entry_bytes(uint32_t record_bytes)
 
 static struct pf_order_chunk *new_chunk(struct pf_order *order, uint32_t bytes)
 {
-    uint32_t room = FIRST_BYTES;
-    while (room < CHUNK_BYTES && room < order->bytes / 4)
-        room *= 2;
-    room = bytes > room ? bytes : room;
-    struct pf_order_chunk *chunk = pf_resize(order->allocator, NULL, 0, sizeof(*chunk) + room);
+    uint32_t capacity = FIRST_BYTES;
+    while (capacity < CHUNK_BYTES && capacity < order->bytes / 4)
+        capacity *= 2;
+    capacity = bytes > capacity ? bytes : capacity;
+    struct pf_order_chunk *chunk = pf_resize(order->allocator, NULL, 0, sizeof(*chunk) + capacity);
     if (chunk)
-        chunk->room = room;
+        chunk->capacity = capacity;
     return chunk;
 }
 
@@ -58,9 +58,9 @@ static struct pf_order_chunk *new_chunk(struct pf_order *order, uint32_t bytes)
 static struct pf_order_chunk *add_chunk(struct pf_order *order, uint32_t bytes)
 {
     struct pf_order_chunk *chunk;
-    while ((chunk = order->spare) && chunk->room < bytes) {
+    while ((chunk = order->spare) && chunk->capacity < bytes) {
         order->spare = chunk->next;
-        pf_free(order->allocator, chunk, sizeof(*chunk) + chunk->room);
+        pf_free(order->allocator, chunk, sizeof(*chunk) + chunk->capacity);
     }
     if (chunk)
         order->spare = chunk->next;
@@ -78,8 +78,9 @@ static struct pf_order_chunk *add_chunk(struct pf_order *order, uint32_t bytes)
 
 static bool start_run(struct pf_order *order, struct pf_order_chunk *chunk, uint64_t time)
 {
-    if (!pf_grow(order->allocator, &order->runs, &order->run_room, order->run_count + 1, sizeof(*order->runs)) ||
-        !pf_grow(order->allocator, &order->losers, &order->loser_room, order->run_count + 1, sizeof(*order->losers)))
+    if (!pf_grow(order->allocator, &order->runs, &order->run_capacity, order->run_count + 1, sizeof(*order->runs)) ||
+        !pf_grow(order->allocator, &order->losers, &order->loser_capacity, order->run_count + 1,
+                 sizeof(*order->losers)))
         return false;
     order->min_time = pf_min(order->min_time, time);
     order->runs[order->run_count++] = (struct pf_order_run){.chunk = chunk, .at = chunk->used, .time = time};
@@ -90,7 +91,7 @@ bool pf_order_push(struct pf_order *order, const struct perfile_record *record)
 {
     uint32_t bytes = entry_bytes(record->bytes);
     struct pf_order_chunk *chunk = order->last;
-    if (PF_UNLIKELY(!chunk || chunk->room - chunk->used < bytes)) {
+    if (PF_UNLIKELY(!chunk || chunk->capacity - chunk->used < bytes)) {
         chunk = add_chunk(order, bytes);
         if (!chunk)
             return false;
@@ -144,7 +145,7 @@ bool pf_order_leave_from(struct pf_order *order, uint64_t time)
 
 /* Keys that are no run's. */
 #define RUN_OVER UINT32_MAX
-#define NOBODY (UINT32_MAX - 1)
+#define NO_ONE (UINT32_MAX - 1)
 
 /* Without a jump: which run comes next cannot be foreseen. */
 static inline void play(struct pf_order_key *loser, struct pf_order_key *winner)
@@ -161,17 +162,17 @@ static inline void play(struct pf_order_key *loser, struct pf_order_key *winner)
 
 void pf_order_flush(struct pf_order *order, uint64_t limit)
 {
-    const struct pf_order_key nobody = {.run = NOBODY};
+    const struct pf_order_key none = {.run = NO_ONE};
     struct pf_order_key *losers = order->losers;
     const size_t count = order->run_count;
     for (size_t i = 0; i < count; i++)
-        losers[i] = nobody;
+        losers[i] = none;
     for (size_t i = 0; i < count; i++) {
         struct pf_order_key key = {order->runs[i].time, (uint32_t)i};
-        size_t place = (count + i) / 2;
-        for (; place && losers[place].run != NOBODY; place /= 2)
-            play(&losers[place], &key);
-        losers[place] = key; /* it waits for who comes from the other side, or has won all */
+        size_t position = (count + i) / 2;
+        for (; position && losers[position].run != NO_ONE; position /= 2)
+            play(&losers[position], &key);
+        losers[position] = key; /* it waits for who comes from the other side, or has won all */
     }
     order->flushing = true;
     order->limit = limit;
@@ -181,8 +182,8 @@ void pf_order_flush(struct pf_order *order, uint64_t limit)
 static inline void replay(struct pf_order *order, struct pf_order_key key, size_t run)
 {
     struct pf_order_key *losers = order->losers;
-    for (size_t place = (order->run_count + run) / 2; place; place /= 2)
-        play(&losers[place], &key);
+    for (size_t position = (order->run_count + run) / 2; position; position /= 2)
+        play(&losers[position], &key);
     losers[0] = key;
 }
 
@@ -209,7 +210,7 @@ static void stop_flushing(struct pf_order *order)
 }
 
 /* Many runs, or many sessions of a merge, are too much to be near: what a run has after its next record is asked for. */
-static void fetch_behind(const struct perfile_record *record)
+static void fetch_after(const struct perfile_record *record)
 {
     const uint8_t *next = (const uint8_t *)record + entry_bytes(record->bytes);
     for (unsigned line = 0; line < 3; line++)
@@ -230,7 +231,7 @@ static inline void advance(struct pf_order *order, size_t number, uint32_t bytes
         run->at = 0;
     }
     run->time = record_of(run)->time;
-    fetch_behind(record_of(run));
+    fetch_after(record_of(run));
     replay(order, (struct pf_order_key){run->time, (uint32_t)number}, number);
 }
 

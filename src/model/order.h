@@ -31,9 +31,9 @@ struct pf_order {
     struct pf_order_chunk *spare;
     struct pf_order_run *runs; /* as they began; while flushing some are over */
     size_t run_count;
-    size_t run_room;
+    size_t run_capacity;
     struct pf_order_key *losers; /* while flushing: of the game at each place of a tree of the runs; at 0 who won all */
-    size_t loser_room;
+    size_t loser_capacity;
     uint64_t run_last_time; /* of the run that grows */
     uint64_t min_time;      /* of what is held */
     uint64_t max_time;      /* ever seen */

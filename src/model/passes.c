@@ -4,7 +4,7 @@
 #include "model/session.h"
 
 /* So many times, about, a stretch of a file is read at most: what is held grows with it then. */
-enum { PASSES_MOST = 8 };
+enum { PASSES_MAX = 8 };
 
 static struct pf_frame *frame_of(const struct perfile_session *session)
 {
@@ -24,8 +24,8 @@ void pf_session_hold_little(struct perfile_session *session, uint64_t bytes)
         reader->index.data || session->follower)
         return;
     struct pf_passes *passes = &session->passes;
-    passes->room_bytes = pf_min(bytes, reader->options.limit_queue_bytes);
-    session->hold_bytes = passes->room_bytes;
+    passes->capacity_bytes = pf_min(bytes, reader->options.limit_queue_bytes);
+    session->hold_bytes = passes->capacity_bytes;
     mark(session, &passes->marks[2]);
     passes->marks[0] = passes->marks[1] = passes->marks[2];
 }
@@ -43,7 +43,7 @@ static void begin(struct perfile_session *session)
     struct perfile_reader *reader = session->reader;
     struct pf_passes *passes = &session->passes;
     passes->on = true;
-    passes->taken = passes->horizon;
+    passes->consumed = passes->horizon;
     passes->horizon = UINT64_MAX;
     passes->until = session->at_end ? UINT64_MAX : frame_of(session)->at;
     passes->counts = reader->counts;
@@ -94,7 +94,7 @@ bool pf_passes_leave(struct perfile_session *session, const struct perfile_recor
 {
     const struct pf_passes *passes = &session->passes;
     const bool waits = pf_session_must_wait(session, record);
-    if (passes->on && (!waits || record->time < passes->taken))
+    if (passes->on && (!waits || record->time < passes->consumed))
         return true;
     if (!waits || record->time < passes->horizon)
         return false;
@@ -107,18 +107,18 @@ bool pf_passes_hold_less(struct perfile_session *session)
     struct pf_order *order = &session->order;
     struct pf_passes *passes = &session->passes;
     const struct pf_pass_mark *from = &passes->marks[passes->on ? 0 : 1];
-    if (!passes->room_bytes || !from->can_enter || (passes->on && !can_leave(session)))
+    if (!passes->capacity_bytes || !from->can_enter || (passes->on && !can_leave(session)))
         return true;
     const uint64_t stretch = frame_of(session)->at - from->entry.offset;
-    const uint64_t room = pf_max(passes->room_bytes, stretch / PASSES_MOST);
+    const uint64_t capacity = pf_max(passes->capacity_bytes, stretch / PASSES_MAX);
     const uint64_t first = order->min_time;
     uint64_t end = pf_min(passes->horizon, order->max_time + 1);
-    while (order->bytes > room && end - first > 1) {
+    while (order->bytes > capacity && end - first > 1) {
         end = passes->horizon = first + (end - first + 1) / 2;
         if (!pf_order_leave_from(order, end))
             return false;
     }
     /* of one time there may be any number */
-    session->hold_bytes = pf_min(pf_max(room, 2 * order->bytes), session->reader->options.limit_queue_bytes);
+    session->hold_bytes = pf_min(pf_max(capacity, 2 * order->bytes), session->reader->options.limit_queue_bytes);
     return true;
 }

@@ -14,14 +14,14 @@ struct pf_pass_mark {
 };
 
 struct pf_passes {
-    uint64_t room_bytes; /* what may be held; 0: all, and there are no passes */
-    uint64_t horizon;    /* records of this time and later are left in the file; UINT64_MAX: none is */
-    uint64_t limit;      /* up to here all comes before reading goes on; 0: it goes on */
+    uint64_t capacity_bytes; /* what may be held; 0: all, and there are no passes */
+    uint64_t horizon;        /* records of this time and later are left in the file; UINT64_MAX: none is */
+    uint64_t limit;          /* up to here all comes before reading goes on; 0: it goes on */
     struct pf_pass_mark
         marks[3]; /* where the two rounds before began, and the one that is read: rounds hold back two */
     /* of a pass: */
     bool on;
-    uint64_t taken;               /* what is earlier was delivered before */
+    uint64_t consumed;            /* what is earlier was delivered before */
     uint64_t until;               /* where it ends; UINT64_MAX: at the end of the file */
     struct perfile_counts counts; /* of the reader there, */
     size_t diagnostic_count;      /* and what it has told */

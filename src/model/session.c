@@ -84,7 +84,7 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
         !pf_maps_advance(&session->maps, now->time))
         return pf_fail_memory(error, "maps");
     if (PF_LIKELY(now->type == PERFILE_RECORD_SAMPLE)) {
-        session->given++;
+        session->delivered++;
         return 1;
     }
     if (PF_UNLIKELY(session->nameless))
@@ -113,14 +113,14 @@ static bool leave_out(struct perfile_session *session, const struct perfile_reco
 }
 
 /* True: the sample is taken, and is not given any more. */
-static bool is_taken(struct perfile_session *session, const struct perfile_record *record)
+static bool is_used(struct perfile_session *session, const struct perfile_record *record)
 {
     if (!session->take(session->take_context, record) || record->type != PERFILE_RECORD_SAMPLE ||
         !pf_session_must_wait(session, record))
         return false;
     session->unordered += record->time < session->settled;
     session->order.max_time = pf_max(session->order.max_time, record->time);
-    session->given++;
+    session->delivered++;
     return true;
 }
 
@@ -128,7 +128,7 @@ static bool is_taken(struct perfile_session *session, const struct perfile_recor
 
 void pf_session_flush(struct perfile_session *session, uint64_t limit)
 {
-    session->plain = !session->has_filter && !session->follower && !session->passes.room_bytes && !session->heads;
+    session->plain = !session->has_filter && !session->follower && !session->passes.capacity_bytes && !session->heads;
     session->passes.limit = limit;
     pf_order_flush(&session->order, pf_min(limit, session->passes.horizon - 1));
 }
@@ -141,7 +141,7 @@ static void end_round(struct perfile_session *session)
     session->can_enter = pf_reader_entry(session->reader, &session->round_at);
     session->counts_at = session->reader->counts;
     session->round_over = true;
-    if (PF_UNLIKELY(session->passes.room_bytes))
+    if (PF_UNLIKELY(session->passes.capacity_bytes))
         pf_passes_mark(session);
     pf_session_flush(session, session->round_limit);
     session->settled = session->round_limit;
@@ -174,7 +174,7 @@ static void end_reading(struct perfile_session *session)
         return;
     }
     session->at_end = true;
-    if (session->passes.room_bytes)
+    if (session->passes.capacity_bytes)
         pf_passes_mark(session);
     pf_reader_rest(session->reader);
     pf_session_flush(session, UINT64_MAX);
@@ -219,7 +219,7 @@ static void pass_over(struct perfile_session *session)
 /* Samples are for the order of time, and for who previews them. */
 static bool holds_all(const struct perfile_session *session)
 {
-    return !session->passes.room_bytes && !session->follower && !session->resumed_until && !session->first_wanted &&
+    return !session->passes.capacity_bytes && !session->follower && !session->resumed_until && !session->first_wanted &&
            session->skips.at == UINT64_MAX;
 }
 
@@ -241,7 +241,7 @@ static int hold_samples(struct perfile_session *session, const struct perfile_re
     int result;
     while ((result = pf_reader_next(session->reader, read, error)) > 0 && (*read)->type == PERFILE_RECORD_SAMPLE &&
            pf_session_must_wait(session, *read)) {
-        if (session->take && is_taken(session, *read))
+        if (session->take && is_used(session, *read))
             continue;
         result = hold(session, *read, error);
         *read = NULL;
@@ -256,11 +256,11 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
 {
     for (;;) {
         const struct perfile_record *read = session->order.flushing ? pf_order_pop(&session->order) : NULL;
-        if (PF_UNLIKELY(session->passes.room_bytes) && read)
+        if (PF_UNLIKELY(session->passes.capacity_bytes) && read)
             pf_reader_rest(session->reader); /* until all of these are given */
         if (read)
             return deliver(session, read, record, error);
-        if (PF_UNLIKELY(session->passes.room_bytes) && pf_passes_step(session))
+        if (PF_UNLIKELY(session->passes.capacity_bytes) && pf_passes_step(session))
             continue;
         if (session->at_end && !session->passes.on) {
             pf_order_close(&session->order); /* those who keep the session for its names need the memory */
@@ -280,13 +280,13 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
         }
         if (PF_UNLIKELY(!read))
             continue;
-        if (PF_UNLIKELY(session->passes.room_bytes) && pf_passes_leave(session, read))
+        if (PF_UNLIKELY(session->passes.capacity_bytes) && pf_passes_leave(session, read))
             continue;
         if (PF_UNLIKELY(session->follower != NULL))
             session->follower->read(session->follower_context, read);
         if (PF_UNLIKELY(session->resumed_until) && was_delivered(session, read))
             continue;
-        if (session->take && is_taken(session, read))
+        if (session->take && is_used(session, read))
             continue;
         if (PF_LIKELY(pf_session_must_wait(session, read))) {
             if (PF_UNLIKELY(read->time < session->first_wanted) && leave_out(session, read))
@@ -462,7 +462,7 @@ static void end_early(struct perfile_session *session)
     if (session->ended && session->reader->index.data)
         pf_index_count_rest(session);
     else if (session->ended) /* some of those that were read wait for their turn */
-        session->left_out = session->reader->counts.samples - session->given;
+        session->left_out = session->reader->counts.samples - session->delivered;
 }
 
 /* ---- the public calls ---- */
@@ -555,7 +555,7 @@ static int next_record(struct perfile_session *session, const struct perfile_rec
     }
     if (session->exit_pending) {
         session->exit_pending = false;
-        pf_threads_forget(&session->threads, session->exit_tid);
+        pf_threads_discard(&session->threads, session->exit_tid);
     }
     const int result = session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
     if (PF_UNLIKELY(result > 0 && (*record)->time > session->last_wanted && (*record)->time != UINT64_MAX))
@@ -580,7 +580,7 @@ static inline int next_in_turn(struct perfile_session *session, const struct per
     *record = session->record = now;
     session->unordered += now->time < session->last_time;
     session->last_time = pf_max(session->last_time, now->time);
-    session->given++;
+    session->delivered++;
     return 1;
 }
 

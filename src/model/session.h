@@ -37,8 +37,8 @@ struct perfile_session {
     uint64_t unordered;
     uint64_t settled; /* the order of the recording itself says that earlier times cannot come any more */
     uint64_t first_wanted, last_wanted;
-    uint64_t left_out; /* samples before first_wanted */
-    uint64_t given;    /* samples that were delivered */
+    uint64_t left_out;  /* samples before first_wanted */
+    uint64_t delivered; /* samples that were delivered */
     /* of a reader that has an index, and of who makes one: */
     struct pf_skips skips;
     bool (*unwanted)(void *context, const struct perfile_block *block); /* NULL: all samples are wanted */

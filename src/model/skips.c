@@ -15,9 +15,9 @@ void pf_skips_open(struct pf_skips *skips, struct perfile_reader *reader,
     if (!reader->index.data)
         return;
     const struct pf_index_tail tail = pf_index_tail_of(reader);
-    uint64_t bytes, least;
+    uint64_t bytes, min;
     if (!pf_multiply(tail.blocks.count, sizeof(struct perfile_block), &bytes) || bytes != tail.blocks.bytes ||
-        !pf_add(tail.queue_bytes, QUEUE_SLACK, &least) || least > reader->options.limit_queue_bytes)
+        !pf_add(tail.queue_bytes, QUEUE_SLACK, &min) || min > reader->options.limit_queue_bytes)
         return;
     skips->blocks = pf_index_piece_at(reader, &tail.blocks);
     skips->block_count = skips->blocks ? tail.blocks.count : 0;
@@ -61,7 +61,7 @@ static bool next_block(struct pf_skips *skips, uint64_t at)
 {
     while (skips->next_block < skips->block_count) {
         const struct perfile_block block = block_at(skips, skips->next_block++);
-        if (block.end <= at || block.lacks & PF_INDEX_NEEDED)
+        if (block.end <= at || block.missing & PF_INDEX_NEEDED)
             continue;
         skips->gaps = gaps_of(skips, &block);
         return true;
@@ -73,7 +73,7 @@ static bool next_block(struct pf_skips *skips, uint64_t at)
 static bool find_gap(struct pf_skips *skips, uint64_t at, struct pf_index_gap *gap)
 {
     do {
-        for (skips->behind = skips->gaps; take_gap(&skips->behind, gap); skips->gaps = skips->behind)
+        for (skips->after = skips->gaps; take_gap(&skips->after, gap); skips->gaps = skips->after)
             if (gap->at >= at)
                 return true;
     } while (next_block(skips, at));
@@ -94,7 +94,7 @@ bool pf_skips_take(struct pf_skips *skips, struct pf_index_gap *gap)
         skips->at = gap->at;
         if (gap->at > frame->at)
             return false;
-        skips->gaps = skips->behind;
+        skips->gaps = skips->after;
         if (is_possible(skips, gap) && skips->unwanted(skips->context, &block)) {
             pf_reader_pass_over(skips->reader, gap->at + gap->bytes, gap->samples, gap->last_time);
             return true;

@@ -31,8 +31,8 @@ struct pf_skips {
     const uint8_t *blocks; /* in the index */
     uint64_t block_count;
     uint64_t next_block;
-    struct pf_index_gaps gaps;   /* of the block before that, ... */
-    struct pf_index_gaps behind; /* ... and from behind the first of them */
+    struct pf_index_gaps gaps;  /* of the block before that, ... */
+    struct pf_index_gaps after; /* ... and from behind the first of them */
     bool (*unwanted)(void *context, const struct perfile_block *block);
     void *context;
 };

@@ -18,11 +18,11 @@ void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator 
 
 void pf_threads_close(struct pf_threads *threads)
 {
-    pf_free(threads->arena.allocator, threads->names, threads->name_room * sizeof(*threads->names));
+    pf_free(threads->arena.allocator, threads->names, threads->name_capacity * sizeof(*threads->names));
     pf_free(threads->arena.allocator, threads->recent, PF_THREADS_RECENT * sizeof(*threads->recent));
     threads->names = NULL;
     threads->recent = NULL;
-    threads->name_room = 0;
+    threads->name_capacity = 0;
     threads->name_count = 1;
     pf_arena_close(&threads->arena);
     pf_map_close(&threads->pages);
@@ -48,7 +48,8 @@ static uint32_t intern(struct pf_threads *threads, const char *text)
     const uint32_t known = known_text(threads, text);
     const size_t number = threads->name_count;
     if (known || number >= UINT32_MAX ||
-        !pf_grow(threads->arena.allocator, &threads->names, &threads->name_room, number + 1, sizeof(*threads->names)))
+        !pf_grow(threads->arena.allocator, &threads->names, &threads->name_capacity, number + 1,
+                 sizeof(*threads->names)))
         return known;
     threads->names[number] = pf_arena_text(&threads->arena, text, strlen(text));
     if (!threads->names[number] || !pf_map_put(&threads->texts, pf_hash_text(text), number))
@@ -60,7 +61,7 @@ static uint32_t intern(struct pf_threads *threads, const char *text)
 /* ---- names ---- */
 
 /* The number of its name; NULL: no thread of its page has one. */
-static uint32_t *place_of(const struct pf_threads *threads, int32_t tid)
+static uint32_t *position_of(const struct pf_threads *threads, int32_t tid)
 {
     uint64_t page;
     if (!pf_map_get(&threads->pages, (uint32_t)tid / PF_THREADS_OF_PAGE, &page))
@@ -70,34 +71,34 @@ static uint32_t *place_of(const struct pf_threads *threads, int32_t tid)
 
 static const char *known_name(const struct pf_threads *threads, int32_t tid)
 {
-    const uint32_t *place = place_of(threads, tid);
-    if (place && *place)
-        return threads->names[*place];
+    const uint32_t *position = position_of(threads, tid);
+    if (position && *position)
+        return threads->names[*position];
     return tid == 0 ? "swapper" : NULL; /* the idle thread of each CPU */
 }
 
 static bool set_name(struct pf_threads *threads, int32_t tid, uint32_t number)
 {
-    uint32_t *place = place_of(threads, tid);
+    uint32_t *position = position_of(threads, tid);
     if (threads->recent)
         threads->recent[(uint32_t)tid % PF_THREADS_RECENT].name = NULL;
-    if (!place && number) {
+    if (!position && number) {
         uint32_t *page = pf_arena_new(&threads->arena, PF_THREADS_OF_PAGE * sizeof(*page));
         if (!page || !pf_map_put(&threads->pages, (uint32_t)tid / PF_THREADS_OF_PAGE, (uintptr_t)page))
             return false;
-        place = page + (uint32_t)tid % PF_THREADS_OF_PAGE;
+        position = page + (uint32_t)tid % PF_THREADS_OF_PAGE;
     }
-    if (place)
-        *place = number;
+    if (position)
+        *position = number;
     return true;
 }
 
 /* A new thread has the name of who made it. */
 static bool take_name(struct pf_threads *threads, int32_t tid, int32_t parent)
 {
-    const uint32_t *place = place_of(threads, parent);
-    const char *name = place && *place ? NULL : known_name(threads, parent);
-    const uint32_t number = name ? intern(threads, name) : place ? *place : 0;
+    const uint32_t *position = position_of(threads, parent);
+    const char *name = position && *position ? NULL : known_name(threads, parent);
+    const uint32_t number = name ? intern(threads, name) : position ? *position : 0;
     return (number || !name) && set_name(threads, tid, number);
 }
 
@@ -156,7 +157,7 @@ bool pf_threads_set_name(struct pf_threads *threads, int32_t tid, const char *na
     return (number || !name) && set_name(threads, tid, number);
 }
 
-void pf_threads_forget(struct pf_threads *threads, int32_t tid)
+void pf_threads_discard(struct pf_threads *threads, int32_t tid)
 {
     (void)set_name(threads, tid, 0); /* which needs no memory */
 }

@@ -17,7 +17,7 @@ struct pf_threads {
     struct pf_arena arena;
     struct pf_map pages; /* tid / PF_THREADS_OF_PAGE to the numbers of the names of these threads, a pointer */
     const char **names;  /* by number; 0: there is none */
-    size_t name_count, name_room;
+    size_t name_count, name_capacity;
     struct pf_map texts;              /* hash of a name to its number */
     struct pf_map asked;              /* tid to ":TID", that was given instead of a name; 0: not since it has one */
     struct pf_map later;              /* such a ":TID" to the name that came later */
@@ -38,7 +38,7 @@ void pf_threads_walk(const struct pf_threads *threads, void (*take)(void *contex
 /* The thread has this name now. False when out of memory. */
 bool pf_threads_set_name(struct pf_threads *threads, int32_t tid, const char *name);
 /* The thread has ended: it has no name any more. */
-void pf_threads_forget(struct pf_threads *threads, int32_t tid);
+void pf_threads_discard(struct pf_threads *threads, int32_t tid);
 /* ":TID" when there is none. */
 const char *pf_threads_name(struct pf_threads *threads, int32_t tid);
 /* The first name that a thread got after its ":TID" was asked for; `name` itself for all that is no such text. */

@@ -21,9 +21,9 @@
 
 enum {
     TAR_BLOCK = 512,
-    PATH_MOST = 4096,
-    NAME_ROOM = 100,
-    HEX_ROOM = 2 * 20 + 1,
+    PATH_MAX = 4096,
+    NAME_CAPACITY = 100,
+    HEX_CAPACITY = 2 * 20 + 1,
     READ_BYTES = 1 << 16,
     TEXT_BYTES_MAX = 64 << 20
 };
@@ -62,7 +62,7 @@ static void put_header(struct archive *a, const char *name, int type, uint64_t b
 {
     char header[TAR_BLOCK] = "";
     unsigned sum = 0;
-    memcpy(header, name, strnlen(name, NAME_ROOM));
+    memcpy(header, name, strnlen(name, NAME_CAPACITY));
     put_octal(header + 100, 8, type == TYPE_LINK ? 0777 : 0644);
     put_octal(header + 108, 8, 0);
     put_octal(header + 116, 8, 0);
@@ -70,7 +70,7 @@ static void put_header(struct archive *a, const char *name, int type, uint64_t b
     put_octal(header + 136, 12, 0);
     memset(header + 148, ' ', 8);
     header[156] = (char)type;
-    memcpy(header + 157, link, strnlen(link, NAME_ROOM));
+    memcpy(header + 157, link, strnlen(link, NAME_CAPACITY));
     memcpy(header + 257, "ustar  ", 8); /* GNU's */
     for (size_t i = 0; i < sizeof(header); i++)
         sum += (unsigned char)header[i];
@@ -81,7 +81,7 @@ static void put_header(struct archive *a, const char *name, int type, uint64_t b
 static void put_long(struct archive *a, int type, const char *text)
 {
     const size_t bytes = strlen(text) + 1;
-    if (bytes <= NAME_ROOM)
+    if (bytes <= NAME_CAPACITY)
         return;
     put_header(a, "././@LongLink", type, bytes, "");
     pf_put(a->out, text, bytes);
@@ -174,7 +174,7 @@ static bool is_plain(const char *name)
         if ((length == 1 && part[0] == '.') || (length == 2 && memcmp(part, "..", 2) == 0))
             return false;
     }
-    return *name && strlen(name) < PATH_MOST;
+    return *name && strlen(name) < PATH_MAX;
 }
 
 static const char *leaf_of(const char *name, const char *path)
@@ -184,14 +184,14 @@ static const char *leaf_of(const char *name, const char *path)
 
 static bool put_leaf(struct archive *a, const char *folder, const char *leaf, const char *path)
 {
-    char member[PATH_MOST + HEX_ROOM + 32];
+    char member[PATH_MAX + HEX_CAPACITY + 32];
     snprintf(member, sizeof(member), "%s/%s", folder, leaf);
     return put_file(a, path, member);
 }
 
 static void put_link(struct archive *a, const char *folder, const char *hex)
 {
-    char member[HEX_ROOM + 16], target[PATH_MOST + HEX_ROOM + 8];
+    char member[HEX_CAPACITY + 16], target[PATH_MAX + HEX_CAPACITY + 8];
     snprintf(member, sizeof(member), ".build-id/%.2s/%s", hex, hex + 2);
     snprintf(target, sizeof(target), "../../%s", folder);
     put_member(a, member, TYPE_LINK, 0, target);
@@ -205,7 +205,7 @@ static void miss(struct archive *a, const char *name)
 
 static bool put_found(struct archive *a, const char *name, const char *hex, const struct pf_found *found)
 {
-    char folder[PATH_MOST + HEX_ROOM];
+    char folder[PATH_MAX + HEX_CAPACITY];
     snprintf(folder, sizeof(folder), "%s/%s", name + strspn(name, "/"), hex);
     if (!found->path || !is_plain(name) || !put_leaf(a, folder, leaf_of(name, found->path), found->path))
         return false;
@@ -224,7 +224,7 @@ static int take(void *context, const char *name, const uint8_t *id, size_t bytes
 {
     struct archive *a = context;
     struct pf_found found = {.path = NULL};
-    char hex[HEX_ROOM] = "";
+    char hex[HEX_CAPACITY] = "";
     for (size_t i = 0; i < bytes; i++)
         snprintf(hex + 2 * i, 3, "%02x", id[i]);
     if (!bytes) {
@@ -244,7 +244,7 @@ static int take(void *context, const char *name, const uint8_t *id, size_t bytes
     return a->failure;
 }
 
-static void tell(const struct archive *a)
+static void report_notes(const struct archive *a)
 {
     const struct perfile_symbol_options *symbols = a->options->symbols;
     char others[40] = "", text[256];
@@ -268,7 +268,7 @@ static int write_archive(struct perfile_reader *reader, const struct perfile_out
         .options = options, .out = out, .find = pf_find_options_of(options->symbols, out->allocator), .error = error};
     const struct perfile_build_ids_options how = {
         .size = sizeof(how), .with_hits = true, .allocator = out->allocator, .take = take, .context = &a};
-    pf_find_learn(&a.find, reader);
+    pf_find_load(&a.find, reader);
     a.block = pf_resize(out->allocator, NULL, 0, READ_BYTES);
     int result = a.block && pf_bundle_load(&a.find) == 0 ? perfile_build_ids_list(reader, &how, error)
                                                          : pf_fail_memory(error, "archive");
@@ -277,7 +277,7 @@ static int write_archive(struct perfile_reader *reader, const struct perfile_out
                          a.failure == PERFILE_ERROR_MEMORY ? "out of memory" : "it cannot be written");
     if (result == 0) {
         pf_put(out, end, sizeof(end));
-        tell(&a);
+        report_notes(&a);
     }
     pf_bundle_unload(&a.find);
     pf_free(out->allocator, a.block, READ_BYTES);

@@ -196,7 +196,7 @@ static int put_recording(struct bundling *b, struct perfile_reader *reader, stru
     return result;
 }
 
-static void tell(const struct bundling *b)
+static void report_notes(const struct bundling *b)
 {
     const struct perfile_symbol_options *symbols = b->options->symbols;
     char others[40] = "", text[256];
@@ -223,7 +223,7 @@ static int bundle(struct bundling *b, struct perfile_reader *reader, struct perf
     if (result >= 0 && b->list)
         pf_put_format(b->list, "%12" PRIu64 " %12" PRIu64 "  %" PRIu64 " files\n", b->stored, b->bytes, b->files);
     if (result >= 0)
-        tell(b);
+        report_notes(b);
     return result;
 }
 

@@ -89,11 +89,11 @@ static void put_new_findings(struct checked *checked)
 
 static void check_features(struct checked *checked, const char *rule, int severity)
 {
-    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    const struct perfile_visitor none = {.size = sizeof(none)};
     for (size_t i = 0; i < perfile_feature_count(checked->reader); i++) {
         const struct perfile_feature *feature = perfile_feature_get(checked->reader, i);
         struct perfile_error error;
-        if (!feature->readable || perfile_feature_visit(checked->reader, feature->number, &nobody, &error) >= 0)
+        if (!feature->readable || perfile_feature_visit(checked->reader, feature->number, &none, &error) >= 0)
             continue;
         if (error.code == PERFILE_ERROR_MEMORY) {
             checked->short_of_memory = true;
@@ -238,7 +238,7 @@ struct kept {
     const struct perfile_allocator *allocator;
     struct pf_arena arena; /* texts */
     struct perfile_diagnostic *all;
-    size_t count, room;
+    size_t count, capacity;
     size_t next; /* one behind the row that is asked for */
     bool failed; /* out of memory */
 };
@@ -253,7 +253,7 @@ static const char *keep_text(struct kept *kept, const char *text)
 static void keep(const struct checked *checked, const struct perfile_diagnostic *finding)
 {
     struct kept *kept = checked->kept;
-    if (!pf_grow(kept->allocator, &kept->all, &kept->room, kept->count + 1, sizeof(*kept->all))) {
+    if (!pf_grow(kept->allocator, &kept->all, &kept->capacity, kept->count + 1, sizeof(*kept->all))) {
         kept->failed = true;
         return;
     }
@@ -326,7 +326,7 @@ int pf_check_write_table(const struct pf_output *output, struct perfile_reader *
         result = pf_fail_memory(error, "check");
     if (result == 0)
         result = put_rows(&checked, output->info.format, error);
-    pf_free(kept.allocator, kept.all, kept.room * sizeof(*kept.all));
+    pf_free(kept.allocator, kept.all, kept.capacity * sizeof(*kept.all));
     pf_arena_close(&kept.arena);
     return result < 0 ? result : checked.findings != 0;
 }

@@ -27,7 +27,7 @@ struct data {
     struct pf_frames frames;
     struct pf_trace_texts traces;
     struct pf_text value; /* of a field */
-    bool begun;           /* the header is written */
+    bool started;         /* the header is written */
     bool any;             /* sample */
 };
 
@@ -37,14 +37,14 @@ static const char *text_of(const struct data *data, uint32_t feature)
 {
     const char *text;
     const int result = perfile_feature_text(data->reader, feature, NULL, &text, NULL);
-    return pf_memory_heed(data->out->allocator, result) == 0 ? text : NULL;
+    return pf_memory_check(data->out->allocator, result) == 0 ? text : NULL;
 }
 
 static uint64_t number_of(const struct data *data, uint32_t feature, const char *member)
 {
     uint64_t number;
     const int result = perfile_feature_number(data->reader, feature, member, &number, NULL);
-    return pf_memory_heed(data->out->allocator, result) == 0 ? number : 0;
+    return pf_memory_check(data->out->allocator, result) == 0 ? number : 0;
 }
 
 /* The file's time, as there is no other. */
@@ -75,8 +75,8 @@ static void put_command(struct data *data)
 {
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &data->json, .value = see_argument};
     pf_json_begin(&data->json, "cmdline", true);
-    (void)pf_memory_heed(data->out->allocator,
-                         perfile_feature_visit(data->reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL));
+    (void)pf_memory_check(data->out->allocator,
+                          perfile_feature_visit(data->reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL));
     pf_json_end(&data->json, true);
 }
 
@@ -93,8 +93,8 @@ static void put_clock(struct data *data)
         {"clockid", "clockid"}, {"clock-time", "clockid_time_ns"}, {"real-time", "wall_clock_ns"}};
     uint64_t value;
     for (size_t i = 0; i < PF_COUNT(members); i++)
-        if (pf_memory_heed(data->out->allocator, perfile_feature_number(data->reader, PERFILE_FEATURE_CLOCK_DATA,
-                                                                        members[i][1], &value, NULL)) == 0)
+        if (pf_memory_check(data->out->allocator, perfile_feature_number(data->reader, PERFILE_FEATURE_CLOCK_DATA,
+                                                                         members[i][1], &value, NULL)) == 0)
             pf_json_unsigned(&data->json, members[i][0], value);
 }
 
@@ -125,9 +125,9 @@ static void put_header(struct data *data)
 /* A stream says these things before its first sample. */
 static void begin(struct data *data)
 {
-    if (data->begun)
+    if (data->started)
         return;
-    data->begun = true;
+    data->started = true;
     pf_json_begin(&data->json, NULL, false);
     pf_json_unsigned(&data->json, "linux-perf-json-version", 1);
     put_header(data);
@@ -136,13 +136,13 @@ static void begin(struct data *data)
 
 /* ---- samples ---- */
 
-static bool put_place(struct data *data, const struct perfile_space *space, uint64_t ip, bool returns)
+static bool put_position(struct data *data, const struct perfile_space *space, uint64_t ip, bool returns)
 {
     struct pf_json *json = &data->json;
-    const uint32_t place = pf_frames_place(&data->frames, space, ip, returns);
-    if (place == PF_NO_FRAME)
+    const uint32_t position = pf_frames_resolve(&data->frames, space, ip, returns);
+    if (position == PF_NO_FRAME)
         return false;
-    const struct pf_frame_info *frame = pf_frames_at(&data->frames, pf_frames_function(&data->frames, place));
+    const struct pf_frame_info *frame = pf_frames_at(&data->frames, pf_frames_function(&data->frames, position));
     char text[24];
     snprintf(text, sizeof(text), "0x%" PRIx64, ip);
     pf_json_begin(json, NULL, false);
@@ -169,7 +169,7 @@ static bool put_chain(struct data *data, const struct pf_delivered *item, const 
             returns = false;
             continue;
         }
-        if (!put_place(data, pf_delivered_space(item, mode), ip, returns))
+        if (!put_position(data, pf_delivered_space(item, mode), ip, returns))
             return false;
         returns = true;
     }
@@ -185,7 +185,7 @@ static bool put_callchain(struct data *data, const struct pf_delivered *item)
         fine = put_chain(data, item, &item->sample.callchain, mode) &&
                put_chain(data, item, &item->user_chain, PERFILE_MISC_USER);
     else
-        fine = put_place(data, pf_delivered_space(item, mode), item->sample.ip, false);
+        fine = put_position(data, pf_delivered_space(item, mode), item->sample.ip, false);
     pf_json_end(&data->json, true);
     return fine;
 }
@@ -313,7 +313,7 @@ static int put_samples(struct data *data, struct perfile_error *error)
     pf_json_end(&data->json, true);
     pf_json_end(&data->json, false);
     pf_put_string(data->out, "\n");
-    pf_delivery_tell_unmatched(data->delivery, data->options->unmatched, data->options->unmatched_context);
+    pf_delivery_notify_unmatched(data->delivery, data->options->unmatched, data->options->unmatched_context);
     return 0;
 }
 
@@ -368,5 +368,5 @@ const struct pf_output pf_output_data_json = {
     .info = {"data", "json", "samples with symbols and the fields of tracepoints, as perf data convert writes them",
              false},
     .write = write_data,
-    .tells = true,
+    .reports_omissions = true,
 };

@@ -25,7 +25,7 @@ struct copy {
 
 struct batch {
     struct copy *copies;
-    size_t count, room;
+    size_t count, capacity;
     struct pf_text bytes; /* of records */
     struct pf_text lines; /* what was printed while reading */
     struct pf_text text;  /* all */
@@ -97,7 +97,7 @@ static int copy_record(const struct dump *dump, struct batch *batch, const struc
 {
     static const char zeros[8];
     const struct perfile_record *record = next->record;
-    if (!pf_grow(dump->allocator, &batch->copies, &batch->room, batch->count + 1, sizeof(*batch->copies)))
+    if (!pf_grow(dump->allocator, &batch->copies, &batch->capacity, batch->count + 1, sizeof(*batch->copies)))
         return fail_memory(batch);
     batch->copies[batch->count++] =
         (struct copy){*record, next->tracepoint, .at = batch->bytes.used, .lines_end = batch->lines.used};
@@ -184,7 +184,7 @@ static void close_batches(struct dump *dump)
 {
     for (unsigned i = 0; dump->batches && i < dump->batch_count; i++) {
         struct batch *batch = &dump->batches[i];
-        pf_free(dump->allocator, batch->copies, batch->room * sizeof(*batch->copies));
+        pf_free(dump->allocator, batch->copies, batch->capacity * sizeof(*batch->copies));
         pf_text_close(&batch->bytes);
         pf_text_close(&batch->lines);
         pf_text_close(&batch->text);

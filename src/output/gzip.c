@@ -6,14 +6,14 @@
 #include "base/error.h"
 #include "output/gzip_zlib.h"
 
-enum { GZIP_HEADER = 16, ROOM = 64 << 10 };
+enum { GZIP_HEADER = 16, CAPACITY = 64 << 10 };
 
 struct pf_gzip {
     const struct perfile_allocator *allocator;
     struct perfile_sink sink;
     z_stream stream;
     enum pf_gzip_kind kind;
-    uint8_t out[ROOM];
+    uint8_t out[CAPACITY];
 };
 
 /* zlib does not say how large a block is that it gives back. */
@@ -84,9 +84,9 @@ static int run(struct pf_gzip *gzip, int flush)
     z_stream *stream = &gzip->stream;
     do {
         stream->next_out = gzip->out;
-        stream->avail_out = ROOM;
+        stream->avail_out = CAPACITY;
         deflate(stream, flush);
-        const size_t got = ROOM - stream->avail_out;
+        const size_t got = CAPACITY - stream->avail_out;
         if (got && gzip->sink.write(gzip->sink.context, gzip->out, got) != 0)
             return -1;
     } while (stream->avail_out == 0);
@@ -119,10 +119,10 @@ int pf_gzip_expect(struct pf_gzip *gzip, enum pf_gzip_kind kind)
     gzip->stream.avail_in = 0;
     const int result = run(gzip, Z_BLOCK);
     gzip->stream.next_out = gzip->out;
-    gzip->stream.avail_out = ROOM;
+    gzip->stream.avail_out = CAPACITY;
     if (result != 0 || deflateParams(&gzip->stream, way.level, way.strategy) != Z_OK)
         return -1;
-    const size_t got = ROOM - gzip->stream.avail_out;
+    const size_t got = CAPACITY - gzip->stream.avail_out;
     return got ? gzip->sink.write(gzip->sink.context, gzip->out, got) : 0;
 }
 

@@ -11,7 +11,7 @@ enum {
     WINDOW = 32 << 10, /* how far deflate looks back */
     PART_BYTES = 128 << 10,
     OUT_BYTES = PART_BYTES + (PART_BYTES >> 8) + 64, /* what does not get smaller */
-    PARTS_MOST = 16
+    PARTS_MAX = 16
 };
 
 struct part {
@@ -29,9 +29,9 @@ struct pf_gzip_parts {
     const struct perfile_allocator *allocator;
     struct perfile_sink sink;
     unsigned threads;
-    struct part parts[PARTS_MOST];
-    size_t count, most; /* that have something, or are the next to be filled; at most */
-    bool begun;         /* the header is written */
+    struct part parts[PARTS_MAX];
+    size_t count, max; /* that have something, or are the next to be filled; at most */
+    bool started;      /* the header is written */
     uLong crc;
     uint64_t bytes;
 };
@@ -75,9 +75,9 @@ static int put(struct pf_gzip_parts *gzip, const void *data, size_t bytes)
 static int put_header(struct pf_gzip_parts *gzip)
 {
     static const uint8_t header[] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 3 /* Unix */};
-    const bool begun = gzip->begun;
-    gzip->begun = true;
-    return begun ? 0 : put(gzip, header, sizeof(header));
+    const bool started = gzip->started;
+    gzip->started = true;
+    return started ? 0 : put(gzip, header, sizeof(header));
 }
 
 /* The next part begins behind this one. */
@@ -108,7 +108,7 @@ static int put_parts(struct pf_gzip_parts *gzip)
 
 static int end_part(struct pf_gzip_parts *gzip)
 {
-    if (gzip->count == gzip->most)
+    if (gzip->count == gzip->max)
         return put_parts(gzip);
     look_back(&gzip->parts[gzip->count], &gzip->parts[gzip->count - 1]);
     gzip->count++;
@@ -162,9 +162,9 @@ int pf_gzip_parts_open(struct pf_gzip_parts **gzip, const struct perfile_allocat
     if (!made)
         return PERFILE_ERROR_MEMORY;
     *made = (struct pf_gzip_parts){.allocator = allocator, .sink = *sink, .threads = threads, .count = 1};
-    made->most = threads > 1 ? pf_min_size(2 * (size_t)threads, PARTS_MOST) : 1;
+    made->max = threads > 1 ? pf_min_size(2 * (size_t)threads, PARTS_MAX) : 1;
     made->crc = crc32(0, NULL, 0);
-    for (size_t i = 0; i < made->most; i++) {
+    for (size_t i = 0; i < made->max; i++) {
         made->parts[i].data = pf_new(allocator, WINDOW + PART_BYTES);
         made->parts[i].out = pf_new(allocator, OUT_BYTES);
         enough &= made->parts[i].data && made->parts[i].out;
@@ -176,7 +176,7 @@ void pf_gzip_parts_close(struct pf_gzip_parts *gzip)
 {
     if (!gzip)
         return;
-    for (size_t i = 0; i < gzip->most; i++) {
+    for (size_t i = 0; i < gzip->max; i++) {
         pf_free(gzip->allocator, gzip->parts[i].data, WINDOW + PART_BYTES);
         pf_free(gzip->allocator, gzip->parts[i].out, OUT_BYTES);
     }

@@ -80,7 +80,7 @@ static void find_types(struct perfile_reader *reader, struct pf_text *out, struc
 {
     static const struct pf_header_rows rows = {.object = take_types};
     struct pf_header_walk walk = {.reader = reader, .out = out, .context = types};
-    (void)pf_memory_heed(out->allocator, pf_header_walk(&walk, PERFILE_FEATURE_BPF_BTF, &rows, NULL));
+    (void)pf_memory_check(out->allocator, pf_header_walk(&walk, PERFILE_FEATURE_BPF_BTF, &rows, NULL));
 }
 
 /* ---- programs ---------------------------------------------------------------------------------------------------- */
@@ -168,8 +168,8 @@ int pf_header_each_bpf(struct perfile_reader *reader, struct pf_text *out,
                        void (*each)(void *context, const struct pf_header_bpf *part), void *context,
                        struct perfile_error *error)
 {
-    struct each whom = {each, context};
-    struct pf_header_walk walk = {.reader = reader, .out = out, .context = &whom};
+    struct each target = {each, context};
+    struct pf_header_walk walk = {.reader = reader, .out = out, .context = &target};
     if (pf_text_open(&walk.scratch, out->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "header");
     const int result = pf_header_walk(&walk, PERFILE_FEATURE_BPF_PROG_INFO, &program_rows, error);
@@ -191,8 +191,8 @@ static void put_part(void *context, const struct pf_header_bpf *part)
 
 int pf_header_put_bpf_programs(struct pf_header_walk *walk, uint32_t feature, struct perfile_error *error)
 {
-    struct each whom = {put_part, walk->out};
-    walk->context = &whom;
+    struct each target = {put_part, walk->out};
+    walk->context = &target;
     const int result = pf_header_walk(walk, feature, &program_rows, error);
     if (!walk->count)
         pf_put_string(walk->out, "# bpf_prog_info empty\n");

@@ -118,7 +118,7 @@ static void look_up_pmu(struct pf_header_walk *walk, uint64_t type)
     struct pf_header_walk pmus = {.reader = walk->reader, .out = walk->out, .context = walk};
     walk->count = type;
     walk->scratch.used = 0;
-    (void)pf_memory_heed(walk->out->allocator, pf_header_walk(&pmus, PERFILE_FEATURE_PMU_MAPPINGS, &rows, NULL));
+    (void)pf_memory_check(walk->out->allocator, pf_header_walk(&pmus, PERFILE_FEATURE_PMU_MAPPINGS, &rows, NULL));
 }
 
 static void put_type(struct pf_header_walk *walk, uint64_t type)

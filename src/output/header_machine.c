@@ -16,14 +16,14 @@ static void put_text(struct pf_header_walk *walk, const char *name)
 
 /* ---- which processor is where ------------------------------------------------------------------------------------ */
 
-struct place {
+struct location {
     uint32_t core, socket, die;
 };
 
 struct topology {
     const char *list, *label; /* what is printed in this pass */
-    struct place *places;
-    size_t count, room;
+    struct location *locations;
+    size_t count, capacity;
     size_t dies; /* for as many of them the die is known */
     bool is_short;
 };
@@ -38,37 +38,37 @@ static void put_siblings(struct pf_header_walk *walk, const char *list, const st
     PUT("\n");
 }
 
-static void take_place(struct pf_header_walk *walk, const char *list)
+static void take_position(struct pf_header_walk *walk, const char *list)
 {
     struct topology *topology = walk->context;
     if (strcmp(list, "cpus") != 0)
         return;
-    if (!pf_grow(walk->out->allocator, &topology->places, &topology->room, topology->count + 1,
-                 sizeof(*topology->places))) {
+    if (!pf_grow(walk->out->allocator, &topology->locations, &topology->capacity, topology->count + 1,
+                 sizeof(*topology->locations))) {
         topology->is_short = true;
         return;
     }
-    topology->places[topology->count++] =
-        (struct place){.core = (uint32_t)NUMBER("core_id"), .socket = (uint32_t)NUMBER("socket_id")};
+    topology->locations[topology->count++] =
+        (struct location){.core = (uint32_t)NUMBER("core_id"), .socket = (uint32_t)NUMBER("socket_id")};
 }
 
 static void take_die(struct pf_header_walk *walk, const char *list, const struct perfile_value *value)
 {
     struct topology *topology = walk->context;
     if (strcmp(list, "die_id") == 0 && topology->dies < topology->count)
-        topology->places[topology->dies++].die = (uint32_t)value->number.u;
+        topology->locations[topology->dies++].die = (uint32_t)value->number.u;
 }
 
-static void put_places(struct pf_header_walk *walk, const struct topology *topology)
+static void put_positions(struct pf_header_walk *walk, const struct topology *topology)
 {
     if (!topology->count)
         PUT("# Core ID and Socket ID information is not available\n");
     for (size_t i = 0; i < topology->count; i++) {
-        const struct place *place = &topology->places[i];
-        PUT("# CPU %zu: Core ID %" PRId32, i, (int32_t)place->core);
+        const struct location *location = &topology->locations[i];
+        PUT("# CPU %zu: Core ID %" PRId32, i, (int32_t)location->core);
         if (topology->dies)
-            PUT(", Die ID %" PRId32, (int32_t)place->die);
-        PUT(", Socket ID %" PRId32 "\n", (int32_t)place->socket);
+            PUT(", Die ID %" PRId32, (int32_t)location->die);
+        PUT(", Socket ID %" PRId32 "\n", (int32_t)location->socket);
     }
 }
 
@@ -79,7 +79,7 @@ int pf_header_put_topology(struct pf_header_walk *walk, uint32_t feature, struct
                                             {"sibling_dies", "sibling dies   "},
                                             {"sibling_threads", "sibling threads"}};
     static const struct pf_header_rows siblings = {.item = put_siblings};
-    static const struct pf_header_rows places = {.object = take_place, .item = take_die};
+    static const struct pf_header_rows locations = {.object = take_position, .item = take_die};
     struct pf_text *out = walk->out;
     struct topology topology = {0};
     int result = 0;
@@ -90,12 +90,12 @@ int pf_header_put_topology(struct pf_header_walk *walk, uint32_t feature, struct
         result = pf_header_walk(walk, feature, &siblings, error);
     }
     if (result == 0)
-        result = pf_header_walk(walk, feature, &places, error);
+        result = pf_header_walk(walk, feature, &locations, error);
     if (result == 0 && topology.is_short)
         result = pf_fail_memory(error, "header");
     if (result == 0)
-        put_places(walk, &topology);
-    pf_free(out->allocator, topology.places, topology.room * sizeof(*topology.places));
+        put_positions(walk, &topology);
+    pf_free(out->allocator, topology.locations, topology.capacity * sizeof(*topology.locations));
     return result;
 }
 

@@ -31,20 +31,20 @@ struct info {
     uint64_t types[TYPES];
     uint64_t other_types;
     uint64_t *event_samples; /* by index of the event */
-    size_t event_room;
+    size_t event_capacity;
     uint64_t first_time, last_time;
     uint64_t lost;
     struct pf_map build_ids; /* hashes of those that were seen */
     uint64_t build_id_count;
     struct perfile_error *features; /* what is wrong with features */
-    size_t feature_count, feature_room;
+    size_t feature_count, feature_capacity;
 };
 
 static const char *text_of(const struct info *info, uint32_t number)
 {
     const char *text;
     const int result = perfile_feature_text(info->reader, number, NULL, &text, NULL);
-    return pf_memory_heed(info->allocator, result) == 0 ? text : NULL;
+    return pf_memory_check(info->allocator, result) == 0 ? text : NULL;
 }
 
 /* ---- counting ---- */
@@ -70,8 +70,8 @@ static void count_build_id_feature(struct info *info)
 {
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = info, .value = see_build_id};
     /* absent, or damaged: then those before the damage are counted */
-    (void)pf_memory_heed(info->allocator,
-                         perfile_feature_visit(info->reader, PERFILE_FEATURE_BUILD_ID, &visitor, NULL));
+    (void)pf_memory_check(info->allocator,
+                          perfile_feature_visit(info->reader, PERFILE_FEATURE_BUILD_ID, &visitor, NULL));
 }
 
 static void count_time(struct info *info, uint64_t time)
@@ -94,12 +94,12 @@ static bool count_record(struct info *info, const struct perfile_record *record)
         count_time(info, record->time);
         if (!record->event)
             return true;
-        size_t room = info->event_room;
-        if (!pf_grow(info->allocator, &info->event_samples, &info->event_room, record->event->index + 1,
+        size_t capacity = info->event_capacity;
+        if (!pf_grow(info->allocator, &info->event_samples, &info->event_capacity, record->event->index + 1,
                      sizeof(*info->event_samples)))
             return false;
-        if (room < info->event_room)
-            memset(info->event_samples + room, 0, (info->event_room - room) * sizeof(*info->event_samples));
+        if (capacity < info->event_capacity)
+            memset(info->event_samples + capacity, 0, (info->event_capacity - capacity) * sizeof(*info->event_samples));
         info->event_samples[record->event->index]++;
     } else if (record->type == PERFILE_RECORD_MMAP2 && record->misc & PERFILE_MISC_MMAP_BUILD_ID) {
         struct perfile_mmap2 map;
@@ -148,15 +148,15 @@ static void time_of_header(struct info *info)
 /* Features that cannot be read whole, as findings of this output. */
 static int note_damaged_features(struct info *info, struct perfile_error *error)
 {
-    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    const struct perfile_visitor none = {.size = sizeof(none)};
     for (size_t i = 0; i < perfile_feature_count(info->reader); i++) {
         const struct perfile_feature *feature = perfile_feature_get(info->reader, i);
         struct perfile_error damage;
-        if (!feature->readable || perfile_feature_visit(info->reader, feature->number, &nobody, &damage) >= 0)
+        if (!feature->readable || perfile_feature_visit(info->reader, feature->number, &none, &damage) >= 0)
             continue;
         if (damage.code == PERFILE_ERROR_MEMORY)
             return pf_fail_memory(error, "info");
-        if (!pf_grow(info->allocator, &info->features, &info->feature_room, info->feature_count + 1,
+        if (!pf_grow(info->allocator, &info->features, &info->feature_capacity, info->feature_count + 1,
                      sizeof(*info->features)))
             return pf_fail_memory(error, "info");
         info->features[info->feature_count++] = damage;
@@ -188,14 +188,14 @@ static int gather(struct info *info, const struct perfile_output_options *option
 
 static void release(struct info *info)
 {
-    pf_free(info->allocator, info->event_samples, info->event_room * sizeof(*info->event_samples));
-    pf_free(info->allocator, info->features, info->feature_room * sizeof(*info->features));
+    pf_free(info->allocator, info->event_samples, info->event_capacity * sizeof(*info->event_samples));
+    pf_free(info->allocator, info->features, info->feature_capacity * sizeof(*info->features));
     pf_map_close(&info->build_ids);
 }
 
 static uint64_t samples_of(const struct info *info, size_t event)
 {
-    return event < info->event_room ? info->event_samples[event] : 0;
+    return event < info->event_capacity ? info->event_samples[event] : 0;
 }
 
 static const char *mode_name(const struct perfile_file *file)
@@ -229,7 +229,8 @@ static bool put_command(struct perfile_reader *reader, struct pf_text *text, boo
 {
     struct words words = {.text = text, .json = json};
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &words, .value = put_word};
-    return pf_memory_heed(text->allocator, perfile_feature_visit(reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL)) == 0;
+    return pf_memory_check(text->allocator, perfile_feature_visit(reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL)) ==
+           0;
 }
 
 /* ---- text ---- */
@@ -265,7 +266,7 @@ static void put_text_events(const struct info *info, struct pf_text *out)
 
 static bool number_of(const struct info *info, uint32_t feature, const char *member, uint64_t *value)
 {
-    return pf_memory_heed(info->allocator, perfile_feature_number(info->reader, feature, member, value, NULL)) == 0;
+    return pf_memory_check(info->allocator, perfile_feature_number(info->reader, feature, member, value, NULL)) == 0;
 }
 
 /* The processors, and how much memory they have. */
@@ -391,7 +392,7 @@ static void put_text_damage(const struct info *info, struct pf_text *out)
 }
 
 /* When, and where in the file: what a header has besides its features. */
-static void put_text_place(const struct info *info, struct pf_text *out)
+static void put_text_position(const struct info *info, struct pf_text *out)
 {
     const struct perfile_file *file = perfile_reader_file(info->reader);
     char date[32];
@@ -416,7 +417,7 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
     int result = gather(&info, options, error);
     pf_put_format(out, "%-14s perf.data version %d, %s endian, %s mode%s\n", "format", file->version,
                   file->big_endian ? "big" : "little", mode_name(file), file->finished ? "" : ", unfinished");
-    put_text_place(&info, out);
+    put_text_position(&info, out);
     put_row(out, "recorded with", info.version ? info.version : NULL);
     put_row(out, "host", info.host);
     if (info.release) {
@@ -581,7 +582,7 @@ static void put_json_damage(const struct info *info, struct pf_json *json)
     pf_json_end(json, true);
 }
 
-static void put_json_place(const struct info *info, struct pf_json *json)
+static void put_json_position(const struct info *info, struct pf_json *json)
 {
     const struct perfile_file *file = perfile_reader_file(info->reader);
     int64_t seconds;
@@ -608,7 +609,7 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
     pf_json_unsigned(&json, "version", (uint64_t)file->version);
     pf_json_string(&json, "byte_order", file->big_endian ? "big" : "little");
     pf_json_bool(&json, "finished", file->finished);
-    put_json_place(&info, &json);
+    put_json_position(&info, &json);
     pf_json_string(&json, "recorded_with", info.version);
     pf_json_string(&json, "host", info.host);
     pf_json_string(&json, "kernel", info.release);

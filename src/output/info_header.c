@@ -6,12 +6,12 @@
 #include "base/error.h"
 #include "output/header.h"
 
-enum { FEATURES_MOST = 8 };
+enum { FEATURES_MAX = 8 };
 
 /* All that header.h has lines for, but for what stands in the summary before. */
 static const struct group {
     const char *title;
-    uint32_t features[FEATURES_MOST]; /* 0 ends them */
+    uint32_t features[FEATURES_MAX]; /* 0 ends them */
 } groups[] = {
     {"attributes", {PERFILE_FEATURE_EVENT_DESC, PERFILE_FEATURE_GROUP_DESC}},
     {"processors",
@@ -45,7 +45,7 @@ static int put_group(struct perfile_reader *reader, const struct group *group, s
 {
     int result = 0;
     lines->used = 0;
-    for (size_t i = 0; i < FEATURES_MOST && group->features[i] && result == 0; i++)
+    for (size_t i = 0; i < FEATURES_MAX && group->features[i] && result == 0; i++)
         if (pf_header_has(reader, group->features[i]))
             result = pf_header_put_feature(reader, group->features[i], lines, error);
     if (result == 0 && lines->failed)

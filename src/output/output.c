@@ -24,7 +24,7 @@ static const struct pf_output *const outputs[] = {
     &(const struct pf_output){.info = {#of_kind, #as, "the view " #of ": " doc, is_binary},                            \
                               .write_table = writes,                                                                   \
                               .view = #of,                                                                             \
-                              .tells = reports_aux},
+                              .reports_omissions = reports_aux},
 #define TABLES(...) PF_TABLE_FILES(TABLE, __VA_ARGS__)
 #include "output/outputs.def"
 #undef OUTPUT
@@ -34,7 +34,7 @@ static const struct pf_output *const outputs[] = {
 const struct pf_output pf_output_script_text = {
     .info = {"script", "text", "one line or paragraph a sample, as perf script prints it"},
     .write = pf_script_text,
-    .tells = true,
+    .reports_omissions = true,
 };
 
 static const struct pf_output *find(const char *kind, const char *format)
@@ -92,7 +92,7 @@ void pf_output_put_color(struct pf_text *out, const struct perfile_output_option
     pf_put_string(out, options->color ? PF_PLAIN : "");
 }
 
-static void tell(const struct perfile_reader *reader, const struct perfile_output_options *options)
+static void report_notes(const struct perfile_reader *reader, const struct perfile_output_options *options)
 {
     char note[PF_NOTE_BYTES];
     if (options->symbols->note && pf_note_aux(reader, note))
@@ -181,8 +181,8 @@ static int write_to(const struct pf_output *output, struct perfile_reader *reade
     text.escapes = output != &pf_output_script_text || options->escape_names;
     int result = output->write_table ? output->write_table(output, reader, options, &text, error)
                                      : output->write(reader, options, &text, error);
-    if (output->tells && reader)
-        tell(reader, options);
+    if (output->reports_omissions && reader)
+        report_notes(reader, options);
     const bool written = pf_text_flush(&text) == 0;
     if (pf_memory_was_short(options->allocator))
         result = pf_fail_memory(error, "output");

@@ -18,9 +18,9 @@ struct pf_output {
     /* The same of an output that is a table in one of several formats; NULL: `write`. */
     int (*write_table)(const struct pf_output *output, struct perfile_reader *reader,
                        const struct perfile_output_options *options, struct pf_text *out, struct perfile_error *error);
-    const char *view; /* what the rows of a table are */
-    bool merges;      /* takes further recordings, perfile_output_options.more */
-    bool tells;       /* what the recording holds that the output does not show is told to who called */
+    const char *view;       /* what the rows of a table are */
+    bool merges;            /* takes further recordings, perfile_output_options.more */
+    bool reports_omissions; /* what the recording holds that the output does not show is told to who called */
 };
 
 /* Tells the caller how far the reading is, now and then. */

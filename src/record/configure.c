@@ -29,11 +29,11 @@ void pf_events_note(const struct perfile_recorder_options *options, const char *
     options->note(options->note_context, sentence);
 }
 
-static int refuse(struct perfile_error *error, const char *what, const char *given, const char *known)
+static int refuse(struct perfile_error *error, const char *what, const char *passed, const char *known)
 {
-    return pf_about(error, given, strlen(given),
+    return pf_about(error, passed, strlen(passed),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
-                            "invalid value \"%.40s\"; valid: %s", given, known));
+                            "invalid value \"%.40s\"; valid: %s", passed, known));
 }
 
 /* ---- words of the options ---- */
@@ -100,10 +100,10 @@ static const uint64_t all_registers = 0;
 static const char architecture[] = "";
 #endif
 
-static bool same_letters(const char *name, const char *given, size_t bytes)
+static bool same_letters(const char *name, const char *passed, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        if (!name[i] || (name[i] | 0x20) != (given[i] | 0x20))
+        if (!name[i] || (name[i] | 0x20) != (passed[i] | 0x20))
             return false;
     return !name[bytes];
 }
@@ -209,7 +209,7 @@ static void configure_privilege(struct pf_listed_event *event, unsigned flags)
     const unsigned all = flags & (PERFILE_RECORDER_ALL_USER | PERFILE_RECORDER_ALL_KERNEL);
     if (!all)
         return;
-    event->exclude_given = true;
+    event->exclude_is_explicit = true;
     event->attr.exclude_kernel = all == PERFILE_RECORDER_ALL_USER;
     event->attr.exclude_user = all == PERFILE_RECORDER_ALL_KERNEL;
 }
@@ -410,10 +410,10 @@ static int configure_overwrite(struct pf_listed_event *event, bool overwrite, st
 }
 
 /* "cgroup, namespaces" as text: a growing list. */
-static void add_word(char *list, size_t room, const char *word)
+static void add_word(char *list, size_t capacity, const char *word)
 {
     const size_t used = strlen(list);
-    snprintf(list + used, room - used, "%s%s", used ? ", " : "", word);
+    snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", word);
 }
 
 /* Terms that the older perf has no place for. */
@@ -466,8 +466,8 @@ static void configure_age(struct pf_event_list *chosen, const struct perfile_rec
 
 void pf_event_take_filter(struct pf_listed_event *event, const struct perfile_recorder_options *options)
 {
-    if (event->place < options->filter_count && options->filters && options->filters[event->place])
-        event->filter = options->filters[event->place];
+    if (event->position < options->filter_count && options->filters && options->filters[event->position])
+        event->filter = options->filters[event->position];
 }
 
 static bool reads_build_ids(uint32_t version)

@@ -70,9 +70,9 @@ static void configure(struct perfile_counter *counter, struct pf_listed_event *e
     attr->disabled = 1;
     attr->inherit = !(flags & PERFILE_RECORDER_NO_INHERIT) && !counter->target.everybody;
     attr->enable_on_exec = (flags & PERFILE_RECORDER_ENABLE_ON_EXEC) != 0;
-    if (!event->exclude_given && flags & PERFILE_RECORDER_ALL_USER)
+    if (!event->exclude_is_explicit && flags & PERFILE_RECORDER_ALL_USER)
         attr->exclude_kernel = attr->exclude_hv = 1;
-    if (!event->exclude_given && flags & PERFILE_RECORDER_ALL_KERNEL)
+    if (!event->exclude_is_explicit && flags & PERFILE_RECORDER_ALL_KERNEL)
         attr->exclude_user = 1;
     if (attr->type == PERFILE_TYPE_SOFTWARE && attr->config <= PERFILE_COUNT_SW_TASK_CLOCK && !event->unit) {
         event->unit = "msec"; /* as perf has it */
@@ -85,15 +85,15 @@ static int choose_cgroups(struct perfile_counter *counter, struct perfile_error 
 {
     const struct perfile_counter_options *options = &counter->options;
     const char *all = counter->what.cgroup, *each = options->cgroups, *times = options->for_each_cgroup;
-    const int given = (all != NULL) + (each != NULL) + (times != NULL);
-    if (given > 1)
+    const int passed = (all != NULL) + (each != NULL) + (times != NULL);
+    if (passed > 1)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
                        "events are given their control groups in one way");
-    if (given && counter->by_thread)
+    if (passed && counter->by_thread)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
                        "the counts of a control group are not kept apart by thread");
-    const int result = given ? pf_event_cgroups_check(&counter->target, error) : 0;
-    if (result < 0 || !given)
+    const int result = passed ? pf_event_cgroups_check(&counter->target, error) : 0;
+    if (result < 0 || !passed)
         return result;
     return all    ? pf_event_cgroups_of_all(&counter->chosen, all, error)
            : each ? pf_event_cgroups_of_each(&counter->chosen, each, error)
@@ -167,12 +167,12 @@ static int write_event(struct perfile_counter *counter, uint32_t index, uint64_t
 
 static int write_events(struct perfile_counter *counter, struct perfile_error *error)
 {
-    const size_t room = counter->opened.count * sizeof(uint64_t) + 1;
-    uint64_t *ids = pf_new(counter->allocator, room);
+    const size_t capacity = counter->opened.count * sizeof(uint64_t) + 1;
+    uint64_t *ids = pf_new(counter->allocator, capacity);
     int result = ids ? 0 : pf_fail_memory(error, "ids");
     for (uint32_t i = 0; i < counter->chosen.count && result == 0; i++)
         result = write_event(counter, i, ids, error);
-    pf_free(counter->allocator, ids, room);
+    pf_free(counter->allocator, ids, capacity);
     /* in streams names stand beside ids, which events without counters do not have */
     return result == 0 && counter->writer->options.mode == PERFILE_MODE_PIPE
                ? pf_writer_describe_events(counter->writer, error)

@@ -69,17 +69,17 @@ static int open_hierarchy(struct pf_cgroup_walk *walk, const struct pf_event_lis
 static int add_cgroup(struct pf_event_list *chosen, const struct pf_cgroup_walk *walk, struct pf_piece path,
                       uint32_t *number, struct perfile_error *error)
 {
-    char whole[PF_PATH_ROOM];
+    char complete[PF_PATH_CAPACITY];
     for (*number = 1; *number <= chosen->cgroup_count; ++*number)
         if (strlen(chosen->cgroups[*number - 1].path) == path.bytes &&
             !memcmp(chosen->cgroups[*number - 1].path, path.text, path.bytes))
             return 0;
     const char *kept = pf_arena_text(&chosen->arena, path.text, path.bytes);
-    if (!kept || !pf_grow(chosen->allocator, &chosen->cgroups, &chosen->cgroup_room, chosen->cgroup_count + 1,
+    if (!kept || !pf_grow(chosen->allocator, &chosen->cgroups, &chosen->cgroup_capacity, chosen->cgroup_count + 1,
                           sizeof(*chosen->cgroups)))
         return pf_fail_memory(error, "control groups");
-    const int fd = pf_path(whole, sizeof(whole), "%.*s/%s", (int)walk->mount, walk->path, kept)
-                       ? openat(walk->root, whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    const int fd = pf_path(complete, sizeof(complete), "%.*s/%s", (int)walk->mount, walk->path, kept)
+                       ? openat(walk->root, complete, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                        : -1;
     if (fd < 0)
         return pf_about(error, path.text, path.bytes,
@@ -122,11 +122,11 @@ int pf_event_cgroups_of_all(struct pf_event_list *chosen, const char *path, stru
 }
 
 /* Of the event that has this place in the text: a wildcard stands for several. */
-static bool give(struct pf_event_list *chosen, uint32_t place, uint32_t number)
+static bool give(struct pf_event_list *chosen, uint32_t position, uint32_t number)
 {
     bool found = false;
     for (size_t i = 0; i < chosen->count; i++)
-        if (chosen->items[i].place == place) {
+        if (chosen->items[i].position == position) {
             chosen->items[i].cgroup = number;
             found = true;
         }
@@ -137,20 +137,20 @@ int pf_event_cgroups_of_each(struct pf_event_list *chosen, const char *paths, st
 {
     struct pf_cgroup_walk walk;
     struct pf_piece path;
-    uint32_t place = 0;
+    uint32_t position = 0;
     const char *rest = paths;
     if (!strchr(paths, ','))
         return pf_event_cgroups_of_all(chosen, paths, error);
     int result = open_hierarchy(&walk, chosen, error);
     if (result < 0)
         return result;
-    for (; result == 0 && next_path(&rest, &path); place++) {
+    for (; result == 0 && next_path(&rest, &path); position++) {
         uint32_t number = 0;
         result = path.bytes ? add_cgroup(chosen, &walk, path, &number, error) : 0;
-        if (result == 0 && !give(chosen, place, number) && number)
+        if (result == 0 && !give(chosen, position, number) && number)
             result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
                              "%.*s is the control group of event %" PRIu32 ", and there are %" PRIu32, PF_SHOW(path),
-                             place + 1, chosen->places);
+                             position + 1, chosen->positions);
     }
     close(walk.root);
     return result;
@@ -221,7 +221,8 @@ int pf_event_cgroups_times_all(struct pf_event_list *chosen, const char *paths, 
     if (result < 0 || !chosen->cgroup_count)
         return result < 0 ? result
                           : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group", "none is given");
-    if (!pf_grow(chosen->allocator, &chosen->items, &chosen->room, once * chosen->cgroup_count, sizeof(*chosen->items)))
+    if (!pf_grow(chosen->allocator, &chosen->items, &chosen->capacity, once * chosen->cgroup_count,
+                 sizeof(*chosen->items)))
         return pf_fail_memory(error, "events");
     for (uint32_t number = 1; number <= chosen->cgroup_count; number++)
         for (size_t i = 0; i < once; i++) {
@@ -239,7 +240,7 @@ void pf_event_cgroups_close(struct pf_event_list *chosen)
 {
     for (size_t i = 0; i < chosen->cgroup_count; i++)
         close(chosen->cgroups[i].fd);
-    pf_free(chosen->allocator, chosen->cgroups, chosen->cgroup_room * sizeof(*chosen->cgroups));
+    pf_free(chosen->allocator, chosen->cgroups, chosen->cgroup_capacity * sizeof(*chosen->cgroups));
     chosen->cgroups = NULL;
-    chosen->cgroup_count = chosen->cgroup_room = 0;
+    chosen->cgroup_count = chosen->cgroup_capacity = 0;
 }

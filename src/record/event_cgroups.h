@@ -20,9 +20,9 @@ void pf_event_cgroups_close(struct pf_event_list *chosen);
 /* A hierarchy, from its root; inner folders come after outer ones, in the order of their names. */
 struct pf_cgroup_walk {
     const struct perfile_allocator *allocator;
-    int root;                /* of the system */
-    char path[PF_PATH_ROOM]; /* from there, without the first slash */
-    size_t mount;            /* bytes of it that lead to the hierarchy */
+    int root;                    /* of the system */
+    char path[PF_PATH_CAPACITY]; /* from there, without the first slash */
+    size_t mount;                /* bytes of it that lead to the hierarchy */
     int (*each)(const struct pf_cgroup_walk *walk, const char *inner, struct perfile_error *error); /* 0 or an error */
     void *context;
 };

@@ -94,7 +94,7 @@ static int report_tried(struct known *known, struct perfile_known_event event, c
 
 static int report_name(struct known *known, const struct pf_known_name *name)
 {
-    const struct pf_event_text text = {.whole = pf_piece_of(name->name), .name = pf_piece_of(name->name)};
+    const struct pf_event_text text = {.complete = pf_piece_of(name->name), .name = pf_piece_of(name->name)};
     char doc[128];
     if (!wanted(known, name->name) && !wanted(known, name->other))
         return 0;
@@ -133,7 +133,7 @@ static int report_pmu_event(struct known *known, struct pf_piece pmu, const char
     const struct pf_piece terms = pf_piece_of(event);
     char name[512];
     snprintf(name, sizeof(name), "%.*s/%s/", (int)pmu.bytes, pmu.text, event);
-    const struct pf_event_text text = {.whole = pf_piece_of(name), .name = pmu, .terms = terms, .has_terms = true};
+    const struct pf_event_text text = {.complete = pf_piece_of(name), .name = pmu, .terms = terms, .has_terms = true};
     return wanted(known, name) ? report_tried(known, (struct perfile_known_event){name, "pmu", NULL, false}, &text) : 0;
 }
 
@@ -184,7 +184,7 @@ static int report_terms(struct known *known, size_t index)
 static int report_raw(struct known *known)
 {
     static const char raw[] = "rHEX", memory[] = "mem:ADDRESS[/LENGTH][:ACCESS]";
-    const struct pf_event_text numbers = {.whole = pf_piece_of("r0"), .name = pf_piece_of("r0")};
+    const struct pf_event_text numbers = {.complete = pf_piece_of("r0"), .name = pf_piece_of("r0")};
     char address[32];
     int result = 0;
     if (wanted(known, raw))
@@ -197,7 +197,7 @@ static int report_raw(struct known *known)
     snprintf(address, sizeof(address), "%#llx", (unsigned long long)(uintptr_t)known & ~7ull);
     return report_tried(
         known, (struct perfile_known_event){memory, "breakpoint", "accesses to an address; ACCESS of r, w, x", false},
-        &(struct pf_event_text){.whole = pf_piece_of(memory), .address = pf_piece_of(address)});
+        &(struct pf_event_text){.complete = pf_piece_of(memory), .address = pf_piece_of(address)});
 }
 
 static int report_system(struct known *known, const char *folder, const char *system)

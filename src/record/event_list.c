@@ -19,7 +19,7 @@ void pf_event_list_close(struct pf_event_list *chosen)
     if (!chosen->allocator)
         return;
     pf_event_cgroups_close(chosen);
-    pf_free(chosen->allocator, chosen->items, chosen->room * sizeof(*chosen->items));
+    pf_free(chosen->allocator, chosen->items, chosen->capacity * sizeof(*chosen->items));
     pf_arena_close(&chosen->arena);
     *chosen = (struct pf_event_list){0};
 }
@@ -41,7 +41,7 @@ int pf_parse_refuse(struct pf_event_parser *parser, int code, const char *format
 /* How often each letter was given. */
 struct modifiers {
     struct pf_piece text;
-    uint8_t given[128];
+    uint8_t passed[128];
 };
 
 /* The letters of perf; b and X are about counting and regrouping, and change nothing here. */
@@ -58,11 +58,11 @@ static int read_modifiers(struct pf_event_parser *parser, struct pf_piece of, st
                 parser, PERFILE_ERROR_ARGUMENT,
                 "invalid modifier \"%c\" of %.*s; valid: u k h (modes), G H (guest, host), I p P S D W e",
                 letter >= ' ' && letter <= '~' ? letter : '?', PF_SHOW(of));
-        if (++modifiers->given[(unsigned char)letter] > (letter == 'p' ? PRECISE_MAX : 1))
+        if (++modifiers->passed[(unsigned char)letter] > (letter == 'p' ? PRECISE_MAX : 1))
             return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "the modifiers %.*s have %s", PF_SHOW(text),
                                    letter == 'p' ? "more than three p" : "a letter twice");
     }
-    if (modifiers->given['p'] && modifiers->given['P'])
+    if (modifiers->passed['p'] && modifiers->passed['P'])
         return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "the modifiers %.*s have both p and P", PF_SHOW(text));
     return 0;
 }
@@ -71,49 +71,49 @@ static int read_modifiers(struct pf_event_parser *parser, struct pf_piece of, st
 static void apply_modes(struct pf_listed_event *event, const struct modifiers *modifiers)
 {
     struct perfile_attr *attr = &event->attr;
-    const uint8_t *given = modifiers->given;
-    if (given['u'] || given['k'] || given['h']) {
+    const uint8_t *passed = modifiers->passed;
+    if (passed['u'] || passed['k'] || passed['h']) {
         if (!attr->exclude_user && !attr->exclude_kernel && !attr->exclude_hv)
             attr->exclude_user = attr->exclude_kernel = attr->exclude_hv = 1;
-        if (given['u'])
+        if (passed['u'])
             attr->exclude_user = 0;
-        if (given['k'])
+        if (passed['k'])
             attr->exclude_kernel = 0;
-        if (given['h'])
+        if (passed['h'])
             attr->exclude_hv = 0;
-        event->exclude_given = true;
+        event->exclude_is_explicit = true;
     }
-    if (given['G'] || given['H']) {
+    if (passed['G'] || passed['H']) {
         if (!attr->exclude_guest && !attr->exclude_host)
             attr->exclude_guest = attr->exclude_host = 1;
-        if (given['G'])
+        if (passed['G'])
             attr->exclude_guest = 0;
-        if (given['H'])
+        if (passed['H'])
             attr->exclude_host = 0;
     }
-    if (given['I'])
+    if (passed['I'])
         attr->exclude_idle = 1;
 }
 
 static void apply_modifiers(struct pf_listed_event *event, const struct modifiers *modifiers, bool leads)
 {
-    const uint8_t *given = modifiers->given;
+    const uint8_t *passed = modifiers->passed;
     apply_modes(event, modifiers);
-    if (given['p'])
-        event->attr.precise_ip = given['p'];
-    if (given['P']) {
+    if (passed['p'])
+        event->attr.precise_ip = passed['p'];
+    if (passed['P']) {
         event->attr.precise_ip = PRECISE_MAX;
-        event->precise_most = true;
+        event->precise_max = true;
     }
-    if (given['S'])
+    if (passed['S'])
         event->sample_read = true;
-    if (given['W'])
+    if (passed['W'])
         event->weak = true;
-    if (given['D'] && leads)
+    if (passed['D'] && leads)
         event->attr.pinned = 1;
-    if (given['e'] && leads)
+    if (passed['e'] && leads)
         event->attr.exclusive = 1;
-    if (given['R'])
+    if (passed['R'])
         event->attr.sample_type |= UINT64_C(1) << 24; /* WEIGHT_STRUCT, kernel 5.12: it has the latency of retiring */
 }
 
@@ -245,7 +245,7 @@ static int take_event(struct pf_event_parser *parser, struct pf_piece *rest, str
             return refuse_empty(parser, start);
         result = at(*rest, ':') ? take_word(parser, rest, text) : take_tail(parser, rest, text);
     }
-    text->whole = pf_piece_trim((struct pf_piece){start.text, (size_t)(rest->text - start.text)});
+    text->complete = pf_piece_trim((struct pf_piece){start.text, (size_t)(rest->text - start.text)});
     return result;
 }
 
@@ -262,9 +262,9 @@ static int choose_one(struct pf_event_parser *parser, struct pf_piece *rest)
         result = pf_parse_event(parser, &text);
     for (size_t i = first; result >= 0 && i < chosen->count; i++) {
         apply_modifiers(&chosen->items[i], &modifiers, true);
-        chosen->items[i].place = chosen->places;
+        chosen->items[i].position = chosen->positions;
     }
-    chosen->places++;
+    chosen->positions++;
     return result;
 }
 
@@ -338,7 +338,7 @@ static int choose_group(struct pf_event_parser *parser, struct pf_piece *rest)
     struct pf_event_list *chosen = parser->chosen;
     const size_t first = chosen->count;
     struct modifiers modifiers;
-    struct pf_piece letters_given = {0};
+    struct pf_piece letters_passed = {0};
     int result;
     do {
         *rest = skip_space(skip(*rest, 1)); /* the brace, or a comma */
@@ -351,9 +351,9 @@ static int choose_group(struct pf_event_parser *parser, struct pf_piece *rest)
     *rest = skip(*rest, 1);
     if (at(*rest, ':')) {
         *rest = skip(*rest, 1);
-        letters_given = take_until(rest, ",{}");
+        letters_passed = take_until(rest, ",{}");
     }
-    result = read_modifiers(parser, (struct pf_piece){"the group", 9}, letters_given, &modifiers);
+    result = read_modifiers(parser, (struct pf_piece){"the group", 9}, letters_passed, &modifiers);
     if (result >= 0)
         result = make_groups(parser, first);
     for (size_t i = first; result >= 0 && i < chosen->count; i++)
@@ -408,14 +408,14 @@ int pf_event_list_parse(struct pf_event_list *chosen, const char *list, struct p
 {
     struct pf_event_parser parser = {.chosen = chosen, .error = error};
     const size_t before = chosen->count;
-    const uint32_t places = chosen->places;
+    const uint32_t positions = chosen->positions;
     pf_sys_open(&parser.sys, &chosen->arena, chosen->sysfs, error);
     int result = pf_sys_pmus(&parser.sys);
     if (result >= 0)
         result = choose_list(&parser, pf_piece_of(list));
     if (result < 0) {
         chosen->count = before;
-        chosen->places = places;
+        chosen->positions = positions;
     }
     pf_sys_close(&parser.sys);
     return result;

@@ -16,13 +16,13 @@ struct pf_listed_event {
     const char *filter; /* of a tracepoint, or NULL */
     const char *unit;   /* or NULL */
     double scale;
-    uint32_t place;     /* in the text, from 0; alike for all that a wildcard stands for */
-    uint32_t leader;    /* index of the first event of its group; its own without a group */
-    uint32_t cgroup;    /* where it counts: index in the list's, plus one; 0: everywhere */
-    bool sample_read;   /* :S */
-    bool weak;          /* :W: outside of its group when that cannot be scheduled */
-    bool precise_most;  /* :P: as precise as the PMU can */
-    bool exclude_given; /* a modifier of u, k, h: not to be changed when the system refuses the kernel */
+    uint32_t position;        /* in the text, from 0; alike for all that a wildcard stands for */
+    uint32_t leader;          /* index of the first event of its group; its own without a group */
+    uint32_t cgroup;          /* where it counts: index in the list's, plus one; 0: everywhere */
+    bool sample_read;         /* :S */
+    bool weak;                /* :W: outside of its group when that cannot be scheduled */
+    bool precise_max;         /* :P: as precise as the PMU can */
+    bool exclude_is_explicit; /* a modifier of u, k, h: not to be changed when the system refuses the kernel */
     /* terms of the event itself, which come before the options of the recording */
     uint64_t period; /* 0: not given */
     uint64_t frequency;
@@ -45,16 +45,16 @@ struct pf_event_list {
     struct pf_arena arena; /* of all texts */
     struct pf_listed_event *items;
     size_t count;
-    size_t room;
+    size_t capacity;
     struct pf_cgroup *cgroups;
-    size_t cgroup_count, cgroup_room;
-    uint32_t places;   /* events that the text has */
-    size_t tracking;   /* the event that records maps, comms and tasks */
-    uint32_t version;  /* PF_VERSION of the perf that is to read it; 0: any */
-    bool overwrite;    /* the buffers are written backward, and read when somebody asks for what is in them */
-    bool build_ids;    /* the records of mappings have build ids */
-    bool mounted;      /* tracefs, which was not */
-    const char *sysfs; /* what to take for /sys; for tests */
+    size_t cgroup_count, cgroup_capacity;
+    uint32_t positions; /* events that the text has */
+    size_t tracking;    /* the event that records maps, comms and tasks */
+    uint32_t version;   /* PF_VERSION of the perf that is to read it; 0: any */
+    bool overwrite;     /* the buffers are written backward, and read when somebody asks for what is in them */
+    bool build_ids;     /* the records of mappings have build ids */
+    bool mounted;       /* tracefs, which was not */
+    const char *sysfs;  /* what to take for /sys; for tests */
 };
 
 void pf_event_list_open(struct pf_event_list *chosen, const struct perfile_allocator *allocator);

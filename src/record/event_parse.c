@@ -15,7 +15,7 @@ int pf_event_parser_add(struct pf_event_parser *parser, struct pf_piece name, st
     struct pf_event_list *chosen = parser->chosen;
     if (chosen->count == PF_CHOSEN_MAX)
         return pf_parse_refuse(parser, PERFILE_ERROR_LIMIT, "more than %d", PF_CHOSEN_MAX);
-    if (!pf_grow(chosen->allocator, &chosen->items, &chosen->room, chosen->count + 1, sizeof(*chosen->items)))
+    if (!pf_grow(chosen->allocator, &chosen->items, &chosen->capacity, chosen->count + 1, sizeof(*chosen->items)))
         return pf_sys_memory(&parser->sys);
     *event = &chosen->items[chosen->count];
     **event = (struct pf_listed_event){.scale = 1, .inherit = -1, .time = -1, .overwrite = -1};
@@ -76,7 +76,7 @@ static int choose_breakpoint(struct pf_event_parser *parser, const struct pf_eve
         (!pf_piece_number(text->length, &length) || !length || length > 8 || (length & (length - 1))))
         return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "mem:%.*s/%.*s: the length is not 1, 2, 4 or 8",
                                PF_SHOW(text->address), PF_SHOW(text->length));
-    const int result = pf_event_parser_add(parser, text->whole, &event);
+    const int result = pf_event_parser_add(parser, text->complete, &event);
     if (result < 0)
         return result;
     event->attr.type = PERFILE_TYPE_BREAKPOINT;
@@ -96,8 +96,8 @@ static int choose_number(struct pf_event_parser *parser, const struct pf_event_t
     uint64_t type, config;
     if (!pf_piece_number(text->name, &type) || type > UINT32_MAX || !pf_piece_number(text->number, &config))
         return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s is not TYPE:CONFIG, two numbers",
-                               PF_SHOW(text->whole));
-    const int result = pf_event_parser_add(parser, text->whole, &event);
+                               PF_SHOW(text->complete));
+    const int result = pf_event_parser_add(parser, text->complete, &event);
     if (result < 0)
         return result;
     event->attr.type = (uint32_t)type;
@@ -136,7 +136,7 @@ static int name_for_core(struct pf_event_parser *parser, const struct pf_pmu *pm
 static int add_of(struct pf_event_parser *parser, const struct pf_pmu *pmu, const struct pf_event_text *text,
                   struct pf_listed_event **event)
 {
-    const int result = pf_event_parser_add(parser, text->whole, event);
+    const int result = pf_event_parser_add(parser, text->complete, event);
     if (result < 0)
         return result;
     (*event)->attr.type = pmu->type;
@@ -226,7 +226,7 @@ static int choose_plain(struct pf_event_parser *parser, const struct pf_event_te
         if (!pf_is_raw(text->name, &config))
             return 0;
     }
-    int result = pf_event_parser_add(parser, text->whole, &event);
+    int result = pf_event_parser_add(parser, text->complete, &event);
     for (size_t i = 0; result >= 0 && i < parser->sys.pmu_count; i++)
         if (type == PERFILE_TYPE_RAW && parser->sys.pmus[i].type == PERFILE_TYPE_RAW)
             pmu = &parser->sys.pmus[i];

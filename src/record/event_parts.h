@@ -67,13 +67,13 @@ struct pf_pmu {
     bool formats_read;
     struct pf_format *formats;
     size_t format_count;
-    size_t format_room;
+    size_t format_capacity;
 };
 
 struct pf_names {
     const char **items;
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 struct pf_sys {
@@ -82,7 +82,7 @@ struct pf_sys {
     const char *root;       /* "/sys" */
     struct pf_pmu *pmus;    /* by name */
     size_t pmu_count;
-    size_t pmu_room;
+    size_t pmu_capacity;
     size_t core_count; /* more than one: a hybrid machine */
     struct perfile_error *error;
 };
@@ -143,7 +143,7 @@ struct pf_event_parser {
 
 /* One event as it stands in the text. */
 struct pf_event_text {
-    struct pf_piece whole;
+    struct pf_piece complete;
     struct pf_piece name; /* in front of the first slash or modifier */
     struct pf_piece terms;
     bool has_terms;
@@ -166,7 +166,7 @@ int pf_parse_terms(struct pf_event_parser *parser, struct pf_pmu *pmu, struct pf
                    struct pf_piece terms);
 /* Type and config of `name` as an event of the PMU: its own, then the well-known. 1 done, 0 it has none, or an error. */
 int pf_parse_pmu_event(struct pf_event_parser *parser, struct pf_pmu *pmu, struct pf_listed_event *event,
-                       struct pf_piece name, struct pf_piece given);
+                       struct pf_piece name, struct pf_piece passed);
 /* "r1a8": hexadecimal digits for config. */
 bool pf_is_raw(struct pf_piece name, uint64_t *config);
 /* Whether this is an event without its PMU's name. Asks the PMUs. */

@@ -24,10 +24,10 @@ void pf_sys_open(struct pf_sys *sys, struct pf_arena *arena, const char *root, s
 void pf_sys_close(struct pf_sys *sys)
 {
     for (size_t i = 0; i < sys->pmu_count; i++)
-        pf_free(sys->allocator, sys->pmus[i].formats, sys->pmus[i].format_room * sizeof(*sys->pmus[i].formats));
-    pf_free(sys->allocator, sys->pmus, sys->pmu_room * sizeof(*sys->pmus));
+        pf_free(sys->allocator, sys->pmus[i].formats, sys->pmus[i].format_capacity * sizeof(*sys->pmus[i].formats));
+    pf_free(sys->allocator, sys->pmus, sys->pmu_capacity * sizeof(*sys->pmus));
     sys->pmus = NULL;
-    sys->pmu_count = sys->pmu_room = 0;
+    sys->pmu_count = sys->pmu_capacity = 0;
 }
 
 int pf_sys_memory(struct pf_sys *sys)
@@ -69,8 +69,8 @@ const char *pf_sys_read(struct pf_sys *sys, const char *path, int *reason)
         used += (size_t)got;
     }
     close(fd);
-    const struct pf_piece whole = pf_piece_trim((struct pf_piece){data, used});
-    const char *text = pf_arena_text(sys->arena, whole.text, whole.bytes);
+    const struct pf_piece complete = pf_piece_trim((struct pf_piece){data, used});
+    const char *text = pf_arena_text(sys->arena, complete.text, complete.bytes);
     *reason = text ? 0 : ENOMEM;
     return text;
 }
@@ -94,7 +94,7 @@ int pf_sys_list(struct pf_sys *sys, const char *path, struct pf_names *names)
         if (entry->d_name[0] == '.')
             continue;
         if (!(name = pf_arena_text(sys->arena, entry->d_name, strlen(entry->d_name))) ||
-            !pf_grow(sys->allocator, &names->items, &names->room, names->count + 1, sizeof(*names->items)))
+            !pf_grow(sys->allocator, &names->items, &names->capacity, names->count + 1, sizeof(*names->items)))
             result = ENOMEM;
         else
             names->items[names->count++] = name;
@@ -107,7 +107,7 @@ int pf_sys_list(struct pf_sys *sys, const char *path, struct pf_names *names)
 
 void pf_names_close(struct pf_sys *sys, struct pf_names *names)
 {
-    pf_free(sys->allocator, names->items, names->room * sizeof(*names->items));
+    pf_free(sys->allocator, names->items, names->capacity * sizeof(*names->items));
     *names = (struct pf_names){0};
 }
 
@@ -139,7 +139,7 @@ static int add_pmu(struct pf_sys *sys, const char *name)
     const int reason = read_pmu(sys, name, &pmu);
     if (reason)
         return reason == ENOMEM ? pf_sys_memory(sys) : 0;
-    if (!pf_grow(sys->allocator, &sys->pmus, &sys->pmu_room, sys->pmu_count + 1, sizeof(*sys->pmus)))
+    if (!pf_grow(sys->allocator, &sys->pmus, &sys->pmu_capacity, sys->pmu_count + 1, sizeof(*sys->pmus)))
         return pf_sys_memory(sys);
     sys->pmus[sys->pmu_count++] = pmu;
     sys->core_count += pmu.core;
@@ -241,7 +241,7 @@ int pf_pmu_formats(struct pf_sys *sys, struct pf_pmu *pmu)
     if (reason && reason != ENOMEM)
         names.count = 0; /* a PMU without terms */
     else if (!reason && names.count &&
-             !pf_grow(sys->allocator, &pmu->formats, &pmu->format_room, names.count, sizeof(*pmu->formats)))
+             !pf_grow(sys->allocator, &pmu->formats, &pmu->format_capacity, names.count, sizeof(*pmu->formats)))
         reason = ENOMEM;
     for (size_t i = 0; i < names.count && !reason; i++) {
         struct pf_format format = {.name = names.items[i]};
@@ -312,11 +312,11 @@ int pf_sys_closed(struct pf_sys *sys, const char *tracing, const char *path)
 
 int pf_sys_tracing(struct pf_sys *sys, const char **folder)
 {
-    static const char *const places[] = {"kernel/tracing/events", "kernel/debug/tracing/events"};
+    static const char *const positions[] = {"kernel/tracing/events", "kernel/debug/tracing/events"};
     const char *closed = NULL;
     *folder = NULL;
-    for (size_t i = 0; i < PF_COUNT(places); i++) {
-        const char *path = pf_sys_path(sys, "%s", places[i]);
+    for (size_t i = 0; i < PF_COUNT(positions); i++) {
+        const char *path = pf_sys_path(sys, "%s", positions[i]);
         if (!path)
             return pf_sys_memory(sys);
         if (access(path, R_OK | X_OK) == 0) {

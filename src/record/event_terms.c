@@ -7,7 +7,7 @@
 #include "record/event_parts.h"
 
 struct term {
-    struct pf_piece whole;
+    struct pf_piece complete;
     struct pf_piece name;
     struct pf_piece value; /* without its quotes; text NULL: none was given */
 };
@@ -23,7 +23,7 @@ static bool next_term(struct pf_piece *rest, struct term *term)
     if (!pf_piece_next(rest, ',', &left))
         return false;
     left = pf_piece_trim(left);
-    *term = (struct term){.whole = left};
+    *term = (struct term){.complete = left};
     pf_piece_next(&left, '=', &term->name);
     term->name = pf_piece_trim(term->name);
     if (left.text)
@@ -96,18 +96,18 @@ static const struct known_term *find_term(struct pf_piece name, bool *off)
 static int set_number(struct pf_event_parser *parser, const struct term *term, uint64_t max, uint64_t *number)
 {
     if (!term->value.text || !pf_piece_number(term->value, number))
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s needs a number: %.*s=N", PF_SHOW(term->whole),
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s needs a number: %.*s=N", PF_SHOW(term->complete),
                                PF_SHOW(term->name));
     if (*number > max)
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s is too large: at most %llu", PF_SHOW(term->whole),
-                               (unsigned long long)max);
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s is too large: at most %llu",
+                               PF_SHOW(term->complete), (unsigned long long)max);
     return 0;
 }
 
 static int set_text(struct pf_event_parser *parser, const struct term *term, const char **text)
 {
     if (!term->value.text || !term->value.bytes)
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s needs a value: %.*s=...", PF_SHOW(term->whole),
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s needs a value: %.*s=...", PF_SHOW(term->complete),
                                PF_SHOW(term->name));
     *text = pf_arena_text(&parser->chosen->arena, term->value.text, term->value.bytes);
     return *text ? 0 : pf_sys_memory(&parser->sys);
@@ -123,7 +123,7 @@ static int set_action(struct pf_event_parser *parser, const struct term *term, s
         attr->aux_start_paused = 1;
     else
         return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT,
-                               "invalid AUX action %.*s; valid: pause, resume, start-paused", PF_SHOW(term->whole));
+                               "invalid AUX action %.*s; valid: pause, resume, start-paused", PF_SHOW(term->complete));
     return 0;
 }
 
@@ -253,7 +253,7 @@ static bool gives(struct pf_piece terms, struct pf_piece name)
 
 /* The terms that sysfs has for an event; `given` are those of the user, for what sysfs leaves to him. */
 static int apply_event(struct pf_event_parser *parser, struct pf_pmu *pmu, struct pf_listed_event *event,
-                       const char *text, struct pf_piece given)
+                       const char *text, struct pf_piece passed)
 {
     struct pf_piece rest = pf_piece_of(text);
     int result = pf_pmu_formats(&parser->sys, pmu);
@@ -264,10 +264,10 @@ static int apply_event(struct pf_event_parser *parser, struct pf_pmu *pmu, struc
         if (!term.name.bytes)
             continue;
         if (term.value.text && pf_piece_is(term.value, "?"))
-            result = gives(given, term.name) ? 0
-                                             : pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT,
-                                                               "this event of %s needs a value of yours: %.*s=N",
-                                                               pmu->name, PF_SHOW(term.name));
+            result = gives(passed, term.name) ? 0
+                                              : pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT,
+                                                                "this event of %s needs a value of yours: %.*s=N",
+                                                                pmu->name, PF_SHOW(term.name));
         else if (known)
             result = set_term(parser, event, known, &term, off);
         else if (format)
@@ -279,7 +279,7 @@ static int apply_event(struct pf_event_parser *parser, struct pf_pmu *pmu, struc
 }
 
 int pf_parse_pmu_event(struct pf_event_parser *parser, struct pf_pmu *pmu, struct pf_listed_event *event,
-                       struct pf_piece name, struct pf_piece given)
+                       struct pf_piece name, struct pf_piece passed)
 {
     struct pf_sys *sys = &parser->sys;
     const char *spelled;
@@ -287,7 +287,7 @@ int pf_parse_pmu_event(struct pf_event_parser *parser, struct pf_pmu *pmu, struc
     uint64_t config;
     const char *text = pf_pmu_event(sys, pmu, name, &spelled);
     if (text) {
-        const int result = apply_event(parser, pmu, event, text, given);
+        const int result = apply_event(parser, pmu, event, text, passed);
         return result < 0 ? result : (describe(parser, pmu, event, spelled) < 0 ? PERFILE_ERROR_MEMORY : 1);
     }
     if (!pf_known_name_find(name, &type, &config) || (type == PERFILE_TYPE_SOFTWARE ? pmu->type != type : !pmu->core))
@@ -357,7 +357,7 @@ int pf_parse_terms(struct pf_event_parser *parser, struct pf_pmu *pmu, struct pf
             result = apply_term(parser, pmu, event, &term);
         else if (term.value.text && !term.name.bytes)
             result = pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT,
-                                     "%.*s has no name in front of the =", PF_SHOW(term.whole));
+                                     "%.*s has no name in front of the =", PF_SHOW(term.complete));
     if (result >= 0 && event->period && event->frequency)
         result =
             pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s: period and freq exclude each other", PF_SHOW(terms));

@@ -102,11 +102,11 @@ static size_t distance_of(struct pf_piece a, struct pf_piece b)
                 continue;
             }
             const char x = lower(a.text[i - 1]), y = lower(b.text[j - 1]);
-            unsigned least = (unsigned)cost[i - 1][j - 1] + (x != y);
-            least = (unsigned)pf_min(least, pf_min(cost[i - 1][j], cost[i][j - 1]) + 1u);
+            unsigned min = (unsigned)cost[i - 1][j - 1] + (x != y);
+            min = (unsigned)pf_min(min, pf_min(cost[i - 1][j], cost[i][j - 1]) + 1u);
             if (i > 1 && j > 1 && x == lower(b.text[j - 2]) && y == lower(a.text[i - 2]))
-                least = (unsigned)pf_min(least, cost[i - 2][j - 2] + 1u);
-            cost[i][j] = (uint8_t)least;
+                min = (unsigned)pf_min(min, cost[i - 2][j - 2] + 1u);
+            cost[i][j] = (uint8_t)min;
         }
     return cost[a.bytes][b.bytes];
 }

@@ -21,14 +21,14 @@ struct pf_opened {
     int fd;                   /* -1: there is none here */
     uint32_t event, cpu, tid; /* indices */
     uint64_t id;
-    uint64_t lost_told; /* of what the kernel lost, so many were written down */
+    uint64_t lost_reported; /* of what the kernel lost, so many were written down */
 };
 
 struct pf_opened_set {
     const struct perfile_allocator *allocator;
     struct pf_opened *items; /* by event, then processor, then thread */
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 /*

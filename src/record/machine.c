@@ -26,10 +26,10 @@ void pf_body_u64(struct pf_body *body, uint64_t value)
 void pf_body_text(struct pf_body *body, const char *text)
 {
     static const char zeros[TEXT_STEP];
-    size_t length = strlen(text), room = (length + TEXT_STEP) / TEXT_STEP * TEXT_STEP;
-    pf_body_u32(body, (uint32_t)room);
+    size_t length = strlen(text), capacity = (length + TEXT_STEP) / TEXT_STEP * TEXT_STEP;
+    pf_body_u32(body, (uint32_t)capacity);
     pf_put(body->text, text, length);
-    pf_put(body->text, zeros, room - length);
+    pf_put(body->text, zeros, capacity - length);
 }
 
 void pf_body_set_u32(struct pf_body *body, size_t at, uint32_t value)
@@ -95,12 +95,12 @@ static bool cpu_counts(struct pf_body *body)
 static bool command_line(struct pf_body *body)
 {
     struct pf_text line;
-    char program[PF_PATH_ROOM];
+    char program[PF_PATH_CAPACITY];
     uint32_t count = 0;
     size_t start = body->text->used;
     if (pf_text_open(&line, body->allocator, NULL, NULL) < 0)
         return false;
-    bool found = pf_read_whole(body->root, "proc/self/cmdline", &line, COMMAND_BYTES_MAX) && line.used;
+    bool found = pf_read_file(body->root, "proc/self/cmdline", &line, COMMAND_BYTES_MAX) && line.used;
     ssize_t length = readlinkat(body->root, "proc/self/exe", program, sizeof(program) - 1);
     pf_put_char(&line, 0);
     found = found && !line.failed;

@@ -101,8 +101,8 @@ static uint32_t stride_of(const struct bpf_prog_info *info, const struct array *
  * What the second call asks for: the lengths that the first one returned, with pointers from `base` on. As in perf's files,
  * empty arrays are there, too: `known` is how much of the struct the kernel has.
  */
-static uint64_t place_arrays(const struct bpf_prog_info *synthesis, uint32_t known, struct pf_bpf_program *program,
-                             uint64_t base)
+static uint64_t position_arrays(const struct bpf_prog_info *synthesis, uint32_t known, struct pf_bpf_program *program,
+                                uint64_t base)
 {
     struct bpf_prog_info *info = &program->info;
     uint64_t bytes = 0;
@@ -138,11 +138,11 @@ static bool read_open(const struct perfile_allocator *allocator, int fd, struct 
     uint32_t bytes = sizeof(synthesis);
     if (!get_info(fd, &synthesis, &bytes))
         return false;
-    uint64_t needed = place_arrays(&synthesis, bytes, program, 0);
+    uint64_t needed = position_arrays(&synthesis, bytes, program, 0);
     if (needed > DATA_BYTES_MAX || !(program->data = pf_new(allocator, needed ? (size_t)needed : 8)))
         return false;
     program->data_bytes = (uint32_t)needed;
-    place_arrays(&synthesis, bytes, program, (uintptr_t)program->data);
+    position_arrays(&synthesis, bytes, program, (uintptr_t)program->data);
     struct bpf_prog_info asked = program->info;
     program->info_bytes = sizeof(program->info);
     if (!get_info(fd, &program->info, &program->info_bytes))
@@ -190,7 +190,7 @@ const uint8_t *pf_bpf_array(const struct pf_bpf_program *program, unsigned array
 
 uint8_t *pf_bpf_types_read(const struct perfile_allocator *allocator, uint32_t id, uint32_t *bytes)
 {
-    struct bpf_btf_info info = {0}, whole = {0};
+    struct bpf_btf_info info = {0}, complete = {0};
     uint32_t info_bytes = sizeof(info);
     uint8_t *data = NULL;
     int fd = open_id(BPF_BTF_GET_FD_BY_ID, id);
@@ -198,10 +198,10 @@ uint8_t *pf_bpf_types_read(const struct perfile_allocator *allocator, uint32_t i
         return NULL;
     if (get_info(fd, &info, &info_bytes) && info.btf_size && info.btf_size <= TYPES_BYTES_MAX &&
         (data = pf_new(allocator, info.btf_size))) {
-        whole.btf = (uintptr_t)data;
-        whole.btf_size = info.btf_size;
-        info_bytes = sizeof(whole);
-        if (!get_info(fd, &whole, &info_bytes) || whole.btf_size != info.btf_size) {
+        complete.btf = (uintptr_t)data;
+        complete.btf_size = info.btf_size;
+        info_bytes = sizeof(complete);
+        if (!get_info(fd, &complete, &info_bytes) || complete.btf_size != info.btf_size) {
             pf_free(allocator, data, info.btf_size);
             data = NULL;
         }

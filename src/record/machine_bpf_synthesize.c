@@ -10,7 +10,7 @@
 #include "record/machine_files.h"
 #include "record/machine_kernel.h"
 
-enum { PROGRAMS_MAX = 100000, NAME_ROOM = 512 };
+enum { PROGRAMS_MAX = 100000, NAME_CAPACITY = 512 };
 
 struct synthesizing {
     const struct pf_kernel *kernel;
@@ -36,13 +36,13 @@ static const char *part_name(const struct pf_bpf_program *program, uint32_t part
     return "F";
 }
 
-static void make_name(char name[NAME_ROOM], const uint8_t *tag, const char *part)
+static void make_name(char name[NAME_CAPACITY], const uint8_t *tag, const char *part)
 {
-    char *at = name + snprintf(name, NAME_ROOM, "bpf_prog_");
+    char *at = name + snprintf(name, NAME_CAPACITY, "bpf_prog_");
     for (size_t i = 0; i < BPF_TAG_SIZE; i++)
         at += snprintf(at, 3, "%02x", tag[i]);
     if (part)
-        snprintf(at, (size_t)(name + NAME_ROOM - at), "_%s", part);
+        snprintf(at, (size_t)(name + NAME_CAPACITY - at), "_%s", part);
 }
 
 static int synthesize_parts(const struct pf_kernel *kernel, const struct pf_bpf_program *program, const uint8_t *btf,
@@ -56,7 +56,7 @@ static int synthesize_parts(const struct pf_kernel *kernel, const struct pf_bpf_
     if (!addresses || !lengths || !tags)
         return 0; /* not made into machine code, or hidden */
     for (uint32_t i = 0; i < count && result == 0; i++) {
-        char name[NAME_ROOM];
+        char name[NAME_CAPACITY];
         make_name(name, tags + (size_t)i * BPF_TAG_SIZE, part_name(program, i, btf, btf_bytes));
         const struct perfile_ksymbol record = {.addr = pf_load64(addresses + (size_t)i * 8, false),
                                                .len = pf_load32(lengths + (size_t)i * 4, false),
@@ -84,7 +84,7 @@ static int synthesize_program(const struct pf_kernel *kernel, const struct pf_bp
 static bool synthesize_image(void *context, const struct pf_kernel_symbol *symbol)
 {
     struct synthesizing *synthesizing = context;
-    char name[NAME_ROOM];
+    char name[NAME_CAPACITY];
     size_t length = strcspn(symbol->name, "\t");
     if ((!pf_starts_with(symbol->name, "bpf_trampoline_") && !pf_starts_with(symbol->name, "bpf_dispatcher_")) ||
         strcmp(symbol->name + length, "\t[bpf]") != 0 || !symbol->address || length >= sizeof(name))

@@ -9,12 +9,12 @@
 #include "base/locale.h"
 #include "record/machine_body.h"
 
-enum { LINE_ROOM = 4096, INFO_BYTES = 65536, DOMAINS_BYTES_MAX = 64 << 20 };
+enum { LINE_CAPACITY = 4096, INFO_BYTES = 65536, DOMAINS_BYTES_MAX = 64 << 20 };
 
 /* ---- lines of "key : value" ---- */
 
 /* The value of the first line with this key, without spaces at its ends. */
-static bool find_value(const char *info, const char *key, char *value, size_t room)
+static bool find_value(const char *info, const char *key, char *value, size_t capacity)
 {
     size_t length = strlen(key);
     for (const char *line = info; *line; line += *line == '\n') {
@@ -25,7 +25,7 @@ static bool find_value(const char *info, const char *key, char *value, size_t ro
                 at += 1 + strspn(at + 1, " \t");
                 while (end > at && pf_is_space(end[-1]))
                     end--;
-                return end > at && pf_path(value, room, "%.*s", (int)(end - at), at);
+                return end > at && pf_path(value, capacity, "%.*s", (int)(end - at), at);
             }
         }
         line = end;
@@ -61,7 +61,7 @@ bool pf_body_cpu_description(struct pf_body *body)
     /* perf asks for one of them on each architecture */
     static const char *const keys[] = {"model name", "Model Name", "cpu model", "uarch",
                                        "Processor",  "cpu type",   "cpu",       "vendor_id"};
-    char value[LINE_ROOM], *info = new_info(body);
+    char value[LINE_CAPACITY], *info = new_info(body);
     bool found = false;
     if (info && read_info(body, "proc/cpuinfo", info))
         for (size_t i = 0; i < PF_COUNT(keys) && !found; i++)
@@ -75,49 +75,50 @@ bool pf_body_cpu_description(struct pf_body *body)
 }
 
 /* "AuthenticAMD,26,2,1" */
-static bool x86_id(const char *info, char *id, size_t room)
+static bool x86_id(const char *info, char *id, size_t capacity)
 {
     char vendor[64], family[16], model[16], stepping[16];
     return find_value(info, "vendor_id", vendor, sizeof(vendor)) &&
            find_value(info, "cpu family", family, sizeof(family)) && find_value(info, "model", model, sizeof(model)) &&
            find_value(info, "stepping", stepping, sizeof(stepping)) &&
-           pf_path(id, room, "%s,%s,%s,%s", vendor, family, model, stepping);
+           pf_path(id, capacity, "%s,%s,%s,%s", vendor, family, model, stepping);
 }
 
 /* Vendor, architecture and implementation. */
-static bool riscv_id(const char *info, char *id, size_t room)
+static bool riscv_id(const char *info, char *id, size_t capacity)
 {
     char vendor[32], architecture[32], implementation[32];
     return find_value(info, "mvendorid", vendor, sizeof(vendor)) &&
            find_value(info, "marchid", architecture, sizeof(architecture)) &&
            find_value(info, "mimpid", implementation, sizeof(implementation)) &&
-           pf_path(id, room, "%s-%s-%s", vendor, architecture, implementation);
+           pf_path(id, capacity, "%s-%s-%s", vendor, architecture, implementation);
 }
 
 /* Version and revision, the halves of the PVR: "revision : 2.3 (pvr 004e 1203)". */
-static bool powerpc_id(const char *info, char *id, size_t room)
+static bool powerpc_id(const char *info, char *id, size_t capacity)
 {
     char line[128];
     unsigned version, revision;
     if (!find_value(info, "revision", line, sizeof(line)))
         return false;
     const char *pvr = strstr(line, "(pvr ");
-    return pvr && sscanf(pvr, "(pvr %x %x)", &version, &revision) == 2 && pf_path(id, room, "%u,%u", version, revision);
+    return pvr && sscanf(pvr, "(pvr %x %x)", &version, &revision) == 2 &&
+           pf_path(id, capacity, "%u,%u", version, revision);
 }
 
 /* The MIDR of the first CPU. */
-static bool arm64_id(const struct pf_body *body, char *id, size_t room)
+static bool arm64_id(const struct pf_body *body, char *id, size_t capacity)
 {
-    char path[PF_PATH_ROOM];
+    char path[PF_PATH_CAPACITY];
     for (unsigned cpu = 0; cpu < body->cpus; cpu++)
         if (pf_path(path, sizeof(path), "sys/devices/system/cpu/cpu%u/regs/identification/midr_el1", cpu) &&
-            pf_read_line(body->root, path, id, room))
+            pf_read_line(body->root, path, id, capacity))
             return true;
     return false;
 }
 
 /* Manufacturer, type, model, and what is counted: "IBM,8561,703,T01,3.6,002f". */
-static bool s390_id(const struct pf_body *body, char *info, char *id, size_t room)
+static bool s390_id(const struct pf_body *body, char *info, char *id, size_t capacity)
 {
     char maker[64], type[32], model[64], counting[48] = "";
     if (!read_info(body, "proc/sysinfo", info) || !find_value(info, "Manufacturer", maker, sizeof(maker)) ||
@@ -133,7 +134,7 @@ static bool s390_id(const struct pf_body *body, char *info, char *id, size_t roo
             sscanf(line, "CPU-MF: Counter facility: version=%9s authorization=%9s", version, authorization) == 2)
             snprintf(counting, sizeof(counting), ",%s,%s", version, authorization);
     }
-    return pf_path(id, room, "%s,%s,%s%s", maker, type, model, counting);
+    return pf_path(id, capacity, "%s,%s,%s%s", maker, type, model, counting);
 }
 
 bool pf_body_cpuid(struct pf_body *body)
@@ -152,15 +153,15 @@ bool pf_body_cpuid(struct pf_body *body)
 
 static bool read_topology(const struct pf_body *body, unsigned cpu, const char *file, char *text)
 {
-    char path[PF_PATH_ROOM];
+    char path[PF_PATH_CAPACITY];
     return pf_path(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology/%s", cpu, file) &&
-           pf_read_line(body->root, path, text, LINE_ROOM);
+           pf_read_line(body->root, path, text, LINE_CAPACITY);
 }
 
 /* Writes the different lists of CPUs that share something, in the order of the CPUs. */
 static bool put_siblings(struct pf_body *body, const char *file, const char *older)
 {
-    char list[LINE_ROOM];
+    char list[LINE_CAPACITY];
     const char *online = body->online;
     size_t start = body->text->used;
     uint32_t count = 0;
@@ -182,7 +183,7 @@ static bool put_siblings(struct pf_body *body, const char *file, const char *old
 
 static uint32_t read_topology_id(const struct pf_body *body, unsigned cpu, const char *file)
 {
-    char text[LINE_ROOM];
+    char text[LINE_CAPACITY];
     return read_topology(body, cpu, file, text) ? (uint32_t)strtol(text, NULL, 10) : UINT32_MAX;
 }
 
@@ -190,7 +191,7 @@ static uint32_t read_topology_id(const struct pf_body *body, unsigned cpu, const
 static bool has_dies(const struct pf_body *body)
 {
     struct utsname name;
-    char text[LINE_ROOM];
+    char text[LINE_CAPACITY];
     return uname(&name) == 0 &&
            (strcmp(name.machine, "x86_64") == 0 || name.machine[0] == 'i' || strcmp(name.machine, "s390x") == 0) &&
            read_topology(body, 0, "die_cpus_list", text);
@@ -205,11 +206,11 @@ bool pf_body_cpu_topology(struct pf_body *body)
         pf_body_u32(body, read_topology_id(body, cpu, "core_id"));
         pf_body_u32(body, read_topology_id(body, cpu, "physical_package_id"));
     }
-    size_t whole = body->text->used;
+    size_t complete = body->text->used;
     if (!has_dies(body))
         return true;
     if (!put_siblings(body, "die_cpus_list", NULL)) {
-        body->text->used = whole;
+        body->text->used = complete;
         return true;
     }
     for (unsigned cpu = 0; cpu < body->cpus; cpu++)
@@ -223,13 +224,13 @@ struct cache {
     uint64_t numbers[4]; /* level, bytes of a line, sets, ways */
     char type[32];
     char size[32];
-    char map[LINE_ROOM];
+    char map[LINE_CAPACITY];
 };
 
 static bool read_cache(const struct pf_body *body, unsigned cpu, unsigned index, struct cache *cache)
 {
     static const char *const numbers[] = {"level", "coherency_line_size", "number_of_sets", "ways_of_associativity"};
-    char folder[PF_PATH_ROOM], path[PF_PATH_ROOM + 64];
+    char folder[PF_PATH_CAPACITY], path[PF_PATH_CAPACITY + 64];
     memset(cache, 0, sizeof(*cache));
     snprintf(folder, sizeof(folder), "sys/devices/system/cpu/cpu%u/cache/index%u", cpu, index);
     for (size_t i = 0; i < PF_COUNT(numbers); i++) {
@@ -238,11 +239,11 @@ static bool read_cache(const struct pf_body *body, unsigned cpu, unsigned index,
             return false;
     }
     snprintf(path, sizeof(path), "%s/type", folder);
-    bool whole = pf_read_line(body->root, path, cache->type, sizeof(cache->type));
+    bool complete = pf_read_line(body->root, path, cache->type, sizeof(cache->type));
     snprintf(path, sizeof(path), "%s/size", folder);
-    whole &= pf_read_line(body->root, path, cache->size, sizeof(cache->size));
+    complete &= pf_read_line(body->root, path, cache->size, sizeof(cache->size));
     snprintf(path, sizeof(path), "%s/shared_cpu_list", folder);
-    return pf_read_line(body->root, path, cache->map, sizeof(cache->map)) && whole;
+    return pf_read_line(body->root, path, cache->map, sizeof(cache->map)) && complete;
 }
 
 static void put_cache(struct pf_body *body, const struct cache *cache)
@@ -304,7 +305,7 @@ bool pf_body_cache_line(struct pf_body *body)
 /* ---- scheduling domains ---- */
 
 /* "00000000,0000000f" as "0-3". The last digit is CPU 0. */
-static bool mask_to_list(const char *mask, char *list, size_t room)
+static bool mask_to_list(const char *mask, char *list, size_t capacity)
 {
     size_t digits = 0, used = 0, length = strlen(mask);
     long run = -1;
@@ -325,9 +326,9 @@ static bool mask_to_list(const char *mask, char *list, size_t room)
                 run = cpu;
             if (set || run < 0)
                 continue;
-            int put = snprintf(list + used, room - used, cpu - run > 1 ? "%s%ld-%ld" : "%s%ld", used ? "," : "", run,
-                               (long)cpu - 1);
-            if (put < 0 || (size_t)put >= room - used)
+            int put = snprintf(list + used, capacity - used, cpu - run > 1 ? "%s%ld-%ld" : "%s%ld", used ? "," : "",
+                               run, (long)cpu - 1);
+            if (put < 0 || (size_t)put >= capacity - used)
                 return false;
             used += (size_t)put;
             run = -1;
@@ -347,7 +348,7 @@ struct domains {
 /* "domain0 SMT 00000003 ..." since version 17, "domain0 00000003 ..." before. */
 static bool put_domain(struct domains *domains, char *line)
 {
-    char *rest, list[LINE_ROOM];
+    char *rest, list[LINE_CAPACITY];
     const char *word = strtok_r(line, " \t", &rest);
     uint32_t number = (uint32_t)strtoul(word + strlen("domain"), NULL, 10);
     const char *name = domains->version >= 17 ? strtok_r(NULL, " \t", &rest) : NULL;
@@ -399,7 +400,7 @@ bool pf_body_cpu_domains(struct pf_body *body)
     bool made = false;
     if (pf_text_open(&text, body->allocator, NULL, NULL) < 0)
         return false;
-    if (pf_read_whole(body->root, "proc/schedstat", &text, DOMAINS_BYTES_MAX)) {
+    if (pf_read_file(body->root, "proc/schedstat", &text, DOMAINS_BYTES_MAX)) {
         pf_put_char(&text, 0);
         made = !text.failed && put_domains(&domains, text.data);
     }

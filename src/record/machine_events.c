@@ -49,22 +49,22 @@ struct cpu_words {
     const struct perfile_allocator *allocator;
     struct perfile_cpu_set set;
     uint32_t *words;
-    size_t room; /* bytes */
+    size_t capacity; /* bytes */
 };
 
 /* Readers before perf 6.1 get each CPU by itself: masks have another layout there. */
 static int list_cpus(const char *cpus, struct cpu_words *made, struct perfile_error *error)
 {
     unsigned first, last;
-    size_t room = (made->set.end_cpu / 2 + 1) * sizeof(*made->words);
-    uint16_t *list = pf_new(made->allocator, room);
+    size_t capacity = (made->set.end_cpu / 2 + 1) * sizeof(*made->words);
+    uint16_t *list = pf_new(made->allocator, capacity);
     if (!list)
         return pf_fail_memory(error, "list of CPUs");
     made->words = (uint32_t *)(void *)list;
-    made->room = room;
+    made->capacity = capacity;
     made->set = (struct perfile_cpu_set){.map_type = 0, .data = (const uint8_t *)list};
     for (const char *at = cpus; pf_next_range(&at, &first, &last);)
-        for (unsigned cpu = first; cpu <= last && made->set.count < room / 2; cpu++)
+        for (unsigned cpu = first; cpu <= last && made->set.count < capacity / 2; cpu++)
             list[made->set.count++] = (uint16_t)cpu;
     return 0;
 }
@@ -92,8 +92,8 @@ static int make_set(const char *cpus, const struct pf_synthesis *synthesis, stru
     made->set.map_type = 1;
     made->set.long_size = 4;
     made->set.count = highest / 32 + 1;
-    made->room = made->set.count * sizeof(*made->words);
-    made->words = pf_new(made->allocator, made->room);
+    made->capacity = made->set.count * sizeof(*made->words);
+    made->words = pf_new(made->allocator, made->capacity);
     if (!made->words)
         return pf_fail_memory(error, "list of CPUs");
     for (at = cpus; pf_next_range(&at, &first, &last);)
@@ -105,7 +105,7 @@ static int make_set(const char *cpus, const struct pf_synthesis *synthesis, stru
 
 static void free_set(struct cpu_words *made)
 {
-    pf_free(made->allocator, made->words, made->room);
+    pf_free(made->allocator, made->words, made->capacity);
 }
 
 int pf_synthesize_cpu_map(const char *cpus, const struct pf_synthesis *synthesis, struct perfile_error *error)

@@ -15,7 +15,7 @@ int pf_root_open(const char *root)
     return open(root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t room)
+ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t capacity)
 {
     char *to = buffer;
     size_t used = 0;
@@ -23,8 +23,8 @@ ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t room)
     int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return -1;
-    while (used < room - 1) {
-        got = read(fd, to + used, room - 1 - used);
+    while (used < capacity - 1) {
+        got = read(fd, to + used, capacity - 1 - used);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -36,15 +36,15 @@ ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t room)
     return got < 0 && used == 0 ? -1 : (ssize_t)used;
 }
 
-bool pf_read_line(int folder, const char *path, char *buffer, size_t room)
+bool pf_read_line(int folder, const char *path, char *buffer, size_t capacity)
 {
-    ssize_t bytes = pf_read_at(folder, path, buffer, room);
+    ssize_t bytes = pf_read_at(folder, path, buffer, capacity);
     while (bytes > 0 && pf_is_space(buffer[bytes - 1]))
         buffer[--bytes] = 0;
     return bytes > 0;
 }
 
-bool pf_read_whole(int folder, const char *path, struct pf_text *text, size_t limit)
+bool pf_read_file(int folder, const char *path, struct pf_text *text, size_t limit)
 {
     enum { STEP = 32768 };
     size_t start = text->used;
@@ -65,13 +65,13 @@ bool pf_read_whole(int folder, const char *path, struct pf_text *text, size_t li
     return got == 0 && !text->failed && text->used - start <= limit;
 }
 
-bool pf_path(char *path, size_t room, const char *format, ...)
+bool pf_path(char *path, size_t capacity, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(path, room, format, arguments);
+    int length = vsnprintf(path, capacity, format, arguments);
     va_end(arguments);
-    return length >= 0 && (size_t)length < room;
+    return length >= 0 && (size_t)length < capacity;
 }
 
 bool pf_read_number(int folder, const char *path, int base, uint64_t *value)
@@ -96,7 +96,7 @@ static bool add_name(struct pf_listing *names, const char *name)
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return true;
     char *copy = pf_arena_text(&names->arena, name, strlen(name));
-    if (!copy || !pf_grow(names->allocator, &names->items, &names->room, names->count + 1, sizeof(*names->items)))
+    if (!copy || !pf_grow(names->allocator, &names->items, &names->capacity, names->count + 1, sizeof(*names->items)))
         return false;
     names->items[names->count++] = copy;
     return true;
@@ -113,18 +113,18 @@ bool pf_listing_open(struct pf_listing *names, const struct perfile_allocator *a
             close(fd);
         return false;
     }
-    bool whole = true;
-    for (const struct dirent *entry; whole && (entry = readdir(dir));)
-        whole = add_name(names, entry->d_name);
+    bool complete = true;
+    for (const struct dirent *entry; complete && (entry = readdir(dir));)
+        complete = add_name(names, entry->d_name);
     closedir(dir);
     if (names->count)
         qsort(names->items, names->count, sizeof(*names->items), compare_names);
-    return whole;
+    return complete;
 }
 
 void pf_listing_close(struct pf_listing *names)
 {
-    pf_free(names->allocator, names->items, names->room * sizeof(*names->items));
+    pf_free(names->allocator, names->items, names->capacity * sizeof(*names->items));
     pf_arena_close(&names->arena);
 }
 
@@ -162,19 +162,19 @@ static bool find_mount(char *mounts, const char *type, const char *option, char 
             continue;
         restore_octal(words[1]);
         if (words[1][0] == '/' && words[1][1])
-            return pf_path(where, PF_PATH_ROOM, "%s", words[1] + 1);
+            return pf_path(where, PF_PATH_CAPACITY, "%s", words[1] + 1);
     }
     return false;
 }
 
 bool pf_find_mount(const struct perfile_allocator *allocator, int root, const char *type, const char *option,
-                   char where[PF_PATH_ROOM])
+                   char where[PF_PATH_CAPACITY])
 {
     struct pf_text text;
     bool found = false;
     if (pf_text_open(&text, pf_allocator_or_default(allocator), NULL, NULL) < 0)
         return false;
-    if (pf_read_whole(root, "proc/mounts", &text, MOUNTS_BYTES_MAX)) {
+    if (pf_read_file(root, "proc/mounts", &text, MOUNTS_BYTES_MAX)) {
         pf_put_char(&text, 0);
         found = !text.failed && find_mount(text.data, type, option, where);
     }
@@ -182,7 +182,7 @@ bool pf_find_mount(const struct perfile_allocator *allocator, int root, const ch
     return found;
 }
 
-bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char where[PF_PATH_ROOM])
+bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char where[PF_PATH_CAPACITY])
 {
     return pf_find_mount(allocator, root, "cgroup", "perf_event", where) ||
            pf_find_mount(allocator, root, "cgroup2", NULL, where);

@@ -11,15 +11,15 @@
 int pf_root_open(const char *root);
 
 /* Up to room - 1 bytes of a file, with a NUL behind them; -1: it cannot be read. */
-ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t room);
+ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t capacity);
 /* The same without white space at the end; false also for an empty file. */
-bool pf_read_line(int folder, const char *path, char *buffer, size_t room);
+bool pf_read_line(int folder, const char *path, char *buffer, size_t capacity);
 /* A whole file, of at most `limit` bytes, behind what is in the text; false: it cannot be read, or is longer. */
-bool pf_read_whole(int folder, const char *path, struct pf_text *text, size_t limit);
+bool pf_read_file(int folder, const char *path, struct pf_text *text, size_t limit);
 /* printf for paths: false when it does not fit. */
-bool pf_path(char *path, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool pf_path(char *path, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-enum { PF_PATH_ROOM = 4096 + 256 };
+enum { PF_PATH_CAPACITY = 4096 + 256 };
 
 /* A number in any base that strtoull guesses; `base` 0 does so. */
 bool pf_read_number(int folder, const char *path, int base, uint64_t *value);
@@ -30,7 +30,7 @@ struct pf_listing {
     struct pf_arena arena;
     const char **items;
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 /* False when the folder cannot be read, or out of memory; to be closed in any case. */
 bool pf_listing_open(struct pf_listing *names, const struct perfile_allocator *allocator, int folder, const char *path);
@@ -41,10 +41,10 @@ void pf_listing_close(struct pf_listing *names);
  * slash; false: nowhere.
  */
 bool pf_find_mount(const struct perfile_allocator *allocator, int root, const char *type, const char *option,
-                   char where[PF_PATH_ROOM]);
+                   char where[PF_PATH_CAPACITY]);
 
 /* The same of the hierarchy of control groups that events count in: that of perf_event in v1, else v2. */
-bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char where[PF_PATH_ROOM]);
+bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char where[PF_PATH_CAPACITY]);
 
 /* The next range of a list of CPUs such as "0-3,7": false at its end, or where it is none. */
 bool pf_next_range(const char **list, unsigned *first, unsigned *last);

@@ -15,7 +15,7 @@ enum {
     LINE_MAX_BYTES = 65536,
     MODULES_BYTES_MAX = 16 << 20,
     DEPENDENCIES_BYTES_MAX = 64 << 20,
-    NOTES_ROOM = 16384,
+    NOTES_CAPACITY = 16384,
 };
 
 void pf_kernel_note(const struct pf_kernel *kernel, const char *sentence)
@@ -88,7 +88,7 @@ static bool find_text(void *context, const struct pf_kernel_symbol *symbol)
 
 static void read_notes(const struct pf_kernel *kernel, const char *path, struct pf_build_id *id)
 {
-    char notes[NOTES_ROOM];
+    char notes[NOTES_CAPACITY];
     ssize_t bytes = pf_read_at(kernel->root, path, notes, sizeof(notes));
     id->size = 0;
     if (bytes > 0 && !pf_build_id_from_notes(notes, (size_t)bytes, id))
@@ -176,7 +176,7 @@ static bool is_module_file(const char *file, const char *name)
 }
 
 /* From the lines "kernel/fs/ext4/ext4.ko.xz: what it needs". */
-static bool find_file(const char *dependencies, const char *name, char *path, size_t room)
+static bool find_file(const char *dependencies, const char *name, char *path, size_t capacity)
 {
     for (const char *line = dependencies, *end; *line; line = *end ? end + 1 : end) {
         end = line + strcspn(line, "\n");
@@ -186,7 +186,7 @@ static bool find_file(const char *dependencies, const char *name, char *path, si
         while (file > line && file[-1] != '/')
             file--;
         if (is_module_file(file, name))
-            return pf_path(path, room, "%.*s", (int)(colon - line), line);
+            return pf_path(path, capacity, "%.*s", (int)(colon - line), line);
     }
     return false;
 }
@@ -194,7 +194,7 @@ static bool find_file(const char *dependencies, const char *name, char *path, si
 static int synthesize_module(const struct pf_kernel *kernel, const struct module *module,
                              const struct module_files *files, struct perfile_error *error)
 {
-    char file[2048], path[PF_PATH_ROOM], notes[512];
+    char file[2048], path[PF_PATH_CAPACITY], notes[512];
     struct pf_build_id id = {.size = 0};
     if (!find_file(files->list.data, module->name, file, sizeof(file)) ||
         !(file[0] == '/' ? pf_path(path, sizeof(path), "%s", file)
@@ -233,20 +233,20 @@ static int synthesize_modules_of(const struct pf_kernel *kernel, char *text, con
                                  struct perfile_error *error)
 {
     struct module *modules = NULL, module;
-    size_t count = 0, room = 0;
+    size_t count = 0, capacity = 0;
     char *rest = NULL;
     int result = 0;
     for (char *line = strtok_r(text, "\n", &rest); line && result == 0; line = strtok_r(NULL, "\n", &rest)) {
         if (!parse_module(line, &module))
             continue;
-        if (pf_grow(kernel->allocator, &modules, &room, count + 1, sizeof(*modules)))
+        if (pf_grow(kernel->allocator, &modules, &capacity, count + 1, sizeof(*modules)))
             modules[count++] = module;
         else
             result = pf_fail_memory(error, "modules");
     }
     if (result == 0)
         result = synthesize_list(kernel, modules, count, files, error);
-    pf_free(kernel->allocator, modules, room * sizeof(*modules));
+    pf_free(kernel->allocator, modules, capacity * sizeof(*modules));
     return result;
 }
 
@@ -263,10 +263,10 @@ static int synthesize_modules(const struct pf_kernel *kernel, struct perfile_err
         pf_text_close(&text);
         return pf_fail_memory(error, "modules");
     }
-    if (pf_read_whole(kernel->root, "proc/modules", &text, MODULES_BYTES_MAX)) {
+    if (pf_read_file(kernel->root, "proc/modules", &text, MODULES_BYTES_MAX)) {
         if (!pf_read_line(kernel->root, "proc/sys/kernel/osrelease", files.release, sizeof(files.release)) ||
             !pf_path(path, sizeof(path), "lib/modules/%s/modules.dep", files.release) ||
-            !pf_read_whole(kernel->root, path, &files.list, DEPENDENCIES_BYTES_MAX))
+            !pf_read_file(kernel->root, path, &files.list, DEPENDENCIES_BYTES_MAX))
             files.list.used = 0;
         pf_put_char(&text, 0);
         pf_put_char(&files.list, 0);

@@ -64,7 +64,7 @@ static void add_build_id(struct pf_walker *walker, struct mapping *mapping)
 
 /* ---- lines ---- */
 
-static bool take_number(const char **at, unsigned base, char behind, uint64_t *value)
+static bool take_number(const char **at, unsigned base, char after, uint64_t *value)
 {
     const char *text = *at;
     *value = 0;
@@ -74,7 +74,7 @@ static bool take_number(const char **at, unsigned base, char behind, uint64_t *v
             return false;
         *value = *value * base + digit;
     }
-    if (text == *at || *text != behind)
+    if (text == *at || *text != after)
         return false;
     *at = text + 1;
     return true;

@@ -64,7 +64,7 @@ bool pf_body_numa_topology(struct pf_body *body)
 /* ---- memory blocks ---- */
 
 /* The number behind a word, as in memory12 and node3. */
-static bool number_behind(const char *name, const char *word, uint32_t *number)
+static bool number_after(const char *name, const char *word, uint32_t *number)
 {
     char *end;
     size_t length = strlen(word);
@@ -79,7 +79,7 @@ static uint32_t count_blocks(const struct pf_listing *names)
 {
     uint32_t block, count = 0;
     for (size_t i = 0; i < names->count; i++)
-        if (number_behind(names->items[i], "memory", &block) && block >= count)
+        if (number_after(names->items[i], "memory", &block) && block >= count)
             count = block + 1;
     return count;
 }
@@ -90,7 +90,7 @@ static void put_blocks(struct pf_body *body, const struct pf_listing *names)
     uint32_t block, at = 0;
     uint64_t word = 0;
     for (size_t i = 0; i < names->count; i++) {
-        if (!number_behind(names->items[i], "memory", &block))
+        if (!number_after(names->items[i], "memory", &block))
             continue;
         for (; at < block / 64; at++, word = 0)
             pf_body_u64(body, word);
@@ -129,7 +129,7 @@ bool pf_body_memory_topology(struct pf_body *body)
     size_t start = body->text->used;
     pf_body_u64(body, 0);
     for (size_t i = 0; read && i < names.count; i++)
-        if (number_behind(names.items[i], "node", &node))
+        if (number_after(names.items[i], "node", &node))
             count += put_node_blocks(body, node);
     pf_listing_close(&names);
     if (!body->text->failed)

@@ -6,17 +6,17 @@
 
 #define PMUS "sys/bus/event_source/devices"
 
-enum { VALUE_ROOM = 4096 };
+enum { VALUE_CAPACITY = 4096 };
 
 static bool pmu_path(char *path, const char *pmu, const char *file)
 {
-    return pf_path(path, PF_PATH_ROOM, PMUS "/%s/%s", pmu, file);
+    return pf_path(path, PF_PATH_CAPACITY, PMUS "/%s/%s", pmu, file);
 }
 
 /* PMUs of CPUs say which these are; perf takes "cpu" for one too. */
 static bool is_core(const struct pf_body *body, const char *pmu)
 {
-    char path[PF_PATH_ROOM];
+    char path[PF_PATH_CAPACITY];
     return strcmp(pmu, "cpu") == 0 || (pmu_path(path, pmu, "cpus") && faccessat(body->root, path, F_OK, 0) == 0);
 }
 
@@ -37,7 +37,7 @@ static bool put_each(struct pf_body *body, bool (*put)(struct pf_body *body, con
 
 static bool put_type(struct pf_body *body, const char *pmu)
 {
-    char path[PF_PATH_ROOM];
+    char path[PF_PATH_CAPACITY];
     uint64_t type;
     if (!pmu_path(path, pmu, "type") || !pf_read_number(body->root, path, 10, &type) || type > UINT32_MAX)
         return false;
@@ -56,7 +56,7 @@ bool pf_body_pmu_mappings(struct pf_body *body)
 /* How many there are is written in front of them; false: the PMU does not say any. */
 static bool put_capabilities(struct pf_body *body, const char *pmu)
 {
-    char path[PF_PATH_ROOM], value[VALUE_ROOM];
+    char path[PF_PATH_CAPACITY], value[VALUE_CAPACITY];
     struct pf_listing names;
     size_t start = body->text->used;
     uint32_t count = 0;
@@ -125,7 +125,7 @@ bool pf_body_pmu_caps(struct pf_body *body)
 
 static bool put_cpus(struct pf_body *body, const char *pmu)
 {
-    char path[PF_PATH_ROOM], cpus[VALUE_ROOM];
+    char path[PF_PATH_CAPACITY], cpus[VALUE_CAPACITY];
     if (!pmu_path(path, pmu, "cpus") || !pf_read_line(body->root, path, cpus, sizeof(cpus)))
         return false;
     pf_body_text(body, pmu);

@@ -10,7 +10,7 @@
 
 #include "record/machine_walk.h"
 
-enum { COMM_ROOM = 16, KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
+enum { COMM_CAPACITY = 16, KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
 
 struct process {
     int folder;
@@ -18,7 +18,7 @@ struct process {
     int32_t ppid;
     unsigned long flags;
     char state;
-    char comm[COMM_ROOM];
+    char comm[COMM_CAPACITY];
 };
 
 /* ---- records ---- */
@@ -37,7 +37,7 @@ static bool put_fork(struct pf_walker *walker, const struct process *process, in
 static bool put_comm(struct pf_walker *walker, const struct process *process, int32_t tid, const char *comm)
 {
     const struct perfile_comm record = {.pid = process->pid, .tid = tid};
-    char name[COMM_ROOM] = "";
+    char name[COMM_CAPACITY] = "";
     memcpy(name, comm, strnlen(comm, sizeof(name) - 1));
     return pf_walk_put(walker, &(struct pf_walk_item){.type = PERFILE_RECORD_COMM,
                                                       .record = &record,

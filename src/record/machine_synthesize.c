@@ -15,7 +15,7 @@
 static int add_pid(struct pf_walk *walk, int32_t pid, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(walk->options->allocator);
-    if (!pf_grow(allocator, &walk->pids, &walk->room, walk->count + 1, sizeof(*walk->pids)))
+    if (!pf_grow(allocator, &walk->pids, &walk->capacity, walk->count + 1, sizeof(*walk->pids)))
         return pf_fail_memory(error, "processes");
     walk->pids[walk->count++] = pid;
     return 0;
@@ -101,7 +101,7 @@ static int synthesize_machine(struct pf_walk *walk, struct perfile_error *error)
 
 static void find_hugetlbfs(struct pf_walk *walk, int root)
 {
-    char where[PF_PATH_ROOM];
+    char where[PF_PATH_CAPACITY];
     if (!pf_find_mount(walk->options->allocator, root, "hugetlbfs", NULL, where) ||
         !pf_path(walk->huge, sizeof(walk->huge), "/%s/", where))
         walk->huge[0] = 0;
@@ -131,7 +131,7 @@ static int synthesize_from(struct pf_walk *walk, int root, struct perfile_error 
         result = pf_walk_all(walk, walk->options->threads, synthesize_machine, error);
     if (result == 0)
         note_forbidden(walk);
-    pf_free(allocator, walk->pids, walk->room * sizeof(*walk->pids));
+    pf_free(allocator, walk->pids, walk->capacity * sizeof(*walk->pids));
     pf_build_ids_close(ids);
     pf_free(allocator, ids, sizeof(*ids));
     return result;

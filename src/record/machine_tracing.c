@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "record/machine_body.h"
 
-enum { FORMAT_BYTES_MAX = 1 << 20, PRINTK_BYTES_MAX = 16 << 20, TRACEPOINT = 2, SYSTEM_ROOM = 256 };
+enum { FORMAT_BYTES_MAX = 1 << 20, PRINTK_BYTES_MAX = 16 << 20, TRACEPOINT = 2, SYSTEM_CAPACITY = 256 };
 
 struct tracing {
     struct pf_body body;
@@ -26,7 +26,7 @@ static bool put_file(struct tracing *t, const char *path, size_t width, size_t l
     struct pf_text *text = t->body.text;
     size_t start = text->used;
     pf_put(text, (const char[8]){0}, width);
-    bool read = pf_read_whole(t->folder, path, text, limit);
+    bool read = pf_read_file(t->folder, path, text, limit);
     if (text->failed)
         return false;
     if (!read)
@@ -40,10 +40,10 @@ static bool put_file(struct tracing *t, const char *path, size_t width, size_t l
 /* ---- the formats of the events ---- */
 
 /* "sched" of "sched:sched_switch". */
-static bool split_name(const char *name, char system[SYSTEM_ROOM], const char **event)
+static bool split_name(const char *name, char system[SYSTEM_CAPACITY], const char **event)
 {
     const char *colon = name ? strchr(name, ':') : NULL;
-    if (!colon || strchr(name, '/') || (size_t)(colon - name) >= SYSTEM_ROOM)
+    if (!colon || strchr(name, '/') || (size_t)(colon - name) >= SYSTEM_CAPACITY)
         return false;
     memcpy(system, name, (size_t)(colon - name));
     system[colon - name] = 0;
@@ -52,22 +52,22 @@ static bool split_name(const char *name, char system[SYSTEM_ROOM], const char **
 }
 
 /* The same tracepoint, or only the same system, among the events before. */
-static bool was_before(const struct pf_event_list *events, size_t index, bool whole)
+static bool was_before(const struct pf_event_list *events, size_t index, bool complete)
 {
-    char system[SYSTEM_ROOM], other[SYSTEM_ROOM];
+    char system[SYSTEM_CAPACITY], other[SYSTEM_CAPACITY];
     const char *event, *other_event;
     if (!split_name(events->items[index].name, system, &event))
         return true;
     for (size_t i = 0; i < index; i++)
         if (events->items[i].attr.type == TRACEPOINT && split_name(events->items[i].name, other, &other_event) &&
-            strcmp(other, system) == 0 && (!whole || strcmp(other_event, event) == 0))
+            strcmp(other, system) == 0 && (!complete || strcmp(other_event, event) == 0))
             return true;
     return false;
 }
 
 static int put_format(struct tracing *t, const char *name, struct perfile_error *error)
 {
-    char system[SYSTEM_ROOM], path[PF_PATH_ROOM];
+    char system[SYSTEM_CAPACITY], path[PF_PATH_CAPACITY];
     const char *event;
     if (split_name(name, system, &event) && pf_path(path, sizeof(path), "events/%s/%s/format", system, event) &&
         put_file(t, path, 8, FORMAT_BYTES_MAX))
@@ -79,7 +79,7 @@ static int put_format(struct tracing *t, const char *name, struct perfile_error 
 static int put_system(struct tracing *t, const char *system, struct perfile_error *error)
 {
     const struct pf_event_list *events = t->body.events;
-    char other[SYSTEM_ROOM];
+    char other[SYSTEM_CAPACITY];
     const char *event;
     size_t start = t->body.text->used;
     uint32_t count = 0;
@@ -100,7 +100,7 @@ static int put_system(struct tracing *t, const char *system, struct perfile_erro
 static int put_systems(struct tracing *t, struct perfile_error *error)
 {
     const struct pf_event_list *events = t->body.events;
-    char system[SYSTEM_ROOM];
+    char system[SYSTEM_CAPACITY];
     const char *event;
     size_t start = t->body.text->used;
     uint32_t count = 0;
@@ -149,7 +149,7 @@ static int put_all(struct tracing *t, struct perfile_error *error)
 static int find_tracefs(int root, const struct perfile_allocator *allocator)
 {
     static const char *const usual[] = {"sys/kernel/tracing", "sys/kernel/debug/tracing"};
-    char path[PF_PATH_ROOM];
+    char path[PF_PATH_CAPACITY];
     for (size_t i = 0; i < PF_COUNT(usual); i++)
         if (pf_path(path, sizeof(path), "%s/events", usual[i]) && faccessat(root, path, F_OK, 0) == 0)
             return openat(root, usual[i], O_PATH | O_DIRECTORY | O_CLOEXEC);

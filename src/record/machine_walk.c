@@ -16,8 +16,8 @@ struct pf_walk_slot {
 
 struct pf_team {
     pthread_mutex_t mutex;
-    pthread_cond_t ready; /* for the caller: a slot is full or done */
-    pthread_cond_t room;  /* for the others: a slot is empty */
+    pthread_cond_t ready;    /* for the caller: a slot is full or done */
+    pthread_cond_t capacity; /* for the others: a slot is empty */
     struct pf_walk_slot slots[SLOTS];
     uint8_t *data;
     size_t next;   /* process that the next idle thread takes */
@@ -32,7 +32,7 @@ struct pf_team {
 
 struct stored {
     uint32_t type;
-    uint32_t whole; /* bytes with this head and what follows, a multiple of 8 */
+    uint32_t complete; /* bytes with this head and what follows, a multiple of 8 */
     uint16_t misc;
     uint16_t bytes;
     uint16_t pointer_at;
@@ -49,14 +49,14 @@ static int hand_on(struct pf_walk *walk, struct pf_walk_slot *slot, struct perfi
         if (head.has_extra)
             memcpy(record + head.pointer_at, &extra, sizeof(extra));
         result = walk->synthesis->put(walk->synthesis->context, head.type, head.misc, record, head.bytes, error);
-        at += head.whole;
+        at += head.complete;
     }
     slot->used = 0;
     return result;
 }
 
 /* Empties the slot; waits for the caller's thread to do so. */
-static bool make_room(struct pf_walk *walk, struct pf_walk_slot *slot)
+static bool reserve(struct pf_walk *walk, struct pf_walk_slot *slot)
 {
     struct pf_team *team = walk->team;
     if (team->alone) {
@@ -68,7 +68,7 @@ static bool make_room(struct pf_walk *walk, struct pf_walk_slot *slot)
     slot->full = true;
     pthread_cond_signal(&team->ready);
     while (slot->full && !team->stop)
-        pthread_cond_wait(&team->room, &team->mutex);
+        pthread_cond_wait(&team->capacity, &team->mutex);
     bool go_on = !team->stop;
     pthread_mutex_unlock(&team->mutex);
     return go_on;
@@ -83,15 +83,15 @@ bool pf_walk_put(struct pf_walker *walker, const struct pf_walk_item *item)
                           .pointer_at = item->pointer_at,
                           .has_extra = item->extra != NULL};
     size_t body = (size_t)pf_align8(item->bytes), extra = (size_t)pf_align8(item->extra_bytes);
-    head.whole = (uint32_t)(sizeof(head) + body + extra);
-    if (slot->used + head.whole > SLOT_BYTES && !make_room(walker->walk, slot))
+    head.complete = (uint32_t)(sizeof(head) + body + extra);
+    if (slot->used + head.complete > SLOT_BYTES && !reserve(walker->walk, slot))
         return false;
     uint8_t *to = slot->data + slot->used;
     memcpy(to, &head, sizeof(head));
     memcpy(to + sizeof(head), item->record, item->bytes);
     if (item->extra_bytes)
         memcpy(to + sizeof(head) + body, item->extra, item->extra_bytes);
-    slot->used += head.whole;
+    slot->used += head.complete;
     return true;
 }
 
@@ -103,7 +103,7 @@ static bool take(struct pf_walk *walk, struct pf_walker *walker, size_t *index)
     struct pf_team *team = walk->team;
     pthread_mutex_lock(&team->mutex);
     while (!team->stop && team->next < walk->count && team->next >= team->handed + SLOTS)
-        pthread_cond_wait(&team->room, &team->mutex);
+        pthread_cond_wait(&team->capacity, &team->mutex);
     bool more = !team->stop && team->next < walk->count;
     if (more) {
         *index = team->next++;
@@ -144,7 +144,7 @@ static int collect(struct pf_walk *walk, struct perfile_error *error)
         pthread_mutex_lock(&team->mutex);
         team->handed += slot->done;
         slot->full = slot->done = false;
-        pthread_cond_broadcast(&team->room);
+        pthread_cond_broadcast(&team->capacity);
         pthread_mutex_unlock(&team->mutex);
     }
     return result;
@@ -154,7 +154,7 @@ static void stop(struct pf_team *team)
 {
     pthread_mutex_lock(&team->mutex);
     team->stop = true;
-    pthread_cond_broadcast(&team->room);
+    pthread_cond_broadcast(&team->capacity);
     pthread_mutex_unlock(&team->mutex);
 }
 
@@ -219,9 +219,9 @@ int pf_walk_all(struct pf_walk *walk, unsigned threads, int (*first)(struct pf_w
             walkers[i].walk = walk;
         pthread_mutex_init(&team->mutex, NULL);
         pthread_cond_init(&team->ready, NULL);
-        pthread_cond_init(&team->room, NULL);
+        pthread_cond_init(&team->capacity, NULL);
         result = walk_with(walk, walkers, threads, first, error);
-        pthread_cond_destroy(&team->room);
+        pthread_cond_destroy(&team->capacity);
         pthread_cond_destroy(&team->ready);
         pthread_mutex_destroy(&team->mutex);
     } else {

@@ -20,7 +20,7 @@ struct pf_walker {
     struct pf_walk_slot *slot;
     _Alignas(8) char entries[32768]; /* of a folder */
     char file[65536];
-    char path[PF_PATH_ROOM];
+    char path[PF_PATH_CAPACITY];
 };
 
 /* Everything the threads share. */
@@ -30,7 +30,7 @@ struct pf_walk {
     int proc; /* the folder */
     int32_t *pids;
     size_t count;
-    size_t room;
+    size_t capacity;
     struct pf_build_ids *build_ids;
     char huge[256];     /* where hugetlbfs is mounted, with a slash behind it, or empty */
     unsigned forbidden; /* processes whose mappings cannot be read; atomic */

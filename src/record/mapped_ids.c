@@ -37,7 +37,7 @@ void pf_mapped_ids_close(struct pf_mapped_ids *mapped)
  */
 static bool read_id(const uint8_t *record, const struct pf_file_key *key, struct pf_build_id *id)
 {
-    char path[PF_PATH_ROOM];
+    char path[PF_PATH_CAPACITY];
     const uint32_t pid = pf_load32(record + PID, false);
     const uint64_t start = pf_load64(record + START, false), end = start + pf_load64(record + LENGTH, false);
     const char *name = (const char *)record + NAME;

@@ -20,22 +20,22 @@
 #include "record/machine_files.h"
 #include "schema/schema.h"
 
-enum { ATTR_ROOM = 256, ATTR_LEAST = 112 };
+enum { ATTR_CAPACITY = 256, ATTR_MIN = 112 };
 
 /* ---- the call ---- */
 
 /* `who` is a thread, or with PERF_FLAG_PID_CGROUP the descriptor of a control group. */
-static int open_one(const struct perfile_attr *attr, int32_t who, int32_t cpu, int group, unsigned long flags)
+static int open_one(const struct perfile_attr *attr, int32_t pid, int32_t cpu, int group, unsigned long flags)
 {
-    uint8_t bytes[ATTR_ROOM] = {0};
+    uint8_t bytes[ATTR_CAPACITY] = {0};
     struct pf_out o = pf_out_make(bytes, sizeof(bytes), false);
-    uint32_t size = ATTR_ROOM;
+    uint32_t size = ATTR_CAPACITY;
     pf_encode_attr(attr, size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, &o);
-    while (size > ATTR_LEAST && !bytes[size - 1])
+    while (size > ATTR_MIN && !bytes[size - 1])
         size--;
     size = (size + 7) & ~7u; /* an old kernel refuses members that it does not know only when they are set */
     memcpy(bytes + 4, &size, sizeof(size));
-    return (int)syscall(SYS_perf_event_open, bytes, who, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
+    return (int)syscall(SYS_perf_event_open, bytes, pid, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
 }
 
 /* ---- doing without ---- */
@@ -101,7 +101,7 @@ static bool relax(struct pf_event_list *chosen, size_t *next, const struct perfi
 
 static bool leave_kernel_out_of(struct pf_listed_event *event)
 {
-    if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == PERFILE_TYPE_TRACEPOINT)
+    if (event->attr.exclude_kernel || event->exclude_is_explicit || event->attr.type == PERFILE_TYPE_TRACEPOINT)
         return false;
     event->attr.exclude_kernel = event->attr.exclude_hv = 1;
     return true;
@@ -208,7 +208,7 @@ static int explain_refusal(const struct pf_listed_event *event, const struct pf_
                            struct perfile_error *error)
 {
     const char *what = event->attr.sample_period_or_freq ? "recording" : "counting";
-    const char *whom = target->everybody ? "everything that runs" : "this";
+    const char *subject = target->everybody ? "everything that runs" : "this";
     const int level = paranoid(), needed = paranoid_needed(event, target);
     if (event->attr.namespaces && geteuid() != 0)
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
@@ -222,11 +222,11 @@ static int explain_refusal(const struct pf_listed_event *event, const struct pf_
             error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
             "%s %s is not allowed here, although this user may (/proc/sys/kernel/perf_event_paranoid is %d): a "
             "container or a security policy forbids it (in Docker it lacks the capability PERFMON)",
-            what, whom, level);
+            what, subject, level);
     return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
                    "%s %s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
                    "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
-                   what, whom, level, needed);
+                   what, subject, level, needed);
 }
 
 static int explain(const struct pf_listed_event *event, const struct pf_target *target, int why,
@@ -306,16 +306,16 @@ static int open_event(struct pf_opened_set *opened, const struct pf_event_list *
     int gone = 0;
     for (uint32_t cpu = 0; cpu < target->cpu_count; cpu++)
         for (uint32_t tid = 0; tid < target->tid_count; tid++) {
-            struct pf_opened *place = &opened->items[opened->count++];
-            *place = (struct pf_opened){.fd = -1, .event = event, .cpu = cpu, .tid = tid};
+            struct pf_opened *position = &opened->items[opened->count++];
+            *position = (struct pf_opened){.fd = -1, .event = event, .cpu = cpu, .tid = tid};
             if (!counts_on(chosen, target, event, target->cpus[cpu]))
                 continue;
-            place->fd = open_one(&one->attr, cgroup ? cgroup->fd : target->tids[tid], target->cpus[cpu],
-                                 fd_of_leader(opened, chosen, target, place), cgroup ? PERF_FLAG_PID_CGROUP : 0);
-            if (place->fd < 0 && !is_gone(target, target->cpus[cpu], errno))
+            position->fd = open_one(&one->attr, cgroup ? cgroup->fd : target->tids[tid], target->cpus[cpu],
+                                    fd_of_leader(opened, chosen, target, position), cgroup ? PERF_FLAG_PID_CGROUP : 0);
+            if (position->fd < 0 && !is_gone(target, target->cpus[cpu], errno))
                 return errno;
-            gone = place->fd < 0 ? errno : gone;
-            alive += place->fd >= 0;
+            gone = position->fd < 0 ? errno : gone;
+            alive += position->fd >= 0;
         }
     return alive ? 0 : gone;
 }
@@ -348,14 +348,14 @@ static void close_all(struct pf_opened_set *opened)
 void pf_events_close(struct pf_opened_set *opened)
 {
     close_all(opened);
-    pf_free(opened->allocator, opened->items, opened->room * sizeof(*opened->items));
+    pf_free(opened->allocator, opened->items, opened->capacity * sizeof(*opened->items));
     opened->items = NULL;
 }
 
 /* :P: as precise as it goes. */
 static bool less_precise(struct pf_listed_event *event)
 {
-    if (!event->precise_most || !event->attr.precise_ip)
+    if (!event->precise_max || !event->attr.precise_ip)
         return false;
     event->attr.precise_ip--;
     return true;
@@ -404,21 +404,21 @@ static int finish_opening(struct pf_opened_set *opened, const struct pf_event_li
 /* The kernel refuses higher rates, and lowers its limit by itself when interrupts take long; perf goes down to it, too. */
 static void limit_frequency(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
-    uint64_t most, asked = 0;
-    if (!pf_read_number(AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", 10, &most) || !most)
+    uint64_t max, asked = 0;
+    if (!pf_read_number(AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", 10, &max) || !max)
         return;
     for (size_t i = 0; i < chosen->count; i++) {
         struct pf_listed_event *event = &chosen->items[i];
-        if (!event->attr.freq || event->attr.sample_period_or_freq <= most)
+        if (!event->attr.freq || event->attr.sample_period_or_freq <= max)
             continue;
         if (event->frequency || options->frequency)
             asked = pf_max(asked, event->attr.sample_period_or_freq);
-        event->attr.sample_period_or_freq = most;
+        event->attr.sample_period_or_freq = max;
     }
     if (asked)
         pf_events_note(options,
                        "%llu samples a second, not %llu: /proc/sys/kernel/perf_event_max_sample_rate allows no more",
-                       (unsigned long long)most, (unsigned long long)asked);
+                       (unsigned long long)max, (unsigned long long)asked);
 }
 
 int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, const struct pf_target *target,
@@ -428,7 +428,7 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, c
     uint32_t event;
     size_t step = 0;
     *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator)};
-    if (!pf_grow(opened->allocator, &opened->items, &opened->room, wanted, sizeof(*opened->items)))
+    if (!pf_grow(opened->allocator, &opened->items, &opened->capacity, wanted, sizeof(*opened->items)))
         return pf_fail_memory(error, "events");
     limit_frequency(chosen, options);
     for (;;) {
@@ -463,8 +463,8 @@ static bool is_again(const struct pf_event_list *chosen, size_t index)
 }
 
 /* Which events have no counters, and why; those that need a PMU and the others apart. */
-static int tell_missing(const struct pf_opened_set *opened, const struct pf_event_list *chosen, size_t places,
-                        bool of_pmu, const struct perfile_recorder_options *options)
+static int report_missing(const struct pf_opened_set *opened, const struct pf_event_list *chosen, size_t positions,
+                          bool of_pmu, const struct perfile_recorder_options *options)
 {
     struct pf_text names;
     size_t count = 0;
@@ -472,8 +472,8 @@ static int tell_missing(const struct pf_opened_set *opened, const struct pf_even
         return PERFILE_ERROR_MEMORY;
     for (size_t i = 0; i < chosen->count; i++) {
         bool is_counted = false;
-        for (size_t k = 0; k < places; k++)
-            is_counted |= opened->items[i * places + k].fd >= 0;
+        for (size_t k = 0; k < positions; k++)
+            is_counted |= opened->items[i * positions + k].fd >= 0;
         if (!is_counted && needs_pmu(&chosen->items[i]) == of_pmu && !is_again(chosen, i))
             pf_put_format(&names, "%s%s", count++ ? ", " : "", chosen->items[i].name ? chosen->items[i].name : "event");
     }
@@ -502,7 +502,7 @@ static bool is_missing(int why)
 }
 
 /* Of an event that cannot be opened everywhere nothing stays. */
-static void forget(struct pf_opened_set *opened, size_t first, size_t count, uint32_t event)
+static void discard(struct pf_opened_set *opened, size_t first, size_t count, uint32_t event)
 {
     for (size_t i = first; i < opened->count; i++)
         if (opened->items[i].fd >= 0)
@@ -515,17 +515,18 @@ static void forget(struct pf_opened_set *opened, size_t first, size_t count, uin
 int pf_events_open_counters(struct pf_opened_set *opened, struct pf_event_list *chosen, const struct pf_target *target,
                             const struct perfile_recorder_options *options, struct perfile_error *error)
 {
-    const size_t places = target->cpu_count * target->tid_count;
+    const size_t positions = target->cpu_count * target->tid_count;
     size_t first = 0, alive = 0;
     uint32_t failed = 0;
     int why = 0;
     *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator)};
-    if (!pf_grow(opened->allocator, &opened->items, &opened->room, chosen->count * places, sizeof(*opened->items)))
+    if (!pf_grow(opened->allocator, &opened->items, &opened->capacity, chosen->count * positions,
+                 sizeof(*opened->items)))
         return pf_fail_memory(error, "events");
     for (uint32_t event = 0; event < chosen->count;) {
         const int now = open_event(opened, chosen, target, event);
         if (now)
-            forget(opened, first, places, event);
+            discard(opened, first, positions, event);
         const int again = now ? try_otherwise(chosen, target, now, options) : 0;
         if (again < 0)
             return pf_fail_memory(error, "events");
@@ -538,13 +539,13 @@ int pf_events_open_counters(struct pf_opened_set *opened, struct pf_event_list *
         failed = now ? event : failed;
         why = now ? now : why;
         alive += !now;
-        first += places;
+        first += positions;
         event++;
     }
     if (!alive)
         return explain(&chosen->items[failed], target, why, error);
-    if (tell_missing(opened, chosen, places, true, options) < 0 ||
-        tell_missing(opened, chosen, places, false, options) < 0)
+    if (report_missing(opened, chosen, positions, true, options) < 0 ||
+        report_missing(opened, chosen, positions, false, options) < 0)
         return pf_fail_memory(error, "events");
     return finish_opening(opened, chosen, error);
 }

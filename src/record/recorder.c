@@ -25,8 +25,8 @@
 
 enum {
     EVENTS_AT_ONCE = 64,
-    RING_BYTES_LEAST = 512 * 1024, /* what ordinary users may lock for each processor, by default */
-    RING_BYTES_MOST = 4 << 20,
+    RING_BYTES_MIN = 512 * 1024, /* what ordinary users may lock for each processor, by default */
+    RING_BYTES_MAX = 4 << 20,
     RINGS_BYTES = 256 << 20, /* of all together */
 };
 
@@ -43,12 +43,12 @@ struct perfile_recorder {
     struct pf_target target;
     struct pf_opened_set opened;
     struct pf_ring *rings;
-    size_t ring_count, ring_room;
+    size_t ring_count, ring_capacity;
     size_t rings_alive;
     int poll;
     struct pf_map opened_of_id; /* index */
     uint64_t *lost;             /* of each event */
-    bool said_something;        /* in this round */
+    bool reported_something;    /* in this round */
     bool synthesized_before;    /* what runs */
     struct pf_pids pids;        /* of processes that were started meanwhile; unless everybody is recorded */
     struct pf_made_code made_code;
@@ -68,7 +68,7 @@ static bool only_tracks(const struct perfile_recorder *recorder, uint32_t event)
 
 /* ---- ring buffers ---- */
 
-static size_t ring_places(const struct perfile_recorder *recorder)
+static size_t ring_positions(const struct perfile_recorder *recorder)
 {
     const struct pf_target *target = &recorder->target;
     return target->cpus[0] < 0 ? target->tid_count : target->cpu_count;
@@ -77,7 +77,7 @@ static size_t ring_places(const struct perfile_recorder *recorder)
 /* Large enough for bursts, and not too much on machines with many processors. */
 static uint64_t usual_ring_bytes(const struct perfile_recorder *recorder)
 {
-    return pf_max(RING_BYTES_LEAST, pf_min(RING_BYTES_MOST, RINGS_BYTES / ring_places(recorder)));
+    return pf_max(RING_BYTES_MIN, pf_min(RING_BYTES_MAX, RINGS_BYTES / ring_positions(recorder)));
 }
 
 /* The event that records maps must not be overwritten by samples: then it has buffers of its own. */
@@ -87,13 +87,13 @@ static bool is_apart(const struct perfile_recorder *recorder, uint32_t event)
 }
 
 /* All events of a processor (of a thread, when it has none) share the buffer of the first. 0, or errno. */
-static int open_rings_at(struct perfile_recorder *recorder, size_t place, bool apart, size_t bytes)
+static int open_rings_at(struct perfile_recorder *recorder, size_t position, bool apart, size_t bytes)
 {
     const bool per_thread = recorder->target.cpus[0] < 0;
     struct pf_ring *ring = NULL;
     for (size_t i = 0; i < recorder->opened.count; i++) {
         const struct pf_opened *one = &recorder->opened.items[i];
-        if (one->fd < 0 || (per_thread ? one->tid : one->cpu) != place || is_apart(recorder, one->event) != apart)
+        if (one->fd < 0 || (per_thread ? one->tid : one->cpu) != position || is_apart(recorder, one->event) != apart)
             continue;
         if (ring && ioctl(one->fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
             return errno;
@@ -116,12 +116,12 @@ static void close_rings(struct perfile_recorder *recorder)
 
 static int try_rings(struct perfile_recorder *recorder, size_t bytes, size_t bytes_apart)
 {
-    const size_t places = ring_places(recorder);
+    const size_t positions = ring_positions(recorder);
     int why = 0;
-    for (size_t place = 0; place < places && !why && recorder->chosen.overwrite; place++)
-        why = open_rings_at(recorder, place, true, bytes_apart);
-    for (size_t place = 0; place < places && !why; place++)
-        why = open_rings_at(recorder, place, false, bytes);
+    for (size_t position = 0; position < positions && !why && recorder->chosen.overwrite; position++)
+        why = open_rings_at(recorder, position, true, bytes_apart);
+    for (size_t position = 0; position < positions && !why; position++)
+        why = open_rings_at(recorder, position, false, bytes);
     return why;
 }
 
@@ -132,20 +132,20 @@ static int open_rings(struct perfile_recorder *recorder, struct perfile_error *e
     const size_t wanted = asked ? asked : (size_t)usual_ring_bytes(recorder);
     size_t bytes = page;
     int why;
-    if (!pf_grow(recorder->allocator, &recorder->rings, &recorder->ring_room, 2 * ring_places(recorder),
+    if (!pf_grow(recorder->allocator, &recorder->rings, &recorder->ring_capacity, 2 * ring_positions(recorder),
                  sizeof(*recorder->rings)))
         return pf_fail_memory(error, "ring buffers");
     while (bytes < wanted && bytes < (size_t)1 << 30)
         bytes *= 2;
     const size_t first = bytes;
-    while ((why = try_rings(recorder, bytes, bytes == first ? pf_max(bytes, RING_BYTES_LEAST) : bytes))) {
+    while ((why = try_rings(recorder, bytes, bytes == first ? pf_max(bytes, RING_BYTES_MIN) : bytes))) {
         close_rings(recorder);
         if ((why != EPERM && why != ENOMEM && why != EINVAL) || bytes == page)
             return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ring buffer",
                            "%s: the limit is /proc/sys/kernel/perf_event_mlock_kb, or ulimit -l", pf_error_text(why));
         bytes /= 2;
     }
-    if (bytes < first && (asked || bytes < RING_BYTES_LEAST))
+    if (bytes < first && (asked || bytes < RING_BYTES_MIN))
         pf_events_note(&recorder->options,
                        "the buffers have %zu KiB, not %zu: /proc/sys/kernel/perf_event_mlock_kb allows no more",
                        bytes / 1024, first / 1024);
@@ -211,8 +211,8 @@ static bool knows_record(const struct perfile_recorder *recorder, uint32_t type)
     return knows(recorder, pf_record_info(type)->since);
 }
 
-static int put_told(void *context, uint32_t type, uint16_t misc, const void *record, size_t bytes,
-                    struct perfile_error *error)
+static int put_reported(void *context, uint32_t type, uint16_t misc, const void *record, size_t bytes,
+                        struct perfile_error *error)
 {
     struct perfile_recorder *recorder = context;
     if (!knows_record(recorder, type))
@@ -231,8 +231,10 @@ static int put_told(void *context, uint32_t type, uint16_t misc, const void *rec
 
 static struct pf_synthesis synthesis_of(struct perfile_recorder *recorder)
 {
-    return (struct pf_synthesis){
-        .put = put_told, .context = recorder, .version = recorder->chosen.version, .allocator = recorder->allocator};
+    return (struct pf_synthesis){.put = put_reported,
+                                 .context = recorder,
+                                 .version = recorder->chosen.version,
+                                 .allocator = recorder->allocator};
 }
 
 /* The threads that were asked for, and the processes that they have started since; the caller frees them. */
@@ -286,7 +288,7 @@ static int write_machine(struct perfile_recorder *recorder, struct perfile_error
     result = pf_machine_synthesize(&machine, &synthesis, error);
     pf_free(recorder->allocator, tids, count * sizeof(*tids));
     recorder->synthesized_before = true;
-    return result < 0 ? result : put_told(recorder, PERFILE_RECORD_FINISHED_INIT, 0, NULL, 0, error);
+    return result < 0 ? result : put_reported(recorder, PERFILE_RECORD_FINISHED_INIT, 0, NULL, 0, error);
 }
 
 /* Which buffer, processor and thread each id belongs to, and the first id of each event. */
@@ -415,7 +417,7 @@ static int choose(struct perfile_recorder *recorder, struct perfile_error *error
 }
 
 /* Where all samples have their process and their time; 0: not at one place. */
-static void find_places(struct perfile_recorder *recorder)
+static void find_positions(struct perfile_recorder *recorder)
 {
     for (size_t i = 0; i < recorder->chosen.count; i++) {
         struct pf_plan plan;
@@ -466,7 +468,7 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = pf_fail_memory(error, "build ids");
     if (result == 0)
         result = write_start(recorder, error);
-    find_places(recorder);
+    find_positions(recorder);
     recorder->first_time = UINT64_MAX;
     if (result == 0 && recorder->writer->options.compression)
         recorder->writer_thread = pf_writer_thread_open(recorder->writer, recorder->allocator);
@@ -511,7 +513,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     const struct perfile_allocator *allocator = recorder->allocator;
     pf_writer_thread_close(recorder->writer_thread);
     close_rings(recorder);
-    pf_free(allocator, recorder->rings, recorder->ring_room * sizeof(*recorder->rings));
+    pf_free(allocator, recorder->rings, recorder->ring_capacity * sizeof(*recorder->rings));
     if (recorder->poll >= 0)
         close(recorder->poll);
     pf_events_close(&recorder->opened);
@@ -559,7 +561,7 @@ int perfile_recorder_disable(struct perfile_recorder *recorder, struct perfile_e
 /* "cpu-clock" is also what the kernel was left out of, "cpu-clock:u": so it was given. */
 static bool is_named(const struct pf_listed_event *event, const char *name)
 {
-    const size_t bytes = event->name && !event->exclude_given ? strlen(name) : 0;
+    const size_t bytes = event->name && !event->exclude_is_explicit ? strlen(name) : 0;
     return event->name && (!strcmp(event->name, name) ||
                            (bytes && !strncmp(event->name, name, bytes) && !strcmp(event->name + bytes, ":u")));
 }
@@ -710,7 +712,7 @@ static int take_records(void *context, const uint8_t *records, size_t bytes, str
     struct perfile_recorder *recorder = context;
     recorder->has_maps = false;
     look_through(recorder, records, bytes);
-    recorder->said_something = true;
+    recorder->reported_something = true;
     recorder->counts.bytes += bytes;
     return recorder->has_maps && !recorder->chosen.items[recorder->chosen.tracking].attr.build_id
                ? put_maps(recorder, records, bytes, error)
@@ -732,11 +734,11 @@ static int put_round(struct perfile_recorder *recorder, struct perfile_error *er
 static int drain_all(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     int result = 0;
-    recorder->said_something = false;
+    recorder->reported_something = false;
     for (size_t i = 0; i < recorder->ring_count && result == 0; i++)
         result = pf_ring_drain(&recorder->rings[i], take_records, recorder, error);
     /* what a snapshot says of the machine comes behind its records: readers must not take these for settled before */
-    if (result == 0 && recorder->said_something && !recorder->chosen.overwrite)
+    if (result == 0 && recorder->reported_something && !recorder->chosen.overwrite)
         result = put_round(recorder, error);
     if (result < 0)
         return result;
@@ -770,7 +772,7 @@ int perfile_recorder_snapshot(struct perfile_recorder *recorder, struct perfile_
 }
 
 /* Events whose threads have ended are not looked at any more. */
-static void forget_ended(struct perfile_recorder *recorder, const struct epoll_event *events, int count)
+static void discard_ended(struct perfile_recorder *recorder, const struct epoll_event *events, int count)
 {
     for (int i = 0; i < count; i++)
         if (events[i].events & (EPOLLHUP | EPOLLERR) &&
@@ -786,7 +788,7 @@ int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms, st
         return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "epoll", "%s", pf_error_text(errno));
     recorder->counts.wakeups += count > 0;
     int result = recorder->chosen.overwrite ? 0 : drain_all(recorder, error);
-    forget_ended(recorder, events, count);
+    discard_ended(recorder, events, count);
     return result < 0 ? result : recorder->rings_alive > 0;
 }
 
@@ -819,9 +821,9 @@ static int write_losses_of(struct perfile_recorder *recorder, const struct pf_op
         if (!pf_map_get(&recorder->opened_of_id, values[at], &index))
             continue;
         struct pf_opened *lossy = &recorder->opened.items[index];
-        const struct perfile_lost_samples lost = {.lost = values[at + 1] - lossy->lost_told};
+        const struct perfile_lost_samples lost = {.lost = values[at + 1] - lossy->lost_reported};
         const struct perfile_sample_id id = {.size = sizeof(id), .id = lossy->id, .identifier = lossy->id};
-        lossy->lost_told = values[at + 1];
+        lossy->lost_reported = values[at + 1];
         if (lost.lost)
             result = perfile_writer_record(recorder->writer, PERFILE_RECORD_LOST_SAMPLES, 0, &lost, sizeof(lost), &id,
                                            error);
@@ -842,8 +844,8 @@ static void take_losses(struct perfile_recorder *recorder)
     memset(recorder->lost, 0, recorder->chosen.count * sizeof(*recorder->lost));
     for (size_t i = 0; i < recorder->opened.count; i++) {
         const struct pf_opened *one = &recorder->opened.items[i];
-        recorder->counts.lost += one->lost_told;
-        recorder->lost[one->event] += one->lost_told;
+        recorder->counts.lost += one->lost_reported;
+        recorder->lost[one->event] += one->lost_reported;
     }
 }
 
@@ -901,8 +903,8 @@ int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_erro
     if (result == 0)
         result = perfile_recorder_snapshot(recorder, error);
     if (result == 0 && recorder->options.note)
-        pf_made_code_tell(&recorder->made_code, recorder->counts.samples, recorder->options.note,
-                          recorder->options.note_context);
+        pf_made_code_notify(&recorder->made_code, recorder->counts.samples, recorder->options.note,
+                            recorder->options.note_context);
     return result < 0 ? result : write_end(recorder, error);
 }
 

@@ -46,22 +46,23 @@ static int take_split(const struct pf_ring *ring, uint64_t at, uint16_t bytes, p
 }
 
 /* How many of the `left` bytes from `at` on are whole records before the end of the buffer; *split: the next runs over it. */
-static int measure(const struct pf_ring *ring, uint64_t at, uint64_t left, size_t *whole, uint16_t *split,
+static int measure(const struct pf_ring *ring, uint64_t at, uint64_t left, size_t *complete, uint16_t *split,
                    struct perfile_error *error)
 {
-    const size_t room = ring->bytes - (size_t)(at & (ring->bytes - 1));
-    *whole = 0;
+    const size_t capacity = ring->bytes - (size_t)(at & (ring->bytes - 1));
+    *complete = 0;
     *split = 0;
-    while (*whole < left && *whole < room) {
-        const uint16_t bytes = size_at(ring, at + *whole);
-        if (bytes < 8 || bytes % 8 || bytes > left - *whole)
+    while (*complete < left && *complete < capacity) {
+        const uint16_t bytes = size_at(ring, at + *complete);
+        if (bytes < 8 || bytes % 8 || bytes > left - *complete)
             return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ring buffer",
-                           "a record of %u bytes where only %llu are left", bytes, (unsigned long long)(left - *whole));
-        if (bytes > room - *whole) {
+                           "a record of %u bytes where only %llu are left", bytes,
+                           (unsigned long long)(left - *complete));
+        if (bytes > capacity - *complete) {
             *split = bytes;
             return 0;
         }
-        *whole += bytes;
+        *complete += bytes;
     }
     return 0;
 }
@@ -70,17 +71,17 @@ static int take_range(const struct pf_ring *ring, uint64_t at, uint64_t left, pf
                       struct perfile_error *error)
 {
     while (left) {
-        size_t whole;
+        size_t complete;
         uint16_t split;
-        int result = measure(ring, at, left, &whole, &split, error);
-        if (result == 0 && whole)
-            result = take(context, ring->data + (at & (ring->bytes - 1)), whole, error);
+        int result = measure(ring, at, left, &complete, &split, error);
+        if (result == 0 && complete)
+            result = take(context, ring->data + (at & (ring->bytes - 1)), complete, error);
         if (result == 0 && split)
-            result = take_split(ring, at + whole, split, take, context, error);
+            result = take_split(ring, at + complete, split, take, context, error);
         if (result != 0)
             return result;
-        at += whole + split;
-        left -= whole + split;
+        at += complete + split;
+        left -= complete + split;
     }
     return 0;
 }

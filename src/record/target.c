@@ -16,9 +16,9 @@
 
 enum { NUMBER_MAX = 1 << 22, STAT_BYTES_MAX = 16 << 20 };
 
-static int add(const struct pf_target *target, int32_t **items, size_t *count, size_t *room, int32_t item)
+static int add(const struct pf_target *target, int32_t **items, size_t *count, size_t *capacity, int32_t item)
 {
-    if (!pf_grow(target->allocator, items, room, *count + 1, sizeof(**items)))
+    if (!pf_grow(target->allocator, items, capacity, *count + 1, sizeof(**items)))
         return PERFILE_ERROR_MEMORY;
     (*items)[(*count)++] = item;
     return 0;
@@ -26,12 +26,12 @@ static int add(const struct pf_target *target, int32_t **items, size_t *count, s
 
 static int add_tid(struct pf_target *target, int32_t tid)
 {
-    return add(target, &target->tids, &target->tid_count, &target->tid_room, tid);
+    return add(target, &target->tids, &target->tid_count, &target->tid_capacity, tid);
 }
 
 static int add_cpu(struct pf_target *target, int32_t cpu)
 {
-    return add(target, &target->cpus, &target->cpu_count, &target->cpu_room, cpu);
+    return add(target, &target->cpus, &target->cpu_count, &target->cpu_capacity, cpu);
 }
 
 /* ---- lists of numbers ---- */
@@ -221,7 +221,7 @@ static int add_of_stat(struct pf_target *target)
     int result = pf_text_open(&text, target->allocator, NULL, NULL);
     if (result < 0)
         return result;
-    if (pf_read_whole(AT_FDCWD, "/proc/stat", &text, STAT_BYTES_MAX)) {
+    if (pf_read_file(AT_FDCWD, "/proc/stat", &text, STAT_BYTES_MAX)) {
         pf_put_char(&text, 0);
         result = text.failed ? PERFILE_ERROR_MEMORY : add_lines(target, text.data);
     }
@@ -318,6 +318,6 @@ int pf_target_open(struct pf_target *target, const struct perfile_recorder_optio
 
 void pf_target_close(struct pf_target *target)
 {
-    pf_free(target->allocator, target->tids, target->tid_room * sizeof(*target->tids));
-    pf_free(target->allocator, target->cpus, target->cpu_room * sizeof(*target->cpus));
+    pf_free(target->allocator, target->tids, target->tid_capacity * sizeof(*target->tids));
+    pf_free(target->allocator, target->cpus, target->cpu_capacity * sizeof(*target->cpus));
 }

@@ -10,9 +10,9 @@
 struct pf_target {
     const struct perfile_allocator *allocator;
     int32_t *tids; /* one -1: everybody */
-    size_t tid_count, tid_room;
+    size_t tid_count, tid_capacity;
     int32_t *cpus; /* one -1: wherever the thread runs */
-    size_t cpu_count, cpu_room;
+    size_t cpu_count, cpu_capacity;
     bool everybody;
     bool some_cpus; /* not all that there are */
     /* A list: those for all events but the one that tracks, which is opened for `cpus`. NULL: no difference is made. */

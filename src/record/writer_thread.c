@@ -17,9 +17,9 @@ struct pf_writer_thread {
     const struct perfile_allocator *allocator;
     struct perfile_writer *writer;
     pthread_t thread;
-    pthread_mutex_t mutex; /* of all that follows */
-    pthread_cond_t ready;  /* for the thread: there is something to do */
-    pthread_cond_t room;   /* for the caller: something was done */
+    pthread_mutex_t mutex;   /* of all that follows */
+    pthread_cond_t ready;    /* for the thread: there is something to do */
+    pthread_cond_t capacity; /* for the caller: something was done */
     struct block blocks[PF_WRITER_THREAD_BLOCKS];
     size_t first, count; /* those that wait, or are being written */
     bool filling;        /* the next one has something in it */
@@ -57,7 +57,7 @@ static void use_writer(struct pf_writer_thread *worker, const struct block *bloc
         worker->result = result;
         worker->error = error;
     }
-    pthread_cond_signal(&worker->room);
+    pthread_cond_signal(&worker->capacity);
 }
 
 static void write_first(struct pf_writer_thread *worker)
@@ -113,7 +113,7 @@ struct pf_writer_thread *pf_writer_thread_open(struct perfile_writer *writer, co
     worker->writer = writer;
     pthread_mutex_init(&worker->mutex, NULL);
     pthread_cond_init(&worker->ready, NULL);
-    pthread_cond_init(&worker->room, NULL);
+    pthread_cond_init(&worker->capacity, NULL);
     if (start_thread(worker))
         return worker;
     pf_free(allocator, worker, sizeof(*worker));
@@ -130,7 +130,7 @@ void pf_writer_thread_close(struct pf_writer_thread *worker)
     pthread_mutex_unlock(&worker->mutex);
     pthread_join(worker->thread, NULL);
     pthread_cond_destroy(&worker->ready);
-    pthread_cond_destroy(&worker->room);
+    pthread_cond_destroy(&worker->capacity);
     pthread_mutex_destroy(&worker->mutex);
     for (size_t i = 0; i < PF_WRITER_THREAD_BLOCKS; i++)
         pf_free(worker->allocator, worker->blocks[i].data, PF_WRITER_THREAD_BLOCK_BYTES);
@@ -148,7 +148,7 @@ static int failure_of(const struct pf_writer_thread *worker, struct perfile_erro
 static int begin_block(struct pf_writer_thread *worker, struct perfile_error *error)
 {
     while (worker->count == PF_WRITER_THREAD_BLOCKS)
-        pthread_cond_wait(&worker->room, &worker->mutex);
+        pthread_cond_wait(&worker->capacity, &worker->mutex);
     struct block *block = last_block(worker);
     if (!block->data && !(block->data = pf_resize(worker->allocator, NULL, 0, PF_WRITER_THREAD_BLOCK_BYTES)))
         return pf_fail_memory(error, "records that wait");
@@ -157,28 +157,28 @@ static int begin_block(struct pf_writer_thread *worker, struct perfile_error *er
 }
 
 /* As many whole records as fit. */
-static size_t fitting(const uint8_t *records, size_t bytes, size_t room)
+static size_t fitting(const uint8_t *records, size_t bytes, size_t capacity)
 {
     size_t at = 0, size;
-    if (bytes <= room)
+    if (bytes <= capacity)
         return bytes;
-    while (at + 8 <= bytes && (size = pf_load16(records + at + 6, false)) >= 8 && at + size <= room)
+    while (at + 8 <= bytes && (size = pf_load16(records + at + 6, false)) >= 8 && at + size <= capacity)
         at += size;
     return at;
 }
 
 /* *taken 0: the block is full. */
-static int fill(struct pf_writer_thread *worker, const uint8_t *records, size_t bytes, size_t *taken,
+static int fill(struct pf_writer_thread *worker, const uint8_t *records, size_t bytes, size_t *consumed,
                 struct perfile_error *error)
 {
     int result = worker->filling ? 0 : begin_block(worker, error);
     if (result < 0)
         return result;
     struct block *block = last_block(worker);
-    *taken = fitting(records, bytes, PF_WRITER_THREAD_BLOCK_BYTES - block->used);
-    memcpy(block->data + block->used, records, *taken);
-    block->used += *taken;
-    if (*taken)
+    *consumed = fitting(records, bytes, PF_WRITER_THREAD_BLOCK_BYTES - block->used);
+    memcpy(block->data + block->used, records, *consumed);
+    block->used += *consumed;
+    if (*consumed)
         return 0;
     if (!block->used) /* no record is larger than a block */
         return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ring buffer", "a record without a size");
@@ -194,8 +194,8 @@ int pf_writer_thread_put(struct pf_writer_thread *worker, const uint8_t *records
     int result;
     pthread_mutex_lock(&worker->mutex);
     result = failure_of(worker, error);
-    for (size_t at = 0, taken = 0; at < bytes && result == 0; at += taken)
-        result = fill(worker, records + at, bytes - at, &taken, error);
+    for (size_t at = 0, consumed = 0; at < bytes && result == 0; at += consumed)
+        result = fill(worker, records + at, bytes - at, &consumed, error);
     pthread_mutex_unlock(&worker->mutex);
     return result;
 }
@@ -216,7 +216,7 @@ int pf_writer_thread_settle(struct pf_writer_thread *worker, struct perfile_erro
     worker->flush = true;
     pthread_cond_signal(&worker->ready);
     while (worker->count || worker->filling || worker->flush || worker->busy)
-        pthread_cond_wait(&worker->room, &worker->mutex);
+        pthread_cond_wait(&worker->capacity, &worker->mutex);
     const int result = failure_of(worker, error);
     pthread_mutex_unlock(&worker->mutex);
     return result;

@@ -50,7 +50,7 @@ static void table(int start)
 #define PAD(bytes) row("", #bytes " bytes", "", bytes, "padding");
 #define TEXT(field, bytes, doc) row(#field, "char[" #bytes "]", "", bytes, doc);
 #define STRING(field, doc) row(#field, "text, NUL, padded to 8", "", -1, doc);
-#define BYTES(field, room, shown, doc) row(#field, "u8[" #room "]", "", room, doc);
+#define BYTES(field, capacity, shown, doc) row(#field, "u8[" #capacity "]", "", capacity, doc);
 #define DATA(field, length, doc) row(#field, "bytes", "", -1, doc);
 #define LIST(field, count, element, doc) row(#field, #element "[]", "", -1, doc);
 #define REST(field, element, doc) row(#field, #element "[] to the end", "", -1, doc);

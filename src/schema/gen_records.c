@@ -63,7 +63,7 @@ static void end_members(void)
 #define PAD(bytes)
 #define TEXT(field, bytes, doc) sized_member("char", #field, (bytes) + 1, doc);
 #define STRING(field, doc) member("const char *", #field, doc);
-#define BYTES(field, room, shown, doc) sized_member("uint8_t", #field, room, doc);
+#define BYTES(field, capacity, shown, doc) sized_member("uint8_t", #field, capacity, doc);
 #define DATA(field, length, doc) member("const uint8_t *", #field, doc);
 #define LIST(field, count, element, doc) list_member(#field, #element, doc);
 #define REST(field, element, doc) list_member(#field, #element, doc);

@@ -16,7 +16,7 @@
 #define PAD(bytes) +(bytes)
 #define TEXT(field, bytes, doc) +(bytes)
 #define STRING(...) +1
-#define BYTES(field, room, shown, doc) +(room)
+#define BYTES(field, capacity, shown, doc) +(capacity)
 #define DATA(...)
 #define LIST(...)
 #define REST(...)

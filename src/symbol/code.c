@@ -71,7 +71,7 @@ static bool read_elf(const struct perfile_allocator *allocator, const char *path
 {
     struct pf_elf elf;
     struct extent extent;
-    if (pf_memory_heed(allocator, pf_elf_open(&elf, path, allocator, NULL)) < 0)
+    if (pf_memory_check(allocator, pf_elf_open(&elf, path, allocator, NULL)) < 0)
         return false;
     code->machine = (struct pf_insn_machine){elf.header.e_machine, elf.is_64, elf.is_big_endian};
     if (find_in_sections(&elf, address, &extent) || (!elf.section_count && find_in_segments(&elf, address, &extent)))
@@ -91,7 +91,7 @@ int pf_code_bytes_read(struct pf_symbols *symbols, uint32_t module, uint64_t add
     code->path = file.path;
     if (!(code->bytes = pf_resize(allocator, NULL, 0, count)))
         return PERFILE_ERROR_MEMORY;
-    code->room = count;
+    code->capacity = count;
     const bool found =
         file.jit ? (code->count = pf_jit_read(file.jit, file.code, address, code->bytes, count, &code->machine))
                  : read_elf(allocator, file.path, address, count, code);
@@ -100,6 +100,6 @@ int pf_code_bytes_read(struct pf_symbols *symbols, uint32_t module, uint64_t add
 
 void pf_code_bytes_close(struct pf_symbols *symbols, struct pf_code_bytes *code)
 {
-    pf_free(pf_symbols_allocator(symbols), code->bytes, code->room);
+    pf_free(pf_symbols_allocator(symbols), code->bytes, code->capacity);
     *code = (struct pf_code_bytes){0};
 }

@@ -15,7 +15,7 @@ enum pf_code_state {
 struct pf_code_bytes {
     uint8_t *bytes; /* of the allocator; NULL: none */
     size_t count;   /* of them */
-    size_t room;
+    size_t capacity;
     struct pf_insn_machine machine;
     const char *path; /* of the file that it is from; NULL: none was found */
 };

@@ -9,7 +9,7 @@
 #include "base/locale.h"
 #include "symbol/table_elf.h"
 
-enum { NOTE_GNU_BUILD_ID = 3, BUILD_ID_MOST = 20 };
+enum { NOTE_GNU_BUILD_ID = 3, BUILD_ID_MAX = 20 };
 
 /* libelf has failed. The numbers of its errors are not public, but lack of memory leaves errno as well. */
 static int fail(const struct pf_elf *elf, const char *what, struct perfile_error *error)
@@ -148,7 +148,7 @@ static int read_sections(struct pf_elf *elf, struct perfile_error *error)
  * Sections of kernel modules have no addresses. The kernel lays those with code out one after the other, without those
  * that only the start needs, and the recording's map begins at the first; on s390 recordings begin it at .text.
  */
-static void place_sections(struct pf_elf *elf)
+static void position_sections(struct pf_elf *elf)
 {
     uint64_t at = 0;
     bool text_first = elf->header.e_machine == EM_S390;
@@ -188,7 +188,7 @@ int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_alloc
     if (code == 0)
         code = read_sections(elf, error);
     if (code == 0 && elf->header.e_type == ET_REL)
-        place_sections(elf);
+        position_sections(elf);
     if (code < 0)
         pf_elf_close(elf);
     return code;
@@ -235,7 +235,7 @@ static bool has_bytes(const struct pf_elf *elf, const struct pf_elf_section *sec
 }
 
 /* As libelf gives it, which may be NULL. */
-static Elf_Data *note_lack(const struct pf_elf *elf, Elf_Data *data)
+static Elf_Data *note_missing(const struct pf_elf *elf, Elf_Data *data)
 {
     if (!data || !data->d_buf)
         (void)pf_memory_note_failure(elf->allocator);
@@ -245,7 +245,7 @@ static Elf_Data *note_lack(const struct pf_elf *elf, Elf_Data *data)
 const uint8_t *pf_elf_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes)
 {
     errno = 0;
-    Elf_Data *data = has_bytes(elf, section) ? note_lack(elf, elf_rawdata(section->scn, NULL)) : NULL;
+    Elf_Data *data = has_bytes(elf, section) ? note_missing(elf, elf_rawdata(section->scn, NULL)) : NULL;
     *bytes = data && data->d_buf ? data->d_size : 0;
     return *bytes ? data->d_buf : NULL;
 }
@@ -271,7 +271,7 @@ bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section
 {
     size_t each = gelf_fsize(elf->elf, type, 1, EV_CURRENT);
     errno = 0;
-    *data = each && has_bytes(elf, section) ? note_lack(elf, elf_getdata(section->scn, NULL)) : NULL;
+    *data = each && has_bytes(elf, section) ? note_missing(elf, elf_getdata(section->scn, NULL)) : NULL;
     if (!*data || !(*data)->d_buf || (*data)->d_type != type)
         return false;
     *count = (*data)->d_size / each;
@@ -289,9 +289,9 @@ size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t 
         if (content_at > bytes || content > bytes - content_at)
             break;
         if (type == NOTE_GNU_BUILD_ID && name == 4 && memcmp(notes + at + 12, "GNU", 4) == 0 && content) {
-            size_t taken = (size_t)pf_min(content, BUILD_ID_MOST);
-            memcpy(build_id, notes + content_at, taken);
-            return taken;
+            size_t consumed = (size_t)pf_min(content, BUILD_ID_MAX);
+            memcpy(build_id, notes + content_at, consumed);
+            return consumed;
         }
         uint64_t next = content_at + ((content + 3) & ~3ull);
         if (next > bytes)
@@ -312,7 +312,7 @@ static size_t build_id_of_segments(const struct pf_elf *elf, bool swap, uint8_t 
         if (segment.p_type != PT_NOTE || !pf_add(segment.p_offset, segment.p_filesz, &end) || end > elf->file_bytes)
             continue;
         errno = 0;
-        Elf_Data *data = note_lack(
+        Elf_Data *data = note_missing(
             elf, elf_getdata_rawchunk(elf->elf, (int64_t)segment.p_offset, (size_t)segment.p_filesz, ELF_T_BYTE));
         if (data && data->d_buf)
             found = pf_notes_build_id(data->d_buf, data->d_size, swap, build_id);

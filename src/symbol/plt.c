@@ -15,8 +15,8 @@
 #endif
 
 enum {
-    NAMES_MOST = 64 << 20, /* bytes; a made file may have many relocations that share one long name */
-    ENTRY_MOST = 32,
+    NAMES_MAX = 64 << 20, /* bytes; a made file may have many relocations that share one long name */
+    ENTRY_MAX = 32,
 };
 
 struct slot {
@@ -32,7 +32,7 @@ struct plt {
     size_t names_bytes;
     struct slot *slots; /* those of .rela.plt first, in their order */
     size_t count;
-    size_t room;
+    size_t capacity;
     size_t in_order; /* how many are of .rela.plt */
     struct pf_map by_address;
     Elf_Data *symbols; /* .dynsym, or NULL */
@@ -61,7 +61,7 @@ struct span {
 
 static bool add_slot(struct plt *p, struct slot slot)
 {
-    if (!pf_grow(p->build->allocator, &p->slots, &p->room, p->count + 1, sizeof(slot)))
+    if (!pf_grow(p->build->allocator, &p->slots, &p->capacity, p->count + 1, sizeof(slot)))
         return false;
     p->slots[p->count] = slot;
     return pf_map_put(&p->by_address, slot.address, p->count++);
@@ -146,7 +146,7 @@ static bool put_name(struct plt *p, const char *name, size_t bytes, uint32_t *at
     struct pf_symbol_build *b = p->build;
     uintptr_t inside = (uintptr_t)name - (uintptr_t)b->text;
     bool is_inside = b->text && inside < b->text_bytes;
-    if (!pf_build_text_room(b, bytes + sizeof(suffix)))
+    if (!pf_build_text_capacity(b, bytes + sizeof(suffix)))
         return false;
     char *to = b->text + b->text_bytes;
     memcpy(to, is_inside ? b->text + inside : name, bytes);
@@ -160,15 +160,15 @@ static bool put_name(struct plt *p, const char *name, size_t bytes, uint32_t *at
 /* An entry for which there is no name gets perf's: where it stands. */
 static bool add_entry(struct plt *p, const struct slot *slot, uint64_t start, uint64_t end, uint64_t file_offset)
 {
-    char place[32];
+    char position[32];
     uint32_t at;
     const char *name = NULL;
     size_t bytes = slot->symbol ? symbol_name(p, slot->symbol, &name) : function_name(p, slot->target, &name);
     if (!bytes) {
-        bytes = (size_t)snprintf(place, sizeof(place), "offset_0x%" PRIx64, file_offset);
-        name = place;
+        bytes = (size_t)snprintf(position, sizeof(position), "offset_0x%" PRIx64, file_offset);
+        name = position;
     }
-    if (bytes > NAMES_MOST - 8 || p->names_bytes > NAMES_MOST - 8 - bytes)
+    if (bytes > NAMES_MAX - 8 || p->names_bytes > NAMES_MAX - 8 - bytes)
         return true;
     return put_name(p, name, bytes, &at) && pf_build_add(p->build, start, end, at, PF_SYMBOL_GLOBAL | PF_SYMBOL_PLT);
 }
@@ -325,7 +325,7 @@ static bool close_entry(struct plt *p, const struct pf_elf_section *section, con
 {
     if (!entry->slot)
         return strcmp(section->name, ".plt") != 0 || add_header(p, section->address, section->address + end);
-    end = (size_t)pf_min(end, entry->start + ENTRY_MOST);
+    end = (size_t)pf_min(end, entry->start + ENTRY_MAX);
     return add_entry(p, entry->slot, section->address + entry->start, section->address + end,
                      section->header.sh_offset + entry->start);
 }
@@ -454,6 +454,6 @@ bool pf_build_add_plt(struct pf_symbol_build *build, const struct pf_elf *elf)
     find_symbols(&p);
     bool done = add_all(&p, machine);
     pf_map_close(&p.by_address);
-    pf_free(build->allocator, p.slots, p.room * sizeof(*p.slots));
+    pf_free(build->allocator, p.slots, p.capacity * sizeof(*p.slots));
     return done;
 }

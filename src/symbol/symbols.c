@@ -87,13 +87,13 @@ struct pf_symbols {
     struct pf_named_ids recorded_ids;
     struct known_map *known_maps; /* by the last bits of their ids; others of the same bits replace them */
     struct pf_map vdsos;          /* ids of maps that may be of 32-bit programs to the number of the module */
-    bool told_mangled;
+    bool reported_mangled;
     char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
     size_t kallsyms_bytes;
     bool wants_data; /* the kernel's variables, too */
     const char *kallsyms_path;
-    bool kallsyms_whole;  /* else only the lines of modules are left */
-    uint32_t code_module; /* whose binary is open for its code; module + 1 */
+    bool kallsyms_complete; /* else only the lines of modules are left */
+    uint32_t code_module;   /* whose binary is open for its code; module + 1 */
     int code_file;
     struct pf_insn_machine code_machine;
     char *archive; /* the folder that it stands for, or NULL */
@@ -141,7 +141,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         pf_free(allocator, made, sizeof(*made));
         return pf_fail_memory(error, "bundle");
     }
-    pf_find_learn(&made->find, reader);
+    pf_find_load(&made->find, reader);
     made->recent = pf_new(allocator, sizeof(*made->recent) << RECENT_BITS);
     pf_arena_open(&made->arena, allocator);
     pf_segments_open(&made->modules, sizeof(struct module), allocator);
@@ -191,7 +191,7 @@ static void close_code(struct pf_symbols *symbols)
 }
 
 /* What debuginfod could not give. */
-static void tell_debuginfod(const struct pf_symbols *symbols)
+static void report_debuginfod(const struct pf_symbols *symbols)
 {
     const struct pf_debuginfod *d = &symbols->debuginfod;
     if (d->is_missing)
@@ -214,25 +214,25 @@ static void tell_debuginfod(const struct pf_symbols *symbols)
                      "debuginfod was not asked for %u more files: its time is over (debuginfod_seconds)", d->skipped);
 }
 
-bool pf_module_lacks(const struct pf_module *module)
+bool pf_module_is_missing(const struct pf_module *module)
 {
     return module->addresses && !module->resolved && (module->looked_for || module->table);
 }
 
 /* Modules without a symbol. */
-static void tell_lacks(const struct pf_symbols *symbols)
+static void report_missing(const struct pf_symbols *symbols)
 {
-    static const unsigned kinds[PF_LACK_COUNT] = {
-        [PF_LACK_FILE] = PERFILE_TROUBLE_NO_FILE,   [PF_LACK_BUILD] = PERFILE_TROUBLE_OTHER_BUILD,
-        [PF_LACK_NAMES] = PERFILE_TROUBLE_NO_NAMES, [PF_LACK_KERNEL] = PERFILE_TROUBLE_NO_KERNEL,
-        [PF_LACK_JIT] = PERFILE_TROUBLE_NO_JIT_MAP,
+    static const unsigned kinds[PF_MISSING_COUNT] = {
+        [PF_MISSING_FILE] = PERFILE_TROUBLE_NO_FILE,   [PF_MISSING_BUILD] = PERFILE_TROUBLE_OTHER_BUILD,
+        [PF_MISSING_NAMES] = PERFILE_TROUBLE_NO_NAMES, [PF_MISSING_KERNEL] = PERFILE_TROUBLE_NO_KERNEL,
+        [PF_MISSING_JIT] = PERFILE_TROUBLE_NO_JIT_MAP,
     };
     uint64_t total = 0;
     for (uint32_t i = 0; i < symbols->count; i++)
         total += pf_symbols_module(symbols, i)->addresses;
     for (uint32_t i = 0; i < symbols->count && symbols->find.trouble; i++) {
         const struct pf_module *module = pf_symbols_module(symbols, i);
-        const struct perfile_trouble trouble = {.kind = kinds[pf_module_lack(module)],
+        const struct perfile_trouble trouble = {.kind = kinds[pf_module_missing_kind(module)],
                                                 .name = module->name,
                                                 .short_name = module->short_name,
                                                 .path = module->path,
@@ -240,7 +240,7 @@ static void tell_lacks(const struct pf_symbols *symbols)
                                                 .other_build_id = module->other_build_id,
                                                 .count = module->addresses,
                                                 .total = total};
-        if (pf_module_lacks(module))
+        if (pf_module_is_missing(module))
             symbols->find.trouble(symbols->find.trouble_context, &trouble);
     }
 }
@@ -254,8 +254,8 @@ void pf_symbols_close(struct pf_symbols *symbols)
 {
     if (!symbols)
         return;
-    tell_debuginfod(symbols);
-    tell_lacks(symbols);
+    report_debuginfod(symbols);
+    report_missing(symbols);
     for (size_t i = 0; i < symbols->count; i++)
         close_module(module_at(symbols, i), symbols->allocator);
     pf_segments_close(&symbols->modules);
@@ -554,7 +554,7 @@ static bool kernel_runs_here(const struct pf_symbols *symbols, const struct modu
 static bool is_elf(const struct pf_symbols *symbols, const char *path)
 {
     uint8_t id[20];
-    return pf_memory_heed(symbols->allocator, pf_elf_build_id(symbols->allocator, path, id)) >= 0;
+    return pf_memory_check(symbols->allocator, pf_elf_build_id(symbols->allocator, path, id)) >= 0;
 }
 
 /* The symbol that the kernel's mapping names, "[kernel.kallsyms]_text", or NULL. */
@@ -567,7 +567,7 @@ static const char *reference_of(const struct module *kernel)
 static const char *hex_of(struct pf_symbols *symbols, const uint8_t *id, size_t bytes);
 
 /* The kernel that runs here is the recording's. */
-static const char *tell_running_kernel(struct pf_symbols *symbols, const struct module *kernel)
+static const char *report_running_kernel(struct pf_symbols *symbols, const struct module *kernel)
 {
     static const char path[] = "/proc/kallsyms";
     size_t bytes = kernel->build_id_bytes;
@@ -604,13 +604,13 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
     /* never this machine's symbols for another machine's addresses */
     if (!text && !*elf && pf_find_is_local(&find) &&
         (kernel->build_id_bytes ? kernel_runs_here(symbols, kernel) : find.same_machine))
-        text = tell_running_kernel(symbols, kernel);
+        text = report_running_kernel(symbols, kernel);
     if (text && !symbols->kallsyms_path)
         symbols->kallsyms_path = pf_arena_text(&symbols->arena, text, strlen(text));
-    if (symbols->kallsyms_path && !symbols->kallsyms_whole) {
+    if (symbols->kallsyms_path && !symbols->kallsyms_complete) {
         free_text(symbols, symbols->kallsyms, symbols->kallsyms_bytes);
         symbols->kallsyms = read_text(symbols, symbols->kallsyms_path, &symbols->kallsyms_bytes);
-        symbols->kallsyms_whole = symbols->kallsyms;
+        symbols->kallsyms_complete = symbols->kallsyms;
         if (!symbols->kallsyms)
             symbols->kallsyms_path = NULL;
     }
@@ -624,10 +624,11 @@ static void relocate(const struct pf_symbols *symbols, struct module *module)
     uint64_t address;
     if (!name)
         return;
-    bool known = module->public.path
-                     ? pf_memory_heed(symbols->allocator, pf_elf_symbol_address(symbols->allocator, module->public.path,
-                                                                                name, &address)) == 0
-                     : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name, &address);
+    bool known =
+        module->public.path
+            ? pf_memory_check(symbols->allocator,
+                              pf_elf_symbol_address(symbols->allocator, module->public.path, name, &address)) == 0
+            : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name, &address);
     if (known)
         module->relocation = module->reference - address;
 }
@@ -656,7 +657,7 @@ static void drop_kernel_lines(struct pf_symbols *symbols)
         symbols->kallsyms_bytes = kept;
     }
     symbols->kallsyms = smaller;
-    symbols->kallsyms_whole = false;
+    symbols->kallsyms_complete = false;
 }
 
 static const char *hex_of(struct pf_symbols *symbols, const uint8_t *id, size_t bytes)
@@ -667,7 +668,7 @@ static const char *hex_of(struct pf_symbols *symbols, const uint8_t *id, size_t 
     return text ? text : "";
 }
 
-static void tell_of_another(struct pf_symbols *symbols, struct module *module, const struct pf_found *found)
+static void report_of_another(struct pf_symbols *symbols, struct module *module, const struct pf_found *found)
 {
     module->public.build_id_differs = found->build_id_differs;
     if (found->build_id_differs)
@@ -683,7 +684,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
     struct perfile_error error;
     if (!elf)
         return false;
-    const int bytes = pf_memory_heed(symbols->allocator, pf_elf_build_id(symbols->allocator, elf, id));
+    const int bytes = pf_memory_check(symbols->allocator, pf_elf_build_id(symbols->allocator, elf, id));
     if (bytes < 0) {
         wrong = "not an ELF file";
     } else if (bytes && module->build_id_bytes &&
@@ -736,7 +737,7 @@ static void load_module_file(struct pf_symbols *symbols, struct module *module)
         module->public.path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
         module->is_relative = true;
     }
-    tell_of_another(symbols, module, &found);
+    report_of_another(symbols, module, &found);
     pf_found_close(&found);
 }
 
@@ -799,7 +800,7 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
     if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0))
         module->public.path = path;
-    tell_of_another(symbols, module, &found);
+    report_of_another(symbols, module, &found);
     pf_found_close(&found);
 }
 
@@ -908,7 +909,7 @@ static bool table_address(const struct module *module, const struct perfile_map 
 }
 
 /* Where the symbol that a piece belongs to began: the entry before that has its name and is no piece. */
-static const struct pf_symbol *whole_symbol(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
+static const struct pf_symbol *complete_symbol(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
 {
     const struct pf_symbol *first = symbol;
     while (first && first->flags & PF_SYMBOL_PIECE && first > table->symbols) {
@@ -928,7 +929,7 @@ static uint32_t symbol_at(struct pf_symbols *symbols, const struct pf_symbol_tab
     struct recent *recent = symbols->recent ? &symbols->recent[hash >> (64 - RECENT_BITS)] : &lone;
     if (recent->module == module + 1 && recent->address == address)
         return recent->symbol;
-    const struct pf_symbol *symbol = whole_symbol(table, pf_symbol_table_find(table, address));
+    const struct pf_symbol *symbol = complete_symbol(table, pf_symbol_table_find(table, address));
     *recent = (struct recent){.address = address,
                               .module = module + 1,
                               .symbol = symbol ? (uint32_t)(symbol - table->symbols) : PF_NO_SYMBOL};
@@ -1076,19 +1077,19 @@ static struct pf_cfi *cfi_of(struct pf_symbols *symbols, struct module *module)
     return module->cfi;
 }
 
-static bool place_of(void *context, uint64_t ip, struct pf_unwind_place *place)
+static bool location_of(void *context, uint64_t ip, struct pf_unwind_location *location)
 {
     struct unwinder *u = context;
     const struct perfile_map *map = pf_symbols_map(u->symbols, u->how->space, ip);
     uint32_t number;
-    *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
+    *location = (struct pf_unwind_location){.executable = map && is_executable(map)};
     struct module *module = map ? loaded_module_of(u->symbols, map, &number) : NULL;
     if (!module)
         return map && !u->how->only_known;
-    place->cfi = cfi_of(u->symbols, module);
-    if (place->cfi && (!module->table || !table_address(module, map, ip, &place->elf_address)))
-        place->elf_address = 0;
-    return place->cfi || !u->how->only_known;
+    location->cfi = cfi_of(u->symbols, module);
+    if (location->cfi && (!module->table || !table_address(module, map, ip, &location->elf_address)))
+        location->elf_address = 0;
+    return location->cfi || !u->how->only_known;
 }
 
 int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample, const struct pf_unwinding *how,
@@ -1096,15 +1097,16 @@ int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *s
 {
     const uint64_t dumped = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
     struct unwinder u = {symbols, how};
-    struct pf_unwind_place place;
+    struct pf_unwind_location location;
     unwound->count = 0;
     unwound->guessed = false;
     if ((sample->present & dumped) != dumped || !sample->stack_user.bytes || !how->arch)
         return PF_UNWIND_DONE;
-    int end = pf_unwind_sample(sample, how->arch, place_of, &u, unwound);
+    int end = pf_unwind_sample(sample, how->arch, location_of, &u, unwound);
     if (end < 0)
         unwound->count = 0;
-    if (unwound->count && how->only_known && (!sample->stack_user.used || !place_of(&u, unwound->addresses[0], &place)))
+    if (unwound->count && how->only_known &&
+        (!sample->stack_user.used || !location_of(&u, unwound->addresses[0], &location)))
         unwound->count = 0;
     for (size_t i = 1; i < unwound->count; i++)
         unwound->addresses[i]--;
@@ -1115,9 +1117,9 @@ enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct 
 {
     const struct pf_unwinding how = {.space = space, .only_known = true};
     struct unwinder u = {symbols, &how};
-    struct pf_unwind_place place;
-    return place_of(&u, ip, &place) && place.cfi ? pf_unwind_return_at(place.cfi, place.elf_address)
-                                                 : PF_RETURN_UNKNOWN;
+    struct pf_unwind_location location;
+    return location_of(&u, ip, &location) && location.cfi ? pf_unwind_return_at(location.cfi, location.elf_address)
+                                                          : PF_RETURN_UNKNOWN;
 }
 
 /* ---- inlined functions ---- */
@@ -1166,29 +1168,29 @@ bool pf_symbols_may_inline(const struct pf_symbols *symbols, uint32_t number)
 }
 
 size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
-                          struct pf_source_frame *frames, size_t room)
+                          struct pf_source_frame *frames, size_t capacity)
 {
     const struct module *module =
         location->module < symbols->count && location->address ? module_at(symbols, location->module) : NULL;
     if (module && module->kind == KIND_JIT)
-        return room && pf_jit_line(symbols->jit, module->code, location->address, &frames[0]);
+        return capacity && pf_jit_line(symbols->jit, module->code, location->address, &frames[0]);
     const struct pf_inlines *inlines = inlines_at(symbols, location);
-    return inlines ? pf_min(pf_inlines_find(inlines, location->address, frames, room), room) : 0;
+    return inlines ? pf_min(pf_inlines_find(inlines, location->address, frames, capacity), capacity) : 0;
 }
 
 size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *location,
-                          struct pf_source_frame *frames, size_t room)
+                          struct pf_source_frame *frames, size_t capacity)
 {
     const struct pf_inlines *inlines = inlines_at(symbols, location); /* jitdump files know of none */
     return inlines && pf_inlines_any(inlines, location->address)
-               ? pf_min(pf_inlines_find(inlines, location->address, frames, room), room)
+               ? pf_min(pf_inlines_find(inlines, location->address, frames, capacity), capacity)
                : 0;
 }
 
 /* ---- machine code ---- */
 
 size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip, uint8_t *code,
-                       size_t room, struct pf_insn_machine *machine)
+                       size_t capacity, struct pf_insn_machine *machine)
 {
     const uint32_t number = map ? module_of(symbols, map) : UINT32_MAX;
     *machine = (struct pf_insn_machine){0};
@@ -1203,7 +1205,7 @@ size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map
     *machine = symbols->code_machine;
     ssize_t got;
     do
-        got = pread(symbols->code_file, code, room, (off_t)offset);
+        got = pread(symbols->code_file, code, capacity, (off_t)offset);
     while (got < 0 && errno == EINTR);
     return got > 0 ? (size_t)got : 0;
 }
@@ -1271,9 +1273,9 @@ const struct perfile_allocator *pf_symbols_allocator(const struct pf_symbols *sy
 static uint64_t end_of_pieces(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
 {
     enum { PIECES_MAX = 1024 };
-    const struct pf_symbol *behind = table->symbols + table->count;
+    const struct pf_symbol *after = table->symbols + table->count;
     uint64_t end = symbol->end, reached = symbol->end;
-    for (const struct pf_symbol *at = symbol + 1; at < behind && at - symbol < PIECES_MAX && at->start <= reached;
+    for (const struct pf_symbol *at = symbol + 1; at < after && at - symbol < PIECES_MAX && at->start <= reached;
          at++) {
         reached = pf_max(reached, at->end);
         if (at->flags & PF_SYMBOL_PIECE && at->name == symbol->name)
@@ -1333,15 +1335,15 @@ uint32_t pf_symbols_at(struct pf_symbols *symbols, uint32_t number, uint64_t add
     return symbol;
 }
 
-enum pf_lack pf_module_lack(const struct pf_module *module)
+enum pf_missing pf_module_missing_kind(const struct pf_module *module)
 {
     if (module->table && !module->jit)
-        return PF_LACK_NAMES;
+        return PF_MISSING_NAMES;
     if (module->kernel || pf_starts_with(module->name, "[vdso"))
-        return PF_LACK_KERNEL;
+        return PF_MISSING_KERNEL;
     if (module->jit || module->name[0] != '/') /* "[anon:code]" */
-        return PF_LACK_JIT;
-    return module->build_id_differs ? PF_LACK_BUILD : PF_LACK_FILE;
+        return PF_MISSING_JIT;
+    return module->build_id_differs ? PF_MISSING_BUILD : PF_MISSING_FILE;
 }
 
 size_t pf_symbols_module_count(const struct pf_symbols *symbols)
@@ -1363,11 +1365,11 @@ const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint
 }
 
 /* Once. */
-static void tell_mangled(struct pf_symbols *symbols, const char *raw)
+static void report_mangled(struct pf_symbols *symbols, const char *raw)
 {
-    if (symbols->told_mangled || !pf_demangle_lacks_library(raw))
+    if (symbols->reported_mangled || !pf_demangle_needs_library(raw))
         return;
-    symbols->told_mangled = true;
+    symbols->reported_mangled = true;
     pf_find_note(&symbols->find, "names of C++ stay mangled (%.40s): libstdc++.so.6 cannot be loaded", raw);
 }
 
@@ -1377,7 +1379,7 @@ static const char *code_name(struct pf_symbols *symbols, struct module *module)
     char *readable = module->code_name ? NULL : pf_demangle(symbols->allocator, raw);
     if (!module->code_name && !readable) {
         (void)pf_memory_note_failure(symbols->allocator);
-        tell_mangled(symbols, raw);
+        report_mangled(symbols, raw);
     }
     if (readable)
         module->code_name = pf_arena_text(&symbols->arena, readable, strlen(readable));
@@ -1394,7 +1396,7 @@ static const char *readable_name(struct pf_symbols *symbols, const char *raw)
     if (!readable && pf_memory_note_failure(symbols->allocator))
         return NULL;
     if (!readable) {
-        tell_mangled(symbols, raw);
+        report_mangled(symbols, raw);
         return raw;
     }
     const char *name = pf_arena_text(&symbols->arena, readable, strlen(readable));

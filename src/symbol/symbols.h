@@ -18,13 +18,13 @@
 #define PF_NO_SYMBOL UINT32_MAX
 
 /* Why a module has no symbols. */
-enum pf_lack {
-    PF_LACK_FILE,   /* it is not here */
-    PF_LACK_BUILD,  /* what is here is another build */
-    PF_LACK_NAMES,  /* it is here, without names for these addresses */
-    PF_LACK_KERNEL, /* nothing is here that knows this kernel */
-    PF_LACK_JIT,    /* nobody wrote down what was made at run time */
-    PF_LACK_COUNT
+enum pf_missing {
+    PF_MISSING_FILE,   /* it is not here */
+    PF_MISSING_BUILD,  /* what is here is another build */
+    PF_MISSING_NAMES,  /* it is here, without names for these addresses */
+    PF_MISSING_KERNEL, /* nothing is here that knows this kernel */
+    PF_MISSING_JIT,    /* nobody wrote down what was made at run time */
+    PF_MISSING_COUNT
 };
 
 struct pf_module {
@@ -55,8 +55,8 @@ struct pf_location {
 struct pf_symbols;
 
 /* None of the symbols that were asked for was found, and why. */
-bool pf_module_lacks(const struct pf_module *module);
-enum pf_lack pf_module_lack(const struct pf_module *module);
+bool pf_module_is_missing(const struct pf_module *module);
+enum pf_missing pf_module_missing_kind(const struct pf_module *module);
 
 /*
  * `reader` gives the machine and the build ids of the recording. `find` may be NULL. Where out of memory names, lines and
@@ -105,10 +105,10 @@ enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct 
  * a module reads its debug info, or what the cache has of it.
  */
 size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
-                          struct pf_source_frame *frames, size_t room);
+                          struct pf_source_frame *frames, size_t capacity);
 /* The same for who wants them only where functions were inlined: else 0. */
 size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *location,
-                          struct pf_source_frame *frames, size_t room);
+                          struct pf_source_frame *frames, size_t capacity);
 /*
  * False: no function is inlined at any address of the module, however often it is asked. True also when that was not
  * looked at yet.
@@ -119,7 +119,7 @@ bool pf_symbols_may_inline(const struct pf_symbols *symbols, uint32_t module);
  * What was mapped need not have been the same: code that patches itself is not there. The kernel's is not read.
  */
 size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip, uint8_t *code,
-                       size_t room, struct pf_insn_machine *machine);
+                       size_t capacity, struct pf_insn_machine *machine);
 /* Where the code of a module is. */
 struct pf_code_file {
     const char *path;   /* an ELF file by whose addresses the module's symbols count, or that of the JIT */

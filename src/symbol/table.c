@@ -22,32 +22,32 @@ void pf_build_open(struct pf_symbol_build *build, const struct perfile_allocator
 
 void pf_build_close(struct pf_symbol_build *build)
 {
-    pf_free(build->allocator, build->entries, build->room * sizeof(*build->entries));
-    pf_free(build->allocator, build->text, build->text_room);
+    pf_free(build->allocator, build->entries, build->capacity * sizeof(*build->entries));
+    pf_free(build->allocator, build->text, build->text_capacity);
     pf_build_open(build, build->allocator);
 }
 
 bool pf_build_add(struct pf_symbol_build *build, uint64_t start, uint64_t end, uint32_t name, uint32_t flags)
 {
-    if (PF_UNLIKELY(build->count == build->room) &&
-        !pf_grow(build->allocator, &build->entries, &build->room, build->count + 1, sizeof(*build->entries)))
+    if (PF_UNLIKELY(build->count == build->capacity) &&
+        !pf_grow(build->allocator, &build->entries, &build->capacity, build->count + 1, sizeof(*build->entries)))
         return false;
     build->entries[build->count] = (struct pf_symbol_entry){start, end, name, flags, build->count};
     build->count++;
     return true;
 }
 
-bool pf_build_text_room(struct pf_symbol_build *build, uint64_t bytes)
+bool pf_build_text_capacity(struct pf_symbol_build *build, uint64_t bytes)
 {
     uint64_t wanted;
     if (!pf_add(build->text_bytes, bytes, &wanted) || wanted > UINT32_MAX)
         return false;
-    return pf_grow(build->allocator, &build->text, &build->text_room, (size_t)wanted, 1);
+    return pf_grow(build->allocator, &build->text, &build->text_capacity, (size_t)wanted, 1);
 }
 
 bool pf_build_text(struct pf_symbol_build *build, const void *text, size_t bytes, uint32_t *name)
 {
-    if (bytes == SIZE_MAX || !pf_build_text_room(build, bytes + 1))
+    if (bytes == SIZE_MAX || !pf_build_text_capacity(build, bytes + 1))
         return false;
     *name = (uint32_t)build->text_bytes;
     memcpy(build->text + build->text_bytes, text, bytes);
@@ -64,7 +64,7 @@ static uint64_t start_of(const void *entry)
 bool pf_build_sort(struct pf_symbol_build *build)
 {
     struct pf_symbol_entry *entries = build->entries;
-    const size_t bytes = build->room * sizeof(*entries);
+    const size_t bytes = build->capacity * sizeof(*entries);
     if (pf_is_sorted(entries, build->count, sizeof(*entries), start_of))
         return true;
     struct pf_symbol_entry *other = pf_resize(build->allocator, NULL, 0, bytes);
@@ -281,11 +281,11 @@ static void copy_all(const struct pf_symbol_build *build, struct pieces *pieces)
 }
 
 /* The table gets as much memory as it needs. */
-static bool give_symbols(const struct pf_symbol_build *build, struct pieces *pieces, size_t room,
+static bool give_symbols(const struct pf_symbol_build *build, struct pieces *pieces, size_t capacity,
                          struct pf_symbol_table *table)
 {
     size_t used = pieces->count * sizeof(struct pf_symbol);
-    struct pf_symbol *symbols = pf_resize(build->allocator, pieces->symbols, room, used);
+    struct pf_symbol *symbols = pf_resize(build->allocator, pieces->symbols, capacity, used);
     if (!symbols && used)
         return false;
     pieces->symbols = NULL;
@@ -298,8 +298,8 @@ static bool make_symbols(const struct pf_symbol_build *build, struct pf_symbol_t
 {
     /* every start and every end of an entry begins at most one piece */
     bool cut = overlaps(build);
-    size_t room = build->count * (cut ? 2 : 1) * sizeof(struct pf_symbol);
-    struct pieces pieces = {.symbols = pf_resize(build->allocator, NULL, 0, room)};
+    size_t capacity = build->count * (cut ? 2 : 1) * sizeof(struct pf_symbol);
+    struct pieces pieces = {.symbols = pf_resize(build->allocator, NULL, 0, capacity)};
     if (!pieces.symbols)
         return false;
     bool done = true;
@@ -307,8 +307,8 @@ static bool make_symbols(const struct pf_symbol_build *build, struct pf_symbol_t
         done = sweep_all(build, &pieces);
     else
         copy_all(build, &pieces);
-    done = done && give_symbols(build, &pieces, room, table);
-    pf_free(build->allocator, pieces.symbols, room);
+    done = done && give_symbols(build, &pieces, capacity, table);
+    pf_free(build->allocator, pieces.symbols, capacity);
     return done;
 }
 
@@ -325,13 +325,13 @@ static bool make_starts(struct pf_symbol_table *table)
 
 bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *table)
 {
-    table->text = pf_resize(build->allocator, build->text, build->text_room, build->text_bytes);
+    table->text = pf_resize(build->allocator, build->text, build->text_capacity, build->text_bytes);
     if (!table->text && build->text_bytes)
         return false;
     table->text_bytes = build->text_bytes;
     memcpy(table->sections, build->sections, sizeof(table->sections));
     build->text = NULL;
-    build->text_room = build->text_bytes = 0;
+    build->text_capacity = build->text_bytes = 0;
     return !build->count || (make_symbols(build, table) && make_starts(table));
 }
 

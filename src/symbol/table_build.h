@@ -26,10 +26,10 @@ struct pf_symbol_build {
     const struct perfile_allocator *allocator;
     struct pf_symbol_entry *entries;
     size_t count;
-    size_t room;
+    size_t capacity;
     char *text;
     size_t text_bytes;
-    size_t text_room;
+    size_t text_capacity;
     struct pf_text_range sections[PF_TEXT_SECTIONS];
 };
 
@@ -38,7 +38,7 @@ void pf_build_close(struct pf_symbol_build *build);
 /* False when out of memory. */
 bool pf_build_add(struct pf_symbol_build *build, uint64_t start, uint64_t end, uint32_t name, uint32_t flags);
 /* Room for text that is then written behind build->text + build->text_bytes; a table holds less than 4 GiB of it. */
-bool pf_build_text_room(struct pf_symbol_build *build, uint64_t bytes);
+bool pf_build_text_capacity(struct pf_symbol_build *build, uint64_t bytes);
 /* A copy of the text and a NUL; *name is its offset. */
 bool pf_build_text(struct pf_symbol_build *build, const void *text, size_t bytes, uint32_t *name);
 /* By start; entries with one start stay in their order. */

@@ -219,29 +219,29 @@ static int add_debugdata(struct pf_symbol_build *build, const struct pf_elf *elf
 
 /* ---- segments ---- */
 
-static bool add_segment(struct pf_symbol_table *table, size_t *room, struct pf_segment segment)
+static bool add_segment(struct pf_symbol_table *table, size_t *capacity, struct pf_segment segment)
 {
     if (!segment.bytes)
         return true;
-    if (!pf_grow(table->allocator, &table->segments, room, table->segment_count + 1, sizeof(segment)))
+    if (!pf_grow(table->allocator, &table->segments, capacity, table->segment_count + 1, sizeof(segment)))
         return false;
     table->segments[table->segment_count++] = segment;
     return true;
 }
 
-static bool add_placed_sections(struct pf_symbol_table *table, size_t *room, const struct pf_elf *elf)
+static bool add_placed_sections(struct pf_symbol_table *table, size_t *capacity, const struct pf_elf *elf)
 {
     for (size_t i = 1; i < elf->section_count; i++) {
         const struct pf_elf_section *section = &elf->sections[i];
         if (section->is_placed && section->header.sh_type != SHT_NOBITS &&
-            !add_segment(table, room,
+            !add_segment(table, capacity,
                          (struct pf_segment){section->header.sh_offset, section->header.sh_size, section->address, 0}))
             return false;
     }
     return true;
 }
 
-static bool add_loaded_segments(struct pf_symbol_table *table, size_t *room, const struct pf_elf *elf)
+static bool add_loaded_segments(struct pf_symbol_table *table, size_t *capacity, const struct pf_elf *elf)
 {
     size_t count = 0;
     GElf_Phdr header;
@@ -249,7 +249,7 @@ static bool add_loaded_segments(struct pf_symbol_table *table, size_t *room, con
         count = 0;
     for (size_t i = 0; i < count && i <= INT32_MAX && gelf_getphdr(elf->elf, (int)i, &header); i++)
         if (header.p_type == PT_LOAD &&
-            !add_segment(table, room,
+            !add_segment(table, capacity,
                          (struct pf_segment){header.p_offset, header.p_filesz, header.p_vaddr,
                                              header.p_memsz - pf_min(header.p_filesz, header.p_memsz)}))
             return false;
@@ -258,15 +258,15 @@ static bool add_loaded_segments(struct pf_symbol_table *table, size_t *room, con
 
 static bool add_segments(struct pf_symbol_table *table, const struct pf_elf *elf)
 {
-    size_t room = 0;
-    bool done = elf->header.e_type == ET_REL || add_loaded_segments(table, &room, elf);
+    size_t capacity = 0;
+    bool done = elf->header.e_type == ET_REL || add_loaded_segments(table, &capacity, elf);
     if (done && !table->segment_count)
-        done = add_placed_sections(table, &room, elf);
+        done = add_placed_sections(table, &capacity, elf);
     /* the table is released by its count */
-    struct pf_segment *fitting = pf_resize(table->allocator, table->segments, room * sizeof(*table->segments),
+    struct pf_segment *fitting = pf_resize(table->allocator, table->segments, capacity * sizeof(*table->segments),
                                            table->segment_count * sizeof(*table->segments));
     if (!fitting && table->segment_count) {
-        pf_free(table->allocator, table->segments, room * sizeof(*table->segments));
+        pf_free(table->allocator, table->segments, capacity * sizeof(*table->segments));
         table->segment_count = 0;
         done = false;
     }

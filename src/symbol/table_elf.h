@@ -12,7 +12,7 @@ struct pf_elf_section {
     Elf_Scn *scn;
     GElf_Shdr header;
     const char *name; /* never NULL */
-    uint64_t address; /* sh_addr; of relocatable files where the section comes to lie, see place_sections */
+    uint64_t address; /* sh_addr; of relocatable files where the section comes to lie, see position_sections */
     bool is_placed;   /* it has an address */
 };
 

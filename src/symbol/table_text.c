@@ -26,23 +26,23 @@ char *pf_read_text(const struct perfile_allocator *allocator, const char *path, 
 {
     enum { TEXT_BYTES_MAX = 1 << 30, STEP_BYTES = 1 << 16 };
     char *text = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     ssize_t got = -1;
     errno = 0; /* so that a look at it can tell when out of memory */
     int fd = open_text(path);
     *bytes = 0;
     while (fd >= 0 && *bytes < TEXT_BYTES_MAX) {
-        if (*bytes + STEP_BYTES > room) {
-            const size_t wanted = room ? room * 2 : 1 << 20;
-            char *bigger = pf_resize(allocator, text, room, wanted);
+        if (*bytes + STEP_BYTES > capacity) {
+            const size_t wanted = capacity ? capacity * 2 : 1 << 20;
+            char *bigger = pf_resize(allocator, text, capacity, wanted);
             if (!bigger) {
                 errno = ENOMEM;
                 break;
             }
             text = bigger;
-            room = wanted;
+            capacity = wanted;
         }
-        got = read(fd, text + *bytes, room - *bytes);
+        got = read(fd, text + *bytes, capacity - *bytes);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -52,12 +52,12 @@ char *pf_read_text(const struct perfile_allocator *allocator, const char *path, 
     if (fd >= 0)
         close(fd);
     if (got != 0) { /* with a part of the symbols, addresses get the wrong ones */
-        pf_free(allocator, text, room);
+        pf_free(allocator, text, capacity);
         return NULL;
     }
-    char *fitting = pf_resize(allocator, text, room, *bytes + 1);
+    char *fitting = pf_resize(allocator, text, capacity, *bytes + 1);
     if (!fitting) {
-        pf_free(allocator, text, room);
+        pf_free(allocator, text, capacity);
         errno = ENOMEM;
     }
     return fitting;
@@ -262,10 +262,9 @@ size_t pf_kallsyms_keep_modules(char *text, size_t bytes)
 {
     char *end = text + bytes, *kept = text, *from = text;
     for (char *tab; from < end && (tab = memchr(from, '\t', (size_t)(end - from)));) {
-        const char *before = memrchr(from, '\n', (size_t)(tab - from)),
-                   *behind = memchr(tab, '\n', (size_t)(end - tab));
+        const char *before = memrchr(from, '\n', (size_t)(tab - from)), *after = memchr(tab, '\n', (size_t)(end - tab));
         const char *line = before ? before + 1 : from;
-        const size_t length = (size_t)((behind ? behind + 1 : end) - line);
+        const size_t length = (size_t)((after ? after + 1 : end) - line);
         memmove(kept, line, length);
         kept += length;
         from = text + (line - text) + length;

@@ -35,7 +35,7 @@ int pf_annotated_open(struct pf_annotated *annotated, struct perfile_table *tabl
                                                    .disassemble = options.disassemble,
                                                    .disassemble_context = options.disassemble_context};
     annotated->table = table;
-    annotated->whole = table->verb || options.symbol;
+    annotated->complete = table->verb || options.symbol;
     const int result = perfile_annotation_open(table->reader, &how, &annotated->annotation, error);
     return result < 0 ? result : pf_annotation_choose(annotated->annotation, &options, &annotated->choice, error);
 }

@@ -11,7 +11,7 @@ struct pf_annotated {
     struct perfile_table *table;
     struct perfile_annotation *annotation;
     struct pf_annotation_choice choice;
-    bool whole; /* all of a function, also where nothing was sampled */
+    bool complete; /* all of a function, also where nothing was sampled */
     /* the function in hand */
     struct perfile_annotation_function function;
     struct perfile_module module;

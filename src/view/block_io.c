@@ -24,7 +24,7 @@ struct block_io {
     size_t next_open;
     bool at_open;
     struct sum *sums; /* of the view of sums */
-    size_t count, room;
+    size_t count, capacity;
     const struct sum *sum; /* in hand */
 };
 
@@ -159,10 +159,10 @@ static int next_request(void *state, struct perfile_error *error)
     struct pf_gathered *gathered = &io->gathered;
     int result = 0;
     while (!io->at_open && (result = pf_delivery_next(gathered->delivery, &gathered->item, error)) > 0) {
-        const int taken = pf_block_io_take(&io->blocks, &gathered->item, &io->request);
+        const int consumed = pf_block_io_take(&io->blocks, &gathered->item, &io->request);
         io->current = &io->request;
-        if (taken)
-            return taken < 0 ? pf_fail_memory(error, "requests") : 1;
+        if (consumed)
+            return consumed < 0 ? pf_fail_memory(error, "requests") : 1;
     }
     if (result < 0)
         return result;
@@ -178,7 +178,7 @@ static struct sum *find_sum(struct block_io *io, const struct pf_block_request *
     for (size_t i = 0; i < io->count; i++)
         if (io->sums[i].dev == request->dev && strcmp(io->sums[i].op, request->op) == 0)
             return &io->sums[i];
-    if (!pf_grow(io->gathered.table->allocator, &io->sums, &io->room, io->count + 1, sizeof(*io->sums)))
+    if (!pf_grow(io->gathered.table->allocator, &io->sums, &io->capacity, io->count + 1, sizeof(*io->sums)))
         return NULL;
     io->sums[io->count] = (struct sum){.dev = request->dev};
     memcpy(io->sums[io->count].op, request->op, sizeof(request->op));
@@ -187,12 +187,12 @@ static struct sum *find_sum(struct block_io *io, const struct pf_block_request *
 
 static bool take(void *state, const struct pf_delivered *item)
 {
-    enum { MOST = 4096 }; /* kinds; a real recording has some tens */
+    enum { MAX = 4096 }; /* kinds; a real recording has some tens */
     struct block_io *io = state;
     const struct pf_block_request *request = &io->request;
-    const int taken = pf_block_io_take(&io->blocks, item, &io->request);
-    if (taken <= 0 || io->count >= MOST)
-        return taken >= 0;
+    const int consumed = pf_block_io_take(&io->blocks, item, &io->request);
+    if (consumed <= 0 || io->count >= MAX)
+        return consumed >= 0;
     struct sum *sum = find_sum(io, request);
     if (!sum)
         return false;
@@ -257,14 +257,14 @@ static void close_io(void *state)
         return;
     const struct perfile_allocator *allocator = io->gathered.table->allocator;
     pf_block_io_close(&io->blocks);
-    pf_free(allocator, io->sums, io->room * sizeof(*io->sums));
+    pf_free(allocator, io->sums, io->capacity * sizeof(*io->sums));
     pf_gathered_close(&io->gathered);
     pf_free(allocator, io, sizeof(*io));
 }
 
-static void notes(void *state, pf_note_told *told, void *context)
+static void notes(void *state, pf_on_note *notify, void *context)
 {
-    pf_block_io_tell(&((struct block_io *)state)->blocks, told, context);
+    pf_block_io_notify(&((struct block_io *)state)->blocks, notify, context);
 }
 
 const struct pf_view pf_view_block_io = {

@@ -17,7 +17,7 @@ struct cache_lines {
     const struct pf_line *line;
     const struct pf_line_row *row; /* NULL: rows are lines */
     const struct pf_access_sums *sums;
-    const struct pf_access_who *who;
+    const struct pf_accessors *accessors;
 };
 
 #define LINES const struct cache_lines *view = state
@@ -55,12 +55,12 @@ PUT(samples, pf_set_u64, view->sums->samples)
 PUT(records, pf_set_u64, pf_access_records(view->sums))
 PUT(hitm, pf_set_u64, pf_access_hitm(view->sums))
 PUT(peer, pf_set_u64, pf_access_peer(view->sums))
-PUT(threads, pf_set_u32, view->who->threads)
+PUT(threads, pf_set_u32, view->accessors->threads)
 
 PF_PUT(cpus)
 {
     LINES;
-    const uint32_t count = pf_access_who_count(view->who, PF_WHO_CPUS);
+    const uint32_t count = pf_accessors_count(view->accessors, PF_ACCESSOR_CPUS);
     if (count)
         pf_set_u32(vector, count);
     else
@@ -71,12 +71,12 @@ PF_PUT(nodes)
 {
     LINES;
     char number[12];
-    uint32_t node = pf_access_who_next(view->who, PF_WHO_NODES, 0);
+    uint32_t node = pf_accessors_next(view->accessors, PF_ACCESSOR_NODES, 0);
     if (node == UINT32_MAX) {
         pf_set_null(vector);
         return;
     }
-    for (; node != UINT32_MAX; node = pf_access_who_next(view->who, PF_WHO_NODES, node + 1)) {
+    for (; node != UINT32_MAX; node = pf_accessors_next(view->accessors, PF_ACCESSOR_NODES, node + 1)) {
         const int bytes = snprintf(number, sizeof(number), "%u", node);
         pf_add_code(vector, pf_dictionary_put(&vector->dictionary, number, (size_t)bytes));
     }
@@ -266,7 +266,7 @@ static int next_row(void *state, struct perfile_error *error)
     view->row = view->by_row ? lines->rows[view->next] : NULL;
     view->line = view->by_row ? view->row->line : lines->lines[view->next];
     view->sums = view->by_row ? &view->row->sums : &view->line->sums;
-    view->who = view->by_row ? &view->row->who : &view->line->who;
+    view->accessors = view->by_row ? &view->row->accessors : &view->line->accessors;
     view->next++;
     return 1;
 }
@@ -310,19 +310,19 @@ static void close_view(void *state)
     pf_free(view->table->allocator, view, sizeof(*view));
 }
 
-static void tell_losses(const void *state, struct perfile_losses *losses)
+static void report_losses(const void *state, struct perfile_losses *losses)
 {
     pf_profile_losses(((const struct cache_lines *)state)->lines.profile, losses);
 }
 
-static void tell_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+static void report_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
-    pf_profile_tell_unmatched(((const struct cache_lines *)state)->lines.profile, told, context);
+    pf_profile_notify_unmatched(((const struct cache_lines *)state)->lines.profile, notify, context);
 }
 
-static void tell_notes(void *state, pf_note_told *told, void *context)
+static void report_notes(void *state, pf_on_note *notify, void *context)
 {
-    pf_lines_tell(&((struct cache_lines *)state)->lines, told, context);
+    pf_lines_notify(&((struct cache_lines *)state)->lines, notify, context);
 }
 
 #define LINE_VIEW(id, text, opens, columns)                                                                            \
@@ -332,9 +332,9 @@ static void tell_notes(void *state, pf_note_told *told, void *context)
         .open = opens,                                                                                                 \
         .next = next_row,                                                                                              \
         .close = close_view,                                                                                           \
-        .losses = tell_losses,                                                                                         \
-        .unmatched = tell_unmatched,                                                                                   \
-        .notes = tell_notes,                                                                                           \
+        .losses = report_losses,                                                                                       \
+        .unmatched = report_unmatched,                                                                                 \
+        .notes = report_notes,                                                                                         \
     }
 LINE_VIEW(cache_lines,
           "cache lines with the loads and stores that were sampled in them, those first that caches fight over",

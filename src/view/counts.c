@@ -11,8 +11,8 @@ struct counts {
     struct pf_reading reading; /* first */
     struct pf_stat stat;
     uint32_t *order; /* the places of the round in hand, by event, thread and processor */
-    size_t count, next, room;
-    const struct pf_stat_place *place; /* in hand */
+    size_t count, next, capacity;
+    const struct pf_stat_cell *position; /* in hand */
     const struct perfile_event *event;
     struct pf_stat_count added;
 };
@@ -26,7 +26,7 @@ struct counts {
         COUNTS;                                                                                                        \
         set(vector, value);                                                                                            \
     }
-#define THREAD (&counts->stat.threads[counts->place->thread])
+#define THREAD (&counts->stat.threads[counts->position->thread])
 
 PUT(round, pf_set_u64, counts->stat.round_count)
 PUT(since_start, pf_set_u64, counts->stat.round.time)
@@ -36,7 +36,7 @@ PUT(count, pf_set_u64, pf_stat_scaled(&counts->stat, &counts->added))
 PUT(counted, pf_set_u64, counts->added.value)
 PUT(enabled, pf_set_u64, counts->added.enabled)
 PUT(running, pf_set_u64, counts->added.running)
-PUT(total, pf_set_u64, counts->place->now.value)
+PUT(total, pf_set_u64, counts->position->now.value)
 
 PF_PUT(event)
 {
@@ -62,8 +62,8 @@ PF_PUT(value)
 PF_PUT(cpu)
 {
     COUNTS;
-    if (counts->place->cpu >= 0)
-        pf_set_i32(vector, counts->place->cpu);
+    if (counts->position->cpu >= 0)
+        pf_set_i32(vector, counts->position->cpu);
     else
         pf_set_null(vector);
 }
@@ -109,8 +109,8 @@ static const struct pf_column columns[] = {
 static int compare(const void *left, const void *right, void *context)
 {
     const struct pf_stat *stat = context;
-    const struct pf_stat_place *a = &stat->places[*(const uint32_t *)left];
-    const struct pf_stat_place *b = &stat->places[*(const uint32_t *)right];
+    const struct pf_stat_cell *a = &stat->positions[*(const uint32_t *)left];
+    const struct pf_stat_cell *b = &stat->positions[*(const uint32_t *)right];
     if (a->event != b->event)
         return a->event < b->event ? -1 : 1;
     if (a->thread != b->thread)
@@ -118,15 +118,16 @@ static int compare(const void *left, const void *right, void *context)
     return (a->cpu > b->cpu) - (a->cpu < b->cpu);
 }
 
-static bool passes(struct counts *counts, const struct pf_stat_place *place)
+static bool passes(struct counts *counts, const struct pf_stat_cell *position)
 {
-    const struct pf_stat_thread *thread = &counts->stat.threads[place->thread];
+    const struct pf_stat_thread *thread = &counts->stat.threads[position->thread];
     const struct pf_filter_subject subject = {.time = PF_NO_TIME,
-                                              .cpu = place->cpu >= 0 ? place->cpu : PF_NO_NUMBER,
+                                              .cpu = position->cpu >= 0 ? position->cpu : PF_NO_NUMBER,
                                               .pid = PF_NO_NUMBER,
                                               .tid = thread->tid >= 0 ? thread->tid : PF_NO_NUMBER,
                                               .comm = thread->tid >= 0 && *thread->comm ? thread->comm : NULL,
-                                              .event = perfile_event_get(counts->reading.table->reader, place->event)};
+                                              .event =
+                                                  perfile_event_get(counts->reading.table->reader, position->event)};
     return pf_reading_passes(&counts->reading, &subject);
 }
 
@@ -134,11 +135,11 @@ static int list_round(struct counts *counts, struct perfile_error *error)
 {
     const struct pf_stat *stat = &counts->stat;
     counts->count = counts->next = 0;
-    if (!pf_grow(counts->reading.table->allocator, &counts->order, &counts->room, stat->place_count,
+    if (!pf_grow(counts->reading.table->allocator, &counts->order, &counts->capacity, stat->position_count,
                  sizeof(*counts->order)))
         return pf_fail_memory(error, "counts");
-    for (uint32_t i = stat->first_given; i != UINT32_MAX; i = stat->places[i].next_given)
-        if (passes(counts, &stat->places[i]))
+    for (uint32_t i = stat->first_delivered; i != UINT32_MAX; i = stat->positions[i].next_delivered)
+        if (passes(counts, &stat->positions[i]))
             counts->order[counts->count++] = i;
     if (counts->count)
         qsort_r(counts->order, counts->count, sizeof(*counts->order), compare, &counts->stat);
@@ -160,9 +161,9 @@ static int next_count(void *state, struct perfile_error *error)
         if (result < 0)
             return result;
     }
-    counts->place = &counts->stat.places[counts->order[counts->next++]];
-    counts->event = perfile_event_get(reader, counts->place->event);
-    counts->added = pf_stat_added(counts->place);
+    counts->position = &counts->stat.positions[counts->order[counts->next++]];
+    counts->event = perfile_event_get(reader, counts->position->event);
+    counts->added = pf_stat_added(counts->position);
     return 1;
 }
 
@@ -187,7 +188,7 @@ static void close_counts(void *state)
     const struct perfile_allocator *allocator = counts->reading.table->allocator;
     pf_stat_close(&counts->stat);
     pf_reading_close(&counts->reading);
-    pf_free(allocator, counts->order, counts->room * sizeof(*counts->order));
+    pf_free(allocator, counts->order, counts->capacity * sizeof(*counts->order));
     pf_free(allocator, counts, sizeof(*counts));
 }
 

@@ -12,7 +12,7 @@ struct diagnostics {
     char message[sizeof(((struct perfile_error *)0)->message)]; /* of rows that are not the reader's */
     size_t kept;                                                /* that the reader has */
     size_t next_feature;
-    bool told; /* how many the reader does not have */
+    bool reported; /* how many the reader does not have */
     bool found;
 };
 
@@ -74,13 +74,13 @@ static const struct pf_column columns[] = {
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* The reader counts all of them, but keeps only the first ones. */
-static bool tell_rest(struct diagnostics *diagnostics)
+static bool report_rest(struct diagnostics *diagnostics)
 {
     const struct perfile_counts *counts = perfile_reader_counts(diagnostics->reading.table->reader);
     const uint64_t all = counts->notes + counts->warnings + counts->losses;
-    if (diagnostics->told || all <= diagnostics->kept)
+    if (diagnostics->reported || all <= diagnostics->kept)
         return false;
-    diagnostics->told = true;
+    diagnostics->reported = true;
     snprintf(diagnostics->message, sizeof(diagnostics->message), "%" PRIu64 " further ones are not listed",
              all - diagnostics->kept);
     diagnostics->one = (struct perfile_diagnostic){.rule = "not-listed",
@@ -91,14 +91,14 @@ static bool tell_rest(struct diagnostics *diagnostics)
 }
 
 /* The next feature that cannot be read: 1, 0 when none is left, or MEMORY. */
-static int tell_feature(struct diagnostics *diagnostics, struct perfile_error *error)
+static int describe_feature(struct diagnostics *diagnostics, struct perfile_error *error)
 {
-    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    const struct perfile_visitor none = {.size = sizeof(none)};
     struct perfile_reader *reader = diagnostics->reading.table->reader;
     const struct perfile_feature *feature;
     struct perfile_error damage;
     while ((feature = perfile_feature_get(reader, diagnostics->next_feature++)) != NULL) {
-        if (!feature->readable || perfile_feature_visit(reader, feature->number, &nobody, &damage) >= 0)
+        if (!feature->readable || perfile_feature_visit(reader, feature->number, &none, &damage) >= 0)
             continue;
         if (damage.code == PERFILE_ERROR_MEMORY)
             return pf_fail_memory(error, "diagnostics");
@@ -126,7 +126,7 @@ static int next_diagnostic(void *state, struct perfile_error *error)
             diagnostics->kept++;
             return 1;
         }
-        const int more = tell_rest(diagnostics) ? 1 : tell_feature(diagnostics, error);
+        const int more = report_rest(diagnostics) ? 1 : describe_feature(diagnostics, error);
         if (more != 0)
             return more;
     }

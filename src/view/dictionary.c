@@ -41,8 +41,8 @@ void pf_dictionary_close(struct pf_dictionary *dictionary)
     pf_dictionary_drop(dictionary->copy);
     free_replaced(dictionary);
     pf_free(allocator, dictionary->slots, dictionary->size * sizeof(*dictionary->slots));
-    pf_free(allocator, dictionary->text, dictionary->text_room);
-    pf_free(allocator, dictionary->offsets, dictionary->offset_room * sizeof(*dictionary->offsets));
+    pf_free(allocator, dictionary->text, dictionary->text_capacity);
+    pf_free(allocator, dictionary->offsets, dictionary->offset_capacity * sizeof(*dictionary->offsets));
     *dictionary = (struct pf_dictionary){0};
 }
 
@@ -94,24 +94,24 @@ static bool make_slots(struct pf_dictionary *dictionary)
 }
 
 /* pf_grow, but the old memory stays where others may look at it. `pointer` is one to a pointer. */
-static bool grow(struct pf_dictionary *dictionary, void *pointer, size_t *room, size_t count, size_t bytes)
+static bool grow(struct pf_dictionary *dictionary, void *pointer, size_t *capacity, size_t count, size_t bytes)
 {
     const struct perfile_allocator *allocator = dictionary->allocator;
-    size_t new_room = 0;
+    size_t new_capacity = 0;
     void *old, *made = NULL;
     memcpy(&old, pointer, sizeof(old));
-    if (!dictionary->stays || !old || count <= *room)
-        return pf_grow(allocator, pointer, room, count, bytes);
+    if (!dictionary->stays || !old || count <= *capacity)
+        return pf_grow(allocator, pointer, capacity, count, bytes);
     struct pf_dictionary_block *block = pf_new(allocator, sizeof(*block));
-    if (!block || !pf_grow(allocator, &made, &new_room, pf_max(count, 2 * *room), bytes)) {
+    if (!block || !pf_grow(allocator, &made, &new_capacity, pf_max(count, 2 * *capacity), bytes)) {
         pf_free(allocator, block, sizeof(*block));
         return false;
     }
-    memcpy(made, old, *room * bytes);
-    *block = (struct pf_dictionary_block){dictionary->replaced, old, *room * bytes};
+    memcpy(made, old, *capacity * bytes);
+    *block = (struct pf_dictionary_block){dictionary->replaced, old, *capacity * bytes};
     dictionary->replaced = block;
     memcpy(pointer, &made, sizeof(made));
-    *room = new_room;
+    *capacity = new_capacity;
     return true;
 }
 
@@ -122,8 +122,8 @@ static uint32_t add(struct pf_dictionary *dictionary, size_t slot, const char *t
         return 0;
     }
     /* also for the empty text there is a place */
-    if (!grow(dictionary, &dictionary->text, &dictionary->text_room, dictionary->text_used + bytes + 1, 1) ||
-        !grow(dictionary, &dictionary->offsets, &dictionary->offset_room, dictionary->count + 2,
+    if (!grow(dictionary, &dictionary->text, &dictionary->text_capacity, dictionary->text_used + bytes + 1, 1) ||
+        !grow(dictionary, &dictionary->offsets, &dictionary->offset_capacity, dictionary->count + 2,
               sizeof(*dictionary->offsets)))
         return 0;
     if (bytes)
@@ -158,8 +158,8 @@ uint32_t pf_dictionary_put(struct pf_dictionary *dictionary, const char *text, s
     size_t done = valid_run(data, bytes), used = 0;
     if (PF_LIKELY(done == bytes))
         return put_valid(dictionary, text, bytes);
-    const size_t room = LONGEST_ESCAPE * bytes + 1;
-    char *copy = pf_new(dictionary->allocator, room);
+    const size_t capacity = LONGEST_ESCAPE * bytes + 1;
+    char *copy = pf_new(dictionary->allocator, capacity);
     if (!copy)
         return 0;
     for (size_t at = 0; at < bytes; at += done) {
@@ -167,10 +167,10 @@ uint32_t pf_dictionary_put(struct pf_dictionary *dictionary, const char *text, s
         memcpy(copy + used, text + at, done);
         used += done;
         if (at + done < bytes)
-            used += (size_t)snprintf(copy + used, room - used, "\\x%02x", data[at + done++]);
+            used += (size_t)snprintf(copy + used, capacity - used, "\\x%02x", data[at + done++]);
     }
     const uint32_t number = put_valid(dictionary, copy, used);
-    pf_free(dictionary->allocator, copy, room);
+    pf_free(dictionary->allocator, copy, capacity);
     return number;
 }
 

@@ -22,9 +22,9 @@ struct pf_dictionary {
     uint32_t *slots;                         /* numbers plus one; 0 = empty */
     size_t size;                             /* a power of two, or 0 */
     char *text;
-    size_t text_used, text_room;
+    size_t text_used, text_capacity;
     int32_t *offsets; /* count + 1 of them */
-    size_t count, offset_room;
+    size_t count, offset_capacity;
     bool full;  /* texts were left out: 2 GiB are the most */
     bool stays; /* others may look at texts that they know of, in a copy of this struct, while more come */
     struct pf_dictionary_block *replaced; /* what they look at then */

@@ -188,12 +188,12 @@ static void close_diff(void *state)
         pf_free(diff->allocator, diff, sizeof(*diff));
 }
 
-static void put_notes(void *state, pf_note_told *told, void *context)
+static void put_notes(void *state, pf_on_note *notify, void *context)
 {
     DIFF;
     const char *note;
     for (size_t i = 0; (note = perfile_diff_note_at(diff->of, i)) != NULL; i++)
-        told(context, note);
+        notify(context, note);
 }
 
 const struct pf_view pf_view_diff = {

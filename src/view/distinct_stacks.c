@@ -21,21 +21,21 @@ struct distinct {
     const char **names;    /* of frames; NULL: not used yet */
     size_t name_count;
     uint64_t *known; /* ids, in the order in which they came */
-    size_t known_room;
+    size_t known_capacity;
     uint32_t *slots; /* their numbers plus one, by hash; 0: empty */
     size_t slot_count;
     uint64_t id; /* of the stack in hand */
     const uint32_t *frames;
     size_t frame_count;
-    bool begun;
+    bool started;
     bool counts;          /* the samples of each are asked for: all are read first */
     bool read;            /* and were */
     struct counted *rows; /* as `known` */
-    size_t count, room, next;
+    size_t count, capacity, next;
     uint8_t *kept; /* the number of frames, and them, seven bits a byte */
-    size_t kept_bytes, kept_room;
+    size_t kept_bytes, kept_capacity;
     uint32_t *unpacked;
-    size_t unpacked_room;
+    size_t unpacked_capacity;
 };
 
 #define DISTINCT struct distinct *distinct = state
@@ -107,11 +107,11 @@ static uint64_t unpack(const struct distinct *distinct, uint64_t *at)
 /* False when out of memory, as below. */
 static bool keep(struct distinct *distinct, const struct pf_profile_sample *sample)
 {
-    enum { MOST_BYTES = 10 };
+    enum { MAX_BYTES = 10 };
     const struct perfile_allocator *allocator = distinct->table->allocator;
-    if (!pf_grow(allocator, &distinct->rows, &distinct->room, distinct->count + 1, sizeof(*distinct->rows)) ||
-        !pf_grow(allocator, &distinct->kept, &distinct->kept_room,
-                 distinct->kept_bytes + (sample->frame_count + 1) * MOST_BYTES, 1))
+    if (!pf_grow(allocator, &distinct->rows, &distinct->capacity, distinct->count + 1, sizeof(*distinct->rows)) ||
+        !pf_grow(allocator, &distinct->kept, &distinct->kept_capacity,
+                 distinct->kept_bytes + (sample->frame_count + 1) * MAX_BYTES, 1))
         return false;
     distinct->rows[distinct->count] = (struct counted){.at = distinct->kept_bytes};
     pack(distinct, sample->frame_count);
@@ -125,7 +125,7 @@ static bool take_kept(struct distinct *distinct)
     distinct->id = distinct->known[distinct->next];
     uint64_t at = distinct->rows[distinct->next++].at;
     distinct->frame_count = unpack(distinct, &at);
-    if (!pf_grow(distinct->table->allocator, &distinct->unpacked, &distinct->unpacked_room, distinct->frame_count,
+    if (!pf_grow(distinct->table->allocator, &distinct->unpacked, &distinct->unpacked_capacity, distinct->frame_count,
                  sizeof(*distinct->unpacked)))
         return false;
     for (size_t i = 0; i < distinct->frame_count; i++)
@@ -190,7 +190,7 @@ static bool take_sample(struct distinct *distinct, const struct pf_profile_sampl
         return false;
     *is_new = number == distinct->count;
     if (*is_new) {
-        if (!pf_grow(distinct->table->allocator, &distinct->known, &distinct->known_room, number + 1,
+        if (!pf_grow(distinct->table->allocator, &distinct->known, &distinct->known_capacity, number + 1,
                      sizeof(*distinct->known)) ||
             (distinct->counts && !keep(distinct, sample)))
             return false;
@@ -223,9 +223,9 @@ static int next_stack(void *state, struct perfile_error *error)
 {
     DISTINCT;
     int result = 1;
-    if (!distinct->begun)
+    if (!distinct->started)
         distinct->counts = pf_table_shows(distinct->table, "samples");
-    distinct->begun = true;
+    distinct->started = true;
     if (!distinct->counts)
         return read_stack(distinct, error);
     while (!distinct->read && result > 0)
@@ -271,13 +271,13 @@ static void close_stacks(void *state)
     const struct perfile_allocator *allocator = distinct->table->allocator;
     pf_profile_close(distinct->profile);
     pf_stack_ids_close(&distinct->ids);
-    pf_free(allocator, distinct->known, distinct->known_room * sizeof(*distinct->known));
+    pf_free(allocator, distinct->known, distinct->known_capacity * sizeof(*distinct->known));
     pf_free(allocator, distinct->slots, distinct->slot_count * sizeof(*distinct->slots));
     pf_arena_close(&distinct->arena);
     pf_free(allocator, distinct->names, distinct->name_count * sizeof(*distinct->names));
-    pf_free(allocator, distinct->rows, distinct->room * sizeof(*distinct->rows));
-    pf_free(allocator, distinct->kept, distinct->kept_room);
-    pf_free(allocator, distinct->unpacked, distinct->unpacked_room * sizeof(*distinct->unpacked));
+    pf_free(allocator, distinct->rows, distinct->capacity * sizeof(*distinct->rows));
+    pf_free(allocator, distinct->kept, distinct->kept_capacity);
+    pf_free(allocator, distinct->unpacked, distinct->unpacked_capacity * sizeof(*distinct->unpacked));
     pf_free(allocator, distinct, sizeof(*distinct));
 }
 
@@ -286,9 +286,9 @@ static void losses(const void *state, struct perfile_losses *losses)
     pf_profile_losses(((const struct distinct *)state)->profile, losses);
 }
 
-static void unmatched(const void *state, perfile_unmatched_told *told, void *context)
+static void unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
-    pf_profile_tell_unmatched(((const struct distinct *)state)->profile, told, context);
+    pf_profile_notify_unmatched(((const struct distinct *)state)->profile, notify, context);
 }
 
 const struct pf_view pf_view_distinct_stacks = {

@@ -10,7 +10,7 @@ struct events {
     struct pf_reading reading; /* first */
     const struct perfile_event *event;
     uint64_t *samples; /* by index */
-    size_t room;
+    size_t capacity;
 };
 
 #define EVENT const struct perfile_event *event = ((const struct events *)state)->event
@@ -147,7 +147,7 @@ PF_PUT(samples)
 {
     const struct events *events = state;
     const uint32_t index = events->event->index;
-    pf_set_u64(vector, index < events->room ? events->samples[index] : 0);
+    pf_set_u64(vector, index < events->capacity ? events->samples[index] : 0);
 }
 
 PF_PUT(file_name)
@@ -223,14 +223,14 @@ static bool add_columns(struct perfile_table *table)
 static int count_sample(void *state, const struct perfile_record *record, struct perfile_error *error)
 {
     struct events *events = state;
-    const size_t room = events->room;
+    const size_t capacity = events->capacity;
     if (record->type != PERFILE_RECORD_SAMPLE || record->damaged || !record->event)
         return 0;
-    if (!pf_grow(events->reading.table->allocator, &events->samples, &events->room, record->event->index + 1,
+    if (!pf_grow(events->reading.table->allocator, &events->samples, &events->capacity, record->event->index + 1,
                  sizeof(*events->samples)))
         return pf_fail_memory(error, "events");
-    if (room < events->room)
-        memset(events->samples + room, 0, (events->room - room) * sizeof(*events->samples));
+    if (capacity < events->capacity)
+        memset(events->samples + capacity, 0, (events->capacity - capacity) * sizeof(*events->samples));
     events->samples[record->event->index]++;
     return 0;
 }
@@ -270,7 +270,7 @@ static void close_events(void *state)
         return;
     const struct perfile_allocator *allocator = events->reading.table->allocator;
     pf_reading_close(&events->reading);
-    pf_free(allocator, events->samples, events->room * sizeof(*events->samples));
+    pf_free(allocator, events->samples, events->capacity * sizeof(*events->samples));
     pf_free(allocator, events, sizeof(*events));
 }
 

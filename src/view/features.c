@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "view/reading.h"
 
-enum { MOST_BYTES = 4096 }; /* longer byte strings become length and checksum, as in a dump */
+enum { MAX_BYTES = 4096 }; /* longer byte strings become length and checksum, as in a dump */
 
 struct features {
     struct pf_reading reading; /* first */
@@ -97,7 +97,7 @@ static int put_one(void *context, const struct perfile_value *value)
 
 static int read_value(struct features *features, struct perfile_error *error)
 {
-    struct pf_json json = {.text = &features->value, .max_bytes = MOST_BYTES};
+    struct pf_json json = {.text = &features->value, .max_bytes = MAX_BYTES};
     struct unnamed unnamed = {.inner = pf_json_visitor(&json)};
     const struct perfile_visitor visitor = {sizeof(visitor), &unnamed, begin, end, put_one};
     features->value.used = 0;

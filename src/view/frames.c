@@ -36,8 +36,8 @@ PF_PUT(frame_id)
     FRAMES;
     const uint32_t kind = frames->frame.kind;
     const bool moves = kind == PERFILE_FRAME_KERNEL || kind == PERFILE_FRAME_JIT;
-    const uint64_t place = moves && frames->function.name ? frames->frame.offset : frames->frame.address;
-    pf_set_u64(vector, pf_place_id(frames->id, place, kind == PERFILE_FRAME_INLINED ? frames->frame.line : 0));
+    const uint64_t location = moves && frames->function.name ? frames->frame.offset : frames->frame.address;
+    pf_set_u64(vector, pf_location_id(frames->id, location, kind == PERFILE_FRAME_INLINED ? frames->frame.line : 0));
 }
 
 PF_PUT(symbol)

@@ -14,7 +14,7 @@ struct functions {
     struct perfile_report_options rows_by;
     struct pf_report report;
     bool open; /* the report and the cell */
-    struct pf_functions_place place;
+    struct pf_functions_location location;
     struct pf_text cell;
     int result; /* how the reading ended: rows that are known by then come before an error */
     struct perfile_error error;
@@ -30,26 +30,26 @@ struct pf_report *pf_functions_report(const struct perfile_table *table)
 PF_PUT(event)
 {
     const struct functions *functions = state;
-    pf_set_lasting(vector, functions->place.of->event->name);
+    pf_set_lasting(vector, functions->location.of->event->name);
 }
 
 PF_PUT(level)
 {
     const struct functions *functions = state;
-    pf_set_u32(vector, (uint32_t)functions->place.line.level + 1);
+    pf_set_u32(vector, (uint32_t)functions->location.line.level + 1);
 }
 
 /* An entry of a hierarchy has the columns of its level and of those above it. */
 static bool has_cell(const struct functions *functions, const struct pf_report_column *column)
 {
-    const struct pf_report_line *line = &functions->place.line;
+    const struct pf_report_line *line = &functions->location.line;
     return !functions->report.hierarchy || line->leaf || column->of == PF_COLUMN_OF_VALUE ||
            pf_report_level_of(&line->levels, column) <= line->level;
 }
 
 static const struct pf_frame_info *frame_of(const struct functions *functions)
 {
-    return functions->report.by_frame ? pf_report_frame(&functions->report, functions->place.row) : NULL;
+    return functions->report.by_frame ? pf_report_frame(&functions->report, functions->location.row) : NULL;
 }
 
 /* NULL: nothing is mapped there. */
@@ -63,7 +63,7 @@ static const struct pf_module *module_of(const struct functions *functions)
 static void put_text(struct functions *functions, const struct pf_report_column *column, struct pf_vector *vector)
 {
     functions->cell.used = 0;
-    column->text(&functions->report, functions->place.row, &functions->cell);
+    column->text(&functions->report, functions->location.row, &functions->cell);
     const char *text = functions->cell.data, *end = text + functions->cell.used;
     while (column != &pf_report_columns[PF_COLUMN_comm] && text < end && *text == ' ')
         text++;
@@ -77,9 +77,9 @@ static void put_cell(struct functions *functions, const struct pf_report_column 
     if (!has_cell(functions, column)) {
         pf_set_null(vector);
     } else if (column->value) {
-        pf_set_u64(vector, column->value(report, functions->place.row));
+        pf_set_u64(vector, column->value(report, functions->location.row));
     } else if (column->real) {
-        pf_set_f64(vector, column->real(report, functions->place.row));
+        pf_set_f64(vector, column->real(report, functions->location.row));
     } else if (column == &pf_report_columns[PF_COLUMN_symbol]) {
         pf_set_lasting(vector, frame_of(functions)->name);
     } else if (column == &pf_report_columns[PF_COLUMN_dso]) {
@@ -134,26 +134,26 @@ PF_PUT(kind)
 PF_PUT(samples)
 {
     const struct functions *functions = state;
-    pf_set_u64(vector, functions->place.row->samples);
+    pf_set_u64(vector, functions->location.row->samples);
 }
 
 PF_PUT(self)
 {
     const struct functions *functions = state;
-    pf_set_u64(vector, functions->place.row->self);
+    pf_set_u64(vector, functions->location.row->self);
 }
 
 PF_PUT(total)
 {
     const struct functions *functions = state;
-    pf_set_u64(vector, pf_report_weight(&functions->report, functions->place.row));
+    pf_set_u64(vector, pf_report_weight(&functions->report, functions->location.row));
 }
 
 PF_PUT(unit)
 {
     const struct functions *functions = state;
     char unit[64];
-    pf_set_text(vector, perfile_event_unit(functions->place.of->event, unit, sizeof(unit)));
+    pf_set_text(vector, perfile_event_unit(functions->location.of->event, unit, sizeof(unit)));
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
@@ -266,32 +266,32 @@ static bool add_columns(struct functions *functions)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-static bool next_of_event(const struct pf_report *report, struct pf_functions_place *place)
+static bool next_of_event(const struct pf_report *report, struct pf_functions_location *location)
 {
-    while (place->next_row < place->of->row_count) {
-        place->row = &place->of->rows[place->next_row++];
-        if (pf_report_shows(report, place->row))
+    while (location->next_row < location->of->row_count) {
+        location->row = &location->of->rows[location->next_row++];
+        if (pf_report_shows(report, location->row))
             return true;
     }
     return false;
 }
 
-static bool next_of_hierarchy(const struct pf_report *report, struct pf_functions_place *place)
+static bool next_of_hierarchy(const struct pf_report *report, struct pf_functions_location *location)
 {
-    if (!place->of->row_count)
+    if (!location->of->row_count)
         return false;
-    if (!place->in_event)
-        pf_report_open_lines(report, place->of, &place->line);
-    place->in_event = pf_report_next_line(report, place->of, &place->line);
-    place->row = place->line.row;
-    return place->in_event;
+    if (!location->in_event)
+        pf_report_open_lines(report, location->of, &location->line);
+    location->in_event = pf_report_next_line(report, location->of, &location->line);
+    location->row = location->line.row;
+    return location->in_event;
 }
 
-bool pf_functions_next(const struct pf_report *report, struct pf_functions_place *place)
+bool pf_functions_next(const struct pf_report *report, struct pf_functions_location *location)
 {
-    for (; place->event < report->event_count; place->event++, place->next_row = 0) {
-        place->of = &report->events[place->event];
-        if (report->hierarchy ? next_of_hierarchy(report, place) : next_of_event(report, place))
+    for (; location->event < report->event_count; location->event++, location->next_row = 0) {
+        location->of = &report->events[location->event];
+        if (report->hierarchy ? next_of_hierarchy(report, location) : next_of_event(report, location))
             return true;
     }
     return false;
@@ -300,7 +300,7 @@ bool pf_functions_next(const struct pf_report *report, struct pf_functions_place
 static int next_row(void *state, struct perfile_error *error)
 {
     struct functions *functions = state;
-    if (pf_functions_next(&functions->report, &functions->place))
+    if (pf_functions_next(&functions->report, &functions->location))
         return 1;
     if (functions->result < 0)
         *error = functions->error;

@@ -7,7 +7,7 @@
 #include "view/view.h"
 
 /* Where one is among the rows; all zeros before the first one. */
-struct pf_functions_place {
+struct pf_functions_location {
     size_t event, next_row;
     const struct pf_report_event *of; /* of the current row */
     const struct pf_report_row *row;
@@ -16,7 +16,7 @@ struct pf_functions_place {
 };
 
 /* The rows in their order; false after the last one. */
-bool pf_functions_next(const struct pf_report *report, struct pf_functions_place *place);
+bool pf_functions_next(const struct pf_report *report, struct pf_functions_location *location);
 /* Of a table of the view `functions`. */
 struct pf_report *pf_functions_report(const struct perfile_table *table);
 

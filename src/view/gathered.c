@@ -48,9 +48,9 @@ void pf_gathered_losses(const void *state, struct perfile_losses *losses)
     losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
 }
 
-void pf_gathered_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+void pf_gathered_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
-    pf_delivery_tell_unmatched(((const struct pf_gathered *)state)->delivery, told, context);
+    pf_delivery_notify_unmatched(((const struct pf_gathered *)state)->delivery, notify, context);
 }
 
 void pf_set_stat(struct pf_vector *vector, const struct pf_stats *stats, uint64_t value)

@@ -27,7 +27,7 @@ bool pf_gathered_read(struct pf_gathered *gathered, bool (*take)(void *state, co
 int pf_gathered_row(struct pf_gathered *gathered, size_t count, struct perfile_error *error);
 /* For struct pf_view, where the state begins with this. */
 void pf_gathered_losses(const void *state, struct perfile_losses *losses);
-void pf_gathered_unmatched(const void *state, perfile_unmatched_told *told, void *context);
+void pf_gathered_unmatched(const void *state, perfile_on_unmatched *notify, void *context);
 
 /* Null without numbers. */
 void pf_set_stat(struct pf_vector *vector, const struct pf_stats *stats, uint64_t value);

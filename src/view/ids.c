@@ -47,7 +47,7 @@ uint64_t pf_function_id_in(const struct perfile_module *module, const char *name
                          name, inlined);
 }
 
-uint64_t pf_place_id(uint64_t function, uint64_t address, uint32_t line)
+uint64_t pf_location_id(uint64_t function, uint64_t address, uint32_t line)
 {
     return pf_stack_id(pf_stack_id(function, address), line);
 }
@@ -79,7 +79,7 @@ void pf_stack_ids_close(struct pf_stack_ids *ids)
 }
 
 /* Zeros for frames that are new; false when out of memory. */
-static bool make_room(struct pf_stack_ids *ids, size_t count)
+static bool reserve(struct pf_stack_ids *ids, size_t count)
 {
     const size_t old = ids->count;
     if (PF_LIKELY(count <= old))
@@ -99,7 +99,7 @@ static uint64_t function_of(struct pf_profile *profile, uint32_t frame)
 bool pf_stack_ids_of(struct pf_stack_ids *ids, struct pf_profile *profile, const uint32_t *frames, size_t count,
                      uint64_t *id)
 {
-    if (!make_room(ids, pf_profile_frame_count(profile)))
+    if (!reserve(ids, pf_profile_frame_count(profile)))
         return false;
     *id = PF_STACK_START;
     for (size_t i = count; i-- > 0;) {

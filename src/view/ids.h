@@ -19,7 +19,7 @@ uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const
 /* The same of a module of a profile; NULL: nothing is mapped. */
 uint64_t pf_function_id_in(const struct perfile_module *module, const char *name, bool inlined);
 /* A place in a function. */
-uint64_t pf_place_id(uint64_t function, uint64_t address, uint32_t line);
+uint64_t pf_location_id(uint64_t function, uint64_t address, uint32_t line);
 
 /* The name of a frame in columns of stacks: its complete function, or its module in brackets. NULL: out of memory. */
 const char *pf_frame_text(struct pf_arena *arena, struct pf_profile *profile, uint32_t frame);

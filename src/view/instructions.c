@@ -262,7 +262,7 @@ static bool next_line(struct instructions *in)
         in->weight = (struct perfile_weight)PERFILE_WEIGHT_INIT;
         (void)!perfile_listing_line_at(in->listing, index, &in->line);
         (void)!perfile_listing_weight(in->listing, index, in->event, &in->weight); /* both exist */
-        if (in->annotated.whole || in->weight.samples)
+        if (in->annotated.complete || in->weight.samples)
             return true;
     }
     return false;

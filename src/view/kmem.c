@@ -32,7 +32,7 @@ struct kind {
     int (*open)(struct kmem *kmem, struct perfile_table *table, struct perfile_error *error);
     bool (*take)(void *state, const struct pf_profile_sample *sample);
     void (*sort)(struct kmem *kmem);
-    void (*tell)(struct kmem *kmem, pf_note_told *told, void *context);
+    void (*notify)(struct kmem *kmem, pf_on_note *notify, void *context);
     void (*close)(struct kmem *kmem);
 };
 
@@ -120,9 +120,9 @@ static void sort_slab(struct kmem *kmem)
     kmem->row_bytes = sizeof(*rows->rows);
 }
 
-static void tell_slab(struct kmem *kmem, pf_note_told *told, void *context)
+static void report_slab(struct kmem *kmem, pf_on_note *notify, void *context)
 {
-    pf_slab_tell(&kmem->slab, told, context);
+    pf_slab_notify(&kmem->slab, notify, context);
 }
 
 static void close_slab(struct kmem *kmem)
@@ -191,9 +191,9 @@ static void sort_pages(struct kmem *kmem)
     kmem->row_bytes = sizeof(*rows->rows);
 }
 
-static void tell_pages(struct kmem *kmem, pf_note_told *told, void *context)
+static void report_pages(struct kmem *kmem, pf_on_note *notify, void *context)
 {
-    pf_pages_tell(&kmem->pages, told, context);
+    pf_pages_notify(&kmem->pages, notify, context);
 }
 
 static void close_pages(struct kmem *kmem)
@@ -240,10 +240,10 @@ static void close_view(void *state)
     pf_free(allocator, kmem, sizeof(*kmem));
 }
 
-static void notes(void *state, pf_note_told *told, void *context)
+static void notes(void *state, pf_on_note *notify, void *context)
 {
     struct kmem *kmem = state;
-    kmem->kind->tell(kmem, told, context);
+    kmem->kind->notify(kmem, notify, context);
 }
 
 static int open_slab_view(struct perfile_table *table, void **state, struct perfile_error *error)
@@ -255,7 +255,7 @@ static int open_slab_view(struct perfile_table *table, void **state, struct perf
                                      open_slab,
                                      take_slab,
                                      sort_slab,
-                                     tell_slab,
+                                     report_slab,
                                      close_slab};
     return open_kind(table, state, &kind, error);
 }
@@ -263,7 +263,7 @@ static int open_slab_view(struct perfile_table *table, void **state, struct perf
 static int open_page_view(struct perfile_table *table, void **state, struct perfile_error *error)
 {
     static const struct kind kind = {"pages",    {"caller", "page"}, {"pfn", ""}, PF_COLUMNS(page_columns),
-                                     open_pages, take_page,          sort_pages,  tell_pages,
+                                     open_pages, take_page,          sort_pages,  report_pages,
                                      close_pages};
     return open_kind(table, state, &kind, error);
 }

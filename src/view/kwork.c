@@ -206,9 +206,9 @@ static void close_kwork(void *state)
     pf_free(allocator, kwork, sizeof(*kwork));
 }
 
-static void notes(void *state, pf_note_told *told, void *context)
+static void notes(void *state, pf_on_note *notify, void *context)
 {
-    pf_kwork_tell(&((struct kwork *)state)->kwork, told, context);
+    pf_kwork_notify(&((struct kwork *)state)->kwork, notify, context);
 }
 
 #define KWORK_VIEW(name, text, list, opens, goes)                                                                      \

@@ -83,9 +83,9 @@ static void close_top(void *state)
     pf_free(allocator, top, sizeof(*top));
 }
 
-static void notes(void *state, pf_note_told *told, void *context)
+static void notes(void *state, pf_on_note *notify, void *context)
 {
-    pf_kwork_top_tell(&((struct kwork_top *)state)->top, told, context);
+    pf_kwork_top_notify(&((struct kwork_top *)state)->top, notify, context);
 }
 
 const struct pf_view pf_view_kwork_top = {

@@ -20,7 +20,7 @@ struct row {
 struct lines {
     struct pf_annotated annotated; /* first */
     struct row *rows;
-    size_t count, room, next;
+    size_t count, capacity, next;
     const struct row *row;
 };
 
@@ -132,7 +132,7 @@ static int compare_texts(const char *a, const char *b)
     return a == b ? 0 : !a || !b ? (a ? -1 : 1) : strcmp(a, b);
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
     const int events = order(x->event, y->event), files = compare_texts(x->file, y->file);
@@ -144,7 +144,7 @@ static int compare_rows(const void *a, const void *b)
     const struct row *x = a, *y = b;
     const int events = order(x->event, y->event), periods = order(y->period, x->period);
     const int functions = order(x->number, y->number);
-    return events ? events : periods ? periods : functions ? functions : compare_places(a, b);
+    return events ? events : periods ? periods : functions ? functions : compare_positions(a, b);
 }
 
 /* What is the same from row `first` on becomes one. */
@@ -152,9 +152,9 @@ static void join(struct lines *lines, size_t first)
 {
     size_t joined = first;
     if (lines->count > first)
-        qsort(lines->rows + first, lines->count - first, sizeof(*lines->rows), compare_places);
+        qsort(lines->rows + first, lines->count - first, sizeof(*lines->rows), compare_positions);
     for (size_t i = first; i < lines->count; i++) {
-        if (joined > first && compare_places(&lines->rows[joined - 1], &lines->rows[i]) == 0) {
+        if (joined > first && compare_positions(&lines->rows[joined - 1], &lines->rows[i]) == 0) {
             lines->rows[joined - 1].samples += lines->rows[i].samples;
             lines->rows[joined - 1].period += lines->rows[i].period;
         } else {
@@ -171,7 +171,7 @@ static bool add_function(struct lines *lines, size_t number)
     const struct pf_annotation_function *function =
         pf_annotation_ranked(annotation, lines->annotated.choice.ranks[number]);
     const size_t first = lines->count;
-    if (!pf_grow(lines->annotated.table->allocator, &lines->rows, &lines->room, first + function->hit_count,
+    if (!pf_grow(lines->annotated.table->allocator, &lines->rows, &lines->capacity, first + function->hit_count,
                  sizeof(*lines->rows)))
         return false;
     for (size_t i = function->hits; i < function->hits + function->hit_count; i++) {
@@ -228,7 +228,7 @@ static void close_lines(void *state)
     if (!lines)
         return;
     const struct perfile_allocator *allocator = lines->annotated.table->allocator;
-    pf_free(allocator, lines->rows, lines->room * sizeof(*lines->rows));
+    pf_free(allocator, lines->rows, lines->capacity * sizeof(*lines->rows));
     pf_annotated_close(&lines->annotated);
     pf_free(allocator, lines, sizeof(*lines));
 }

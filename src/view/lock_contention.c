@@ -134,9 +134,9 @@ static void close_contention(void *state)
     pf_free(allocator, contention, sizeof(*contention));
 }
 
-static void notes(void *state, pf_note_told *told, void *context)
+static void notes(void *state, pf_on_note *notify, void *context)
 {
-    pf_locks_tell(&((struct contention *)state)->locks, told, context);
+    pf_locks_notify(&((struct contention *)state)->locks, notify, context);
 }
 
 const struct pf_view pf_view_lock_contention = {

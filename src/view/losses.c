@@ -121,12 +121,11 @@ static int take_record(void *state, const struct perfile_record *record, struct 
 /* Features that lie outside the file are among the places. */
 static int check_features(struct losses *losses)
 {
-    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    const struct perfile_visitor none = {.size = sizeof(none)};
     struct perfile_reader *reader = losses->reading.table->reader;
     for (size_t i = 0; i < perfile_feature_count(reader); i++) {
         const struct perfile_feature *feature = perfile_feature_get(reader, i);
-        const int result =
-            feature->readable ? perfile_feature_visit(reader, feature->number, &nobody, NULL) : PERFILE_OK;
+        const int result = feature->readable ? perfile_feature_visit(reader, feature->number, &none, NULL) : PERFILE_OK;
         if (result == PERFILE_ERROR_MEMORY)
             return result;
         losses->damaged_features += result < 0;

@@ -50,7 +50,7 @@ PF_PUT(command)
     struct perfile_table *table = meta->reading.table;
     meta->words = vector;
     const int result = perfile_feature_visit(table->reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL);
-    if (pf_memory_heed(table->allocator, result) < 0 && !vector->item_count)
+    if (pf_memory_check(table->allocator, result) < 0 && !vector->item_count)
         pf_set_null(vector);
     else
         pf_end_list(vector);
@@ -171,11 +171,11 @@ static void take_features(struct meta *meta)
     for (size_t i = 0; i < TEXTS; i++) {
         const char *text;
         const int result = perfile_feature_text(table->reader, features[i], NULL, &text, NULL);
-        if (pf_memory_heed(table->allocator, result) == 0)
+        if (pf_memory_check(table->allocator, result) == 0)
             meta->texts[i] = pf_arena_text(&meta->arena, text, strlen(text));
     }
-    (void)pf_memory_heed(table->allocator,
-                         perfile_feature_visit(table->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL));
+    (void)pf_memory_check(table->allocator,
+                          perfile_feature_visit(table->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL));
 }
 
 static int next_recording(void *state, struct perfile_error *error)

@@ -32,11 +32,11 @@ struct offcpu {
     struct perfile_filter filter;
     struct pf_profile *profile;
     struct pf_arena arena;
-    struct pf_map places; /* hash to row */
-    uint8_t *kinds;       /* of frames: enum kind */
-    size_t kind_room;
+    struct pf_map locations; /* hash to row */
+    uint8_t *kinds;          /* of frames: enum kind */
+    size_t kind_capacity;
     struct off_row *rows;
-    size_t count, room;
+    size_t count, capacity;
     const struct off_row *row; /* in hand */
     size_t next;
     bool done;
@@ -68,12 +68,12 @@ static enum kind kind_of(const struct pf_frame_info *frame)
 /* What all stacks of switches begin with. */
 static bool is_of_scheduler(struct offcpu *offcpu, uint32_t number)
 {
-    const size_t room = offcpu->kind_room;
+    const size_t capacity = offcpu->kind_capacity;
     const struct pf_frame_info *frame = pf_profile_frame(offcpu->profile, number);
-    if (number >= room) {
-        if (!pf_grow(offcpu->table->allocator, &offcpu->kinds, &offcpu->kind_room, (size_t)number + 1, 1))
+    if (number >= capacity) {
+        if (!pf_grow(offcpu->table->allocator, &offcpu->kinds, &offcpu->kind_capacity, (size_t)number + 1, 1))
             return kind_of(frame) == OF_SCHEDULER;
-        memset(offcpu->kinds + room, UNKNOWN, offcpu->kind_room - room);
+        memset(offcpu->kinds + capacity, UNKNOWN, offcpu->kind_capacity - capacity);
     }
     if (offcpu->kinds[number] == UNKNOWN)
         offcpu->kinds[number] = (uint8_t)kind_of(frame);
@@ -124,8 +124,9 @@ static struct off_row *add_row(struct offcpu *offcpu, const struct off_key *key,
     const size_t bytes = key->frame_count * sizeof(*key->frames);
     uint32_t *frames = pf_arena_new(&offcpu->arena, bytes + 1);
     if (!frames ||
-        !pf_grow(offcpu->table->allocator, &offcpu->rows, &offcpu->room, offcpu->count + 1, sizeof(*offcpu->rows)) ||
-        !pf_map_put(&offcpu->places, hash, offcpu->count))
+        !pf_grow(offcpu->table->allocator, &offcpu->rows, &offcpu->capacity, offcpu->count + 1,
+                 sizeof(*offcpu->rows)) ||
+        !pf_map_put(&offcpu->locations, hash, offcpu->count))
         return NULL;
     memcpy(frames, key->frames, bytes);
     offcpu->rows[offcpu->count] = (struct off_row){.of = *key};
@@ -138,10 +139,10 @@ static bool add_sample(struct offcpu *offcpu, const struct pf_profile_sample *sa
 {
     const struct off_key wanted = key_of(offcpu, sample);
     const uint64_t hash = hash_of(&wanted);
-    uint64_t place;
+    uint64_t location;
     struct off_row *row = NULL;
-    if (pf_map_get(&offcpu->places, hash, &place) && is_same(&offcpu->rows[place].of, &wanted))
-        row = &offcpu->rows[place];
+    if (pf_map_get(&offcpu->locations, hash, &location) && is_same(&offcpu->rows[location].of, &wanted))
+        row = &offcpu->rows[location];
     if (!row)
         row = add_row(offcpu, &wanted, hash);
     if (!row)
@@ -291,7 +292,7 @@ static int open_profile(struct offcpu *offcpu, struct perfile_error *error)
         .unwind = table->wishes.symbols.unwind,
         .decoded = true,
         .keeps_comms = true,
-        .tells_off = true,
+        .skips_offcpu_notes = true,
         .frames = {.inlines = !table->wishes.symbols.no_inline},
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
     return pf_profile_open(table->reader, &how, &offcpu->profile, error);
@@ -308,7 +309,7 @@ static int open_view(struct perfile_table *table, void **state, bool of_wakers, 
     offcpu->filter = *table->options.filter;
     offcpu->filter.off_cpu = of_wakers ? "wakers" : offcpu->filter.off_cpu ? offcpu->filter.off_cpu : "all";
     pf_arena_open(&offcpu->arena, table->allocator);
-    pf_map_open(&offcpu->places, table->allocator);
+    pf_map_open(&offcpu->locations, table->allocator);
     if (!pf_table_add_all(table, of_wakers ? waker_columns : off_columns,
                           of_wakers ? PF_COUNT(waker_columns) : PF_COUNT(off_columns)))
         return pf_fail_memory(error, "times off CPU");
@@ -332,29 +333,29 @@ static void close_offcpu(void *state)
         return;
     const struct perfile_allocator *allocator = offcpu->table->allocator;
     pf_profile_close(offcpu->profile);
-    pf_map_close(&offcpu->places);
+    pf_map_close(&offcpu->locations);
     pf_arena_close(&offcpu->arena);
-    pf_free(allocator, offcpu->kinds, offcpu->kind_room);
-    pf_free(allocator, offcpu->rows, offcpu->room * sizeof(*offcpu->rows));
+    pf_free(allocator, offcpu->kinds, offcpu->kind_capacity);
+    pf_free(allocator, offcpu->rows, offcpu->capacity * sizeof(*offcpu->rows));
     pf_free(allocator, offcpu, sizeof(*offcpu));
 }
 
-static void tell_losses(const void *state, struct perfile_losses *losses)
+static void report_losses(const void *state, struct perfile_losses *losses)
 {
     const struct offcpu *offcpu = state;
     pf_profile_losses(offcpu->profile, losses);
 }
 
-static void tell_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+static void report_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
     const struct offcpu *offcpu = state;
-    pf_profile_tell_unmatched(offcpu->profile, told, context);
+    pf_profile_notify_unmatched(offcpu->profile, notify, context);
 }
 
-static void tell_notes(void *state, pf_note_told *told, void *context)
+static void report_notes(void *state, pf_on_note *notify, void *context)
 {
     const struct offcpu *offcpu = state;
-    pf_offcpu_tell(pf_profile_offcpu(offcpu->profile), told, context);
+    pf_offcpu_notify(pf_profile_offcpu(offcpu->profile), notify, context);
 }
 
 #define OFF_VIEW(id, text, opens, columns)                                                                             \
@@ -364,9 +365,9 @@ static void tell_notes(void *state, pf_note_told *told, void *context)
         .open = opens,                                                                                                 \
         .next = next_row,                                                                                              \
         .close = close_offcpu,                                                                                         \
-        .losses = tell_losses,                                                                                         \
-        .unmatched = tell_unmatched,                                                                                   \
-        .notes = tell_notes,                                                                                           \
+        .losses = report_losses,                                                                                       \
+        .unmatched = report_unmatched,                                                                                 \
+        .notes = report_notes,                                                                                         \
     }
 OFF_VIEW(offcpu, "times off CPU by thread, state and stack: blocked, and waiting for a CPU", open_offcpu, off_columns);
 OFF_VIEW(wakers, "who woke whom, with the stack of the waker, and how long those had been blocked", open_wakers,

@@ -36,7 +36,7 @@ struct faults {
     enum by by;
     struct pf_pairs index;
     struct row *rows;
-    size_t count, room;
+    size_t count, capacity;
     bool any, without_address;
     const struct row *row; /* in hand */
 };
@@ -87,13 +87,13 @@ static const struct pf_column columns[] = {
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 /* What an event says. */
-struct told {
+struct facts {
     uint64_t address, ip;
     uint32_t kind;
     bool has_address;
 };
 
-static bool tell_software(const struct pf_profile_sample *sample, struct told *told)
+static bool report_software(const struct pf_profile_sample *sample, struct facts *facts)
 {
     static const uint8_t kinds[] = {[PERFILE_COUNT_SW_PAGE_FAULTS] = ANY + 1,
                                     [PERFILE_COUNT_SW_PAGE_FAULTS_MIN] = MINOR + 1,
@@ -101,24 +101,24 @@ static bool tell_software(const struct pf_profile_sample *sample, struct told *t
     const struct perfile_attr *attr = sample->event->attr;
     if (attr->type != PERFILE_TYPE_SOFTWARE || attr->config >= PF_COUNT(kinds) || !kinds[attr->config])
         return false;
-    told->kind = kinds[attr->config] - 1u;
-    told->ip = sample->ip;
-    told->address = sample->decoded->addr;
-    told->has_address = sample->decoded->present & PERFILE_SAMPLE_ADDR;
+    facts->kind = kinds[attr->config] - 1u;
+    facts->ip = sample->ip;
+    facts->address = sample->decoded->addr;
+    facts->has_address = sample->decoded->present & PERFILE_SAMPLE_ADDR;
     return true;
 }
 
-static bool tell(struct faults *faults, const struct pf_profile_sample *sample, struct told *told)
+static bool read_facts(struct faults *faults, const struct pf_profile_sample *sample, struct facts *facts)
 {
-    if (!sample->event || tell_software(sample, told))
+    if (!sample->event || report_software(sample, facts))
         return sample->event;
     const struct pf_event_fields *event = pf_events_find(&faults->tracepoints, sample->event);
     if (!event)
         return false;
     const struct perfile_bytes *raw = &sample->decoded->raw;
-    told->kind = event->wish ? KERNEL : USER;
-    told->has_address = pf_event_number(&faults->tracepoints, event, ADDRESS, raw, &told->address);
-    return pf_event_number(&faults->tracepoints, event, IP, raw, &told->ip);
+    facts->kind = event->wish ? KERNEL : USER;
+    facts->has_address = pf_event_number(&faults->tracepoints, event, ADDRESS, raw, &facts->address);
+    return pf_event_number(&faults->tracepoints, event, IP, raw, &facts->ip);
 }
 
 static const char *module_name(const struct faults *faults, const struct pf_frame_info *frame)
@@ -135,18 +135,18 @@ static const struct pf_frame_info *frame_at(const struct faults *faults, uint64_
 }
 
 /* What makes rows different. */
-static void make_row(const struct faults *faults, const struct pf_profile_sample *sample, const struct told *told,
+static void make_row(const struct faults *faults, const struct pf_profile_sample *sample, const struct facts *facts,
                      struct row *row)
 {
-    const struct pf_frame_info *frame = frame_at(faults, faults->by == BY_CALLER ? told->ip : told->address);
-    *row = (struct row){.kind = told->kind, .pid = sample->pid, .comm = sample->comm, .first_time = sample->time};
+    const struct pf_frame_info *frame = frame_at(faults, faults->by == BY_CALLER ? facts->ip : facts->address);
+    *row = (struct row){.kind = facts->kind, .pid = sample->pid, .comm = sample->comm, .first_time = sample->time};
     if (faults->by == BY_CALLER) {
         row->symbol = frame ? frame->name : NULL;
         row->dso = module_name(faults, frame);
         row->key = row->symbol ? (uintptr_t)row->symbol : (uintptr_t)row->dso;
     } else {
-        const uint64_t page = told->address & ~(uint64_t)4095;
-        row->mapping = told->has_address ? module_name(faults, frame) : NULL;
+        const uint64_t page = facts->address & ~(uint64_t)4095;
+        row->mapping = facts->has_address ? module_name(faults, frame) : NULL;
         row->page = page;
         row->key = faults->by == BY_PAGE ? page : (uintptr_t)row->mapping;
     }
@@ -155,26 +155,26 @@ static void make_row(const struct faults *faults, const struct pf_profile_sample
 static bool take(void *state, const struct pf_profile_sample *sample)
 {
     struct faults *faults = state;
-    struct told told = {.kind = ANY};
+    struct facts facts = {.kind = ANY};
     struct row made;
-    uint32_t place;
-    if (!tell(faults, sample, &told))
+    uint32_t position;
+    if (!read_facts(faults, sample, &facts))
         return true;
     faults->any = true;
-    faults->without_address |= !told.has_address;
-    make_row(faults, sample, &told, &made);
-    const uint64_t other = (uint64_t)told.kind << 32 | (faults->by == BY_PAGE ? (uint32_t)sample->pid : 0);
-    if (!pf_pairs_get(&faults->index, made.key, other, &place)) {
-        place = (uint32_t)faults->count;
+    faults->without_address |= !facts.has_address;
+    make_row(faults, sample, &facts, &made);
+    const uint64_t other = (uint64_t)facts.kind << 32 | (faults->by == BY_PAGE ? (uint32_t)sample->pid : 0);
+    if (!pf_pairs_get(&faults->index, made.key, other, &position)) {
+        position = (uint32_t)faults->count;
         if (faults->count >= UINT32_MAX - 1 ||
-            !pf_grow(faults->events.table->allocator, &faults->rows, &faults->room, faults->count + 1,
+            !pf_grow(faults->events.table->allocator, &faults->rows, &faults->capacity, faults->count + 1,
                      sizeof(*faults->rows)) ||
-            !pf_pairs_put(&faults->index, made.key, other, place))
+            !pf_pairs_put(&faults->index, made.key, other, position))
             return false;
         faults->rows[faults->count++] = made;
     }
-    faults->rows[place].faults += sample->period ? sample->period : 1;
-    faults->rows[place].last_time = sample->time;
+    faults->rows[position].faults += sample->period ? sample->period : 1;
+    faults->rows[position].last_time = sample->time;
     return true;
 }
 
@@ -238,20 +238,20 @@ static void close_faults(void *state)
     const struct perfile_allocator *allocator = faults->events.table->allocator;
     pf_bound_events_close(&faults->tracepoints);
     pf_pairs_close(&faults->index);
-    pf_free(allocator, faults->rows, faults->room * sizeof(*faults->rows));
+    pf_free(allocator, faults->rows, faults->capacity * sizeof(*faults->rows));
     pf_profiled_events_close(&faults->events);
     pf_free(allocator, faults, sizeof(*faults));
 }
 
-static void notes(void *state, pf_note_told *told, void *context)
+static void notes(void *state, pf_on_note *facts, void *context)
 {
     const struct faults *faults = state;
-    if (!told)
+    if (!facts)
         return;
     if (!faults->any)
-        told(context, "the recording has no page faults; record with: " PF_RECORD_FAULTS);
+        facts(context, "the recording has no page faults; record with: " PF_RECORD_FAULTS);
     if (faults->without_address && faults->by != BY_CALLER)
-        told(context, "the addresses of page faults were not recorded; record with: " PF_RECORD_FAULTS);
+        facts(context, "the addresses of page faults were not recorded; record with: " PF_RECORD_FAULTS);
 }
 
 const struct pf_view pf_view_page_faults = {

@@ -57,7 +57,7 @@ void pf_profiled_events_losses(const void *state, struct perfile_losses *losses)
     pf_profile_losses(events->profile, losses);
 }
 
-void pf_profiled_events_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+void pf_profiled_events_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
-    pf_profile_tell_unmatched(((const struct pf_profiled_events *)state)->profile, told, context);
+    pf_profile_notify_unmatched(((const struct pf_profiled_events *)state)->profile, notify, context);
 }

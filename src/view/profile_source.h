@@ -25,6 +25,6 @@ bool pf_profiled_events_read(struct pf_profiled_events *events,
                              bool (*take)(void *state, const struct pf_profile_sample *sample), void *state);
 int pf_profiled_events_row(struct pf_profiled_events *events, size_t count, struct perfile_error *error);
 void pf_profiled_events_losses(const void *state, struct perfile_losses *losses);
-void pf_profiled_events_unmatched(const void *state, perfile_unmatched_told *told, void *context);
+void pf_profiled_events_unmatched(const void *state, perfile_on_unmatched *notify, void *context);
 
 #endif

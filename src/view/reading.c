@@ -51,7 +51,7 @@ void pf_reading_close(struct pf_reading *reading)
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-static void tell_progress(struct pf_reading *reading)
+static void report_progress(struct pf_reading *reading)
 {
     const struct perfile_table *table = reading->table;
     reading->until_progress = PROGRESS_RECORDS;
@@ -63,7 +63,7 @@ static void tell_progress(struct pf_reading *reading)
 int pf_reading_next(struct pf_reading *reading, const struct perfile_record **record, struct perfile_error *error)
 {
     if (reading->until_progress-- == 0)
-        tell_progress(reading);
+        report_progress(reading);
     const int result = reading->session ? perfile_session_next(reading->session, record, error)
                                         : perfile_reader_next(reading->table->reader, record, error);
     return result == 0 ? check_events(reading, true, error) : result;
@@ -126,11 +126,11 @@ void pf_reading_losses(const void *state, struct perfile_losses *losses)
     losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
 }
 
-void pf_reading_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+void pf_reading_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
     const struct pf_reading *reading = state;
     if (reading->filter.active)
-        pf_filter_tell_unmatched(&reading->filter, reading->table->reader, perfile_event_get, told, context);
+        pf_filter_notify_unmatched(&reading->filter, reading->table->reader, perfile_event_get, notify, context);
 }
 
 /* ---- all before the first row ------------------------------------------------------------------------------------ */

@@ -50,6 +50,6 @@ int pf_reading_row(struct pf_reading *reading, size_t count, struct perfile_erro
 
 /* For views whose state begins with their reading. */
 void pf_reading_losses(const void *state, struct perfile_losses *losses);
-void pf_reading_unmatched(const void *state, perfile_unmatched_told *told, void *context);
+void pf_reading_unmatched(const void *state, perfile_on_unmatched *notify, void *context);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "view/reading.h"
 
-enum { MOST_BYTES = 4096 }; /* longer byte strings become length and checksum, as in a dump */
+enum { MAX_BYTES = 4096 }; /* longer byte strings become length and checksum, as in a dump */
 
 struct records {
     struct pf_reading reading; /* first */
@@ -20,7 +20,7 @@ struct records {
 
 #define RECORDS const struct records *records = state
 /* Null where the record does not say it. */
-#define PUT_SAID(name, bits, set, value)                                                                               \
+#define PUT_STATED(name, bits, set, value)                                                                             \
     PF_PUT(name)                                                                                                       \
     {                                                                                                                  \
         RECORDS;                                                                                                       \
@@ -36,12 +36,12 @@ struct records {
         set(vector, records->record->member);                                                                          \
     }
 
-PUT_SAID(time, PERFILE_SAMPLE_TIME, pf_set_u64, records->id.time)
-PUT_SAID(pid, PERFILE_SAMPLE_TID, pf_set_i32, records->id.pid)
-PUT_SAID(tid, PERFILE_SAMPLE_TID, pf_set_i32, records->id.tid)
-PUT_SAID(cpu, PERFILE_SAMPLE_CPU, pf_set_u32, records->id.cpu)
-PUT_SAID(id, PERFILE_SAMPLE_ID | PERFILE_SAMPLE_IDENTIFIER, pf_set_u64,
-         records->id.present &PERFILE_SAMPLE_IDENTIFIER ? records->id.identifier : records->id.id)
+PUT_STATED(time, PERFILE_SAMPLE_TIME, pf_set_u64, records->id.time)
+PUT_STATED(pid, PERFILE_SAMPLE_TID, pf_set_i32, records->id.pid)
+PUT_STATED(tid, PERFILE_SAMPLE_TID, pf_set_i32, records->id.tid)
+PUT_STATED(cpu, PERFILE_SAMPLE_CPU, pf_set_u32, records->id.cpu)
+PUT_STATED(id, PERFILE_SAMPLE_ID | PERFILE_SAMPLE_IDENTIFIER, pf_set_u64,
+           records->id.present &PERFILE_SAMPLE_IDENTIFIER ? records->id.identifier : records->id.id)
 PUT_MEMBER(offset, pf_set_u64, offset)
 PUT_MEMBER(misc, pf_set_u32, misc)
 PUT_MEMBER(size, pf_set_u64, stated_bytes)
@@ -94,7 +94,7 @@ PF_PUT(fields)
 {
     struct records *records = state;
     struct perfile_reader *reader = records->reading.table->reader;
-    struct pf_json json = {.text = &records->fields, .max_bytes = MOST_BYTES};
+    struct pf_json json = {.text = &records->fields, .max_bytes = MAX_BYTES};
     const struct perfile_visitor visitor = pf_json_visitor(&json);
     records->fields.used = 0;
     pf_json_begin(&json, NULL, false);

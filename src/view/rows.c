@@ -55,18 +55,18 @@ static int fail(struct perfile_error *error, const char *why)
 static int add_column(struct perfile_table *table, const struct perfile_rows *from, uint32_t index,
                       struct perfile_error *error)
 {
-    struct perfile_column given = PERFILE_COLUMN_INIT;
-    const int result = pf_sized_take(&given, sizeof(given), from->columns[index], "column", error);
+    struct perfile_column passed = PERFILE_COLUMN_INIT;
+    const int result = pf_sized_take(&passed, sizeof(passed), from->columns[index], "column", error);
     if (result < 0)
         return result;
-    const struct pf_column column = {.name = given.name,
-                                     .type = given.type,
-                                     .unit = given.unit ? given.unit : "",
-                                     .doc = given.doc ? given.doc : "",
+    const struct pf_column column = {.name = passed.name,
+                                     .type = passed.type,
+                                     .unit = passed.unit ? passed.unit : "",
+                                     .doc = passed.doc ? passed.doc : "",
                                      .put = put_value,
                                      .index = index};
-    if (!given.name || given.type > PERFILE_COLUMN_TEXT)
-        return fail(error, !given.name ? "a column has no name" : "a column is a list, or of an unknown type");
+    if (!passed.name || passed.type > PERFILE_COLUMN_TEXT)
+        return fail(error, !passed.name ? "a column has no name" : "a column is a list, or of an unknown type");
     return pf_table_add(table, &column) ? 0 : pf_fail_memory(error, "table");
 }
 

@@ -366,10 +366,10 @@ static void losses(const void *state, struct perfile_losses *losses)
     pf_profile_losses(samples->profile, losses);
 }
 
-static void unmatched(const void *state, perfile_unmatched_told *told, void *context)
+static void unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
     const struct samples *samples = state;
-    pf_profile_tell_unmatched(samples->profile, told, context);
+    pf_profile_notify_unmatched(samples->profile, notify, context);
 }
 
 const struct pf_view pf_view_samples = {

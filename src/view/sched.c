@@ -50,16 +50,16 @@ void pf_sched_view_losses(const void *state, struct perfile_losses *losses)
     losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
 }
 
-void pf_sched_view_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+void pf_sched_view_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
     const struct pf_sched_view *view = state;
-    pf_sched_tell_unmatched(&view->sched, told, context);
+    pf_sched_notify_unmatched(&view->sched, notify, context);
 }
 
-void pf_sched_view_notes(void *state, pf_note_told *told, void *context)
+void pf_sched_view_notes(void *state, pf_on_note *notify, void *context)
 {
     struct pf_sched_view *view = state;
-    pf_switches_tell(&view->sched.switches, told, context);
+    pf_switches_notify(&view->sched.switches, notify, context);
 }
 
 int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,

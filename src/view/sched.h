@@ -28,8 +28,8 @@ void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, st
 int pf_sched_view_row(struct pf_sched_view *view, size_t count, struct perfile_error *error);
 /* For struct pf_view, where the state begins with this. */
 void pf_sched_view_losses(const void *state, struct perfile_losses *losses);
-void pf_sched_view_unmatched(const void *state, perfile_unmatched_told *told, void *context);
-void pf_sched_view_notes(void *state, pf_note_told *told, void *context);
+void pf_sched_view_unmatched(const void *state, perfile_on_unmatched *notify, void *context);
+void pf_sched_view_notes(void *state, pf_on_note *notify, void *context);
 
 /* For views with a row for events of the scheduler as they come, whose state is nothing but this. */
 int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,

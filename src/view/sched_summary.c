@@ -5,7 +5,7 @@
 
 struct summary {
     struct pf_sched_view view; /* first */
-    struct pf_sched_lives lives;
+    struct pf_sched_lifetimes lifetimes;
     uint32_t *order; /* places of tasks */
     size_t order_bytes, count;
     const struct pf_sched_life *life;
@@ -98,7 +98,7 @@ static const struct pf_column task_columns[] = {
         const struct pf_sched_cpu_life *cpu = summary->cpu;                                                            \
         set(vector, __VA_ARGS__);                                                                                      \
     }
-PUT_CPU(cpu, pf_set_u32, (uint32_t)(cpu - summary->lives.cpus))
+PUT_CPU(cpu, pf_set_u32, (uint32_t)(cpu - summary->lifetimes.cpus))
 static void put_time(void *state, struct pf_vector *vector)
 {
     pf_set_u64(vector, ((const struct summary *)state)->slice);
@@ -155,7 +155,7 @@ static const struct pf_column cpu_columns[] = {
 
 static bool take(void *state, struct pf_sched *sched)
 {
-    return pf_sched_lives_take(&((struct summary *)state)->lives, sched);
+    return pf_sched_lifetimes_take(&((struct summary *)state)->lifetimes, sched);
 }
 
 static int next_task(void *state, struct perfile_error *error)
@@ -163,14 +163,14 @@ static int next_task(void *state, struct perfile_error *error)
     struct summary *summary = state;
     if (!summary->view.done) {
         pf_sched_view_read(&summary->view, take, summary);
-        summary->order = pf_sched_lives_order(&summary->lives, &summary->view.sched, false, &summary->count);
-        summary->order_bytes = (summary->lives.task_room + 1) * sizeof(*summary->order);
+        summary->order = pf_sched_lifetimes_order(&summary->lifetimes, &summary->view.sched, false, &summary->count);
+        summary->order_bytes = (summary->lifetimes.task_capacity + 1) * sizeof(*summary->order);
         if (!summary->order)
             return pf_fail_memory(error, "scheduler events");
     }
     const int result = pf_sched_view_row(&summary->view, summary->count, error);
     if (result > 0)
-        summary->life = summary->lives.tasks[summary->order[summary->view.row]];
+        summary->life = summary->lifetimes.tasks[summary->order[summary->view.row]];
     return result;
 }
 
@@ -180,8 +180,8 @@ static int read_slice(struct summary *summary, struct perfile_error *error)
     struct pf_sched_view *view = &summary->view;
     const struct pf_switch *now = &view->sched.now;
     bool any = false;
-    if (summary->lives.cpu_count)
-        memset(summary->lives.cpus, 0, summary->lives.cpu_count * sizeof(*summary->lives.cpus));
+    if (summary->lifetimes.cpu_count)
+        memset(summary->lifetimes.cpus, 0, summary->lifetimes.cpu_count * sizeof(*summary->lifetimes.cpus));
     while (summary->waiting || (view->result = pf_sched_next(&view->sched, error)) > 0) {
         const uint64_t time = now->kind == PF_SWITCHED ? now->end_time : now->time;
         const uint64_t slice = time - time % summary->quantum;
@@ -192,7 +192,7 @@ static int read_slice(struct summary *summary, struct perfile_error *error)
         summary->slice = slice;
         summary->waiting = false;
         any = true;
-        if (!pf_sched_lives_take(&summary->lives, &view->sched))
+        if (!pf_sched_lifetimes_take(&summary->lifetimes, &view->sched))
             return view->result = pf_fail_memory(error, "scheduler events");
     }
     return any ? 1 : view->result;
@@ -201,8 +201,8 @@ static int read_slice(struct summary *summary, struct perfile_error *error)
 static int next_of_slice(struct summary *summary, struct perfile_error *error)
 {
     for (;;) {
-        while (summary->next < summary->lives.cpu_count) {
-            summary->cpu = &summary->lives.cpus[summary->next++];
+        while (summary->next < summary->lifetimes.cpu_count) {
+            summary->cpu = &summary->lifetimes.cpus[summary->next++];
             if (summary->cpu->rows || summary->cpu->wakings || summary->cpu->lost)
                 return 1;
         }
@@ -222,8 +222,8 @@ static int next_cpu(void *state, struct perfile_error *error)
     if (summary->quantum)
         return next_of_slice(summary, error);
     pf_sched_view_read(&summary->view, take, summary);
-    while ((result = pf_sched_view_row(&summary->view, summary->lives.cpu_count, error)) > 0) {
-        summary->cpu = &summary->lives.cpus[summary->view.row];
+    while ((result = pf_sched_view_row(&summary->view, summary->lifetimes.cpu_count, error)) > 0) {
+        summary->cpu = &summary->lifetimes.cpus[summary->view.row];
         if (summary->cpu->rows || summary->cpu->wakings || summary->cpu->lost)
             return 1;
     }
@@ -236,7 +236,7 @@ static int open_view(struct perfile_table *table, void **state, const struct pf_
     struct summary *summary = pf_table_state(table, state, sizeof(*summary), columns, count);
     if (!summary)
         return pf_fail_memory(error, "scheduler events");
-    pf_sched_lives_open(&summary->lives, table->allocator);
+    pf_sched_lifetimes_open(&summary->lifetimes, table->allocator);
     const bool by_time = table->options.keys && strcmp(table->options.keys, "time") == 0;
     return pf_sched_view_open(&summary->view, table, !by_time, false, error);
 }
@@ -267,7 +267,7 @@ static void close_summary(void *state)
         return;
     const struct perfile_allocator *allocator = summary->view.table->allocator;
     pf_free(allocator, summary->order, summary->order_bytes);
-    pf_sched_lives_close(&summary->lives);
+    pf_sched_lifetimes_close(&summary->lifetimes);
     pf_sched_close(&summary->view.sched);
     pf_free(allocator, summary, sizeof(*summary));
 }

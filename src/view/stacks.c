@@ -65,9 +65,9 @@ PF_PUT(comm)
 
 static uint32_t function_of(const struct perfile_profile *profile, uint32_t frame)
 {
-    struct perfile_profile_frame place = PERFILE_PROFILE_FRAME_INIT;
-    (void)!perfile_profile_frame_at(profile, frame, &place); /* numbers of the profile are valid */
-    return place.function;
+    struct perfile_profile_frame location = PERFILE_PROFILE_FRAME_INIT;
+    (void)!perfile_profile_frame_at(profile, frame, &location); /* numbers of the profile are valid */
+    return location.function;
 }
 
 static const char *name_of(const struct perfile_profile *profile, uint32_t frame)

@@ -129,13 +129,13 @@ static bool take(void *state, const struct pf_delivered *item)
 }
 
 /* Of each group. */
-static void keep_first(struct pf_syscall_stats *stats, uint64_t most)
+static void keep_first(struct pf_syscall_stats *stats, uint64_t max)
 {
     size_t count = 0;
-    for (size_t i = 0; most && i < stats->group_count; i++)
-        for (size_t k = 0; k < stats->groups[i].count && k < most; k++)
+    for (size_t i = 0; max && i < stats->group_count; i++)
+        for (size_t k = 0; k < stats->groups[i].count && k < max; k++)
             stats->rows[count++] = stats->rows[stats->groups[i].first + k];
-    stats->count = most ? count : stats->count;
+    stats->count = max ? count : stats->count;
 }
 
 static int next_row(void *state, struct perfile_error *error)
@@ -191,9 +191,9 @@ static void close_summary(void *state)
     pf_free(allocator, summary, sizeof(*summary));
 }
 
-static void notes(void *state, pf_note_told *told, void *context)
+static void notes(void *state, pf_on_note *notify, void *context)
 {
-    pf_syscalls_tell(&((const struct summary *)state)->syscalls, told, context);
+    pf_syscalls_notify(&((const struct summary *)state)->syscalls, notify, context);
 }
 
 const struct pf_view pf_view_syscall_summary = {

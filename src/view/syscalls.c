@@ -184,9 +184,9 @@ static int next_any(struct syscalls *calls, struct perfile_error *error)
 static int next_call(void *state, struct perfile_error *error)
 {
     struct syscalls *calls = state;
-    const uint64_t most = calls->table->options.events->lines;
+    const uint64_t max = calls->table->options.events->lines;
     int result;
-    if (most && calls->rows == most)
+    if (max && calls->rows == max)
         return 0;
     while ((result = next_any(calls, error)) > 0 && !passes(calls, calls->call))
         continue;
@@ -236,14 +236,14 @@ static void losses(const void *state, struct perfile_losses *losses)
     losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
 }
 
-static void unmatched(const void *state, perfile_unmatched_told *told, void *context)
+static void unmatched(const void *state, perfile_on_unmatched *notify, void *context)
 {
-    pf_delivery_tell_unmatched(((const struct syscalls *)state)->delivery, told, context);
+    pf_delivery_notify_unmatched(((const struct syscalls *)state)->delivery, notify, context);
 }
 
-static void notes(void *state, pf_note_told *told, void *context)
+static void notes(void *state, pf_on_note *notify, void *context)
 {
-    pf_syscalls_tell(&((const struct syscalls *)state)->syscalls, told, context);
+    pf_syscalls_notify(&((const struct syscalls *)state)->syscalls, notify, context);
 }
 
 const struct pf_view pf_view_syscalls = {

@@ -8,7 +8,7 @@
 #include "view/arrow.h"
 #include "view/view.h"
 
-enum { BATCH_ROWS = 65536, MOST_BATCH_ROWS = 1 << 24, FIRST_ROWS = 512, BATCH_ITEMS = 1 << 24, BATCH_TEXT = 1 << 26 };
+enum { BATCH_ROWS = 65536, MAX_BATCH_ROWS = 1 << 24, FIRST_ROWS = 512, BATCH_ITEMS = 1 << 24, BATCH_TEXT = 1 << 26 };
 
 #define VIEW(name) extern const struct pf_view pf_view_##name;
 #include "view/views.def"
@@ -33,11 +33,11 @@ static int fail(struct perfile_error *error, int code, const char *text)
 }
 
 /* Words that find no room are left out. */
-static void add_word(char *list, size_t room, const char *word)
+static void add_word(char *list, size_t capacity, const char *word)
 {
     const size_t used = strlen(list);
-    if (used + strlen(word) + sizeof(", ") <= room)
-        snprintf(list + used, room - used, "%s%s", used ? ", " : "", word);
+    if (used + strlen(word) + sizeof(", ") <= capacity)
+        snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", word);
 }
 
 static int find_view(const char *name, const struct pf_view **view, struct perfile_error *error)
@@ -58,7 +58,7 @@ static int find_view(const char *name, const struct pf_view **view, struct perfi
 
 bool pf_table_add(struct perfile_table *table, const struct pf_column *column)
 {
-    if (!pf_grow(table->allocator, &table->columns, &table->column_room, table->column_count + 1,
+    if (!pf_grow(table->allocator, &table->columns, &table->column_capacity, table->column_count + 1,
                  sizeof(*table->columns)))
         return false;
     table->columns[table->column_count++] =
@@ -111,8 +111,8 @@ int pf_table_by_second(const struct perfile_table *table, const char *what, cons
 
 size_t pf_table_rows(const struct perfile_table *table, size_t count)
 {
-    const uint64_t most = table->options.events->rows;
-    return most && most < count ? (size_t)most : count;
+    const uint64_t max = table->options.events->rows;
+    return max && max < count ? (size_t)max : count;
 }
 
 struct word {
@@ -236,7 +236,7 @@ static int add_missing(struct perfile_table *table, const struct word *word, str
     return fail_column(table, word, error);
 }
 
-static int heed_word(struct perfile_table *table, const struct word *word, struct perfile_error *error)
+static int parse_word(struct perfile_table *table, const struct word *word, struct perfile_error *error)
 {
     size_t index = 0;
     if (word_is(word, "all")) {
@@ -268,7 +268,7 @@ static int choose_columns(struct perfile_table *table, struct perfile_error *err
     for (; result == 0 && list && next_word(&list, &word); first = false) {
         if (first && word.sign)
             show_usual(table, false);
-        result = heed_word(table, &word, error);
+        result = parse_word(table, &word, error);
     }
     if (result == 0 && !table->shown)
         result = fail(error, PERFILE_ERROR_ARGUMENT, "no column is left to be shown");
@@ -391,7 +391,7 @@ static int take_options(struct perfile_table *table, const struct perfile_table_
     table->options.filter = &table->wishes.filter;
     table->options.symbols = &table->wishes.symbols;
     table->options.report = &table->wishes.report;
-    table->options.batch_rows = options->batch_rows ? pf_min(options->batch_rows, MOST_BATCH_ROWS) : BATCH_ROWS;
+    table->options.batch_rows = options->batch_rows ? pf_min(options->batch_rows, MAX_BATCH_ROWS) : BATCH_ROWS;
     return result;
 }
 
@@ -407,8 +407,8 @@ int pf_table_make(struct perfile_reader *reader, const struct perfile_table_opti
     made->lasting = lasting;
     made->allocator = &made->watch.allocator;
     made->pending = 1;
-    made->most_rows = (size_t)made->options.batch_rows;
-    made->most_items = BATCH_ITEMS;
+    made->max_rows = (size_t)made->options.batch_rows;
+    made->max_items = BATCH_ITEMS;
     pf_watch_open(&made->watch, lasting);
     return result;
 }
@@ -483,7 +483,7 @@ void perfile_table_close(struct perfile_table *table)
         pf_vector_end(&table->columns[i]);
         pf_dictionary_close(&table->columns[i].dictionary);
     }
-    pf_free(table->allocator, table->columns, table->column_room * sizeof(*table->columns));
+    pf_free(table->allocator, table->columns, table->column_capacity * sizeof(*table->columns));
     pf_free(table->lasting, table, sizeof(*table));
 }
 
@@ -498,8 +498,8 @@ void pf_table_drop_rows(struct perfile_table *table)
 
 void pf_table_limit(struct perfile_table *table, size_t rows, size_t items)
 {
-    table->most_rows = pf_min_size(table->most_rows, rows);
-    table->most_items = pf_min_size(table->most_items, items);
+    table->max_rows = pf_min_size(table->max_rows, rows);
+    table->max_items = pf_min_size(table->max_items, items);
 }
 
 void pf_table_keep_texts(struct perfile_table *table)
@@ -558,11 +558,11 @@ void pf_batch_close(struct pf_batch *batch, const struct perfile_allocator *allo
 /* Lists of all rows together are bounded, too. */
 static bool is_full(const struct perfile_table *table)
 {
-    if (table->rows == table->room)
+    if (table->rows == table->capacity)
         return true;
     for (size_t i = 0; i < table->shown; i++) {
         const struct pf_vector *one = &table->columns[i];
-        if (one->item_count >= table->most_items || (one->column.fresh && one->dictionary.text_used >= BATCH_TEXT))
+        if (one->item_count >= table->max_items || (one->column.fresh && one->dictionary.text_used >= BATCH_TEXT))
             return true;
     }
     return false;
@@ -587,11 +587,11 @@ static int check_vectors(struct perfile_table *table, struct perfile_error *erro
     return 0;
 }
 
-static void tell_unmatched(struct perfile_table *table)
+static void report_unmatched(struct perfile_table *table)
 {
-    if (!table->told && table->options.unmatched && table->view->unmatched)
+    if (!table->reported_unmatched && table->options.unmatched && table->view->unmatched)
         table->view->unmatched(table->state, table->options.unmatched, table->options.unmatched_context);
-    table->told = true;
+    table->reported_unmatched = true;
 }
 
 /* When it is known that there are no more rows, they need no room. */
@@ -600,11 +600,11 @@ static bool begin_rows(struct perfile_table *table)
     table->rows = 0;
     if (table->pending != 1)
         return true;
-    table->room = pf_min_size(table->room ? table->most_rows : FIRST_ROWS, table->most_rows);
+    table->capacity = pf_min_size(table->capacity ? table->max_rows : FIRST_ROWS, table->max_rows);
     for (size_t i = 0; i < table->shown; i++) {
         if (table->columns[i].column.fresh)
             pf_dictionary_clear(&table->columns[i].dictionary);
-        if (!pf_vector_begin(&table->columns[i], table->room))
+        if (!pf_vector_begin(&table->columns[i], table->capacity))
             return false;
     }
     return true;
@@ -625,7 +625,7 @@ int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
     if (table->rows)
         return 1;
     if (table->pending == 0)
-        tell_unmatched(table);
+        report_unmatched(table);
     else if (error)
         *error = table->error;
     return table->pending;

@@ -9,9 +9,9 @@
 struct threads {
     struct pf_reading reading; /* first */
     struct pf_tasks tasks;
-    struct pf_task nobody; /* what says not whose it is */
-    uint32_t *order;       /* places of tasks, by process and thread; count of tasks: nobody */
-    size_t count, room;
+    struct pf_task none; /* what says not whose it is */
+    uint32_t *order;     /* places of tasks, by process and thread; count of tasks: nobody */
+    size_t count, capacity;
     const struct pf_task *task; /* in hand */
 };
 
@@ -28,15 +28,15 @@ struct threads {
             pf_set_null(vector);                                                                                       \
     }
 
-static bool is_nobody(const struct threads *threads)
+static bool is_unknown(const struct threads *threads)
 {
-    return threads->task == &threads->nobody;
+    return threads->task == &threads->none;
 }
 
 PF_PUT(pid)
 {
     THREADS;
-    if (is_nobody(threads))
+    if (is_unknown(threads))
         pf_set_null(vector);
     else
         pf_set_i32(vector, threads->task->pid);
@@ -45,7 +45,7 @@ PF_PUT(pid)
 PF_PUT(tid)
 {
     THREADS;
-    if (is_nobody(threads))
+    if (is_unknown(threads))
         pf_set_null(vector);
     else
         pf_set_i32(vector, threads->task->tid);
@@ -82,7 +82,7 @@ static const struct pf_column columns[] = {
 /* NULL when out of memory. */
 static struct pf_task *task_of(struct threads *threads, const struct perfile_sample_id *id)
 {
-    return id->present & PERFILE_SAMPLE_TID ? pf_tasks_of(&threads->tasks, id->pid, id->tid) : &threads->nobody;
+    return id->present & PERFILE_SAMPLE_TID ? pf_tasks_of(&threads->tasks, id->pid, id->tid) : &threads->none;
 }
 
 static void count_sample(struct pf_task *task, const struct perfile_sample_id *id)
@@ -186,7 +186,7 @@ static bool passes(struct pf_filter *filter, const struct pf_task *task, const c
 static bool is_shown(struct threads *threads, const struct pf_task *task)
 {
     struct pf_filter *filter = &threads->reading.filter;
-    if (task == threads->tasks.tasks && !threads->tasks.idle_told)
+    if (task == threads->tasks.tasks && !threads->tasks.idle_reported)
         return false; /* nothing tells of it */
     return task->samples || !filter->active || passes(filter, task, task->comm) ||
            passes(filter, task, task->first_comm);
@@ -196,13 +196,13 @@ static int list_threads(struct threads *threads, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = threads->reading.table->allocator;
     const struct pf_tasks *tasks = &threads->tasks;
-    if (!pf_grow(allocator, &threads->order, &threads->room, tasks->count + 1, sizeof(*threads->order)))
+    if (!pf_grow(allocator, &threads->order, &threads->capacity, tasks->count + 1, sizeof(*threads->order)))
         return pf_fail_memory(error, "threads");
     for (uint32_t i = 0; i < tasks->count; i++)
         if (is_shown(threads, &tasks->tasks[i]))
             threads->order[threads->count++] = i;
     qsort_r(threads->order, threads->count, sizeof(*threads->order), compare, threads);
-    if (threads->nobody.samples || threads->nobody.lost)
+    if (threads->none.samples || threads->none.lost)
         threads->order[threads->count++] = (uint32_t)tasks->count;
     return 0;
 }
@@ -218,8 +218,8 @@ static int next_thread(void *state, struct perfile_error *error)
     }
     const int result = pf_reading_row(&threads->reading, threads->count, error);
     if (result > 0) {
-        const uint32_t place = threads->order[threads->reading.row];
-        threads->task = place < threads->tasks.count ? &threads->tasks.tasks[place] : &threads->nobody;
+        const uint32_t location = threads->order[threads->reading.row];
+        threads->task = location < threads->tasks.count ? &threads->tasks.tasks[location] : &threads->none;
     }
     return result;
 }
@@ -231,7 +231,7 @@ static int open_threads(struct perfile_table *table, void **state, struct perfil
     if (!threads)
         return pf_fail_memory(error, "threads");
     threads->reading.table = table;
-    threads->nobody.ppid = -1;
+    threads->none.ppid = -1;
     if (!pf_tasks_begin(&threads->tasks, table->reader, table->allocator) ||
         !pf_table_add_all(table, columns, PF_COUNT(columns)))
         return pf_fail_memory(error, "threads");
@@ -246,7 +246,7 @@ static void close_threads(void *state)
     const struct perfile_allocator *allocator = threads->reading.table->allocator;
     pf_tasks_close(&threads->tasks);
     pf_reading_close(&threads->reading);
-    pf_free(allocator, threads->order, threads->room * sizeof(*threads->order));
+    pf_free(allocator, threads->order, threads->capacity * sizeof(*threads->order));
     pf_free(allocator, threads, sizeof(*threads));
 }
 

@@ -95,12 +95,12 @@ static bool add_column(struct pf_tracepoints *tracepoints, const struct perfile_
     static const char doc[] = "Field of tracepoints.";
     const unsigned type = type_of(field);
     const bool twice = has_name(tracepoints, field->name);
-    const size_t room = strlen(field->name) + sizeof("trace__text");
-    char *name = pf_arena_new(&tracepoints->arena, room);
-    if (!name || !pf_grow(tracepoints->table->allocator, &tracepoints->columns, &tracepoints->room,
+    const size_t capacity = strlen(field->name) + sizeof("trace__text");
+    char *name = pf_arena_new(&tracepoints->arena, capacity);
+    if (!name || !pf_grow(tracepoints->table->allocator, &tracepoints->columns, &tracepoints->capacity,
                           tracepoints->count + 1, sizeof(*tracepoints->columns)))
         return false;
-    snprintf(name, room, "trace_%s%s%s", field->name, twice ? "_" : "", twice ? pf_column_type_name(type) : "");
+    snprintf(name, capacity, "trace_%s%s%s", field->name, twice ? "_" : "", twice ? pf_column_type_name(type) : "");
     const uint32_t index = (uint32_t)tracepoints->count++;
     tracepoints->columns[index] = (struct pf_tracepoint_column){field->name, type};
     return pf_table_add(tracepoints->table,
@@ -146,7 +146,7 @@ void pf_tracepoints_close(struct pf_tracepoints *tracepoints)
     pf_text_close(&tracepoints->scratch);
     pf_map_close(&tracepoints->of_event);
     pf_arena_close(&tracepoints->arena);
-    pf_free(tracepoints->table->allocator, tracepoints->columns, tracepoints->room * sizeof(*tracepoints->columns));
+    pf_free(tracepoints->table->allocator, tracepoints->columns, tracepoints->capacity * sizeof(*tracepoints->columns));
 }
 
 /* ---- the sample in hand ------------------------------------------------------------------------------------------ */

@@ -19,7 +19,7 @@ struct pf_tracepoints {
         const char *name;
         unsigned type; /* enum perfile_column_type */
     } * columns;
-    size_t count, room;
+    size_t count, capacity;
     struct pf_map of_event; /* index of the event to its struct pf_tracepoint_fields */
     const struct perfile_event *event;
     const struct pf_tracepoint_fields *fields; /* of the event in hand; NULL: none */

@@ -3,7 +3,7 @@
 
 #include "view/vector.h"
 
-enum { MOST_ITEMS = INT32_MAX };
+enum { MAX_ITEMS = INT32_MAX };
 
 size_t pf_column_width(const struct pf_column *column)
 {
@@ -23,17 +23,17 @@ size_t pf_column_width(const struct pf_column *column)
 static size_t value_bytes(const struct pf_vector *vector)
 {
     const size_t width = pf_column_width(&vector->column);
-    const size_t count = pf_column_is_list(&vector->column) ? vector->item_room : vector->row_room;
+    const size_t count = pf_column_is_list(&vector->column) ? vector->item_capacity : vector->row_capacity;
     return width ? width * count : (count + 7) / 8;
 }
 
 bool pf_vector_begin(struct pf_vector *vector, size_t rows)
 {
     const bool list = pf_column_is_list(&vector->column);
-    if (vector->row_room)
+    if (vector->row_capacity)
         return true;
-    vector->row_room = rows;
-    vector->item_room = list ? rows : 0;
+    vector->row_capacity = rows;
+    vector->item_capacity = list ? rows : 0;
     vector->valid = pf_new(vector->allocator, (rows + 7) / 8);
     vector->values = pf_new(vector->allocator, value_bytes(vector));
     vector->offsets = list ? pf_new(vector->allocator, (rows + 1) * sizeof(*vector->offsets)) : NULL;
@@ -45,19 +45,19 @@ bool pf_vector_begin(struct pf_vector *vector, size_t rows)
 
 void pf_vector_end(struct pf_vector *vector)
 {
-    pf_free(vector->allocator, vector->valid, (vector->row_room + 7) / 8);
+    pf_free(vector->allocator, vector->valid, (vector->row_capacity + 7) / 8);
     pf_free(vector->allocator, vector->values, value_bytes(vector));
-    pf_free(vector->allocator, vector->offsets, (vector->row_room + 1) * sizeof(*vector->offsets));
+    pf_free(vector->allocator, vector->offsets, (vector->row_capacity + 1) * sizeof(*vector->offsets));
     vector->valid = NULL;
     vector->values = NULL;
     vector->offsets = NULL;
-    vector->row = vector->row_room = vector->nulls = vector->item_count = vector->item_room = 0;
+    vector->row = vector->row_capacity = vector->nulls = vector->item_count = vector->item_capacity = 0;
 }
 
 bool pf_vector_grow(struct pf_vector *vector)
 {
-    if (vector->failed || vector->item_count >= MOST_ITEMS ||
-        !pf_grow(vector->allocator, &vector->values, &vector->item_room, vector->item_count + 1,
+    if (vector->failed || vector->item_count >= MAX_ITEMS ||
+        !pf_grow(vector->allocator, &vector->values, &vector->item_capacity, vector->item_count + 1,
                  pf_column_width(&vector->column)))
         vector->failed = true;
     return !vector->failed;

@@ -31,12 +31,12 @@ struct pf_vector {
     bool shown;
     bool failed; /* out of memory */
     size_t row;  /* that is put next */
-    size_t row_room;
+    size_t row_capacity;
     uint8_t *valid; /* a bit for each row */
     size_t nulls;
     void *values;     /* of rows, or of the items of lists */
-    int32_t *offsets; /* lists: row_room + 1, where the items of a row begin */
-    size_t item_count, item_room;
+    int32_t *offsets; /* lists: row_capacity + 1, where the items of a row begin */
+    size_t item_count, item_capacity;
     struct pf_dictionary dictionary;
 };
 
@@ -133,13 +133,13 @@ static inline void pf_set_lasting(struct pf_vector *vector, const char *text)
 /* Items of the list of this row; then pf_end_list. */
 static inline void pf_add_address(struct pf_vector *vector, uint64_t address)
 {
-    if (vector->item_count < vector->item_room || pf_vector_grow(vector))
+    if (vector->item_count < vector->item_capacity || pf_vector_grow(vector))
         ((uint64_t *)vector->values)[vector->item_count++] = address;
 }
 
 static inline void pf_add_code(struct pf_vector *vector, uint32_t code)
 {
-    if (vector->item_count < vector->item_room || pf_vector_grow(vector))
+    if (vector->item_count < vector->item_capacity || pf_vector_grow(vector))
         ((uint32_t *)vector->values)[vector->item_count++] = code;
 }
 

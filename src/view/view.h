@@ -43,7 +43,7 @@ struct pf_column_list {
         (array), PF_COUNT(array)                                                                                       \
     }
 
-typedef void pf_note_told(void *context, const char *text);
+typedef void pf_on_note(void *context, const char *text);
 
 struct pf_view {
     struct perfile_view_info info;
@@ -60,11 +60,11 @@ struct pf_view {
     /* May be NULL: nothing is left out. */
     void (*losses)(const void *state, struct perfile_losses *losses);
     /* May be NULL: filters do not matter. At the end. */
-    void (*unmatched)(const void *state, perfile_unmatched_told *told, void *context);
+    void (*unmatched)(const void *state, perfile_on_unmatched *reported_unmatched, void *context);
     /* At the end: something could not be read that the reader does not count as damage. May be NULL: nothing. */
     bool (*found)(const void *state);
     /* At the end: tells what the recording lacks for its rows, a sentence at a time. May be NULL: nothing. */
-    void (*notes)(void *state, pf_note_told *told, void *context);
+    void (*notes)(void *state, pf_on_note *reported_unmatched, void *context);
 };
 
 struct perfile_table {
@@ -80,13 +80,13 @@ struct perfile_table {
     const struct perfile_allocator *allocator;
     const struct perfile_allocator *lasting; /* of what outlives the table */
     struct pf_vector *columns;               /* those that are shown first */
-    size_t column_count, column_room, shown;
-    size_t most_rows, most_items; /* of a batch */
-    size_t room;                  /* rows of the batch that is filled: the first one is small, as most tables are */
-    size_t rows;                  /* of the batch that is filled */
+    size_t column_count, column_capacity, shown;
+    size_t max_rows, max_items; /* of a batch */
+    size_t capacity;            /* rows of the batch that is filled: the first one is small, as most tables are */
+    size_t rows;                /* of the batch that is filled */
     int pending; /* what ended the rows: 1 nothing yet, 0 the end, or an error that is said after the rows before it */
     struct perfile_error error;
-    bool told; /* what the filter asked for in vain */
+    bool reported_unmatched; /* what the filter asked for in vain */
 };
 
 /* perfile_table_open for an output of a verb, by what that was asked for, which must live as long. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES 64
+#define POSITIONS 64
 #define LIBRARIES 8
 #define SEEN(function) look(__builtin_return_address(0), function)
 
@@ -36,11 +36,11 @@ static struct library {
 } libraries[LIBRARIES];
 static size_t library_count;
 static atomic_ulong looked_at;
-static atomic_size_t place_count;
-static struct place {
+static atomic_size_t position_count;
+static struct position {
     const void *caller;
     const char *function;
-} places[PLACES];
+} positions[POSITIONS];
 
 /* Of what the program itself is linked with. */
 static int add_library(struct dl_phdr_info *info, size_t size, void *context)
@@ -76,27 +76,27 @@ static void look(const void *caller, const char *function)
     atomic_fetch_add(&looked_at, 1);
     if (!library_of(caller))
         return;
-    const size_t count = atomic_load(&place_count);
-    for (size_t i = 0; i < count && i < PLACES; i++)
-        if (places[i].caller == caller)
+    const size_t count = atomic_load(&position_count);
+    for (size_t i = 0; i < count && i < POSITIONS; i++)
+        if (positions[i].caller == caller)
             return;
-    const size_t number = atomic_fetch_add(&place_count, 1);
-    if (number < PLACES)
-        places[number] = (struct place){caller, function};
+    const size_t number = atomic_fetch_add(&position_count, 1);
+    if (number < POSITIONS)
+        positions[number] = (struct position){caller, function};
 }
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void report_notes(void)
 {
     const char *path = getenv("COUNT_ALLOCATIONS");
-    const size_t count = atomic_load(&place_count);
+    const size_t count = atomic_load(&position_count);
     const unsigned long all = library_count < 2 ? 0 : atomic_load(&looked_at); /* both are there */
     FILE *file = path ? fopen(path, "w") : NULL;
     if (!file)
         return;
-    for (size_t i = 0; i < count && i < PLACES; i++) {
-        const struct library *library = library_of(places[i].caller);
-        fprintf(file, "%s %lx %s\n", library->name, (unsigned long)((uintptr_t)places[i].caller - library->base),
-                places[i].function);
+    for (size_t i = 0; i < count && i < POSITIONS; i++) {
+        const struct library *library = library_of(positions[i].caller);
+        fprintf(file, "%s %lx %s\n", library->name, (unsigned long)((uintptr_t)positions[i].caller - library->base),
+                positions[i].function);
     }
     fprintf(file, "%lu\n", all);
     fclose(file);

@@ -26,7 +26,7 @@ static int store(void *context, const void *data, size_t bytes)
     return 0;
 }
 
-static int forget(void *context, const void *data, size_t bytes)
+static int discard(void *context, const void *data, size_t bytes)
 {
     (void)context, (void)data, (void)bytes;
     return 0;
@@ -116,7 +116,7 @@ static void put_build_id(struct perfile_writer *writer, bool bad)
 
 static void refuse_one(int what)
 {
-    struct perfile_writer *writer = writer_to(forget);
+    struct perfile_writer *writer = writer_to(discard);
     put_event(writer, what == 0);
     if (what == 1)
         put_comm(writer, true, false);
@@ -279,7 +279,7 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
                      struct perfile_error *why)
 {
     struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
-    const struct perfile_sink sink = {NULL, forget};
+    const struct perfile_sink sink = {NULL, discard};
     (void)context;
     printf("part %" PRIu64 "\n", part->value);
     options.mode = PERFILE_MODE_PIPE;
@@ -298,7 +298,7 @@ static int close_part(void *context, const struct perfile_split_part *part, stru
 static int edit(int which, int bad, struct perfile_reader *reader, struct perfile_writer *writer,
                 struct perfile_edit_report *report)
 {
-    struct perfile_edit_options told = PERFILE_EDIT_OPTIONS_INIT;
+    struct perfile_edit_options notify = PERFILE_EDIT_OPTIONS_INIT;
     struct perfile_filter filter = PERFILE_FILTER_INIT;
     struct perfile_cut_options cut = PERFILE_CUT_OPTIONS_INIT;
     struct perfile_convert_options convert = PERFILE_CONVERT_OPTIONS_INIT;
@@ -306,18 +306,18 @@ static int edit(int which, int bad, struct perfile_reader *reader, struct perfil
     struct perfile_split_options split = PERFILE_SPLIT_OPTIONS_INIT;
     filter.pids = "5";
     cut.filter = &filter;
-    cut.edit = convert.edit = inject.edit = &told;
+    cut.edit = convert.edit = inject.edit = &notify;
     split.by = PERFILE_SPLIT_PID;
     split.open = open_part;
     split.close = close_part;
     if (bad == 1)
-        SET_TAIL(told);
+        SET_TAIL(notify);
     if (bad == 2) {
         SET_TAIL(cut);
         SET_TAIL(convert);
         SET_TAIL(inject);
         SET_TAIL(split);
-        SET_TAIL(told);
+        SET_TAIL(notify);
     }
     if (bad == 3)
         SET_TAIL(filter);
@@ -327,7 +327,7 @@ static int edit(int which, int bad, struct perfile_reader *reader, struct perfil
     case CONVERT:
         return perfile_convert(reader, writer, &convert, report, &error);
     case REPAIR:
-        return perfile_repair(reader, writer, &told, report, &error);
+        return perfile_repair(reader, writer, &notify, report, &error);
     case INJECT:
         return perfile_inject(reader, writer, &inject, report, &error);
     default:
@@ -339,7 +339,7 @@ static void edit_recording(int which)
 {
     for (int bad = 0; bad <= (refuses ? 3 : 0); bad++) {
         struct perfile_reader *reader = open_recording();
-        struct perfile_writer *writer = writer_to(forget);
+        struct perfile_writer *writer = writer_to(discard);
         BESIDE(perfile_edit_report, report);
         report.it = (struct perfile_edit_report)PERFILE_EDIT_REPORT_INIT;
         SET_TAIL(report.it);
@@ -358,7 +358,7 @@ static void anonymize_recording(void)
 {
     struct perfile_anonymize_options options = PERFILE_ANONYMIZE_OPTIONS_INIT;
     struct perfile_reader *reader = open_recording();
-    struct perfile_writer *writer = writer_to(forget);
+    struct perfile_writer *writer = writer_to(discard);
     BESIDE(perfile_anonymize_report, report);
     report.it = (struct perfile_anonymize_report)PERFILE_ANONYMIZE_REPORT_INIT;
     SET_TAIL(report.it);
@@ -375,14 +375,14 @@ static void merge_recording(void)
 {
     struct perfile_merge_options options = PERFILE_MERGE_OPTIONS_INIT;
     struct perfile_reader *readers[] = {open_recording(), open_recording()};
-    struct perfile_writer *writer = writer_to(forget);
+    struct perfile_writer *writer = writer_to(discard);
     BESIDE(perfile_merge_report, report);
     report.it = (struct perfile_merge_report)PERFILE_MERGE_REPORT_INIT;
     SET_TAIL(report.it);
     options.readers = readers;
     options.reader_count = 2;
     if (refuses) {
-        struct perfile_writer *other = writer_to(forget);
+        struct perfile_writer *other = writer_to(discard);
         SET_TAIL(options);
         expect(perfile_merge(other, &options, &report.it, &error) == PERFILE_ERROR_ARGUMENT, "perfile_merge");
         CLEAR_TAIL(options);

@@ -13,11 +13,11 @@
 #define BESIDE(type, name)                                                                                             \
     struct {                                                                                                           \
         struct type it;                                                                                                \
-        uint64_t behind[8];                                                                                            \
-    } name = {.behind = {1, 2, 3, 4, 5, 6, 7, 8}}
+        uint64_t after[8];                                                                                             \
+    } name = {.after = {1, 2, 3, 4, 5, 6, 7, 8}}
 #define UNTOUCHED(name)                                                                                                \
     for (uint64_t i = 0; i < 8; i++)                                                                                   \
-    expect(name.behind[i] == i + 1, #name ": the library wrote behind it")
+    expect(name.after[i] == i + 1, #name ": the library wrote behind it")
 #ifdef GROWN
 #define SET_TAIL(name) ((name).grown_tail = 1)
 #define CLEAR_TAIL(name) ((name).grown_tail = 0)

@@ -45,7 +45,7 @@ static int add_to_hash(void *context, const void *data, size_t bytes)
 
 /* ---- outputs ----------------------------------------------------------------------------------------------------- */
 
-enum { WHOLE, FILTER, SYMBOLS, FLAME, REPORT, PARTS };
+enum { COMPLETE, FILTER, SYMBOLS, FLAME, REPORT, PARTS };
 
 /* With the member that `bad` counts to set. */
 static int write_output(const char *kind, const char *format, int bad, uint64_t *hash)
@@ -63,7 +63,7 @@ static int write_output(const char *kind, const char *format, int bad, uint64_t 
     options.report = &report;
     flame.title = "grown";
     report.percent_limit = "1";
-    if (bad == WHOLE)
+    if (bad == COMPLETE)
         SET_TAIL(options);
     if (bad == FILTER)
         SET_TAIL(filter);
@@ -212,22 +212,22 @@ static void resolve(void)
     struct perfile_resolver_options options = PERFILE_RESOLVER_OPTIONS_INIT;
     struct perfile_symbol_options symbols = symbols_nowhere();
     struct perfile_reader *reader = open_recording();
-    struct perfile_place place = PERFILE_PLACE_INIT;
+    struct perfile_location location = PERFILE_LOCATION_INIT;
     struct perfile_session *session;
     struct perfile_resolver *resolver;
     uint32_t id;
     expect(perfile_session_open(reader, &session, &error) == 0, "perfile_session_open");
     options.symbols = &symbols;
     CALL("perfile_resolver_open", options, perfile_resolver_open(reader, session, &options, &resolver, &error));
-    place.address = 0x1234;
-    place.cpumode = 2;
+    location.address = 0x1234;
+    location.cpumode = 2;
     if (refuses) {
-        SET_TAIL(place);
-        expect(perfile_resolver_frames(resolver, &place, &id, 1, &error) == PERFILE_ERROR_ARGUMENT,
+        SET_TAIL(location);
+        expect(perfile_resolver_frames(resolver, &location, &id, 1, &error) == PERFILE_ERROR_ARGUMENT,
                "place: not refused");
-        CLEAR_TAIL(place);
+        CLEAR_TAIL(location);
     }
-    expect(perfile_resolver_frames(resolver, &place, &id, 1, &error) == 1, "perfile_resolver_frames");
+    expect(perfile_resolver_frames(resolver, &location, &id, 1, &error) == 1, "perfile_resolver_frames");
     TAKE(perfile_frame, PERFILE_FRAME_INIT, frame, perfile_resolver_frame(resolver, id, &frame.it));
     printf("at an address %s %" PRIu32 "\n", perfile_resolver_label(resolver, id), frame.it.kind);
     perfile_resolver_close(resolver);

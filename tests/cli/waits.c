@@ -140,7 +140,7 @@ static void *hold(void *unused)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-static void tell(const char *what, int count, const struct spent *spent)
+static void report_notes(const char *what, int count, const struct spent *spent)
 {
     printf("%s %d %llu\n", what, count, (unsigned long long)(spent->wall - spent->cpu));
 }
@@ -174,9 +174,9 @@ int main(int argument_count, char **arguments)
             return 1;
         planted_sync(&syncs);
     }
-    tell("planted_sleep", SLEEPS, &sleeps);
-    tell("planted_read", READS, &reads);
-    tell("planted_lock", LOCKS, &locks);
-    tell("planted_sync", SYNCS, &syncs);
+    report_notes("planted_sleep", SLEEPS, &sleeps);
+    report_notes("planted_read", READS, &reads);
+    report_notes("planted_lock", LOCKS, &locks);
+    report_notes("planted_sync", SYNCS, &syncs);
     return 0;
 }

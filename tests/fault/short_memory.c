@@ -42,16 +42,16 @@ void *__libc_realloc(void *pointer, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
 struct attempt {
-    long first, from_then_on, room;
+    long first, from_then_on, capacity;
 };
 
 struct need {
     long allocations, bytes;
-    unsigned long places;
+    unsigned long positions;
 };
 
 static atomic_long allocations;
-static atomic_ulong places;
+static atomic_ulong positions;
 /* By the numbers of the first attempt, which writes it; shared with the children. */
 static struct asked {
     bool spared_alone, opened;
@@ -64,7 +64,7 @@ static int status_file;
 static long bytes_before;
 static _Thread_local struct known {
     const void *caller;
-    unsigned long place; /* in its library: where that lies changes */
+    unsigned long position; /* in its library: where that lies changes */
     bool spared;
     struct asked asked;
 } known[KNOWN];
@@ -86,11 +86,11 @@ static long bytes_of(const char *name)
     return line ? strtol(line + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void report_notes(void)
 {
     if (need)
-        *need = (struct need){allocations, bytes_of("VmPeak:") - bytes_before, places};
-    if (found && !attempt.first && !attempt.room)
+        *need = (struct need){allocations, bytes_of("VmPeak:") - bytes_before, positions};
+    if (found && !attempt.first && !attempt.capacity)
         memcpy(found, known, sizeof(known));
 }
 
@@ -113,15 +113,15 @@ static void become(struct attempt what, int out, int err, int to)
 {
     status_file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     bytes_before = bytes_of("VmSize:");
-    const struct rlimit limit = {(rlim_t)(bytes_before + what.room), (rlim_t)(bytes_before + what.room)};
+    const struct rlimit limit = {(rlim_t)(bytes_before + what.capacity), (rlim_t)(bytes_before + what.capacity)};
     require(status_file >= 0 && bytes_before > 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2);
     close(out);
     close(err);
     close(to);
     alarm(TIMEOUT_SECONDS);
-    require(!what.room || setrlimit(RLIMIT_AS, &limit) == 0);
+    require(!what.capacity || setrlimit(RLIMIT_AS, &limit) == 0);
     allocations = 0;
-    places = 0;
+    positions = 0;
     attempt = what;
 }
 
@@ -133,11 +133,12 @@ static char compare(struct text printed, struct text right)
 }
 
 /* What came of an attempt, as a line. */
-static void put(char **line, int status, char compared, const char *said)
+static void put(char **line, int status, char compared, const char *stated)
 {
     free(*line);
     require(asprintf(line, "%d %ld %ld %lx %c %.*s\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
-                     need->allocations, need->bytes, need->places, compared, (int)strcspn(said, "\n"), said) > 0);
+                     need->allocations, need->bytes, need->positions, compared, (int)strcspn(stated, "\n"),
+                     stated) > 0);
 }
 
 /* Returns false in the child, which goes on to main(). */
@@ -153,13 +154,13 @@ static bool try_once(struct attempt what, int to, struct text *right, char **lin
         return false;
     }
     require(child > 0 && waitpid(child, &status, 0) == child);
-    struct text printed = read_all(out), said = read_all(err);
+    struct text printed = read_all(out), stated = read_all(err);
     if (!right->data)
         *right = printed;
-    put(line, status, compare(printed, *right), said.data);
+    put(line, status, compare(printed, *right), stated.data);
     if (printed.data != right->data)
         free(printed.data);
-    free(said.data);
+    free(stated.data);
     close(out);
     close(err);
     return true;
@@ -181,9 +182,9 @@ static const char *known_line(struct attempt what, struct attempt before, const 
 
 static void *share(size_t bytes)
 {
-    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    require(room != MAP_FAILED);
-    return room;
+    void *capacity = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    require(capacity != MAP_FAILED);
+    return capacity;
 }
 
 static int add_library(struct dl_phdr_info *info, size_t size, void *context)
@@ -226,7 +227,7 @@ __attribute__((constructor)) static void try_all(void)
     prepare();
     for (char *line = strtok(lines.data, "\n"); line; line = strtok(NULL, "\n")) {
         struct attempt what;
-        require(sscanf(line, "%ld %ld %ld", &what.first, &what.from_then_on, &what.room) == 3);
+        require(sscanf(line, "%ld %ld %ld", &what.first, &what.from_then_on, &what.capacity) == 3);
         const char *same = known_line(what, before, first, last);
         if (!same && !try_once(what, to, &right, &last))
             return;
@@ -276,11 +277,11 @@ static const struct known *know(const void *caller)
 
 static bool fails(const void *caller)
 {
-    const struct known *from = attempt.room ? NULL : know(caller);
+    const struct known *from = attempt.capacity ? NULL : know(caller);
     if (!from || from->spared)
         return false;
     const long number = atomic_fetch_add(&allocations, 1) + 1;
-    atomic_fetch_add(&places, (from->place + 1) * (2 * (unsigned long)number + 1));
+    atomic_fetch_add(&positions, (from->position + 1) * (2 * (unsigned long)number + 1));
     if (asked && !attempt.first && number < NUMBERS)
         asked[number] = from->asked;
     const bool failing = attempt.first && (attempt.from_then_on ? number >= attempt.first

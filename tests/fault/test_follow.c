@@ -254,12 +254,12 @@ static void test_the_writer_is_killed_anywhere(void **state)
     (void)state;
     for (char **path = recordings; *path; path++) {
         struct growing g = load(*path);
-        const size_t whole = g.records_end ? g.records_end : g.bytes, step = whole > 16384 ? 1999 : 14;
+        const size_t complete = g.records_end ? g.records_end : g.bytes, step = complete > 16384 ? 1999 : 14;
         memset(g.data + DATA_BYTES, 0, g.records_end ? 8 : 0);
         memset(g.data + FEATURES, 0, g.records_end ? HEADER - FEATURES : 0);
         g.killed = true;
         g.first = g.step = 333;
-        for (g.bytes = g.records_at + 1; g.bytes < whole; g.bytes += step) {
+        for (g.bytes = g.records_at + 1; g.bytes < complete; g.bytes += step) {
             trace_plain(&expected, g.data, g.bytes);
             expect_alike(&expected, g);
         }
@@ -273,8 +273,8 @@ static void test_damage(void **state)
     (void)state;
     for (char **path = recordings; *path; path++) {
         struct growing g = load(*path);
-        const size_t whole = g.records_end ? g.records_end : g.bytes;
-        for (size_t at = 600; at<whole; at += whole> 16384 ? 4001 : 34) {
+        const size_t complete = g.records_end ? g.records_end : g.bytes;
+        for (size_t at = 600; at<complete; at += complete> 16384 ? 4001 : 34) {
             const uint8_t before = g.data[at];
             g.data[at] = (uint8_t)(before ^ 0x5a);
             g.first = g.step = 1 + at % 255;

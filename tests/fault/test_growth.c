@@ -14,12 +14,12 @@ enum { INPUT_BYTES = 1 << 20, SECONDS_MAX = 10, ATTR_BYTES = 64, ENTRY_BYTES = A
 struct made_file {
     uint8_t *data;
     size_t bytes;
-    size_t room;
+    size_t capacity;
 };
 
 static void put(struct made_file *file, const void *data, size_t bytes)
 {
-    assert_true(pf_grow(pf_allocator_or_default(NULL), &file->data, &file->room, file->bytes + bytes, 1));
+    assert_true(pf_grow(pf_allocator_or_default(NULL), &file->data, &file->capacity, file->bytes + bytes, 1));
     memcpy(file->data + file->bytes, data, bytes);
     file->bytes += bytes;
 }

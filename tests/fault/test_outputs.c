@@ -449,7 +449,7 @@ static void test_the_outputs_own_allocator(void **state)
 }
 
 /* They are an error where nothing else would say so; a dump says it where they stand, and shows the data as it is. */
-static void test_fields_whose_descriptions_are_too_large(void **state)
+static void test_fields_owner_descriptions_are_too_large(void **state)
 {
     struct perfile_open_options how = PERFILE_OPEN_OPTIONS_INIT;
     struct perfile_output_options print = PERFILE_OUTPUT_OPTIONS_INIT;
@@ -503,7 +503,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_tables_with_short_memory),
         cmocka_unit_test(test_tables_by_keys_of_views_with_short_memory),
         cmocka_unit_test(test_batches_with_short_memory),
-        cmocka_unit_test(test_fields_whose_descriptions_are_too_large),
+        cmocka_unit_test(test_fields_owner_descriptions_are_too_large),
         cmocka_unit_test(test_the_outputs_own_allocator),
         cmocka_unit_test(test_descriptions_that_are_too_large),
     };

@@ -40,7 +40,7 @@ static size_t merge_profiles(struct perfile_reader *reader, const struct perfile
 static size_t resolve_samples(struct perfile_reader *reader, const struct perfile_allocator *allocator)
 {
     struct perfile_resolver_options options = PERFILE_RESOLVER_OPTIONS_INIT;
-    struct perfile_place place = PERFILE_PLACE_INIT;
+    struct perfile_location location = PERFILE_LOCATION_INIT;
     struct perfile_sample sample = PERFILE_SAMPLE_INIT;
     struct perfile_session *session;
     struct perfile_resolver *resolver;
@@ -54,10 +54,10 @@ static size_t resolve_samples(struct perfile_reader *reader, const struct perfil
     while (result >= 0 && (result = perfile_session_next(session, &record, &error)) > 0) {
         if (record->type != PERFILE_RECORD_SAMPLE || perfile_sample_decode(record, &sample, &error) < 0)
             continue;
-        place.address = sample.ip;
-        place.pid = sample.pid;
-        place.cpumode = record->misc & PERFILE_MISC_CPUMODE_MASK;
-        result = perfile_resolver_frames(resolver, &place, NULL, 0, &error);
+        location.address = sample.ip;
+        location.pid = sample.pid;
+        location.cpumode = record->misc & PERFILE_MISC_CPUMODE_MASK;
+        result = perfile_resolver_frames(resolver, &location, NULL, 0, &error);
         frames += result > 0 ? (size_t)result : 0;
     }
     assert_true(result == 0 || result == PERFILE_ERROR_MEMORY);

@@ -151,13 +151,13 @@ static void test_the_input_ends_at_each_read(void **state)
     (void)state;
     for (char **path = recordings; *path; path++) {
         for (int stream = 0; stream < 2; stream++) {
-            uint64_t most = read_so(*path, stream, AS_IT_IS, 0).counts.records;
+            uint64_t max = read_so(*path, stream, AS_IT_IS, 0).counts.records;
             for (int left = 0;; left++) {
                 struct outcome outcome = read_so(*path, stream, END, left);
                 if (plan.calls <= left)
                     break;
                 assert_true(outcome.failure != PERFILE_ERROR_READ && outcome.failure != PERFILE_ERROR_MEMORY);
-                assert_true(outcome.counts.records <= most);
+                assert_true(outcome.counts.records <= max);
             }
         }
     }

@@ -159,14 +159,14 @@ static void test_the_input_ends_at_each_call(void **state)
     (void)state;
     for (char **path = recordings; *path; path++) {
         struct input input = load(*path);
-        const uint64_t most = read_plainly(input.data, input.bytes).counts.records;
+        const uint64_t max = read_plainly(input.data, input.bytes).counts.records;
         input.how = END;
         for (int stream = 0; stream < 2; stream++)
             for (input.left = 0;; input.left++) {
                 const struct outcome outcome = read_so(input, stream);
                 if (outcome.calls <= input.left)
                     break;
-                assert_true(outcome.failure != PERFILE_ERROR_MEMORY && outcome.counts.records <= most);
+                assert_true(outcome.failure != PERFILE_ERROR_MEMORY && outcome.counts.records <= max);
             }
         free((void *)input.data);
     }
@@ -178,15 +178,15 @@ static void test_a_size_that_is_not_true(void **state)
     (void)state;
     for (char **path = recordings; *path; path++) {
         struct input input = load(*path);
-        const uint64_t most = read_plainly(input.data, input.bytes).counts.records;
+        const uint64_t max = read_plainly(input.data, input.bytes).counts.records;
         const int64_t sizes[] = {
             0, 1, 103, 104, input.stated / 2, input.stated - 1, input.stated + 1, input.stated * 3, INT64_MAX};
         for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
             input.stated = sizes[i];
             const struct outcome outcome = read_so(input, false);
             assert_true(outcome.failure != PERFILE_ERROR_MEMORY);
-            assert_true(outcome.counts.records <= most);
-            assert_true(sizes[i] < (int64_t)input.bytes || outcome.counts.records == most);
+            assert_true(outcome.counts.records <= max);
+            assert_true(sizes[i] < (int64_t)input.bytes || outcome.counts.records == max);
         }
         input.stated = -7;
         assert_int_equal(read_so(input, false).failure, PERFILE_ERROR_READ);

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         char *name = pf_demangle(allocator, line);
         fuzz_touch_text(name);
         pf_text_free(allocator, name);
-        (void)pf_demangle_lacks_library(line);
+        (void)pf_demangle_needs_library(line);
     }
     free(text);
     return 0;

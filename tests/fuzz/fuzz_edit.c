@@ -50,8 +50,8 @@ static void remove_folder(void)
 
 static void make_folder(void)
 {
-    const char *place = getenv("TMPDIR");
-    snprintf(folder, sizeof(folder), "%s/perfile-fuzz-XXXXXX", place && *place ? place : "/tmp");
+    const char *position = getenv("TMPDIR");
+    snprintf(folder, sizeof(folder), "%s/perfile-fuzz-XXXXXX", position && *position ? position : "/tmp");
     FUZZ_REQUIRE(mkdtemp(folder));
     snprintf(directory, sizeof(directory), "%s/out", folder);
     atexit(remove_folder);
@@ -118,13 +118,13 @@ static int age(struct editing *e, struct perfile_error *error)
 
 /* As many frames as there is room for, of what the dumped stack holds. */
 static int take_stack(void *context, struct perfile_session *session, const struct perfile_sample *sample,
-                      uint64_t *addresses, size_t room)
+                      uint64_t *addresses, size_t capacity)
 {
     size_t count = 0;
     (void)context;
     if (perfile_space_find(perfile_session_space(session, sample->pid), sample->ip))
         addresses[count++] = sample->ip;
-    for (uint64_t at = 0; at + 8 <= sample->stack_user.used && count < room; at += 8)
+    for (uint64_t at = 0; at + 8 <= sample->stack_user.used && count < capacity; at += 8)
         memcpy(&addresses[count++], sample->stack_user.data + at, 8);
     return (int)count;
 }
@@ -365,13 +365,13 @@ static bool read_before(struct perfile_reader *reader)
     return result == 0 && perfile_reader_rewind(reader, &error) == 0;
 }
 
-static void write_anew(struct editing *e, const struct form *form, bool learn)
+static void write_anew(struct editing *e, const struct form *form, bool load)
 {
     struct perfile_open_options open = fuzz_options();
     struct perfile_error error;
     if (perfile_open_memory(e->data, e->bytes, &open, &e->reader, &error) < 0)
         return;
-    if (!learn || read_before(e->reader)) {
+    if (!load || read_before(e->reader)) {
         e->writer = open_writer(&e->how);
         const int result = form->run(e, &error);
         FUZZ_REQUIRE(result != PERFILE_ERROR_WRITE && result != PERFILE_ERROR_ARGUMENT);

@@ -33,9 +33,9 @@ static void touch_symbols(const struct pf_symbol_table *table, const uint64_t *a
     }
 }
 
-static bool locate(void *context, uint64_t address, struct pf_unwind_place *place)
+static bool locate(void *context, uint64_t address, struct pf_unwind_location *position)
 {
-    *place = (struct pf_unwind_place){.cfi = context, .elf_address = address, .executable = true};
+    *position = (struct pf_unwind_location){.cfi = context, .elf_address = address, .executable = true};
     return true;
 }
 
@@ -45,7 +45,7 @@ static void unwind(struct pf_cfi *cfi, const char *arch, const uint64_t *address
     enum { REGISTERS = 33, FRAMES = 32, STACK = 0x7000 };
     struct perfile_sample sample = PERFILE_SAMPLE_INIT;
     uint64_t registers[REGISTERS], found[FRAMES];
-    struct pf_unwound unwound = {.addresses = found, .room = FRAMES};
+    struct pf_unwound unwound = {.addresses = found, .capacity = FRAMES};
     for (size_t i = 0; i < REGISTERS; i++)
         registers[i] = STACK + i * 8;
     sample.present = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;

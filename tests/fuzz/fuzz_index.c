@@ -15,13 +15,13 @@ enum { HOSTILE = 4, BYTES_EACH = 8 };
 
 struct kept {
     uint8_t *data;
-    size_t bytes, room;
+    size_t bytes, capacity;
 };
 
 static int keep(void *context, const void *data, size_t bytes)
 {
     struct kept *kept = context;
-    if (!pf_grow(pf_allocator_or_default(NULL), &kept->data, &kept->room, kept->bytes + bytes, 1))
+    if (!pf_grow(pf_allocator_or_default(NULL), &kept->data, &kept->capacity, kept->bytes + bytes, 1))
         return -1;
     memcpy(kept->data + kept->bytes, data, bytes);
     kept->bytes += bytes;
@@ -145,7 +145,7 @@ static void seal_mark(const struct kept *index, uint8_t *at)
     seal_piece(index, &mark.texts);
     seal_piece(index, &mark.gone);
     seal_piece(index, &mark.state);
-    seal_piece(index, &mark.past);
+    seal_piece(index, &mark.history);
     memcpy(at, &mark, sizeof(mark));
 }
 
@@ -222,7 +222,7 @@ static void spoil_state(struct kept *index, uint64_t *random)
         return;
     const size_t at = (size_t)(tail.marks.at + next_random(random) % tail.marks.count * sizeof(mark));
     memcpy(&mark, index->data + at, sizeof(mark));
-    struct pf_index_piece *piece = next_random(random) % 2 && mark.past.bytes ? &mark.past : &mark.state;
+    struct pf_index_piece *piece = next_random(random) % 2 && mark.history.bytes ? &mark.history : &mark.state;
     uint8_t *state = malloc((size_t)piece->count);
     FUZZ_REQUIRE(state);
     inflate_piece(index, piece, state);
@@ -278,6 +278,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         compare(reader, &index, &wanted, random);
     }
     perfile_close(reader);
-    pf_free(pf_allocator_or_default(NULL), index.data, index.room);
+    pf_free(pf_allocator_or_default(NULL), index.data, index.capacity);
     return 0;
 }

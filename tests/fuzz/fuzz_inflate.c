@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-enum { ROOM = 256 * 1024, START = 104 + 80 };
+enum { CAPACITY = 256 * 1024, START = 104 + 80 };
 
 struct file {
     uint8_t *data;
@@ -16,7 +16,7 @@ struct file {
 
 static void put(struct file *file, const void *data, size_t bytes)
 {
-    FUZZ_REQUIRE(bytes <= ROOM - file->bytes);
+    FUZZ_REQUIRE(bytes <= CAPACITY - file->bytes);
     memcpy(file->data + file->bytes, data, bytes);
     file->bytes += bytes;
 }
@@ -73,8 +73,8 @@ static void put_record(struct file *file, bool second, const uint8_t *data, size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static uint8_t room[ROOM], stream[ROOM / 2];
-    if (bytes < 4 || bytes > ROOM / 4)
+    static uint8_t capacity[CAPACITY], stream[CAPACITY / 2];
+    if (bytes < 4 || bytes > CAPACITY / 4)
         return 0;
     uint8_t choice = *data++;
     size_t stream_bytes = bytes - 1, at = 0;
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     } else {
         memcpy(stream, data, stream_bytes);
     }
-    struct file file = {room, 0};
+    struct file file = {capacity, 0};
     put_header(&file, UINT64_MAX);
     for (size_t i = 0; at < stream_bytes && i < 64; i++) {
         size_t left = stream_bytes - at, piece = 1 + 8 * (size_t)data[i % (bytes - 1)];
@@ -93,10 +93,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         at += piece;
     }
     const uint64_t data_bytes = file.bytes - START;
-    memcpy(room + 48, &data_bytes, sizeof(data_bytes));
+    memcpy(capacity + 48, &data_bytes, sizeof(data_bytes));
     struct perfile_open_options options = fuzz_options();
     struct perfile_reader *reader;
-    FUZZ_REQUIRE(perfile_open_memory(room, file.bytes, &options, &reader, NULL) == 0);
+    FUZZ_REQUIRE(perfile_open_memory(capacity, file.bytes, &options, &reader, NULL) == 0);
     fuzz_walk(reader, true);
     perfile_close(reader);
     return 0;

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-enum { MOST_BATCHES = 16, BATCH_ROWS = 65536 };
+enum { MAX_BATCHES = 16, BATCH_ROWS = 65536 };
 
 static void touch_array(const struct ArrowArray *array, const struct ArrowSchema *schema)
 {
@@ -58,7 +58,7 @@ static void read_rows(const char *path, const char *distinct, bool some)
     if (perfile_table_of_parquet(&options, &table, &error) < 0)
         return;
     if (perfile_table_schema(table, &schema, &error) == 0) {
-        for (unsigned left = MOST_BATCHES; left && perfile_table_next(table, &batch, &error) > 0; left--) {
+        for (unsigned left = MAX_BATCHES; left && perfile_table_next(table, &batch, &error) > 0; left--) {
             FUZZ_REQUIRE(batch.length > 0 && batch.length <= BATCH_ROWS);
             touch_array(&batch, &schema);
             batch.release(&batch);

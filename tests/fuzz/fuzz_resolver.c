@@ -4,13 +4,13 @@
 
 #include <perfile/profile.h>
 
-static void resolve(struct perfile_resolver *resolver, const struct perfile_place *place)
+static void resolve(struct perfile_resolver *resolver, const struct perfile_location *location)
 {
     enum { FRAMES = 4 };
     struct perfile_frame frame = PERFILE_FRAME_INIT;
     struct perfile_module module = PERFILE_MODULE_INIT;
     uint32_t frames[FRAMES];
-    int count = perfile_resolver_frames(resolver, place, frames, FRAMES, NULL);
+    int count = perfile_resolver_frames(resolver, location, frames, FRAMES, NULL);
     FUZZ_REQUIRE(count >= 1);
     for (int i = 0; i < count && i < FRAMES; i++) {
         FUZZ_REQUIRE(perfile_resolver_frame(resolver, frames[i], &frame) == 0);
@@ -24,15 +24,15 @@ static void resolve(struct perfile_resolver *resolver, const struct perfile_plac
 static void resolve_sample(struct perfile_resolver *resolver, const struct perfile_record *record)
 {
     static struct perfile_sample sample = PERFILE_SAMPLE_INIT;
-    struct perfile_place place = PERFILE_PLACE_INIT;
+    struct perfile_location location = PERFILE_LOCATION_INIT;
     if (record->type != PERFILE_RECORD_SAMPLE || perfile_sample_decode(record, &sample, NULL) < 0)
         return;
-    place.pid = sample.pid;
+    location.pid = sample.pid;
     for (unsigned cpumode = 0; cpumode < 8; cpumode++) {
-        place.cpumode = cpumode;
-        place.address = sample.ip;
-        place.flags = cpumode % 2 ? PERFILE_RESOLVE_RETURN : 0;
-        resolve(resolver, &place);
+        location.cpumode = cpumode;
+        location.address = sample.ip;
+        location.flags = cpumode % 2 ? PERFILE_RESOLVE_RETURN : 0;
+        resolve(resolver, &location);
     }
 }
 

@@ -111,16 +111,16 @@ static const struct seed *seed_of(uint64_t number)
     return &run.seeds[mix(2 * number + 1) % run.seed_count];
 }
 
-static struct mutant make(uint64_t number, uint8_t *room)
+static struct mutant make(uint64_t number, uint8_t *capacity)
 {
     const struct seed *seed = seed_of(number), *other = seed_of(~number);
-    struct mutant mutant = {.data = room,
+    struct mutant mutant = {.data = capacity,
                             .bytes = seed->bytes,
-                            .room = MUTANT_BYTES_MAX,
+                            .capacity = MUTANT_BYTES_MAX,
                             .other = other->data,
                             .other_bytes = other->bytes,
                             .chance = mix(number)};
-    memcpy(room, seed->data, seed->bytes);
+    memcpy(capacity, seed->data, seed->bytes);
     mutate(&mutant);
     return mutant;
 }
@@ -128,8 +128,8 @@ static struct mutant make(uint64_t number, uint8_t *room)
 /* In a block of exactly its size, so that a sanitizer knows where it ends. */
 static void look_at(uint64_t number)
 {
-    static uint8_t room[MUTANT_BYTES_MAX];
-    const struct mutant mutant = make(number, room);
+    static uint8_t capacity[MUTANT_BYTES_MAX];
+    const struct mutant mutant = make(number, capacity);
     uint8_t *data = malloc(mutant.bytes ? mutant.bytes : 1);
     FUZZ_REQUIRE(data);
     memcpy(data, mutant.data, mutant.bytes);
@@ -142,8 +142,8 @@ static void look_at(uint64_t number)
 
 static bool write_file(const char *folder, uint64_t number)
 {
-    static uint8_t room[MUTANT_BYTES_MAX];
-    const struct mutant mutant = make(number, room);
+    static uint8_t capacity[MUTANT_BYTES_MAX];
+    const struct mutant mutant = make(number, capacity);
     char path[4096];
     snprintf(path, sizeof(path), "%s/mutant-%llu", folder, (unsigned long long)number);
     FILE *file = fopen(path, "wb");

@@ -125,7 +125,7 @@ static void follow(struct mutant *m, size_t at, uint64_t by)
 
 static bool replace(struct mutant *m, struct span old, const void *fresh, size_t bytes)
 {
-    if (!holds(m, old.at, old.bytes) || bytes > m->room - (m->bytes - old.bytes))
+    if (!holds(m, old.at, old.bytes) || bytes > m->capacity - (m->bytes - old.bytes))
         return false;
     memmove(m->data + old.at + bytes, m->data + old.at + old.bytes, m->bytes - old.at - old.bytes);
     if (bytes)
@@ -168,9 +168,9 @@ static void find_records(const uint8_t *data, size_t bytes, struct records *reco
         if (size < 8 || size > end - at)
             break;
         const uint64_t payload = payload_of(data + at, pf_load32(data + at, swap), size, swap);
-        const size_t whole = payload > end - at - size ? (size_t)(end - at) : size + (size_t)payload;
-        records->all[records->count++] = (struct span){at, whole};
-        at += whole;
+        const size_t complete = payload > end - at - size ? (size_t)(end - at) : size + (size_t)payload;
+        records->all[records->count++] = (struct span){at, complete};
+        at += complete;
     }
     records->end = at < bytes ? at : bytes;
 }
@@ -183,7 +183,7 @@ static struct span pick(struct mutant *m)
     return records.count ? records.all[below(m, records.count)] : (struct span){records.end, 0};
 }
 
-static size_t pick_place(struct mutant *m)
+static size_t pick_position(struct mutant *m)
 {
     const struct span record = pick(m);
     return record.at + (below(m, 4) ? 0 : record.bytes);
@@ -316,12 +316,12 @@ static void repeat(struct mutant *m)
 {
     uint8_t copy[BODY_MAX];
     const struct span record = pick(m);
-    const size_t place = pick_place(m);
+    const size_t position = pick_position(m);
     if (record.bytes > sizeof(copy))
         return;
     memcpy(copy, m->data + record.at, record.bytes);
     for (size_t i = below(m, 8) ? 1 : below(m, 40); i; i--)
-        insert(m, place, copy, record.bytes);
+        insert(m, position, copy, record.bytes);
 }
 
 static void move(struct mutant *m)
@@ -332,7 +332,7 @@ static void move(struct mutant *m)
         return;
     memcpy(copy, m->data + record.at, record.bytes);
     if (replace(m, record, NULL, 0))
-        insert(m, pick_place(m), copy, record.bytes);
+        insert(m, pick_position(m), copy, record.bytes);
 }
 
 /* A record of the other recording, in its own byte order but for the header. */
@@ -348,7 +348,7 @@ static void splice(struct mutant *m)
     if (swap != swaps(m))
         put_header(m, copy, pf_load32(record, swap), pf_load16(record + 6, swap));
     if (below(m, 2))
-        insert(m, pick_place(m), copy, bytes);
+        insert(m, pick_position(m), copy, bytes);
     else
         (void)replace(m, pick(m), copy, bytes);
 }
@@ -376,7 +376,7 @@ static void add_feature(struct mutant *m)
     put_header(m, record, HEADER_FEATURE, 16 + bytes);
     put64(m, record + 8, below(m, 2) ? below(m, 36) : numbers[below(m, PF_COUNT(numbers))]);
     put_body(m, record + 16, bytes);
-    insert(m, pick_place(m), record, 16 + bytes);
+    insert(m, pick_position(m), record, 16 + bytes);
 }
 
 /* Where an attr stands: in the section of a file, or in a HEADER_ATTR record; 0: none was met. */
@@ -419,7 +419,7 @@ static void add_attr(struct mutant *m)
     put_body(m, record + 8 + attr_bytes, ids);
     if (below(m, 2))
         record[8 + 24 + below(m, 8)] ^= (uint8_t)(1u << below(m, 8));
-    insert(m, pick_place(m), record, 8 + attr_bytes + ids);
+    insert(m, pick_position(m), record, 8 + attr_bytes + ids);
 }
 
 /* A record with bytes behind it, of which there may be fewer or more than it states. */
@@ -432,7 +432,7 @@ static void add_payload(struct mutant *m)
     put_body(m, record, sizeof(record));
     put_header(m, record, aux ? AUXTRACE : TRACING_DATA, size);
     put64(m, record + 8, aux || !swaps(m) == !PF_NATIVE_BIG_ENDIAN ? stated : stated << 32);
-    insert(m, pick_place(m), record, size + bytes);
+    insert(m, pick_position(m), record, size + bytes);
 }
 
 /* Records as a compressed one, whose stream ends there or goes on. */
@@ -440,14 +440,14 @@ static void compress(struct mutant *m)
 {
     static struct records records;
     static uint8_t record[16 + 65536];
-    const size_t header = below(m, 2) ? 8 : 16, room = UINT16_MAX - header - 7;
+    const size_t header = below(m, 2) ? 8 : 16, capacity = UINT16_MAX - header - 7;
     find_records(m->data, m->bytes, &records);
     if (!records.count)
         return;
     const size_t first = below(m, records.count), last = first + below(m, records.count - first);
     const struct span all = {records.all[first].at,
                              records.all[last].at + records.all[last].bytes - records.all[first].at};
-    const size_t bytes = ZSTD_compress(record + header, room, m->data + all.at, all.bytes, 1);
+    const size_t bytes = ZSTD_compress(record + header, capacity, m->data + all.at, all.bytes, 1);
     if (ZSTD_isError(bytes))
         return;
     const size_t padding = header == 8 ? 0 : (size_t)(-bytes & 7), size = header + bytes + padding;
@@ -491,7 +491,7 @@ static void change_rest(struct mutant *m)
 
 static void cut(struct mutant *m)
 {
-    const size_t at = below(m, 2) ? pick_place(m) : below(m, m->bytes);
+    const size_t at = below(m, 2) ? pick_position(m) : below(m, m->bytes);
     if (at >= STREAM_HEADER && below(m, 4) == 0)
         m->bytes = at;
 }

@@ -10,7 +10,7 @@
 struct mutant {
     uint8_t *data;
     size_t bytes;
-    size_t room;
+    size_t capacity;
     const uint8_t *other; /* another recording, that lends records and features */
     size_t other_bytes;
     uint64_t chance; /* the same number makes the same of the same bytes */

@@ -41,7 +41,7 @@ static int convert(struct perfile_reader *reader, const char *version, struct pe
     return fd;
 }
 
-static bool is_sound(int fd, const struct perfile_edit_report *report, const char *what)
+static bool is_valid(int fd, const struct perfile_edit_report *report, const char *what)
 {
     const struct perfile_record *record;
     struct perfile_reader *reader;
@@ -54,12 +54,12 @@ static bool is_sound(int fd, const struct perfile_edit_report *report, const cha
         return false;
     }
     const struct perfile_counts *counts = perfile_reader_counts(reader);
-    const bool sound = counts->losses == 0 && counts->unknown == 0 && counts->samples == report->samples_kept;
-    if (!sound)
+    const bool valid = counts->losses == 0 && counts->unknown == 0 && counts->samples == report->samples_kept;
+    if (!valid)
         printf("%s: %" PRIu64 " losses, %" PRIu64 " unknown records, %" PRIu64 " samples of %" PRIu64 "\n", what,
                counts->losses, counts->unknown, counts->samples, report->samples_kept);
     perfile_close(reader);
-    return sound;
+    return valid;
 }
 
 static bool is_done(int fd, const char *version, const char *what)
@@ -92,7 +92,7 @@ static void try(const char *path, const char *version)
     if (perfile_open_path(path, NULL, &reader, NULL) < 0)
         return; /* no recording */
     const int fd = convert(reader, version, &report, what);
-    failures += fd < 0 || !is_sound(fd, &report, what) || !is_done(fd, version, what);
+    failures += fd < 0 || !is_valid(fd, &report, what) || !is_done(fd, version, what);
     written++;
     if (fd >= 0)
         close(fd);

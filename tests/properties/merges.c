@@ -166,8 +166,8 @@ static void expect(const char *what, const char *path, const char *other, const 
                    bool without_ids)
 {
     struct content got;
-    const bool sound = look(output, without_ids, &got);
-    if (sound && same(wanted, &got, others))
+    const bool valid = look(output, without_ids, &got);
+    if (valid && same(wanted, &got, others))
         return;
     printf("%s %s %s: %" PRIu64 " samples and %" PRIu64 " others, not %" PRIu64 " and %" PRIu64 "%s%s\n", what, path,
            other ? other : "", got.samples, got.others, wanted->samples, wanted->others,

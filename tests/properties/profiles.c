@@ -28,7 +28,7 @@ static void *or_die(void *pointer)
 
 struct text {
     char *data;
-    size_t used, room;
+    size_t used, capacity;
 };
 
 static void __attribute__((format(printf, 2, 3))) put(struct text *text, const char *format, ...)
@@ -37,8 +37,8 @@ static void __attribute__((format(printf, 2, 3))) put(struct text *text, const c
     va_start(list, format);
     const size_t bytes = (size_t)vsnprintf(NULL, 0, format, list);
     va_end(list);
-    if (text->used + bytes + 1 > text->room)
-        text->data = or_die(realloc(text->data, text->room = 2 * (text->used + bytes) + 64));
+    if (text->used + bytes + 1 > text->capacity)
+        text->data = or_die(realloc(text->data, text->capacity = 2 * (text->used + bytes) + 64));
     va_start(list, format);
     vsnprintf(text->data + text->used, bytes + 1, format, list);
     va_end(list);
@@ -135,13 +135,13 @@ static void put_frames(const struct perfile_profile *profile, uint32_t node, str
 /* The first of those with the most samples that the recording tells of. */
 static size_t main_event(const struct perfile_profile *profile)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     size_t found = 0;
     for (size_t i = 0; i < perfile_profile_event_count(profile); i++) {
         GET(perfile_profile_event, event, profile, i);
         GET(perfile_profile_value_type, value_type, profile, event.first_value);
-        if (value_type.total > most && strcmp(event.name, "[unknown]") != 0)
-            most = value_type.total, found = i;
+        if (value_type.total > max && strcmp(event.name, "[unknown]") != 0)
+            max = value_type.total, found = i;
     }
     return found;
 }
@@ -406,7 +406,7 @@ static int print_text(struct perfile_profile *profile, bool numbered)
     return 0;
 }
 
-static struct perfile_profile *open_whole(const char *path, const char *like, unsigned threads)
+static struct perfile_profile *open_complete(const char *path, const char *like, unsigned threads)
 {
     struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
     options.path = like;
@@ -419,9 +419,9 @@ static struct perfile_profile *open_whole(const char *path, const char *like, un
 
 static int print_content(char **paths, int count)
 {
-    struct perfile_profile *sum = open_whole(paths[1], paths[0], 1);
+    struct perfile_profile *sum = open_complete(paths[1], paths[0], 1);
     for (int i = 2; i < count; i++) {
-        struct perfile_profile *more = open_whole(paths[i], paths[0], 1), *merged = merge(sum, more);
+        struct perfile_profile *more = open_complete(paths[i], paths[0], 1), *merged = merge(sum, more);
         perfile_profile_close(sum);
         perfile_profile_close(more);
         sum = merged;
@@ -444,7 +444,7 @@ static int differ(const char *rule, struct perfile_profile *a, struct perfile_pr
 
 static int check_rules(const char *first, const char *second)
 {
-    struct perfile_profile *a = open_whole(first, first, 1), *b = open_whole(second, second, 1);
+    struct perfile_profile *a = open_complete(first, first, 1), *b = open_complete(second, second, 1);
     struct perfile_profile *alone = merge(a, NULL), *ab = merge(a, b), *ba = merge(b, a);
     struct perfile_profile *ab_a = merge(ab, a), *ba_in_a = merge(a, ba);
     const struct perfile_profile *three[] = {a, b, a};
@@ -472,7 +472,8 @@ int main(int count, char **arguments)
     if (strcmp(what, "report") == 0)
         return report(arguments[2]);
     if (strcmp(what, "dump") == 0 && count == 4)
-        return print_text(open_whole(arguments[3], arguments[3], (unsigned)strtoul(arguments[2] + 2, NULL, 10)), true);
+        return print_text(open_complete(arguments[3], arguments[3], (unsigned)strtoul(arguments[2] + 2, NULL, 10)),
+                          true);
     if (strcmp(what, "content") == 0 && count > 3)
         return print_content(arguments + 2, count - 2);
     if (strcmp(what, "rules") == 0 && count == 4)

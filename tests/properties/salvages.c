@@ -15,7 +15,7 @@
 #include <perfile/analysis.h>
 #include <perfile/edit.h>
 
-enum { SOUND = 0, DAMAGED = 1, FAILED = 3, TIMEOUT_SECONDS = 60 };
+enum { VALID = 0, DAMAGED = 1, FAILED = 3, TIMEOUT_SECONDS = 60 };
 
 struct text {
     FILE *stream;
@@ -23,7 +23,7 @@ struct text {
     size_t bytes;
 };
 
-static struct text said, printed;
+static struct text stated, printed;
 
 static void begin(struct text *text)
 {
@@ -45,7 +45,7 @@ static void say(void *context, const struct perfile_diagnostic *diagnostic)
 
 static int fail(const char *what, const struct perfile_error *error)
 {
-    fprintf(said.stream, "%s: %d: %s\n", what, error->code, error->message);
+    fprintf(stated.stream, "%s: %d: %s\n", what, error->code, error->message);
     return FAILED;
 }
 
@@ -54,8 +54,8 @@ static int status_of(const struct perfile_reader *reader)
 {
     const struct perfile_counts *counts = perfile_reader_counts(reader);
     if (!counts->losses && !counts->bytes_lost && !counts->damaged)
-        return SOUND;
-    fprintf(said.stream, "damaged in %" PRIu64 " places: %" PRIu64 " bytes lost, %" PRIu64 " records not decoded\n",
+        return VALID;
+    fprintf(stated.stream, "damaged in %" PRIu64 " places: %" PRIu64 " bytes lost, %" PRIu64 " records not decoded\n",
             counts->losses, counts->bytes_lost, counts->damaged);
     return DAMAGED;
 }
@@ -114,7 +114,7 @@ static int copy(const struct copy *how, struct perfile_reader *reader, const cha
     options.mode = how->mode;
     options.no_sync = true;
     options.diagnostic = say;
-    options.diagnostic_context = said.stream;
+    options.diagnostic_context = stated.stream;
     int result = perfile_writer_open_path(target, &options, &writer, &error);
     if (result == 0)
         result = how->edit(reader, writer, &error);
@@ -131,7 +131,7 @@ static int answer(const char *verb, const char *path, const char *target)
     struct perfile_error error = {0};
     int status = FAILED;
     options.diagnostic = say;
-    options.diagnostic_context = said.stream;
+    options.diagnostic_context = stated.stream;
     if (perfile_open_path(path, &options, &reader, &error) < 0)
         return fail("open", &error);
     if (strcmp(verb, "script") == 0)
@@ -146,21 +146,21 @@ static int answer(const char *verb, const char *path, const char *target)
 int main(void)
 {
     char *line = NULL, *rest;
-    size_t room = 0;
-    while (getline(&line, &room, stdin) > 0) {
+    size_t capacity = 0;
+    while (getline(&line, &capacity, stdin) > 0) {
         const char *verb = strtok_r(line, "\t\n", &rest);
         const char *path = strtok_r(NULL, "\t\n", &rest);
-        begin(&said);
+        begin(&stated);
         begin(&printed);
         alarm(TIMEOUT_SECONDS);
         const int status = verb && path ? answer(verb, path, strtok_r(NULL, "\t\n", &rest)) : FAILED;
         alarm(0);
-        if (fclose(said.stream) || fclose(printed.stream))
+        if (fclose(stated.stream) || fclose(printed.stream))
             abort();
-        printf("%d %zu %zu\n", status, said.bytes, printed.bytes);
-        fwrite(said.data, 1, said.bytes, stdout);
+        printf("%d %zu %zu\n", status, stated.bytes, printed.bytes);
+        fwrite(stated.data, 1, stated.bytes, stdout);
         fwrite(printed.data, 1, printed.bytes, stdout);
-        free(said.data);
+        free(stated.data);
         free(printed.data);
         if (fflush(stdout) != 0)
             return EXIT_FAILURE;

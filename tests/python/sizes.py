@@ -65,7 +65,7 @@ class Needs:
 
     def resolver(self):
         resolver = made(lib.perfile_resolver_open, self.reader, self.session(), None)
-        lib.perfile_resolver_frames(resolver, byref(abi.perfile_place()), byref(ctypes.c_uint32()), 1, None)
+        lib.perfile_resolver_frames(resolver, byref(abi.perfile_location()), byref(ctypes.c_uint32()), 1, None)
         return resolver
 
     def table(self):

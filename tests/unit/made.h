@@ -63,10 +63,10 @@ static inline void made_name(struct made *m, const char *text)
 static inline void made_text(struct made *m, const char *text, size_t align)
 {
     size_t length = strlen(text) + 1;
-    size_t room = (length + align - 1) / align * align;
-    made_u32(m, (uint32_t)room);
+    size_t capacity = (length + align - 1) / align * align;
+    made_u32(m, (uint32_t)capacity);
     made_name(m, text);
-    made_fill(m, 0, room - length);
+    made_fill(m, 0, capacity - length);
 }
 
 /* A block of exactly that size, so that a sanitizer sees every byte too far. Free it. */

@@ -37,10 +37,10 @@ static inline void put_bytes(struct blob *b, const void *data, size_t bytes)
         put(b, ((const uint8_t *)data)[i], 1);
 }
 
-static inline void patch32(struct blob *b, size_t place, uint32_t value)
+static inline void patch32(struct blob *b, size_t position, uint32_t value)
 {
     size_t used = b->used;
-    b->used = place;
+    b->used = position;
     put(b, value, 4);
     b->used = used;
 }

@@ -130,11 +130,11 @@ static inline bool made_sysfs(char *root, const struct made_file *files)
     return made;
 }
 
-static inline int made_remove_one(const char *path, const struct stat *status, int flag, struct FTW *place)
+static inline int made_remove_one(const char *path, const struct stat *status, int flag, struct FTW *position)
 {
     (void)status;
     (void)flag;
-    (void)place;
+    (void)position;
     return remove(path);
 }
 

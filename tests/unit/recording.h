@@ -15,14 +15,14 @@ enum {
 struct recording {
     uint8_t *data;
     size_t bytes;
-    size_t room;
+    size_t capacity;
     bool swap;
     uint64_t sample_type;
 };
 
 static inline void recording_bytes(struct recording *r, const void *data, size_t bytes)
 {
-    assert_true(pf_grow(pf_allocator_or_default(NULL), &r->data, &r->room, r->bytes + bytes, 1));
+    assert_true(pf_grow(pf_allocator_or_default(NULL), &r->data, &r->capacity, r->bytes + bytes, 1));
     memcpy(r->data + r->bytes, data, bytes);
     r->bytes += bytes;
 }
@@ -93,7 +93,7 @@ static inline void recording_finish(struct recording *r)
 
 static inline void recording_close(struct recording *r)
 {
-    pf_free(pf_allocator_or_default(NULL), r->data, r->room);
+    pf_free(pf_allocator_or_default(NULL), r->data, r->capacity);
 }
 
 /* The fields of a sample or a trailer, as far as they are used here. */

@@ -414,14 +414,14 @@ static void maps_have_the_build_ids_of_the_recording(void **state)
 
 static uint32_t frame_of(struct perfile_resolver *resolver, uint64_t address, unsigned cpumode, uint32_t flags)
 {
-    struct perfile_place place = PERFILE_PLACE_INIT;
+    struct perfile_location location = PERFILE_LOCATION_INIT;
     uint32_t frame;
-    place.address = address;
-    place.pid = 7;
-    place.cpumode = cpumode;
-    place.flags = flags;
-    assert_int_equal(perfile_resolver_frames(resolver, &place, NULL, 0, &error), 1);
-    assert_int_equal(perfile_resolver_frames(resolver, &place, &frame, 1, &error), 1);
+    location.address = address;
+    location.pid = 7;
+    location.cpumode = cpumode;
+    location.flags = flags;
+    assert_int_equal(perfile_resolver_frames(resolver, &location, NULL, 0, &error), 1);
+    assert_int_equal(perfile_resolver_frames(resolver, &location, &frame, 1, &error), 1);
     return frame;
 }
 
@@ -429,7 +429,7 @@ static void addresses_and_their_frames(void **state)
 {
     struct perfile_frame frame = PERFILE_FRAME_INIT;
     struct perfile_module module = PERFILE_MODULE_INIT;
-    struct perfile_place place = {.size = 0};
+    struct perfile_location location = {.size = 0};
     struct perfile_resolver *resolver;
     struct perfile_session *session;
     struct maker maker;
@@ -452,7 +452,7 @@ static void addresses_and_their_frames(void **state)
     assert_int_equal(frame_of(resolver, 0x1800, 2, PERFILE_RESOLVE_RETURN), user);
     assert_int_equal(perfile_resolver_frame(resolver, frame_of(resolver, 0x1800, 1, 0), &frame), 0);
     assert_int_equal(frame.kind, PERFILE_FRAME_UNKNOWN);
-    assert_int_equal(perfile_resolver_frames(resolver, &place, NULL, 0, &error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(perfile_resolver_frames(resolver, &location, NULL, 0, &error), PERFILE_ERROR_ARGUMENT);
     assert_int_equal(perfile_resolver_frame(resolver, 1000, &frame), PERFILE_ERROR_ARGUMENT);
     assert_null(perfile_resolver_label(resolver, 1000));
     perfile_resolver_close(resolver);
@@ -488,7 +488,7 @@ static void see(void *context, const struct perfile_profile *profile)
     seen->count++;
 }
 
-static struct seen snapshots_of(unsigned samples, unsigned threads, uint64_t most_rows)
+static struct seen snapshots_of(unsigned samples, unsigned threads, uint64_t max_rows)
 {
     struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
     struct seen seen = {.grows = true};
@@ -503,7 +503,7 @@ static struct seen snapshots_of(unsigned samples, unsigned threads, uint64_t mos
     options.snapshot = see;
     options.snapshot_context = &seen;
     options.snapshot_ms = 1;
-    options.snapshot_rows = most_rows;
+    options.snapshot_rows = max_rows;
     struct perfile_profile *profile = finish_profile(&maker, &options);
     assert_int_equal(perfile_profile_sample_count(profile), samples < 0x1000 ? samples : 0x1000);
     perfile_profile_close(profile);

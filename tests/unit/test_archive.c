@@ -183,14 +183,14 @@ static void test_nothing(void **state)
 }
 
 /* The name of the folder in the cache that is being made, without its random end; "" when there is none. */
-static void folder_being_made(char *path, size_t room)
+static void folder_being_made(char *path, size_t capacity)
 {
     const struct dirent *item;
     DIR *cache = opendir(made_path("perfile"));
     *path = 0;
     while (cache && (item = readdir(cache)))
         if (strchr(item->d_name, '.') && strstr(item->d_name, "archive-"))
-            snprintf(path, room, "%s/perfile/%.*s", made_directory, (int)strcspn(item->d_name, "."), item->d_name);
+            snprintf(path, capacity, "%s/perfile/%.*s", made_directory, (int)strcspn(item->d_name, "."), item->d_name);
     if (cache)
         closedir(cache);
 }
@@ -207,7 +207,7 @@ static void win_the_race(void *context, const char *text)
     fclose(fopen(file, "w"));
 }
 
-static void test_race_leaves_nothing_behind(void **state)
+static void test_race_leaves_nothing_after(void **state)
 {
     (void)state;
     char *directory, left[512];
@@ -261,7 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_inner_archive, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_cut, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_nothing, open_world, close_world),
-        cmocka_unit_test_setup_teardown(test_race_leaves_nothing_behind, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_race_leaves_nothing_after, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_too_many_members, open_world, close_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void markers_are_no_addresses(void **state)
     assert_int_equal(count, PF_COUNT(modes));
 }
 
-static void cookie_is_taken_off(void **state)
+static void cookie_is_consumed_off(void **state)
 {
     (void)state;
     const uint64_t values[] = {0x1000, PERFILE_CONTEXT_USER_DEFERRED, 77};
@@ -102,7 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(markers_are_no_addresses),
-        cmocka_unit_test(cookie_is_taken_off),
+        cmocka_unit_test(cookie_is_consumed_off),
         cmocka_unit_test(branches_are_the_user_part),
         cmocka_unit_test(held_samples_go_by_thread_oldest_first),
     };

@@ -165,7 +165,7 @@ static void options_for_all_events_change_each(void **state)
     options.flags = PERFILE_RECORDER_ALL_KERNEL | PERFILE_RECORDER_KERNEL_CALLCHAINS;
     attr = attr_of("cpu-clock", &options);
     assert_true(attr->exclude_user && !attr->exclude_kernel && attr->exclude_callchain_user);
-    assert_true(chosen.items[0].exclude_given); /* it is refused rather than recorded without the kernel */
+    assert_true(chosen.items[0].exclude_is_explicit); /* it is refused rather than recorded without the kernel */
     options.flags = PERFILE_RECORDER_NO_SAMPLES | PERFILE_RECORDER_NO_BUILD_IDS;
     attr = attr_of("cpu-clock", &options);
     assert_true(!attr->freq && !attr->sample_period_or_freq && !chosen.items[chosen.tracking].attr.build_id);

@@ -482,7 +482,7 @@ static void test_guests(void **state)
     const struct perfile_id_index index = {
         .nr = 1, .entries = {.data = (const uint8_t *)entry, .count = 1}, .guests = {(const uint8_t *)guest, 1, false}};
     const struct perfile_auxtrace_error fault = {.error_type = 1, .fmt = 2, .time = 8, .msg = "lost", .machine_pid = 3};
-    struct perfile_auxtrace_error told;
+    struct perfile_auxtrace_error notify;
     struct edited made = start(&attr);
     (void)state;
     put(&made, PERFILE_RECORD_ID_INDEX, 0, &index, sizeof(index));
@@ -490,9 +490,9 @@ static void test_guests(void **state)
     convert_for(&made, "5.0");
     assert_int_equal(expect(&made, PERFILE_RECORD_ID_INDEX)->bytes, 16 + 32);
     const struct perfile_record *record = expect(&made, PERFILE_RECORD_AUXTRACE_ERROR);
-    assert_int_equal(perfile_record_decode(made.reader, record, &told, sizeof(told), NULL), 0);
-    assert_int_equal(told.fmt, 0);
-    assert_string_equal(told.msg, "lost");
+    assert_int_equal(perfile_record_decode(made.reader, record, &notify, sizeof(notify), NULL), 0);
+    assert_int_equal(notify.fmt, 0);
+    assert_string_equal(notify.msg, "lost");
     assert_int_equal(record->bytes, 104);
     edited_end(&made);
 }
@@ -578,13 +578,13 @@ static void test_build_ids_in_stream(void **state)
 /* ---- unwind ---- */
 
 static int unwind(void *context, struct perfile_session *session, const struct perfile_sample *sample,
-                  uint64_t *addresses, size_t room)
+                  uint64_t *addresses, size_t capacity)
 {
     const struct perfile_map *map = perfile_space_find(perfile_session_space(session, 1), 0x1100);
     unsigned *calls = context;
     assert_non_null(map); /* which was written behind the sample */
     assert_string_equal(map->filename, libc.filename);
-    assert_true(room >= 2);
+    assert_true(capacity >= 2);
     assert_int_equal(sample->stack_user.bytes, 16);
     addresses[0] = sample->ip;
     addresses[1] = 0x20;
@@ -599,13 +599,13 @@ static void test_unwind(void **state)
                                       .sample_regs_user = 1,
                                       .sample_stack_user = 16};
     const uint64_t kernel[] = {PERFILE_CONTEXT_KERNEL, 0x100},
-                   whole[] = {PERFILE_CONTEXT_KERNEL, 0x100, PERFILE_CONTEXT_USER, 0x1100, 0x20};
+                   complete[] = {PERFILE_CONTEXT_KERNEL, 0x100, PERFILE_CONTEXT_USER, 0x1100, 0x20};
     struct perfile_convert_options options = PERFILE_CONVERT_OPTIONS_INIT;
     struct perfile_sample sample = {.ip = 0x1100,
                                     .time = 9,
                                     .callchain = words_of(kernel, 2),
                                     .regs_user = {.abi = 2, .mask = 1, .values = words_of(kernel, 1)},
-                                    .stack_user = {(const uint8_t *)whole, 16, 16, 16}};
+                                    .stack_user = {(const uint8_t *)complete, 16, 16, 16}};
     struct edited made = start(&attr);
     unsigned calls = 0;
     (void)state;
@@ -619,7 +619,7 @@ static void test_unwind(void **state)
     assert_int_equal(perfile_event_get(made.reader, 0)->attr->exclude_callchain_user, 0);
     expect(&made, PERFILE_RECORD_MMAP2);
     sample = expect_sample(&made);
-    expect_words(&sample.callchain, whole, 5);
+    expect_words(&sample.callchain, complete, 5);
     sample = expect_sample(&made);
     expect_words(&sample.callchain, kernel, 2);
     assert_int_equal(made.report.samples_unwound, 1);

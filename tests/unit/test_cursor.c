@@ -97,18 +97,18 @@ static void test_sums_and_products(void **state)
 static void test_wide_products(void **state)
 {
     (void)state;
-    const uint64_t most = UINT64_MAX;
+    const uint64_t max = UINT64_MAX;
     uint64_t high, low;
-    pf_multiply_wide(most, most, &high, &low);
-    assert_true(high == most - 1 && low == 1);
+    pf_multiply_wide(max, max, &high, &low);
+    assert_true(high == max - 1 && low == 1);
     pf_multiply_wide((uint64_t)1 << 63, 6, &high, &low);
     assert_true(high == 3 && low == 0);
     pf_multiply_wide(0xdeadbeefcafef00d, 0x123456789abcdef1, &high, &low);
     assert_true(high == 0xfd5bdeeeb2a05a3 && low == 0x3e24057f49b7423d);
-    assert_true(pf_product_within(most, most - 1, most, most));
-    assert_true(pf_product_within(most, most, most, most));
-    assert_false(pf_product_within(most, most, most, most - 1));
-    assert_true(pf_product_within(0, most, 0, 1));
+    assert_true(pf_product_within(max, max - 1, max, max));
+    assert_true(pf_product_within(max, max, max, max));
+    assert_false(pf_product_within(max, max, max, max - 1));
+    assert_true(pf_product_within(0, max, 0, 1));
     assert_false(pf_product_within(1, 7, 2, 3));
 }
 

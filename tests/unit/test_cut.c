@@ -212,7 +212,7 @@ static struct edited start_build(int32_t others)
 }
 
 /* With so many others that those who are over are forgotten meanwhile, and with none. */
-static void test_who_is_over_is_left_out(void **state)
+static void test_owner_is_over_is_left_out(void **state)
 {
     static const int32_t kept[] = {1, 2, 2, 3, 2, 5, 5}; /* tids; all of 2, whose name 3 has */
     const struct perfile_filter filter = {sizeof(filter), .time = "0.0009,"};
@@ -400,7 +400,7 @@ static void test_invalid_feature_number(void **state)
 }
 
 /* Once: not as a feature of the recording, and again with the record that tells it. */
-static void test_told_feature_is_copied_once(void **state)
+static void test_reported_feature_is_copied_once(void **state)
 {
     static const uint8_t entry[64] = {[6] = 64, [7] = 0};
     const uint8_t *data;
@@ -420,8 +420,8 @@ int main(void)
         cmocka_unit_test(test_samples_that_do_not_say_stay),
         cmocka_unit_test(test_unwritten_sample_is_not_kept),
         cmocka_unit_test(test_invalid_feature_number),
-        cmocka_unit_test(test_told_feature_is_copied_once),
-        cmocka_unit_test(test_who_is_over_is_left_out),
+        cmocka_unit_test(test_reported_feature_is_copied_once),
+        cmocka_unit_test(test_owner_is_over_is_left_out),
         cmocka_unit_test(test_number_that_comes_again),
         cmocka_unit_test(test_parent_that_is_over_stays),
         cmocka_unit_test(test_late_sample_keeps_its_process),

@@ -50,7 +50,7 @@ static const char *items(void)
     return text;
 }
 
-static void records_are_given_to_who_asks(void **state)
+static void records_are_passed_to_owner_asks(void **state)
 {
     static const struct perfile_filter late = {.time = "0.000000020,"};
     (void)state;
@@ -155,7 +155,7 @@ static void synthesized_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_given_to_who_asks),
+        cmocka_unit_test(records_are_passed_to_owner_asks),
         cmocka_unit_test(absent_fields),
         cmocka_unit_test(pid_of_a_task_that_is_gone),
         cmocka_unit_test(synthesized_samples),

@@ -10,7 +10,7 @@
 #include "made.h"
 #include "counting.h"
 
-enum { MOST_PROFILES = 16, MOST_FRAMES = 64, TEXT = 1 << 16 };
+enum { MAX_PROFILES = 16, MAX_FRAMES = 64, TEXT = 1 << 16 };
 
 /* A stack, outermost first: "main;libc:memcpy" is of the modules prog and libc; "!f" has none; NULL ends a list. */
 struct stack {
@@ -23,7 +23,7 @@ struct stack {
 struct making {
     char text[TEXT];
     size_t used;
-    char names[MOST_FRAMES][64];
+    char names[MAX_FRAMES][64];
     unsigned functions, nodes, modules;
     char module_names[8][64];
 };
@@ -61,7 +61,7 @@ static unsigned frame_number(struct making *m, const char *frame, const char *pr
         i++;
     if (i == m->functions) {
         const unsigned number = module_number(m, module);
-        assert_true(m->functions < MOST_FRAMES);
+        assert_true(m->functions < MAX_FRAMES);
         snprintf(m->names[m->functions++], 64, "%s", name);
         const char *text = colon ? colon + 1 : frame;
         put(m, "F\t%s\t\\N\t%s\t\\N\t0\t0\t%u\t0\t0\n", strcmp(text, "?") ? text : "\\N", text, number);
@@ -110,7 +110,7 @@ static struct perfile_profile *make(const char *program, const struct stack *sta
 
 /* `count` of each side, all of a side alike but for a sample more or less of each stack. */
 struct sides {
-    struct perfile_profile *profiles[MOST_PROFILES];
+    struct perfile_profile *profiles[MAX_PROFILES];
     size_t count;
     struct perfile_diff_options options;
     struct perfile_diff *diff;
@@ -393,14 +393,14 @@ static void inlined_into_unseen_callers(void **state)
 /* Into helpers that it calls, or that stand beside it; and back. */
 static void split_functions(void **state)
 {
-    static const struct stack whole[] = {{"main;f", 600}, {"main;h", 300}, {"main;other", 200}, {NULL, 0}};
+    static const struct stack complete[] = {{"main;f", 600}, {"main;h", 300}, {"main;other", 200}, {NULL, 0}};
     static const struct stack split[] = {{"main;f", 250}, {"main;f;first", 150}, {"main;f;second", 200},
                                          {"main;h", 150}, {"main;beside", 152},  {"main;other", 200},
                                          {NULL, 0}};
     struct sides s;
     (void)state;
     for (int turned = 0; turned < 2; turned++) {
-        open_sides(&s, 3, turned ? split : whole, turned ? whole : split);
+        open_sides(&s, 3, turned ? split : complete, turned ? complete : split);
         compare(&s);
         assert_int_equal(row_of(s.diff, "f").state, turned ? PERFILE_DIFF_INLINED : PERFILE_DIFF_SPLIT);
         assert_int_equal(row_of(s.diff, "f").verdict, PERFILE_DIFF_SAME);
@@ -420,12 +420,12 @@ static void split_functions(void **state)
 /* Those that a compiler splits keep their names: only a note tells. */
 static void split_by_compilers(void **state)
 {
-    static const struct stack whole[] = {{"main;f", 600}, {"main;g.cold", 200}, {"main;g", 300}, {NULL, 0}};
+    static const struct stack complete[] = {{"main;f", 600}, {"main;g.cold", 200}, {"main;g", 300}, {NULL, 0}};
     static const struct stack split[] = {
         {"main;f", 250}, {"main;f;f.part.0", 350}, {"main;g.cold", 200}, {"main;g", 300}, {NULL, 0}};
     struct sides s;
     (void)state;
-    open_sides(&s, 3, whole, split);
+    open_sides(&s, 3, complete, split);
     compare(&s);
     assert_int_equal(row_of(s.diff, "f").state, PERFILE_DIFF_SPLIT);
     assert_string_equal(row_of(s.diff, "f").other, "f.part.0");
@@ -433,7 +433,7 @@ static void split_by_compilers(void **state)
     assert_int_equal(row_of(s.diff, "g").state, PERFILE_DIFF_BOTH);
     assert_true(has_note(s.diff, "f.part.0 is a part of f") && !has_note(s.diff, "g.cold"));
     close_sides(&s);
-    open_sides(&s, 3, split, whole);
+    open_sides(&s, 3, split, complete);
     compare(&s);
     assert_true(has_note(s.diff, "f.part.0 is not apart from f any more"));
     close_sides(&s);
@@ -560,14 +560,14 @@ static void false_alarms_are_rare(void **state)
 {
     static const struct {
         size_t n, m;
-        unsigned most;
+        unsigned max;
     } sizes[] = {{3, 3, 15}, {5, 5, 15}, {5, 1, 30}};
     (void)state;
     for (int i = 0; i < 3; i++) {
         unsigned found = 0;
         for (int k = 0; k < 300; k++)
             found += has_verdict(sizes[i].n, sizes[i].m);
-        if (found > sizes[i].most)
+        if (found > sizes[i].max)
             fail_msg("%zu against %zu: %u of 300", sizes[i].n, sizes[i].m, found);
     }
 }

@@ -14,7 +14,7 @@ static void test_message(void **state)
     assert_string_equal(error.message, "MMAP2 record at 0x1a3f8: no NUL within 40 bytes");
 }
 
-static void test_without_place_or_taker(void **state)
+static void test_without_position_or_taker(void **state)
 {
     (void)state;
     struct perfile_error error;
@@ -59,7 +59,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_token),
         cmocka_unit_test(test_message),
-        cmocka_unit_test(test_without_place_or_taker),
+        cmocka_unit_test(test_without_position_or_taker),
         cmocka_unit_test(test_long_texts_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

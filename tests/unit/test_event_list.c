@@ -137,11 +137,11 @@ static void modifiers_are_those_of_perf(void **state)
         assert_int_equal(event->attr.exclude_host, rows[i].host);
         assert_int_equal(event->attr.exclude_guest, rows[i].guest);
         assert_int_equal(event->attr.precise_ip, rows[i].precise);
-        assert_int_equal(event->exclude_given, rows[i].user || rows[i].kernel || rows[i].hv || i == 6);
+        assert_int_equal(event->exclude_is_explicit, rows[i].user || rows[i].kernel || rows[i].hv || i == 6);
         assert_string_equal(event->name, rows[i].text);
     }
-    assert_true(one(guest, "cycles:P")->precise_most);
-    assert_false(one(guest, "cycles:ppp")->precise_most);
+    assert_true(one(guest, "cycles:P")->precise_max);
+    assert_false(one(guest, "cycles:ppp")->precise_max);
     const struct pf_listed_event *event = one(guest, "cpu-clock:DeS");
     assert_true(event->attr.pinned && event->attr.exclusive && event->sample_read);
 }
@@ -300,7 +300,7 @@ static void wildcards_of_tracepoints(void **state)
     assert_int_equal(choose(server, "cpu-clock,sched:*,page-faults"), 0);
     assert_int_equal(chosen.count, 4);
     for (size_t i = 0; i < chosen.count; i++)
-        assert_int_equal(chosen.items[i].place, "\0\1\1\2"[i]);
+        assert_int_equal(chosen.items[i].position, "\0\1\1\2"[i]);
 }
 
 /* ---- what there is not ------------------------------------------------------------------------------------------- */

@@ -321,7 +321,7 @@ static void make_file2(struct made *m)
     "\"cpus\":[{\"core_id\":0,\"socket_id\":4294967295},"                                                              \
     "{\"core_id\":1,\"socket_id\":4294967295}]"
 
-static const struct whole {
+static const struct complete {
     uint32_t number;
     void (*make)(struct made *m);
     const char *json;
@@ -407,28 +407,28 @@ static int show(uint32_t number, struct pf_cursor *c, struct shown *s, struct pe
     return pf_feature_emit(number, "X", c, &two_cpus, &s->emit, error);
 }
 
-static void check_whole(const struct whole *whole, bool swap)
+static void check_complete(const struct complete *complete, bool swap)
 {
     struct made m = {.swap = swap};
     struct shown s;
     struct perfile_error error;
-    whole->make(&m);
+    complete->make(&m);
     uint8_t *block = made_block(m.data, m.bytes);
     struct pf_cursor c = pf_cursor_make(block, m.bytes, 0x100, swap);
     shown_open(&s);
-    assert_int_equal(show(whole->number, &c, &s, &error), 0);
-    assert_string_equal(shown_json(&s), whole->json);
-    assert_int_equal(pf_cursor_left(&c), whole->left);
+    assert_int_equal(show(complete->number, &c, &s, &error), 0);
+    assert_string_equal(shown_json(&s), complete->json);
+    assert_int_equal(pf_cursor_left(&c), complete->left);
     shown_close(&s);
     free(block);
 }
 
-static void test_whole_in_both_byte_orders(void **state)
+static void test_complete_in_both_byte_orders(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PF_COUNT(wholes); i++) {
-        check_whole(&wholes[i], false);
-        check_whole(&wholes[i], true);
+        check_complete(&wholes[i], false);
+        check_complete(&wholes[i], true);
     }
 }
 
@@ -709,7 +709,7 @@ static void test_event_desc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_in_both_byte_orders),
+        cmocka_unit_test(test_complete_in_both_byte_orders),
         cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_wrong_anywhere),
         cmocka_unit_test(test_foreign_bytes),

@@ -17,10 +17,10 @@ static const struct pf_range span = {1000000000, 2000000000};
 static struct pf_filter filter;
 static struct perfile_error error;
 
-static int compile(const struct perfile_filter *wanted, const struct pf_range *whole)
+static int compile(const struct perfile_filter *wanted, const struct pf_range *complete)
 {
     error.message[0] = '\0';
-    return pf_filter_open(&filter, wanted, whole, NULL, &error);
+    return pf_filter_open(&filter, wanted, complete, NULL, &error);
 }
 
 static bool passes_time(uint64_t time)
@@ -184,7 +184,7 @@ static void bad_lists_are_named(void **state)
     refuses(&(struct perfile_filter){.comms = ","}, PERFILE_ERROR_ARGUMENT, "empty");
 }
 
-static void all_that_is_given_must_match(void **state)
+static void all_that_is_passed_must_match(void **state)
 {
     (void)state;
     struct perfile_event event = {.name = "sched:sched_switch"};
@@ -208,16 +208,16 @@ static void all_that_is_given_must_match(void **state)
     pf_filter_close(&filter);
 }
 
-static char told[256];
+static char notify[256];
 
-static void tell(void *context, const char *text)
+static void report_notes(void *context, const char *text)
 {
     (void)context;
-    snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s\n", text);
+    snprintf(notify + strlen(notify), sizeof(notify) - strlen(notify), "%s\n", text);
 }
 
 /* Nothing says that these are not wanted: they pass, and are told of. */
-static void what_is_not_said_passes(void **state)
+static void what_is_not_stated_passes(void **state)
 {
     (void)state;
     const struct perfile_filter wanted = {.time = "1,2", .cpus = "1", .pids = "10", .tids = "11", .comms = "make"};
@@ -231,15 +231,15 @@ static void what_is_not_said_passes(void **state)
     other = silent;
     other.cpu = 1;
     assert_true(pf_filter_passes(&filter, &other));
-    told[0] = 0;
-    pf_filter_tell(&filter, tell, NULL);
-    assert_string_equal(told, "samples without a time, which the filter by time keeps: 2\n"
-                              "samples without a CPU, which the filter by CPU keeps: 1\n"
-                              "samples without a process and thread, which the filters by these keep: 2\n");
+    notify[0] = 0;
+    pf_filter_notify(&filter, report_notes, NULL);
+    assert_string_equal(notify, "samples without a time, which the filter by time keeps: 2\n"
+                                "samples without a CPU, which the filter by CPU keeps: 1\n"
+                                "samples without a process and thread, which the filters by these keep: 2\n");
     pf_filter_close(&filter);
 }
 
-static void event_names_are_whole(void **state)
+static void event_names_are_complete(void **state)
 {
     (void)state;
     struct perfile_event event = {.name = "sched:sched_switch"};
@@ -279,34 +279,34 @@ static void durations(void **state)
     }
 }
 
-static void tell_unmatched(void *context, const struct perfile_unmatched *unmatched)
+static void report_unmatched(void *context, const struct perfile_unmatched *unmatched)
 {
-    const size_t used = strlen(told);
+    const size_t used = strlen(notify);
     (void)context;
-    snprintf(told + used, sizeof(told) - used, "%s=%s/%zu ", unmatched->filter ? unmatched->filter : "all",
+    snprintf(notify + used, sizeof(notify) - used, "%s=%s/%zu ", unmatched->filter ? unmatched->filter : "all",
              unmatched->value ? unmatched->value : "", unmatched->known_count);
 }
 
-static void expect_told(const char *expected)
+static void expect_reported(const char *expected)
 {
-    told[0] = '\0';
-    pf_filter_tell_unmatched(&filter, NULL, NULL, tell_unmatched, NULL);
-    assert_string_equal(told, expected);
+    notify[0] = '\0';
+    pf_filter_notify_unmatched(&filter, NULL, NULL, report_unmatched, NULL);
+    assert_string_equal(notify, expected);
 }
 
-static void what_nothing_matched_is_told(void **state)
+static void what_nothing_matched_is_reported(void **state)
 {
     (void)state;
     assert_int_equal(compile(&(struct perfile_filter){.cpus = "1,3", .comms = "make,cc1", .time = "1.5,"}, NULL), 0);
-    expect_told(""); /* there was no sample */
+    expect_reported(""); /* there was no sample */
     assert_false(pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = 2, .comm = "as", .time = 1}));
-    expect_told("time=1.5,/0 cpus=1,3/0 comms=make/1 comms=cc1/1 ");
+    expect_reported("time=1.5,/0 cpus=1,3/0 comms=make/1 comms=cc1/1 ");
     assert_false(pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = 3, .comm = "make", .time = 1}));
-    expect_told("time=1.5,/0 comms=cc1/2 ");
+    expect_reported("time=1.5,/0 comms=cc1/2 ");
     assert_false(pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = 2, .comm = "cc1", .time = 2000000000}));
-    expect_told("all=/0 ");
+    expect_reported("all=/0 ");
     assert_true(pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = 1, .comm = "cc1", .time = 2000000000}));
-    expect_told("");
+    expect_reported("");
     pf_filter_close(&filter);
 }
 
@@ -464,7 +464,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_wanted_passes_all),
-        cmocka_unit_test(what_nothing_matched_is_told),
+        cmocka_unit_test(what_nothing_matched_is_reported),
         cmocka_unit_test(functions_have_short_names),
         cmocka_unit_test(only_parameters_at_the_end_are_dropped),
         cmocka_unit_test(parameters_after_deep_brackets_are_dropped),
@@ -480,9 +480,9 @@ int main(void)
         cmocka_unit_test(bad_times_are_named),
         cmocka_unit_test(cpu_lists),
         cmocka_unit_test(bad_lists_are_named),
-        cmocka_unit_test(all_that_is_given_must_match),
-        cmocka_unit_test(what_is_not_said_passes),
-        cmocka_unit_test(event_names_are_whole),
+        cmocka_unit_test(all_that_is_passed_must_match),
+        cmocka_unit_test(what_is_not_stated_passes),
+        cmocka_unit_test(event_names_are_complete),
         cmocka_unit_test(commas_of_events),
         cmocka_unit_test(durations),
     };

@@ -261,7 +261,7 @@ static void test_kernel(void **state)
 {
     (void)state;
     static const char name[] = "[kernel.kallsyms]";
-    char given[2][512];
+    char passed[2][512];
     expect(name, true, NULL, NULL);
     pf_found_close(&found);
     put("boot/vmlinux-1", OTHER_ID, NULL, 0);
@@ -270,15 +270,15 @@ static void test_kernel(void **state)
     pf_found_close(&found);
     expect(name, false, NULL, NULL); /* which one? */
     pf_found_close(&found);
-    snprintf(given[0], sizeof(given[0]), "%s", put("given/vmlinux", ID, NULL, 0));
-    options.vmlinux = given[0];
+    snprintf(passed[0], sizeof(passed[0]), "%s", put("given/vmlinux", ID, NULL, 0));
+    options.vmlinux = passed[0];
     expect("[kernel.kallsyms]_text", true, "given/vmlinux", NULL);
     assert_false(differs());
     put("given/vmlinux", OTHER_ID, NULL, 0);
     expect(name, true, "boot/vmlinux-2", NULL);
     assert_true(differs());
-    snprintf(given[1], sizeof(given[1]), "%s", made_file("given/kallsyms", "0 T x\n", 6));
-    options.kallsyms = given[1];
+    snprintf(passed[1], sizeof(passed[1]), "%s", made_file("given/kallsyms", "0 T x\n", 6));
+    options.kallsyms = passed[1];
     expect(name, true, "given/kallsyms", NULL);
     pf_found_close(&found);
     options.vmlinux = options.kallsyms = NULL;

@@ -410,11 +410,11 @@ static uint64_t number_at(uint64_t n)
 static void test_numbers(void **state)
 {
     (void)state;
-    enum { MOST = 60000, STEP = 4999 };
+    enum { MAX = 60000, STEP = 4999 };
     const struct perfile_allocator *memory = pf_allocator_or_default(NULL);
     struct pf_numbers numbers = {0};
     size_t bytes = 0;
-    for (uint64_t i = 0; i < MOST; i++) {
+    for (uint64_t i = 0; i < MAX; i++) {
         uint8_t leb[PF_LEB128_BYTES];
         assert_true(pf_numbers_put(&numbers, memory, number_at(i)));
         bytes += (size_t)(pf_leb128_put(leb, number_at(i)) - leb);
@@ -424,12 +424,12 @@ static void test_numbers(void **state)
         for (uint64_t k = 0; k <= i; k++)
             assert_int_equal(pf_numbers_get(&numbers, &reading), number_at(k));
     }
-    assert_int_equal(numbers.count, MOST);
+    assert_int_equal(numbers.count, MAX);
     assert_int_equal(numbers.bytes, bytes);
     struct pf_numbers_reading reading = {0};
-    for (uint64_t k = 0; k < MOST; k++) {
+    for (uint64_t k = 0; k < MAX; k++) {
         assert_int_equal(pf_numbers_get(&numbers, &reading), number_at(k));
-        pf_numbers_forget(&numbers, &reading, memory);
+        pf_numbers_discard(&numbers, &reading, memory);
         assert_ptr_equal(numbers.first, reading.block);
     }
     pf_numbers_close(&numbers, memory);

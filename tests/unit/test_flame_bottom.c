@@ -74,7 +74,7 @@ static void test_threads(void **state)
     pf_bottom_close(&bottom);
 }
 
-static void test_places(void **state)
+static void test_positions(void **state)
 {
     (void)state;
     struct pf_bottom bottom;
@@ -135,7 +135,7 @@ static void test_memory_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options), cmocka_unit_test(test_threads),      cmocka_unit_test(test_places),
+        cmocka_unit_test(test_options), cmocka_unit_test(test_threads),      cmocka_unit_test(test_positions),
         cmocka_unit_test(test_quantum), cmocka_unit_test(test_memory_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,17 +59,17 @@ static void read_file(const struct recording *recording, struct seen *seen)
 }
 
 /* All samples were delivered once, but perhaps not those of first <= index < behind. */
-static void check_others(const struct seen *seen, unsigned first, unsigned behind)
+static void check_others(const struct seen *seen, unsigned first, unsigned after)
 {
     for (unsigned i = 0; i < SAMPLES; i++) {
-        if (i < first || i >= behind)
+        if (i < first || i >= after)
             assert_int_equal(seen->samples[i], 1);
         else
             assert_true(seen->samples[i] <= 1);
     }
 }
 
-static void test_whole(void **state)
+static void test_complete(void **state)
 {
     (void)state;
     for (int swap = 0; swap < 2; swap++) {
@@ -161,13 +161,13 @@ static void test_cut_anywhere(void **state)
     make_file(&f, false);
     for (size_t bytes = f.recording.bytes; bytes-- > RECORDING_DATA_AT;) {
         struct recording cut = f.recording;
-        unsigned whole = 0;
+        unsigned complete = 0;
         cut.bytes = bytes;
-        while (whole < SAMPLES && f.at[whole] + 40 <= bytes)
-            whole++;
+        while (complete < SAMPLES && f.at[complete] + 40 <= bytes)
+            complete++;
         read_file(&cut, &seen);
         for (unsigned i = 0; i < SAMPLES; i++)
-            assert_int_equal(seen.samples[i], i < whole);
+            assert_int_equal(seen.samples[i], i < complete);
         assert_true(seen.counts.losses > 0);
     }
     recording_close(&f.recording);
@@ -222,15 +222,15 @@ static void test_zeroed_page(void **state)
     for (size_t start = RECORDING_DATA_AT; start + 512 < RECORDING_DATA_AT + 40 * SAMPLES - 200; start += 56) {
         struct made_file f;
         struct seen seen;
-        unsigned first = 0, behind = 0;
+        unsigned first = 0, after = 0;
         make_file(&f, false);
         memset(f.recording.data + start, 0, 512);
         while (f.at[first] + 40 <= start)
             first++;
-        while (f.at[behind] < start + 512)
-            behind++;
+        while (f.at[after] < start + 512)
+            after++;
         read_file(&f.recording, &seen);
-        check_others(&seen, first, behind);
+        check_others(&seen, first, after);
         recording_close(&f.recording);
     }
 }
@@ -287,7 +287,7 @@ static void test_found_where_it_was_lost(void **state)
 }
 
 /* The size of the attrs is too large: those before the records are attrs, and the records are none. */
-static void test_attrs_reach_behind_the_end(void **state)
+static void test_attrs_reach_after_the_end(void **state)
 {
     (void)state;
     for (int swap = 0; swap < 2; swap++) {
@@ -331,7 +331,7 @@ static void test_what_was_lost_counts_once(void **state)
             recording_finish(&f.recording);
             read_file(&f.recording, &seen);
             assert_int_equal(seen.records, 5);
-            assert_int_equal(seen.counts.lost_told, 15);
+            assert_int_equal(seen.counts.lost_reported, 15);
             assert_int_equal(seen.counts.lost_counted, counted);
             assert_int_equal(seen.counts.lost_samples, counted + 3);
             assert_int_equal(seen.counts.lost_events, (counted ? counted : 15) + 3);
@@ -477,14 +477,14 @@ static void test_record_stays_while_its_payload_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_complete),
         cmocka_unit_test(test_wrong_sizes),
         cmocka_unit_test(test_size_swallows_the_next_records),
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_wrong_id),
         cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_attrs_reach_behind_the_end),
+        cmocka_unit_test(test_attrs_reach_after_the_end),
         cmocka_unit_test(test_what_was_lost_counts_once),
         cmocka_unit_test(test_payload_is_cut),
         cmocka_unit_test(test_record_stays_while_its_payload_is_read),

@@ -14,8 +14,8 @@ static const struct perfile_space *space;
 
 static const char *name_at(uint64_t offset, bool returns)
 {
-    const uint32_t place = pf_frames_place(&frames, space, START + MADE_TEXT_AT + offset, returns);
-    const struct pf_frame_info *frame = pf_frames_at(&frames, pf_frames_function(&frames, place));
+    const uint32_t location = pf_frames_resolve(&frames, space, START + MADE_TEXT_AT + offset, returns);
+    const struct pf_frame_info *frame = pf_frames_at(&frames, pf_frames_function(&frames, location));
     assert_non_null(frame);
     return frame->name ? frame->name : "?";
 }

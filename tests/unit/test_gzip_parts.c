@@ -7,17 +7,17 @@
 
 #include "counting.h"
 
-enum { PART = 128 << 10, MOST = 18 * PART, GZIP = 16 };
+enum { PART = 128 << 10, MAX = 18 * PART, GZIP = 16 };
 
 struct kept {
     uint8_t *data;
-    size_t bytes, room;
+    size_t bytes, capacity;
 };
 
 static int keep(void *context, const void *data, size_t bytes)
 {
     struct kept *kept = context;
-    if (kept->bytes + bytes > kept->room)
+    if (kept->bytes + bytes > kept->capacity)
         return -1;
     memcpy(kept->data + kept->bytes, data, bytes);
     kept->bytes += bytes;
@@ -27,10 +27,10 @@ static int keep(void *context, const void *data, size_t bytes)
 /* Some of it comes again, some does not get smaller. */
 static uint8_t *make_data(void)
 {
-    uint8_t *data = malloc(MOST);
+    uint8_t *data = malloc(MAX);
     uint32_t random = 1;
     assert_non_null(data);
-    for (size_t i = 0; i < MOST; i++) {
+    for (size_t i = 0; i < MAX; i++) {
         random = random * 1664525 + 1013904223;
         data[i] = i / PART % 3 && i >= 1000 ? data[i - 1000] : (uint8_t)(random >> 24);
     }
@@ -81,13 +81,13 @@ static void expect_data(const struct kept *kept, const uint8_t *data, size_t byt
 /* With room for all that is packed here. */
 static struct kept make_kept(void)
 {
-    const size_t room = MOST + MOST / 100 + 4096;
-    return (struct kept){malloc(room), 0, room};
+    const size_t capacity = MAX + MAX / 100 + 4096;
+    return (struct kept){malloc(capacity), 0, capacity};
 }
 
 static void same_bytes_for_all_threads(void **state)
 {
-    static const size_t sizes[] = {0, 1, PART - 1, PART, PART + 1, 16 * PART, MOST - 77};
+    static const size_t sizes[] = {0, 1, PART - 1, PART, PART + 1, 16 * PART, MAX - 77};
     uint8_t *data = make_data();
     struct kept first = make_kept(), kept = make_kept();
     (void)state;
@@ -111,10 +111,10 @@ static void same_bytes_for_all_threads(void **state)
 static void memory_may_be_short(void **state)
 {
     uint8_t *data = make_data();
-    struct kept whole = make_kept(), kept = make_kept();
+    struct kept complete = make_kept(), kept = make_kept();
     int result = -1;
     (void)state;
-    assert_int_equal(pack_all(data, 3 * PART, 1, &whole, pf_allocator_or_default(NULL)), 0);
+    assert_int_equal(pack_all(data, 3 * PART, 1, &complete, pf_allocator_or_default(NULL)), 0);
     for (int allowed = 0; result != 0; allowed++) {
         struct counting c;
         counting_open(&c, allowed);
@@ -122,9 +122,9 @@ static void memory_may_be_short(void **state)
         result = pack_all(data, 3 * PART, 1, &kept, &c.allocator);
         counting_close(&c);
     }
-    assert_int_equal(kept.bytes, whole.bytes);
-    assert_memory_equal(kept.data, whole.data, kept.bytes);
-    free(whole.data);
+    assert_int_equal(kept.bytes, complete.bytes);
+    assert_memory_equal(kept.data, complete.data, kept.bytes);
+    free(complete.data);
     free(kept.data);
     free(data);
 }

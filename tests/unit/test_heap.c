@@ -65,7 +65,7 @@ static void test_order(void **state)
 static void test_in_turns(void **state)
 {
     static struct pf_heap_item waiting[COUNT];
-    size_t count = 0, taken = 0;
+    size_t count = 0, consumed = 0;
     uint64_t number = 0;
     struct counting c;
     struct pf_heap heap;
@@ -79,12 +79,12 @@ static void test_in_turns(void **state)
             put(&heap, waiting[count].time, waiting[count].number);
             count++;
         }
-        qsort(waiting + taken, count - taken, sizeof(*waiting), compare);
-        for (size_t less = next_random() % (count - taken + 1); less; less--, taken++)
-            take(&heap, waiting[taken].time, waiting[taken].number);
-        assert_int_equal(heap.count, count - taken);
+        qsort(waiting + consumed, count - consumed, sizeof(*waiting), compare);
+        for (size_t less = next_random() % (count - consumed + 1); less; less--, consumed++)
+            take(&heap, waiting[consumed].time, waiting[consumed].number);
+        assert_int_equal(heap.count, count - consumed);
     }
-    assert_in_range(taken, COUNT / 10, COUNT);
+    assert_in_range(consumed, COUNT / 10, COUNT);
     pf_heap_close(&heap);
     counting_close(&c);
 }

@@ -2,7 +2,7 @@
 /* A slice by the index is the slice without it, whatever is wrong with the index. */
 #include <stdio.h>
 
-#include "model/past.h"
+#include "model/history.h"
 
 #include "base/text.h"
 #include "edited.h"
@@ -76,10 +76,10 @@ static uint64_t add(uint64_t hash, const void *data, size_t bytes)
 
 static uint64_t add_space(uint64_t hash, struct perfile_session *session, int32_t pid)
 {
-    static const uint64_t places[] = {0x1800, 0x10800, 0x11800, 0x12800, 0xffff0010};
+    static const uint64_t positions[] = {0x1800, 0x10800, 0x11800, 0x12800, 0xffff0010};
     const struct perfile_space *space = perfile_session_space(session, pid);
-    for (size_t i = 0; i < PF_COUNT(places); i++) {
-        const struct perfile_map *map = perfile_space_find(space, places[i]);
+    for (size_t i = 0; i < PF_COUNT(positions); i++) {
+        const struct perfile_map *map = perfile_space_find(space, positions[i]);
         if (!map)
             continue;
         hash = add(hash, &map->start, 3 * sizeof(uint64_t));
@@ -140,14 +140,14 @@ struct indexed {
     uint8_t *block;
     struct perfile_reader *reader;
     uint8_t *index;
-    size_t bytes, room;
+    size_t bytes, capacity;
     int fd; /* of one that is compressed */
 };
 
 static int keep(void *context, const void *data, size_t bytes)
 {
     struct indexed *made = context;
-    assert_true(pf_grow(pf_allocator_or_default(NULL), &made->index, &made->room, made->bytes + bytes, 1));
+    assert_true(pf_grow(pf_allocator_or_default(NULL), &made->index, &made->capacity, made->bytes + bytes, 1));
     memcpy(made->index + made->bytes, data, bytes);
     made->bytes += bytes;
     return 0;
@@ -173,12 +173,12 @@ static int free_all(void **state)
     perfile_close(made->reader);
     free(made->block);
     recording_close(&made->recording);
-    pf_free(pf_allocator_or_default(NULL), made->index, made->room);
+    pf_free(pf_allocator_or_default(NULL), made->index, made->capacity);
     free(made);
     return 0;
 }
 
-static void forget_index(struct indexed *made)
+static void discard_index(struct indexed *made)
 {
     made->reader->index.data = NULL;
 }
@@ -200,7 +200,7 @@ static void test_same_slices(void **state)
     struct indexed *made = *state;
     uint64_t fewer = 0;
     for (size_t i = 0; i < PF_COUNT(slices); i++) {
-        forget_index(made);
+        discard_index(made);
         const struct seen without = read_slice(made->reader, &slices[i]);
         assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
         const struct seen with = read_slice(made->reader, &slices[i]);
@@ -232,7 +232,7 @@ static void test_same_filtered(void **state)
     struct indexed *made = *state;
     for (size_t i = 0; i < PF_COUNT(filters); i++) {
         const struct slice all = {.filter = &filters[i].filter};
-        forget_index(made);
+        discard_index(made);
         const struct seen without = read_slice(made->reader, &all);
         assert_int_equal(without.left_out, 0);
         assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
@@ -302,13 +302,13 @@ static void spoil_samples(struct indexed *made, uint64_t before)
 
 static uint64_t mark_before(struct perfile_reader *reader, uint64_t time)
 {
-    struct pf_lives lives;
-    struct pf_past past;
-    pf_lives_open(&lives, reader->allocator);
-    assert_int_equal(pf_past_open(&past, reader, time, &lives, NULL), 0);
-    const uint64_t offset = past.reader ? past.mark.resume.offset : 0;
-    pf_past_close(&past);
-    pf_lives_close(&lives);
+    struct pf_lifetimes lifetimes;
+    struct pf_history history;
+    pf_lifetimes_open(&lifetimes, reader->allocator);
+    assert_int_equal(pf_history_open(&history, reader, time, &lifetimes, NULL), 0);
+    const uint64_t offset = history.reader ? history.mark.resume.offset : 0;
+    pf_history_close(&history);
+    pf_lifetimes_close(&lifetimes);
     return offset;
 }
 
@@ -317,7 +317,7 @@ static void test_same_cuts(void **state)
     struct indexed *made = *state;
     uint64_t fewer = 0;
     for (size_t i = 0; i < PF_COUNT(slices); i++) {
-        forget_index(made);
+        discard_index(made);
         const struct cut without = cut_slice(made->reader, &slices[i]);
         assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
         const struct cut with = cut_slice(made->reader, &slices[i]);
@@ -341,7 +341,7 @@ static void test_counts(void **state)
     struct indexed *made = *state;
     const struct perfile_record *record;
     struct perfile_session *session;
-    forget_index(made);
+    discard_index(made);
     assert_int_equal(perfile_session_open(made->reader, &session, NULL), 0);
     while (perfile_session_next(session, &record, NULL) > 0)
         continue;
@@ -370,7 +370,7 @@ static void test_damaged(void **state)
     unsigned refused = 0, random = 1;
     struct pf_index_tail tail;
     memcpy(&tail, made->index + made->bytes - sizeof(tail), sizeof(tail));
-    forget_index(made);
+    discard_index(made);
     const struct seen without = read_slice(made->reader, slice), filtered = read_slice(made->reader, &all);
     for (size_t i = 0; i < 300; i++) {
         random = random * 1103515245 + 12345;
@@ -379,7 +379,7 @@ static void test_damaged(void **state)
                      at = made->bytes - 1 - (random >> 4) % span;
         const uint8_t was = made->index[at];
         made->index[at] ^= (uint8_t)(1u << i % 8);
-        forget_index(made);
+        discard_index(made);
         const int used = perfile_index_use(made->reader, made->index, made->bytes, NULL);
         assert_true(used == 0 || used == PERFILE_ERROR_ABSENT);
         refused += used != 0;
@@ -426,7 +426,7 @@ static void test_hostile_blocks(void **state)
             block.gaps.crc = pf_crc32(0, at, bytes);
         memcpy(blocks, &block, sizeof(block));
         seal(made, &tail);
-        forget_index(made);
+        discard_index(made);
         assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
         (void)read_slice(made->reader, &all);
         if (i % 2 == 0)
@@ -458,7 +458,7 @@ static void test_hostile(void **state)
         mark.state.crc = pf_crc32(0, made->index + mark.state.at, (size_t)mark.state.bytes);
         memcpy(last, &mark, sizeof(mark));
         seal(made, &tail);
-        forget_index(made);
+        discard_index(made);
         assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
         (void)read_slice(made->reader, &slices[5]);
         *at = was;
@@ -468,7 +468,7 @@ static void test_hostile(void **state)
 }
 
 /* The same of what matters of the past. */
-static void test_hostile_past(void **state)
+static void test_hostile_history(void **state)
 {
     struct indexed *made = *state;
     struct pf_index_tail tail;
@@ -478,17 +478,17 @@ static void test_hostile_past(void **state)
     uint8_t *last = made->index + tail.marks.at + (tail.marks.count - 1) * sizeof(mark);
     memcpy(&mark, last, sizeof(mark));
     const struct pf_index_mark good = mark;
-    assert_true(good.past.bytes > 0);
+    assert_true(good.history.bytes > 0);
     for (unsigned i = 0; i < 60; i++) {
         random = random * 1103515245 + 12345;
-        uint8_t *at = made->index + mark.past.at + (random >> 4) % mark.past.bytes;
+        uint8_t *at = made->index + mark.history.at + (random >> 4) % mark.history.bytes;
         const uint8_t was = *at;
         *at ^= (uint8_t)(1u << i % 8);
         mark = good;
-        mark.past.crc = pf_crc32(0, made->index + mark.past.at, (size_t)mark.past.bytes);
+        mark.history.crc = pf_crc32(0, made->index + mark.history.at, (size_t)mark.history.bytes);
         memcpy(last, &mark, sizeof(mark));
         seal(made, &tail);
-        forget_index(made);
+        discard_index(made);
         assert_int_equal(perfile_index_use(made->reader, made->index, made->bytes, NULL), 0);
         (void)cut_slice(made->reader, &slices[5]);
         *at = was;
@@ -538,11 +538,11 @@ static void compress(struct indexed *made, const struct indexed *from, uint64_t 
     assert_int_equal(perfile_open_fd(fd, NULL, &made->reader, NULL), 0);
 }
 
-static void forget_compressed(struct indexed *made)
+static void discard_compressed(struct indexed *made)
 {
     perfile_close(made->reader);
     close(made->fd);
-    pf_free(pf_allocator_or_default(NULL), made->index, made->room);
+    pf_free(pf_allocator_or_default(NULL), made->index, made->capacity);
 }
 
 /* perf gives up at a compressed record that nothing comes out of. */
@@ -569,13 +569,13 @@ static void test_compressed(void **state)
     const struct pf_index_sizes near = {.mark_bytes = 4 * 1024, .block_bytes = 16 * 1024, .gap_bytes = 128};
     struct indexed *plain = *state, made;
     struct perfile_error error;
-    forget_index(plain);
+    discard_index(plain);
     compress(&made, plain, 0, false);
     assert_int_equal(pf_index_write(made.reader, &(struct perfile_sink){&made, keep}, &near, &error),
                      PERFILE_ERROR_UNSUPPORTED);
     if (!strstr(error.message, "one stream"))
         fail_msg("%s", error.message);
-    forget_compressed(&made);
+    discard_compressed(&made);
     for (int v1 = 0; v1 < 2; v1++) {
         compress(&made, plain, 32 * 1024, v1);
         look_at_containers(made.reader);
@@ -584,7 +584,7 @@ static void test_compressed(void **state)
         uint64_t fewer = 0;
         for (size_t i = 0; i < PF_COUNT(slices); i++) {
             const struct seen same = read_slice(plain->reader, &slices[i]);
-            forget_index(&made);
+            discard_index(&made);
             const struct seen without = read_slice(made.reader, &slices[i]);
             assert_int_equal(perfile_index_use(made.reader, made.index, made.bytes, NULL), 0);
             const struct seen with = read_slice(made.reader, &slices[i]);
@@ -592,12 +592,12 @@ static void test_compressed(void **state)
             assert_int_equal(with.samples, without.samples);
             fewer += with.records < without.records;
             const struct cut cut = cut_slice(made.reader, &slices[i]);
-            forget_index(&made);
-            const struct cut whole = cut_slice(made.reader, &slices[i]);
-            check_cuts(&cut, &whole);
+            discard_index(&made);
+            const struct cut complete = cut_slice(made.reader, &slices[i]);
+            check_cuts(&cut, &complete);
         }
         assert_true(fewer >= 4);
-        forget_compressed(&made);
+        discard_compressed(&made);
     }
 }
 
@@ -623,16 +623,16 @@ static void test_refused(void **state)
     perfile_close(reader);
     free(block);
     recording_close(&r);
-    pf_free(pf_allocator_or_default(NULL), made->index, made->room);
+    pf_free(pf_allocator_or_default(NULL), made->index, made->capacity);
     free(made);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_slices), cmocka_unit_test(test_same_filtered),  cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_same_cuts),   cmocka_unit_test(test_hostile_past),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_hostile),     cmocka_unit_test(test_hostile_blocks), cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_same_slices), cmocka_unit_test(test_same_filtered),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_same_cuts),   cmocka_unit_test(test_hostile_history), cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_hostile),     cmocka_unit_test(test_hostile_blocks),  cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_compressed),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);

@@ -32,7 +32,7 @@ static void make_frame(struct frame *f, size_t pieces)
 }
 
 /* Everything comes out, `room` bytes at a time, as soon as its piece is there. */
-static void check_frame(struct pf_inflate *inflate, const struct frame *f, size_t room)
+static void check_frame(struct pf_inflate *inflate, const struct frame *f, size_t capacity)
 {
     static uint8_t to[TEXT_BYTES + 1];
     size_t total = 0, got;
@@ -42,7 +42,7 @@ static void check_frame(struct pf_inflate *inflate, const struct frame *f, size_
         assert_int_equal(pf_inflate_push(inflate, block, f->ends[i] - from, NULL), 0);
         free(block); /* it was copied */
         do {
-            assert_int_equal(pf_inflate_pull(inflate, to + total, pf_min(room, sizeof(to) - total), &got, NULL), 0);
+            assert_int_equal(pf_inflate_pull(inflate, to + total, pf_min(capacity, sizeof(to) - total), &got, NULL), 0);
             total += got;
         } while (got);
         assert_int_equal(total, i + 1 < f->count ? TEXT_BYTES / f->count * (i + 1) : TEXT_BYTES);
@@ -53,18 +53,18 @@ static void check_frame(struct pf_inflate *inflate, const struct frame *f, size_
 static void test_pieces(void **state)
 {
     (void)state;
-    static const size_t rooms[] = {1000, 4096, TEXT_BYTES + 1};
+    static const size_t capacities[] = {1000, 4096, TEXT_BYTES + 1};
     static struct frame f;
     for (size_t pieces = 1; pieces <= PIECES_MAX; pieces *= 4) {
         make_frame(&f, pieces);
-        for (size_t i = 0; i < PF_COUNT(rooms); i++) {
+        for (size_t i = 0; i < PF_COUNT(capacities); i++) {
             struct counting c;
             struct pf_inflate *inflate;
             counting_open(&c, -1);
             assert_int_equal(pf_inflate_open(&inflate, &c.allocator, NULL), 0);
-            check_frame(inflate, &f, rooms[i]);
+            check_frame(inflate, &f, capacities[i]);
             pf_inflate_restart(inflate);
-            check_frame(inflate, &f, rooms[i]);
+            check_frame(inflate, &f, capacities[i]);
             pf_inflate_close(inflate);
             counting_close(&c);
         }

@@ -7,7 +7,7 @@
 
 struct known {
     const char *code; /* with what follows it */
-    unsigned room;
+    unsigned capacity;
     unsigned bytes; /* 0: it is no instruction */
     bool jumps;
 };
@@ -22,7 +22,7 @@ static void check(const struct pf_insn_machine *machine, const struct known *kno
 {
     for (size_t i = 0; i < count; i++) {
         struct pf_insn insn;
-        const bool found = pf_insn_decode(machine, (const uint8_t *)known[i].code, known[i].room, &insn);
+        const bool found = pf_insn_decode(machine, (const uint8_t *)known[i].code, known[i].capacity, &insn);
         if (found != (known[i].bytes != 0) || insn.bytes != known[i].bytes || insn.jumps != known[i].jumps)
             fail_msg("row %zu: %u bytes", i, insn.bytes);
     }
@@ -116,9 +116,9 @@ static void any_bytes(void **state)
     for (int round = 0; round < 200000; round++) {
         for (size_t i = 0; i < sizeof(code); i++)
             code[i] = (uint8_t)((random = random * 6364136223846793005ull + 1442695040888963407ull) >> 56);
-        const size_t room = (size_t)round % sizeof(code);
-        if (pf_insn_decode_x86(round & 1, code, room, &insn))
-            assert_true(insn.bytes >= 1 && insn.bytes <= room && insn.bytes <= 15);
+        const size_t capacity = (size_t)round % sizeof(code);
+        if (pf_insn_decode_x86(round & 1, code, capacity, &insn))
+            assert_true(insn.bytes >= 1 && insn.bytes <= capacity && insn.bytes <= 15);
         else
             assert_int_equal(insn.bytes, 0);
     }

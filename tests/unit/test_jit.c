@@ -111,7 +111,7 @@ static void take_note(void *context, const char *text)
 }
 
 /* What the samples of a recording resolve to: "TIME:SYMBOL+OFFSET FILE:LINE, ". */
-static void tell(struct recording *r, char *text, size_t room)
+static void report_notes(struct recording *r, char *text, size_t capacity)
 {
     struct pf_find_options find = {.symfs = made_directory, .note = take_note};
     struct perfile_session *session;
@@ -141,13 +141,13 @@ static void tell(struct recording *r, char *text, size_t room)
         const char *name = pf_symbols_name(symbols, location.module, location.symbol);
         const bool lined = pf_symbols_inlines(symbols, &location, &frame, 1);
         size_t used = strlen(text);
-        snprintf(text + used, room - used, "%d:%s+%x", (int)(sample.time % 1000),
+        snprintf(text + used, capacity - used, "%d:%s+%x", (int)(sample.time % 1000),
                  name  ? name
                  : map ? map->filename
                        : "-",
                  (unsigned)location.offset);
         used = strlen(text);
-        snprintf(text + used, room - used, lined ? " %s:%u, " : ", ", frame.file, frame.line);
+        snprintf(text + used, capacity - used, lined ? " %s:%u, " : ", ", frame.file, frame.line);
     }
     pf_symbols_close(symbols);
     pf_jit_close(jit);
@@ -160,7 +160,7 @@ static void tell(struct recording *r, char *text, size_t room)
 static void expect(struct recording *r, const char *expected, const char *expected_notes)
 {
     char text[4096];
-    tell(r, text, sizeof(text));
+    report_notes(r, text, sizeof(text));
     assert_string_equal(text, expected);
     assert_string_equal(notes, expected_notes);
 }
@@ -319,14 +319,14 @@ static void test_ticks(void **state)
 
 /* ---- files ---- */
 
-static char taken[1024];
+static char consumed[1024];
 
 static int take(void *context, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
 {
     uint8_t build_id[20];
-    const size_t used = strlen(taken);
+    const size_t used = strlen(consumed);
     (void)context, (void)error;
-    snprintf(taken + used, sizeof(taken) - used, "%d:%x+%x@%x %s, ", (int)(time % 1000), (unsigned)map->start,
+    snprintf(consumed + used, sizeof(consumed) - used, "%d:%x+%x@%x %s, ", (int)(time % 1000), (unsigned)map->start,
              (unsigned)(map->end - map->start), (unsigned)map->pgoff, map->filename);
     assert_int_equal(map->pid, PID);
     assert_int_equal(pf_elf_build_id(NULL, made_path(map->filename), build_id), 20);
@@ -354,7 +354,7 @@ static int write_files_of(const char *more, struct perfile_error *error)
     struct perfile_reader *reader = recording_read(&r, &block);
     assert_int_equal(pf_jit_open(reader, NULL, &find, &jit, NULL), 0);
     pf_jit_write_files(jit, folder, take, NULL);
-    *taken = *notes = '\0';
+    *consumed = *notes = '\0';
     for (unsigned i = 0; result == 0 && perfile_reader_next(reader, &record, NULL) > 0; i++) {
         result = pf_jit_follow(jit, record, error);
         assert_int_equal(pf_jit_is_used(jit), i < (more ? 2 : 1));
@@ -434,7 +434,7 @@ static void test_files(void **state)
                  "10:10000+3c@%x /w/jitted-7-102.so, 40:10100+3c@%x /w/jitted-7-115.so, "
                  "60:20000+40@%x /w/jitted-7-102.so, 70:30000+3c@%x /w/jitted-7-115-2.so, ",
                  text_at, text_at, text_at, text_at);
-        assert_string_equal(taken, expected);
+        assert_string_equal(consumed, expected);
         assert_string_equal(notes, "");
         check_elf("w/jitted-7-102.so", "first", text_at, true);
         check_elf("w/jitted-7-115.so", "second", text_at, false);
@@ -447,17 +447,17 @@ static void test_files(void **state)
 /* All are in one folder, wherever the dumps are: none may take the place of another one. */
 static void test_files_of_two_dumps(void **state)
 {
-    static const char *const places[] = {"w/jit-7.dump", "jit-7.dump"};
+    static const char *const positions[] = {"w/jit-7.dump", "jit-7.dump"};
     struct perfile_error error;
     struct recording d;
     (void)state;
-    for (size_t i = 0; i < PF_COUNT(places); i++) {
+    for (size_t i = 0; i < PF_COUNT(positions); i++) {
         dump_open(&d, false, 0);
         dump_load(&d, 1010, 0x10000 + 0x10000 * i, 0x3c, "code");
-        dump_close(&d, places[i]);
+        dump_close(&d, positions[i]);
     }
     assert_int_equal(write_files_of("/jit-7.dump", &error), 0);
-    assert_string_equal(taken, "10:10000+3c@80 /w/jitted-7-99.so, 10:20000+3c@80 /w/jitted-7-99-1.so, ");
+    assert_string_equal(consumed, "10:10000+3c@80 /w/jitted-7-99.so, 10:20000+3c@80 /w/jitted-7-99-1.so, ");
     assert_int_equal(unlink(made_path("jit-7.dump")), 0);
 }
 
@@ -478,7 +478,7 @@ static void test_unwinding_in_files(void **state)
     dump_load(&d, 1010, 0x10000, 0x3c, "code");
     dump_close(&d, "w/jit-7.dump");
     assert_int_equal(write_files(&error), 0);
-    assert_string_equal(taken, "10:10000+60@80 /w/jitted-7-99.so, ");
+    assert_string_equal(consumed, "10:10000+60@80 /w/jitted-7-99.so, ");
     int fd = open(made_path("w/jitted-7-99.so"), O_RDONLY);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     Elf_Data *data = section(elf, ".eh_frame", &header);
@@ -506,7 +506,7 @@ static void test_unwritable_files(void **state)
     assert_int_equal(mkdir(made_path("w/jitted-7-99.so"), 0700), 0);
     assert_int_equal(write_files(&error), PERFILE_ERROR_WRITE);
     assert_non_null(strstr(error.message, "w/jitted-7-99.so: Is a directory"));
-    assert_string_equal(taken, "");
+    assert_string_equal(consumed, "");
     assert_int_equal(rmdir(made_path("w/jitted-7-99.so")), 0);
 }
 
@@ -528,7 +528,7 @@ static void test_damaged_files(void **state)
     d.bytes = at + 30;
     dump_close(&d, "w/jit-7.dump");
     assert_int_equal(write_files(&error), 0);
-    assert_string_equal(taken, "20:10000+3c@80 /w/jitted-7-103.so, ");
+    assert_string_equal(consumed, "20:10000+3c@80 /w/jitted-7-103.so, ");
     assert_string_equal(notes, "/w/jit-7.dump ends within a record: its last piece of code is missing\n"
                                "/w/jit-7.dump is damaged: 3 pieces of code cannot be used\n");
 }
@@ -551,7 +551,7 @@ static void test_no_code(void **state)
     dump_close(&d, "w/jit-7.dump");
     unlink(made_path("w/jitted-7-101.so"));
     assert_int_equal(write_files(&error), 0);
-    assert_string_equal(taken, "");
+    assert_string_equal(consumed, "");
     assert_string_equal(notes, "");
     assert_int_not_equal(access(made_path("w/jitted-7-101.so"), F_OK), 0);
 }

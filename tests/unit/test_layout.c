@@ -293,7 +293,7 @@ static void make_callchain(struct made *m)
 }
 
 /* `json`: what it begins with. */
-static const struct whole {
+static const struct complete {
     void (*make)(struct made *m);
     const char *json;
 } wholes[] = {
@@ -362,19 +362,19 @@ static void show(struct shown *s, const struct perfile_record *record, bool swap
     pf_emit_end(&s->emit, false);
 }
 
-static void check_whole(const struct whole *whole, bool swap)
+static void check_complete(const struct complete *complete, bool swap)
 {
     struct made m = {.swap = swap};
     struct shown s;
-    whole->make(&m);
+    complete->make(&m);
     uint8_t *block = made_block(m.data, m.bytes);
     const struct perfile_record record = view(block, m.bytes, swap);
     const struct pf_layout layout = layout_for(&record, swap);
     show(&s, &record, swap);
     const char *json = shown_json(&s);
     bool padded;
-    if (strncmp(json + 1, whole->json, strlen(whole->json)) != 0)
-        assert_string_equal(json + 1, whole->json);
+    if (strncmp(json + 1, complete->json, strlen(complete->json)) != 0)
+        assert_string_equal(json + 1, complete->json);
     assert_null(strstr(json, "\"error\":"));
     assert_null(strstr(json, "__extra"));
     assert_true(pf_layout_measure(&record, &layout, &padded) == m.bytes || padded); /* as its content asks for */
@@ -386,7 +386,7 @@ static void test_wholes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2 * PF_COUNT(wholes); i++)
-        check_whole(&wholes[i / 2], i % 2);
+        check_complete(&wholes[i / 2], i % 2);
 }
 
 /* A record that ends anywhere is shown as far as it goes, and no byte behind it is touched. */

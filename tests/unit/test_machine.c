@@ -208,7 +208,7 @@ static void told_close(struct synthesis *t)
     pf_text_close(&t->text);
 }
 
-static int tell(const struct machine *m, struct pf_machine_options options, struct synthesis *t)
+static int report_notes(const struct machine *m, struct pf_machine_options options, struct synthesis *t)
 {
     struct perfile_error error = {0};
     const struct pf_synthesis to = {put, t};
@@ -226,7 +226,7 @@ static void expect(const struct machine *m, struct pf_machine_options options, c
 {
     struct synthesis t;
     told_open(&t);
-    assert_int_equal(tell(m, options, &t), 0);
+    assert_int_equal(report_notes(m, options, &t), 0);
     assert_string_equal(strchr(t.text.data, '\n') + 1, expected);
     told_close(&t);
 }
@@ -415,7 +415,7 @@ static void test_huge_pages_and_control_groups(void **state)
     add_folder(&m, "groups/a");
     add(&m, "groups/tasks", "");
     told_open(&t);
-    assert_int_equal(tell(&m, (struct pf_machine_options){.cgroups = true}, &t), 0);
+    assert_int_equal(report_notes(&m, (struct pf_machine_options){.cgroups = true}, &t), 0);
     assert_string_equal(strchr(t.text.data, '\n') + 1, "CGROUP 0: /\nCGROUP 0: /a\nCGROUP 0: /b\nCGROUP 0: /b/inner\n"
                                                        "FORK 2000: 5/5 from 1/1\nCOMM 0: 5/5 p\n"
                                                        "MMAP2 2: 5 200000+200000@0 5,40002 0:5:77 //anon\n");
@@ -449,11 +449,11 @@ static void test_many(void **state)
     machine_open(&m);
     add_many(&m);
     told_open(&t);
-    assert_int_equal(tell(&m, (struct pf_machine_options){.threads = 1}, &t), 0);
+    assert_int_equal(report_notes(&m, (struct pf_machine_options){.threads = 1}, &t), 0);
     assert_int_equal(t.count, 1 + 200 * 2 + 2 * 3000 + 198);
     for (unsigned threads = 2; threads <= 5; threads++) {
         told_open(&other);
-        assert_int_equal(tell(&m, (struct pf_machine_options){.threads = threads}, &other), 0);
+        assert_int_equal(report_notes(&m, (struct pf_machine_options){.threads = threads}, &other), 0);
         assert_string_equal(t.text.data, other.text.data);
         told_close(&other);
     }
@@ -462,7 +462,8 @@ static void test_many(void **state)
         for (unsigned threads = 1; threads <= 3; threads++) {
             told_open(&other);
             other.fail_at = at;
-            assert_int_equal(tell(&m, (struct pf_machine_options){.threads = threads}, &other), PERFILE_ERROR_WRITE);
+            assert_int_equal(report_notes(&m, (struct pf_machine_options){.threads = threads}, &other),
+                             PERFILE_ERROR_WRITE);
             assert_int_equal(other.count, at);
             told_close(&other);
         }
@@ -484,7 +485,7 @@ static void test_memory_runs_out(void **state)
         assert_true(left < 100);
         counting_open(&counting, left);
         told_open(&t);
-        result = tell(&m, (struct pf_machine_options){.threads = 2, .allocator = &counting.allocator}, &t);
+        result = report_notes(&m, (struct pf_machine_options){.threads = 2, .allocator = &counting.allocator}, &t);
         assert_true(result == 0 || result == PERFILE_ERROR_MEMORY || result == PERFILE_ERROR_OPEN);
         told_close(&t);
         counting_close(&counting);
@@ -499,8 +500,8 @@ static void test_kernel_and_modules(void **state)
     struct machine m;
     struct synthesis t;
     uint8_t note[64];
-    static const int32_t nobody = 4711;
-    const struct pf_machine_options options = {.tids = &nobody, .tid_count = 1, .build_ids = true};
+    static const int32_t none = 4711;
+    const struct pf_machine_options options = {.tids = &none, .tid_count = 1, .build_ids = true};
     (void)state;
     machine_open(&m);
     add_bytes(&m, "sys/kernel/notes", note, make_note(note, 0x20));
@@ -511,7 +512,7 @@ static void test_kernel_and_modules(void **state)
     add(&m, "lib/modules/1.2.3/modules.dep", "kernel/x/aa-b.ko: \nkernel/fs/a-b.ko.xz: kernel/x/aa-b.ko\n");
     add(&m, "lib/modules/1.2.3/kernel/fs/a-b.ko.xz", "");
     told_open(&t);
-    assert_int_equal(tell(&m, options, &t), 0);
+    assert_int_equal(report_notes(&m, options, &t), 0);
     assert_string_equal(t.text.data,
                         "MMAP2 4001: -1 ffffffff81000000+900000@ffffffff81000000 0,0 "
                         "202122232425262728292a2b2c2d2e2f30313233 [kernel.kallsyms]_text\n"
@@ -520,7 +521,7 @@ static void test_kernel_and_modules(void **state)
                         "MMAP2 1: -1 ffffffffc0001000+1000@0 0,0 0:0:0 [late]\n");
     told_close(&t);
     told_open(&t);
-    assert_int_equal(tell(&m, (struct pf_machine_options){.tids = &nobody, .tid_count = 1}, &t), 0);
+    assert_int_equal(report_notes(&m, (struct pf_machine_options){.tids = &none, .tid_count = 1}, &t), 0);
     assert_non_null(strstr(t.text.data, "MMAP 1: ffffffff81000000+900000 [kernel.kallsyms]_text\n"));
     told_close(&t);
     machine_close(&m);
@@ -535,7 +536,7 @@ static void test_hidden_kernel(void **state)
     add(&m, "proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T _etext\n");
     add(&m, "proc/modules", "a_b 8192 0 - Live 0x0000000000000000\n");
     told_open(&t);
-    assert_int_equal(tell(&m, (struct pf_machine_options){.build_ids = true}, &t), 0);
+    assert_int_equal(report_notes(&m, (struct pf_machine_options){.build_ids = true}, &t), 0);
     assert_string_equal(t.text.data, "");
     assert_non_null(strstr(t.note, "kptr_restrict"));
     told_close(&t);
@@ -839,7 +840,7 @@ static int put_to_stream(void *context, uint32_t type, uint16_t misc, const void
     return perfile_writer_record(s->writer, type, misc, record, bytes, NULL, error);
 }
 
-static void tell_events(struct stream *s)
+static void report_events(struct stream *s)
 {
     static struct pf_listed_event events[] = {{.name = "one", .unit = "Joules", .scale = 0.5, .cpus = "0,2-3"},
                                               {.name = "two", .unit = "", .scale = 1, .cpus = "0-1"}};
@@ -883,7 +884,7 @@ static void test_records_of_events(void **state)
     size_t count = 0;
     (void)state;
     stream_open(&s);
-    tell_events(&s);
+    report_events(&s);
     stream_read(&s);
     while (perfile_reader_next(s.reader, &record, &s.error) > 0) {
         struct shown shown;

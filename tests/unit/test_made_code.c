@@ -21,10 +21,10 @@ static void take(void *context, const char *text)
     snprintf(notes->last, sizeof(notes->last), "%s", text);
 }
 
-static struct notes tell(const struct pf_made_code *code, uint64_t samples)
+static struct notes report_notes(const struct pf_made_code *code, uint64_t samples)
 {
     struct notes notes = {0};
-    pf_made_code_tell(code, samples, take, &notes);
+    pf_made_code_notify(code, samples, take, &notes);
     return notes;
 }
 
@@ -34,7 +34,7 @@ static void add_samples(struct pf_made_code *code, uint32_t pid, uint64_t ip, in
         pf_made_code_sample(code, pid, ip);
 }
 
-static void test_told_once(void **state)
+static void test_reported_once(void **state)
 {
     struct pf_made_code code = {0};
     const uint32_t pid = (uint32_t)getpid();
@@ -47,10 +47,10 @@ static void test_told_once(void **state)
     add_samples(&code, pid, START + 8 * BYTES, 1);
     add_samples(&code, pid, START - 1, 5);     /* beside it */
     add_samples(&code, pid + 1, START + 1, 5); /* of another process */
-    struct notes notes = tell(&code, 100);
+    struct notes notes = report_notes(&code, 100);
     assert_int_equal(notes.count, 1);
     assert_non_null(strstr(notes.last, "3 samples"));
-    assert_int_equal(tell(&code, 300).count, 0); /* not worth a word */
+    assert_int_equal(report_notes(&code, 300).count, 0); /* not worth a word */
 }
 
 static void test_advice(void **state)
@@ -61,7 +61,7 @@ static void test_advice(void **state)
     add_samples(&code, (uint32_t)getpid(), START, 1);
     snprintf(code.regions[0].comm, sizeof(code.regions[0].comm), "java");
     assert_non_null(
-        strstr(tell(&code, 1).last, "start it as java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"));
+        strstr(report_notes(&code, 1).last, "start it as java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"));
 }
 
 static void test_names(void **state)
@@ -75,7 +75,7 @@ static void test_names(void **state)
     pf_made_code_map(&code, pid, UINT64_MAX, BYTES, "//anon"); /* no such memory */
     pf_made_code_map(&code, pid, START + 4 * BYTES, BYTES, "/home/me/.debug/jit/jit-1.dump");
     add_samples(&code, pid, START, 10);
-    assert_int_equal(tell(&code, 10).count, 0);
+    assert_int_equal(report_notes(&code, 10).count, 0);
 }
 
 static void test_too_many(void **state)
@@ -93,7 +93,7 @@ static void test_too_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_told_once),
+        cmocka_unit_test(test_reported_once),
         cmocka_unit_test(test_advice),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_too_many),

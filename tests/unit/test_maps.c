@@ -4,17 +4,17 @@
 #include "base/bytes.h"
 #include "counting.h"
 
-enum { PLACES = 64, STEPS = 3000, HELD = 16, PID = 7 };
+enum { POSITIONS = 64, STEPS = 3000, HELD = 16, PID = 7 };
 
 /* What stands at each place of a small address space: the id of a map, or -1. */
 struct picture {
     const struct perfile_space *space;
-    int64_t ids[PLACES];
+    int64_t ids[POSITIONS];
 };
 
 static void check(const struct picture *picture)
 {
-    for (uint64_t i = 0; i < PLACES; i++) {
+    for (uint64_t i = 0; i < POSITIONS; i++) {
         const struct perfile_map *map = perfile_space_find(picture->space, i * 16 + 3);
         assert_int_equal(map ? (int64_t)map->id : -1, picture->ids[i]);
         if (map) /* the offset of a piece counts on */
@@ -30,8 +30,8 @@ static unsigned pick(unsigned *state, unsigned count)
 
 static void add(struct pf_maps *maps, struct picture *now, unsigned *random, uint64_t step)
 {
-    const unsigned start = pick(random, PLACES), count = 1 + pick(random, 8);
-    const unsigned end = start + count < PLACES ? start + count : PLACES;
+    const unsigned start = pick(random, POSITIONS), count = 1 + pick(random, 8);
+    const unsigned end = start + count < POSITIONS ? start + count : POSITIONS;
     const struct perfile_map map = {
         .size = sizeof(map), .start = start * 16, .end = end * 16, .pgoff = start * 16, .filename = "x", .pid = PID};
     assert_int_equal(pf_maps_add_later(maps, step, &map, NULL), 0);

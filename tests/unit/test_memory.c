@@ -37,17 +37,17 @@ static void test_grow(void **state)
     struct counting c;
     counting_open(&c, -1);
     uint32_t *list = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     for (uint32_t i = 0; i < 1000; i++) {
-        assert_true(pf_grow(&c.allocator, &list, &room, i + 1, sizeof(*list)));
-        assert_true(room > i);
+        assert_true(pf_grow(&c.allocator, &list, &capacity, i + 1, sizeof(*list)));
+        assert_true(capacity > i);
         list[i] = i;
     }
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(list[i], i);
-    assert_int_equal(c.live_bytes, room * sizeof(*list));
-    assert_true(room < 2048); /* not more than doubled */
-    pf_free(&c.allocator, list, room * sizeof(*list));
+    assert_int_equal(c.live_bytes, capacity * sizeof(*list));
+    assert_true(capacity < 2048); /* not more than doubled */
+    pf_free(&c.allocator, list, capacity * sizeof(*list));
     counting_close(&c);
 }
 
@@ -57,17 +57,17 @@ static void test_grow_too_far(void **state)
     struct counting c;
     counting_open(&c, -1);
     uint64_t *list = NULL;
-    size_t room = 0;
-    assert_true(pf_grow(&c.allocator, &list, &room, 1, sizeof(*list)));
+    size_t capacity = 0;
+    assert_true(pf_grow(&c.allocator, &list, &capacity, 1, sizeof(*list)));
     const uint64_t *before = list;
-    size_t room_before = room;
-    assert_false(pf_grow(&c.allocator, &list, &room, SIZE_MAX, sizeof(*list)));
-    assert_false(pf_grow(&c.allocator, &list, &room, SIZE_MAX / 8 + 1, sizeof(*list)));
+    size_t capacity_before = capacity;
+    assert_false(pf_grow(&c.allocator, &list, &capacity, SIZE_MAX, sizeof(*list)));
+    assert_false(pf_grow(&c.allocator, &list, &capacity, SIZE_MAX / 8 + 1, sizeof(*list)));
     c.left = 0;
-    assert_false(pf_grow(&c.allocator, &list, &room, room + 1, sizeof(*list)));
+    assert_false(pf_grow(&c.allocator, &list, &capacity, capacity + 1, sizeof(*list)));
     assert_ptr_equal(list, before);
-    assert_int_equal(room, room_before);
-    pf_free(&c.allocator, list, room * sizeof(*list));
+    assert_int_equal(capacity, capacity_before);
+    pf_free(&c.allocator, list, capacity * sizeof(*list));
     counting_close(&c);
 }
 
@@ -130,20 +130,20 @@ static void test_watch(void **state)
     counting_close(&memory);
 }
 
-static void test_watch_is_told(void **state)
+static void test_watch_is_reported(void **state)
 {
     struct pf_watch watch;
     (void)state;
     pf_watch_open(&watch, NULL);
     errno = ENOENT;
     assert_false(pf_memory_note_failure(&watch.allocator));
-    assert_int_equal(pf_memory_heed(&watch.allocator, PERFILE_ERROR_DAMAGED), PERFILE_ERROR_DAMAGED);
+    assert_int_equal(pf_memory_check(&watch.allocator, PERFILE_ERROR_DAMAGED), PERFILE_ERROR_DAMAGED);
     assert_false(pf_memory_was_short(&watch.allocator));
     errno = ENOMEM;
     assert_true(pf_memory_note_failure(&watch.allocator));
     assert_true(pf_memory_was_short(&watch.allocator));
     pf_watch_open(&watch, NULL);
-    assert_int_equal(pf_memory_heed(&watch.allocator, PERFILE_ERROR_MEMORY), PERFILE_ERROR_MEMORY);
+    assert_int_equal(pf_memory_check(&watch.allocator, PERFILE_ERROR_MEMORY), PERFILE_ERROR_MEMORY);
     assert_true(pf_memory_was_short(&watch.allocator));
 }
 
@@ -170,7 +170,7 @@ int main(void)
         cmocka_unit_test(test_new_is_zeroed), cmocka_unit_test(test_default_allocator),
         cmocka_unit_test(test_grow),          cmocka_unit_test(test_grow_too_far),
         cmocka_unit_test(test_arena),         cmocka_unit_test(test_arena_text),
-        cmocka_unit_test(test_watch),         cmocka_unit_test(test_watch_is_told),
+        cmocka_unit_test(test_watch),         cmocka_unit_test(test_watch_is_reported),
         cmocka_unit_test(test_text_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,7 +118,7 @@ static void take_note(void *context, const struct perfile_merge_note *note)
 }
 
 /* Samples as "CONFIG/PID@TIME ", COMM as "'NAME'/PID@TIME "; other records are left out. */
-static uint64_t tell(struct perfile_reader *reader, char *text, size_t room)
+static uint64_t report_notes(struct perfile_reader *reader, char *text, size_t capacity)
 {
     const struct perfile_record *record;
     struct perfile_sample decoded = PERFILE_SAMPLE_INIT;
@@ -129,11 +129,11 @@ static uint64_t tell(struct perfile_reader *reader, char *text, size_t room)
         assert_false(record->damaged);
         if (record->type == PERFILE_RECORD_SAMPLE) {
             assert_int_equal(perfile_sample_decode(record, &decoded, NULL), 0);
-            snprintf(text + used, room - used, "%d/%d@%d ", (int)record->event->attr->config, decoded.pid,
+            snprintf(text + used, capacity - used, "%d/%d@%d ", (int)record->event->attr->config, decoded.pid,
                      (int)decoded.time);
         } else if (record->type == PERFILE_RECORD_COMM) {
             assert_int_equal(perfile_record_decode(reader, record, &name, sizeof(name), NULL), 0);
-            snprintf(text + used, room - used, "'%s'/%d@%d ", name.comm, name.pid, (int)record->time);
+            snprintf(text + used, capacity - used, "'%s'/%d@%d ", name.comm, name.pid, (int)record->time);
         }
     }
     assert_int_equal(got, 0);
@@ -170,7 +170,7 @@ static int merge(struct maker *makers, size_t count, struct perfile_merge_option
     }
     if (code == 0) {
         assert_int_equal(perfile_open_memory(result->memory.data, result->memory.bytes, NULL, &reader, NULL), 0);
-        result->last_id = tell(reader, result->text, sizeof(result->text));
+        result->last_id = report_notes(reader, result->text, sizeof(result->text));
         perfile_close(reader);
     }
     return code;
@@ -250,7 +250,7 @@ static void test_ids_collide(void **state)
 }
 
 /* One has no id at all, one has it behind other parts, one in front. */
-static void test_other_places_of_the_id(void **state)
+static void test_other_positions_of_the_id(void **state)
 {
     (void)state;
     static const uint64_t types[] = {PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME,
@@ -506,7 +506,7 @@ int main(void)
         cmocka_unit_test(test_order_of_time),
         cmocka_unit_test(test_many_inputs),
         cmocka_unit_test(test_ids_collide),
-        cmocka_unit_test(test_other_places_of_the_id),
+        cmocka_unit_test(test_other_positions_of_the_id),
         cmocka_unit_test(test_counters_get_ids_of_their_own),
         cmocka_unit_test(test_ids_of_instances),
         cmocka_unit_test(test_stray_ids),

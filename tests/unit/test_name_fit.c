@@ -145,18 +145,18 @@ static void no_name_is_longer_than_asked(void **state)
     }
 }
 
-static void a_small_room_is_kept(void **state)
+static void a_small_capacity_is_kept(void **state)
 {
     (void)state;
     static const char name[] = "ab\xe6\xbc\xa2";
     char text[8];
-    for (size_t room = 0; room <= sizeof(text); room++) {
+    for (size_t capacity = 0; capacity <= sizeof(text); capacity++) {
         memset(text, 'x', sizeof(text));
-        const size_t bytes = perfile_name_fit(name, 80, text, room);
-        assert_int_equal(bytes, room == 0 ? 0 : room <= 3 ? room - 1 : room <= 5 ? 2 : 5);
-        if (room) /* and nothing behind it */
+        const size_t bytes = perfile_name_fit(name, 80, text, capacity);
+        assert_int_equal(bytes, capacity == 0 ? 0 : capacity <= 3 ? capacity - 1 : capacity <= 5 ? 2 : 5);
+        if (capacity) /* and nothing behind it */
             assert_int_equal(text[bytes], 0);
-        for (size_t i = room; i < sizeof(text); i++)
+        for (size_t i = capacity; i < sizeof(text); i++)
             assert_int_equal(text[i], 'x');
     }
 }
@@ -226,7 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_have_short_spellings),   cmocka_unit_test(names_fit),
-        cmocka_unit_test(no_name_is_longer_than_asked), cmocka_unit_test(a_small_room_is_kept),
+        cmocka_unit_test(no_name_is_longer_than_asked), cmocka_unit_test(a_small_capacity_is_kept),
         cmocka_unit_test(long_names_end_soon),          cmocka_unit_test(columns_are_those_of_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,11 +239,11 @@ static void check_type(uint64_t type, bool swap)
     assert_int_equal(decode(&event, &m, m.bytes, &sample), 0);
     for (size_t bytes = 8; bytes < m.bytes; bytes++)
         assert_int_equal(decode(&event, &m, bytes, &sample), PERFILE_ERROR_DAMAGED);
-    size_t whole = m.bytes;
+    size_t complete = m.bytes;
     made_fill(&m, 0, 24);
     if (type & PERFILE_SAMPLE_BRANCH_STACK)
         return; /* what is too much could be counters, one per entry */
-    for (size_t bytes = whole + 1; bytes <= whole + 24; bytes++)
+    for (size_t bytes = complete + 1; bytes <= complete + 24; bytes++)
         assert_int_equal(decode(&event, &m, bytes, &sample), 0); /* as of a later version */
 }
 
@@ -324,7 +324,7 @@ static void test_wrong_calls(void **state)
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-static void check_places(uint64_t type)
+static void check_positions(uint64_t type)
 {
     struct made sample = {.swap = false}, trailer = {.swap = false};
     struct pf_plan plan;
@@ -353,13 +353,13 @@ static void check_places(uint64_t type)
     }
 }
 
-static void test_places_of_id_and_time(void **state)
+static void test_positions_of_id_and_time(void **state)
 {
     (void)state;
     struct pf_plan plan;
     for (uint64_t i = 0; i < 1 << 10; i++)
-        check_places((i & 0x1ff & ~0x30ull) | (i & 0x200 ? PERFILE_SAMPLE_IDENTIFIER : 0) |
-                     (i & 0x10 ? PERFILE_SAMPLE_STREAM_ID : 0));
+        check_positions((i & 0x1ff & ~0x30ull) | (i & 0x200 ? PERFILE_SAMPLE_IDENTIFIER : 0) |
+                        (i & 0x10 ? PERFILE_SAMPLE_STREAM_ID : 0));
     pf_plan_make(&plan, &(struct perfile_attr){.sample_type = ALL_BITS}, false, false);
     assert_int_equal(plan.trailer_bytes, 0); /* no sample_id_all */
     assert_int_equal(plan.id_back, 0);
@@ -441,7 +441,7 @@ struct branches {
     uint64_t asked; /* attr.branch_sample_type */
     unsigned count;
     bool index, counters;
-    bool behind; /* a WEIGHT stands behind the stack */
+    bool after; /* a WEIGHT stands behind the stack */
 };
 
 static void check_branches(const struct branches *b, bool swap)
@@ -449,7 +449,7 @@ static void check_branches(const struct branches *b, bool swap)
     struct made m = {.swap = swap};
     struct pf_event event;
     struct perfile_sample s = PERFILE_SAMPLE_INIT;
-    uint64_t type = PERFILE_SAMPLE_BRANCH_STACK | (b->behind ? PERFILE_SAMPLE_WEIGHT : 0);
+    uint64_t type = PERFILE_SAMPLE_BRANCH_STACK | (b->after ? PERFILE_SAMPLE_WEIGHT : 0);
     make_event(&event, &(struct perfile_attr){.sample_type = type, .branch_sample_type = b->asked}, swap);
     make_sample(&m, 0);
     made_u64(&m, b->count);
@@ -458,7 +458,7 @@ static void check_branches(const struct branches *b, bool swap)
     make_branch_entries(&m, b->count);
     for (unsigned i = 0; i < b->count && b->counters; i++)
         made_u64(&m, 70 + i);
-    if (b->behind)
+    if (b->after)
         made_u64(&m, 33);
     const struct perfile_record record = {
         .type = PERFILE_RECORD_SAMPLE, .bytes = (uint32_t)m.bytes, .data = m.data, .event = &event.public};
@@ -470,25 +470,25 @@ static void check_branches(const struct branches *b, bool swap)
     assert_int_equal(s.branch_stack.counters.count, b->counters ? b->count : 0);
     for (unsigned i = 0; i < b->count && b->counters; i++)
         assert_int_equal(perfile_u64_at(&s.branch_stack.counters, i), 70 + i);
-    assert_int_equal(s.weight, b->behind ? 33 : 0);
+    assert_int_equal(s.weight, b->after ? 33 : 0);
 }
 
 static void test_branch_stacks(void **state)
 {
     (void)state;
-    for (int behind = 0; behind < 2; behind++) {
+    for (int after = 0; after < 2; after++) {
         const struct branches cases[] = {
-            {0, 0, false, false, behind},
-            {0, 2, false, false, behind},
-            {HW_INDEX, 2, true, false, behind},
-            {HW_INDEX, 0, false, false, behind}, /* the kernel leaves it out */
-            {HW_INDEX, 0, true, false, behind},  /* or not */
-            {COUNTERS, 2, false, true, behind},
-            {COUNTERS, 0, false, false, behind},
-            {0, 2, false, true, behind},         /* another event of the group asked for them */
-            {COUNTERS, 2, false, false, behind}, /* or none got them */
-            {HW_INDEX | COUNTERS, 3, true, true, behind},
-            {HW_INDEX, 3, true, true, behind},
+            {0, 0, false, false, after},
+            {0, 2, false, false, after},
+            {HW_INDEX, 2, true, false, after},
+            {HW_INDEX, 0, false, false, after}, /* the kernel leaves it out */
+            {HW_INDEX, 0, true, false, after},  /* or not */
+            {COUNTERS, 2, false, true, after},
+            {COUNTERS, 0, false, false, after},
+            {0, 2, false, true, after},         /* another event of the group asked for them */
+            {COUNTERS, 2, false, false, after}, /* or none got them */
+            {HW_INDEX | COUNTERS, 3, true, true, after},
+            {HW_INDEX, 3, true, true, after},
         };
         for (size_t i = 0; i < 2 * PF_COUNT(cases); i++)
             check_branches(&cases[i / 2], i % 2);
@@ -548,7 +548,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_bit_alone), cmocka_unit_test(test_bits_together),
         cmocka_unit_test(test_unknown_bits),    cmocka_unit_test(test_one_struct_for_many_samples),
-        cmocka_unit_test(test_wrong_calls),     cmocka_unit_test(test_places_of_id_and_time),
+        cmocka_unit_test(test_wrong_calls),     cmocka_unit_test(test_positions_of_id_and_time),
         cmocka_unit_test(test_read_formats),    cmocka_unit_test(test_read_counts_that_cannot_be),
         cmocka_unit_test(test_branch_stacks),   cmocka_unit_test(test_parts_that_cannot_be),
         cmocka_unit_test(test_stack_that_lies),

@@ -106,7 +106,7 @@ static const char *rows(void)
     return text;
 }
 
-static void print_branches(struct pf_graph *graph, const struct pf_graph_branch *from, char *text, size_t room)
+static void print_branches(struct pf_graph *graph, const struct pf_graph_branch *from, char *text, size_t capacity)
 {
     struct pf_graph_branch *branches;
     size_t count;
@@ -114,8 +114,8 @@ static void print_branches(struct pf_graph *graph, const struct pf_graph_branch 
     for (size_t i = 0; i < count; i++) {
         const size_t used = strlen(text);
         const struct pf_frame_info *frame = pf_profile_frame(report.profile, branches[i].frame);
-        snprintf(text + used, room - used, "(%c%d", (char)frame->address, (int)branches[i].hits);
-        print_branches(graph, &branches[i], text, room);
+        snprintf(text + used, capacity - used, "(%c%d", (char)frame->address, (int)branches[i].hits);
+        print_branches(graph, &branches[i], text, capacity);
         strcat(text, ")");
     }
 }
@@ -256,7 +256,7 @@ static void bad_requests_are_named(void **state)
 }
 
 /* What a filter leaves out still counts for the whole. */
-static void filters_keep_the_whole(void **state)
+static void filters_keep_the_complete(void **state)
 {
     (void)state;
     make_flat();
@@ -692,7 +692,7 @@ int main(void)
         cmocka_unit_test(threads_are_shown_by_their_last_name),
         cmocka_unit_test(columns_choose_the_keys),
         cmocka_unit_test(bad_requests_are_named),
-        cmocka_unit_test(filters_keep_the_whole),
+        cmocka_unit_test(filters_keep_the_complete),
         cmocka_unit_test(callers_have_what_they_called),
         cmocka_unit_test(without_children_only_what_ran),
         cmocka_unit_test(recursion_counts_once),

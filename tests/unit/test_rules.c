@@ -20,13 +20,13 @@ static struct perfile_writer *writer;
 static struct perfile_error error;
 static uint8_t *block;
 
-static int forget(void *context, const void *data, size_t bytes)
+static int discard(void *context, const void *data, size_t bytes)
 {
     (void)context, (void)data, (void)bytes;
     return 0;
 }
 
-static const struct perfile_sink nowhere = {.write = forget};
+static const struct perfile_sink nowhere = {.write = discard};
 
 static void open_both(void)
 {
@@ -333,12 +333,12 @@ static const struct {
 };
 
 /* A struct with nothing set but its size, and the byte behind what the library knows. */
-static void expect_refused(size_t index, size_t size, uint8_t behind, const char *why)
+static void expect_refused(size_t index, size_t size, uint8_t after, const char *why)
 {
     uint8_t *sized = calloc(1, calls[index].bytes + 8);
     assert_non_null(sized);
     memcpy(sized, &size, sizeof(size));
-    sized[calls[index].bytes] = behind;
+    sized[calls[index].bytes] = after;
     open_both();
     assert_int_equal(calls[index].call(sized), PERFILE_ERROR_ARGUMENT);
     if (!strstr(error.message, why))
@@ -494,8 +494,8 @@ static void samples_of_other_versions(void **state)
 {
     struct {
         struct perfile_sample sample;
-        uint64_t behind;
-    } made = {.sample = PERFILE_SAMPLE_INIT, .behind = 1};
+        uint64_t after;
+    } made = {.sample = PERFILE_SAMPLE_INIT, .after = 1};
     const struct perfile_record *record;
     (void)state;
     open_both();
@@ -505,7 +505,7 @@ static void samples_of_other_versions(void **state)
     made.sample.size = sizeof(made);
     assert_int_equal(perfile_sample_decode(record, &made.sample, &error), 0);
     assert_int_equal(made.sample.ip, 0x1800);
-    assert_int_equal(made.behind, 0);
+    assert_int_equal(made.after, 0);
     memset(&made, 1, sizeof(made));
     made.sample.size = offsetof(struct perfile_sample, ip) + sizeof(made.sample.ip);
     assert_int_equal(perfile_sample_decode(record, &made.sample, &error), 0);
@@ -617,8 +617,8 @@ static void records_of_other_versions(void **state)
 {
     struct {
         struct perfile_comm comm;
-        uint64_t behind;
-    } made = {.behind = 1};
+        uint64_t after;
+    } made = {.after = 1};
     const struct perfile_record *record;
     (void)state;
     open_both();
@@ -627,13 +627,13 @@ static void records_of_other_versions(void **state)
     while (record->type != PERFILE_RECORD_COMM);
     assert_int_equal(perfile_record_decode(reader, record, &made, sizeof(made), &error), 0);
     assert_string_equal(made.comm.comm, "worker");
-    assert_int_equal(made.behind, 0);
+    assert_int_equal(made.after, 0);
     /* a pointer's size where the struct's was meant */
     assert_int_equal(perfile_record_decode(reader, record, &made, sizeof(&made), &error), PERFILE_ERROR_ARGUMENT);
     assert_int_equal(perfile_writer_record(writer, PERFILE_RECORD_COMM, 0, &made, sizeof(made), NULL, &error), 0);
     close_both();
     open_both();
-    made.behind = 1;
+    made.after = 1;
     assert_int_equal(perfile_writer_record(writer, PERFILE_RECORD_COMM, 0, &made, sizeof(made), NULL, &error),
                      PERFILE_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "this version of the library does not know"));
@@ -701,7 +701,7 @@ static void tokens(void **state)
 /* ---- pipes and sockets without a reader ------------------------------------------------------------------------- */
 
 /* In a process of its own, since it might be killed. 0: the write is an error and nothing else; else what is wrong. */
-static int write_to_nobody(int fd)
+static int write_to_none(int fd)
 {
     struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
     const struct perfile_attr attr = {.type = 1};
@@ -732,7 +732,7 @@ static void expect_write_error(int reading, int writing)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        _exit(write_to_nobody(writing));
+        _exit(write_to_none(writing));
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     close(writing);

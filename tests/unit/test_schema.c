@@ -40,7 +40,7 @@ static void test_unknown_types(void **state)
 }
 
 /* The sums of what always is there, by hand. */
-static void test_least_sizes(void **state)
+static void test_min_sizes(void **state)
 {
     (void)state;
     static const struct {
@@ -153,7 +153,7 @@ int main(void)
         cmocka_unit_test(test_values_of_the_kernel),
         cmocka_unit_test(test_record_types),
         cmocka_unit_test(test_unknown_types),
-        cmocka_unit_test(test_least_sizes),
+        cmocka_unit_test(test_min_sizes),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_sample_fields),
         cmocka_unit_test(test_values),

@@ -262,7 +262,7 @@ static void expect_failure(const char *fields, uint64_t more, const char *part)
     recording_close(&r);
 }
 
-static void what_is_needed_is_said(void **state)
+static void what_is_needed_is_stated(void **state)
 {
     (void)state;
     expect_failure("sym,srcline", 0, "go with \"ip\"");
@@ -274,15 +274,11 @@ static void what_is_needed_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_stand_below_addresses),
-        cmocka_unit_test(lines_stand_below_each_frame),
-        cmocka_unit_test(unknown_lines_are_addresses),
-        cmocka_unit_test(source_code_follows_the_sample),
-        cmocka_unit_test(instructions_come_from_the_binary),
-        cmocka_unit_test(blocks_between_branches),
-        cmocka_unit_test(instructions_have_names),
-        cmocka_unit_test(blocks_have_names),
-        cmocka_unit_test(what_is_needed_is_said),
+        cmocka_unit_test(lines_stand_below_addresses),       cmocka_unit_test(lines_stand_below_each_frame),
+        cmocka_unit_test(unknown_lines_are_addresses),       cmocka_unit_test(source_code_follows_the_sample),
+        cmocka_unit_test(instructions_come_from_the_binary), cmocka_unit_test(blocks_between_branches),
+        cmocka_unit_test(instructions_have_names),           cmocka_unit_test(blocks_have_names),
+        cmocka_unit_test(what_is_needed_is_stated),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -7,10 +7,10 @@
 
 #define KERNEL UINT64_C(0xffffffff81000000)
 
-enum { PROGRAM = 0x400000, JIT = 0x7f0000000000, PATH_ROOM = 64 };
+enum { PROGRAM = 0x400000, JIT = 0x7f0000000000, PATH_CAPACITY = 64 };
 
 static int32_t pid; /* of this process: the name of its symbol file is nobody else's */
-static char root[PATH_ROOM], kallsyms_path[PATH_ROOM], jit_path[PATH_ROOM];
+static char root[PATH_CAPACITY], kallsyms_path[PATH_CAPACITY], jit_path[PATH_CAPACITY];
 
 /* ---- a recording ------------------------------------------------------------------------------------------------- */
 

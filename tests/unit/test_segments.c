@@ -12,24 +12,24 @@ static void test_elements_stay_where_they_are(void **state)
 {
     (void)state;
     enum { COUNT = 10000 };
-    static struct element *places[COUNT];
+    static struct element *positions[COUNT];
     struct counting counting;
     struct pf_segments segments;
     counting_open(&counting, -1);
     pf_segments_open(&segments, sizeof(struct element), &counting.allocator);
     assert_null(pf_segments_at(&segments, 0));
     for (uint32_t i = 0; i < COUNT; i++) {
-        places[i] = pf_segments_make(&segments, i);
-        assert_non_null(places[i]);
-        assert_int_equal(places[i]->number, 0);
-        *places[i] = (struct element){i, ~i};
+        positions[i] = pf_segments_make(&segments, i);
+        assert_non_null(positions[i]);
+        assert_int_equal(positions[i]->number, 0);
+        *positions[i] = (struct element){i, ~i};
     }
     for (uint32_t i = 0; i < COUNT; i++) {
-        assert_ptr_equal(pf_segments_at(&segments, i), places[i]);
-        assert_int_equal(places[i]->number, i);
-        assert_int_equal(places[i]->more, ~i);
+        assert_ptr_equal(pf_segments_at(&segments, i), positions[i]);
+        assert_int_equal(positions[i]->number, i);
+        assert_int_equal(positions[i]->more, ~i);
     }
-    assert_ptr_equal(pf_segments_make(&segments, 5), places[5]);
+    assert_ptr_equal(pf_segments_make(&segments, 5), positions[5]);
     pf_segments_close(&segments);
     counting_close(&counting);
 }

@@ -10,7 +10,7 @@
 enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
 
 /* The samples that a session delivers, as "TIME:NAME ". */
-static void tell(struct perfile_reader *reader, char *text, size_t room)
+static void report_notes(struct perfile_reader *reader, char *text, size_t capacity)
 {
     struct perfile_session *session;
     const struct perfile_record *record;
@@ -23,7 +23,7 @@ static void tell(struct perfile_reader *reader, char *text, size_t room)
         if (record->type != PERFILE_RECORD_SAMPLE)
             continue;
         assert_int_equal(perfile_sample_decode(record, &sample, NULL), 0);
-        snprintf(text + length, room - length, "%d:%s ", (int)(sample.time % 1000),
+        snprintf(text + length, capacity - length, "%d:%s ", (int)(sample.time % 1000),
                  perfile_session_comm(session, sample.pid, sample.tid));
     }
     assert_int_equal(result, 0);
@@ -38,10 +38,10 @@ static void check_recording(struct recording *r, const char *expected)
     char text[4096];
     recording_finish(r);
     struct perfile_reader *reader = recording_read(r, &block);
-    tell(reader, text, sizeof(text));
+    report_notes(reader, text, sizeof(text));
     assert_string_equal(text, expected);
     assert_int_equal(perfile_reader_rewind(reader, NULL), 0);
-    tell(reader, text, sizeof(text)); /* again, from the start */
+    report_notes(reader, text, sizeof(text)); /* again, from the start */
     assert_string_equal(text, expected);
     perfile_close(reader);
     free(block);
@@ -282,7 +282,7 @@ static void test_directory(void **state)
     assert_string_equal(file->parts[2], "data.2"); /* not data.10 */
     assert_string_equal(file->parts[11], "data.11");
     assert_null(file->parts[12]);
-    tell(reader, text, sizeof(text));
+    report_notes(reader, text, sizeof(text));
     /* among equal times the lower number comes first: the COMM of data.3 before the sample of data.10 */
     assert_string_equal(text, "10:first 11:first 12:first 13:first 14:first 16:first 17:first 18:first 19:first "
                               "20:second 21:second 29:second 30:other 31:second 32:other 33:second 34:other 36:other "
@@ -544,7 +544,7 @@ static void test_trim(void **state)
 }
 
 /* A file whose records lie behind a hole: also where a long has 32 bits. */
-static void test_behind_4_gib(void **state)
+static void test_after_4_gib(void **state)
 {
     (void)state;
     const uint64_t far = (5ull << 30) + RECORDING_DATA_AT;
@@ -583,7 +583,7 @@ static void test_behind_4_gib(void **state)
 }
 
 /* The offsets of what is delivered; the most that was held in *held. */
-static size_t list_offsets(const struct recording *r, uint64_t room, uint64_t *offsets, size_t most, uint64_t *held)
+static size_t list_offsets(const struct recording *r, uint64_t capacity, uint64_t *offsets, size_t max, uint64_t *held)
 {
     struct perfile_session *session;
     const struct perfile_record *record;
@@ -592,11 +592,11 @@ static size_t list_offsets(const struct recording *r, uint64_t room, uint64_t *o
     int result;
     struct perfile_reader *reader = recording_read(r, &block);
     assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
-    if (room)
-        pf_session_hold_little(session, room);
+    if (capacity)
+        pf_session_hold_little(session, capacity);
     for (*held = 0; (result = perfile_session_next(session, &record, NULL)) > 0;
          *held = pf_max(*held, session->order.bytes)) {
-        assert_true(count < most);
+        assert_true(count < max);
         assert_int_equal(record->time,
                          record->type == PERFILE_RECORD_SAMPLE ? pf_load64(record->data + 32, r->swap) : 0);
         offsets[count++] = record->offset;
@@ -646,7 +646,7 @@ int main(void)
         cmocka_unit_test(test_stop),           cmocka_unit_test(test_not_a_recording),
         cmocka_unit_test(test_limited),        cmocka_unit_test(test_limited_without_order),
         cmocka_unit_test(test_trim),           cmocka_unit_test(test_little_held),
-        cmocka_unit_test(test_behind_4_gib),
+        cmocka_unit_test(test_after_4_gib),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -62,8 +62,8 @@ static void results_fit_the_caller(void **state)
     struct newer larger = {.known = {.size = sizeof(larger)}, .third = 1};
     struct {
         struct older made;
-        uint64_t behind;
-    } smaller = {.made = {.size = sizeof(smaller.made)}, .behind = 1};
+        uint64_t after;
+    } smaller = {.made = {.size = sizeof(smaller.made)}, .after = 1};
     (void)state;
     assert_int_equal(pf_sized_give(&larger, &all, sizeof(all)), 0);
     assert_int_equal(larger.known.size, sizeof(larger));
@@ -72,7 +72,7 @@ static void results_fit_the_caller(void **state)
     assert_int_equal(pf_sized_give(&smaller.made, &all, sizeof(all)), 0);
     assert_int_equal(smaller.made.size, sizeof(smaller.made));
     assert_int_equal(smaller.made.first, 5);
-    assert_int_equal(smaller.behind, 1);
+    assert_int_equal(smaller.after, 1);
 }
 
 int main(void)

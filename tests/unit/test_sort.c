@@ -8,9 +8,9 @@
 
 #include "base/sort.h"
 
-enum { MOST = 3000 };
+enum { MAX = 3000 };
 
-static struct pf_sort_item items[MOST], spare[MOST];
+static struct pf_sort_item items[MAX], spare[MAX];
 
 static uint64_t noise(uint64_t x)
 {
@@ -41,8 +41,8 @@ static void words_ascend_and_equal_ones_stay(void **state)
     for (size_t count = 0; count < 200; count++)
         for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++)
             check(count, masks[i]);
-    check(MOST, 0x3ff);
-    check(MOST, UINT64_MAX);
+    check(MAX, 0x3ff);
+    check(MAX, UINT64_MAX);
 }
 
 int main(void)

@@ -175,7 +175,7 @@ static void test_spool(void **state)
     close(fd);
 }
 
-static void test_spool_without_room(void **state)
+static void test_spool_is_full(void **state)
 {
     (void)state;
     struct pf_source source;
@@ -219,14 +219,10 @@ static void test_bad_descriptor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_directory),
-        cmocka_unit_test(test_file_with_offset),
-        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_spool),
-        cmocka_unit_test(test_spool_without_room),
-        cmocka_unit_test(test_bad_descriptor),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_directory),     cmocka_unit_test(test_file_with_offset),
+        cmocka_unit_test(test_pipe),          cmocka_unit_test(test_spool),
+        cmocka_unit_test(test_spool_is_full), cmocka_unit_test(test_bad_descriptor),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

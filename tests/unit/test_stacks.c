@@ -71,7 +71,7 @@ static void many_stacks_make_the_same_tree(void **state)
     for (uint32_t i = 0; i < STACKS; i++) {
         const uint32_t bottom = i % 3;
         struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
-        stack.whose = i / 3 % 700; /* more than there are paths for */
+        stack.owner = i / 3 % 700; /* more than there are paths for */
         assert_true(pf_stacks_add(&stacks, &tree, &stack));
         if (i)
             node_of[i - 1] = stacks.entered;
@@ -134,7 +134,7 @@ static void long_stacks_share_a_path(void **state)
     for (uint32_t i = 0; i < 8; i++) {
         struct pf_stack_frames stack = stack_of(&bottom, frames, i % 4 == 3 ? 5 : LONG, 1);
         frames[0] = i / 4;
-        stack.whose = i;
+        stack.owner = i;
         assert_true(pf_stacks_add(&stacks, &tree, &stack));
     }
     assert_true(pf_stacks_end(&stacks, &tree));
@@ -190,7 +190,7 @@ static void memory_may_be_short(void **state)
             for (uint32_t i = 0; i < 3000 && enough; i++) {
                 const uint32_t bottom = i % 3;
                 struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
-                stack.whose = i % 4;
+                stack.owner = i % 4;
                 enough = pf_stacks_add(&stacks, &tree, &stack);
             }
             enough = pf_stacks_end(&stacks, &tree) && enough;

@@ -19,14 +19,14 @@ struct work {
     uint64_t last;
     uint64_t sum;         /* of the last */
     atomic_int inside[3]; /* calls of each stage at a time */
-    atomic_int worker[PF_THREADS_MOST];
+    atomic_int worker[PF_THREADS_MAX];
     atomic_bool wrong; /* cmocka's checks are for its own thread */
 };
 
 static void come_in(struct work *work, unsigned stage, unsigned worker)
 {
     const int others = atomic_fetch_add(&work->inside[stage], 1);
-    if ((stage != 1 && others) || worker >= PF_THREADS_MOST || atomic_fetch_add(&work->worker[worker], 1))
+    if ((stage != 1 && others) || worker >= PF_THREADS_MAX || atomic_fetch_add(&work->worker[worker], 1))
         work->wrong = true;
 }
 
@@ -86,7 +86,7 @@ static void test_items_come_in_order(void **state)
 {
     (void)state;
     for (unsigned threads = 0; threads <= 8; threads++) {
-        static struct item items[2 * PF_THREADS_MOST + 1];
+        static struct item items[2 * PF_THREADS_MAX + 1];
         struct work work = {.last = ITEMS};
         struct pf_stages *running = open_stages(&work, items, threads, pf_allocator_or_default(NULL));
         uint64_t sum = 0;
@@ -140,7 +140,7 @@ static void test_one_thread_makes_no_more_than_is_asked_for(void **state)
 static void test_many_threads_are_too_many(void **state)
 {
     (void)state;
-    static struct item items[2 * PF_THREADS_MOST + 1];
+    static struct item items[2 * PF_THREADS_MAX + 1];
     struct work work = {.last = ITEMS};
     struct pf_stages *running = open_stages(&work, items, 100000, pf_allocator_or_default(NULL));
     assert_non_null(running);

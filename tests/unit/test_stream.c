@@ -132,7 +132,7 @@ static void sizes_of_results(void **state)
 {
     struct {
         struct perfile_losses losses;
-        uint64_t behind;
+        uint64_t after;
     } small = {{.size = offsetof(struct perfile_losses, lost)}, 9}, large = {{.size = sizeof(large)}, 9};
     const struct perfile_stream_sample *sample;
     struct perfile_stream *stream;
@@ -147,7 +147,7 @@ static void sizes_of_results(void **state)
     assert_int_equal(small.losses.unmapped, 77);
     assert_int_equal(perfile_stream_losses(stream, &large.losses), 0);
     assert_int_equal(large.losses.unmapped, 1);
-    assert_int_equal(large.behind, 0);
+    assert_int_equal(large.after, 0);
     perfile_stream_close(stream);
     close_recording();
 }

@@ -212,7 +212,7 @@ static void test_both_byte_orders(void **state)
 }
 
 /* Variables that start as zeros lie behind what is in the file, in the same page. */
-static void test_zeros_behind_the_file(void **state)
+static void test_zeros_after_the_file(void **state)
 {
     (void)state;
     static const struct made_symbol symbols[] = {
@@ -686,7 +686,7 @@ int main(void)
         cmocka_unit_test(test_function_descriptors),
         cmocka_unit_test(test_both_byte_orders),
         cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_zeros_behind_the_file),
+        cmocka_unit_test(test_zeros_after_the_file),
         cmocka_unit_test(test_relocatable),
         cmocka_unit_test(test_separate_debug_file),
         cmocka_unit_test(test_compiled),

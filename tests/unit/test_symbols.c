@@ -202,18 +202,18 @@ static void test_why_there_are_no_symbols(void **state)
     (void)state;
     const struct pf_symbol_table none = {.count = 0};
     const struct {
-        enum pf_lack lack;
+        enum pf_missing missing;
         struct pf_module module;
-    } cases[] = {{PF_LACK_FILE, {.name = "/bin/a"}},
-                 {PF_LACK_BUILD, {.name = "/bin/a", .build_id_differs = true}},
-                 {PF_LACK_NAMES, {.name = "/bin/a", .build_id_differs = true, .table = &none}},
-                 {PF_LACK_KERNEL, {.name = "[kernel.kallsyms]", .kernel = true}},
-                 {PF_LACK_KERNEL, {.name = "/lib/modules/5.1/a.ko", .kernel = true}},
-                 {PF_LACK_KERNEL, {.name = "[vdso]"}},
-                 {PF_LACK_JIT, {.name = "/tmp/perf-7.map", .jit = true}},
-                 {PF_LACK_JIT, {.name = "[anon:code]"}}};
+    } cases[] = {{PF_MISSING_FILE, {.name = "/bin/a"}},
+                 {PF_MISSING_BUILD, {.name = "/bin/a", .build_id_differs = true}},
+                 {PF_MISSING_NAMES, {.name = "/bin/a", .build_id_differs = true, .table = &none}},
+                 {PF_MISSING_KERNEL, {.name = "[kernel.kallsyms]", .kernel = true}},
+                 {PF_MISSING_KERNEL, {.name = "/lib/modules/5.1/a.ko", .kernel = true}},
+                 {PF_MISSING_KERNEL, {.name = "[vdso]"}},
+                 {PF_MISSING_JIT, {.name = "/tmp/perf-7.map", .jit = true}},
+                 {PF_MISSING_JIT, {.name = "[anon:code]"}}};
     for (size_t i = 0; i < PF_COUNT(cases); i++)
-        assert_int_equal(pf_module_lack(&cases[i].module), cases[i].lack);
+        assert_int_equal(pf_module_missing_kind(&cases[i].module), cases[i].missing);
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static void arguments_say_what_they_mean(void **state)
     assert_string_equal(ARGUMENTS(PF_ABI_X86_64, "afs_syscall", 0, 7), "arg1: 0x7");
 }
 
-static void names_of_files_stand_behind_descriptors(void **state)
+static void names_of_files_stand_after_descriptors(void **state)
 {
     const uint64_t of_read[PF_SYSCALL_ARGUMENTS] = {3, 0x10, 8}, of_open[PF_SYSCALL_ARGUMENTS] = {0x10};
     (void)state;
@@ -109,7 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_those_of_the_machine),
         cmocka_unit_test(arguments_say_what_they_mean),
-        cmocka_unit_test(names_of_files_stand_behind_descriptors),
+        cmocka_unit_test(names_of_files_stand_after_descriptors),
         cmocka_unit_test(errors_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

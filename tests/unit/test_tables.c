@@ -59,12 +59,12 @@ static void check_validity(const struct ArrowArray *array)
     assert_int_equal(array->offset, 0);
 }
 
-static void check_offsets(const int32_t *offsets, int64_t length, int64_t most)
+static void check_offsets(const int32_t *offsets, int64_t length, int64_t max)
 {
     assert_int_equal(offsets[0], 0);
     for (int64_t i = 0; i < length; i++)
         assert_true(offsets[i] <= offsets[i + 1]);
-    assert_true(offsets[length] <= most);
+    assert_true(offsets[length] <= max);
 }
 
 static void check_utf8(const uint8_t *text, int64_t bytes)
@@ -236,15 +236,15 @@ static void each_view_as_a_stream(void **state)
 
 struct text {
     char *data;
-    size_t bytes, room;
+    size_t bytes, capacity;
 };
 
 static int keep(void *context, const void *data, size_t bytes)
 {
     struct text *text = context;
-    if (text->bytes + bytes > text->room) {
-        text->room = 2 * (text->bytes + bytes);
-        text->data = realloc(text->data, text->room);
+    if (text->bytes + bytes > text->capacity) {
+        text->capacity = 2 * (text->bytes + bytes);
+        text->data = realloc(text->data, text->capacity);
         assert_non_null(text->data);
     }
     memcpy(text->data + text->bytes, data, bytes);
@@ -289,7 +289,7 @@ static void batches_of_any_size_have_the_same_rows(void **state)
 }
 
 /* The names of the columns that are shown, and of all, as they stand. */
-static void list_columns(const char *view, const char *columns, char *list, size_t room)
+static void list_columns(const char *view, const char *columns, char *list, size_t capacity)
 {
     struct perfile_reader *reader = open_reader(recordings[0]);
     struct perfile_table *table = open_table(reader, view, columns, 0);
@@ -300,7 +300,7 @@ static void list_columns(const char *view, const char *columns, char *list, size
         assert_int_equal(perfile_table_column(table, i, &column), 0);
         assert_true(*column.doc && column.unit);
         if (column.shown)
-            used += (size_t)snprintf(list + used, room - used, "%s%s", used ? "," : "", column.name);
+            used += (size_t)snprintf(list + used, capacity - used, "%s%s", used ? "," : "", column.name);
     }
     perfile_table_close(table);
     perfile_close(reader);

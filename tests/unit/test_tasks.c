@@ -48,7 +48,7 @@ static const char *listed(void)
     return text;
 }
 
-static void children_stand_below_who_started_them(void **state)
+static void children_stand_below_owner_started_them(void **state)
 {
     (void)state;
     start();
@@ -94,7 +94,7 @@ static void without_records_there_is_the_idle_task(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(children_stand_below_who_started_them),
+        cmocka_unit_test(children_stand_below_owner_started_them),
         cmocka_unit_test(an_id_that_is_used_again_is_another_task),
         cmocka_unit_test(families_that_start_themselves_are_listed_once),
         cmocka_unit_test(without_records_there_is_the_idle_task),

@@ -327,20 +327,20 @@ static int count_bytes(void *context, const void *data, size_t bytes)
 }
 
 /* What was put in after out of memory may lack a name: none of it is given. */
-static void test_nothing_is_given_after_short_memory(void **state)
+static void test_nothing_is_passed_after_short_memory(void **state)
 {
     struct pf_watch watch;
     struct pf_text text;
-    size_t given = 0;
+    size_t passed = 0;
     (void)state;
     pf_watch_open(&watch, NULL);
-    assert_int_equal(pf_text_open(&text, &watch.allocator, count_bytes, &given), 0);
+    assert_int_equal(pf_text_open(&text, &watch.allocator, count_bytes, &passed), 0);
     pf_put_string(&text, "right");
     assert_int_equal(pf_text_flush(&text), 0);
     pf_memory_note_short(&watch.allocator);
     pf_put_string(&text, "wrong");
     assert_int_equal(pf_text_flush(&text), PERFILE_ERROR_MEMORY);
-    assert_int_equal(given, 5);
+    assert_int_equal(passed, 5);
     pf_text_close(&text);
 }
 
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test(test_everything_reaches_the_sink),
         cmocka_unit_test(test_failure_sticks),
         cmocka_unit_test(test_buffer_grows_without_a_sink),
-        cmocka_unit_test(test_nothing_is_given_after_short_memory),
+        cmocka_unit_test(test_nothing_is_passed_after_short_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void test_what_was_kept_is_found(void **state)
         assert_null(pf_text_cache_find(&kept, 7, 1));
         assert_null(pf_text_cache_find(&kept, 0, COUNT + 2));
         assert_true(kept.bytes > COUNT * sizeof(struct pf_text_cache_text));
-        pf_text_cache_forget(&kept);
+        pf_text_cache_discard(&kept);
         assert_int_equal(kept.bytes, 0);
         assert_null(pf_text_cache_find(&kept, 0, 0));
         assert_true(add(&kept, 0, 0));

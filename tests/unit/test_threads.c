@@ -33,7 +33,7 @@ static void close_threads(struct pf_threads *threads, struct counting *c)
     counting_close(c);
 }
 
-static void test_nobody_said(void **state)
+static void test_none_stated(void **state)
 {
     (void)state;
     struct pf_threads threads;
@@ -173,8 +173,8 @@ static void test_memory_of_those_that_ended(void **state)
     for (int tid = 1; tid <= THREADS; tid++)
         assert_true(pf_threads_set_name(&threads, tid, tid % 2 ? "cc1" : "as"));
     assert_in_range(c.live_bytes, THREADS, THREADS * BYTES_OF_EACH);
-    pf_threads_forget(&threads, 7);
-    pf_threads_forget(&threads, INT32_MAX);
+    pf_threads_discard(&threads, 7);
+    pf_threads_discard(&threads, INT32_MAX);
     assert_null(pf_threads_known_name(&threads, 7));
     assert_string_equal(pf_threads_known_name(&threads, 9), "cc1");
     pf_threads_walk(&threads, count_name, &count);
@@ -185,7 +185,7 @@ static void test_memory_of_those_that_ended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nobody_said),
+        cmocka_unit_test(test_none_stated),
         cmocka_unit_test(test_comm_and_fork),
         cmocka_unit_test(test_renamed_after_a_look),
         cmocka_unit_test(test_numbers_are_used_again),

@@ -258,13 +258,13 @@ static void test_emit(void **state)
     shown_close(&s);
 }
 
-static void check_emitted(const uint8_t *data, size_t bytes, bool whole)
+static void check_emitted(const uint8_t *data, size_t bytes, bool complete)
 {
     struct shown s;
     uint8_t *block = made_block(data, bytes);
     shown_open(&s);
     pf_tracing_emit(block, bytes, 0, "X", &s.emit);
-    assert_true((strstr(shown_json(&s), "\"error\":\"tracing data at 0x") == NULL) == whole);
+    assert_true((strstr(shown_json(&s), "\"error\":\"tracing data at 0x") == NULL) == complete);
     shown_close(&s);
     free(block);
 }
@@ -313,16 +313,16 @@ static void test_cut_anywhere(void **state)
     const struct blob_options orders[] = {little, big};
     for (size_t i = 0; i < PF_COUNT(orders); i++) {
         struct made m = {.swap = false};
-        size_t count, most = 0;
+        size_t count, max = 0;
         make_blob(&m, orders[i]);
         for (size_t bytes = 0; bytes < m.bytes; bytes++) {
             int result = open_piece(m.data, bytes, &count);
             assert_int_equal(result, bytes < 10 + 4 + 6 ? PERFILE_ERROR_DAMAGED : 1);
-            assert_true(count >= most); /* more bytes never show less */
-            most = count;
+            assert_true(count >= max); /* more bytes never show less */
+            max = count;
             check_emitted(m.data, bytes, false);
         }
-        assert_int_equal(most, 2);
+        assert_int_equal(max, 2);
         check_emitted(m.data, m.bytes, true);
     }
 }

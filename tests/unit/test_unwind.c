@@ -34,10 +34,10 @@ struct process {
     size_t count;
 };
 
-static bool locate(void *context, uint64_t address, struct pf_unwind_place *place)
+static bool locate(void *context, uint64_t address, struct pf_unwind_location *location)
 {
     struct process *p = context;
-    *place = (struct pf_unwind_place){.cfi = p->cfi, .elf_address = address, .executable = true};
+    *location = (struct pf_unwind_location){.cfi = p->cfi, .elf_address = address, .executable = true};
     return address >= CODE && address < CODE + CODE_BYTES;
 }
 
@@ -78,7 +78,7 @@ static void set_word32(struct process *p, unsigned index, uint32_t value)
 
 static int unwind(struct process *p, const char *arch)
 {
-    struct pf_unwound unwound = {.addresses = p->addresses, .room = PF_COUNT(p->addresses)};
+    struct pf_unwound unwound = {.addresses = p->addresses, .capacity = PF_COUNT(p->addresses)};
     const int end = pf_unwind_sample(&p->sample, arch, locate, p, &unwound);
     p->count = unwound.count;
     return end;

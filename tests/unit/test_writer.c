@@ -16,7 +16,7 @@
 struct writing {
     uint8_t *data;
     size_t bytes;
-    size_t room;
+    size_t capacity;
     struct perfile_writer *writer;
     struct perfile_reader *reader;
     struct perfile_error error;
@@ -25,7 +25,7 @@ struct writing {
 static int keep(void *context, const void *data, size_t bytes)
 {
     struct writing *made = context;
-    assert_true(pf_grow(pf_allocator_or_default(NULL), &made->data, &made->room, made->bytes + bytes, 1));
+    assert_true(pf_grow(pf_allocator_or_default(NULL), &made->data, &made->capacity, made->bytes + bytes, 1));
     memcpy(made->data + made->bytes, data, bytes);
     made->bytes += bytes;
     return 0;
@@ -51,7 +51,7 @@ static void end_stream(struct writing *made)
 static void discard(struct writing *made)
 {
     perfile_close(made->reader);
-    pf_free(pf_allocator_or_default(NULL), made->data, made->room);
+    pf_free(pf_allocator_or_default(NULL), made->data, made->capacity);
 }
 
 static const uint64_t id = 7;
@@ -338,7 +338,7 @@ static void test_refusals(void **state)
     REFUSES(PERFILE_ERROR_ARGUMENT, perfile_writer_part(IN, 1, WHY))
 }
 
-static void test_payload_must_be_whole(void **state)
+static void test_payload_must_be_complete(void **state)
 {
     (void)state;
     struct writing made;
@@ -485,7 +485,7 @@ int main(void)
         cmocka_unit_test(test_every_type_in_the_other_byte_order),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_payload_must_be_whole),
+        cmocka_unit_test(test_payload_must_be_complete),
         cmocka_unit_test(test_attrs_get_one_size),
         cmocka_unit_test(test_live_file),
         cmocka_unit_test(test_empty_live_file),

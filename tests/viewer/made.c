@@ -25,9 +25,9 @@ struct slice {
 struct made {
     struct pf_tree trees[2];
     struct pf_flame_frame *frames;
-    size_t frame_count, frame_room;
+    size_t frame_count, frame_capacity;
     struct slice *slices;
-    size_t slice_count, slice_room;
+    size_t slice_count, slice_capacity;
     struct pf_flame_frame threads[64]; /* those of the frames that are none */
     uint32_t thread_count;
     struct pf_page pages[2]; /* of all events, and of what is compared with */
@@ -50,7 +50,7 @@ static uint32_t random_below(struct made *made, uint32_t limit)
 
 static uint32_t add_frame(struct made *made, const char *name, const char *module, uint8_t kind)
 {
-    if (!pf_grow(memory, &made->frames, &made->frame_room, made->frame_count + 1, sizeof(*made->frames)))
+    if (!pf_grow(memory, &made->frames, &made->frame_capacity, made->frame_count + 1, sizeof(*made->frames)))
         fail("no memory");
     made->frames[made->frame_count] = (struct pf_flame_frame){strdup(name), module, NULL, 0, 0, 0, kind, 0};
     return (uint32_t)made->frame_count++;
@@ -120,7 +120,7 @@ static void make_frames(struct made *made)
 
 static void add_slice(struct made *made, uint32_t event, uint32_t bucket, uint32_t node, uint64_t weight)
 {
-    if (!pf_grow(memory, &made->slices, &made->slice_room, made->slice_count + 1, sizeof(*made->slices)))
+    if (!pf_grow(memory, &made->slices, &made->slice_capacity, made->slice_count + 1, sizeof(*made->slices)))
         fail("no memory");
     made->slices[made->slice_count++] = (struct slice){event, bucket, node, weight};
 }
@@ -362,9 +362,9 @@ static uint32_t next_heaviest(const struct made *made, uint32_t last)
     for (uint32_t i = 0; i < made->frame_count; i++) {
         const uint8_t kind = made->frames[i].kind;
         const uint64_t self = self_of(made, 0, i);
-        const bool is_behind =
+        const bool is_after =
             last == UINT32_MAX || self < self_of(made, 0, last) || (self == self_of(made, 0, last) && i > last);
-        if ((kind == PF_FLAME_USER || kind == PF_FLAME_KERNEL) && self && is_behind && is_heavier(made, i, best))
+        if ((kind == PF_FLAME_USER || kind == PF_FLAME_KERNEL) && self && is_after && is_heavier(made, i, best))
             best = i;
     }
     return best;
@@ -440,8 +440,8 @@ static void release(struct made *made)
 {
     for (size_t i = 0; i < made->frame_count; i++)
         free((void *)(uintptr_t)made->frames[i].name);
-    pf_free(memory, made->frames, made->frame_room * sizeof(*made->frames));
-    pf_free(memory, made->slices, made->slice_room * sizeof(*made->slices));
+    pf_free(memory, made->frames, made->frame_capacity * sizeof(*made->frames));
+    pf_free(memory, made->slices, made->slice_capacity * sizeof(*made->slices));
     pf_tree_close(&made->trees[0]);
     pf_tree_close(&made->trees[1]);
     pf_page_close(&made->pages[0]);

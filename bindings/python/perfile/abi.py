@@ -701,7 +701,7 @@ class perfile_counts(Struct):
     data_bytes: int
     inflated_bytes: int
     lost_samples: int
-    lost_told: int
+    lost_reported: int
     lost_counted: int
     aux_bytes: int
     aux_type: int
@@ -1037,7 +1037,7 @@ class perfile_resolver_options(Sized):
     allocator: Any
 
 
-class perfile_place(Sized):
+class perfile_location(Sized):
     size: int
     address: int
     pid: int
@@ -2278,7 +2278,7 @@ perfile_counts._fields_ = [
     ('data_bytes', c_uint64),
     ('inflated_bytes', c_uint64),
     ('lost_samples', c_uint64),
-    ('lost_told', c_uint64),
+    ('lost_reported', c_uint64),
     ('lost_counted', c_uint64),
     ('aux_bytes', c_uint64),
     ('aux_type', c_uint32),
@@ -2556,7 +2556,7 @@ perfile_resolver_options._fields_ = [
     ('symbols', POINTER(perfile_symbol_options)),
     ('flags', c_uint32),
     ('allocator', POINTER(perfile_allocator))]
-perfile_place._fields_ = [
+perfile_location._fields_ = [
     ('size', c_size_t),
     ('address', c_uint64),
     ('pid', c_int32),
@@ -3122,7 +3122,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_annotation_listing': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_listing_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_listing_state': ('libperfile-analysis', c_int, [c_void_p]),
-    'perfile_listing_lack': ('libperfile-analysis', c_char_p, [c_void_p]),
+    'perfile_listing_missing': ('libperfile-analysis', c_char_p, [c_void_p]),
     'perfile_listing_line_count': ('libperfile-analysis', c_size_t, [c_void_p]),
     'perfile_listing_line_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(perfile_listing_line)]),
     'perfile_listing_weight': ('libperfile-analysis', c_int, [c_void_p, c_size_t, c_size_t, POINTER(perfile_weight)]),
@@ -3257,7 +3257,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_profile_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
     'perfile_resolver_open': ('libperfile-analysis', c_int, [c_void_p, c_void_p, POINTER(perfile_resolver_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_resolver_close': ('libperfile-analysis', None, [c_void_p]),
-    'perfile_resolver_frames': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_place), POINTER(c_uint32), c_size_t, POINTER(perfile_error)]),
+    'perfile_resolver_frames': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_location), POINTER(c_uint32), c_size_t, POINTER(perfile_error)]),
     'perfile_resolver_frame': ('libperfile-analysis', c_int, [c_void_p, c_uint32, POINTER(perfile_frame)]),
     'perfile_resolver_label': ('libperfile-analysis', c_char_p, [c_void_p, c_uint32]),
     'perfile_resolver_module': ('libperfile-analysis', c_int, [c_void_p, c_uint32, POINTER(perfile_module)]),

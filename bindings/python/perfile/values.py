@@ -290,7 +290,7 @@ class Counts(NamedTuple):
     data_bytes: int
     inflated_bytes: int
     lost_samples: int
-    lost_told: int
+    lost_reported: int
     lost_counted: int
     aux_bytes: int
     aux_type: int
@@ -491,6 +491,13 @@ class ProfileSample(NamedTuple):
     time: int
     cgroup: Optional[str]
     recording: int
+
+
+class Location(NamedTuple):
+    address: int
+    pid: int
+    cpumode: int
+    flags: int
 
 
 class KnownEvent(NamedTuple):
@@ -1022,6 +1029,7 @@ CLASSES: Dict[Any, Any] = {
     abi.perfile_profile_stack: ProfileStack,
     abi.perfile_profile_thread: ProfileThread,
     abi.perfile_profile_sample: ProfileSample,
+    abi.perfile_location: Location,
     abi.perfile_known_event: KnownEvent,
     abi.perfile_attr: Attr,
     abi.perfile_namespace_link: NamespaceLink,

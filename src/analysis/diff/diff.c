@@ -19,10 +19,10 @@ struct perfile_diff {
     struct pf_diff diff;
     struct perfile_diff_options options;
     struct perfile_diff_row *rows; /* in their order */
-    size_t row_count, row_room;
+    size_t row_count, row_capacity;
     struct perfile_diff_row total;
     const char **notes;
-    size_t note_count, note_room;
+    size_t note_count, note_capacity;
     const char *event; /* NULL: none */
     char event_name[PF_EVENT_NAME_BYTES];
     char unit[UNIT];
@@ -102,7 +102,7 @@ static int check(const struct perfile_diff_options *o, struct perfile_error *err
 static bool put_note(void *context, const char *text)
 {
     struct perfile_diff *d = context;
-    if (!pf_grow(d->diff.allocator, &d->notes, &d->note_room, d->note_count + 1, sizeof(*d->notes)))
+    if (!pf_grow(d->diff.allocator, &d->notes, &d->note_capacity, d->note_count + 1, sizeof(*d->notes)))
         return false;
     d->notes[d->note_count] = pf_arena_text(&d->diff.arena, text, strlen(text));
     return d->notes[d->note_count] && ++d->note_count;
@@ -130,14 +130,14 @@ static uint64_t chosen_total(const struct pf_diff_profile *of, uint32_t which)
 /* The one with the most samples of a recording. */
 static void choose_event(struct perfile_diff *d)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     d->event = d->options.event;
     for (size_t i = 0; !d->options.event && i < d->diff.profile_count; i++) {
         const struct perfile_profile *profile = d->diff.profiles[i].profile;
         const struct pf_event_choice choice = pf_event_choose(profile, NULL);
-        if (choice.samples <= most)
+        if (choice.samples <= max)
             continue;
-        most = choice.samples;
+        max = choice.samples;
         pf_event_choice_name(profile, &choice, d->event_name);
         d->event = d->event_name;
     }
@@ -389,9 +389,9 @@ static bool is_member(const struct perfile_diff_row *row, bool of_limit)
 static bool adjust(struct perfile_diff *d, bool of_limit)
 {
     const struct perfile_allocator *allocator = d->diff.allocator;
-    const size_t most = d->row_count + 1;
-    double *p = pf_new(allocator, most * sizeof(*p));
-    size_t *order = pf_new(allocator, most * sizeof(*order)), count = 0;
+    const size_t max = d->row_count + 1;
+    double *p = pf_new(allocator, max * sizeof(*p));
+    size_t *order = pf_new(allocator, max * sizeof(*order)), count = 0;
     const bool fine = p && order;
     for (size_t i = 0; fine && i < d->row_count; i++)
         if (is_member(&d->rows[i], of_limit))
@@ -404,8 +404,8 @@ static bool adjust(struct perfile_diff *d, bool of_limit)
     for (size_t i = 0; fine && i < d->row_count; i++)
         if (is_member(&d->rows[i], of_limit))
             *(of_limit ? &d->rows[i].limit_q : &d->rows[i].q) = p[count++];
-    pf_free(allocator, p, p ? most * sizeof(*p) : 0);
-    pf_free(allocator, order, order ? most * sizeof(*order) : 0);
+    pf_free(allocator, p, p ? max * sizeof(*p) : 0);
+    pf_free(allocator, order, order ? max * sizeof(*order) : 0);
     return fine;
 }
 
@@ -434,7 +434,7 @@ static void judge_rows(struct perfile_diff *d)
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
-static bool is_behind(const struct perfile_diff_row *row, const struct perfile_diff_row *other)
+static bool is_after(const struct perfile_diff_row *row, const struct perfile_diff_row *other)
 {
     const double a = fabs(row->difference), b = fabs(other->difference);
     const double weight = row->before + row->after, weight_of_other = other->before + other->after;
@@ -444,9 +444,9 @@ static bool is_behind(const struct perfile_diff_row *row, const struct perfile_d
 static void sink_row(struct perfile_diff_row *rows, size_t at, size_t count)
 {
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && is_behind(&rows[child + 1], &rows[child]))
+        if (child + 1 < count && is_after(&rows[child + 1], &rows[child]))
             child++;
-        if (!is_behind(&rows[child], &rows[at]))
+        if (!is_after(&rows[child], &rows[at]))
             return;
         const struct perfile_diff_row other = rows[at];
         rows[at] = rows[child];
@@ -472,19 +472,19 @@ static bool find_parents(struct perfile_diff *d)
 {
     struct pf_diff *diff = &d->diff;
     const size_t count = diff->keys.count + 1;
-    uint32_t *places = pf_new(diff->allocator, count * sizeof(*places));
-    for (size_t i = 0; places && i < d->row_count; i++)
-        places[d->rows[i].parent] = (uint32_t)i + 1;
-    for (size_t i = 0; places && i < d->row_count; i++) {
+    uint32_t *positions = pf_new(diff->allocator, count * sizeof(*positions));
+    for (size_t i = 0; positions && i < d->row_count; i++)
+        positions[d->rows[i].parent] = (uint32_t)i + 1;
+    for (size_t i = 0; positions && i < d->row_count; i++) {
         struct pf_diff_key key = *pf_diff_key_at(diff, d->rows[i].parent);
         const uint32_t path = key.parts[PF_DIFF_PATH];
         const uint32_t above = path ? pf_diff_path_at(diff, path - 1)->parent : PERFILE_NO_ID;
         key.parts[PF_DIFF_PATH] = above + 1;
         const uint32_t row = above == PERFILE_NO_ID ? above : pf_distinct_find(&diff->keys, &key);
-        d->rows[i].parent = row == PERFILE_NO_ID || !places[row] ? PERFILE_NO_ID : places[row] - 1;
+        d->rows[i].parent = row == PERFILE_NO_ID || !positions[row] ? PERFILE_NO_ID : positions[row] - 1;
     }
-    pf_free(diff->allocator, places, places ? count * sizeof(*places) : 0);
-    return places != NULL;
+    pf_free(diff->allocator, positions, positions ? count * sizeof(*positions) : 0);
+    return positions != NULL;
 }
 
 /* ---- notes ------------------------------------------------------------------------------------------------------- */
@@ -611,8 +611,8 @@ static bool note_pair(struct perfile_diff *d, const struct perfile_diff_row *les
 
 static bool note_moved(struct perfile_diff *d)
 {
-    enum { MOST = 64 }; /* the largest differences stand first */
-    const size_t count = d->row_count < MOST ? d->row_count : MOST;
+    enum { MAX = 64 }; /* the largest differences stand first */
+    const size_t count = d->row_count < MAX ? d->row_count : MAX;
     const struct perfile_diff_row *rows = d->rows;
     if (!count || rows->path || rows->line || !(rows->function || rows->thread) ||
         d->options.flags & (PERFILE_DIFF_INCLUSIVE | PERFILE_DIFF_RELATIVE))
@@ -654,18 +654,18 @@ static bool note_maps(struct perfile_diff *d)
 static bool compare_all(struct perfile_diff *d, double *totals, double *weights)
 {
     struct pf_comparison total;
-    struct pf_difference whole;
+    struct pf_difference overall;
     const double sum = add_up(d, totals, &total);
-    pf_compare(&total, &whole);
-    d->sampling_only = whole.sampling_only;
+    pf_compare(&total, &overall);
+    d->sampling_only = overall.sampling_only;
     d->total = (struct perfile_diff_row)PERFILE_DIFF_ROW_INIT;
-    d->total.before = whole.before; /* what margins are of */
+    d->total.before = overall.before; /* what margins are of */
     fill(d, &total, &d->total);
     d->total.parent = PERFILE_NO_ID;
     d->total.in_family = true;
     d->total.share_before = d->total.share_after = 100;
     judge(d, &d->total);
-    if (!pf_grow(d->diff.allocator, &d->rows, &d->row_room, d->diff.keys.count + 1, sizeof(*d->rows)) ||
+    if (!pf_grow(d->diff.allocator, &d->rows, &d->row_capacity, d->diff.keys.count + 1, sizeof(*d->rows)) ||
         !compare_rows(d, weights, &total, sum) || !adjust(d, false) || !adjust(d, true))
         return false;
     judge_rows(d);
@@ -751,11 +751,11 @@ static void close_gathered(struct pf_diff *diff)
             pf_free(allocator, diff->profiles[i].leaves,
                     (diff->profiles[i].function_count + 1) * sizeof(*diff->profiles[i].leaves));
     pf_free(allocator, diff->profiles, diff->profiles ? diff->profile_count * sizeof(*diff->profiles) : 0);
-    pf_free(allocator, diff->aliases, diff->alias_room * sizeof(*diff->aliases));
+    pf_free(allocator, diff->aliases, diff->alias_capacity * sizeof(*diff->aliases));
     pf_free(allocator, diff->modules, diff->modules ? (diff->module_count + 1) * sizeof(*diff->modules) : 0);
-    pf_free(allocator, diff->cells, diff->cell_room * sizeof(*diff->cells));
-    pf_free(allocator, diff->stamps, diff->stamp_room * sizeof(*diff->stamps));
-    pf_free(allocator, diff->texts, diff->text_room * sizeof(*diff->texts));
+    pf_free(allocator, diff->cells, diff->cell_capacity * sizeof(*diff->cells));
+    pf_free(allocator, diff->stamps, diff->stamp_capacity * sizeof(*diff->stamps));
+    pf_free(allocator, diff->texts, diff->text_capacity * sizeof(*diff->texts));
     pf_map_close(&diff->text_map);
     pf_distinct_close(&diff->functions);
     pf_distinct_close(&diff->paths);
@@ -769,8 +769,8 @@ void perfile_diff_close(struct perfile_diff *d)
     const struct perfile_allocator *allocator = d->diff.allocator;
     pf_free(allocator, d->diff.used_maps, d->diff.used_maps ? d->options.map_count + 1 : 0);
     close_gathered(&d->diff);
-    pf_free(allocator, d->rows, d->row_room * sizeof(*d->rows));
-    pf_free(allocator, d->notes, d->note_room * sizeof(*d->notes));
+    pf_free(allocator, d->rows, d->row_capacity * sizeof(*d->rows));
+    pf_free(allocator, d->notes, d->note_capacity * sizeof(*d->notes));
     pf_arena_close(&d->diff.arena);
     pf_free(allocator, d, sizeof(*d));
 }

@@ -19,7 +19,7 @@ void pf_distinct_open(struct pf_distinct *set, const struct perfile_allocator *a
 void pf_distinct_close(struct pf_distinct *set)
 {
     pf_map_close(&set->map);
-    pf_free(set->allocator, set->items, set->room * set->bytes);
+    pf_free(set->allocator, set->items, set->capacity * set->bytes);
     pf_distinct_open(set, set->allocator, set->bytes);
 }
 
@@ -46,7 +46,7 @@ uint32_t pf_distinct_number(struct pf_distinct *set, const void *item)
     if (known != PERFILE_NO_ID)
         return known;
     if (set->count >= PERFILE_NO_ID - 1 ||
-        !pf_grow(set->allocator, &set->items, &set->room, set->count + 1, set->bytes) ||
+        !pf_grow(set->allocator, &set->items, &set->capacity, set->count + 1, set->bytes) ||
         !pf_map_put(&set->map, hash, set->count))
         return PERFILE_NO_ID;
     memcpy(set->items + set->count * set->bytes, item, set->bytes);
@@ -63,7 +63,7 @@ uint32_t pf_diff_text(struct pf_diff *diff, const char *text)
         if (strcmp(diff->texts[number], text) == 0)
             return (uint32_t)number;
     if (diff->text_count >= PERFILE_NO_ID - 1 ||
-        !pf_grow(diff->allocator, &diff->texts, &diff->text_room, diff->text_count + 1, sizeof(*diff->texts)) ||
+        !pf_grow(diff->allocator, &diff->texts, &diff->text_capacity, diff->text_count + 1, sizeof(*diff->texts)) ||
         !(diff->texts[diff->text_count] = pf_arena_text(&diff->arena, text, bytes)) ||
         !pf_map_put(&diff->text_map, hash, diff->text_count))
         return PERFILE_NO_ID;
@@ -90,15 +90,15 @@ static uint32_t name_text(struct pf_diff *diff, const struct pf_diff_profile *fr
 {
     enum { USUAL = 512 };
     char usual[USUAL];
-    const size_t room = strlen(name) + 16;
-    char *text = room <= USUAL ? usual : pf_new(diff->allocator, room);
+    const size_t capacity = strlen(name) + 16;
+    char *text = capacity <= USUAL ? usual : pf_new(diff->allocator, capacity);
     uint32_t number = PERFILE_NO_ID;
     if (text) {
         normalize(name, text);
         number = pf_diff_text(diff, from->is_before ? mapped(diff, text) : text);
     }
     if (text != usual)
-        pf_free(diff->allocator, text, text ? room : 0);
+        pf_free(diff->allocator, text, text ? capacity : 0);
     return number;
 }
 
@@ -114,14 +114,14 @@ static uint32_t module_text(struct pf_diff *diff, const struct pf_diff_profile *
     struct perfile_module module = PERFILE_MODULE_INIT;
     const bool known = perfile_profile_module_at(from->profile, index, &module) == 0;
     const char *name = known && module.short_name ? module.short_name : known && module.name ? module.name : "";
-    const size_t room = strlen(name) + 16;
-    char *text = pf_new(diff->allocator, room);
+    const size_t capacity = strlen(name) + 16;
+    char *text = pf_new(diff->allocator, capacity);
     uint32_t number = PERFILE_NO_ID;
     if (text) {
         pf_diff_module_name(known ? &module : NULL, text);
         number = name_text(diff, from, text, same_name);
     }
-    pf_free(diff->allocator, text, text ? room : 0);
+    pf_free(diff->allocator, text, text ? capacity : 0);
     return number;
 }
 
@@ -135,7 +135,7 @@ uint32_t pf_diff_function_number(struct pf_diff *diff, uint32_t module, uint32_t
     const uint32_t number = pf_distinct_number(&diff->functions, &function);
     if (number == PERFILE_NO_ID)
         return number;
-    if (!pf_grow(diff->allocator, &diff->aliases, &diff->alias_room, number + 1u, sizeof(*diff->aliases)))
+    if (!pf_grow(diff->allocator, &diff->aliases, &diff->alias_capacity, number + 1u, sizeof(*diff->aliases)))
         return PERFILE_NO_ID;
     for (; diff->alias_count <= number; diff->alias_count++)
         diff->aliases[diff->alias_count] = (struct pf_diff_alias){.function = (uint32_t)diff->alias_count};
@@ -280,22 +280,23 @@ static uint32_t line_of_frame(struct adding *a, uint32_t index)
     if (!a->lines[index] && !frame.file) {
         a->lines[index] = pf_diff_text(a->diff, "?") + 1;
     } else if (!a->lines[index]) {
-        const size_t room = strlen(frame.file) + 16;
-        char *text = pf_new(a->diff->allocator, room);
+        const size_t capacity = strlen(frame.file) + 16;
+        char *text = pf_new(a->diff->allocator, capacity);
         if (!text)
             return 0;
         const size_t bytes = base_name(frame.file, text);
-        snprintf(text + bytes, room - bytes, ":%u", frame.line);
+        snprintf(text + bytes, capacity - bytes, ":%u", frame.line);
         a->lines[index] = pf_diff_text(a->diff, text) + 1;
-        pf_free(a->diff->allocator, text, room);
+        pf_free(a->diff->allocator, text, capacity);
     }
     return a->lines[index];
 }
 
 static bool grow_matrix(struct pf_diff *diff, size_t rows)
 {
-    return pf_grow(diff->allocator, &diff->stamps, &diff->stamp_room, rows, sizeof(*diff->stamps)) &&
-           pf_grow(diff->allocator, &diff->cells, &diff->cell_room, rows * diff->profile_count, sizeof(*diff->cells));
+    return pf_grow(diff->allocator, &diff->stamps, &diff->stamp_capacity, rows, sizeof(*diff->stamps)) &&
+           pf_grow(diff->allocator, &diff->cells, &diff->cell_capacity, rows * diff->profile_count,
+                   sizeof(*diff->cells));
 }
 
 /* The row, of which there may be none yet. PERFILE_NO_ID: out of memory. */

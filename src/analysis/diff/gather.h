@@ -15,7 +15,7 @@ struct pf_distinct {
     struct pf_map map; /* from a hash to a number; of equal hashes the next ones are taken */
     uint64_t seed[2];
     char *items;
-    size_t count, room, bytes;
+    size_t count, capacity, bytes;
 };
 
 void pf_distinct_open(struct pf_distinct *set, const struct perfile_allocator *allocator, size_t bytes);
@@ -80,19 +80,19 @@ struct pf_diff {
     struct pf_map text_map;
     uint64_t seed[2];
     const char **texts; /* in the arena */
-    size_t text_count, text_room;
+    size_t text_count, text_capacity;
     struct pf_distinct functions, paths, keys; /* of the structs above */
     struct pf_diff_alias *aliases;             /* one for each function */
-    size_t alias_count, alias_room;
+    size_t alias_count, alias_capacity;
     uint32_t *modules; /* by text: what a module is counted as; texts behind `module_count` are themselves */
     size_t module_count;
     bool *used_maps;
     struct pf_diff_profile *profiles; /* first those before */
     size_t profile_count;
     struct pf_diff_cell *cells; /* profile_count for each key */
-    size_t cell_room;
+    size_t cell_capacity;
     uint32_t *stamps; /* by key: the sample that was counted last, plus one */
-    size_t stamp_room;
+    size_t stamp_capacity;
     unsigned wanted; /* 1 << enum pf_diff_part */
     bool inclusive;
     bool joins; /* inlined functions are counted as their callers: both are one frame of paths */

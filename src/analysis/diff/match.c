@@ -7,7 +7,7 @@
 #include "analysis/diff/names.h"
 #include "analysis/diff/statistics.h"
 
-enum { MOST_CANDIDATES = 128, TEXT = 1024 };
+enum { MAX_CANDIDATES = 128, TEXT = 1024 };
 
 void pf_diff_observe(const struct pf_diff *diff, size_t row, double *weights, struct pf_comparison *comparison)
 {
@@ -34,11 +34,11 @@ struct candidate {
     uint32_t row;
     double weight[2]; /* before, after */
     uint32_t partner;
-    bool taken;
+    bool consumed;
 };
 
 struct candidates {
-    struct candidate items[MOST_CANDIDATES];
+    struct candidate items[MAX_CANDIDATES];
     size_t count;
 };
 
@@ -59,11 +59,11 @@ static double heavier(const double weight[2])
 /* Keeps the heaviest, by descending weight. */
 static void offer(struct candidates *all, const struct candidate *candidate)
 {
-    size_t at = all->count < MOST_CANDIDATES ? all->count++ : MOST_CANDIDATES;
+    size_t at = all->count < MAX_CANDIDATES ? all->count++ : MAX_CANDIDATES;
     for (; at && heavier(all->items[at - 1].weight) < heavier(candidate->weight); at--)
-        if (at < MOST_CANDIDATES)
+        if (at < MAX_CANDIDATES)
             all->items[at] = all->items[at - 1];
-    if (at < MOST_CANDIDATES)
+    if (at < MAX_CANDIDATES)
         all->items[at] = *candidate;
 }
 
@@ -80,25 +80,25 @@ static double total_of(const struct pf_diff *diff)
 /* Rows that are on one side, and have at least 0.5 % of all. */
 static void find_one_sided(const struct pf_diff *diff, struct candidates sides[2])
 {
-    const double least = 0.005 * total_of(diff);
+    const double min = 0.005 * total_of(diff);
     sides[0].count = sides[1].count = 0;
     for (size_t i = 0; i < diff->keys.count; i++) {
         const struct pf_diff_key *key = pf_diff_key_at(diff, i);
         struct candidate c = {.row = (uint32_t)i};
         weigh(diff, i, c.weight);
         c.number = key->parts[PF_DIFF_FUNCTION] ? key->parts[PF_DIFF_FUNCTION] - 1 : key->parts[PF_DIFF_MODULE] - 1;
-        if ((c.weight[0] > 0) != (c.weight[1] > 0) && heavier(c.weight) >= least)
+        if ((c.weight[0] > 0) != (c.weight[1] > 0) && heavier(c.weight) >= min)
             offer(&sides[c.weight[1] > 0], &c);
     }
 }
 
-bool pf_diff_tell(const struct pf_diff_match *match, const char *format, const char *name, const char *other)
+bool pf_diff_notify(const struct pf_diff_match *match, const char *format, const char *name, const char *other)
 {
     char text[TEXT], names[2][TEXT / 3];
     perfile_name_fit(name, 100, names[0], sizeof(names[0]));
     perfile_name_fit(other, 100, names[1], sizeof(names[1]));
     snprintf(text, sizeof(text), format, names[0], names[1]);
-    return match->tell(match->context, text);
+    return match->report_notes(match->context, text);
 }
 
 /* ---- binaries ---------------------------------------------------------------------------------------------------- */
@@ -136,8 +136,8 @@ static bool map_module(const struct pf_diff_match *match, uint32_t from, uint32_
         diff->aliases[i].function = same;
     }
     diff->modules[from] = to;
-    return pf_diff_tell(match, "%s is taken for %s, the same binary by another name", diff->texts[from],
-                        diff->texts[to]);
+    return pf_diff_notify(match, "%s is taken for %s, the same binary by another name", diff->texts[from],
+                          diff->texts[to]);
 }
 
 /*
@@ -159,18 +159,18 @@ static bool pair_modules(const struct pf_diff_match *match, struct candidates si
 {
     for (size_t i = 0; i < sides[0].count; i++) {
         struct candidate *best = NULL, *old = &sides[0].items[i];
-        double most = 0;
+        double max = 0;
         for (size_t k = 0; k < sides[1].count; k++) {
             struct candidate *new = &sides[1].items[k];
-            const double likeness = new->taken ? 0 : module_likeness(match->diff, sides, old, new);
-            if (likeness > most) {
+            const double likeness = new->consumed ? 0 : module_likeness(match->diff, sides, old, new);
+            if (likeness > max) {
                 best = new;
-                most = likeness;
+                max = likeness;
             }
         }
         if (!best)
             continue;
-        best->taken = true;
+        best->consumed = true;
         if (!map_module(match, old->number, best->number))
             return false;
     }
@@ -205,8 +205,8 @@ static bool weigh_alike(const struct pf_diff *diff, const struct candidate *old,
 /* They differ in what stands in <> at most. */
 static bool are_same_template(struct pf_diff *diff, const char *name, const char *other)
 {
-    const size_t rooms[2] = {strlen(name) + 16, strlen(other) + 16};
-    char *texts[2] = {pf_new(diff->allocator, rooms[0]), pf_new(diff->allocator, rooms[1])};
+    const size_t capacities[2] = {strlen(name) + 16, strlen(other) + 16};
+    char *texts[2] = {pf_new(diff->allocator, capacities[0]), pf_new(diff->allocator, capacities[1])};
     bool same = false;
     if (texts[0] && texts[1]) {
         pf_diff_plain_name(name, texts[0]);
@@ -214,7 +214,7 @@ static bool are_same_template(struct pf_diff *diff, const char *name, const char
         same = strcmp(texts[0], texts[1]) == 0 && strchr(name, '<');
     }
     for (int i = 0; i < 2; i++)
-        pf_free(diff->allocator, texts[i], texts[i] ? rooms[i] : 0);
+        pf_free(diff->allocator, texts[i], texts[i] ? capacities[i] : 0);
     return same;
 }
 
@@ -238,7 +238,7 @@ static bool pair_functions(const struct pf_diff_match *match, struct candidates 
         struct candidate *old = &sides[0].items[i], *best = NULL;
         int alike = 0;
         for (size_t k = 0; k < sides[1].count; k++) {
-            const int now = sides[1].items[k].taken ? 0 : likeness(diff, old, &sides[1].items[k], weights);
+            const int now = sides[1].items[k].consumed ? 0 : likeness(diff, old, &sides[1].items[k], weights);
             if (now > alike) {
                 best = &sides[1].items[k];
                 alike = now;
@@ -247,12 +247,12 @@ static bool pair_functions(const struct pf_diff_match *match, struct candidates 
         if (!best)
             continue;
         const uint32_t name = pf_diff_function_at(diff, old->number)->name;
-        best->taken = true;
+        best->consumed = true;
         diff->aliases[old->number].function = best->number;
         diff->aliases[best->number].other = name + 1;
         diff->aliases[best->number].state = PERFILE_DIFF_RENAMED;
-        if (!pf_diff_tell(match, "%s is taken for %s, renamed", diff->texts[name],
-                          diff->texts[pf_diff_function_at(diff, best->number)->name]))
+        if (!pf_diff_notify(match, "%s is taken for %s, renamed", diff->texts[name],
+                            diff->texts[pf_diff_function_at(diff, best->number)->name]))
             return false;
     }
     return true;
@@ -268,7 +268,7 @@ struct call {
 struct calls {
     struct pf_distinct pairs;
     double *weights;
-    size_t room;
+    size_t capacity;
 };
 
 static uint32_t frame_function(const struct pf_diff *diff, const struct pf_diff_profile *of, uint32_t node,
@@ -287,14 +287,14 @@ static bool add_call(struct pf_diff *diff, struct calls *calls, const struct cal
 {
     const uint32_t known = (uint32_t)calls->pairs.count, number = pf_distinct_number(&calls->pairs, call);
     if (number == PERFILE_NO_ID ||
-        !pf_grow(diff->allocator, &calls->weights, &calls->room, number + 1u, sizeof(double)))
+        !pf_grow(diff->allocator, &calls->weights, &calls->capacity, number + 1u, sizeof(double)))
         return false;
     calls->weights[number] = number == known ? weight : calls->weights[number] + weight;
     return true;
 }
 
 /* Who calls the candidates, by the weight of the candidates alone. `places` is a candidate plus one by function. */
-static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, const uint32_t *places,
+static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, const uint32_t *positions,
                        struct calls *calls)
 {
     const size_t count = perfile_profile_sample_count(of->profile);
@@ -305,9 +305,9 @@ static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, c
             !pf_event_is_chosen(of->profile, sample.event, &of->event))
             continue;
         function = frame_function(diff, of, sample.stack, &parent);
-        if (function == PERFILE_NO_ID || !places[function] || parent == PERFILE_NO_ID)
+        if (function == PERFILE_NO_ID || !positions[function] || parent == PERFILE_NO_ID)
             continue;
-        const struct call call = {places[function] - 1, frame_function(diff, of, parent, &parent)};
+        const struct call call = {positions[function] - 1, frame_function(diff, of, parent, &parent)};
         if (call.caller != PERFILE_NO_ID && call.caller != function &&
             !add_call(diff, calls, &call, (double)sample.values[of->value] * of->scale))
             return false;
@@ -364,15 +364,15 @@ static bool may_be_one(const struct pf_diff *diff, uint32_t row, uint32_t other,
 /* Callchains often lack the caller of the innermost function: what then fits closely, of the same binary. */
 static uint32_t find_unseen(const struct pf_diff *diff, const struct candidate *c, const struct changes *changes)
 {
-    double least = 0.25;
+    double min = 0.25;
     uint32_t best = PERFILE_NO_ID;
     for (size_t i = 0; i < diff->keys.count; i++) {
         const uint32_t other = pf_diff_key_at(diff, i)->parts[PF_DIFF_FUNCTION] - 1;
         const bool may_be = other != c->number &&
                             pf_diff_function_at(diff, other)->module == pf_diff_function_at(diff, c->number)->module;
         const double left = may_be ? left_of(diff, own_change(c), other, changes) : INFINITY;
-        if (left < least && (left < 0.1 || may_be_one(diff, c->row, (uint32_t)i, changes))) {
-            least = left;
+        if (left < min && (left < 0.1 || may_be_one(diff, c->row, (uint32_t)i, changes))) {
+            min = left;
             best = other;
         }
     }
@@ -393,11 +393,11 @@ static bool join(const struct pf_diff_match *match, const struct candidate *c, u
     diff->aliases[other].other = pf_diff_function_at(diff, c->number)->name + 1;
     diff->aliases[other].state = gone ? PERFILE_DIFF_INLINED : PERFILE_DIFF_SPLIT;
     diff->joins = true;
-    return pf_diff_tell(match,
-                        gone ? "%s seems to be inlined into %s now: both are one row"
-                             : "%s seems to be split off %s, or no longer inlined into it: both are one row",
-                        diff->texts[pf_diff_function_at(diff, c->number)->name],
-                        diff->texts[pf_diff_function_at(diff, other)->name]);
+    return pf_diff_notify(match,
+                          gone ? "%s seems to be inlined into %s now: both are one row"
+                               : "%s seems to be split off %s, or no longer inlined into it: both are one row",
+                          diff->texts[pf_diff_function_at(diff, c->number)->name],
+                          diff->texts[pf_diff_function_at(diff, other)->name]);
 }
 
 /* Who calls each candidate most; PERFILE_NO_ID: nobody is seen to. */
@@ -420,13 +420,13 @@ static bool try_together(const struct pf_diff_match *match, struct candidates *s
     double sum = 0;
     bool fine = true;
     for (size_t i = first; i < side->count; i++)
-        if (callers[i] == callers[first] && !side->items[i].taken && !is_unknown(match->diff, &side->items[i]))
+        if (callers[i] == callers[first] && !side->items[i].consumed && !is_unknown(match->diff, &side->items[i]))
             sum += own_change(&side->items[i]);
     if (sum == 0 || left_of(match->diff, sum, callers[first], changes) > 0.25)
         return true;
     for (size_t i = first; fine && i < side->count; i++)
-        if (callers[i] == callers[first] && !side->items[i].taken && !is_unknown(match->diff, &side->items[i])) {
-            side->items[i].taken = true;
+        if (callers[i] == callers[first] && !side->items[i].consumed && !is_unknown(match->diff, &side->items[i])) {
+            side->items[i].consumed = true;
             fine = join(match, &side->items[i], callers[first], changes);
         }
     return fine;
@@ -435,21 +435,21 @@ static bool try_together(const struct pf_diff_match *match, struct candidates *s
 /* The same of one, with its caller or, if that is not what has changed, with what fits. */
 static bool try_alone(const struct pf_diff_match *match, struct candidate *c, uint32_t caller, struct changes *changes)
 {
-    if (c->taken || is_unknown(match->diff, c))
+    if (c->consumed || is_unknown(match->diff, c))
         return true;
     if (left_of(match->diff, own_change(c), caller, changes) > 0.25)
         caller = find_unseen(match->diff, c, changes);
-    c->taken = caller != PERFILE_NO_ID;
+    c->consumed = caller != PERFILE_NO_ID;
     return caller == PERFILE_NO_ID || join(match, c, caller, changes);
 }
 
 static bool try_callers(const struct pf_diff_match *match, struct candidates *side, const struct calls *calls,
                         struct changes *changes)
 {
-    uint32_t callers[MOST_CANDIDATES];
+    uint32_t callers[MAX_CANDIDATES];
     find_callers(side, calls, callers);
     for (size_t i = 0; i < side->count; i++)
-        side->items[i].taken = false;
+        side->items[i].consumed = false;
     for (size_t i = 0; i < side->count; i++)
         if (callers[i] != PERFILE_NO_ID && !try_together(match, side, callers, i, changes))
             return false;
@@ -464,23 +464,23 @@ static bool guess_inlined(const struct pf_diff_match *match, struct candidates *
 {
     struct pf_diff *diff = match->diff;
     const size_t count = diff->functions.count + 1;
-    uint32_t *places = pf_new(diff->allocator, count * sizeof(*places));
+    uint32_t *positions = pf_new(diff->allocator, count * sizeof(*positions));
     const size_t bytes = 2 * diff->profile_count * sizeof(double);
     struct changes changes = {.moved = pf_new(diff->allocator, count * sizeof(double)),
                               .weights = pf_new(diff->allocator, bytes)};
     struct calls calls = {0};
-    bool fine = places && changes.moved && changes.weights;
+    bool fine = positions && changes.moved && changes.weights;
     pf_distinct_open(&calls.pairs, diff->allocator, sizeof(struct call));
     for (size_t i = 0; fine && i < side->count; i++)
-        places[side->items[i].number] = (uint32_t)i + 1;
+        positions[side->items[i].number] = (uint32_t)i + 1;
     for (size_t i = 0; fine && i < diff->profile_count; i++)
         if (diff->profiles[i].is_before == before && diff->profiles[i].event.first != PERFILE_NO_ID)
-            fine = find_calls(diff, &diff->profiles[i], places, &calls);
+            fine = find_calls(diff, &diff->profiles[i], positions, &calls);
     fine = fine && try_callers(match, side, &calls, &changes);
-    pf_free(diff->allocator, places, places ? count * sizeof(*places) : 0);
+    pf_free(diff->allocator, positions, positions ? count * sizeof(*positions) : 0);
     pf_free(diff->allocator, changes.moved, changes.moved ? count * sizeof(double) : 0);
     pf_free(diff->allocator, changes.weights, changes.weights ? bytes : 0);
-    pf_free(diff->allocator, calls.weights, calls.room * sizeof(double));
+    pf_free(diff->allocator, calls.weights, calls.capacity * sizeof(double));
     pf_distinct_close(&calls.pairs);
     return fine;
 }

@@ -6,16 +6,16 @@
 #include "analysis/diff/gather.h"
 
 /* Where sentences about what was guessed go. False when out of memory. */
-typedef bool pf_diff_told(void *context, const char *text);
+typedef bool pf_on_diff_note(void *context, const char *text);
 
 struct pf_diff_match {
     struct pf_diff *diff;
-    pf_diff_told *tell;
+    pf_on_diff_note *report_notes;
     void *context;
 };
 
 /* Says a sentence with two names in it. False when out of memory. */
-bool pf_diff_tell(const struct pf_diff_match *match, const char *format, const char *name, const char *other);
+bool pf_diff_notify(const struct pf_diff_match *match, const char *format, const char *name, const char *other);
 
 /* Says which functions have parts on one side only, that compilers made. False when out of memory. */
 bool pf_diff_find_parts(const struct pf_diff_match *match);

@@ -114,11 +114,11 @@ size_t pf_diff_plain_name(const char *name, char *text)
 {
     size_t used = 0, depth = 0;
     for (const char *at = name; *at; at++) {
-        const char *behind = depth ? NULL : pf_operator_end(at);
-        if (behind) {
-            memcpy(text + used, at, (size_t)(behind - at));
-            used += (size_t)(behind - at);
-            at = behind - 1;
+        const char *after = depth ? NULL : pf_operator_end(at);
+        if (after) {
+            memcpy(text + used, at, (size_t)(after - at));
+            used += (size_t)(after - at);
+            at = after - 1;
             continue;
         }
         if (*at == '<')
@@ -195,17 +195,17 @@ size_t pf_diff_thread_name(const char *name, char *text)
 
 /* ---- likeness ---------------------------------------------------------------------------------------------------- */
 
-static size_t least(size_t a, size_t b)
+static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 bool pf_diff_names_alike(const char *name, const char *other)
 {
-    enum { MOST = 256 };
+    enum { MAX = 256 };
     const size_t n = strlen(name), m = strlen(other), longer = n > m ? n : m;
-    size_t row[MOST + 1];
-    if (!n || !m || longer > MOST || longer - least(n, m) > longer / 3)
+    size_t row[MAX + 1];
+    if (!n || !m || longer > MAX || longer - min(n, m) > longer / 3)
         return false;
     for (size_t k = 0; k <= m; k++)
         row[k] = k;
@@ -213,7 +213,7 @@ bool pf_diff_names_alike(const char *name, const char *other)
         size_t diagonal = row[0]++;
         for (size_t k = 1; k <= m; k++) {
             const size_t above = row[k];
-            row[k] = least(diagonal + (name[i - 1] != other[k - 1]), least(above, row[k - 1]) + 1);
+            row[k] = min(diagonal + (name[i - 1] != other[k - 1]), min(above, row[k - 1]) + 1);
             diagonal = above;
         }
     }

@@ -9,12 +9,12 @@
 /* The continued fraction of the incomplete beta function, by Lentz's method. */
 static double beta_fraction(double a, double b, double x)
 {
-    enum { MOST_STEPS = 1000 };
+    enum { MAX_STEPS = 1000 };
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
     d = 1 / (fabs(d) < tiny ? tiny : d);
     double value = d;
-    for (int step = 1; step <= MOST_STEPS; step++) {
+    for (int step = 1; step <= MAX_STEPS; step++) {
         const double m = step;
         const double factors[2] = {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
                                    -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))};
@@ -93,14 +93,14 @@ static double normal_quantile(double p)
 /* Newton's method, from the first terms of the expansion around the normal distribution, kept between bounds. */
 double pf_t_quantile(double p, double df)
 {
-    enum { MOST_STEPS = 100 };
+    enum { MAX_STEPS = 100 };
     const double z = normal_quantile(p), z2 = z * z;
     double low = 0, high = INFINITY, t = z;
     if (df > 1e8)
         df = INFINITY;
     if (!isinf(df))
         t += z * (z2 + 1) / (4 * df) + z * ((5 * z2 + 16) * z2 + 3) / (96 * df * df);
-    for (int step = 0; step < MOST_STEPS; step++) {
+    for (int step = 0; step < MAX_STEPS; step++) {
         const double excess = pf_t_upper(t, df) - (1 - p);
         *(excess > 0 ? &low : &high) = t;
         double next = t + excess / density(t, df);
@@ -126,13 +126,13 @@ static double mean_of(const struct pf_observations *side)
 /* What is left of the variance of counting when samples come on a grid is 0.3 to 1.2 of Poisson's. */
 static double variance_of(const struct pf_observations *side, double mean, double unit)
 {
-    const double least = 0.25 * unit * fmax(mean, unit / 2);
+    const double min = 0.25 * unit * fmax(mean, unit / 2);
     double sum = 0;
     if (side->count < 2)
-        return least;
+        return min;
     for (size_t i = 0; i < side->count; i++)
         sum += (side->weights[i] - mean) * (side->weights[i] - mean);
-    return fmax(sum / (double)(side->count - 1), least);
+    return fmax(sum / (double)(side->count - 1), min);
 }
 
 static void compare_several(const struct pf_comparison *c, struct pf_difference *d)
@@ -230,11 +230,11 @@ static void sort(size_t *order, const double *p, size_t count)
 
 void pf_adjust(double *p, size_t *order, size_t count)
 {
-    double least = 1;
+    double min = 1;
     sort(order, p, count);
     for (size_t i = count; i-- > 0;) {
         const double q = p[order[i]] * (double)count / (double)(i + 1);
-        least = q < least ? q : least;
-        p[order[i]] = least;
+        min = q < min ? q : min;
+        p[order[i]] = min;
     }
 }

@@ -22,31 +22,31 @@ void pf_block_io_open(struct pf_block_io *blocks, struct perfile_reader *reader,
     *blocks = (struct pf_block_io){.reader = reader, .allocator = allocator};
     pf_bound_events_open(&blocks->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_event_losses_open(&blocks->losses, allocator);
-    pf_map_open(&blocks->places, allocator);
+    pf_map_open(&blocks->positions, allocator);
 }
 
 void pf_block_io_close(struct pf_block_io *blocks)
 {
     if (!blocks->reader)
         return;
-    pf_free(blocks->allocator, blocks->requests, blocks->room * sizeof(*blocks->requests));
-    pf_free(blocks->allocator, blocks->unused, blocks->unused_room * sizeof(*blocks->unused));
+    pf_free(blocks->allocator, blocks->requests, blocks->capacity * sizeof(*blocks->requests));
+    pf_free(blocks->allocator, blocks->unused, blocks->unused_capacity * sizeof(*blocks->unused));
     pf_bound_events_close(&blocks->events);
     pf_event_losses_close(&blocks->losses);
-    pf_map_close(&blocks->places);
+    pf_map_close(&blocks->positions);
 }
 
 /* ---- requests on their way --------------------------------------------------------------------------------------- */
 
 /* What an event says. */
-struct told {
+struct notify {
     uint64_t dev, sector, sectors, more;
     char op[PF_BLOCK_OP];
 };
 
-static bool is_flush(const struct told *told)
+static bool is_flush(const struct notify *notify)
 {
-    return told->op[0] == 'F' && told->op[1] == 'F';
+    return notify->op[0] == 'F' && notify->op[1] == 'F';
 }
 
 /* A flush has no sector: 0 when it is issued, all ones when it is complete. There is one at a time on a device. */
@@ -55,38 +55,38 @@ static uint64_t key_of(uint64_t dev, uint64_t sector)
     return dev * 0x9e3779b97f4a7c15ull ^ sector;
 }
 
-static struct pf_block_request *find(const struct pf_block_io *blocks, const struct told *told)
+static struct pf_block_request *find(const struct pf_block_io *blocks, const struct notify *notify)
 {
-    const uint64_t sector = is_flush(told) ? UINT64_MAX : told->sector;
-    uint64_t place;
-    if (!pf_map_get(&blocks->places, key_of(told->dev, sector), &place))
+    const uint64_t sector = is_flush(notify) ? UINT64_MAX : notify->sector;
+    uint64_t position;
+    if (!pf_map_get(&blocks->positions, key_of(notify->dev, sector), &position))
         return NULL;
-    struct pf_block_request *request = &blocks->requests[place];
-    return request->used && request->dev == told->dev && request->sector == sector ? request : NULL;
+    struct pf_block_request *request = &blocks->requests[position];
+    return request->used && request->dev == notify->dev && request->sector == sector ? request : NULL;
 }
 
 /* NULL: out of memory. */
-static struct pf_block_request *add(struct pf_block_io *blocks, const struct told *told)
+static struct pf_block_request *add(struct pf_block_io *blocks, const struct notify *notify)
 {
-    const uint64_t sector = is_flush(told) ? UINT64_MAX : told->sector;
-    size_t place = blocks->count;
+    const uint64_t sector = is_flush(notify) ? UINT64_MAX : notify->sector;
+    size_t position = blocks->count;
     if (blocks->unused_count)
-        place = blocks->unused[--blocks->unused_count];
-    else if (!pf_grow(blocks->allocator, &blocks->requests, &blocks->room, blocks->count + 1,
+        position = blocks->unused[--blocks->unused_count];
+    else if (!pf_grow(blocks->allocator, &blocks->requests, &blocks->capacity, blocks->count + 1,
                       sizeof(*blocks->requests)))
         return NULL;
     else
         blocks->count++;
-    if (!pf_map_put(&blocks->places, key_of(told->dev, sector), place))
+    if (!pf_map_put(&blocks->positions, key_of(notify->dev, sector), position))
         return NULL;
-    struct pf_block_request *request = &blocks->requests[place];
-    *request = (struct pf_block_request){.dev = (uint32_t)told->dev, .sector = sector, .used = true};
+    struct pf_block_request *request = &blocks->requests[position];
+    *request = (struct pf_block_request){.dev = (uint32_t)notify->dev, .sector = sector, .used = true};
     return request;
 }
 
 static bool remove_request(struct pf_block_io *blocks, struct pf_block_request *request)
 {
-    if (!pf_grow(blocks->allocator, &blocks->unused, &blocks->unused_room, blocks->unused_count + 1,
+    if (!pf_grow(blocks->allocator, &blocks->unused, &blocks->unused_capacity, blocks->unused_count + 1,
                  sizeof(*blocks->unused)))
         return false;
     blocks->unused[blocks->unused_count++] = (uint32_t)(request - blocks->requests);
@@ -96,18 +96,18 @@ static bool remove_request(struct pf_block_io *blocks, struct pf_block_request *
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static bool begin(struct pf_block_io *blocks, const struct pf_delivered *item, const struct told *told, bool issued)
+static bool begin(struct pf_block_io *blocks, const struct pf_delivered *item, const struct notify *notify, bool issued)
 {
-    struct pf_block_request *request = find(blocks, told);
+    struct pf_block_request *request = find(blocks, notify);
     if (!request)
-        request = add(blocks, told);
+        request = add(blocks, notify);
     if (!request)
         return false;
     blocks->issues_alone += issued && request->issue;
-    request->first_sector = told->sector;
-    request->sectors = told->sectors;
-    request->bytes = told->more ? told->more : told->sectors * 512;
-    memcpy(request->op, told->op, sizeof(request->op));
+    request->first_sector = notify->sector;
+    request->sectors = notify->sectors;
+    request->bytes = notify->more ? notify->more : notify->sectors * 512;
+    memcpy(request->op, notify->op, sizeof(request->op));
     if (!issued) {
         request->insert = item->sample.time;
         return true;
@@ -125,25 +125,25 @@ static bool begin(struct pf_block_io *blocks, const struct pf_delivered *item, c
 static int go_on(struct pf_block_io *blocks, struct pf_block_request *request, uint64_t sectors)
 {
     request->sector += sectors;
-    const uint64_t place = (uint64_t)(request - blocks->requests);
-    return pf_map_put(&blocks->places, key_of(request->dev, request->sector), place) ? 0 : PERFILE_ERROR_MEMORY;
+    const uint64_t position = (uint64_t)(request - blocks->requests);
+    return pf_map_put(&blocks->positions, key_of(request->dev, request->sector), position) ? 0 : PERFILE_ERROR_MEMORY;
 }
 
-static int complete(struct pf_block_io *blocks, const struct pf_delivered *item, const struct told *told,
+static int complete(struct pf_block_io *blocks, const struct pf_delivered *item, const struct notify *notify,
                     struct pf_block_request *out)
 {
-    struct pf_block_request *request = find(blocks, told);
+    struct pf_block_request *request = find(blocks, notify);
     if (!request || !request->issue) {
-        const bool parent = told->sectors == 0 && told->sector == 0;
+        const bool parent = notify->sectors == 0 && notify->sector == 0;
         blocks->parents += parent;
         blocks->completes_alone += !parent;
         return 0;
     }
     const uint64_t end = request->first_sector + request->sectors;
-    if (!is_flush(told) && told->sectors && request->sector < end && told->sectors < end - request->sector)
-        return go_on(blocks, request, told->sectors);
+    if (!is_flush(notify) && notify->sectors && request->sector < end && notify->sectors < end - request->sector)
+        return go_on(blocks, request, notify->sectors);
     request->complete = item->sample.time;
-    request->error = (int32_t)told->more;
+    request->error = (int32_t)notify->more;
     request->uncertain = pf_event_losses_since(&blocks->losses, request->order, request->cpu, item->sample.cpu);
     *out = *request;
     return remove_request(blocks, request) ? 1 : PERFILE_ERROR_MEMORY;
@@ -152,48 +152,48 @@ static int complete(struct pf_block_io *blocks, const struct pf_delivered *item,
 int pf_block_io_take(struct pf_block_io *blocks, const struct pf_delivered *item, struct pf_block_request *request)
 {
     const struct perfile_bytes *raw = &item->sample.raw;
-    struct told told = {.dev = 0};
+    struct notify notify = {.dev = 0};
     if (!pf_event_losses_take(&blocks->losses, blocks->reader, item->record))
         return PERFILE_ERROR_MEMORY;
     const struct pf_event_fields *event = item->is_sample ? pf_events_find(&blocks->events, item->event) : NULL;
-    if (!event || !pf_event_number(&blocks->events, event, DEV, raw, &told.dev) ||
-        !pf_event_number(&blocks->events, event, SECTOR, raw, &told.sector))
+    if (!event || !pf_event_number(&blocks->events, event, DEV, raw, &notify.dev) ||
+        !pf_event_number(&blocks->events, event, SECTOR, raw, &notify.sector))
         return 0;
-    pf_event_number(&blocks->events, event, SECTORS, raw, &told.sectors);
-    pf_event_number(&blocks->events, event, BYTES_OR_ERROR, raw, &told.more);
-    pf_event_text(&blocks->events, event, OP, raw, told.op, sizeof(told.op));
+    pf_event_number(&blocks->events, event, SECTORS, raw, &notify.sectors);
+    pf_event_number(&blocks->events, event, BYTES_OR_ERROR, raw, &notify.more);
+    pf_event_text(&blocks->events, event, OP, raw, notify.op, sizeof(notify.op));
     if (event->wish == COMPLETE)
-        return complete(blocks, item, &told, request);
-    return begin(blocks, item, &told, event->wish == ISSUE) ? 0 : PERFILE_ERROR_MEMORY;
+        return complete(blocks, item, &notify, request);
+    return begin(blocks, item, &notify, event->wish == ISSUE) ? 0 : PERFILE_ERROR_MEMORY;
 }
 
-void pf_block_io_tell(struct pf_block_io *blocks, pf_event_told *told, void *context)
+void pf_block_io_notify(struct pf_block_io *blocks, pf_on_event_note *notify, void *context)
 {
     char text[256];
     uint64_t open = 0;
-    if (!told)
+    if (!notify)
         return;
     if (!pf_events_have(&blocks->events, ISSUE) || !pf_events_have(&blocks->events, COMPLETE)) {
-        told(context, "the recording has no events of block devices; record with: " PF_RECORD_BLOCK);
+        notify(context, "the recording has no events of block devices; record with: " PF_RECORD_BLOCK);
         return;
     }
     for (size_t i = 0; i < blocks->count; i++)
         open += blocks->requests[i].used && blocks->requests[i].issue;
     if (open) {
         snprintf(text, sizeof(text), "%" PRIu64 " requests were not complete at the end", open);
-        told(context, text);
+        notify(context, text);
     }
     if (blocks->issues_alone) {
         snprintf(text, sizeof(text),
                  "%" PRIu64 " requests were issued once more without having been completed: they are "
                  "not shown",
                  blocks->issues_alone);
-        told(context, text);
+        notify(context, text);
     }
     if (blocks->completes_alone) {
         snprintf(text, sizeof(text),
                  "%" PRIu64 " requests were completed without having been issued: they are not shown",
                  blocks->completes_alone);
-        told(context, text);
+        notify(context, text);
     }
 }

@@ -32,11 +32,11 @@ struct pf_block_io {
     const struct perfile_allocator *allocator;
     struct pf_events events;
     struct pf_event_losses losses;
-    struct pf_map places; /* device and sector to the place of a request, by a hash */
+    struct pf_map positions; /* device and sector to the place of a request, by a hash */
     struct pf_block_request *requests;
-    size_t count, room;
+    size_t count, capacity;
     uint32_t *unused;
-    size_t unused_count, unused_room;
+    size_t unused_count, unused_capacity;
     uint64_t issues_alone;             /* that another one of the same place followed */
     uint64_t completes_alone, parents; /* without an issue; of flushes, which have none */
 };
@@ -46,6 +46,6 @@ void pf_block_io_open(struct pf_block_io *blocks, struct perfile_reader *reader,
 void pf_block_io_close(struct pf_block_io *blocks);
 /* 1 and *request, which is complete; 0, or PERFILE_ERROR_MEMORY. */
 int pf_block_io_take(struct pf_block_io *blocks, const struct pf_delivered *item, struct pf_block_request *request);
-void pf_block_io_tell(struct pf_block_io *blocks, pf_event_told *told, void *context);
+void pf_block_io_notify(struct pf_block_io *blocks, pf_on_event_note *notify, void *context);
 
 #endif

@@ -19,7 +19,7 @@ void pf_bound_events_close(struct pf_events *events)
 {
     if (!events->reader)
         return;
-    pf_free(events->arena.allocator, events->of_event, events->room * sizeof(*events->of_event));
+    pf_free(events->arena.allocator, events->of_event, events->capacity * sizeof(*events->of_event));
     pf_arena_close(&events->arena);
 }
 
@@ -40,22 +40,22 @@ static size_t find_wish(const struct pf_events *events, const struct perfile_tra
     return i;
 }
 
-static struct pf_event_place place_of(const struct perfile_tracepoint_field *field, bool swap)
+static struct pf_event_position position_of(const struct perfile_tracepoint_field *field, bool swap)
 {
-    struct pf_event_place place = {.end = UINT32_MAX};
+    struct pf_event_position position = {.end = UINT32_MAX};
     if (!field || field->bytes >= UINT32_MAX - field->offset)
-        return place;
-    place.offset = field->offset;
-    place.end = field->offset + field->bytes;
+        return position;
+    position.offset = field->offset;
+    position.end = field->offset + field->bytes;
     if (field->is_dynamic || field->is_relative)
-        place.kind = field->bytes == 4 && !field->is_relative && !swap ? PF_FIELD_DYNAMIC : PF_FIELD_OTHER;
+        position.kind = field->bytes == 4 && !field->is_relative && !swap ? PF_FIELD_DYNAMIC : PF_FIELD_OTHER;
     else if (field->bytes == 4 && !swap)
-        place.kind = field->is_signed ? PF_FIELD_I32 : PF_FIELD_U32;
+        position.kind = field->is_signed ? PF_FIELD_I32 : PF_FIELD_U32;
     else if (field->bytes == 8 && !swap)
-        place.kind = PF_FIELD_64;
+        position.kind = PF_FIELD_64;
     else if (field->bytes == 16)
-        place.kind = PF_FIELD_NAME;
-    return place;
+        position.kind = PF_FIELD_NAME;
+    return position;
 }
 
 /* NULL when out of memory. */
@@ -71,23 +71,23 @@ static const struct pf_event_fields *bind(struct pf_events *events, const struct
     const char *const *names = events->wishes[wish].fields;
     for (size_t i = 0; i < PF_EVENT_FIELDS_MAX; i++) {
         made->fields[i] = names[i] ? find_field(tracepoint, names[i]) : NULL;
-        made->places[i] = place_of(made->fields[i], events->swap);
+        made->positions[i] = position_of(made->fields[i], events->swap);
     }
     return made;
 }
 
 const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const struct perfile_event *event)
 {
-    const size_t room = events->room;
-    if (event->index >= room) {
-        if (!pf_grow(events->arena.allocator, &events->of_event, &events->room, (size_t)event->index + 1,
+    const size_t capacity = events->capacity;
+    if (event->index >= capacity) {
+        if (!pf_grow(events->arena.allocator, &events->of_event, &events->capacity, (size_t)event->index + 1,
                      sizeof(*events->of_event)))
             return NULL;
-        memset(events->of_event + room, 0, (events->room - room) * sizeof(*events->of_event));
+        memset(events->of_event + capacity, 0, (events->capacity - capacity) * sizeof(*events->of_event));
     }
     const struct perfile_tracing *tracing;
     if (event->attr->type == PERFILE_TYPE_TRACEPOINT) /* lack of memory would look like other events */
-        (void)pf_memory_heed(events->arena.allocator, perfile_tracing_get(events->reader, &tracing, NULL));
+        (void)pf_memory_check(events->arena.allocator, perfile_tracing_get(events->reader, &tracing, NULL));
     const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(events->reader, event);
     const bool may_come = !tracepoint && event->attr->type == PERFILE_TYPE_TRACEPOINT; /* of a stream */
     const struct pf_event_fields *found = tracepoint ? bind(events, tracepoint)
@@ -100,7 +100,7 @@ const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const
 bool pf_events_want(void *context, const struct perfile_event *event)
 {
     struct pf_events *events = context;
-    return pf_events_find(events, event) || event->index >= events->room ||
+    return pf_events_find(events, event) || event->index >= events->capacity ||
            events->of_event[event->index] != &pf_event_not_wished;
 }
 
@@ -119,7 +119,7 @@ void pf_event_name(const struct pf_events *events, const struct pf_event_fields 
                    const struct perfile_bytes *raw, char name[16])
 {
     enum { BYTES = 16 };
-    const struct pf_event_place *at = &event->places[field];
+    const struct pf_event_position *at = &event->positions[field];
     uint32_t word;
     name[0] = '\0';
     if (PF_UNLIKELY(at->end > raw->bytes))
@@ -142,12 +142,12 @@ void pf_event_name(const struct pf_events *events, const struct pf_event_fields 
 }
 
 bool pf_event_text(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
-                   const struct perfile_bytes *raw, char *text, size_t room)
+                   const struct perfile_bytes *raw, char *text, size_t capacity)
 {
     struct perfile_bytes bytes;
     if (!event->fields[field] || !pf_trace_bytes(event->fields[field], raw, events->swap, &bytes))
         return false;
-    const size_t length = strnlen((const char *)bytes.data, pf_min(bytes.bytes, room - 1));
+    const size_t length = strnlen((const char *)bytes.data, pf_min(bytes.bytes, capacity - 1));
     memcpy(text, bytes.data, length);
     text[length] = '\0';
     return true;

@@ -23,7 +23,7 @@ struct pf_event_wish {
 /* How most fields are read: without a look at what else is known of them. */
 enum pf_event_field_kind { PF_FIELD_OTHER, PF_FIELD_U32, PF_FIELD_I32, PF_FIELD_64, PF_FIELD_NAME, PF_FIELD_DYNAMIC };
 
-struct pf_event_place {
+struct pf_event_position {
     uint32_t offset;
     uint32_t end; /* UINT32_MAX: there is no such field */
     enum pf_event_field_kind kind;
@@ -33,7 +33,7 @@ struct pf_event_place {
 struct pf_event_fields {
     size_t wish;
     const struct perfile_tracepoint_field *fields[PF_EVENT_FIELDS_MAX];
-    struct pf_event_place places[PF_EVENT_FIELDS_MAX];
+    struct pf_event_position positions[PF_EVENT_FIELDS_MAX];
 };
 
 struct pf_events {
@@ -42,7 +42,7 @@ struct pf_events {
     const struct pf_event_wish *wishes;
     size_t wish_count;
     const struct pf_event_fields **of_event; /* by index; `none`: it is not asked for; NULL: not looked at yet */
-    size_t room;
+    size_t capacity;
     bool swap;
 };
 
@@ -59,7 +59,8 @@ extern const struct pf_event_fields pf_event_not_wished;
 
 static inline const struct pf_event_fields *pf_events_find(struct pf_events *events, const struct perfile_event *event)
 {
-    const struct pf_event_fields *known = event && event->index < events->room ? events->of_event[event->index] : NULL;
+    const struct pf_event_fields *known =
+        event && event->index < events->capacity ? events->of_event[event->index] : NULL;
     if (PF_UNLIKELY(!known))
         return event ? pf_events_find_new(events, event) : NULL;
     return known == &pf_event_not_wished ? NULL : known;
@@ -79,7 +80,7 @@ bool pf_events_want(void *events, const struct perfile_event *event);
 static inline bool pf_event_number(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
                                    const struct perfile_bytes *raw, uint64_t *number)
 {
-    const struct pf_event_place *at = &event->places[field];
+    const struct pf_event_position *at = &event->positions[field];
     uint32_t word;
     if (PF_UNLIKELY(at->end > raw->bytes))
         return false;
@@ -104,6 +105,6 @@ void pf_event_name(const struct pf_events *events, const struct pf_event_fields 
                    const struct perfile_bytes *raw, char name[16]);
 /* The text in a field, not longer than `room` with its NUL. False: the data has none. */
 bool pf_event_text(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
-                   const struct perfile_bytes *raw, char *text, size_t room);
+                   const struct perfile_bytes *raw, char *text, size_t capacity);
 
 #endif

@@ -25,10 +25,10 @@ int pf_pages_open(struct pf_pages *pages, struct perfile_reader *reader, const s
     pf_bound_events_open(&pages->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_arena_open(&pages->arena, allocator);
     pf_map_open(&pages->gfps, allocator);
-    pf_map_open(&pages->lives, allocator);
+    pf_map_open(&pages->lifetimes, allocator);
     pf_pairs_open(&pages->callers.index, allocator);
     pf_pairs_open(&pages->pages.index, allocator);
-    if (pf_memory_heed(allocator, perfile_tracing_get(reader, &tracing, NULL)) == 0 && tracing->page_bytes)
+    if (pf_memory_check(allocator, perfile_tracing_get(reader, &tracing, NULL)) == 0 && tracing->page_bytes)
         pages->page_bytes = tracing->page_bytes;
     return pf_text_open(&pages->text, allocator, NULL, NULL) < 0 ||
                    pf_text_open(&pages->scratch, allocator, NULL, NULL) < 0
@@ -39,7 +39,7 @@ int pf_pages_open(struct pf_pages *pages, struct perfile_reader *reader, const s
 static void close_rows(struct pf_page_rows *rows, const struct perfile_allocator *allocator)
 {
     pf_pairs_close(&rows->index);
-    pf_free(allocator, rows->rows, rows->room * sizeof(*rows->rows));
+    pf_free(allocator, rows->rows, rows->capacity * sizeof(*rows->rows));
 }
 
 void pf_pages_close(struct pf_pages *pages)
@@ -48,10 +48,10 @@ void pf_pages_close(struct pf_pages *pages)
         return;
     close_rows(&pages->callers, pages->allocator);
     close_rows(&pages->pages, pages->allocator);
-    pf_free(pages->allocator, pages->live, pages->live_room * sizeof(*pages->live));
-    pf_free(pages->allocator, pages->gfp_list, pages->gfp_room * sizeof(*pages->gfp_list));
+    pf_free(pages->allocator, pages->live, pages->live_capacity * sizeof(*pages->live));
+    pf_free(pages->allocator, pages->gfp_list, pages->gfp_capacity * sizeof(*pages->gfp_list));
     pf_map_close(&pages->gfps);
-    pf_map_close(&pages->lives);
+    pf_map_close(&pages->lifetimes);
     pf_bound_events_close(&pages->events);
     pf_text_close(&pages->text);
     pf_text_close(&pages->scratch);
@@ -114,18 +114,18 @@ static struct pf_trace_format *make_format(struct pf_pages *pages, const struct 
     const struct perfile_tracing *tracing;
     const char *start = tracepoint->print_fmt ? strstr(tracepoint->print_fmt, call) : NULL, *end = start;
     int depth = 0;
-    if (!start || pf_memory_heed(pages->allocator, perfile_tracing_get(pages->reader, &tracing, NULL)) < 0)
+    if (!start || pf_memory_check(pages->allocator, perfile_tracing_get(pages->reader, &tracing, NULL)) < 0)
         return NULL;
     for (; *end && (depth != 1 || *end != ')'); end++)
         depth += *end == '(' ? 1 : *end == ')' ? -1 : 0;
     if (!*end)
         return NULL;
-    const size_t bytes = (size_t)(end - start) + 1, room = bytes + sizeof("\"%s\", ");
-    char *text = pf_arena_new(&pages->arena, room);
+    const size_t bytes = (size_t)(end - start) + 1, capacity = bytes + sizeof("\"%s\", ");
+    char *text = pf_arena_new(&pages->arena, capacity);
     struct perfile_tracepoint *other = pf_arena_new(&pages->arena, sizeof(*other));
     if (!text || !other)
         return NULL;
-    snprintf(text, room, "\"%%s\", %.*s", (int)bytes, start);
+    snprintf(text, capacity, "\"%%s\", %.*s", (int)bytes, start);
     *other = *tracepoint;
     other->print_fmt = text;
     return pf_trace_parse(&pages->arena, tracing, other);
@@ -164,7 +164,7 @@ static const struct pf_page_gfp *find_gfp(struct pf_pages *pages, const struct p
     else
         pf_put_format(&pages->text, flags ? "0x%" PRIx64 : "none", flags);
     if (!made || pages->text.failed ||
-        !pf_grow(pages->allocator, &pages->gfp_list, &pages->gfp_room, pages->gfp_count + 1,
+        !pf_grow(pages->allocator, &pages->gfp_list, &pages->gfp_capacity, pages->gfp_count + 1,
                  sizeof(*pages->gfp_list)) ||
         !pf_map_put(&pages->gfps, flags, (uintptr_t)made))
         return NULL;
@@ -218,29 +218,29 @@ static uint64_t find_caller(const struct pf_pages *pages, const struct pf_profil
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 /* What an allocation says. */
-struct told {
+struct notify {
     const struct pf_profile_sample *sample;
     const struct pf_page_gfp *gfp;
     uint64_t pfn, order, type, call_site;
 };
 
 /* Its place; UINT32_MAX: out of memory. */
-static uint32_t find_row(struct pf_pages *pages, struct pf_page_rows *rows, uint64_t key, const struct told *told)
+static uint32_t find_row(struct pf_pages *pages, struct pf_page_rows *rows, uint64_t key, const struct notify *notify)
 {
-    const uint64_t kind = told->gfp->flags << 8 ^ told->order << 3 ^ told->type;
+    const uint64_t kind = notify->gfp->flags << 8 ^ notify->order << 3 ^ notify->type;
     uint32_t known;
     if (pf_pairs_get(&rows->index, key, kind, &known))
         return known;
     if (rows->count >= UINT32_MAX - 1 ||
-        !pf_grow(pages->allocator, &rows->rows, &rows->room, rows->count + 1, sizeof(*rows->rows)) ||
+        !pf_grow(pages->allocator, &rows->rows, &rows->capacity, rows->count + 1, sizeof(*rows->rows)) ||
         !pf_pairs_put(&rows->index, key, kind, (uint32_t)rows->count))
         return UINT32_MAX;
     rows->rows[rows->count] = (struct pf_page_row){.key = key,
-                                                   .gfp = told->gfp,
-                                                   .order = (uint32_t)told->order,
-                                                   .type = (uint32_t)told->type,
-                                                   .call_site = told->call_site,
-                                                   .name = name_at(pages, told->call_site)};
+                                                   .gfp = notify->gfp,
+                                                   .order = (uint32_t)notify->order,
+                                                   .type = (uint32_t)notify->type,
+                                                   .call_site = notify->call_site,
+                                                   .name = name_at(pages, notify->call_site)};
     return (uint32_t)rows->count++;
 }
 
@@ -255,47 +255,47 @@ static void count_row(struct pf_page_row *row, uint64_t bytes)
 static struct pf_page_live *find_live(struct pf_pages *pages, uint64_t pfn)
 {
     uint64_t known;
-    if (pf_map_get(&pages->lives, pfn, &known))
+    if (pf_map_get(&pages->lifetimes, pfn, &known))
         return &pages->live[known];
-    if (!pf_grow(pages->allocator, &pages->live, &pages->live_room, pages->live_count + 1, sizeof(*pages->live)) ||
-        !pf_map_put(&pages->lives, pfn, pages->live_count))
+    if (!pf_grow(pages->allocator, &pages->live, &pages->live_capacity, pages->live_count + 1, sizeof(*pages->live)) ||
+        !pf_map_put(&pages->lifetimes, pfn, pages->live_count))
         return NULL;
     pages->live[pages->live_count] = (struct pf_page_live){.live = false};
     return &pages->live[pages->live_count++];
 }
 
-static bool take_alloc(struct pf_pages *pages, const struct pf_event_fields *event, struct told *told)
+static bool take_alloc(struct pf_pages *pages, const struct pf_event_fields *event, struct notify *notify)
 {
-    const struct perfile_bytes *raw = &told->sample->decoded->raw;
-    const uint64_t bytes = pages->page_bytes << told->order;
+    const struct perfile_bytes *raw = &notify->sample->decoded->raw;
+    const uint64_t bytes = pages->page_bytes << notify->order;
     uint64_t flags = 0;
     pf_event_number(&pages->events, event, FLAGS, raw, &flags);
-    pf_event_number(&pages->events, event, TYPE, raw, &told->type);
-    told->type = pf_min(told->type, (uint64_t)PF_PAGE_TYPES - 1);
+    pf_event_number(&pages->events, event, TYPE, raw, &notify->type);
+    notify->type = pf_min(notify->type, (uint64_t)PF_PAGE_TYPES - 1);
     pages->allocs++;
     pages->alloc_bytes += bytes;
-    if (told->pfn == 0 || told->pfn == UINT64_MAX) {
+    if (notify->pfn == 0 || notify->pfn == UINT64_MAX) {
         pages->failed++;
         pages->failed_bytes += bytes;
         return true;
     }
-    told->gfp = find_gfp(pages, told->sample, flags);
-    if (!told->gfp)
+    notify->gfp = find_gfp(pages, notify->sample, flags);
+    if (!notify->gfp)
         return false;
-    told->call_site = find_caller(pages, told->sample);
-    const uint32_t caller = find_row(pages, &pages->callers, told->call_site, told);
-    const uint32_t page = find_row(pages, &pages->pages, told->pfn, told);
-    struct pf_page_live *live = find_live(pages, told->pfn);
+    notify->call_site = find_caller(pages, notify->sample);
+    const uint32_t caller = find_row(pages, &pages->callers, notify->call_site, notify);
+    const uint32_t page = find_row(pages, &pages->pages, notify->pfn, notify);
+    struct pf_page_live *live = find_live(pages, notify->pfn);
     if (caller == UINT32_MAX || page == UINT32_MAX || !live)
         return false;
     count_row(&pages->callers.rows[caller], bytes);
     count_row(&pages->pages.rows[page], bytes);
-    pages->pages.rows[page].page = told->pfn;
-    pages->pages.rows[page].call_site = told->call_site;
+    pages->pages.rows[page].page = notify->pfn;
+    pages->pages.rows[page].call_site = notify->call_site;
     *live = (struct pf_page_live){caller, page, true};
-    pages->orders[told->order][told->type]++;
-    pages->live_orders[told->order][told->type]++;
-    pages->most_order = (uint32_t)pf_max(pages->most_order, told->order);
+    pages->orders[notify->order][notify->type]++;
+    pages->live_orders[notify->order][notify->type]++;
+    pages->max_order = (uint32_t)pf_max(pages->max_order, notify->order);
     return true;
 }
 
@@ -305,13 +305,13 @@ static void drop(struct pf_page_row *row, uint64_t bytes)
     row->live_bytes -= pf_min(row->live_bytes, bytes);
 }
 
-static bool take_free(struct pf_pages *pages, const struct told *told)
+static bool take_free(struct pf_pages *pages, const struct notify *notify)
 {
-    const uint64_t bytes = pages->page_bytes << told->order;
+    const uint64_t bytes = pages->page_bytes << notify->order;
     uint64_t known;
     pages->frees++;
     pages->free_bytes += bytes;
-    if (!pf_map_get(&pages->lives, told->pfn, &known) || !pages->live[known].live)
+    if (!pf_map_get(&pages->lifetimes, notify->pfn, &known) || !pages->live[known].live)
         return true;
     struct pf_page_live *live = &pages->live[known];
     const struct pf_page_row *page = &pages->pages.rows[live->page];
@@ -328,12 +328,12 @@ bool pf_pages_take(void *state, const struct pf_profile_sample *sample)
 {
     struct pf_pages *pages = state;
     const struct pf_event_fields *event = pf_events_find(&pages->events, sample->event);
-    struct told told = {.sample = sample};
-    if (!event || !pf_event_number(&pages->events, event, PFN, &sample->decoded->raw, &told.pfn) ||
-        !pf_event_number(&pages->events, event, ORDER, &sample->decoded->raw, &told.order) ||
-        told.order >= PF_PAGE_ORDERS)
+    struct notify notify = {.sample = sample};
+    if (!event || !pf_event_number(&pages->events, event, PFN, &sample->decoded->raw, &notify.pfn) ||
+        !pf_event_number(&pages->events, event, ORDER, &sample->decoded->raw, &notify.order) ||
+        notify.order >= PF_PAGE_ORDERS)
         return true;
-    return event->wish == ALLOC ? take_alloc(pages, event, &told) : take_free(pages, &told);
+    return event->wish == ALLOC ? take_alloc(pages, event, &notify) : take_free(pages, &notify);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
@@ -432,8 +432,8 @@ void pf_pages_sort(struct pf_pages *pages, bool live)
         qsort(pages->gfp_list, pages->gfp_count, sizeof(*pages->gfp_list), compare_gfps);
 }
 
-void pf_pages_tell(struct pf_pages *pages, pf_event_told *told, void *context)
+void pf_pages_notify(struct pf_pages *pages, pf_on_event_note *notify, void *context)
 {
-    if (told && !pf_events_have(&pages->events, ALLOC))
-        told(context, "the recording has no events of pages; record with: " PF_RECORD_PAGES);
+    if (notify && !pf_events_have(&pages->events, ALLOC))
+        notify(context, "the recording has no events of pages; record with: " PF_RECORD_PAGES);
 }

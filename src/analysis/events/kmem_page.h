@@ -32,7 +32,7 @@ struct pf_page_row {
 struct pf_page_rows {
     struct pf_pairs index;
     struct pf_page_row *rows;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* A page that is allocated: where it is counted. */
@@ -47,12 +47,12 @@ struct pf_pages {
     struct pf_profile *profile;
     struct pf_events events;
     struct pf_arena arena;
-    struct pf_map gfps;  /* flags to struct pf_page_gfp */
-    struct pf_map lives; /* page to the place of its struct pf_page_live */
+    struct pf_map gfps;      /* flags to struct pf_page_gfp */
+    struct pf_map lifetimes; /* page to the place of its struct pf_page_live */
     struct pf_page_live *live;
-    size_t live_count, live_room;
+    size_t live_count, live_capacity;
     struct pf_page_gfp **gfp_list; /* in the order in which they came */
-    size_t gfp_count, gfp_room;
+    size_t gfp_count, gfp_capacity;
     struct pf_trace_format *gfp_format; /* NULL: flags stay numbers */
     bool gfp_looked;
     struct pf_text text, scratch;
@@ -63,7 +63,7 @@ struct pf_pages {
     uint64_t freed, freed_bytes; /* frees of what was allocated here */
     uint64_t failed, failed_bytes;
     uint64_t orders[PF_PAGE_ORDERS][PF_PAGE_TYPES], live_orders[PF_PAGE_ORDERS][PF_PAGE_TYPES];
-    uint32_t most_order;
+    uint32_t max_order;
 };
 
 /* MEMORY. Close them also then. */
@@ -78,6 +78,6 @@ int pf_pages_order(struct pf_pages *pages, const char *keys, struct perfile_erro
 void pf_pages_sort(struct pf_pages *pages, bool live);
 /* "UNMOVABL", "MOVABLE" ... */
 const char *pf_page_type(uint32_t type);
-void pf_pages_tell(struct pf_pages *pages, pf_event_told *told, void *context);
+void pf_pages_notify(struct pf_pages *pages, pf_on_event_note *notify, void *context);
 
 #endif

@@ -32,7 +32,7 @@ void pf_slab_open(struct pf_slab *slab, struct perfile_reader *reader, const str
 static void close_rows(struct pf_slab_rows *rows, const struct perfile_allocator *allocator)
 {
     pf_map_close(&rows->index);
-    pf_free(allocator, rows->rows, rows->room * sizeof(*rows->rows));
+    pf_free(allocator, rows->rows, rows->capacity * sizeof(*rows->rows));
 }
 
 void pf_slab_close(struct pf_slab *slab)
@@ -51,7 +51,7 @@ static struct pf_slab_row *find_row(struct pf_slab *slab, struct pf_slab_rows *r
     uint64_t known;
     if (pf_map_get(&rows->index, key, &known))
         return &rows->rows[known];
-    if (!pf_grow(slab->allocator, &rows->rows, &rows->room, rows->count + 1, sizeof(*rows->rows)) ||
+    if (!pf_grow(slab->allocator, &rows->rows, &rows->capacity, rows->count + 1, sizeof(*rows->rows)) ||
         !pf_map_put(&rows->index, key, rows->count))
         return NULL;
     rows->rows[rows->count] = (struct pf_slab_row){.key = key};
@@ -209,21 +209,21 @@ void pf_slab_sort(struct pf_slab *slab)
     sort_rows(slab, &slab->addresses);
 }
 
-void pf_slab_tell(struct pf_slab *slab, pf_event_told *told, void *context)
+void pf_slab_notify(struct pf_slab *slab, pf_on_event_note *notify, void *context)
 {
     char text[256];
     bool any = false;
     for (size_t i = 0; i < ALLOCATIONS; i++)
         any |= pf_events_have(&slab->events, i);
-    if (!told)
+    if (!notify)
         return;
     if (!any)
-        told(context, "the recording has no events of allocations; record with: " PF_RECORD_SLAB);
+        notify(context, "the recording has no events of allocations; record with: " PF_RECORD_SLAB);
     if (slab->unknown_frees) {
         snprintf(text, sizeof(text), "%" PRIu64 " frees are of what the recording does not show to be allocated",
                  slab->unknown_frees);
-        told(context, text);
+        notify(context, text);
     }
     if (slab->several_nodes)
-        told(context, "allocations are of several NUMA nodes; those of another node than the CPU's are not counted");
+        notify(context, "allocations are of several NUMA nodes; those of another node than the CPU's are not counted");
 }

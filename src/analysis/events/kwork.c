@@ -46,8 +46,8 @@ void pf_kwork_close(struct pf_kwork *kwork)
 {
     if (!kwork->reader)
         return;
-    pf_free(kwork->allocator, kwork->rows, kwork->room * sizeof(*kwork->rows));
-    pf_free(kwork->allocator, kwork->first_raises, kwork->raise_room * sizeof(*kwork->first_raises));
+    pf_free(kwork->allocator, kwork->rows, kwork->capacity * sizeof(*kwork->rows));
+    pf_free(kwork->allocator, kwork->first_raises, kwork->raise_capacity * sizeof(*kwork->first_raises));
     pf_bound_events_close(&kwork->events);
     pf_event_losses_close(&kwork->losses);
     pf_arena_close(&kwork->arena);
@@ -70,15 +70,15 @@ static const char *softirq_name(uint64_t vec)
     return vec < PF_COUNT(names) ? names[vec] : NULL;
 }
 
-void pf_kwork_label(const struct pf_kwork_row *row, char *text, size_t room)
+void pf_kwork_label(const struct pf_kwork_row *row, char *text, size_t capacity)
 {
     static const char *const prefixes[] = {"", "(s)", "(w)"};
     if (row->class != PF_KWORK_WORKQUEUE)
-        snprintf(text, room, "%s%s:%" PRIu64, prefixes[row->class], row->name ? row->name : "", row->id);
+        snprintf(text, capacity, "%s%s:%" PRIu64, prefixes[row->class], row->name ? row->name : "", row->id);
     else if (row->name)
-        snprintf(text, room, "%s%s", prefixes[row->class], row->name);
+        snprintf(text, capacity, "%s%s", prefixes[row->class], row->name);
     else
-        snprintf(text, room, "%s0x%" PRIx64, prefixes[row->class], row->id);
+        snprintf(text, capacity, "%s0x%" PRIx64, prefixes[row->class], row->id);
 }
 
 static bool name_row(struct pf_kwork *kwork, struct pf_kwork_row *row, const struct pf_event_fields *event,
@@ -127,7 +127,7 @@ static struct pf_kwork_row *find_row(struct pf_kwork *kwork, enum pf_kwork_class
     if (pf_pairs_get(&kwork->index, id, second_key(class, cpu), &known))
         return kwork->rows[known];
     struct pf_kwork_row *row = pf_arena_new(&kwork->arena, sizeof(*row));
-    if (!row || !pf_grow(kwork->allocator, &kwork->rows, &kwork->room, kwork->count + 1, sizeof(*kwork->rows)) ||
+    if (!row || !pf_grow(kwork->allocator, &kwork->rows, &kwork->capacity, kwork->count + 1, sizeof(*kwork->rows)) ||
         !pf_pairs_put(&kwork->index, id, second_key(class, cpu), (uint32_t)kwork->count))
         return NULL;
     row->class = class;
@@ -144,7 +144,7 @@ static uint64_t *first_raise(struct pf_kwork *kwork, const struct pf_kwork_row *
     uint32_t known;
     if (pf_pairs_get(&kwork->raises, row->id, second_key(row->class, cpu), &known))
         return &kwork->first_raises[known];
-    if (!pf_grow(kwork->allocator, &kwork->first_raises, &kwork->raise_room, kwork->raise_count + 1,
+    if (!pf_grow(kwork->allocator, &kwork->first_raises, &kwork->raise_capacity, kwork->raise_count + 1,
                  sizeof(*kwork->first_raises)) ||
         !pf_pairs_put(&kwork->raises, row->id, second_key(row->class, cpu), (uint32_t)kwork->raise_count))
         return NULL;
@@ -331,17 +331,17 @@ void pf_kwork_sort(struct pf_kwork *kwork)
         qsort_r(kwork->rows, count, sizeof(*kwork->rows), compare, kwork);
 }
 
-void pf_kwork_tell(struct pf_kwork *kwork, pf_event_told *told, void *context)
+void pf_kwork_notify(struct pf_kwork *kwork, pf_on_event_note *notify, void *context)
 {
     char text[256];
     uint64_t open = 0, uncertain = 0;
     bool any = false;
     for (size_t i = 0; i < PF_COUNT(wishes); i++)
         any |= meanings[i].step == EXIT && pf_events_have(&kwork->events, i);
-    if (!told)
+    if (!notify)
         return;
     if (!any) {
-        told(context, "the recording has no events of interrupts, softirqs or works; record with: " PF_RECORD_KWORK);
+        notify(context, "the recording has no events of interrupts, softirqs or works; record with: " PF_RECORD_KWORK);
         return;
     }
     for (size_t i = 0; i < kwork->count; i++) {
@@ -358,6 +358,6 @@ void pf_kwork_tell(struct pf_kwork *kwork, pf_event_told *told, void *context)
         if (notes[i].count) {
             snprintf(text, sizeof(text), "%" PRIu64 " runs of interrupts, softirqs or works %s", notes[i].count,
                      notes[i].text);
-            told(context, text);
+            notify(context, text);
         }
 }

@@ -65,9 +65,9 @@ struct pf_kwork {
     struct pf_pairs index;  /* id, and class and CPU, to the row */
     struct pf_pairs raises; /* id, and class and CPU (of works none), to the place of the first raise */
     uint64_t *first_raises; /* 0: none is open */
-    size_t raise_count, raise_room;
+    size_t raise_count, raise_capacity;
     struct pf_kwork_row **rows;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t first_time, last_time;                    /* of entries and exits; 0: none */
     uint64_t raises_alone, entries_alone, exits_alone; /* replaced, or left without their other part */
     uint64_t entries_unraised;                         /* of perf: entries without a raise, also of interrupts */
@@ -82,10 +82,10 @@ int pf_kwork_take(struct pf_kwork *kwork, const struct pf_profile_sample *sample
 int pf_kwork_order(struct pf_kwork *kwork, enum pf_kwork_order order, const char *keys, struct perfile_error *error);
 /* At the end: only rows of the name that was asked for, by waits only those that have some. */
 void pf_kwork_sort(struct pf_kwork *kwork);
-void pf_kwork_tell(struct pf_kwork *kwork, pf_event_told *told, void *context);
+void pf_kwork_notify(struct pf_kwork *kwork, pf_on_event_note *notify, void *context);
 /* "irq", "softirq", "workqueue". */
 const char *pf_kwork_class_name(enum pf_kwork_class class);
 /* As perf calls it: "(s)RCU:9". */
-void pf_kwork_label(const struct pf_kwork_row *row, char *text, size_t room);
+void pf_kwork_label(const struct pf_kwork_row *row, char *text, size_t capacity);
 
 #endif

@@ -8,7 +8,7 @@
 #include "analysis/events/advice.h"
 #include "base/error.h"
 
-enum { MOST_CPUS = 8192 }; /* as many as kernels are built for */
+enum { MAX_CPUS = 8192 }; /* as many as kernels are built for */
 
 enum wish { SWITCH, IRQ_ENTRY, IRQ_EXIT, SOFTIRQ_ENTRY, SOFTIRQ_EXIT };
 enum { PREV_PID, NEXT_PID, PREV_COMM, NEXT_COMM };
@@ -38,9 +38,9 @@ void pf_kwork_top_close(struct pf_kwork_top *top)
     pf_bound_events_close(&top->events);
     pf_pairs_close(&top->index);
     pf_pairs_close(&top->part_index);
-    pf_free(top->allocator, top->tasks, top->room * sizeof(*top->tasks));
-    pf_free(top->allocator, top->parts, top->part_room * sizeof(*top->parts));
-    pf_free(top->allocator, top->cpus, top->cpu_room * sizeof(*top->cpus));
+    pf_free(top->allocator, top->tasks, top->capacity * sizeof(*top->tasks));
+    pf_free(top->allocator, top->parts, top->part_capacity * sizeof(*top->parts));
+    pf_free(top->allocator, top->cpus, top->cpu_capacity * sizeof(*top->cpus));
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -48,11 +48,11 @@ void pf_kwork_top_close(struct pf_kwork_top *top)
 /* NULL: out of memory. */
 static struct pf_kwork_top_cpu *cpu_of(struct pf_kwork_top *top, uint32_t cpu)
 {
-    const size_t room = top->cpu_room;
-    if (cpu >= room) {
-        if (!pf_grow(top->allocator, &top->cpus, &top->cpu_room, (size_t)cpu + 1, sizeof(*top->cpus)))
+    const size_t capacity = top->cpu_capacity;
+    if (cpu >= capacity) {
+        if (!pf_grow(top->allocator, &top->cpus, &top->cpu_capacity, (size_t)cpu + 1, sizeof(*top->cpus)))
             return NULL;
-        memset(top->cpus + room, 0, (top->cpu_room - room) * sizeof(*top->cpus));
+        memset(top->cpus + capacity, 0, (top->cpu_capacity - capacity) * sizeof(*top->cpus));
     }
     top->cpu_count = pf_max(top->cpu_count, (size_t)cpu + 1);
     return &top->cpus[cpu];
@@ -62,11 +62,11 @@ static struct pf_kwork_top_cpu *cpu_of(struct pf_kwork_top *top, uint32_t cpu)
 static uint32_t find_task(struct pf_kwork_top *top, int32_t tid, uint32_t cpu)
 {
     const uint32_t of_cpu = tid ? UINT32_MAX : cpu;
-    uint32_t place;
-    if (pf_pairs_get(&top->index, (uint32_t)tid, of_cpu, &place))
-        return place + 1;
+    uint32_t position;
+    if (pf_pairs_get(&top->index, (uint32_t)tid, of_cpu, &position))
+        return position + 1;
     if (top->count >= UINT32_MAX - 1 ||
-        !pf_grow(top->allocator, &top->tasks, &top->room, top->count + 1, sizeof(*top->tasks)) ||
+        !pf_grow(top->allocator, &top->tasks, &top->capacity, top->count + 1, sizeof(*top->tasks)) ||
         !pf_pairs_put(&top->index, (uint32_t)tid, of_cpu, (uint32_t)top->count))
         return 0;
     top->tasks[top->count] = (struct pf_kwork_task){.tid = tid, .cpu = of_cpu};
@@ -76,10 +76,10 @@ static uint32_t find_task(struct pf_kwork_top *top, int32_t tid, uint32_t cpu)
 /* NULL: out of memory. */
 static struct pf_kwork_part *find_part(struct pf_kwork_top *top, uint32_t task, uint32_t cpu)
 {
-    uint32_t place;
-    if (pf_pairs_get(&top->part_index, task, cpu, &place))
-        return &top->parts[place];
-    if (!pf_grow(top->allocator, &top->parts, &top->part_room, top->part_count + 1, sizeof(*top->parts)) ||
+    uint32_t position;
+    if (pf_pairs_get(&top->part_index, task, cpu, &position))
+        return &top->parts[position];
+    if (!pf_grow(top->allocator, &top->parts, &top->part_capacity, top->part_count + 1, sizeof(*top->parts)) ||
         !pf_pairs_put(&top->part_index, task, cpu, (uint32_t)top->part_count))
         return NULL;
     top->parts[top->part_count] = (struct pf_kwork_part){.task = task, .cpu = cpu};
@@ -174,10 +174,11 @@ static void take_loss(struct pf_kwork_top *top, const struct perfile_record *rec
     if (record->type != PERFILE_RECORD_LOST || record->damaged ||
         perfile_record_decode(top->reader, record, &lost, sizeof(lost), NULL) < 0)
         return;
-    const bool told = perfile_sample_id_decode(top->reader, record, &id, NULL) >= 0 && id.present & PERFILE_SAMPLE_CPU;
+    const bool notify =
+        perfile_sample_id_decode(top->reader, record, &id, NULL) >= 0 && id.present & PERFILE_SAMPLE_CPU;
     top->lost += lost.lost;
     for (size_t i = 0; i < top->cpu_count; i++)
-        if (!told || i == id.cpu)
+        if (!notify || i == id.cpu)
             top->cpus[i].row = 0;
 }
 
@@ -202,7 +203,7 @@ bool pf_kwork_top_take(struct pf_kwork_top *top, const struct pf_delivered *item
     const struct pf_event_fields *event = pf_events_find(&top->events, item->event);
     if (!event || !is_wanted(top, class_of_wish[event->wish]))
         return true;
-    if (!(item->sample.present & PERFILE_SAMPLE_CPU) || item->sample.cpu >= MOST_CPUS) {
+    if (!(item->sample.present & PERFILE_SAMPLE_CPU) || item->sample.cpu >= MAX_CPUS) {
         top->foreign++;
         return true;
     }
@@ -274,18 +275,18 @@ void pf_kwork_top_sort(struct pf_kwork_top *top)
         qsort_r(top->tasks, top->count, sizeof(*top->tasks), compare, &top->keys);
 }
 
-void pf_kwork_top_tell(struct pf_kwork_top *top, pf_event_told *told, void *context)
+void pf_kwork_top_notify(struct pf_kwork_top *top, pf_on_event_note *notify, void *context)
 {
     char text[256];
-    if (!told)
+    if (!notify)
         return;
     if (!pf_events_have(&top->events, SWITCH)) {
-        told(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_KWORK_TOP);
+        notify(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_KWORK_TOP);
         return;
     }
     if (!pf_events_have(&top->events, IRQ_EXIT) || !pf_events_have(&top->events, SOFTIRQ_EXIT))
-        told(context, "without events of interrupts and softirqs their time is that of the tasks around them; record "
-                      "with: " PF_RECORD_KWORK_TOP);
+        notify(context, "without events of interrupts and softirqs their time is that of the tasks around them; record "
+                        "with: " PF_RECORD_KWORK_TOP);
     const struct {
         uint64_t count;
         const char *text;
@@ -295,6 +296,6 @@ void pf_kwork_top_tell(struct pf_kwork_top *top, pf_event_told *told, void *cont
     for (size_t i = 0; i < PF_COUNT(notes); i++)
         if (notes[i].count) {
             snprintf(text, sizeof(text), "%" PRIu64 " %s", notes[i].count, notes[i].text);
-            told(context, text);
+            notify(context, text);
         }
 }

@@ -51,12 +51,12 @@ struct pf_kwork_top {
     struct pf_events events;
     struct pf_pairs index; /* thread id, and of the idle task the CPU, to the row; and row and CPU to the part */
     struct pf_kwork_task *tasks;
-    size_t count, room;
+    size_t count, capacity;
     struct pf_pairs part_index;
     struct pf_kwork_part *parts;
-    size_t part_count, part_room;
+    size_t part_count, part_capacity;
     struct pf_kwork_top_cpu *cpus;
-    size_t cpu_count, cpu_room;
+    size_t cpu_count, cpu_capacity;
     uint64_t mismatches, lost, foreign;
 };
 
@@ -69,7 +69,7 @@ bool pf_kwork_top_take(struct pf_kwork_top *top, const struct pf_delivered *item
 int pf_kwork_top_order(struct pf_kwork_top *top, const char *keys, struct perfile_error *error);
 /* At the end. */
 void pf_kwork_top_sort(struct pf_kwork_top *top);
-void pf_kwork_top_tell(struct pf_kwork_top *top, pf_event_told *told, void *context);
+void pf_kwork_top_notify(struct pf_kwork_top *top, pf_on_event_note *notify, void *context);
 
 static inline uint64_t pf_kwork_top_total(const struct pf_kwork_top_cpu *cpu)
 {

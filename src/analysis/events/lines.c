@@ -75,7 +75,7 @@ static const struct {
  * Where in another node it was. Some processors say only that it was another one, by a flag: then the level's number tells
  * whether that was a cache; without one, only caches answer snoops.
  */
-static uint64_t remote_place(uint64_t source)
+static uint64_t remote_location(uint64_t source)
 {
     enum { CACHES = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 11, UNKNOWN = 1 << 0 | 1 << 15 };
     const unsigned number = 1u << (source >> 33 & 15), hops = source >> 43 & 7;
@@ -155,55 +155,55 @@ uint64_t pf_access_records(const struct pf_access_sums *sums)
 
 enum { NUMBERS_MAX = 1 << 16 };
 
-static bool who_set(struct pf_arena *arena, struct pf_access_who *who, unsigned which, uint32_t number)
+static bool set_accessor(struct pf_arena *arena, struct pf_accessors *accessors, unsigned which, uint32_t number)
 {
     const uint32_t word = number / 32;
     if (number >= NUMBERS_MAX)
         return true;
-    if (word >= who->words[which]) {
-        const uint32_t room = (uint32_t)pf_max(word + 1, who->words[which] * 2);
-        uint32_t *bits = pf_arena_new(arena, room * sizeof(*bits));
+    if (word >= accessors->words[which]) {
+        const uint32_t capacity = (uint32_t)pf_max(word + 1, accessors->words[which] * 2);
+        uint32_t *bits = pf_arena_new(arena, capacity * sizeof(*bits));
         if (!bits)
             return false;
-        if (who->words[which])
-            memcpy(bits, who->bits[which], who->words[which] * sizeof(*bits));
-        who->bits[which] = bits;
-        who->words[which] = room;
+        if (accessors->words[which])
+            memcpy(bits, accessors->bits[which], accessors->words[which] * sizeof(*bits));
+        accessors->bits[which] = bits;
+        accessors->words[which] = capacity;
     }
-    who->bits[which][word] |= (uint32_t)1 << number % 32;
+    accessors->bits[which][word] |= (uint32_t)1 << number % 32;
     return true;
 }
 
-uint32_t pf_access_who_next(const struct pf_access_who *who, unsigned which, uint32_t from)
+uint32_t pf_accessors_next(const struct pf_accessors *accessors, unsigned which, uint32_t from)
 {
-    for (; from / 32 < who->words[which]; from++)
-        if (who->bits[which][from / 32] >> from % 32 & 1)
+    for (; from / 32 < accessors->words[which]; from++)
+        if (accessors->bits[which][from / 32] >> from % 32 & 1)
             return from;
     return UINT32_MAX;
 }
 
-uint32_t pf_access_who_count(const struct pf_access_who *who, unsigned which)
+uint32_t pf_accessors_count(const struct pf_accessors *accessors, unsigned which)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < who->words[which]; i++)
-        count += (uint32_t)__builtin_popcount(who->bits[which][i]);
+    for (uint32_t i = 0; i < accessors->words[which]; i++)
+        count += (uint32_t)__builtin_popcount(accessors->bits[which][i]);
     return count;
 }
 
 /* `what` tells lines from rows. */
-static bool who_add(struct pf_lines *lines, struct pf_access_who *who, uint64_t what,
-                    const struct pf_profile_sample *sample)
+static bool add_accessor(struct pf_lines *lines, struct pf_accessors *accessors, uint64_t what,
+                         const struct pf_profile_sample *sample)
 {
     const int32_t node = sample->has_cpu ? pf_topology_at(&lines->topology, (int32_t)sample->cpu).node : -1;
     uint32_t known;
-    if (sample->has_cpu && !who_set(&lines->arena, who, PF_WHO_CPUS, sample->cpu))
+    if (sample->has_cpu && !set_accessor(&lines->arena, accessors, PF_ACCESSOR_CPUS, sample->cpu))
         return false;
-    if (node >= 0 && !who_set(&lines->arena, who, PF_WHO_NODES, (uint32_t)node))
+    if (node >= 0 && !set_accessor(&lines->arena, accessors, PF_ACCESSOR_NODES, (uint32_t)node))
         return false;
     if (pf_pairs_get(&lines->thread_of, what, (uint32_t)sample->tid, &known))
         return true;
-    if (!who->threads++)
-        who->tid = sample->tid;
+    if (!accessors->threads++)
+        accessors->tid = sample->tid;
     return pf_pairs_put(&lines->thread_of, what, (uint32_t)sample->tid, 0);
 }
 
@@ -224,17 +224,18 @@ static struct pf_line *line_of(struct pf_lines *lines, const struct pf_profile_s
     const struct pf_frame_info *info = pf_profile_frame(lines->profile, frame);
     const bool shared = is_shared(pf_symbols_module(pf_profile_symbols(lines->profile), info->module));
     const uint64_t where = shared ? info->module : (uint64_t)1 << 32 | (uint32_t)sample->pid;
-    const uint64_t place = shared ? pf_frame_address(info)->in_module : address;
+    const uint64_t location = shared ? pf_frame_address(info)->in_module : address;
     uint32_t number;
     lines->unmapped +=
         sample->decoded->data_src & (LOAD | STORE) &&
         (info->module == PF_NO_SYMBOL || pf_profile_frame(lines->profile, sample->leaf)->module == PF_NO_SYMBOL);
-    if (pf_pairs_get(&lines->line_of, where, place, &number))
+    if (pf_pairs_get(&lines->line_of, where, location, &number))
         return lines->lines[number];
     struct pf_line *line = pf_arena_new(&lines->arena, sizeof(*line));
     if (!line || lines->line_count >= UINT32_MAX / 2 ||
-        !pf_grow(lines->allocator, &lines->lines, &lines->line_room, lines->line_count + 1, sizeof(*lines->lines)) ||
-        !pf_pairs_put(&lines->line_of, where, place, (uint32_t)lines->line_count))
+        !pf_grow(lines->allocator, &lines->lines, &lines->line_capacity, lines->line_count + 1,
+                 sizeof(*lines->lines)) ||
+        !pf_pairs_put(&lines->line_of, where, location, (uint32_t)lines->line_count))
         return NULL;
     line->address = address;
     line->frame = frame;
@@ -245,7 +246,7 @@ static struct pf_line *line_of(struct pf_lines *lines, const struct pf_profile_s
     return line;
 }
 
-static uint64_t who_key(const struct pf_lines *lines, const struct pf_profile_sample *sample)
+static uint64_t accessor_key(const struct pf_lines *lines, const struct pf_profile_sample *sample)
 {
     const int32_t id = lines->by & PF_LINES_TID ? sample->tid : lines->by & PF_LINES_PID ? sample->pid : 0;
     return (uint32_t)id;
@@ -255,7 +256,7 @@ static struct pf_line_row *new_row(struct pf_lines *lines, struct pf_line *line,
 {
     struct pf_line_row *row = pf_arena_new(&lines->arena, sizeof(*row));
     if (!row || lines->row_count >= UINT32_MAX / 2 ||
-        !pf_grow(lines->allocator, &lines->rows, &lines->row_room, lines->row_count + 1, sizeof(*lines->rows)))
+        !pf_grow(lines->allocator, &lines->rows, &lines->row_capacity, lines->row_count + 1, sizeof(*lines->rows)))
         return NULL;
     row->line = line;
     row->offset = (uint32_t)(sample->decoded->addr & (lines->line_bytes - 1));
@@ -276,7 +277,7 @@ static struct pf_line_row *row_of(struct pf_lines *lines, struct pf_line *line, 
     const uint32_t module = pf_profile_frame(lines->profile, sample->leaf)->module;
     const uint32_t code = lines->by & PF_LINES_IADDR ? sample->leaf : lines->by & PF_LINES_DSO ? module : 0;
     const uint64_t a = (uint64_t)line->number * lines->line_bytes + (sample->decoded->addr & (lines->line_bytes - 1));
-    const uint64_t b = who_key(lines, sample) << 32 | code;
+    const uint64_t b = accessor_key(lines, sample) << 32 | code;
     uint32_t number;
     if (pf_pairs_get(&lines->row_of, a, b, &number))
         return lines->rows[number];
@@ -293,8 +294,8 @@ static bool add_to_line(struct pf_lines *lines, const struct pf_profile_sample *
         return false;
     add_sums(&line->sums, sums);
     add_sums(&row->sums, sums);
-    return who_add(lines, &line->who, (uint64_t)line->number << 1, sample) &&
-           who_add(lines, &row->who, (uint64_t)row->number << 1 | 1, sample);
+    return add_accessor(lines, &line->accessors, (uint64_t)line->number << 1, sample) &&
+           add_accessor(lines, &row->accessors, (uint64_t)row->number << 1 | 1, sample);
 }
 
 static bool take(struct pf_lines *lines, const struct pf_profile_sample *sample)
@@ -302,11 +303,11 @@ static bool take(struct pf_lines *lines, const struct pf_profile_sample *sample)
     const struct perfile_sample *decoded = sample->decoded;
     struct pf_access_sums sums = {.samples = 1};
     if (!(decoded->present & PERFILE_SAMPLE_DATA_SRC)) {
-        lines->not_told++;
+        lines->not_reported++;
         return true;
     }
     const uint64_t kernel = decoded->data_src & ~(IN_REMOTE_RAM | IN_REMOTE_CACHE);
-    const uint64_t source = kernel | remote_place(kernel);
+    const uint64_t source = kernel | remote_location(kernel);
     const bool mapped = decoded->addr && decoded->present & PERFILE_SAMPLE_ADDR;
     if (!(source & (LOAD | STORE)))
         lines->not_parsed++;
@@ -402,11 +403,11 @@ static void judge_line(struct pf_line_row *const *rows, size_t count, struct at_
     for (size_t i = 0; i < count; i++) {
         const struct pf_line_row *row = rows[i];
         if (!i || row->offset != rows[i - 1]->offset)
-            at[used++] = (struct at_offset){.tid = row->who.tid};
-        at[used - 1].several |= row->who.threads > 1 || row->who.tid != at[used - 1].tid;
+            at[used++] = (struct at_offset){.tid = row->accessors.tid};
+        at[used - 1].several |= row->accessors.threads > 1 || row->accessors.tid != at[used - 1].tid;
         at[used - 1].stored |= row->sums.of[PF_ACCESS_stores] > 0;
     }
-    if (line->who.threads < 2)
+    if (line->accessors.threads < 2)
         return;
     for (size_t i = 0; i < used; i++) {
         line->true_sharing |= at[i].stored && at[i].several;
@@ -529,8 +530,8 @@ void pf_lines_close(struct pf_lines *lines)
     pf_pairs_close(&lines->line_of);
     pf_pairs_close(&lines->row_of);
     pf_pairs_close(&lines->thread_of);
-    pf_free(lines->allocator, lines->lines, lines->line_room * sizeof(*lines->lines));
-    pf_free(lines->allocator, lines->rows, lines->row_room * sizeof(*lines->rows));
+    pf_free(lines->allocator, lines->lines, lines->line_capacity * sizeof(*lines->lines));
+    pf_free(lines->allocator, lines->rows, lines->row_capacity * sizeof(*lines->rows));
     pf_arena_close(&lines->arena);
 }
 
@@ -544,29 +545,30 @@ bool pf_lines_recorded(struct perfile_reader *reader)
     return false;
 }
 
-void pf_lines_tell(struct pf_lines *lines, void (*told)(void *context, const char *text), void *context)
+void pf_lines_notify(struct pf_lines *lines, void (*notify)(void *context, const char *text), void *context)
 {
     char text[320];
     const struct pf_access_sums *sums = &lines->sums;
     const uint64_t known = sums->of[PF_ACCESS_loads] + sums->of[PF_ACCESS_stores];
-    if (!told)
+    if (!notify)
         return;
     if (!sums->samples) {
-        told(context, "no sample has the source of its data; record memory accesses with " PF_RECORD_MEMORY);
+        notify(context, "no sample has the source of its data; record memory accesses with " PF_RECORD_MEMORY);
         return;
     }
     if (!known)
-        told(context, "the events say nothing about the source of data; record memory accesses with " PF_RECORD_MEMORY);
+        notify(context,
+               "the events say nothing about the source of data; record memory accesses with " PF_RECORD_MEMORY);
     else if (!sums->of[PF_ACCESS_stores])
-        told(context, "there are no samples of stores: who writes to the lines is not known; " PF_RECORD_MEMORY
-                      " records them where the processor can");
+        notify(context, "there are no samples of stores: who writes to the lines is not known; " PF_RECORD_MEMORY
+                        " records them where the processor can");
     if (lines->remote_as_dram) {
         snprintf(text, sizeof(text),
                  "%" PRIu64
                  " hits in remote caches are counted once; perf counts them as loads from remote memory, too",
                  lines->remote_as_dram);
-        told(context, text);
+        notify(context, text);
     }
     if (known && !lines->topology.count)
-        told(context, "the recording does not say which CPUs are of which node");
+        notify(context, "the recording does not say which CPUs are of which node");
 }

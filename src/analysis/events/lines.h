@@ -50,17 +50,17 @@ uint64_t pf_access_llc_misses(const struct pf_access_sums *sums);
 uint64_t pf_access_records(const struct pf_access_sums *sums);
 
 /* Who did something. */
-struct pf_access_who {
+struct pf_accessors {
     uint32_t *bits[2]; /* CPUs, nodes */
     uint32_t words[2];
     uint32_t threads; /* how many */
     int32_t tid;      /* the first one */
 };
-enum { PF_WHO_CPUS, PF_WHO_NODES };
+enum { PF_ACCESSOR_CPUS, PF_ACCESSOR_NODES };
 
-uint32_t pf_access_who_count(const struct pf_access_who *who, unsigned which);
+uint32_t pf_accessors_count(const struct pf_accessors *accessors, unsigned which);
 /* The next one from `from` on; UINT32_MAX: none. */
-uint32_t pf_access_who_next(const struct pf_access_who *who, unsigned which, uint32_t from);
+uint32_t pf_accessors_next(const struct pf_accessors *accessors, unsigned which, uint32_t from);
 
 struct pf_line {
     uint64_t address; /* where the process that touched it first has it */
@@ -70,7 +70,7 @@ struct pf_line {
     uint32_t number; /* in the order in which lines were seen */
     uint32_t rows;
     struct pf_access_sums sums;
-    struct pf_access_who who;
+    struct pf_accessors accessors;
     bool false_sharing; /* threads use different bytes, and one of them stores */
     bool true_sharing;  /* threads use the same ones, and one of them stores */
 };
@@ -84,7 +84,7 @@ struct pf_line_row {
     const char *comm; /* NULL: of several */
     uint32_t number;
     struct pf_access_sums sums;
-    struct pf_access_who who;
+    struct pf_accessors accessors;
 };
 
 struct pf_lines_options {
@@ -110,7 +110,7 @@ struct pf_lines {
     struct pf_pairs line_of, row_of, thread_of; /* to numbers */
     struct pf_line **lines;
     struct pf_line_row **rows;
-    size_t line_count, line_room, row_count, row_room;
+    size_t line_count, line_capacity, row_count, row_capacity;
     enum pf_line_order order;
     unsigned by; /* PF_LINES_... */
     uint32_t line_bytes;
@@ -118,7 +118,7 @@ struct pf_lines {
     struct pf_access_sums sums; /* of all */
     uint64_t unmapped;          /* data or code that nothing was mapped at */
     uint64_t not_parsed;        /* neither a load nor a store */
-    uint64_t not_told;          /* samples whose event says nothing about the source of data */
+    uint64_t not_reported;      /* samples whose event says nothing about the source of data */
     uint64_t remote_as_dram;    /* remote cache hits that perf counts as loads from remote memory as well */
 };
 
@@ -131,7 +131,7 @@ void pf_lines_close(struct pf_lines *lines);
 /* What lines are sorted by. */
 uint64_t pf_lines_score(const struct pf_lines *lines, const struct pf_access_sums *sums);
 /* At the end: what the recording lacks. `told` may be NULL. */
-void pf_lines_tell(struct pf_lines *lines, void (*told)(void *context, const char *text), void *context);
+void pf_lines_notify(struct pf_lines *lines, void (*notify)(void *context, const char *text), void *context);
 /* Whether some event of the recording has the source of data. */
 bool pf_lines_recorded(struct perfile_reader *reader);
 

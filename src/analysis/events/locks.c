@@ -67,8 +67,8 @@ void pf_locks_close(struct pf_locks *locks)
 {
     if (!locks->reader)
         return;
-    pf_free(locks->allocator, locks->waits, locks->wait_room * sizeof(*locks->waits));
-    pf_free(locks->allocator, locks->rows, locks->room * sizeof(*locks->rows));
+    pf_free(locks->allocator, locks->waits, locks->wait_capacity * sizeof(*locks->waits));
+    pf_free(locks->allocator, locks->rows, locks->capacity * sizeof(*locks->rows));
     pf_bound_events_close(&locks->events);
     pf_event_losses_close(&locks->losses);
     pf_arena_close(&locks->arena);
@@ -242,8 +242,8 @@ static struct caller find_caller(struct pf_locks *locks, const struct perfile_sa
         return caller;
     locks->has_stacks = true;
     const struct perfile_event_options *options = locks->options;
-    const uint64_t most = options->stack_depth ? options->stack_depth : PF_LOCK_STACK;
-    for (uint64_t i = 0; i < chain->count && frames < most; i++) {
+    const uint64_t max = options->stack_depth ? options->stack_depth : PF_LOCK_STACK;
+    for (uint64_t i = 0; i < chain->count && frames < max; i++) {
         const uint64_t ip = perfile_u64_at(chain, i);
         if (ip >= PERFILE_CONTEXT_MAX)
             of_kernel = ip != PERFILE_CONTEXT_USER;
@@ -274,7 +274,7 @@ static bool name_caller(struct pf_locks *locks, struct pf_lock_row *row, const s
 /* ---- filters ----------------------------------------------------------------------------------------------------- */
 
 /* What an event says. */
-struct told {
+struct notify {
     const struct pf_profile_sample *sample;
     uint64_t lock;
     uint32_t flags;
@@ -282,22 +282,22 @@ struct told {
 };
 
 /* The kernel's variable that the lock is, or is in. */
-static void name_variable(const struct pf_locks *locks, struct told *told)
+static void name_variable(const struct pf_locks *locks, struct notify *notify)
 {
-    const uint32_t frame = pf_profile_frame_at(locks->profile, told->lock);
+    const uint32_t frame = pf_profile_frame_at(locks->profile, notify->lock);
     const struct pf_frame_info *info = frame == PF_NO_FRAME ? NULL : pf_profile_frame(locks->profile, frame);
     if (info && info->name)
-        snprintf(told->name, sizeof(told->name), "%s", info->name);
+        snprintf(notify->name, sizeof(notify->name), "%s", info->name);
 }
 
 static bool is_lock(const char *text, size_t bytes, const void *state)
 {
-    const struct told *told = state;
+    const struct notify *notify = state;
     char *end;
     const uint64_t address = strtoull(text, &end, 0);
     if (end == text + bytes)
-        return address == told->lock;
-    return strlen(told->name) == bytes && strncmp(text, told->name, bytes) == 0;
+        return address == notify->lock;
+    return strlen(notify->name) == bytes && strncmp(text, notify->name, bytes) == 0;
 }
 
 static bool is_in_name(const char *text, size_t bytes, const void *state)
@@ -326,96 +326,97 @@ static bool is_called(struct pf_locks *locks, const struct perfile_sample *sampl
     return false;
 }
 
-static bool is_wanted(struct pf_locks *locks, const struct told *told)
+static bool is_wanted(struct pf_locks *locks, const struct notify *notify)
 {
-    return any_of(locks->options->classes, is_type, &told->flags) && any_of(locks->options->locks, is_lock, told) &&
-           is_called(locks, told->sample->decoded);
+    return any_of(locks->options->classes, is_type, &notify->flags) && any_of(locks->options->locks, is_lock, notify) &&
+           is_called(locks, notify->sample->decoded);
 }
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t add_row(struct pf_locks *locks, const struct told *told, const struct caller *caller, uint64_t key)
+static uint32_t add_row(struct pf_locks *locks, const struct notify *notify, const struct caller *caller, uint64_t key)
 {
     struct pf_lock_row *row = pf_arena_new(&locks->arena, sizeof(*row));
-    if (!row || !pf_grow(locks->allocator, &locks->rows, &locks->room, locks->count + 1, sizeof(*locks->rows)) ||
+    if (!row || !pf_grow(locks->allocator, &locks->rows, &locks->capacity, locks->count + 1, sizeof(*locks->rows)) ||
         !pf_pairs_put(&locks->index, key, 0, (uint32_t)locks->count))
         return UINT32_MAX;
     *row = (struct pf_lock_row){.key = key,
-                                .lock = told->lock,
-                                .flags = told->flags,
-                                .pid = told->sample->pid,
-                                .tid = told->sample->tid,
-                                .comm = told->sample->comm};
+                                .lock = notify->lock,
+                                .flags = notify->flags,
+                                .pid = notify->sample->pid,
+                                .tid = notify->sample->tid,
+                                .comm = notify->sample->comm};
     if (locks->by == PF_LOCKS_BY_CALLER
             ? !name_caller(locks, row, caller)
-            : *told->name && !(row->name = pf_arena_text(&locks->arena, told->name, strlen(told->name))))
+            : *notify->name && !(row->name = pf_arena_text(&locks->arena, notify->name, strlen(notify->name))))
         return UINT32_MAX;
     locks->rows[locks->count] = row;
     return (uint32_t)locks->count++;
 }
 
 /* UINT32_MAX: out of memory. */
-static uint32_t find_row(struct pf_locks *locks, const struct told *told)
+static uint32_t find_row(struct pf_locks *locks, const struct notify *notify)
 {
     struct caller caller = {.frame = PF_NO_FRAME};
-    uint64_t key = told->lock;
+    uint64_t key = notify->lock;
     uint32_t row;
     if (locks->by == PF_LOCKS_BY_THREAD)
-        key = (uint32_t)told->sample->tid;
+        key = (uint32_t)notify->sample->tid;
     if (locks->by == PF_LOCKS_BY_CALLER) {
-        caller = find_caller(locks, told->sample->decoded);
+        caller = find_caller(locks, notify->sample->decoded);
         key = caller.key;
     }
-    return pf_pairs_get(&locks->index, key, 0, &row) ? row : add_row(locks, told, &caller, key);
+    return pf_pairs_get(&locks->index, key, 0, &row) ? row : add_row(locks, notify, &caller, key);
 }
 
 /* NULL: out of memory. */
-static struct pf_lock_wait *find_wait(struct pf_locks *locks, const struct told *told)
+static struct pf_lock_wait *find_wait(struct pf_locks *locks, const struct notify *notify)
 {
-    const uint64_t tid = (uint32_t)told->sample->tid;
-    uint32_t place;
-    if (pf_pairs_get(&locks->waiting, tid, told->lock, &place))
-        return &locks->waits[place];
-    if (!pf_grow(locks->allocator, &locks->waits, &locks->wait_room, locks->wait_count + 1, sizeof(*locks->waits)) ||
-        !pf_pairs_put(&locks->waiting, tid, told->lock, (uint32_t)locks->wait_count))
+    const uint64_t tid = (uint32_t)notify->sample->tid;
+    uint32_t position;
+    if (pf_pairs_get(&locks->waiting, tid, notify->lock, &position))
+        return &locks->waits[position];
+    if (!pf_grow(locks->allocator, &locks->waits, &locks->wait_capacity, locks->wait_count + 1,
+                 sizeof(*locks->waits)) ||
+        !pf_pairs_put(&locks->waiting, tid, notify->lock, (uint32_t)locks->wait_count))
         return NULL;
     locks->waits[locks->wait_count] = (struct pf_lock_wait){.row = UINT32_MAX};
     return &locks->waits[locks->wait_count++];
 }
 
 /* A wait that begins again while it lasts, as those of mutexes do after spinning, goes on. */
-static bool begin_wait(struct pf_locks *locks, const struct told *told)
+static bool begin_wait(struct pf_locks *locks, const struct notify *notify)
 {
-    struct pf_lock_wait *wait = find_wait(locks, told);
+    struct pf_lock_wait *wait = find_wait(locks, notify);
     if (!wait || wait->active)
         return wait;
-    wait->ignored = !is_wanted(locks, told);
+    wait->ignored = !is_wanted(locks, notify);
     if (wait->ignored)
         return true;
-    const uint32_t row = find_row(locks, told);
+    const uint32_t row = find_row(locks, notify);
     if (row == UINT32_MAX)
         return false;
-    *wait = (struct pf_lock_wait){.start = told->sample->time,
+    *wait = (struct pf_lock_wait){.start = notify->sample->time,
                                   .order = locks->losses.order,
-                                  .cpu = told->sample->has_cpu ? told->sample->cpu : UINT32_MAX,
+                                  .cpu = notify->sample->has_cpu ? notify->sample->cpu : UINT32_MAX,
                                   .row = row,
                                   .active = true};
     locks->rows[row]->contended++;
     return true;
 }
 
-static bool end_wait(struct pf_locks *locks, const struct told *told)
+static bool end_wait(struct pf_locks *locks, const struct notify *notify)
 {
-    struct pf_lock_wait *wait = find_wait(locks, told);
+    struct pf_lock_wait *wait = find_wait(locks, notify);
     if (!wait)
         return false;
-    if (!wait->active || told->sample->time < wait->start) {
+    if (!wait->active || notify->sample->time < wait->start) {
         locks->ends_alone += !wait->ignored;
         return true;
     }
     struct pf_lock_row *row = locks->rows[wait->row];
-    const uint64_t time = told->sample->time - wait->start;
-    const uint32_t cpu = told->sample->has_cpu ? told->sample->cpu : UINT32_MAX;
+    const uint64_t time = notify->sample->time - wait->start;
+    const uint32_t cpu = notify->sample->has_cpu ? notify->sample->cpu : UINT32_MAX;
     pf_stats_add(&row->waits, time);
     pf_histogram_add(&row->histogram, time);
     row->uncertain += pf_event_losses_since(&locks->losses, wait->order, wait->cpu, cpu);
@@ -432,23 +433,23 @@ bool pf_locks_take_record(void *state, const struct perfile_record *record)
 bool pf_locks_take(struct pf_locks *locks, const struct pf_profile_sample *sample)
 {
     const struct pf_event_fields *event = pf_events_find(&locks->events, sample->event);
-    struct told told = {.sample = sample};
+    struct notify notify = {.sample = sample};
     uint64_t flags = 0;
     locks->losses.order++;
     locks->last_time = sample->time;
-    if (!event || !pf_event_number(&locks->events, event, LOCK, &sample->decoded->raw, &told.lock))
+    if (!event || !pf_event_number(&locks->events, event, LOCK, &sample->decoded->raw, &notify.lock))
         return true;
     locks->has_new |= event->wish <= END;
     if (event->wish > END && locks->has_new)
         return true; /* both kinds would tell of each wait twice */
     if (event->wish == BEGIN)
         pf_event_number(&locks->events, event, FLAGS, &sample->decoded->raw, &flags);
-    told.flags = (uint32_t)flags;
+    notify.flags = (uint32_t)flags;
     if (event->wish > END)
-        pf_event_text(&locks->events, event, NAME, &sample->decoded->raw, told.name, sizeof(told.name));
-    if (!*told.name && wants_names(locks))
-        name_variable(locks, &told);
-    return event->wish == BEGIN || event->wish == CONTENDED ? begin_wait(locks, &told) : end_wait(locks, &told);
+        pf_event_text(&locks->events, event, NAME, &sample->decoded->raw, notify.name, sizeof(notify.name));
+    if (!*notify.name && wants_names(locks))
+        name_variable(locks, &notify);
+    return event->wish == BEGIN || event->wish == CONTENDED ? begin_wait(locks, &notify) : end_wait(locks, &notify);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
@@ -515,18 +516,18 @@ void pf_locks_end(struct pf_locks *locks)
         qsort_r(locks->rows, locks->count, sizeof(*locks->rows), compare, &locks->keys);
 }
 
-void pf_locks_tell(struct pf_locks *locks, pf_event_told *told, void *context)
+void pf_locks_notify(struct pf_locks *locks, pf_on_event_note *notify, void *context)
 {
     char text[256];
     uint64_t open = 0, uncertain = 0;
-    if (!told)
+    if (!notify)
         return;
     if (!pf_events_have(&locks->events, BEGIN) && !pf_events_have(&locks->events, CONTENDED)) {
-        told(context, "the recording has no events of locks; record with: " PF_RECORD_LOCKS);
+        notify(context, "the recording has no events of locks; record with: " PF_RECORD_LOCKS);
         return;
     }
     if (locks->by == PF_LOCKS_BY_CALLER && locks->count && !locks->has_stacks)
-        told(context, "without callchains it is not known who took the locks; record with: " PF_RECORD_LOCKS);
+        notify(context, "without callchains it is not known who took the locks; record with: " PF_RECORD_LOCKS);
     for (size_t i = 0; i < locks->count; i++) {
         open += locks->rows[i]->open;
         uncertain += locks->rows[i]->uncertain;
@@ -540,6 +541,6 @@ void pf_locks_tell(struct pf_locks *locks, pf_event_told *told, void *context)
     for (size_t i = 0; i < PF_COUNT(notes); i++)
         if (notes[i].count) {
             snprintf(text, sizeof(text), "%" PRIu64 " waits for locks %s", notes[i].count, notes[i].text);
-            told(context, text);
+            notify(context, text);
         }
 }

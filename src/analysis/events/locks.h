@@ -58,9 +58,9 @@ struct pf_locks {
     struct pf_pairs waiting; /* thread and lock to the place of its wait */
     struct pf_pairs index;   /* key and 0 to the row */
     struct pf_lock_wait *waits;
-    size_t wait_count, wait_room;
+    size_t wait_count, wait_capacity;
     struct pf_lock_row **rows;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t last_time;
     uint64_t ends_alone, broken;
     bool has_new, has_stacks;
@@ -84,7 +84,7 @@ extern const struct pf_sort_names pf_lock_fields;
 uint64_t pf_lock_value(const struct pf_lock_row *row, enum pf_lock_field field);
 /* At the end. */
 void pf_locks_end(struct pf_locks *locks);
-void pf_locks_tell(struct pf_locks *locks, pf_event_told *told, void *context);
+void pf_locks_notify(struct pf_locks *locks, pf_on_event_note *notify, void *context);
 /* "rwsem:R", or without how it is taken "rwsem"; "unknown". */
 const char *pf_lock_type(uint32_t flags, bool with_mode);
 

@@ -35,8 +35,8 @@ static inline bool pf_event_losses_take(struct pf_event_losses *losses, struct p
         perfile_record_decode(reader, record, &lost, sizeof(lost), NULL) < 0)
         return true;
     losses->lost += lost.lost;
-    const bool told = perfile_sample_id_decode(reader, record, &id, NULL) >= 0 && id.present & PERFILE_SAMPLE_CPU;
-    return pf_map_put(&losses->of_cpu, told ? id.cpu : UINT32_MAX, losses->order);
+    const bool notify = perfile_sample_id_decode(reader, record, &id, NULL) >= 0 && id.present & PERFILE_SAMPLE_CPU;
+    return pf_map_put(&losses->of_cpu, notify ? id.cpu : UINT32_MAX, losses->order);
 }
 
 static inline uint64_t pf_event_loss_of(const struct pf_event_losses *losses, uint32_t cpu)

@@ -13,7 +13,7 @@
 struct kept {
     struct perfile_record record;
     uint8_t *data;
-    size_t room;
+    size_t capacity;
     bool valid;
 };
 
@@ -23,14 +23,14 @@ struct pf_offcpu {
     struct pf_switches switches;
     enum pf_offcpu_what what;
     struct kept *kept; /* by the task's number */
-    size_t kept_room;
+    size_t kept_capacity;
     struct perfile_sample sample;
     bool has_switch_event; /* only samples of such events have the stacks */
     bool looked;
     struct perfile_event event;
     struct perfile_attr attr;
     uint64_t on; /* samples of clocks */
-    uint64_t given, cut, without_stack, without_waker;
+    uint64_t delivered, cut, without_stack, without_waker;
 };
 
 static const struct {
@@ -81,9 +81,9 @@ void pf_offcpu_close(struct pf_offcpu *offcpu)
 {
     if (!offcpu)
         return;
-    for (size_t i = 0; i < offcpu->kept_room; i++)
-        pf_free(offcpu->allocator, offcpu->kept[i].data, offcpu->kept[i].room);
-    pf_free(offcpu->allocator, offcpu->kept, offcpu->kept_room * sizeof(*offcpu->kept));
+    for (size_t i = 0; i < offcpu->kept_capacity; i++)
+        pf_free(offcpu->allocator, offcpu->kept[i].data, offcpu->kept[i].capacity);
+    pf_free(offcpu->allocator, offcpu->kept, offcpu->kept_capacity * sizeof(*offcpu->kept));
     pf_switches_close(&offcpu->switches);
     pf_free(offcpu->allocator, offcpu, sizeof(*offcpu));
 }
@@ -153,12 +153,12 @@ bool pf_offcpu_is_on(struct pf_offcpu *offcpu, const struct perfile_record *reco
 /* NULL when out of memory. */
 static struct kept *kept_of(struct pf_offcpu *offcpu, const struct pf_sched_task *task)
 {
-    const size_t room = offcpu->kept_room;
-    if (task->number >= room) {
-        if (!pf_grow(offcpu->allocator, &offcpu->kept, &offcpu->kept_room, (size_t)task->number + 1,
+    const size_t capacity = offcpu->kept_capacity;
+    if (task->number >= capacity) {
+        if (!pf_grow(offcpu->allocator, &offcpu->kept, &offcpu->kept_capacity, (size_t)task->number + 1,
                      sizeof(*offcpu->kept)))
             return NULL;
-        memset(offcpu->kept + room, 0, (offcpu->kept_room - room) * sizeof(*offcpu->kept));
+        memset(offcpu->kept + capacity, 0, (offcpu->kept_capacity - capacity) * sizeof(*offcpu->kept));
     }
     return &offcpu->kept[task->number];
 }
@@ -166,7 +166,7 @@ static struct kept *kept_of(struct pf_offcpu *offcpu, const struct pf_sched_task
 static bool keep(struct pf_offcpu *offcpu, const struct pf_sched_task *task, const struct perfile_record *record)
 {
     struct kept *kept = kept_of(offcpu, task);
-    if (!kept || !pf_grow(offcpu->allocator, &kept->data, &kept->room, record->bytes, 1))
+    if (!kept || !pf_grow(offcpu->allocator, &kept->data, &kept->capacity, record->bytes, 1))
         return false;
     memcpy(kept->data, record->data, record->bytes);
     kept->record = *record;
@@ -189,14 +189,14 @@ static const struct pf_sched_task *task_of_sample(struct pf_offcpu *offcpu, cons
 
 /* False: out of memory. */
 static bool keep_stack(struct pf_offcpu *offcpu, const struct perfile_record *record, const struct pf_switch *now,
-                       bool told)
+                       bool notify)
 {
     const struct pf_sched_task *task;
     if (record->type != PERFILE_RECORD_SAMPLE)
         return true;
     if (offcpu->what == PF_OFFCPU_WAKERS)
-        return !told || now->kind != PF_WOKEN || !now->shown || keep(offcpu, now->next, record);
-    if (told)
+        return !notify || now->kind != PF_WOKEN || !now->shown || keep(offcpu, now->next, record);
+    if (notify)
         return now->kind != PF_SWITCHED || !now->prev->tid || keep(offcpu, now->prev, record);
     task = task_of_sample(offcpu, record);
     return !task || keep(offcpu, task, record);
@@ -248,10 +248,10 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
     int result = 0;
     if (PF_UNLIKELY(!offcpu->looked) && record->type == PERFILE_RECORD_SAMPLE)
         look_at_events(offcpu);
-    const int told = pf_switches_take(&offcpu->switches, record, &now);
-    if (told < 0)
+    const int notify = pf_switches_take(&offcpu->switches, record, &now);
+    if (notify < 0)
         return pf_fail_memory(error, "times off CPU");
-    const bool comes = told && (now.kind == PF_SWITCHED_IN || (now.kind == PF_SWITCHED && now.off_time));
+    const bool comes = notify && (now.kind == PF_SWITCHED_IN || (now.kind == PF_SWITCHED && now.off_time));
     *sample = NULL;
     if (comes) {
         struct kept *kept = kept_of(offcpu, now.next);
@@ -261,12 +261,12 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
         if (is_wanted(offcpu, &now, off)) {
             *sample = kept->valid ? &kept->record : NULL;
             offcpu->without_stack += !kept->valid;
-            offcpu->given++;
+            offcpu->delivered++;
             result = 1;
         }
         kept->valid = false;
     }
-    if (!keep_stack(offcpu, record, &now, told))
+    if (!keep_stack(offcpu, record, &now, notify))
         return pf_fail_memory(error, "times off CPU");
     /* the tasks may have become more, and what is kept of this one is elsewhere */
     if (result && *sample)
@@ -276,43 +276,43 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
 
 /* ---- what is missing --------------------------------------------------------------------------------------------- */
 
-void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *context)
+void pf_offcpu_notify(struct pf_offcpu *offcpu, pf_on_switches_note *notify, void *context)
 {
     const struct pf_switches_have *have = &offcpu->switches.reading.have;
     char text[320];
-    if (!told)
+    if (!notify)
         return;
     if (!have->switches && !have->switch_records)
-        told(context, "the recording does not say when tasks left their CPUs; record with: " PF_RECORD_STACKS
-                      ", or one program with: " PF_RECORD_PROGRAM);
+        notify(context, "the recording does not say when tasks left their CPUs; record with: " PF_RECORD_STACKS
+                        ", or one program with: " PF_RECORD_PROGRAM);
     else if (!have->switches && !offcpu->has_switch_event)
-        told(context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
-                      "sample before, which is mostly another one; record with: " PF_RECORD_PROGRAM);
+        notify(context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
+                        "sample before, which is mostly another one; record with: " PF_RECORD_PROGRAM);
     else if (offcpu->what == PF_OFFCPU_WAKERS && !have->wakings && !have->wakeups)
-        told(context, "the recording does not say who woke whom; record with: " PF_RECORD_STACKS);
-    pf_switches_tell_cpus(&offcpu->switches, told, context);
+        notify(context, "the recording does not say who woke whom; record with: " PF_RECORD_STACKS);
+    pf_switches_notify_cpus(&offcpu->switches, notify, context);
     if (offcpu->has_switch_event && offcpu->attr.freq)
-        told(context,
-             "switches were recorded at a frequency: not all stacks are there, and nothing is scaled; record with "
-             "-c 1");
+        notify(context,
+               "switches were recorded at a frequency: not all stacks are there, and nothing is scaled; record with "
+               "-c 1");
     if (offcpu->what == PF_OFFCPU_BOTH && !offcpu->on)
-        told(context, "the recording has no samples of cpu-clock or task-clock: the times on CPU are missing; record "
-                      "with: " PF_RECORD_BOTH);
+        notify(context, "the recording has no samples of cpu-clock or task-clock: the times on CPU are missing; record "
+                        "with: " PF_RECORD_BOTH);
     if (offcpu->without_stack) {
         snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " times off CPU have no stack", offcpu->without_stack,
-                 offcpu->given);
-        told(context, text);
+                 offcpu->delivered);
+        notify(context, text);
     }
     if (offcpu->without_waker) {
         snprintf(text, sizeof(text), "of %" PRIu64 " times off CPU it is not known who ended them",
                  offcpu->without_waker);
-        told(context, text);
+        notify(context, text);
     }
     if (offcpu->cut) {
         snprintf(text, sizeof(text),
                  "%" PRIu64
                  " times off CPU span a loss of records: how long they were is not known, and they are left out",
                  offcpu->cut);
-        told(context, text);
+        notify(context, text);
     }
 }

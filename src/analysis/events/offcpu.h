@@ -48,6 +48,6 @@ bool pf_offcpu_is_on(struct pf_offcpu *offcpu, const struct perfile_record *reco
 /* What all these samples are of: its name is that of what is measured, its unit ns. NULL: the recording has no events. */
 const struct perfile_event *pf_offcpu_event(struct pf_offcpu *offcpu);
 /* At the end: what is missing. `told` may be NULL. */
-void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *context);
+void pf_offcpu_notify(struct pf_offcpu *offcpu, pf_on_switches_note *notify, void *context);
 
 #endif

@@ -26,19 +26,20 @@ static bool watch(void *context, const struct perfile_record *record)
 {
     struct pf_sched *sched = context;
     struct pf_sched_stacks *stacks = &sched->stacks;
-    if (!pf_grow(sched->options.allocator, &stacks->events, &stacks->room, stacks->count + 1, sizeof(*stacks->events)))
+    if (!pf_grow(sched->options.allocator, &stacks->events, &stacks->capacity, stacks->count + 1,
+                 sizeof(*stacks->events)))
         return false;
-    const int told = pf_switches_take(&sched->switches, record, &stacks->events[stacks->count]);
-    stacks->count += told > 0;
-    stacks->of_sample = told > 0 && record->type == PERFILE_RECORD_SAMPLE;
-    return told >= 0;
+    const int fact = pf_switches_take(&sched->switches, record, &stacks->events[stacks->count]);
+    stacks->count += fact > 0;
+    stacks->of_sample = fact > 0 && record->type == PERFILE_RECORD_SAMPLE;
+    return fact >= 0;
 }
 
 static int open_stacks(struct pf_sched *sched, struct perfile_error *error)
 {
     const struct pf_sched_options *options = &sched->options;
     struct pf_profile_options how = {.stacks_of = "sched:sched_switch",
-                                     .most_frames = options->most_frames,
+                                     .max_frames = options->max_frames,
                                      .find = pf_find_options_of(options->symbols, options->allocator),
                                      .unwind = options->symbols->unwind,
                                      .decoded = true,
@@ -183,7 +184,7 @@ void pf_sched_close(struct pf_sched *sched)
 {
     pf_sched_stop(sched);
     pf_profile_close(sched->stacks.profile);
-    pf_free(sched->options.allocator, sched->stacks.events, sched->stacks.room * sizeof(*sched->stacks.events));
+    pf_free(sched->options.allocator, sched->stacks.events, sched->stacks.capacity * sizeof(*sched->stacks.events));
     pf_free(sched->options.allocator, sched->batches, sched->batch_count * sizeof(*sched->batches));
     perfile_session_close(sched->session);
     pf_filter_close(&sched->filter);
@@ -197,7 +198,7 @@ void pf_sched_stop(struct pf_sched *sched)
     sched->stages = NULL;
 }
 
-static void tell_progress(struct pf_sched *sched)
+static void report_progress(struct pf_sched *sched)
 {
     sched->until_progress = PROGRESS_RECORDS;
     if (sched->options.progress)
@@ -206,14 +207,14 @@ static void tell_progress(struct pf_sched *sched)
 }
 
 /* 1 and *told, 0 at the end, or an error. */
-static int read_told(struct pf_sched *sched, struct pf_told *told, struct perfile_error *error)
+static int read_fact(struct pf_sched *sched, struct pf_sched_fact *fact, struct perfile_error *error)
 {
     const struct perfile_record *record;
     int result;
     while ((result = perfile_session_next(sched->session, &record, error)) > 0) {
         if (PF_UNLIKELY(sched->until_progress-- == 0))
-            tell_progress(sched);
-        const int read = pf_switches_read(&sched->switches, record, told);
+            report_progress(sched);
+        const int read = pf_switches_read(&sched->switches, record, fact);
         if (PF_LIKELY(read))
             return read < 0 ? pf_fail_memory(error, "scheduler events") : 1;
     }
@@ -226,8 +227,8 @@ static bool fill_batch(void *context, void *item, unsigned worker)
     (void)worker;
     batch->count = batch->next = 0;
     do
-        batch->result = read_told(context, &batch->told[batch->count], &batch->error);
-    while (batch->result > 0 && ++batch->count < PF_SCHED_TOLD);
+        batch->result = read_fact(context, &batch->fact[batch->count], &batch->error);
+    while (batch->result > 0 && ++batch->count < PF_SCHED_FACTS);
     return batch->result > 0;
 }
 
@@ -283,7 +284,7 @@ int pf_sched_next(struct pf_sched *sched, struct perfile_error *error)
                 *error = batch->error;
             return batch->result;
         }
-        const int joined = pf_switches_join(&sched->switches, &batch->told[batch->next++], &sched->now);
+        const int joined = pf_switches_join(&sched->switches, &batch->fact[batch->next++], &sched->now);
         if (joined > 0) {
             note_time(sched);
             return 1;
@@ -320,7 +321,7 @@ bool pf_sched_in_time(const struct pf_sched *sched, uint64_t time)
     return time >= sched->switches.window.first && time <= sched->switches.window.last;
 }
 
-void pf_sched_tell_unmatched(const struct pf_sched *sched, perfile_unmatched_told *told, void *context)
+void pf_sched_notify_unmatched(const struct pf_sched *sched, perfile_on_unmatched *fact, void *context)
 {
     struct pf_filter filter = sched->filter;
     if (!filter.active)
@@ -328,7 +329,7 @@ void pf_sched_tell_unmatched(const struct pf_sched *sched, perfile_unmatched_tol
     filter.timed_out = true;
     filter.unmatched &= ~(unsigned)PF_FILTER_TIMES;
     filter.unmatched |= filter.has_times && !sched->timed ? PF_FILTER_TIMES : 0;
-    pf_filter_tell_unmatched(&filter, sched->reader, perfile_event_get, told, context);
+    pf_filter_notify_unmatched(&filter, sched->reader, perfile_event_get, fact, context);
 }
 
 /* ---- latency ----------------------------------------------------------------------------------------------------- */
@@ -337,12 +338,12 @@ void pf_sched_tell_unmatched(const struct pf_sched *sched, perfile_unmatched_tol
 static __attribute__((noinline)) struct pf_latency *
 begin_latency(struct pf_latencies *latencies, const struct pf_sched *sched, const struct pf_sched_task *task)
 {
-    const size_t room = latencies->room;
-    if (task->number >= room) {
-        if (!pf_grow(sched->options.allocator, &latencies->rows, &latencies->room, (size_t)task->number + 1,
+    const size_t capacity = latencies->capacity;
+    if (task->number >= capacity) {
+        if (!pf_grow(sched->options.allocator, &latencies->rows, &latencies->capacity, (size_t)task->number + 1,
                      sizeof(*latencies->rows)))
             return NULL;
-        memset(latencies->rows + room, 0, (latencies->room - room) * sizeof(*latencies->rows));
+        memset(latencies->rows + capacity, 0, (latencies->capacity - capacity) * sizeof(*latencies->rows));
     }
     latencies->count = pf_max(latencies->count, (size_t)task->number + 1);
     latencies->rows[task->number].task = task;
@@ -525,24 +526,24 @@ static int compare_latencies(const void *left, const void *right, void *context)
 /* Rows of one name go to the first of them. False: out of memory. */
 static bool merge_names(struct pf_latencies *latencies, const struct perfile_allocator *allocator)
 {
-    struct pf_map places;
+    struct pf_map positions;
     size_t kept = 0;
     bool enough = true;
-    pf_map_open(&places, allocator);
+    pf_map_open(&positions, allocator);
     for (size_t i = 0; enough && i < latencies->count; i++) {
         char text[16], other[16];
         const char *name = merge_name(&latencies->rows[i], text);
         const uint64_t hash = pf_hash_text(name);
-        uint64_t place;
-        if (pf_map_get(&places, hash, &place) && !strcmp(merge_name(&latencies->rows[place], other), name)) {
-            add_latency(&latencies->rows[place], &latencies->rows[i]);
+        uint64_t position;
+        if (pf_map_get(&positions, hash, &position) && !strcmp(merge_name(&latencies->rows[position], other), name)) {
+            add_latency(&latencies->rows[position], &latencies->rows[i]);
             continue;
         }
-        enough = pf_map_put(&places, hash, kept);
+        enough = pf_map_put(&positions, hash, kept);
         latencies->rows[kept++] = latencies->rows[i];
     }
     latencies->count = kept;
-    pf_map_close(&places);
+    pf_map_close(&positions);
     return enough;
 }
 
@@ -574,56 +575,57 @@ bool pf_latencies_end(struct pf_latencies *latencies, const struct pf_sched *sch
 
 void pf_latencies_close(struct pf_latencies *latencies, const struct perfile_allocator *allocator)
 {
-    pf_free(allocator, latencies->rows, latencies->room * sizeof(*latencies->rows));
+    pf_free(allocator, latencies->rows, latencies->capacity * sizeof(*latencies->rows));
 }
 
 /* ---- lives ------------------------------------------------------------------------------------------------------- */
 
-void pf_sched_lives_open(struct pf_sched_lives *lives, const struct perfile_allocator *allocator)
+void pf_sched_lifetimes_open(struct pf_sched_lifetimes *lifetimes, const struct perfile_allocator *allocator)
 {
-    *lives = (struct pf_sched_lives){.tasks = NULL};
-    pf_arena_open(&lives->arena, allocator);
+    *lifetimes = (struct pf_sched_lifetimes){.tasks = NULL};
+    pf_arena_open(&lifetimes->arena, allocator);
 }
 
-void pf_sched_lives_close(struct pf_sched_lives *lives)
+void pf_sched_lifetimes_close(struct pf_sched_lifetimes *lifetimes)
 {
-    const struct perfile_allocator *allocator = lives->arena.allocator;
+    const struct perfile_allocator *allocator = lifetimes->arena.allocator;
     if (!allocator)
         return;
-    pf_free(allocator, lives->tasks, lives->task_room * sizeof(struct pf_sched_life *));
-    pf_free(allocator, lives->cpus, lives->cpu_room * sizeof(*lives->cpus));
-    pf_arena_close(&lives->arena);
+    pf_free(allocator, lifetimes->tasks, lifetimes->task_capacity * sizeof(struct pf_sched_life *));
+    pf_free(allocator, lifetimes->cpus, lifetimes->cpu_capacity * sizeof(*lifetimes->cpus));
+    pf_arena_close(&lifetimes->arena);
 }
 
 /* NULL when out of memory. */
-static struct pf_sched_life *life_of(struct pf_sched_lives *lives, const struct pf_sched_task *task)
+static struct pf_sched_life *life_of(struct pf_sched_lifetimes *lifetimes, const struct pf_sched_task *task)
 {
-    const size_t room = lives->task_room;
-    if (task->number >= room) {
-        if (!pf_grow(lives->arena.allocator, &lives->tasks, &lives->task_room, (size_t)task->number + 1,
+    const size_t capacity = lifetimes->task_capacity;
+    if (task->number >= capacity) {
+        if (!pf_grow(lifetimes->arena.allocator, &lifetimes->tasks, &lifetimes->task_capacity, (size_t)task->number + 1,
                      sizeof(struct pf_sched_life *)))
             return NULL;
-        memset(lives->tasks + room, 0, (lives->task_room - room) * sizeof(struct pf_sched_life *));
+        memset(lifetimes->tasks + capacity, 0, (lifetimes->task_capacity - capacity) * sizeof(struct pf_sched_life *));
     }
-    struct pf_sched_life **life = &lives->tasks[task->number];
+    struct pf_sched_life **life = &lifetimes->tasks[task->number];
     if (!*life)
-        *life = pf_arena_new(&lives->arena, sizeof(**life));
+        *life = pf_arena_new(&lifetimes->arena, sizeof(**life));
     if (*life)
         (*life)->task = task;
     return *life;
 }
 
 /* NULL when out of memory. */
-static struct pf_sched_cpu_life *cpu_life_of(struct pf_sched_lives *lives, uint32_t cpu)
+static struct pf_sched_cpu_life *cpu_life_of(struct pf_sched_lifetimes *lifetimes, uint32_t cpu)
 {
-    const size_t room = lives->cpu_room;
-    if (cpu >= room) {
-        if (!pf_grow(lives->arena.allocator, &lives->cpus, &lives->cpu_room, (size_t)cpu + 1, sizeof(*lives->cpus)))
+    const size_t capacity = lifetimes->cpu_capacity;
+    if (cpu >= capacity) {
+        if (!pf_grow(lifetimes->arena.allocator, &lifetimes->cpus, &lifetimes->cpu_capacity, (size_t)cpu + 1,
+                     sizeof(*lifetimes->cpus)))
             return NULL;
-        memset(lives->cpus + room, 0, (lives->cpu_room - room) * sizeof(*lives->cpus));
+        memset(lifetimes->cpus + capacity, 0, (lifetimes->cpu_capacity - capacity) * sizeof(*lifetimes->cpus));
     }
-    lives->cpu_count = pf_max(lives->cpu_count, (size_t)cpu + 1);
-    return &lives->cpus[cpu];
+    lifetimes->cpu_count = pf_max(lifetimes->cpu_count, (size_t)cpu + 1);
+    return &lifetimes->cpus[cpu];
 }
 
 static void add_sum(struct pf_sched_sum *sum, uint64_t value)
@@ -648,19 +650,20 @@ static void add_wait(struct pf_sched_life *life, const struct pf_switch *now)
  * A part of an interval that is in the window counts, however small, and one that has no length if it is there: slices of time
  * add up to the whole.
  */
-static bool is_inside(const struct pf_sched_lives *lives, const struct pf_switch *now, uint64_t all, uint64_t inside)
+static bool is_inside(const struct pf_sched_lifetimes *lifetimes, const struct pf_switch *now, uint64_t all,
+                      uint64_t inside)
 {
-    return lives->as_perf ? now->shown : inside || (!all && now->shown);
+    return lifetimes->as_perf ? now->shown : inside || (!all && now->shown);
 }
 
-static bool has_wait(const struct pf_sched_lives *lives, const struct pf_switch *now)
+static bool has_wait(const struct pf_sched_lifetimes *lifetimes, const struct pf_switch *now)
 {
-    return now->wait_known && is_inside(lives, now, now->wait, now->wait_inside);
+    return now->wait_known && is_inside(lifetimes, now, now->wait, now->wait_inside);
 }
 
-static bool has_delay(const struct pf_sched_lives *lives, const struct pf_switch *now)
+static bool has_delay(const struct pf_sched_lifetimes *lifetimes, const struct pf_switch *now)
 {
-    return now->delay_known && is_inside(lives, now, now->delay, now->delay_inside);
+    return now->delay_known && is_inside(lifetimes, now, now->delay, now->delay_inside);
 }
 
 static void add_run(struct pf_sched_life *life, const struct pf_switch *now)
@@ -691,9 +694,9 @@ static void add_cpu_run(struct pf_sched_cpu_life *cpu, const struct pf_switch *n
 }
 
 /* Of the idle task, by who ran before. False: out of memory. */
-static bool add_idle(struct pf_sched_lives *lives, const struct pf_switch *now)
+static bool add_idle(struct pf_sched_lifetimes *lifetimes, const struct pf_switch *now)
 {
-    struct pf_sched_life *life = life_of(lives, now->idle_after);
+    struct pf_sched_life *life = life_of(lifetimes, now->idle_after);
     if (!life)
         return false;
     life->idle_rows++;
@@ -703,14 +706,14 @@ static bool add_idle(struct pf_sched_lives *lives, const struct pf_switch *now)
 }
 
 /* The run may be behind the window, and the wait before it in it. */
-static bool take_row(struct pf_sched_lives *lives, struct pf_sched *sched)
+static bool take_row(struct pf_sched_lifetimes *lifetimes, struct pf_sched *sched)
 {
     const struct pf_switch *now = &sched->now;
-    const bool waited = has_wait(lives, now), delayed = has_delay(lives, now);
+    const bool waited = has_wait(lifetimes, now), delayed = has_delay(lifetimes, now);
     if ((!now->shown && !waited && !delayed) || !pf_sched_passes_run(sched))
         return true;
-    struct pf_sched_life *life = life_of(lives, now->prev);
-    struct pf_sched_cpu_life *cpu = cpu_life_of(lives, now->cpu);
+    struct pf_sched_life *life = life_of(lifetimes, now->prev);
+    struct pf_sched_cpu_life *cpu = cpu_life_of(lifetimes, now->cpu);
     if (!life || !cpu)
         return false;
     if (waited)
@@ -723,24 +726,24 @@ static bool take_row(struct pf_sched_lives *lives, struct pf_sched *sched)
         return true;
     add_run(life, now);
     add_cpu_run(cpu, now);
-    return !now->idle_after || add_idle(lives, now);
+    return !now->idle_after || add_idle(lifetimes, now);
 }
 
-static bool take_migration(struct pf_sched_lives *lives, struct pf_sched *sched)
+static bool take_migration(struct pf_sched_lifetimes *lifetimes, struct pf_sched *sched)
 {
     if (!pf_sched_in_time(sched, sched->now.time) || !pf_sched_passes(sched, sched->now.next, sched->now.cpu))
         return true;
-    struct pf_sched_life *life = life_of(lives, sched->now.next);
+    struct pf_sched_life *life = life_of(lifetimes, sched->now.next);
     if (life)
         life->migrations++;
     return life;
 }
 
-static bool count_on_cpu(struct pf_sched_lives *lives, const struct pf_sched *sched)
+static bool count_on_cpu(struct pf_sched_lifetimes *lifetimes, const struct pf_sched *sched)
 {
-    if (sched->now.cpu >= PF_SCHED_MOST_CPUS)
+    if (sched->now.cpu >= PF_SCHED_MAX_CPUS)
         return true;
-    struct pf_sched_cpu_life *cpu = cpu_life_of(lives, sched->now.cpu);
+    struct pf_sched_cpu_life *cpu = cpu_life_of(lifetimes, sched->now.cpu);
     if (!cpu)
         return false;
     cpu->wakings += sched->now.kind == PF_WOKEN;
@@ -748,44 +751,44 @@ static bool count_on_cpu(struct pf_sched_lives *lives, const struct pf_sched *sc
     return true;
 }
 
-bool pf_sched_lives_take(struct pf_sched_lives *lives, struct pf_sched *sched)
+bool pf_sched_lifetimes_take(struct pf_sched_lifetimes *lifetimes, struct pf_sched *sched)
 {
     switch (sched->now.kind) {
     case PF_SWITCHED:
-        return take_row(lives, sched);
+        return take_row(lifetimes, sched);
     case PF_MIGRATED:
-        return take_migration(lives, sched);
+        return take_migration(lifetimes, sched);
     case PF_WOKEN:
     case PF_LOST_HERE:
-        return !pf_sched_in_time(sched, sched->now.time) || count_on_cpu(lives, sched);
+        return !pf_sched_in_time(sched, sched->now.time) || count_on_cpu(lifetimes, sched);
     default:
         return true;
     }
 }
 
-static int compare_lives(const void *left, const void *right, void *context)
+static int compare_lifetimes(const void *left, const void *right, void *context)
 {
-    const struct pf_sched_lives *lives = context;
+    const struct pf_sched_lifetimes *lifetimes = context;
     const uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
-    const struct pf_sched_task *a = lives->tasks[i]->task, *b = lives->tasks[k]->task;
+    const struct pf_sched_task *a = lifetimes->tasks[i]->task, *b = lifetimes->tasks[k]->task;
     if (a->tid != b->tid)
         return a->tid < b->tid ? -1 : 1;
     return i < k ? -1 : i > k;
 }
 
-uint32_t *pf_sched_lives_order(const struct pf_sched_lives *lives, const struct pf_sched *sched, bool idle,
-                               size_t *count)
+uint32_t *pf_sched_lifetimes_order(const struct pf_sched_lifetimes *lifetimes, const struct pf_sched *sched, bool idle,
+                                   size_t *count)
 {
-    uint32_t *order = pf_new(lives->arena.allocator, (lives->task_room + 1) * sizeof(*order));
+    uint32_t *order = pf_new(lifetimes->arena.allocator, (lifetimes->task_capacity + 1) * sizeof(*order));
     *count = 0;
-    for (uint32_t i = 0; order && i < lives->task_room; i++) {
-        const struct pf_sched_life *life = lives->tasks[i];
-        const bool waited = life && !lives->as_perf && life->waits.stats.count + life->delays.stats.count;
+    for (uint32_t i = 0; order && i < lifetimes->task_capacity; i++) {
+        const struct pf_sched_life *life = lifetimes->tasks[i];
+        const bool waited = life && !lifetimes->as_perf && life->waits.stats.count + life->delays.stats.count;
         if (life && (life->rows || waited || (idle && life->idle_rows)))
             order[(*count)++] = i;
     }
     (void)sched;
     if (*count)
-        qsort_r(order, *count, sizeof(*order), compare_lives, (void *)(uintptr_t)lives);
+        qsort_r(order, *count, sizeof(*order), compare_lifetimes, (void *)(uintptr_t)lifetimes);
     return order;
 }

@@ -18,7 +18,7 @@ struct pf_sched_options {
     void *progress_context;
     unsigned threads;                             /* who reads up to the end may have one that reads ahead; 0 is 1 */
     const struct perfile_symbol_options *symbols; /* of the stacks of switches; NULL: those are not asked for */
-    size_t most_frames;                           /* of them; 0: all */
+    size_t max_frames;                            /* of them; 0: all */
     bool with_priorities;                         /* of tasks at switches */
     const char *priorities;                       /* rows of runs that began with these: "0-99,120"; NULL: all */
 };
@@ -27,7 +27,7 @@ struct pf_sched_options {
 struct pf_sched_stacks {
     struct pf_profile *profile; /* NULL: there are none */
     struct pf_switch *events;   /* what the records since the last sample told */
-    size_t count, next, room;
+    size_t count, next, capacity;
     bool of_sample;         /* the last of them is that of the last record, a sample */
     const uint32_t *frames; /* of that sample */
     size_t sample_frame_count;
@@ -37,13 +37,13 @@ struct pf_sched_stacks {
 };
 
 /* What so many records told is read at a time; it stays in the caches. */
-enum { PF_SCHED_TOLD = 2048, PF_SCHED_BATCHES = 4 };
+enum { PF_SCHED_FACTS = 2048, PF_SCHED_BATCHES = 4 };
 
 struct pf_sched_batch {
     size_t count, next;
     int result; /* of what comes behind: 0 at the end, or an error */
     struct perfile_error error;
-    struct pf_told told[PF_SCHED_TOLD];
+    struct pf_sched_fact fact[PF_SCHED_FACTS];
 };
 
 enum { PF_SCHED_PRIORITIES = 140 };
@@ -87,7 +87,7 @@ bool pf_sched_passes_run(struct pf_sched *sched);
 /* The same; a time of no interest counts. */
 bool pf_sched_in_time(const struct pf_sched *sched, uint64_t time);
 /* At the end: the parts of the filter that matched nothing. */
-void pf_sched_tell_unmatched(const struct pf_sched *sched, perfile_unmatched_told *told, void *context);
+void pf_sched_notify_unmatched(const struct pf_sched *sched, perfile_on_unmatched *fact, void *context);
 
 /* ---- how long tasks waited for a CPU ------------------------------------------------------------------------------ */
 
@@ -106,7 +106,7 @@ struct pf_latency {
 
 struct pf_latencies {
     struct pf_latency *rows; /* by the task's number, until they are sorted */
-    size_t count, room;
+    size_t count, capacity;
     struct pf_sort_keys keys; /* that rows are sorted by */
     bool merged;
     uint64_t wakings; /* of tasks that slept */
@@ -151,21 +151,21 @@ struct pf_sched_cpu_life {
     struct pf_sched_sum delays;
 };
 
-struct pf_sched_lives {
+struct pf_sched_lifetimes {
     struct pf_sched_life **tasks; /* by the task's number; NULL: nothing */
-    size_t task_room;
+    size_t task_capacity;
     struct pf_sched_cpu_life *cpus;
-    size_t cpu_count, cpu_room;
+    size_t cpu_count, cpu_capacity;
     struct pf_arena arena;
     bool as_perf; /* waits belong to the run behind them, also where only one of the two is in the window */
 };
 
-void pf_sched_lives_open(struct pf_sched_lives *lives, const struct perfile_allocator *allocator);
-void pf_sched_lives_close(struct pf_sched_lives *lives);
+void pf_sched_lifetimes_open(struct pf_sched_lifetimes *lifetimes, const struct perfile_allocator *allocator);
+void pf_sched_lifetimes_close(struct pf_sched_lifetimes *lifetimes);
 /* False: out of memory. */
-bool pf_sched_lives_take(struct pf_sched_lives *lives, struct pf_sched *sched);
+bool pf_sched_lifetimes_take(struct pf_sched_lifetimes *lifetimes, struct pf_sched *sched);
 /* Places of tasks that have rows (or idle ones, with `idle`), by thread id and then by age, for pf_free; NULL: out of memory. */
-uint32_t *pf_sched_lives_order(const struct pf_sched_lives *lives, const struct pf_sched *sched, bool idle,
-                               size_t *count);
+uint32_t *pf_sched_lifetimes_order(const struct pf_sched_lifetimes *lifetimes, const struct pf_sched *sched, bool idle,
+                                   size_t *count);
 
 #endif

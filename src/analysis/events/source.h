@@ -27,6 +27,6 @@ static inline int pf_event_source_open(const struct pf_event_source *source, str
 }
 
 /* Sentences about what is missing, and how it is recorded. */
-typedef void pf_event_told(void *context, const char *text);
+typedef void pf_on_event_note(void *context, const char *text);
 
 #endif

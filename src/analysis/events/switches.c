@@ -49,8 +49,8 @@ void pf_switches_close(struct pf_switches *switches)
     pf_map_close(&switches->others);
     for (size_t i = 0; i < PF_COUNT(switches->pages); i++)
         pf_free(switches->allocator, switches->pages[i], PF_SCHED_PAGE_TASKS * sizeof(*switches->pages[i]));
-    pf_free(switches->allocator, switches->tasks, switches->task_room * sizeof(struct pf_sched_task *));
-    pf_free(switches->allocator, switches->cpus, switches->cpu_room * sizeof(*switches->cpus));
+    pf_free(switches->allocator, switches->tasks, switches->task_capacity * sizeof(struct pf_sched_task *));
+    pf_free(switches->allocator, switches->cpus, switches->cpu_capacity * sizeof(*switches->cpus));
     pf_arena_close(&switches->arena);
 }
 
@@ -63,7 +63,7 @@ void pf_switches_close(struct pf_switches *switches)
 static struct pf_sched_task *add_task(struct pf_switches *switches, uint64_t key)
 {
     struct pf_sched_task *task = pf_arena_new(&switches->arena, sizeof(*task));
-    if (!task || !pf_grow(switches->allocator, &switches->tasks, &switches->task_room, switches->task_count + 1,
+    if (!task || !pf_grow(switches->allocator, &switches->tasks, &switches->task_capacity, switches->task_count + 1,
                           sizeof(struct pf_sched_task *)))
         return NULL;
     *task = (struct pf_sched_task){
@@ -77,7 +77,7 @@ static struct pf_sched_task *add_task(struct pf_switches *switches, uint64_t key
 }
 
 /* Where the task with a thread id that kernels give is noted. NULL when out of memory. */
-static struct pf_sched_task **place_of(struct pf_switches *switches, uint64_t tid)
+static struct pf_sched_task **position_of(struct pf_switches *switches, uint64_t tid)
 {
     struct pf_sched_task ***page = &switches->pages[tid / PF_SCHED_PAGE_TASKS];
     if (PF_UNLIKELY(!*page))
@@ -88,16 +88,16 @@ static struct pf_sched_task **place_of(struct pf_switches *switches, uint64_t ti
 /* NULL when out of memory. */
 static struct pf_sched_task *begin_task(struct pf_switches *switches, uint64_t key)
 {
-    struct pf_sched_task *task = add_task(switches, key), **place = NULL;
-    if (key < PF_SCHED_MOST_TIDS && (place = place_of(switches, key)))
-        return *place = task;
-    return task && key >= PF_SCHED_MOST_TIDS && pf_map_put(&switches->others, key, task->number) ? task : NULL;
+    struct pf_sched_task *task = add_task(switches, key), **position = NULL;
+    if (key < PF_SCHED_MAX_TIDS && (position = position_of(switches, key)))
+        return *position = task;
+    return task && key >= PF_SCHED_MAX_TIDS && pf_map_put(&switches->others, key, task->number) ? task : NULL;
 }
 
 static struct pf_sched_task *known_task(struct pf_switches *switches, uint64_t key)
 {
     uint64_t number;
-    if (PF_LIKELY(key < PF_SCHED_MOST_TIDS)) {
+    if (PF_LIKELY(key < PF_SCHED_MAX_TIDS)) {
         struct pf_sched_task **page = switches->pages[key / PF_SCHED_PAGE_TASKS];
         return page ? page[key % PF_SCHED_PAGE_TASKS] : NULL;
     }
@@ -132,16 +132,16 @@ void pf_switches_set_window(struct pf_switches *switches, const struct pf_filter
 /* NULL when out of memory, or there are too many. */
 static struct pf_sched_cpu *cpu_of(struct pf_switches *switches, uint32_t cpu)
 {
-    const size_t room = switches->cpu_room;
-    if (cpu >= PF_SCHED_MOST_CPUS) {
+    const size_t capacity = switches->cpu_capacity;
+    if (cpu >= PF_SCHED_MAX_CPUS) {
         switches->foreign_count++;
         return NULL;
     }
-    if (cpu >= room) {
-        if (!pf_grow(switches->allocator, &switches->cpus, &switches->cpu_room, (size_t)cpu + 1,
+    if (cpu >= capacity) {
+        if (!pf_grow(switches->allocator, &switches->cpus, &switches->cpu_capacity, (size_t)cpu + 1,
                      sizeof(*switches->cpus)))
             return NULL;
-        memset(switches->cpus + room, 0, (switches->cpu_room - room) * sizeof(*switches->cpus));
+        memset(switches->cpus + capacity, 0, (switches->cpu_capacity - capacity) * sizeof(*switches->cpus));
     }
     switches->cpu_count = pf_max(switches->cpu_count, (size_t)cpu + 1);
     return &switches->cpus[cpu];
@@ -180,35 +180,35 @@ const char *pf_sched_task_name(const struct pf_sched_task *task, char text[16])
 /* ---- names and lives --------------------------------------------------------------------------------------------- */
 
 /* What a recorder tells of threads that are there already has no time, and is no new life. */
-static int join_fork(struct pf_switches *switches, const struct pf_told *told)
+static int join_fork(struct pf_switches *switches, const struct pf_sched_fact *fact)
 {
-    struct pf_sched_task *task = find_task(switches, (uint32_t)told->tid);
+    struct pf_sched_task *task = find_task(switches, (uint32_t)fact->tid);
     if (task && (task->busy || task->ended))
-        task = begin_task(switches, (uint32_t)told->tid);
-    const struct pf_sched_task *parent = told->other ? find_task(switches, (uint32_t)told->other) : NULL;
-    if (!task || (told->other && !parent))
+        task = begin_task(switches, (uint32_t)fact->tid);
+    const struct pf_sched_task *parent = fact->other ? find_task(switches, (uint32_t)fact->other) : NULL;
+    if (!task || (fact->other && !parent))
         return PERFILE_ERROR_MEMORY;
-    task->pid = told->pid;
-    task->parent = told->other;
-    task->started = told->time;
+    task->pid = fact->pid;
+    task->parent = fact->other;
+    task->started = fact->time;
     task->comm = parent && parent->comm ? parent->comm : task->comm;
     return 0;
 }
 
-static int join_comm(struct pf_switches *switches, const struct pf_told *told)
+static int join_comm(struct pf_switches *switches, const struct pf_sched_fact *fact)
 {
-    struct pf_sched_task *task = find_task(switches, (uint32_t)told->tid);
+    struct pf_sched_task *task = find_task(switches, (uint32_t)fact->tid);
     if (!task)
         return PERFILE_ERROR_MEMORY;
-    task->pid = told->pid;
-    task->comm = told->comm;
-    task->renamed = told->other == task->tid;
+    task->pid = fact->pid;
+    task->comm = fact->comm;
+    task->renamed = fact->other == task->tid;
     return 0;
 }
 
-static void join_exit(struct pf_switches *switches, const struct pf_told *told)
+static void join_exit(struct pf_switches *switches, const struct pf_sched_fact *fact)
 {
-    struct pf_sched_task *task = known_task(switches, (uint32_t)told->tid);
+    struct pf_sched_task *task = known_task(switches, (uint32_t)fact->tid);
     if (task)
         task->ended = true;
 }
@@ -337,24 +337,24 @@ static int join_switch_of_thread(struct pf_switches *switches, struct pf_switch 
     return 1;
 }
 
-static int join_switch(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
+static int join_switch(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out)
 {
     struct pf_sched_cpu *cpu = cpu_of(switches, out->cpu);
     out->kind = PF_SWITCHED;
-    out->prev = task_on(switches, told->task, cpu, out->cpu);
-    out->next = task_on(switches, told->other, cpu, out->cpu);
+    out->prev = task_on(switches, fact->task, cpu, out->cpu);
+    out->next = task_on(switches, fact->other, cpu, out->cpu);
     if (!cpu || !out->prev || !out->next)
-        return out->cpu >= PF_SCHED_MOST_CPUS ? 0 : PERFILE_ERROR_MEMORY;
-    name_task(out->prev, told->names[0]);
-    name_task(out->next, told->names[1]);
-    if (told->tid == out->prev->tid && told->pid > 0)
-        out->prev->pid = told->pid;
-    out->state = told->state;
-    out->preempted = told->preempted;
-    out->priority = told->priority;
+        return out->cpu >= PF_SCHED_MAX_CPUS ? 0 : PERFILE_ERROR_MEMORY;
+    name_task(out->prev, fact->names[0]);
+    name_task(out->next, fact->names[1]);
+    if (fact->tid == out->prev->tid && fact->pid > 0)
+        out->prev->pid = fact->pid;
+    out->state = fact->state;
+    out->preempted = fact->preempted;
+    out->priority = fact->priority;
     out->in_priority = out->prev->in_priority;
     out->prev->in_priority = PF_NO_PRIORITY; /* until it comes again */
-    out->next->in_priority = told->other_priority;
+    out->next->in_priority = fact->other_priority;
     if (switches->by_records)
         return join_switch_of_thread(switches, out);
     out->last_time = cpu->last_time;
@@ -376,33 +376,33 @@ static int join_switch(struct pf_switches *switches, const struct pf_told *told,
 /* ---- other events ------------------------------------------------------------------------------------------------ */
 
 /* The task that an event tells of. NULL when out of memory. */
-static struct pf_sched_task *told_task(struct pf_switches *switches, const struct pf_told *told)
+static struct pf_sched_task *task_of_fact(struct pf_switches *switches, const struct pf_sched_fact *fact)
 {
-    struct pf_sched_task *task = find_task(switches, (uint32_t)told->task);
+    struct pf_sched_task *task = find_task(switches, (uint32_t)fact->task);
     if (!task)
         return NULL;
-    name_task(task, told->names[0]);
+    name_task(task, fact->names[0]);
     task->busy = true;
     return task;
 }
 
 /* Who is current says the sample, but of a task that is ending; NULL: not known, or out of memory. */
-static struct pf_sched_task *current_task(struct pf_switches *switches, const struct pf_told *told)
+static struct pf_sched_task *current_task(struct pf_switches *switches, const struct pf_sched_fact *fact)
 {
-    struct pf_sched_cpu *cpu = told->cpu < switches->cpu_count ? &switches->cpus[told->cpu] : NULL;
-    if (told->tid >= 0)
-        return task_on(switches, told->tid, cpu, told->cpu);
+    struct pf_sched_cpu *cpu = fact->cpu < switches->cpu_count ? &switches->cpus[fact->cpu] : NULL;
+    if (fact->tid >= 0)
+        return task_on(switches, fact->tid, cpu, fact->cpu);
     return cpu ? cpu->task : NULL;
 }
 
-static int join_waking(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
+static int join_waking(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out)
 {
-    out->next = told_task(switches, told);
+    out->next = task_of_fact(switches, fact);
     if (!out->next)
         return PERFILE_ERROR_MEMORY;
-    out->prev = current_task(switches, told);
-    if (out->prev && out->prev->tid && told->pid > 0)
-        out->prev->pid = told->pid;
+    out->prev = current_task(switches, fact);
+    if (out->prev && out->prev->tid && fact->pid > 0)
+        out->prev->pid = fact->pid;
     out->kind = PF_WOKEN;
     if (!out->next->ready_time) {
         out->next->ready_time = out->time;
@@ -412,39 +412,39 @@ static int join_waking(struct pf_switches *switches, const struct pf_told *told,
     return 1;
 }
 
-static int join_migration(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
+static int join_migration(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out)
 {
-    out->next = told_task(switches, told);
+    out->next = task_of_fact(switches, fact);
     if (!out->next)
         return PERFILE_ERROR_MEMORY;
-    out->prev = current_task(switches, told);
+    out->prev = current_task(switches, fact);
     out->kind = PF_MIGRATED;
-    out->from_cpu = told->from_cpu;
-    out->to_cpu = told->to_cpu;
+    out->from_cpu = fact->from_cpu;
+    out->to_cpu = fact->to_cpu;
     out->next->migrate_time = out->time;
     return 1;
 }
 
-static int join_runtime(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
+static int join_runtime(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out)
 {
     out->kind = PF_RAN;
-    out->next = told_task(switches, told);
-    out->value = told->value;
+    out->next = task_of_fact(switches, fact);
+    out->value = fact->value;
     return out->next ? 1 : PERFILE_ERROR_MEMORY;
 }
 
 /* Without a CPU it may have been any of them. */
-static int join_loss(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
+static int join_loss(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out)
 {
-    switches->lost_count += told->value;
+    switches->lost_count += fact->value;
     switches->lost_chunks++;
     out->kind = PF_LOST_HERE;
-    out->value = told->value;
-    if (told->where) {
-        struct pf_sched_cpu *cpu = cpu_of(switches, told->cpu);
+    out->value = fact->value;
+    if (fact->where) {
+        struct pf_sched_cpu *cpu = cpu_of(switches, fact->cpu);
         if (cpu)
-            cpu->lost_time = told->time;
-        return cpu || told->cpu >= PF_SCHED_MOST_CPUS ? 1 : PERFILE_ERROR_MEMORY;
+            cpu->lost_time = fact->time;
+        return cpu || fact->cpu >= PF_SCHED_MAX_CPUS ? 1 : PERFILE_ERROR_MEMORY;
     }
     for (size_t i = 0; out->time != UINT64_MAX && i < switches->cpu_count; i++)
         switches->cpus[i].lost_time = out->time;
@@ -459,19 +459,19 @@ static void begin_records(struct pf_switches *switches)
         switches->tasks[i]->out_time = 0;
 }
 
-static int join_switch_record(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
+static int join_switch_record(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out)
 {
     if (!switches->by_records)
         begin_records(switches);
-    struct pf_sched_task *task = find_task(switches, (uint32_t)told->tid);
+    struct pf_sched_task *task = find_task(switches, (uint32_t)fact->tid);
     if (!task)
         return PERFILE_ERROR_MEMORY;
-    if (told->pid > 0)
-        task->pid = told->pid;
-    if (told->kind == PF_TOLD_OUT) {
+    if (fact->pid > 0)
+        task->pid = fact->pid;
+    if (fact->kind == PF_FACT_OUT) {
         out->kind = PF_SWITCHED_OUT;
         out->prev = task;
-        out->preempted = told->preempted;
+        out->preempted = fact->preempted;
         out->state = out->preempted ? 'R' : task->state;
         leave_cpu(task, out);
         return 1;
@@ -495,40 +495,40 @@ static inline void clear(struct pf_switch *out)
 }
 
 /* Only switches have so much: clearing all of it would be a third of the time for the others. */
-static void begin(struct pf_switch *out, const struct pf_told *told)
+static void begin(struct pf_switch *out, const struct pf_sched_fact *fact)
 {
-    out->time = told->time;
-    out->cpu = told->cpu;
+    out->time = fact->time;
+    out->cpu = fact->cpu;
     out->prev = out->next = NULL;
     out->value = 0;
     out->shown = false;
 }
 
-int pf_switches_join(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
+int pf_switches_join(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out)
 {
-    if (told->kind == PF_TOLD_SWITCH || told->kind == PF_TOLD_IN || told->kind == PF_TOLD_OUT)
+    if (fact->kind == PF_FACT_SWITCH || fact->kind == PF_FACT_IN || fact->kind == PF_FACT_OUT)
         clear(out);
-    begin(out, told);
-    switch (told->kind) {
-    case PF_TOLD_SWITCH:
-        return join_switch(switches, told, out);
-    case PF_TOLD_WAKING:
-        return join_waking(switches, told, out);
-    case PF_TOLD_MIGRATION:
-        return join_migration(switches, told, out);
-    case PF_TOLD_RUNTIME:
-        return join_runtime(switches, told, out);
-    case PF_TOLD_LOSS:
-        return join_loss(switches, told, out);
-    case PF_TOLD_IN:
-    case PF_TOLD_OUT:
-        return join_switch_record(switches, told, out);
-    case PF_TOLD_COMM:
-        return join_comm(switches, told);
-    case PF_TOLD_FORK:
-        return join_fork(switches, told);
-    case PF_TOLD_EXIT:
-        join_exit(switches, told);
+    begin(out, fact);
+    switch (fact->kind) {
+    case PF_FACT_SWITCH:
+        return join_switch(switches, fact, out);
+    case PF_FACT_WAKING:
+        return join_waking(switches, fact, out);
+    case PF_FACT_MIGRATION:
+        return join_migration(switches, fact, out);
+    case PF_FACT_RUNTIME:
+        return join_runtime(switches, fact, out);
+    case PF_FACT_LOSS:
+        return join_loss(switches, fact, out);
+    case PF_FACT_IN:
+    case PF_FACT_OUT:
+        return join_switch_record(switches, fact, out);
+    case PF_FACT_COMM:
+        return join_comm(switches, fact);
+    case PF_FACT_FORK:
+        return join_fork(switches, fact);
+    case PF_FACT_EXIT:
+        join_exit(switches, fact);
         return 0;
     }
     return 0;
@@ -579,7 +579,8 @@ static int32_t priority_of(const struct pf_switch_reading *reading, const struct
                : PF_NO_PRIORITY;
 }
 
-static int read_switch(struct pf_switch_reading *reading, const struct pf_event_fields *event, struct pf_told *told)
+static int read_switch(struct pf_switch_reading *reading, const struct pf_event_fields *event,
+                       struct pf_sched_fact *fact)
 {
     uint64_t prev, next, state = 0;
     const struct perfile_bytes *raw = &reading->sample.raw;
@@ -587,71 +588,72 @@ static int read_switch(struct pf_switch_reading *reading, const struct pf_event_
         !pf_event_number(&reading->events, event, NEXT_PID, raw, &next))
         return 0;
     const bool has_state = pf_event_number(&reading->events, event, PREV_STATE, raw, &state);
-    told->kind = PF_TOLD_SWITCH;
-    told->task = (int32_t)prev;
-    told->other = (int32_t)next;
-    told->preempted = false;
-    told->state = has_state ? letter_of(reading, state, &told->preempted) : 0;
-    told->priority = priority_of(reading, event, PREV_PRIORITY);
-    told->other_priority = priority_of(reading, event, NEXT_PRIORITY);
-    pf_event_name(&reading->events, event, PREV_COMM, raw, told->names[0]);
-    pf_event_name(&reading->events, event, NEXT_COMM, raw, told->names[1]);
+    fact->kind = PF_FACT_SWITCH;
+    fact->task = (int32_t)prev;
+    fact->other = (int32_t)next;
+    fact->preempted = false;
+    fact->state = has_state ? letter_of(reading, state, &fact->preempted) : 0;
+    fact->priority = priority_of(reading, event, PREV_PRIORITY);
+    fact->other_priority = priority_of(reading, event, NEXT_PRIORITY);
+    pf_event_name(&reading->events, event, PREV_COMM, raw, fact->names[0]);
+    pf_event_name(&reading->events, event, NEXT_COMM, raw, fact->names[1]);
     return 1;
 }
 
 /* The task that an event tells of, named by its fields at 0 and 1. 0: none. */
 static int read_task(const struct pf_switch_reading *reading, const struct pf_event_fields *event,
-                     enum pf_told_kind kind, struct pf_told *told)
+                     enum pf_sched_fact_kind kind, struct pf_sched_fact *fact)
 {
     uint64_t tid;
     if (!pf_event_number(&reading->events, event, WAKE_PID, &reading->sample.raw, &tid) || !(uint32_t)tid)
         return 0;
-    told->kind = kind;
-    told->task = (int32_t)tid;
-    pf_event_name(&reading->events, event, WAKE_COMM, &reading->sample.raw, told->names[0]);
+    fact->kind = kind;
+    fact->task = (int32_t)tid;
+    pf_event_name(&reading->events, event, WAKE_COMM, &reading->sample.raw, fact->names[0]);
     return 1;
 }
 
 static int read_migration(const struct pf_switch_reading *reading, const struct pf_event_fields *event,
-                          struct pf_told *told)
+                          struct pf_sched_fact *fact)
 {
     uint64_t from = 0, to = 0;
     (void)pf_event_number(&reading->events, event, MIGRATE_FROM, &reading->sample.raw, &from);
     (void)pf_event_number(&reading->events, event, MIGRATE_TO, &reading->sample.raw, &to);
-    told->from_cpu = (uint32_t)from;
-    told->to_cpu = (uint32_t)to;
-    return read_task(reading, event, PF_TOLD_MIGRATION, told);
+    fact->from_cpu = (uint32_t)from;
+    fact->to_cpu = (uint32_t)to;
+    return read_task(reading, event, PF_FACT_MIGRATION, fact);
 }
 
 static int read_event(struct pf_switch_reading *reading, const struct perfile_record *record,
-                      const struct pf_event_fields *event, struct pf_told *told)
+                      const struct pf_event_fields *event, struct pf_sched_fact *fact)
 {
     switch ((enum wish)event->wish) {
     case SWITCH:
         reading->have.switches = true;
         if (!reading->letters_known)
             read_letters(reading, record->event);
-        return read_switch(reading, event, told);
+        return read_switch(reading, event, fact);
     case WAKING:
     case WAKEUP_NEW:
         reading->have.wakings |= event->wish == WAKING;
-        return read_task(reading, event, PF_TOLD_WAKING, told);
+        return read_task(reading, event, PF_FACT_WAKING, fact);
     case WAKEUP:
         reading->have.wakeups = true;
-        return reading->has_wakings ? 0 : read_task(reading, event, PF_TOLD_WAKING, told);
+        return reading->has_wakings ? 0 : read_task(reading, event, PF_FACT_WAKING, fact);
     case MIGRATE:
         reading->have.migrations = true;
-        return read_migration(reading, event, told);
+        return read_migration(reading, event, fact);
     case RUNTIME:
         reading->have.runtimes = true;
-        return pf_event_number(&reading->events, event, RUNTIME_NS, &reading->sample.raw, &told->value)
-                   ? read_task(reading, event, PF_TOLD_RUNTIME, told)
+        return pf_event_number(&reading->events, event, RUNTIME_NS, &reading->sample.raw, &fact->value)
+                   ? read_task(reading, event, PF_FACT_RUNTIME, fact)
                    : 0;
     }
     return 0;
 }
 
-static int read_sample(struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
+static int read_sample(struct pf_switch_reading *reading, const struct perfile_record *record,
+                       struct pf_sched_fact *fact)
 {
     enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
     const struct pf_event_fields *event = pf_events_find(&reading->events, record->event);
@@ -660,11 +662,11 @@ static int read_sample(struct pf_switch_reading *reading, const struct perfile_r
     if (!event || record->damaged || perfile_sample_decode(record, sample, NULL) < 0 ||
         (sample->present & NEEDED) != NEEDED)
         return 0;
-    told->time = sample->time;
-    told->cpu = sample->cpu;
-    told->pid = sample->pid;
-    told->tid = sample->present & PERFILE_SAMPLE_TID ? sample->tid : -1;
-    return read_event(reading, record, event, told);
+    fact->time = sample->time;
+    fact->cpu = sample->cpu;
+    fact->pid = sample->pid;
+    fact->tid = sample->present & PERFILE_SAMPLE_TID ? sample->tid : -1;
+    return read_event(reading, record, event, fact);
 }
 
 /* ---- what records tell ------------------------------------------------------------------------------------------- */
@@ -680,112 +682,114 @@ static const char *keep_comm(struct pf_switch_reading *reading, const char *comm
     return copy && pf_map_put(&reading->comms, hash, (uintptr_t)copy) ? copy : NULL;
 }
 
-static int read_comm(struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
+static int read_comm(struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_sched_fact *fact)
 {
     struct perfile_comm comm;
     struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     if (perfile_record_decode(reading->reader, record, &comm, sizeof(comm), NULL) < 0 || !comm.tid)
         return 0;
-    const bool told_by =
+    const bool reported_by =
         perfile_sample_id_decode(reading->reader, record, &id, NULL) == 0 && id.present & PERFILE_SAMPLE_TID;
-    told->kind = PF_TOLD_COMM;
-    told->other = told_by ? id.tid : comm.tid;
-    told->pid = comm.pid;
-    told->tid = comm.tid;
-    told->comm = keep_comm(reading, comm.comm);
-    return told->comm ? 1 : PERFILE_ERROR_MEMORY;
+    fact->kind = PF_FACT_COMM;
+    fact->other = reported_by ? id.tid : comm.tid;
+    fact->pid = comm.pid;
+    fact->tid = comm.tid;
+    fact->comm = keep_comm(reading, comm.comm);
+    return fact->comm ? 1 : PERFILE_ERROR_MEMORY;
 }
 
-static int read_fork(const struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
+static int read_fork(const struct pf_switch_reading *reading, const struct perfile_record *record,
+                     struct pf_sched_fact *fact)
 {
     struct perfile_fork fork;
     if (perfile_record_decode(reading->reader, record, &fork, sizeof(fork), NULL) < 0 || !fork.tid)
         return 0;
-    told->kind = PF_TOLD_FORK;
-    told->pid = fork.pid;
-    told->tid = fork.tid;
-    told->other = fork.ptid;
-    told->time = fork.time;
+    fact->kind = PF_FACT_FORK;
+    fact->pid = fork.pid;
+    fact->tid = fork.tid;
+    fact->other = fork.ptid;
+    fact->time = fork.time;
     return 1;
 }
 
-static int read_exit(const struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
+static int read_exit(const struct pf_switch_reading *reading, const struct perfile_record *record,
+                     struct pf_sched_fact *fact)
 {
     struct perfile_exit gone;
     if (perfile_record_decode(reading->reader, record, &gone, sizeof(gone), NULL) < 0)
         return 0;
-    told->kind = PF_TOLD_EXIT;
-    told->tid = gone.tid;
+    fact->kind = PF_FACT_EXIT;
+    fact->tid = gone.tid;
     return 1;
 }
 
 static int read_loss(const struct pf_switch_reading *reading, const struct perfile_record *record, uint64_t lost,
-                     struct pf_told *told)
+                     struct pf_sched_fact *fact)
 {
     struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
-    told->kind = PF_TOLD_LOSS;
-    told->where =
+    fact->kind = PF_FACT_LOSS;
+    fact->where =
         perfile_sample_id_decode(reading->reader, record, &id, NULL) >= 0 && (id.present & NEEDED) == NEEDED && id.time;
-    told->time = told->where ? id.time : record->time;
-    told->cpu = told->where ? id.cpu : UINT32_MAX;
-    told->value = lost;
+    fact->time = fact->where ? id.time : record->time;
+    fact->cpu = fact->where ? id.cpu : UINT32_MAX;
+    fact->value = lost;
     return 1;
 }
 
 static int read_losses(const struct pf_switch_reading *reading, const struct perfile_record *record,
-                       struct pf_told *told)
+                       struct pf_sched_fact *fact)
 {
     struct perfile_lost lost;
     struct perfile_lost_samples samples;
     if (record->type == PERFILE_RECORD_LOST)
         return perfile_record_decode(reading->reader, record, &lost, sizeof(lost), NULL) < 0
                    ? 0
-                   : read_loss(reading, record, lost.lost, told);
+                   : read_loss(reading, record, lost.lost, fact);
     return perfile_record_decode(reading->reader, record, &samples, sizeof(samples), NULL) < 0
                ? 0
-               : read_loss(reading, record, samples.lost, told);
+               : read_loss(reading, record, samples.lost, fact);
 }
 
 static int read_switch_record(const struct pf_switch_reading *reading, const struct perfile_record *record,
-                              struct pf_told *told)
+                              struct pf_sched_fact *fact)
 {
     struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_TID };
     if (perfile_sample_id_decode(reading->reader, record, &id, NULL) < 0 || (id.present & NEEDED) != NEEDED || !id.tid)
         return 0;
-    told->kind = record->misc & PERFILE_MISC_SWITCH_OUT ? PF_TOLD_OUT : PF_TOLD_IN;
-    told->pid = id.pid;
-    told->tid = id.tid;
-    told->time = id.time;
-    told->cpu = id.present & PERFILE_SAMPLE_CPU ? id.cpu : UINT32_MAX;
-    told->preempted = record->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT;
+    fact->kind = record->misc & PERFILE_MISC_SWITCH_OUT ? PF_FACT_OUT : PF_FACT_IN;
+    fact->pid = id.pid;
+    fact->tid = id.tid;
+    fact->time = id.time;
+    fact->cpu = id.present & PERFILE_SAMPLE_CPU ? id.cpu : UINT32_MAX;
+    fact->preempted = record->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT;
     return 1;
 }
 
-int pf_switches_read(struct pf_switches *switches, const struct perfile_record *record, struct pf_told *told)
+int pf_switches_read(struct pf_switches *switches, const struct perfile_record *record, struct pf_sched_fact *fact)
 {
     struct pf_switch_reading *reading = &switches->reading;
     if (!reading->record_count++)
         reading->has_wakings = pf_events_have(&reading->events, WAKING);
     switch (record->type) {
     case PERFILE_RECORD_SAMPLE:
-        return read_sample(reading, record, told);
+        return read_sample(reading, record, fact);
     case PERFILE_RECORD_COMM:
-        return read_comm(reading, record, told);
+        return read_comm(reading, record, fact);
     case PERFILE_RECORD_FORK:
-        return read_fork(reading, record, told);
+        return read_fork(reading, record, fact);
     case PERFILE_RECORD_EXIT:
-        return read_exit(reading, record, told);
+        return read_exit(reading, record, fact);
     case PERFILE_RECORD_LOST:
     case PERFILE_RECORD_LOST_SAMPLES:
-        return read_losses(reading, record, told);
+        return read_losses(reading, record, fact);
     case PERFILE_RECORD_SWITCH_CPU_WIDE:
         reading->have.switch_records = true;
-        return reading->have.switches ? 0 : read_switch_record(reading, record, told);
+        return reading->have.switches ? 0 : read_switch_record(reading, record, fact);
     case PERFILE_RECORD_SWITCH:
         reading->have.switch_records = true;
-        return read_switch_record(reading, record, told);
+        return read_switch_record(reading, record, fact);
     default:
         return 0;
     }
@@ -793,9 +797,9 @@ int pf_switches_read(struct pf_switches *switches, const struct perfile_record *
 
 int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record, struct pf_switch *out)
 {
-    struct pf_told told;
-    const int result = pf_switches_read(switches, record, &told);
-    return result > 0 ? pf_switches_join(switches, &told, out) : result;
+    struct pf_sched_fact fact;
+    const int result = pf_switches_read(switches, record, &fact);
+    return result > 0 ? pf_switches_join(switches, &fact, out) : result;
 }
 
 /* ---- what is missing --------------------------------------------------------------------------------------------- */
@@ -805,7 +809,7 @@ uint64_t pf_switches_machine_cpus(struct pf_switches *switches)
     uint64_t count;
     const int result =
         perfile_feature_number(switches->reading.reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &count, NULL);
-    return pf_memory_heed(switches->allocator, result) == 0 ? pf_min(count, PF_SCHED_MOST_CPUS) : 0;
+    return pf_memory_check(switches->allocator, result) == 0 ? pf_min(count, PF_SCHED_MAX_CPUS) : 0;
 }
 
 /* Only tasks of the recorder's choice left CPUs, and came from nowhere. */
@@ -825,7 +829,7 @@ static size_t recorded_cpus(const struct pf_switches *switches)
     return 0;
 }
 
-void pf_switches_tell_cpus(struct pf_switches *switches, pf_switches_told *told, void *context)
+void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_switches_note *fact, void *context)
 {
     char text[NOTE_BYTES];
     const uint64_t there = pf_switches_machine_cpus(switches), recorded = recorded_cpus(switches);
@@ -839,40 +843,40 @@ void pf_switches_tell_cpus(struct pf_switches *switches, pf_switches_told *told,
              " CPUs: what tasks did on others is not known, and waits may "
              "be runs there; record with: " PF_RECORD_SCHED,
              recorded, there);
-    told(context, text);
+    fact(context, text);
 }
 
-void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void *context)
+void pf_switches_notify(struct pf_switches *switches, pf_on_switches_note *fact, void *context)
 {
     char text[NOTE_BYTES];
-    if (!told)
+    if (!fact)
         return;
     if (!switches->reading.have.switches)
-        told(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_SCHED);
+        fact(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_SCHED);
     else if (!switches->reading.have.wakings && !switches->reading.have.wakeups)
-        told(context, "the recording has no events sched:sched_waking: how long tasks waited for a CPU after they were "
+        fact(context, "the recording has no events sched:sched_waking: how long tasks waited for a CPU after they were "
                       "woken is not known; record with: " PF_RECORD_SCHED);
     if (switches->reading.have.switches && seems_per_task(switches))
-        told(context, "the recording is not of all CPUs: when tasks came to a CPU, and who woke them, is mostly not "
+        fact(context, "the recording is not of all CPUs: when tasks came to a CPU, and who woke them, is mostly not "
                       "known; record with: " PF_RECORD_SCHED);
-    pf_switches_tell_cpus(switches, told, context);
+    pf_switches_notify_cpus(switches, fact, context);
     if (switches->cut_count) {
         snprintf(text, sizeof(text),
                  "%" PRIu64 " intervals span a loss of records, or an event that is missing: how long they were is not "
                  "known, and no sum has them",
                  switches->cut_count);
-        told(context, text);
+        fact(context, text);
     }
     if (switches->mismatch_count && switches->reading.have.switches && !seems_per_task(switches)) {
         snprintf(text, sizeof(text),
                  "%" PRIu64 " of %" PRIu64 " switches are from another task than the one before on their CPU came to: "
                  "events are missing between them; runs and waits there are not known, and no sum has them",
                  switches->mismatch_count, switches->switch_count);
-        told(context, text);
+        fact(context, text);
     }
     if (switches->foreign_count) {
         snprintf(text, sizeof(text), "%" PRIu64 " events are of CPUs with a number above %d, and left out",
-                 switches->foreign_count, PF_SCHED_MOST_CPUS - 1);
-        told(context, text);
+                 switches->foreign_count, PF_SCHED_MAX_CPUS - 1);
+        fact(context, text);
     }
 }

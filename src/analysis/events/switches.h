@@ -46,7 +46,7 @@ struct pf_sched_task {
     int32_t in_priority;
 };
 
-enum { PF_SCHED_MOST_CPUS = 8192 }; /* as many as kernels are built for; events of others are left out */
+enum { PF_SCHED_MAX_CPUS = 8192 }; /* as many as kernels are built for; events of others are left out */
 
 struct pf_sched_cpu {
     bool seen;
@@ -58,24 +58,24 @@ struct pf_sched_cpu {
 };
 
 /* The highest thread id of Linux, and one more; others are hostile, and slower. */
-enum { PF_SCHED_MOST_TIDS = 1 << 22, PF_SCHED_PAGE_TASKS = 2048 };
+enum { PF_SCHED_MAX_TIDS = 1 << 22, PF_SCHED_PAGE_TASKS = 2048 };
 
-enum pf_told_kind {
-    PF_TOLD_SWITCH, /* `task` left the CPU to `other` */
-    PF_TOLD_WAKING,
-    PF_TOLD_MIGRATION,
-    PF_TOLD_RUNTIME,
-    PF_TOLD_LOSS,
-    PF_TOLD_IN, /* SWITCH records */
-    PF_TOLD_OUT,
-    PF_TOLD_COMM,
-    PF_TOLD_FORK,
-    PF_TOLD_EXIT
+enum pf_sched_fact_kind {
+    PF_FACT_SWITCH, /* `task` left the CPU to `other` */
+    PF_FACT_WAKING,
+    PF_FACT_MIGRATION,
+    PF_FACT_RUNTIME,
+    PF_FACT_LOSS,
+    PF_FACT_IN, /* SWITCH records */
+    PF_FACT_OUT,
+    PF_FACT_COMM,
+    PF_FACT_FORK,
+    PF_FACT_EXIT
 };
 
 /* What a record tells, whatever came before it. Nothing here points into the record. */
-struct pf_told {
-    enum pf_told_kind kind;
+struct pf_sched_fact {
+    enum pf_sched_fact_kind kind;
     uint32_t cpu; /* UINT32_MAX: not known */
     uint64_t time;
     int32_t pid, tid; /* who was current; tid -1: not known. COMM, FORK, EXIT, IN, OUT: who it is about */
@@ -160,12 +160,12 @@ struct pf_switches {
     struct pf_switch_reading reading;
     const struct perfile_allocator *allocator;
     struct pf_arena arena;
-    struct pf_sched_task **pages[PF_SCHED_MOST_TIDS / PF_SCHED_PAGE_TASKS]; /* tasks by thread id */
+    struct pf_sched_task **pages[PF_SCHED_MAX_TIDS / PF_SCHED_PAGE_TASKS]; /* tasks by thread id */
     struct pf_map others; /* the idle tasks, and ids that no kernel gives, to numbers */
     struct pf_sched_task **tasks;
-    size_t task_count, task_room;
+    size_t task_count, task_capacity;
     struct pf_sched_cpu *cpus;
-    size_t cpu_count, cpu_room;
+    size_t cpu_count, cpu_capacity;
     struct pf_range window; /* of time; {0, UINT64_MAX}: all */
     bool by_records;        /* SWITCH records of threads say when tasks come and go */
     uint64_t switch_count, mismatch_count, cut_count, lost_count, lost_chunks;
@@ -181,9 +181,9 @@ void pf_switches_close(struct pf_switches *switches);
  * The next record in the order of time. 1 and *told, 0: it tells nothing, or PERFILE_ERROR_MEMORY. Only what is in
  * switches->reading is looked at.
  */
-int pf_switches_read(struct pf_switches *switches, const struct perfile_record *record, struct pf_told *told);
+int pf_switches_read(struct pf_switches *switches, const struct perfile_record *record, struct pf_sched_fact *fact);
 /* What was told next. 1 and *out, 0: nothing came of it, or PERFILE_ERROR_MEMORY. Nothing of the reading is looked at. */
-int pf_switches_join(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out);
+int pf_switches_join(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out);
 /* Both. */
 int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record, struct pf_switch *out);
 /* Intervals are cut to the time from the first to the last one that the filter asks for. */
@@ -202,9 +202,9 @@ static inline uint64_t pf_switches_span(const struct pf_switches *switches)
     return switches->last_time > switches->first_time ? switches->last_time - switches->first_time : 0;
 }
 /* At the end: sentences about what is missing, and how it is recorded. `told` may be NULL. */
-typedef void pf_switches_told(void *context, const char *text);
+typedef void pf_on_switches_note(void *context, const char *text);
 /* That switches were recorded on some of the machine's CPUs only, if so. */
-void pf_switches_tell_cpus(struct pf_switches *switches, pf_switches_told *told, void *context);
-void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void *context);
+void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_switches_note *fact, void *context);
+void pf_switches_notify(struct pf_switches *switches, pf_on_switches_note *fact, void *context);
 
 #endif

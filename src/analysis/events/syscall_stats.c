@@ -31,8 +31,8 @@ void pf_syscall_stats_close(struct pf_syscall_stats *stats)
     if (!stats->syscalls)
         return;
     const struct perfile_allocator *allocator = stats->syscalls->allocator;
-    pf_free(allocator, stats->rows, stats->room * sizeof(*stats->rows));
-    pf_free(allocator, stats->groups, stats->group_room * sizeof(*stats->groups));
+    pf_free(allocator, stats->rows, stats->capacity * sizeof(*stats->rows));
+    pf_free(allocator, stats->groups, stats->group_capacity * sizeof(*stats->groups));
     pf_pairs_close(&stats->index);
     pf_map_close(&stats->group_index);
     pf_arena_close(&stats->arena);
@@ -76,7 +76,7 @@ static struct pf_syscall_group *find_group(struct pf_syscall_stats *stats, uint6
     uint64_t known;
     if (pf_map_get(&stats->group_index, group, &known))
         return &stats->groups[known];
-    if (!pf_grow(stats->syscalls->allocator, &stats->groups, &stats->group_room, stats->group_count + 1,
+    if (!pf_grow(stats->syscalls->allocator, &stats->groups, &stats->group_capacity, stats->group_count + 1,
                  sizeof(*stats->groups)) ||
         !pf_map_put(&stats->group_index, group, stats->group_count))
         return NULL;
@@ -95,7 +95,7 @@ static struct pf_syscall_row *find_row(struct pf_syscall_stats *stats, uint32_t 
         return stats->rows[known];
     struct pf_syscall_row *row = pf_arena_new(&stats->arena, sizeof(*row));
     if (!row ||
-        !pf_grow(stats->syscalls->allocator, &stats->rows, &stats->room, stats->count + 1, sizeof(*stats->rows)) ||
+        !pf_grow(stats->syscalls->allocator, &stats->rows, &stats->capacity, stats->count + 1, sizeof(*stats->rows)) ||
         !pf_pairs_put(&stats->index, group, key, (uint32_t)stats->count))
         return NULL;
     *row = (struct pf_syscall_row){.group = group,

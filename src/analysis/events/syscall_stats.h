@@ -51,9 +51,9 @@ struct pf_syscall_stats {
     struct pf_pairs index; /* group and call to the row */
     struct pf_map group_index;
     struct pf_syscall_row **rows;
-    size_t count, room;
+    size_t count, capacity;
     struct pf_syscall_group *groups;
-    size_t group_count, group_room;
+    size_t group_count, group_capacity;
 };
 
 /* "thread", "process", "cgroup", "fd", "total"; NULL is "thread". False: none of these. */

@@ -190,20 +190,20 @@ static void put_enum(struct pf_text *out, const char *kind, uint64_t number)
 }
 
 /* Bits by name; what is left in hexadecimal. */
-static void put_mask(struct pf_text *out, const char *kind, uint64_t number, bool begun)
+static void put_mask(struct pf_text *out, const char *kind, uint64_t number, bool started)
 {
     const bool zero = number == 0;
     for (size_t i = 0; i < PF_COUNT(values); i++) {
         const uint32_t bits = values[i].number;
         if (strcmp(values[i].kind, kind) != 0 || (bits ? (number & bits) != bits : !zero))
             continue;
-        pf_put_string(out, begun ? "|" : "");
+        pf_put_string(out, started ? "|" : "");
         pf_put_string(out, values[i].name);
         number &= ~(uint64_t)bits;
-        begun = true;
+        started = true;
     }
-    if (number || !begun) {
-        pf_put_string(out, begun ? "|0x" : "0x");
+    if (number || !started) {
+        pf_put_string(out, started ? "|0x" : "0x");
         pf_put_hex(out, number);
     }
 }
@@ -228,21 +228,21 @@ static void put_mode(struct pf_text *out, uint64_t mode)
         unsigned bits;
         const char *name;
     } sums[] = {{0777, "IRWXUGO"}, {0700, "IRWXU"}, {070, "IRWXG"}, {07, "IRWXO"}, {0, NULL}};
-    bool begun = false;
+    bool started = false;
     for (size_t i = 0; sums[i].name; i++)
         if ((mode & sums[i].bits) == sums[i].bits) {
-            pf_put_format(out, "%s%s", begun ? "|" : "", sums[i].name);
+            pf_put_format(out, "%s%s", started ? "|" : "", sums[i].name);
             mode &= ~(uint64_t)sums[i].bits;
-            begun = true;
+            started = true;
         }
     for (size_t i = PF_COUNT(names); i-- > 0;)
         if (mode & 1u << i) {
-            pf_put_format(out, "%s%s", begun ? "|" : "", names[i]);
+            pf_put_format(out, "%s%s", started ? "|" : "", names[i]);
             mode &= ~(uint64_t)(1u << i);
-            begun = true;
+            started = true;
         }
-    if (mode || !begun)
-        pf_put_format(out, "%s0%llo", begun ? "|" : "", (unsigned long long)mode);
+    if (mode || !started)
+        pf_put_format(out, "%s0%llo", started ? "|" : "", (unsigned long long)mode);
 }
 
 static void put_futex(struct pf_text *out, uint64_t number)
@@ -411,9 +411,9 @@ static void put_value(struct pf_text *out, enum pf_abi abi, const char *kind, ui
 /* What is 0 is left out, but for kinds of which 0 says something. */
 static bool says_nothing(const char *kind, uint64_t number)
 {
-    static const char *const told[] = {"fd", "dirfd", "whence", "clock", "rlimit", "futex", "how", "sigmask"};
-    for (size_t i = 0; i < PF_COUNT(told); i++)
-        if (strcmp(told[i], kind) == 0)
+    static const char *const reported[] = {"fd", "dirfd", "whence", "clock", "rlimit", "futex", "how", "sigmask"};
+    for (size_t i = 0; i < PF_COUNT(reported); i++)
+        if (strcmp(reported[i], kind) == 0)
             return false;
     return number == 0;
 }
@@ -435,13 +435,13 @@ static bool is_unused(const struct pf_syscall *call, const char *argument,
 
 static void put_unknown(struct pf_text *out, const uint64_t arguments[PF_SYSCALL_ARGUMENTS])
 {
-    bool begun = false;
+    bool started = false;
     for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS; i++) {
         if (!arguments[i])
             continue;
-        pf_put_format(out, "%sarg%u: 0x", begun ? ", " : "", i);
+        pf_put_format(out, "%sarg%u: 0x", started ? ", " : "", i);
         pf_put_hex(out, arguments[i]);
-        begun = true;
+        started = true;
     }
 }
 
@@ -464,7 +464,7 @@ void pf_syscall_put_arguments(struct pf_text *out, enum pf_abi abi, const struct
 {
     const char *at = signature_of(abi, call);
     struct word word;
-    bool begun = false;
+    bool started = false;
     if (strchr(at, '?')) {
         put_unknown(out, arguments);
         return;
@@ -473,11 +473,11 @@ void pf_syscall_put_arguments(struct pf_text *out, enum pf_abi abi, const struct
         const char *name = names ? names->of[i] : NULL;
         if ((says_nothing(word.kind, arguments[i]) && !name) || is_unused(call, word.name, arguments))
             continue;
-        pf_put_string(out, begun ? ", " : "");
+        pf_put_string(out, started ? ", " : "");
         pf_put_string(out, word.name);
         pf_put_string(out, ": ");
         put_value(out, abi, word.kind, arguments[i], name);
-        begun = true;
+        started = true;
     }
 }
 

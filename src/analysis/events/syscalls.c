@@ -39,7 +39,7 @@ void pf_syscalls_close(struct pf_syscalls *syscalls)
 {
     if (!syscalls->reader)
         return;
-    pf_free(syscalls->allocator, syscalls->threads, syscalls->thread_room * sizeof(*syscalls->threads));
+    pf_free(syscalls->allocator, syscalls->threads, syscalls->thread_capacity * sizeof(*syscalls->threads));
     pf_map_close(&syscalls->bound);
     pf_map_close(&syscalls->tids);
     pf_map_close(&syscalls->widths);
@@ -183,7 +183,7 @@ static uint32_t thread_of(struct pf_syscalls *syscalls, int32_t pid, int32_t tid
     if (pf_map_get(&syscalls->tids, (uint32_t)tid, &known))
         return (uint32_t)known;
     if (syscalls->thread_count >= UINT32_MAX ||
-        !pf_grow(syscalls->allocator, &syscalls->threads, &syscalls->thread_room, syscalls->thread_count + 1,
+        !pf_grow(syscalls->allocator, &syscalls->threads, &syscalls->thread_capacity, syscalls->thread_count + 1,
                  sizeof(*syscalls->threads)) ||
         !pf_map_put(&syscalls->tids, (uint32_t)tid, syscalls->thread_count))
         return UINT32_MAX;
@@ -216,7 +216,7 @@ static bool take_fork(struct pf_syscalls *syscalls, const struct perfile_fork *f
     if (!pf_map_get(&syscalls->tids, (uint32_t)fork->tid, &known) || !syscalls->threads[known].events)
         return true;
     /* the id was used again */
-    return pf_grow(syscalls->allocator, &syscalls->threads, &syscalls->thread_room, syscalls->thread_count + 1,
+    return pf_grow(syscalls->allocator, &syscalls->threads, &syscalls->thread_capacity, syscalls->thread_count + 1,
                    sizeof(*syscalls->threads)) &&
            pf_map_put(&syscalls->tids, (uint32_t)fork->tid, syscalls->thread_count) &&
            (syscalls->threads[syscalls->thread_count++] =
@@ -540,19 +540,19 @@ int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *it
     return take_event(syscalls, item, binding, event);
 }
 
-void pf_syscalls_tell(const struct pf_syscalls *syscalls, pf_event_told *told, void *context)
+void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_event_note *notify, void *context)
 {
     char text[256];
     uint64_t open = 0;
-    if (!told)
+    if (!notify)
         return;
     if (!pf_syscalls_have(syscalls->reader)) {
-        told(context, "the recording has no events of system calls; record with: " PF_RECORD_CALLS);
+        notify(context, "the recording has no events of system calls; record with: " PF_RECORD_CALLS);
         return;
     }
     if (syscalls->unwanted && !syscalls->events) {
         snprintf(text, sizeof(text), "no system call passes the list \"%.200s\"", syscalls->wanted);
-        told(context, text);
+        notify(context, text);
     }
     for (size_t i = 0; i < syscalls->thread_count; i++)
         open += syscalls->threads[i].is_open && !pf_syscall_never_returns(syscalls->threads[i].open.call);
@@ -568,6 +568,6 @@ void pf_syscalls_tell(const struct pf_syscalls *syscalls, pf_event_told *told, v
     for (size_t i = 0; i < PF_COUNT(notes); i++)
         if (notes[i].count) {
             snprintf(text, sizeof(text), "%" PRIu64 " system calls %s", notes[i].count, notes[i].text);
-            told(context, text);
+            notify(context, text);
         }
 }

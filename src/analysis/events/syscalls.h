@@ -67,7 +67,7 @@ struct pf_syscalls {
     struct pf_map files; /* hash of process and descriptor to a path, 0: none */
     const char *wanted;  /* names of calls: "openat,read" or "!poll"; NULL: all */
     struct pf_syscall_thread *threads;
-    size_t thread_count, thread_room;
+    size_t thread_count, thread_capacity;
     uint64_t first_time; /* of the first sample */
     bool timed;
     uint64_t events;   /* enters, exits and page faults */
@@ -88,6 +88,6 @@ bool pf_syscalls_have(struct perfile_reader *reader);
 /* The name is one of a list that is asked for: with '*' and '?', groups %file, %network, %process, %memory, %signal; "!" before all: not these. */
 bool pf_syscall_is_wanted(const char *wanted, const struct pf_syscall *call, const char *label);
 /* At the end: sentences about what is missing, and how it is recorded. */
-void pf_syscalls_tell(const struct pf_syscalls *syscalls, pf_event_told *told, void *context);
+void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_event_note *notify, void *context);
 
 #endif

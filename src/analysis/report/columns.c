@@ -26,9 +26,9 @@ static uint64_t up(int64_t value)
 
 /* ---- what a row weighs: the heavier row comes first ---- */
 
-double pf_report_percent(uint64_t part, uint64_t whole)
+double pf_report_percent(uint64_t part, uint64_t total)
 {
-    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+    return total ? 100.0 * (double)part / (double)total : 0.0;
 }
 
 static uint64_t member_of(const struct pf_report_part *part, size_t member)
@@ -58,8 +58,8 @@ static void put_percents(const struct pf_report *report, const struct pf_report_
     const uint32_t shown = pf_report_shown(event);
     for (uint32_t i = 0; i < shown; i++) {
         const struct pf_report_part part = pf_report_part(report, row, i);
-        const uint64_t whole = pf_report_member(report, event, i)->period;
-        pf_put_hundredths(text, pf_report_percent(member_of(&part, member), whole), i ? 7 : 6);
+        const uint64_t total = pf_report_member(report, event, i)->period;
+        pf_put_hundredths(text, pf_report_percent(member_of(&part, member), total), i ? 7 : 6);
         pf_put_char(text, '%');
     }
 }
@@ -137,10 +137,10 @@ AVERAGE(weight3, costs[2])
 
 /* ---- of the sample ---- */
 
-static void take_comm(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+static void take_comm(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->key.comm = sample->comm;
+    keyed->key.comm = sample->comm;
 }
 
 static uint64_t word_comm(const struct pf_report *report, const struct pf_report_row *row)
@@ -153,10 +153,10 @@ static void text_comm(const struct pf_report *report, const struct pf_report_row
     pf_put_string(text, pf_report_key(report, row)->comm);
 }
 
-static void take_tid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+static void take_tid(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->key.tid = sample->tid;
+    keyed->key.tid = sample->tid;
 }
 
 static uint64_t word_tid(const struct pf_report *report, const struct pf_report_row *row)
@@ -175,9 +175,9 @@ static void text_tid(const struct pf_report *report, const struct pf_report_row 
 }
 
 /* perf's "pid" is the thread. */
-static void take_pid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+static void take_pid(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
-    take_tid(report, taken, sample);
+    take_tid(report, keyed, sample);
 }
 
 static uint64_t word_pid(const struct pf_report *report, const struct pf_report_row *row)
@@ -196,10 +196,10 @@ static void text_pid(const struct pf_report *report, const struct pf_report_row 
     put_thread(report, pf_report_key(report, row)->tid, text);
 }
 
-static void take_tgid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+static void take_tgid(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->key.pid = sample->pid;
+    keyed->key.pid = sample->pid;
 }
 
 static uint64_t word_tgid(const struct pf_report *report, const struct pf_report_row *row)
@@ -212,10 +212,10 @@ static void text_tgid(const struct pf_report *report, const struct pf_report_row
     put_thread(report, pf_report_key(report, row)->pid, text);
 }
 
-static void take_cpu(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+static void take_cpu(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->key.cpu = sample->event->attr->sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
+    keyed->key.cpu = sample->event->attr->sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
 }
 
 static uint64_t value_cpu(const struct pf_report *report, const struct pf_report_row *row)
@@ -261,7 +261,7 @@ static void text_dso(const struct pf_report *report, const struct pf_report_row 
     pf_put_string(text, module ? module->short_name : "[unknown]");
 }
 
-static size_t least_dso(const struct pf_report *report, const struct pf_report_row *row)
+static size_t min_dso(const struct pf_report *report, const struct pf_report_row *row)
 {
     const struct pf_frame_info *frame = pf_report_frame(report, row);
     return !frame || !frame->name ? ADDRESS_WIDTH : 0;
@@ -303,7 +303,7 @@ static void text_symbol(const struct pf_report *report, const struct pf_report_r
         pf_report_put_address(frame->address, text);
 }
 
-static size_t least_symbol(const struct pf_report *report, const struct pf_report_row *row)
+static size_t min_symbol(const struct pf_report *report, const struct pf_report_row *row)
 {
     (void)report;
     (void)row;
@@ -418,17 +418,17 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #define ORDER_text(id) .compare = compare_##id, .by_text = true
 #define ORDER_frame(id) .compare = compare_##id
 #define ORDER_file(id) .compare = compare_##id
-#define ORDER_data_file(id) .compare = compare_##id, .least = pf_least_##id
+#define ORDER_data_file(id) .compare = compare_##id, .min = pf_min_##id
 #define ORDER_address(id) .compare = compare_##id, .exact = true
 #define ORDER_source(id) .compare = compare_##id, .by_text = true, .exact = true
-#define ORDER_access(id) .compare = compare_##id, .exact = true, .least = pf_least_##id
-#define ORDER_line(id) .compare = compare_##id, .exact = true, .least = pf_least_##id
+#define ORDER_access(id) .compare = compare_##id, .exact = true, .min = pf_min_##id
+#define ORDER_line(id) .compare = compare_##id, .exact = true, .min = pf_min_##id
 
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
 #define PF_COLUMN_KEPT(id, name, header, width, right, type, order, needs, doc) KEPT_##order(id) VALUE_OF_##type(id)
-#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LOCATION(...)
 #define PF_COLUMN_LATER(name)
 #include "analysis/report/columns.def"
 
@@ -468,7 +468,7 @@ const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
      .type = PERFILE_COLUMN_TEXT,                                                                                      \
      .word = word_##i,                                                                                                 \
      .text = text_##i,                                                                                                 \
-     .least = least_##i},
+     .min = min_##i},
 #define PF_COLUMN_KEPT(i, n, h, w, r, type, o, what, d)                                                                \
     {.name = n,                                                                                                        \
      .header = h,                                                                                                      \
@@ -478,12 +478,12 @@ const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
      .right = r,                                                                                                       \
      TYPE_##type(i),                                                                                                   \
      .needs = PF_COLUMN_NEEDS_##what,                                                                                  \
-     .place = PF_VALUE_##i,                                                                                            \
+     .position = PF_VALUE_##i,                                                                                         \
      .kept = true,                                                                                                     \
      .take = pf_take_##i,                                                                                              \
      ORDER_##o(i),                                                                                                     \
      .text = pf_text_##i},
-#define PF_COLUMN_PLACE(i, n, h, r, d)                                                                                 \
+#define PF_COLUMN_LOCATION(i, n, h, r, d)                                                                              \
     {.name = n,                                                                                                        \
      .header = h,                                                                                                      \
      .doc = d,                                                                                                         \
@@ -492,7 +492,7 @@ const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
      .right = r,                                                                                                       \
      .compare = pf_compare_##i,                                                                                        \
      .text = pf_text_##i,                                                                                              \
-     .tell = pf_distinguish_##i},
+     .distinguish = pf_distinguish_##i},
 #define PF_COLUMN_LATER(name)
 #include "analysis/report/columns.def"
 };
@@ -502,7 +502,7 @@ static const char *const later[] = {
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
 #define PF_COLUMN_KEPT(...)
-#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LOCATION(...)
 #define PF_COLUMN_LATER(name) name,
 #include "analysis/report/columns.def"
 };

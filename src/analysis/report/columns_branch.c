@@ -16,10 +16,10 @@ uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame)
     return pf_report_intern(report, name, strlen(name));
 }
 
-void pf_take_dso_from(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_dso_from(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    taken->values[PF_VALUE_dso_from] = pf_report_dso_of(report, report->branch_from);
+    keyed->values[PF_VALUE_dso_from] = pf_report_dso_of(report, report->branch_from);
 }
 
 void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -27,10 +27,10 @@ void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row
     pf_put_interned(text, pf_report_value(report, row, PF_VALUE_dso_from));
 }
 
-void pf_take_dso_to(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_dso_to(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    taken->values[PF_VALUE_dso_to] = pf_report_dso_of(report, report->branch_to);
+    keyed->values[PF_VALUE_dso_to] = pf_report_dso_of(report, report->branch_to);
 }
 
 void pf_text_dso_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -39,7 +39,7 @@ void pf_text_dso_to(const struct pf_report *report, const struct pf_report_row *
 }
 
 /* The mode is that of the code: a branch may lead from one to another. */
-static void put_place(const struct pf_report *report, uint64_t frame, struct pf_text *text)
+static void put_position(const struct pf_report *report, uint64_t frame, struct pf_text *text)
 {
     const struct pf_frame_info *info = pf_profile_frame(report->profile, (uint32_t)frame);
     const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
@@ -50,27 +50,27 @@ static void put_place(const struct pf_report *report, uint64_t frame, struct pf_
         pf_report_put_address(info->address, text);
 }
 
-void pf_take_symbol_from(struct pf_report *report, struct pf_report_taken *taken,
+void pf_take_symbol_from(struct pf_report *report, struct pf_report_keyed *keyed,
                          const struct pf_profile_sample *sample)
 {
     (void)sample;
-    taken->values[PF_VALUE_symbol_from] = pf_profile_frame(report->profile, report->branch_from)->function;
+    keyed->values[PF_VALUE_symbol_from] = pf_profile_frame(report->profile, report->branch_from)->function;
 }
 
 void pf_text_symbol_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_place(report, pf_report_value(report, row, PF_VALUE_symbol_from), text);
+    put_position(report, pf_report_value(report, row, PF_VALUE_symbol_from), text);
 }
 
-void pf_take_symbol_to(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_symbol_to(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    taken->values[PF_VALUE_symbol_to] = pf_profile_frame(report->profile, report->branch_to)->function;
+    keyed->values[PF_VALUE_symbol_to] = pf_profile_frame(report->profile, report->branch_to)->function;
 }
 
 void pf_text_symbol_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_place(report, pf_report_value(report, row, PF_VALUE_symbol_to), text);
+    put_position(report, pf_report_value(report, row, PF_VALUE_symbol_to), text);
 }
 
 /* ---- the very addresses ---- */
@@ -90,21 +90,21 @@ static void put_address(const struct pf_report *report, const struct pf_report_r
 }
 
 #define OF_ADDRESS(end)                                                                                                \
-    void pf_take_addr_##end(struct pf_report *report, struct pf_report_taken *taken,                                   \
+    void pf_take_addr_##end(struct pf_report *report, struct pf_report_keyed *keyed,                                   \
                             const struct pf_profile_sample *sample)                                                    \
     {                                                                                                                  \
         (void)sample;                                                                                                  \
-        taken->values[PF_VALUE_addr_##end] = report->branch_##end;                                                     \
+        keyed->values[PF_VALUE_addr_##end] = report->branch_##end;                                                     \
     }                                                                                                                  \
     void pf_text_addr_##end(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)     \
     {                                                                                                                  \
         put_address(report, row, pf_report_value(report, row, PF_VALUE_addr_##end), text);                             \
     }                                                                                                                  \
-    void pf_take_srcline_##end(struct pf_report *report, struct pf_report_taken *taken,                                \
+    void pf_take_srcline_##end(struct pf_report *report, struct pf_report_keyed *keyed,                                \
                                const struct pf_profile_sample *sample)                                                 \
     {                                                                                                                  \
         (void)sample;                                                                                                  \
-        taken->values[PF_VALUE_srcline_##end] =                                                                        \
+        keyed->values[PF_VALUE_srcline_##end] =                                                                        \
             pf_distinguish_srcline(report, pf_profile_frame(report->profile, report->branch_##end));                   \
     }                                                                                                                  \
     void pf_text_srcline_##end(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)  \
@@ -118,11 +118,11 @@ OF_ADDRESS(to)
 
 enum { PREDICTED, MISPREDICTED, NOT_KNOWN };
 
-void pf_take_mispredict(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_mispredict(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     const struct perfile_branch *branch = &report->branch;
     (void)sample;
-    taken->values[PF_VALUE_mispredict] = branch->predicted ? PREDICTED : branch->mispred ? MISPREDICTED : NOT_KNOWN;
+    keyed->values[PF_VALUE_mispredict] = branch->predicted ? PREDICTED : branch->mispred ? MISPREDICTED : NOT_KNOWN;
 }
 
 void pf_text_mispredict(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -131,10 +131,10 @@ void pf_text_mispredict(const struct pf_report *report, const struct pf_report_r
     pf_put_string(text, words[pf_report_value(report, row, PF_VALUE_mispredict)]);
 }
 
-void pf_take_in_tx(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_in_tx(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    taken->values[PF_VALUE_in_tx] = report->branch.in_tx;
+    keyed->values[PF_VALUE_in_tx] = report->branch.in_tx;
 }
 
 void pf_text_in_tx(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -142,10 +142,10 @@ void pf_text_in_tx(const struct pf_report *report, const struct pf_report_row *r
     pf_put_char(text, pf_report_value(report, row, PF_VALUE_in_tx) ? 'T' : '.');
 }
 
-void pf_take_abort(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_abort(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    taken->values[PF_VALUE_abort] = report->branch.abort;
+    keyed->values[PF_VALUE_abort] = report->branch.abort;
 }
 
 void pf_text_abort(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -153,10 +153,10 @@ void pf_text_abort(const struct pf_report *report, const struct pf_report_row *r
     pf_put_char(text, pf_report_value(report, row, PF_VALUE_abort) ? 'A' : '.');
 }
 
-void pf_take_cycles(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_cycles(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    taken->values[PF_VALUE_cycles] = report->branch.cycles;
+    keyed->values[PF_VALUE_cycles] = report->branch.cycles;
 }
 
 void pf_text_cycles(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)

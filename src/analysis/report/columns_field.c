@@ -14,7 +14,7 @@ static const struct perfile_tracepoint_field *find_field(const struct pf_report 
                                                          const struct perfile_event *event, const char *name)
 {
     const struct perfile_tracing *tracing;
-    if (pf_memory_heed(report->allocator, perfile_tracing_get(report->reader, &tracing, NULL)) < 0)
+    if (pf_memory_check(report->allocator, perfile_tracing_get(report->reader, &tracing, NULL)) < 0)
         return NULL;
     const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(report->reader, event);
     for (size_t i = 0; tracepoint && i < tracepoint->field_count; i++)
@@ -72,12 +72,12 @@ static uint64_t take_text(struct pf_report *report, const struct pf_report_field
     return pf_report_intern_scratch(report);
 }
 
-static void take(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample,
+static void take(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample,
                  unsigned number)
 {
     static const char none[] = "N/A";
     struct pf_report_field *field = &report->fields[number];
-    taken->values[PF_VALUE_FIELDS + number] = field_of(report, field, sample->event)
+    keyed->values[PF_VALUE_FIELDS + number] = field_of(report, field, sample->event)
                                                   ? take_text(report, field, sample)
                                                   : pf_report_intern(report, none, sizeof(none) - 1);
 }
@@ -98,10 +98,10 @@ static int compare(const char *a, const char *b)
 }
 
 #define FIELD(n)                                                                                                       \
-    static void take_##n(struct pf_report *report, struct pf_report_taken *taken,                                      \
+    static void take_##n(struct pf_report *report, struct pf_report_keyed *keyed,                                      \
                          const struct pf_profile_sample *sample)                                                       \
     {                                                                                                                  \
-        take(report, taken, sample, n);                                                                                \
+        take(report, keyed, sample, n);                                                                                \
     }                                                                                                                  \
     static int compare_##n(const struct pf_report *report, const struct pf_report_row *a,                              \
                            const struct pf_report_row *b)                                                              \
@@ -122,7 +122,7 @@ FIELD(6)
 FIELD(7)
 
 static const struct {
-    void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
+    void (*take)(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample);
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
 } functions[PF_REPORT_FIELDS] = {
@@ -190,7 +190,7 @@ const struct pf_report_column *pf_report_field_column(struct pf_report *report, 
                                               .type = PERFILE_COLUMN_TEXT,
                                               .right = true,
                                               .kept = true,
-                                              .place = (uint8_t)(PF_VALUE_FIELDS + number),
+                                              .position = (uint8_t)(PF_VALUE_FIELDS + number),
                                               .take = functions[number].take,
                                               .compare = functions[number].compare,
                                               .text = functions[number].text};

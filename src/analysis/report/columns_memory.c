@@ -5,11 +5,11 @@
 #include "analysis/report/columns.h"
 
 enum {
-    LINE_BYTES = 64,      /* perf takes the reading machine's; all that have such samples have these */
-    ADDRESS_ROOM = 16,    /* perf leaves room for an address behind each symbol */
-    LEVEL_ROOM = 4,       /* "[.] " */
-    OFFSET_ROOM = 2,      /* "0x" */
-    LEVEL_UNMAPPED = 'X', /* of cache lines */
+    LINE_BYTES = 64,       /* perf takes the reading machine's; all that have such samples have these */
+    ADDRESS_CAPACITY = 16, /* perf leaves room for an address behind each symbol */
+    LEVEL_CAPACITY = 4,    /* "[.] " */
+    OFFSET_CAPACITY = 2,   /* "0x" */
+    LEVEL_UNMAPPED = 'X',  /* of cache lines */
 };
 
 #define MEMORY ((uint64_t)1 << 32) /* instead of a module */
@@ -31,9 +31,9 @@ static unsigned level_of(const struct pf_report_row *row)
     return row->level ? row->level : '.';
 }
 
-static size_t least_of(const struct pf_frame_info *frame)
+static size_t min_of(const struct pf_frame_info *frame)
 {
-    return LEVEL_ROOM + (frame->name ? strlen(frame->name) : 0) + ADDRESS_ROOM + OFFSET_ROOM;
+    return LEVEL_CAPACITY + (frame->name ? strlen(frame->name) : 0) + ADDRESS_CAPACITY + OFFSET_CAPACITY;
 }
 
 int pf_compare_accesses(const struct pf_report *report, uint64_t a, uint64_t b)
@@ -44,22 +44,22 @@ int pf_compare_accesses(const struct pf_report *report, uint64_t a, uint64_t b)
 }
 
 /* The frame that was the first one at this place. */
-static uint32_t first_of(struct pf_report *report, uint64_t where, uint64_t place, uint32_t frame)
+static uint32_t first_of(struct pf_report *report, uint64_t where, uint64_t position, uint32_t frame)
 {
     uint32_t first = frame;
-    if (!pf_pairs_get(&report->lines, where, place, &first))
-        report->short_of_memory |= !pf_pairs_put(&report->lines, where, place, frame);
+    if (!pf_pairs_get(&report->lines, where, position, &first))
+        report->short_of_memory |= !pf_pairs_put(&report->lines, where, position, frame);
     return first;
 }
 
 /* ---- dso_daddr ---- */
 
-void pf_take_dso_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_dso_daddr(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     const uint32_t frame = pf_profile_frame_at(report->profile, pf_field_addr(sample->decoded));
     report->short_of_memory |= frame == UINT32_MAX;
     report->unmapped_data |= frame != UINT32_MAX && frame_of(report, frame)->module == PF_NO_SYMBOL;
-    taken->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
+    keyed->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
 }
 
 void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -67,20 +67,20 @@ void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_ro
     pf_put_interned(text, pf_report_value(report, row, PF_VALUE_dso_daddr));
 }
 
-size_t pf_least_dso_daddr(const struct pf_report *report, const struct pf_report_row *row)
+size_t pf_min_dso_daddr(const struct pf_report *report, const struct pf_report_row *row)
 {
     (void)row;
-    return report->unmapped_data ? ADDRESS_ROOM : 0;
+    return report->unmapped_data ? ADDRESS_CAPACITY : 0;
 }
 
 /* ---- symbol_daddr, symbol_iaddr ---- */
 
 /* Equal addresses are one row, whatever process they are in. */
-void pf_take_symbol_daddr(struct pf_report *report, struct pf_report_taken *taken,
+void pf_take_symbol_daddr(struct pf_report *report, struct pf_report_keyed *keyed,
                           const struct pf_profile_sample *sample)
 {
     const uint64_t address = pf_field_addr(sample->decoded);
-    taken->values[PF_VALUE_symbol_daddr] = first_of(report, MEMORY, address, keep_frame_at(report, address));
+    keyed->values[PF_VALUE_symbol_daddr] = first_of(report, MEMORY, address, keep_frame_at(report, address));
 }
 
 void pf_text_symbol_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -95,16 +95,16 @@ void pf_text_symbol_daddr(const struct pf_report *report, const struct pf_report
     pf_put_format(text, "+0x%" PRIx64, frame->address);
 }
 
-size_t pf_least_symbol_daddr(const struct pf_report *report, const struct pf_report_row *row)
+size_t pf_min_symbol_daddr(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return least_of(frame_of(report, pf_report_value(report, row, PF_VALUE_symbol_daddr)));
+    return min_of(frame_of(report, pf_report_value(report, row, PF_VALUE_symbol_daddr)));
 }
 
-void pf_take_symbol_iaddr(struct pf_report *report, struct pf_report_taken *taken,
+void pf_take_symbol_iaddr(struct pf_report *report, struct pf_report_keyed *keyed,
                           const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->values[PF_VALUE_symbol_iaddr] = sample->leaf;
+    keyed->values[PF_VALUE_symbol_iaddr] = sample->leaf;
 }
 
 void pf_text_symbol_iaddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -117,9 +117,9 @@ void pf_text_symbol_iaddr(const struct pf_report *report, const struct pf_report
         pf_report_put_address(pf_frame_address(frame)->ip, text);
 }
 
-size_t pf_least_symbol_iaddr(const struct pf_report *report, const struct pf_report_row *row)
+size_t pf_min_symbol_iaddr(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return least_of(frame_of(report, pf_report_value(report, row, PF_VALUE_symbol_iaddr)));
+    return min_of(frame_of(report, pf_report_value(report, row, PF_VALUE_symbol_iaddr)));
 }
 
 /* ---- dcacheline ---- */
@@ -143,10 +143,10 @@ static uint64_t line_of(struct pf_report *report, uint32_t frame, int32_t pid)
     return first_of(report, info->module, info->name ? named : info->address, frame);
 }
 
-void pf_take_dcacheline(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_dcacheline(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     const uint32_t frame = keep_frame_at(report, pf_field_addr(sample->decoded) & ~(uint64_t)(LINE_BYTES - 1));
-    taken->values[PF_VALUE_dcacheline] = report->short_of_memory ? 0 : line_of(report, frame, sample->pid);
+    keyed->values[PF_VALUE_dcacheline] = report->short_of_memory ? 0 : line_of(report, frame, sample->pid);
 }
 
 void pf_text_dcacheline(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -161,10 +161,10 @@ void pf_text_dcacheline(const struct pf_report *report, const struct pf_report_r
     pf_put_format(text, "+0x%" PRIx64, frame->address);
 }
 
-size_t pf_least_dcacheline(const struct pf_report *report, const struct pf_report_row *row)
+size_t pf_min_dcacheline(const struct pf_report *report, const struct pf_report_row *row)
 {
     const struct pf_frame_info *frame = frame_of(report, pf_report_value(report, row, PF_VALUE_dcacheline));
-    return least_of(frame) + (frame->name != NULL);
+    return min_of(frame) + (frame->name != NULL);
 }
 
 /* Memory of no file, then files by name, then what is not mapped. */
@@ -173,7 +173,7 @@ static unsigned rank_of(const struct pf_module *module)
     return !module ? 2 : is_file(module);
 }
 
-static uint64_t place_of(const struct pf_module *module, const struct pf_frame_info *frame)
+static uint64_t position_of(const struct pf_module *module, const struct pf_frame_info *frame)
 {
     const bool named = module && module->table && frame->symbol < module->table->count;
     return frame->address + (named ? module->table->symbols[frame->symbol].start : 0);
@@ -186,6 +186,6 @@ int pf_compare_lines(const struct pf_report *report, uint64_t a, uint64_t b)
     const struct pf_module *y = pf_symbols_module(report->symbols, right->module);
     const int ranks = (int)rank_of(x) - (int)rank_of(y);
     const int names = !ranks && is_file(x) ? strcmp(x->name, y->name) : ranks;
-    const int64_t first = (int64_t)place_of(x, left), second = (int64_t)place_of(y, right);
+    const int64_t first = (int64_t)position_of(x, left), second = (int64_t)position_of(y, right);
     return names ? names : (first > second) - (first < second);
 }

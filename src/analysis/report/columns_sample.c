@@ -73,7 +73,7 @@ void pf_put_interned(struct pf_text *text, uint64_t value)
 
 /* ---- cgroup ---- */
 
-void pf_take_cgroup(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_cgroup(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
     taken->values[PF_VALUE_cgroup] = sample->decoded->cgroup;
@@ -85,7 +85,7 @@ void pf_text_cgroup(const struct pf_report *report, const struct pf_report_row *
     pf_put_string(text, id ? pf_profile_cgroup(report->profile, id) : "N/A");
 }
 
-void pf_take_cgroup_id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_cgroup_id(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     static const uint64_t none[2];
     const uint64_t *link = sample->cgroup_link ? sample->cgroup_link : none;
@@ -114,7 +114,7 @@ static uint64_t without_digits(struct pf_report *report, const char *comm)
 }
 
 /* Of a thread without a name the digits tell which one it is, and the name may come. */
-void pf_take_comm_nodigit(struct pf_report *report, struct pf_report_taken *taken,
+void pf_take_comm_nodigit(struct pf_report *report, struct pf_report_keyed *taken,
                           const struct pf_profile_sample *sample)
 {
     const char *comm = sample->comm;
@@ -140,7 +140,7 @@ static int see_socket(void *context, const struct perfile_value *value)
     struct pf_report *report = context;
     if (!value->name || strcmp(value->name, "socket_id") != 0)
         return 0;
-    if (!pf_grow(report->allocator, &report->sockets, &report->socket_room, report->socket_count + 1,
+    if (!pf_grow(report->allocator, &report->sockets, &report->socket_capacity, report->socket_count + 1,
                  sizeof(*report->sockets)))
         return report->short_of_memory = true;
     report->sockets[report->socket_count++] = (int32_t)value->number.s;
@@ -150,12 +150,12 @@ static int see_socket(void *context, const struct perfile_value *value)
 static void read_sockets(struct pf_report *report)
 {
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = report, .value = see_socket};
-    if (pf_memory_heed(report->allocator,
-                       perfile_feature_visit(report->reader, PERFILE_FEATURE_CPU_TOPOLOGY, &visitor, NULL)) < 0)
+    if (pf_memory_check(report->allocator,
+                        perfile_feature_visit(report->reader, PERFILE_FEATURE_CPU_TOPOLOGY, &visitor, NULL)) < 0)
         return; /* absent: sockets are not known */
 }
 
-void pf_take_socket(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_socket(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     const bool has_cpu = sample->decoded->present & PERFILE_SAMPLE_CPU;
     const int32_t socket = has_cpu && sample->cpu < report->socket_count ? report->sockets[sample->cpu] : -1;
@@ -169,7 +169,7 @@ void pf_text_socket(const struct pf_report *report, const struct pf_report_row *
 
 /* ---- time ---- */
 
-void pf_take_time(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_time(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     taken->values[PF_VALUE_time] = sample->time - sample->time % report->quantum_ns;
 }
@@ -184,7 +184,7 @@ void pf_text_time(const struct pf_report *report, const struct pf_report_row *ro
 
 /* ---- numbers ---- */
 
-void pf_take_phys_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_phys_daddr(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
     taken->values[PF_VALUE_phys_daddr] = pf_field_phys_addr(sample->decoded);
@@ -196,7 +196,7 @@ void pf_text_phys_daddr(const struct pf_report *report, const struct pf_report_r
     pf_report_put_address(pf_report_value(report, row, PF_VALUE_phys_daddr), text);
 }
 
-void pf_take_code_page_size(struct pf_report *report, struct pf_report_taken *taken,
+void pf_take_code_page_size(struct pf_report *report, struct pf_report_keyed *taken,
                             const struct pf_profile_sample *sample)
 {
     (void)report;
@@ -208,7 +208,7 @@ void pf_text_code_page_size(const struct pf_report *report, const struct pf_repo
     pf_put_page_size(text, pf_report_value(report, row, PF_VALUE_code_page_size));
 }
 
-void pf_take_data_page_size(struct pf_report *report, struct pf_report_taken *taken,
+void pf_take_data_page_size(struct pf_report *report, struct pf_report_keyed *taken,
                             const struct pf_profile_sample *sample)
 {
     (void)report;
@@ -220,7 +220,7 @@ void pf_text_data_page_size(const struct pf_report *report, const struct pf_repo
     pf_put_page_size(text, pf_report_value(report, row, PF_VALUE_data_page_size));
 }
 
-void pf_take_transaction(struct pf_report *report, struct pf_report_taken *taken,
+void pf_take_transaction(struct pf_report *report, struct pf_report_keyed *taken,
                          const struct pf_profile_sample *sample)
 {
     (void)report;
@@ -255,7 +255,7 @@ static uint64_t describe(struct pf_report *report, const struct pf_profile_sampl
 }
 
 #define DATA_SRC(id, part)                                                                                             \
-    void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample) \
+    void pf_take_##id(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample) \
     {                                                                                                                  \
         taken->values[PF_VALUE_##id] = describe(report, sample, part);                                                 \
     }                                                                                                                  \
@@ -271,7 +271,7 @@ DATA_SRC(blocked, pf_data_src_blocked)
 
 /* ---- trace ---- */
 
-void pf_take_trace(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_trace(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     report->scratch.used = 0;
     if (sample->event->attr->type != PERFILE_TYPE_TRACEPOINT)
@@ -300,14 +300,14 @@ static bool matches(const struct pf_report *report, const regex_t *expression, c
 
 static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
 {
-    const size_t room = report->parent_room;
-    if (frame >= room) {
-        if (!pf_grow(report->allocator, &report->parents, &report->parent_room, (size_t)frame + 1,
+    const size_t capacity = report->parent_capacity;
+    if (frame >= capacity) {
+        if (!pf_grow(report->allocator, &report->parents, &report->parent_capacity, (size_t)frame + 1,
                      sizeof(*report->parents))) {
             report->short_of_memory = true;
             return 0;
         }
-        for (size_t i = room; i < report->parent_room; i++)
+        for (size_t i = capacity; i < report->parent_capacity; i++)
             report->parents[i] = NOT_KNOWN;
     }
     if (report->parents[frame] == NOT_KNOWN) {
@@ -319,7 +319,7 @@ static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
 }
 
 /* The sampled address itself is no parent when there is no callchain, as in perf. */
-void pf_take_parent(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+void pf_take_parent(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     uint64_t parent = 0;
     const bool has_stack = sample->decoded->present & (PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_STACK_USER);
@@ -388,13 +388,13 @@ static int compile_patterns(struct pf_report *report, struct perfile_error *erro
 static bool is_ignored(struct pf_report *report, uint32_t frame)
 {
     enum { UNKNOWN, NO, YES };
-    const size_t room = report->ignored_room;
-    if (frame >= room) {
-        if (!pf_grow(report->allocator, &report->are_ignored, &report->ignored_room, (size_t)frame + 1, 1)) {
+    const size_t capacity = report->ignored_capacity;
+    if (frame >= capacity) {
+        if (!pf_grow(report->allocator, &report->are_ignored, &report->ignored_capacity, (size_t)frame + 1, 1)) {
             report->short_of_memory = true;
             return false;
         }
-        memset(report->are_ignored + room, UNKNOWN, report->ignored_room - room);
+        memset(report->are_ignored + capacity, UNKNOWN, report->ignored_capacity - capacity);
     }
     if (report->are_ignored[frame] == UNKNOWN) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
@@ -440,13 +440,13 @@ void pf_report_unprepare(struct pf_report *report)
         regfree(report->parent);
         pf_free(report->allocator, report->parent, sizeof(*report->parent));
     }
-    pf_free(report->allocator, report->parents, report->parent_room * sizeof(*report->parents));
+    pf_free(report->allocator, report->parents, report->parent_capacity * sizeof(*report->parents));
     if (report->ignored) {
         regfree(report->ignored);
         pf_free(report->allocator, report->ignored, sizeof(*report->ignored));
     }
-    pf_free(report->allocator, report->are_ignored, report->ignored_room);
-    pf_free(report->allocator, report->sockets, report->socket_room * sizeof(*report->sockets));
+    pf_free(report->allocator, report->are_ignored, report->ignored_capacity);
+    pf_free(report->allocator, report->sockets, report->socket_capacity * sizeof(*report->sockets));
     pf_text_close(&report->scratch);
     pf_trace_texts_close(&report->traces);
     pf_map_close(&report->interned);

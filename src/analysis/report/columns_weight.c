@@ -4,10 +4,10 @@
 #include "base/bytes.h"
 
 #define COST(id, value)                                                                                                \
-    void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample) \
+    void pf_take_##id(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample) \
     {                                                                                                                  \
         (void)report;                                                                                                  \
-        taken->values[PF_VALUE_##id] = value;                                                                          \
+        keyed->values[PF_VALUE_##id] = value;                                                                          \
     }
 COST(local_weight, pf_field_weight(sample->decoded))
 COST(weight, pf_field_weight(sample->decoded))
@@ -23,7 +23,7 @@ COST(p_stage_cyc, pf_field_retire_lat(sample->decoded))
 #define OF_ROW ((uint64_t)1 << 32) /* beside the key: the frame is one of a row */
 
 /* Of a branch the cost is its cycles, as in perf. */
-static uint64_t whole_of(const struct pf_report *report, const struct pf_profile_sample *sample)
+static uint64_t total_of(const struct pf_report *report, const struct pf_profile_sample *sample)
 {
     return report->branches ? pf_max(report->branch.cycles, 1) : pf_field_weight(sample->decoded);
 }
@@ -34,14 +34,14 @@ bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf
     if (!pf_pairs_get(&report->cost_index, key, sample->leaf, &number)) {
         number = (uint32_t)report->cost_count;
         if (number == UINT32_MAX ||
-            !pf_grow(report->allocator, &report->costs, &report->cost_room, report->cost_count + 1,
+            !pf_grow(report->allocator, &report->costs, &report->cost_capacity, report->cost_count + 1,
                      sizeof(*report->costs)) ||
             !pf_pairs_put(&report->cost_index, key, sample->leaf, number))
             return false;
         report->costs[report->cost_count++] = (struct pf_report_cost){.key = key, .frame = sample->leaf};
     }
     uint64_t *sums = report->costs[number].sums;
-    sums[0] += whole_of(report, sample);
+    sums[0] += total_of(report, sample);
     sums[1] += pf_field_ins_lat(sample->decoded);
     sums[2] += pf_field_retire_lat(sample->decoded);
     return true;
@@ -75,8 +75,8 @@ const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, c
 void pf_report_see_machine(struct pf_report *report)
 {
     const char *arch;
-    if (pf_memory_heed(report->allocator,
-                       perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL)) < 0)
+    if (pf_memory_check(report->allocator,
+                        perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL)) < 0)
         arch = "";
     report->powerpc = strncmp(arch, "ppc", 3) == 0;
     report->x86 = strcmp(arch, "x86_64") == 0 || (strlen(arch) == 4 && arch[0] == 'i' && strcmp(arch + 2, "86") == 0);

@@ -127,7 +127,7 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
 }
 
 _Static_assert(sizeof(struct pf_tree_node) + 2 * sizeof(struct pf_stack_slot) + sizeof(uint64_t) <=
-                   PERFILE_REPORT_PLACE_BYTES,
+                   PERFILE_REPORT_NODE_BYTES,
                "a node, its slot in a table that is half empty, and its total");
 
 static int open_filters(struct pf_report *report, struct perfile_error *error)
@@ -148,16 +148,16 @@ static int open_filters(struct pf_report *report, struct perfile_error *error)
 }
 
 /* Each filter sees what those before it let pass. */
-static void tell_unmatched(const struct pf_report *report)
+static void report_unmatched(const struct pf_report *report)
 {
     const struct perfile_output_options *options = report->options;
     const struct pf_filter *const filters[] = {&report->threads, &report->dsos, &report->names};
     if (!options->unmatched)
         return;
-    pf_profile_tell_unmatched(report->profile, options->unmatched, options->unmatched_context);
+    pf_profile_notify_unmatched(report->profile, options->unmatched, options->unmatched_context);
     for (size_t i = 0; i < PF_COUNT(filters); i++)
         if (filters[i]->active)
-            pf_filter_tell_unmatched(filters[i], NULL, NULL, options->unmatched, options->unmatched_context);
+            pf_filter_notify_unmatched(filters[i], NULL, NULL, options->unmatched, options->unmatched_context);
     if (report->filters_part && !report->part_matched)
         options->unmatched(
             options->unmatched_context,
@@ -176,83 +176,83 @@ static uint64_t *values_of(const struct pf_report *report, uint32_t key)
     return report->values + key * report->kept_count;
 }
 
-uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place)
+uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned position)
 {
     for (size_t i = 0; i < report->kept_count; i++)
-        if (report->kept[i] == place)
+        if (report->kept[i] == position)
             return values_of(report, key)[i];
     return 0;
 }
 
-static bool is_key(const struct pf_report *report, uint32_t key, const struct pf_report_taken *taken)
+static bool is_key(const struct pf_report *report, uint32_t key, const struct pf_report_keyed *keyed)
 {
-    bool same = is_same_key(&report->keys[key], &taken->key);
+    bool same = is_same_key(&report->keys[key], &keyed->key);
     for (size_t i = 0; i < report->kept_count && same; i++)
-        same = values_of(report, key)[i] == taken->values[report->kept[i]];
+        same = values_of(report, key)[i] == keyed->values[report->kept[i]];
     return same;
 }
 
-static uint32_t add_key(struct pf_report *report, const struct pf_report_taken *taken)
+static uint32_t add_key(struct pf_report *report, const struct pf_report_keyed *keyed)
 {
     const size_t number = report->key_count;
-    if (!pf_grow(report->allocator, &report->keys, &report->key_room, number + 1, sizeof(*report->keys)) ||
-        !pf_grow(report->allocator, &report->values, &report->value_room, (number + 1) * report->kept_count,
+    if (!pf_grow(report->allocator, &report->keys, &report->key_capacity, number + 1, sizeof(*report->keys)) ||
+        !pf_grow(report->allocator, &report->values, &report->value_capacity, (number + 1) * report->kept_count,
                  sizeof(*report->values)) ||
         number >= NO_NUMBER - 1)
         return NO_NUMBER;
-    report->keys[number] = taken->key;
+    report->keys[number] = keyed->key;
     for (size_t i = 0; i < report->kept_count; i++)
-        values_of(report, (uint32_t)number)[i] = taken->values[report->kept[i]];
+        values_of(report, (uint32_t)number)[i] = keyed->values[report->kept[i]];
     report->key_count++;
     return (uint32_t)number;
 }
 
-bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_taken *taken,
+bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_keyed *keyed,
                            struct pf_report_key_words *words, uint32_t *number)
 {
-    const struct pf_report_key *key = &taken->key;
+    const struct pf_report_key *key = &keyed->key;
     uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
     words->b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
     for (size_t i = 0; i < report->kept_count; i++)
-        a = (a ^ taken->values[report->kept[i]] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
+        a = (a ^ keyed->values[report->kept[i]] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
     for (words->a = a; pf_pairs_get(&report->key_index, words->a, words->b, number); words->a++)
-        if (is_key(report, *number, taken))
+        if (is_key(report, *number, keyed))
             return true;
     return false;
 }
 
-uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken)
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_keyed *keyed)
 {
     struct pf_report_key_words words;
     uint32_t number;
-    if (pf_report_look_up_key(report, taken, &words, &number))
+    if (pf_report_look_up_key(report, keyed, &words, &number))
         return number;
-    number = add_key(report, taken);
+    number = add_key(report, keyed);
     return number != NO_NUMBER && pf_pairs_put(&report->key_index, words.a, words.b, number) ? number : NO_NUMBER;
 }
 
 static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    struct pf_report_taken taken;
-    taken.key = (struct pf_report_key){.event = sample->event->index};
+    struct pf_report_keyed keyed;
+    keyed.key = (struct pf_report_key){.event = sample->event->index};
     for (size_t i = 0; i < report->key_count_of; i++)
         if (report->keys_of[i]->take)
-            report->keys_of[i]->take(report, &taken, sample);
-    if (report->key_count && is_key(report, report->last_key_number, &taken))
+            report->keys_of[i]->take(report, &keyed, sample);
+    if (report->key_count && is_key(report, report->last_key_number, &keyed))
         return report->last_key_number;
-    return report->last_key_number = pf_report_find_key(report, &taken);
+    return report->last_key_number = pf_report_find_key(report, &keyed);
 }
 
 /* ---- samples ---- */
 
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event)
 {
-    const size_t room = report->event_room;
+    const size_t capacity = report->event_capacity;
     if (event->index >= report->event_count) {
-        if (!pf_grow(report->allocator, &report->events, &report->event_room, (size_t)event->index + 1,
+        if (!pf_grow(report->allocator, &report->events, &report->event_capacity, (size_t)event->index + 1,
                      sizeof(*report->events)))
             return NULL;
-        memset(report->events + room, 0, (report->event_room - room) * sizeof(*report->events));
+        memset(report->events + capacity, 0, (report->event_capacity - capacity) * sizeof(*report->events));
         report->event_count = (size_t)event->index + 1;
     }
     report->events[event->index].event = event;
@@ -267,13 +267,13 @@ static bool name_passes(struct pf_filter *filter, const char *name)
 /* --dsos and --symbols look at the sampled frame. */
 static bool frame_passes(struct pf_report *report, uint32_t frame)
 {
-    const size_t room = report->pass_room;
+    const size_t capacity = report->pass_capacity;
     if (!report->dsos.active && !report->names.active && !report->options->report->symbol_filter)
         return true;
-    if (frame >= room) {
-        if (!pf_grow(report->allocator, &report->passes, &report->pass_room, (size_t)frame + 1, 1))
+    if (frame >= capacity) {
+        if (!pf_grow(report->allocator, &report->passes, &report->pass_capacity, (size_t)frame + 1, 1))
             return true; /* shows too much rather than too little; out of memory for what follows, too */
-        memset(report->passes + room, 0, report->pass_room - room);
+        memset(report->passes + capacity, 0, report->pass_capacity - capacity);
     }
     if (!report->passes[frame]) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
@@ -313,7 +313,7 @@ static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_pr
                                           .weight = sample->period,
                                           .note = pf_report_maker(sample),
                                           .own = ~0u << PF_REPORT_TID_BITS,
-                                          .whose = (uint32_t)sample->tid};
+                                          .owner = (uint32_t)sample->tid};
     return pf_stacks_add(&report->arriving, &report->tree, &stack);
 }
 
@@ -384,7 +384,7 @@ static bool take_sample(struct pf_report *report, const struct pf_profile_sample
 }
 
 /* Where exactness ended. */
-static void tell_cut(const struct pf_report *report)
+static void report_cut(const struct pf_report *report)
 {
     const struct perfile_symbol_options *symbols = report->options->symbols;
     char text[256];
@@ -407,7 +407,7 @@ static int read_samples(struct pf_report *report, struct perfile_error *error)
             return fail_samples(report, error);
         }
     const struct perfile_symbol_options *symbols = report->options->symbols;
-    pf_filter_tell(&report->threads, symbols->note, symbols->note_context);
+    pf_filter_notify(&report->threads, symbols->note, symbols->note_context);
     if (report->by_weight && symbols->note && !pf_lines_recorded(report->reader))
         symbols->note(symbols->note_context,
                       "no event has the source of its data: where it came from is N/A; record memory accesses "
@@ -485,14 +485,14 @@ static bool number_frames(struct pf_report *report, const struct dso *dsos)
 }
 
 /* Of frames that were the same so far, those that the column tells apart no longer are. */
-static bool tell_apart(struct pf_report *report, const struct pf_report_column *column)
+static bool distinguish(struct pf_report *report, const struct pf_report_column *column)
 {
     const size_t count = pf_profile_frame_count(report->profile);
     struct pf_pairs known;
     bool enough = true;
     pf_pairs_open(&known, report->allocator);
     for (uint32_t frame = 0; frame < count && enough; frame++) {
-        const uint64_t value = column->tell(report, pf_profile_frame(report->profile, frame));
+        const uint64_t value = column->distinguish(report, pf_profile_frame(report->profile, frame));
         const uint32_t same = report->same[frame];
         if (!pf_pairs_get(&known, same, value, &report->same[frame])) {
             report->same[frame] = frame;
@@ -506,18 +506,18 @@ static bool tell_apart(struct pf_report *report, const struct pf_report_column *
 static bool find_same_frames(struct pf_report *report)
 {
     const size_t count = pf_symbols_module_count(report->symbols);
-    size_t room = 0;
+    size_t capacity = 0;
     struct dso *dsos = NULL;
     if (!report->by_frame)
         return true;
-    bool enough = pf_grow(report->allocator, &dsos, &room, count + 1, sizeof(*dsos)) &&
-                  pf_grow(report->allocator, &report->same, &report->same_room,
+    bool enough = pf_grow(report->allocator, &dsos, &capacity, count + 1, sizeof(*dsos)) &&
+                  pf_grow(report->allocator, &report->same, &report->same_capacity,
                           pf_profile_frame_count(report->profile) + 1, sizeof(*report->same)) &&
                   name_dsos(report, dsos, count) && number_frames(report, dsos);
     for (size_t i = 0; i < report->key_count_of && enough; i++)
-        if (report->keys_of[i]->tell)
-            enough = tell_apart(report, report->keys_of[i]);
-    pf_free(report->allocator, dsos, room * sizeof(*dsos));
+        if (report->keys_of[i]->distinguish)
+            enough = distinguish(report, report->keys_of[i]);
+    pf_free(report->allocator, dsos, capacity * sizeof(*dsos));
     return enough;
 }
 
@@ -531,7 +531,7 @@ static bool link_nodes(struct pf_report *report)
     struct pf_report_link *links = report->links = pf_new(report->allocator, tree->count * sizeof(*links));
     uint64_t *totals = tree->totals = pf_new(report->allocator, tree->count * sizeof(*totals));
     report->link_count = links ? tree->count : 0;
-    tree->total_room = totals ? tree->count : 0;
+    tree->total_capacity = totals ? tree->count : 0;
     if (!links || !totals)
         return false;
     for (uint32_t node = (uint32_t)tree->count - 1; node; node--) {
@@ -602,16 +602,16 @@ struct walk {
     uint32_t node;
     uint32_t depth; /* in frames; 0 at the node of the key */
     struct pf_report_row *rows;
-    size_t row_count, row_room;
+    size_t row_count, row_capacity;
     uint32_t *row_of; /* by frame: row + 1; the worker's */
     uint32_t *inner;  /* by row: its node that is entered, deepest */
-    size_t inner_room;
+    size_t inner_capacity;
     struct step *steps; /* by depth */
-    size_t step_room;
+    size_t step_capacity;
     bool enough;
 };
 
-static size_t place_of_frame(const struct pf_report *report, uint32_t frame)
+static size_t location_of_frame(const struct pf_report *report, uint32_t frame)
 {
     return report->by_frame ? frame : 0;
 }
@@ -621,13 +621,13 @@ static uint32_t row_at(struct walk *walk, uint32_t node)
     const struct pf_report *report = walk->report;
     const uint32_t frame =
         report->by_frame ? report->same[report->tree.nodes[node].frame & ~PF_REPORT_APART] : PF_NO_SYMBOL;
-    uint32_t *number = &walk->row_of[place_of_frame(report, frame)];
+    uint32_t *number = &walk->row_of[location_of_frame(report, frame)];
     if (*number) {
         struct pf_report_row *known = &walk->rows[*number - 1];
         known->first = known->first < node ? known->first : node;
         return *number - 1;
     }
-    if (!pf_grow(report->allocator, &walk->rows, &walk->row_room, walk->row_count + 1, sizeof(*walk->rows)) ||
+    if (!pf_grow(report->allocator, &walk->rows, &walk->row_capacity, walk->row_count + 1, sizeof(*walk->rows)) ||
         walk->row_count >= NO_NUMBER - 1)
         return NO_NUMBER;
     const uint32_t row = (uint32_t)walk->row_count++;
@@ -667,15 +667,15 @@ static void enter_node(struct pf_report *report, struct pf_report_row *row, uint
 static bool walk_in(struct walk *walk)
 {
     struct pf_report *report = walk->report;
-    const size_t room = walk->inner_room;
+    const size_t capacity = walk->inner_capacity;
     if (walk->depth == 0)
         return true;
     const uint32_t row = row_at(walk, walk->node);
     if (row == NO_NUMBER ||
-        !pf_grow(report->allocator, &walk->inner, &walk->inner_room, (size_t)row + 1, sizeof(*walk->inner)) ||
-        !pf_grow(report->allocator, &walk->steps, &walk->step_room, (size_t)walk->depth + 1, sizeof(*walk->steps)))
+        !pf_grow(report->allocator, &walk->inner, &walk->inner_capacity, (size_t)row + 1, sizeof(*walk->inner)) ||
+        !pf_grow(report->allocator, &walk->steps, &walk->step_capacity, (size_t)walk->depth + 1, sizeof(*walk->steps)))
         return false;
-    memset(walk->inner + room, 0, (walk->inner_room - room) * sizeof(*walk->inner));
+    memset(walk->inner + capacity, 0, (walk->inner_capacity - capacity) * sizeof(*walk->inner));
     walk->steps[walk->depth] = (struct step){.row = row, .height = frames_in(report, walk->node)};
     enter_node(report, &walk->rows[row], walk->node, walk->inner[row], walk->depth);
     walk->inner[row] = walk->node;
@@ -717,9 +717,9 @@ static bool walk_on(struct walk *walk)
 /* The walks of all keys: those of several at a time. */
 struct walks {
     struct pf_report *report;
-    uint32_t next;                     /* node of a key; 0: there are no more */
-    uint32_t *row_of[PF_THREADS_MOST]; /* by worker, zero between two walks */
-    size_t places;                     /* in each of them */
+    uint32_t next;                    /* node of a key; 0: there are no more */
+    uint32_t *row_of[PF_THREADS_MAX]; /* by worker, zero between two walks */
+    size_t positions;                 /* in each of them */
     struct walk *walks;
     unsigned count;
 };
@@ -744,7 +744,7 @@ static bool walk_key(void *context, void *item, unsigned worker)
     struct walk *walk = item;
     const struct pf_report *report = all->report;
     if (!all->row_of[worker])
-        all->row_of[worker] = pf_new(report->allocator, all->places * sizeof(**all->row_of));
+        all->row_of[worker] = pf_new(report->allocator, all->positions * sizeof(**all->row_of));
     walk->row_of = all->row_of[worker];
     walk->enough = walk->row_of;
     if (walk->key_node && walk->enough)
@@ -752,7 +752,7 @@ static bool walk_key(void *context, void *item, unsigned worker)
             walk->enough = walk_in(walk);
         while (walk->enough && walk_on(walk));
     for (size_t i = 0; i < walk->row_count; i++)
-        walk->row_of[place_of_frame(report, walk->rows[i].frame)] = 0;
+        walk->row_of[location_of_frame(report, walk->rows[i].frame)] = 0;
     return true;
 }
 
@@ -761,12 +761,12 @@ static void close_walks(struct walks *all)
     const struct perfile_allocator *allocator = all->report->allocator;
     for (unsigned i = 0; i < all->count; i++) {
         const struct walk *walk = &all->walks[i];
-        pf_free(allocator, walk->rows, walk->row_room * sizeof(*walk->rows));
-        pf_free(allocator, walk->inner, walk->inner_room * sizeof(*walk->inner));
-        pf_free(allocator, walk->steps, walk->step_room * sizeof(*walk->steps));
+        pf_free(allocator, walk->rows, walk->row_capacity * sizeof(*walk->rows));
+        pf_free(allocator, walk->inner, walk->inner_capacity * sizeof(*walk->inner));
+        pf_free(allocator, walk->steps, walk->step_capacity * sizeof(*walk->steps));
     }
-    for (size_t i = 0; i < PF_THREADS_MOST; i++)
-        pf_free(allocator, all->row_of[i], all->places * sizeof(**all->row_of));
+    for (size_t i = 0; i < PF_THREADS_MAX; i++)
+        pf_free(allocator, all->row_of[i], all->positions * sizeof(**all->row_of));
     pf_free(allocator, all->walks, all->count * sizeof(*all->walks));
 }
 
@@ -774,14 +774,14 @@ static void close_walks(struct walks *all)
 static void swap_rows(struct pf_report *report, struct walk *walk)
 {
     struct pf_report_row *rows = report->rows;
-    const size_t count = report->row_count, room = report->row_room;
+    const size_t count = report->row_count, capacity = report->row_capacity;
     memmove(walk->rows + count, walk->rows, walk->row_count * sizeof(*walk->rows));
     if (count)
         memcpy(walk->rows, rows, count * sizeof(*rows));
     report->rows = walk->rows;
-    report->row_room = walk->row_room;
+    report->row_capacity = walk->row_capacity;
     walk->rows = rows;
-    walk->row_room = room;
+    walk->row_capacity = capacity;
 }
 
 static bool add_rows(struct pf_report *report, struct walk *walk)
@@ -790,11 +790,11 @@ static bool add_rows(struct pf_report *report, struct walk *walk)
     if (!walk->enough || walk->row_count >= NO_NUMBER - report->row_count)
         return false;
     if (walk->row_count > report->row_count) {
-        if (!pf_grow(report->allocator, &walk->rows, &walk->row_room, count, sizeof(*walk->rows)))
+        if (!pf_grow(report->allocator, &walk->rows, &walk->row_capacity, count, sizeof(*walk->rows)))
             return false;
         swap_rows(report, walk);
     } else if (walk->row_count) {
-        if (!pf_grow(report->allocator, &report->rows, &report->row_room, count, sizeof(*report->rows)))
+        if (!pf_grow(report->allocator, &report->rows, &report->row_capacity, count, sizeof(*report->rows)))
             return false;
         memcpy(report->rows + report->row_count, walk->rows, walk->row_count * sizeof(*walk->rows));
     }
@@ -826,9 +826,9 @@ static bool walk_all(struct walks *all, unsigned threads)
 static bool make_rows(struct pf_report *report)
 {
     const unsigned threads = report->tree.count < THREAD_NODES ? 1 : report->options->threads;
-    struct walks all = {.report = report, .places = 1};
+    struct walks all = {.report = report, .positions = 1};
     if (report->by_frame)
-        all.places += pf_profile_frame_count(report->profile);
+        all.positions += pf_profile_frame_count(report->profile);
     if (!link_nodes(report))
         return false;
     order_nodes(report, threads);
@@ -911,8 +911,8 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
 {
     if (!pf_stacks_end(&report->arriving, &report->tree))
         return pf_fail_memory(error, "report");
-    tell_cut(report);
-    pf_profile_tell_full(report->full, report->options->symbols);
+    report_cut(report);
+    pf_profile_notify_full(report->full, report->options->symbols);
     if (!pf_report_join_names(report))
         return pf_fail_memory(error, "report");
     if (!has_callchains(report)) {
@@ -997,7 +997,7 @@ static int read_all(struct pf_report *report, struct perfile_error *error)
     if (result == 0)
         result = read_samples(report, error);
     if (result == 0)
-        tell_unmatched(report);
+        report_unmatched(report);
     return result;
 }
 
@@ -1028,26 +1028,26 @@ void pf_report_close(struct pf_report *report)
     pf_filter_close(&report->threads);
     pf_filter_close(&report->dsos);
     pf_filter_close(&report->names);
-    pf_free(allocator, report->events, report->event_room * sizeof(*report->events));
-    pf_free(allocator, report->keys, report->key_room * sizeof(*report->keys));
-    pf_free(allocator, report->values, report->value_room * sizeof(*report->values));
+    pf_free(allocator, report->events, report->event_capacity * sizeof(*report->events));
+    pf_free(allocator, report->keys, report->key_capacity * sizeof(*report->keys));
+    pf_free(allocator, report->values, report->value_capacity * sizeof(*report->values));
     pf_pairs_close(&report->key_index);
     pf_pairs_close(&report->lines);
     pf_pairs_close(&report->cost_index);
-    pf_free(allocator, report->costs, report->cost_room * sizeof(*report->costs));
+    pf_free(allocator, report->costs, report->cost_capacity * sizeof(*report->costs));
     pf_report_unprepare(report);
     pf_arena_close(&report->texts);
-    pf_free(allocator, report->groups, report->group_room * sizeof(*report->groups));
-    pf_free(allocator, report->members, report->member_room * sizeof(*report->members));
-    pf_free(allocator, report->parts, report->part_room * sizeof(*report->parts));
+    pf_free(allocator, report->groups, report->group_capacity * sizeof(*report->groups));
+    pf_free(allocator, report->members, report->member_capacity * sizeof(*report->members));
+    pf_free(allocator, report->parts, report->part_capacity * sizeof(*report->parts));
     if (report->tree.allocator) {
         (void)pf_stacks_end(&report->arriving, &report->tree);
         pf_tree_close(&report->tree);
     }
-    pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
-    pf_free(allocator, report->passes, report->pass_room);
-    pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));
-    pf_free(allocator, report->entries, report->entry_room * sizeof(*report->entries));
+    pf_free(allocator, report->same, report->same_capacity * sizeof(*report->same));
+    pf_free(allocator, report->passes, report->pass_capacity);
+    pf_free(allocator, report->rows, report->row_capacity * sizeof(*report->rows));
+    pf_free(allocator, report->entries, report->entry_capacity * sizeof(*report->entries));
     pf_free(allocator, report->links, report->link_count * sizeof(*report->links));
     pf_profile_close(report->profile);
 }

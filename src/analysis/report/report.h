@@ -31,7 +31,7 @@ enum pf_report_value {
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
 #define PF_COLUMN_KEPT(id, ...) PF_VALUE_##id,
-#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LOCATION(...)
 #define PF_COLUMN_LATER(...)
 #include "analysis/report/columns.def"
     PF_VALUE_FIELDS, /* of tracepoints */
@@ -61,7 +61,7 @@ struct pf_report_key {
 };
 
 /* What the columns take of a sample: the key, and values: numbers, and texts as pointers (equal ones are equal). */
-struct pf_report_taken {
+struct pf_report_keyed {
     struct pf_report_key key;
     uint64_t values[PF_VALUE_COUNT];
 };
@@ -121,7 +121,7 @@ struct pf_report_event {
     size_t left_out;                     /* rows behind these, that were too many */
     size_t first_entry, entry_count;     /* of the hierarchy, in pf_report.entries */
     const struct pf_report_group *group; /* that shares a table, or NULL */
-    uint32_t place;                      /* among those of the group that are shown */
+    uint32_t position;                   /* among those of the group that are shown */
 };
 
 /* ---- columns ---- */
@@ -154,10 +154,10 @@ struct pf_report_column {
     bool right;    /* flush right */
     uint8_t type;  /* of what programs are given: enum perfile_column_type */
     const char *unit;
-    uint8_t needs; /* enum pf_column_needs */
-    bool kept;     /* takes a value */
-    uint8_t place; /* of it, among those of a key */
-    void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
+    uint8_t needs;    /* enum pf_column_needs */
+    bool kept;        /* takes a value */
+    uint8_t position; /* of it, among those of a key */
+    void (*take)(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample);
     pf_column_word *word; /* NULL: only `compare` can tell; what a row weighs has both, for groups */
     bool exact;           /* what it keeps is of addresses, not of their functions */
     bool by_text;         /* the kept value is a text, and rows are in its order */
@@ -166,9 +166,9 @@ struct pf_report_column {
                       const struct pf_report_row *row); /* NULL: what it has is a text ... */
     double (*real)(const struct pf_report *report, const struct pf_report_row *row); /* ... or this */
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
-    size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
+    size_t (*min)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
     /* columns of addresses, else NULL: what tells two addresses of one function apart */
-    uint64_t (*tell)(struct pf_report *report, const struct pf_frame_info *frame);
+    uint64_t (*distinguish)(struct pf_report *report, const struct pf_frame_info *frame);
 };
 
 enum pf_column_number {
@@ -176,7 +176,7 @@ enum pf_column_number {
 #define PF_COLUMN_SAMPLE(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_FRAME(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_KEPT(id, ...) PF_COLUMN_##id,
-#define PF_COLUMN_PLACE(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_LOCATION(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_LATER(...)
 #include "analysis/report/columns.def"
     PF_COLUMN_COUNT
@@ -269,7 +269,7 @@ struct pf_report_ranks {
     uint32_t *comms; /* by key */
     uint32_t *dsos;  /* by module */
     uint32_t *names; /* by frame, of frames that rows have */
-    size_t comm_room, dso_room, name_room;
+    size_t comm_capacity, dso_capacity, name_capacity;
 };
 
 /* Branches whose type was recorded. */
@@ -329,17 +329,17 @@ struct pf_report {
     const struct pf_report_taker *taker; /* NULL: a table is made */
 
     struct pf_report_event *events; /* by index */
-    size_t event_count, event_room;
+    size_t event_count, event_capacity;
     uint64_t passed; /* samples in rows */
     uint64_t full;   /* samples that found no room in the sum of their event */
 
     bool joins_groups;
     struct pf_report_group *groups;
-    size_t group_count, group_room;
+    size_t group_count, group_capacity;
     uint32_t *members;
-    size_t member_count, member_room;
+    size_t member_count, member_capacity;
     struct pf_report_part *parts;
-    size_t part_count, part_room;
+    size_t part_count, part_capacity;
     struct pf_arena texts; /* names of groups, what columns take */
     struct pf_map interned;
     bool short_of_memory; /* while columns were taken */
@@ -351,7 +351,7 @@ struct pf_report {
     bool unmapped_data;  /* the address of an access is in no mapping */
     uint64_t quantum_ns; /* of the column time */
     int32_t *sockets;    /* by processor */
-    size_t socket_count, socket_room;
+    size_t socket_count, socket_capacity;
     bool powerpc, x86;            /* the recording is of that architecture */
     bool by_weight;               /* samples weigh what their access cost */
     const char *sort_order;       /* what --sort comes to; NULL: only --fields says */
@@ -362,22 +362,22 @@ struct pf_report {
     uint64_t without_branches; /* samples that are in no row for that */
     regex_t *parent;           /* of the column parent */
     uint64_t *parents;         /* by frame: its name when it matches, 0 when not, 1 not known yet */
-    size_t parent_room;
+    size_t parent_capacity;
     regex_t *ignored;     /* functions whose callees are ignored; NULL: none */
     uint8_t *are_ignored; /* by frame: 0 not known, 1 no, 2 yes */
-    size_t ignored_room;
+    size_t ignored_capacity;
 
     struct pf_report_key *keys;
-    size_t key_count, key_room;
+    size_t key_count, key_capacity;
     struct pf_pairs key_index; /* see find_key */
     uint64_t *values;          /* by key: those that a column keeps, in the order of `kept` */
-    size_t value_room;
-    uint8_t kept[PF_VALUE_COUNT]; /* their places in struct pf_report_taken */
+    size_t value_capacity;
+    uint8_t kept[PF_VALUE_COUNT]; /* their places in struct pf_report_keyed */
     size_t kept_count;
     uint32_t last_key_number;
 
     struct pf_report_cost *costs;
-    size_t cost_count, cost_room;
+    size_t cost_count, cost_capacity;
     struct pf_pairs cost_index; /* by key and frame; when rows are made, by those of the rows, too */
 
     struct pf_tree
@@ -385,20 +385,20 @@ struct pf_report {
     struct pf_stacks arriving;
 
     uint32_t *same; /* by frame: the first one that the columns cannot tell from it */
-    size_t same_room;
+    size_t same_capacity;
     uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
-    size_t pass_room;
+    size_t pass_capacity;
     bool filters_part; /* frames were compared with symbol_filter ... */
     bool part_matched; /* and one has it */
 
     struct pf_report_row *rows;
-    size_t row_count, row_room;
+    size_t row_count, row_capacity;
     struct pf_report_link *links;
     size_t link_count;
     struct pf_report_ranks ranks;
     bool hierarchy;
     struct pf_report_entry *entries; /* by event, each before what is below it */
-    size_t entry_count, entry_room;
+    size_t entry_count, entry_capacity;
     bool marks; /* the tree's numbers of samples gave their place to pf_graph */
 };
 
@@ -416,12 +416,12 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
 void pf_report_drop_children(struct pf_report *report);
 /* report.c: NULL and UINT32_MAX when out of memory. */
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
-uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken);
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_keyed *keyed);
 /* Two words that are nearly always enough to tell a key; where there is none, those to put it under. */
 struct pf_report_key_words {
     uint64_t a, b;
 };
-bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_taken *taken,
+bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_keyed *keyed,
                            struct pf_report_key_words *words, uint32_t *number);
 /*
  * report_names.c: keys that differ only because a thread had no name yet are one from now on. To be called when all
@@ -429,10 +429,11 @@ bool pf_report_look_up_key(const struct pf_report *report, const struct pf_repor
  */
 bool pf_report_join_names(struct pf_report *report);
 /* A value of a key; 0 when no column keeps it. */
-uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place);
-static inline uint64_t pf_report_value(const struct pf_report *report, const struct pf_report_row *row, unsigned place)
+uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned position);
+static inline uint64_t pf_report_value(const struct pf_report *report, const struct pf_report_row *row,
+                                       unsigned position)
 {
-    return pf_report_key_value(report, row->key, place);
+    return pf_report_key_value(report, row->key, position);
 }
 /* report_order.c: puts the rows into the order of the tables and gives the events theirs. False when out of memory. */
 bool pf_report_sort(struct pf_report *report);
@@ -485,9 +486,10 @@ static inline uint32_t pf_report_shown(const struct pf_report_event *event)
     return event->group ? event->group->shown : 1;
 }
 /* What a row weighs for the event at this place, and which event that is. */
-struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place);
+struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row,
+                                     uint32_t position);
 const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,
-                                               uint32_t place);
+                                               uint32_t position);
 /* NULL when no column takes the frame. */
 static inline const struct pf_frame_info *pf_report_frame(const struct pf_report *report,
                                                           const struct pf_report_row *row)
@@ -499,7 +501,7 @@ static inline uint64_t pf_report_top(const struct pf_report *report)
     const uint64_t top = report->options->report->top;
     return top ? top : UINT64_MAX;
 }
-double pf_report_percent(uint64_t part, uint64_t whole);
+double pf_report_percent(uint64_t part, uint64_t total);
 /* The row is shown: it is not below the limit. */
 bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row);
 /* The samples of this event have callchains, and graphs are wanted. */
@@ -563,11 +565,11 @@ struct pf_graph {
     bool empty;
     bool short_of_memory;
     uint32_t *outermost; /* nodes below that of the key that samples in the row's function came through */
-    size_t outermost_count, outermost_room;
-    uint64_t least;              /* hits of a branch that is shown; unless fractal */
+    size_t outermost_count, outermost_capacity;
+    uint64_t min;                /* hits of a branch that is shown; unless fractal */
     uint64_t level_hits;         /* of all branches of the level made last, also those that weigh too little */
     struct pf_graph_item *items; /* while a level is made */
-    size_t item_room;
+    size_t item_capacity;
 };
 
 /* No branch would be shown. */

@@ -112,9 +112,9 @@ static void note_key(struct pf_report *report, const struct pf_report_column *co
     report->by_symbol |= column == &pf_report_columns[PF_COLUMN_symbol];
     report->by_dso |= column == &pf_report_columns[PF_COLUMN_dso];
     report->by_thread |= column == &pf_report_columns[PF_COLUMN_pid] || column == &pf_report_columns[PF_COLUMN_tgid];
-    report->by_address |= column->tell || column->exact;
+    report->by_address |= column->distinguish || column->exact;
     if (column->kept)
-        report->kept[report->kept_count++] = column->place;
+        report->kept[report->kept_count++] = column->position;
 }
 
 static void keep(struct pf_report *report, const struct chosen *fields, const struct chosen *order)

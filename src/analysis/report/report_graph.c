@@ -15,7 +15,7 @@
 struct pf_graph_item {
     uint32_t node;
     uint32_t frame;
-    bool whole; /* only the samples that end in the row's function: their weight is in marks_of */
+    bool complete; /* only the samples that end in the row's function: their weight is in marks_of */
     uint64_t hits;
 };
 
@@ -39,7 +39,7 @@ void pf_graphs_prepare(struct pf_report *report)
 
 static void note_outermost(struct pf_graph *graph, uint32_t node)
 {
-    if (!pf_grow(graph->report->allocator, &graph->outermost, &graph->outermost_room, graph->outermost_count + 1,
+    if (!pf_grow(graph->report->allocator, &graph->outermost, &graph->outermost_capacity, graph->outermost_count + 1,
                  sizeof(*graph->outermost)))
         graph->short_of_memory = true;
     else
@@ -47,7 +47,7 @@ static void note_outermost(struct pf_graph *graph, uint32_t node)
 }
 
 /* Caller first: for each node, what of its total are samples in the row's function. */
-static void mark_whole_stacks(struct pf_graph *graph)
+static void mark_complete_stacks(struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
     const struct pf_tree_node *nodes = report->tree.nodes;
@@ -87,14 +87,14 @@ static uint32_t key_node(const struct pf_report *report, const struct pf_report_
     return node;
 }
 
-static uint64_t least_hits(const struct pf_report *report, const struct pf_report_row *row)
+static uint64_t min_hits(const struct pf_report *report, const struct pf_report_row *row)
 {
     return (uint64_t)((double)pf_report_event(report, row)->period * (report->graph_limit_percent / 100.0));
 }
 
 bool pf_graph_is_empty(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return !report->fractal && pf_report_weight(report, row) < least_hits(report, row);
+    return !report->fractal && pf_report_weight(report, row) < min_hits(report, row);
 }
 
 void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row,
@@ -102,7 +102,7 @@ void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const
 {
     *graph = (struct pf_graph){.report = report, .row = row};
     pf_arena_open(&graph->arena, report->allocator);
-    graph->least = least_hits(report, row);
+    graph->min = min_hits(report, row);
     graph->empty = pf_graph_is_empty(report, row);
     if (graph->empty) /* no branch can be worth showing: most rows are like that */
         return;
@@ -110,7 +110,7 @@ void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const
     graph->marks = marks ? (char *)marks : (char *)&report->tree.nodes[0].mark;
     graph->mark_bytes = marks ? sizeof(*marks) : sizeof(*report->tree.nodes);
     if (report->order == PF_GRAPH_CALLER)
-        mark_whole_stacks(graph);
+        mark_complete_stacks(graph);
     else
         mark_innermost(graph);
 }
@@ -125,8 +125,8 @@ void pf_graph_close(struct pf_graph *graph)
 {
     if (!graph->empty)
         unmark(graph);
-    pf_free(graph->report->allocator, graph->items, graph->item_room * sizeof(*graph->items));
-    pf_free(graph->report->allocator, graph->outermost, graph->outermost_room * sizeof(*graph->outermost));
+    pf_free(graph->report->allocator, graph->items, graph->item_capacity * sizeof(*graph->items));
+    pf_free(graph->report->allocator, graph->outermost, graph->outermost_capacity * sizeof(*graph->outermost));
     pf_arena_close(&graph->arena);
 }
 
@@ -138,44 +138,44 @@ static uint32_t function_of(const struct pf_report *report, uint32_t frame)
     return report->by_address ? pf_profile_frame(report->profile, frame & ~PF_REPORT_APART)->function : frame;
 }
 
-static bool push(struct pf_graph *graph, size_t *count, uint32_t node, bool whole, uint64_t hits)
+static bool push(struct pf_graph *graph, size_t *count, uint32_t node, bool complete, uint64_t hits)
 {
     if (!hits)
         return true;
-    if (!pf_grow(graph->report->allocator, &graph->items, &graph->item_room, *count + 1, sizeof(*graph->items)))
+    if (!pf_grow(graph->report->allocator, &graph->items, &graph->item_capacity, *count + 1, sizeof(*graph->items)))
         return false;
     const uint32_t frame = function_of(graph->report, graph->report->tree.nodes[node].frame);
-    graph->items[(*count)++] = (struct pf_graph_item){node, frame, whole, hits};
+    graph->items[(*count)++] = (struct pf_graph_item){node, frame, complete, hits};
     return true;
 }
 
-static uint64_t hits_of(const struct pf_graph *graph, uint32_t node, bool whole)
+static uint64_t hits_of(const struct pf_graph *graph, uint32_t node, bool complete)
 {
-    return whole ? *mark_at(graph, node) : graph->report->tree.totals[node] - *mark_at(graph, node);
+    return complete ? *mark_at(graph, node) : graph->report->tree.totals[node] - *mark_at(graph, node);
 }
 
 /*
  * What a child has to weigh to be worth a look, where each makes a branch of its own: children of one node are of one
  * function each, unless frames are addresses. In fractal graphs the limit depends on the sum of all.
  */
-static uint64_t least_child(const struct pf_graph *graph)
+static uint64_t min_child(const struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
-    return report->fractal || report->by_address ? 0 : graph->least;
+    return report->fractal || report->by_address ? 0 : graph->min;
 }
 
-static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent, bool whole, uint64_t least)
+static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent, bool complete, uint64_t min)
 {
     const struct pf_report *report = graph->report;
     const struct pf_tree *tree = &report->tree;
-    const unsigned class = pf_report_weight_class(least);
+    const unsigned class = pf_report_weight_class(min);
     bool enough = true;
     for (uint32_t node = report->links[parent].child; node && enough; node = report->links[node].sibling) {
         if (pf_report_weight_class(tree->totals[node]) < class)
             break; /* so are all that follow */
-        const uint64_t hits = hits_of(graph, node, whole);
-        if (hits >= least && !(tree->nodes[node].frame & PF_REPORT_APART))
-            enough = push(graph, count, node, whole, hits);
+        const uint64_t hits = hits_of(graph, node, complete);
+        if (hits >= min && !(tree->nodes[node].frame & PF_REPORT_APART))
+            enough = push(graph, count, node, complete, hits);
     }
     return enough;
 }
@@ -221,7 +221,7 @@ static bool push_next(struct pf_graph *graph, size_t *count, const struct pf_gra
         const struct pf_graph_item *item = &branch->items[i];
         if (graph->report->order == PF_GRAPH_CALLER)
             enough =
-                push_children(graph, count, item->node, item->whole, branch->item_count == 1 ? least_child(graph) : 0);
+                push_children(graph, count, item->node, item->complete, branch->item_count == 1 ? min_child(graph) : 0);
         else
             enough = push_parent(graph, count, item->node, item->hits);
     }
@@ -235,7 +235,7 @@ static int compare_items(const void *left, const void *right)
         return a->frame < b->frame ? -1 : 1;
     if (a->node != b->node)
         return a->node < b->node ? -1 : 1;
-    return a->whole - b->whole;
+    return a->complete - b->complete;
 }
 
 /* Sorts the items and joins those of one node. */
@@ -292,13 +292,13 @@ static size_t fill_branches(struct pf_graph_branch *branches, struct pf_graph_it
 static size_t count_shown(struct pf_graph *graph, const struct pf_graph_branch *branches, size_t count)
 {
     const struct pf_report *report = graph->report;
-    uint64_t least = graph->least;
+    uint64_t min = graph->min;
     size_t shown = 0;
     for (size_t i = 0; i < count; i++)
         graph->level_hits += branches[i].hits;
     if (report->fractal)
-        least = (uint64_t)ceil((double)graph->level_hits * (report->graph_limit_percent / 100.0));
-    while (shown < count && branches[shown].hits >= least)
+        min = (uint64_t)ceil((double)graph->level_hits * (report->graph_limit_percent / 100.0));
+    while (shown < count && branches[shown].hits >= min)
         shown++;
     return shown;
 }

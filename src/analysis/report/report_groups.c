@@ -8,7 +8,7 @@
 #include "base/pairs.h"
 
 /* Side by side; groups that have more keep a table for each event. Nobody reads such rows, and they cost memory. */
-enum { MOST_MEMBERS = 64 };
+enum { MAX_MEMBERS = 64 };
 
 /* ---- which events are a group ---- */
 
@@ -52,7 +52,7 @@ static int see_member(void *context, const struct perfile_value *value)
 static bool note_group(struct pf_report *report, size_t first, size_t count, const char *name)
 {
     struct pf_report_group group = {.first = (uint32_t)first, .count = (uint32_t)count, .name = name};
-    if (!pf_grow(report->allocator, &report->groups, &report->group_room, report->group_count + 1,
+    if (!pf_grow(report->allocator, &report->groups, &report->group_capacity, report->group_count + 1,
                  sizeof(*report->groups)))
         return false;
     report->groups[report->group_count++] = group;
@@ -81,8 +81,8 @@ static bool read_groups(struct pf_report *report)
     struct reading reading = {.report = report, .event_count = perfile_event_count(report->reader), .enough = true};
     const struct perfile_visitor visitor = {
         .size = sizeof(visitor), .context = &reading, .begin = begin_group, .end = end_group, .value = see_member};
-    if (pf_memory_heed(report->allocator,
-                       perfile_feature_visit(report->reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL)) < 0 &&
+    if (pf_memory_check(report->allocator,
+                        perfile_feature_visit(report->reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL)) < 0 &&
         !reading.enough)
         return false; /* all else: the feature is absent or damaged, and the groups before the damage count */
     if (!report->group_count && report->options->report->flags & PERFILE_REPORT_GROUP && reading.event_count > 1)
@@ -93,23 +93,23 @@ static bool read_groups(struct pf_report *report)
 /* ---- rows ---- */
 
 /* The members that have samples get a place. */
-static bool place_members(struct pf_report *report, struct pf_report_group *group)
+static bool position_members(struct pf_report *report, struct pf_report_group *group)
 {
     group->members = report->member_count;
     for (uint32_t i = group->first; i < group->first + group->count; i++) {
         const struct perfile_event *event = perfile_event_get(report->reader, i);
         if (!event || !pf_report_note_event(report, event) ||
-            !pf_grow(report->allocator, &report->members, &report->member_room, report->member_count + 1,
+            !pf_grow(report->allocator, &report->members, &report->member_capacity, report->member_count + 1,
                      sizeof(*report->members)))
             return false;
         struct pf_report_event *member = &report->events[i];
         if (!member->samples)
             continue;
-        member->place = group->shown++;
+        member->position = group->shown++;
         report->members[report->member_count++] = i;
     }
     for (uint32_t i = group->first; i < group->first + group->count; i++)
-        report->events[i].group = group->shown && group->shown <= MOST_MEMBERS ? group : NULL;
+        report->events[i].group = group->shown && group->shown <= MAX_MEMBERS ? group : NULL;
     return true;
 }
 
@@ -117,7 +117,7 @@ bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, u
 {
     const size_t used = report->part_count;
     if (used > UINT32_MAX ||
-        !pf_grow(report->allocator, &report->parts, &report->part_room, used + count, sizeof(*report->parts)))
+        !pf_grow(report->allocator, &report->parts, &report->part_capacity, used + count, sizeof(*report->parts)))
         return false;
     memset(report->parts + used, 0, count * sizeof(*report->parts));
     row->parts = (uint32_t)used;
@@ -129,17 +129,18 @@ bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, u
 static bool find_leader_row(struct pf_report *report, struct pf_pairs *index, uint32_t member,
                             const struct pf_report_group *group, uint32_t *row)
 {
-    struct pf_report_taken taken = {.key = *pf_report_key(report, &report->rows[member])};
-    taken.key.event = group->first;
+    struct pf_report_keyed keyed = {.key = *pf_report_key(report, &report->rows[member])};
+    keyed.key.event = group->first;
     for (size_t i = 0; i < report->kept_count; i++)
-        taken.values[report->kept[i]] = pf_report_value(report, &report->rows[member], report->kept[i]);
-    const uint32_t number = pf_report_find_key(report, &taken);
+        keyed.values[report->kept[i]] = pf_report_value(report, &report->rows[member], report->kept[i]);
+    const uint32_t number = pf_report_find_key(report, &keyed);
     if (number == UINT32_MAX)
         return false;
     const struct pf_report_row like = report->rows[member];
     if (pf_pairs_get(index, number, like.frame, row))
         return true;
-    if (!pf_grow(report->allocator, &report->rows, &report->row_room, report->row_count + 1, sizeof(*report->rows)) ||
+    if (!pf_grow(report->allocator, &report->rows, &report->row_capacity, report->row_count + 1,
+                 sizeof(*report->rows)) ||
         report->row_count >= UINT32_MAX - 1)
         return false;
     *row = (uint32_t)report->row_count++;
@@ -172,7 +173,7 @@ static bool join_row(struct pf_report *report, struct pf_pairs *index, uint32_t 
         return true;
     if (event->event->index != event->group->first && !find_leader_row(report, index, member, event->group, &row))
         return false;
-    report->parts[report->rows[row].parts + event->place] = own_part(report, &report->rows[member]);
+    report->parts[report->rows[row].parts + event->position] = own_part(report, &report->rows[member]);
     return true;
 }
 
@@ -204,7 +205,7 @@ bool pf_report_join_groups(struct pf_report *report)
     struct pf_pairs index;
     bool enough = read_groups(report);
     for (size_t i = 0; i < report->group_count && enough; i++)
-        enough = place_members(report, &report->groups[i]);
+        enough = position_members(report, &report->groups[i]);
     if (!enough || !report->group_count)
         return enough;
     const size_t count = report->row_count;
@@ -230,16 +231,16 @@ bool pf_report_keep_modes(struct pf_report *report)
     return enough;
 }
 
-struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place)
+struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t position)
 {
     const struct pf_report_event *event = pf_report_event(report, row);
     if (event->group || pf_report_keeps_parts(report))
-        return report->parts[row->parts + place];
+        return report->parts[row->parts + position];
     return own_part(report, row);
 }
 
 const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,
-                                               uint32_t place)
+                                               uint32_t position)
 {
-    return event->group ? &report->events[report->members[event->group->members + place]] : event;
+    return event->group ? &report->events[report->members[event->group->members + position]] : event;
 }

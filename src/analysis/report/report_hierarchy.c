@@ -18,11 +18,11 @@ struct growth {
     struct pf_report *report;
     struct pf_pairs known; /* place, value of a column: the next place */
     uint32_t *entry_of;    /* by place: its entry or NONE */
-    size_t place_count, place_room;
+    size_t position_count, position_capacity;
     struct pf_report_entry *entries; /* in the order of their first rows */
-    size_t entry_count, entry_room;
+    size_t entry_count, entry_capacity;
     uint32_t *row_entries; /* by row: the innermost entry that it is in, or NONE */
-    size_t row_room;
+    size_t row_capacity;
 };
 
 /* ---- levels ---- */
@@ -60,14 +60,14 @@ static uint64_t value_of(struct pf_report *report, const struct pf_report_column
 {
     *kind = 0;
     if (column->kept)
-        return pf_report_value(report, row, column->place);
+        return pf_report_value(report, row, column->position);
     if (column == &pf_report_columns[PF_COLUMN_comm])
         return (uintptr_t)pf_report_key(report, row)->comm;
     if (column->of != PF_COLUMN_OF_FRAME)
         return column->word(report, row);
     const struct pf_frame_info *frame = pf_report_frame(report, row);
-    if (column->tell)
-        return column->tell(report, frame);
+    if (column->distinguish)
+        return column->distinguish(report, frame);
     if (column == &pf_report_columns[PF_COLUMN_dso])
         return pf_report_dso_of(report, row->frame);
     *kind = !frame->name;
@@ -75,25 +75,26 @@ static uint64_t value_of(struct pf_report *report, const struct pf_report_column
 }
 
 /* NONE: out of memory. */
-static uint32_t new_place(struct growth *growth)
+static uint32_t new_position(struct growth *growth)
 {
-    if (growth->place_count >= NONE - 1 || !pf_grow(growth->report->allocator, &growth->entry_of, &growth->place_room,
-                                                    growth->place_count + 1, sizeof(*growth->entry_of)))
+    if (growth->position_count >= NONE - 1 ||
+        !pf_grow(growth->report->allocator, &growth->entry_of, &growth->position_capacity, growth->position_count + 1,
+                 sizeof(*growth->entry_of)))
         return NONE;
-    growth->entry_of[growth->place_count] = NONE;
-    return (uint32_t)growth->place_count++;
+    growth->entry_of[growth->position_count] = NONE;
+    return (uint32_t)growth->position_count++;
 }
 
-static uint32_t next_place(struct growth *growth, uint32_t place, const struct pf_report_column *column,
-                           const struct pf_report_row *row)
+static uint32_t next_position(struct growth *growth, uint32_t position, const struct pf_report_column *column,
+                              const struct pf_report_row *row)
 {
     unsigned kind;
     const uint64_t value = value_of(growth->report, column, row, &kind);
-    const uint64_t from = (uint64_t)place << 1 | kind;
+    const uint64_t from = (uint64_t)position << 1 | kind;
     uint32_t next;
     if (pf_pairs_get(&growth->known, from, value, &next))
         return next;
-    next = new_place(growth);
+    next = new_position(growth);
     return next != NONE && pf_pairs_put(&growth->known, from, value, next) ? next : NONE;
 }
 
@@ -109,7 +110,7 @@ static uint32_t new_entry(struct growth *growth, const struct pf_report_row *row
 {
     struct pf_report *report = growth->report;
     const uint32_t parts = parts_in(report, row);
-    if (growth->entry_count >= NONE - 1 || !pf_grow(report->allocator, &growth->entries, &growth->entry_room,
+    if (growth->entry_count >= NONE - 1 || !pf_grow(report->allocator, &growth->entries, &growth->entry_capacity,
                                                     growth->entry_count + 1, sizeof(*growth->entries)))
         return NONE;
     struct pf_report_entry *entry = &growth->entries[growth->entry_count];
@@ -122,19 +123,19 @@ static uint32_t new_entry(struct growth *growth, const struct pf_report_row *row
 }
 
 /* The innermost entry of a row; NONE and false when out of memory. */
-static bool find_entry(struct growth *growth, const struct pf_report_levels *levels, uint32_t place,
+static bool find_entry(struct growth *growth, const struct pf_report_levels *levels, uint32_t position,
                        const struct pf_report_row *row, uint32_t *entry)
 {
     *entry = NONE;
     for (size_t i = 0; i < levels->column_count && levels->level_of[i] + 1u < levels->count; i++) {
-        place = next_place(growth, place, levels->columns[i], row);
-        if (place == NONE)
+        position = next_position(growth, position, levels->columns[i], row);
+        if (position == NONE)
             return false;
         if (levels->level_of[i] == levels->level_of[i + 1])
             continue;
-        if (growth->entry_of[place] == NONE)
-            growth->entry_of[place] = new_entry(growth, row, *entry, levels->level_of[i]);
-        *entry = growth->entry_of[place];
+        if (growth->entry_of[position] == NONE)
+            growth->entry_of[position] = new_entry(growth, row, *entry, levels->level_of[i]);
+        *entry = growth->entry_of[position];
         if (*entry == NONE)
             return false;
     }
@@ -175,7 +176,7 @@ static bool grow_event(struct growth *growth, const struct pf_report_event *even
 {
     struct pf_report_levels levels;
     const size_t start = (size_t)(event->rows - growth->report->rows);
-    const uint32_t root = new_place(growth);
+    const uint32_t root = new_position(growth);
     bool enough = root != NONE;
     pf_report_find_levels(growth->report, event->event, &levels);
     for (size_t i = 0; i < event->row_count && enough; i++) {
@@ -193,7 +194,7 @@ struct walk {
     uint32_t *entry_of; /* by node: the entry of its row + 1, or 0 */
     uint32_t *open;     /* by entry: how many of its nodes are on the way down */
     bool leads;         /* the samples below this key are of the event that tables are of */
-    uint32_t place;     /* among the parts */
+    uint32_t position;  /* among the parts */
 };
 
 static void mark_nodes(struct walk *walk, uint32_t node, uint32_t entry)
@@ -222,7 +223,7 @@ static void enter_key(struct walk *walk, uint32_t node)
     const struct pf_report *report = walk->growth->report;
     const struct pf_report_event *event = &report->events[report->keys[report->tree.nodes[node].frame].event];
     walk->leads = !event->group || event->event->index == event->group->first;
-    walk->place = event->group ? event->place : 0;
+    walk->position = event->group ? event->position : 0;
 }
 
 static void enter(struct walk *walk, uint32_t node)
@@ -238,7 +239,7 @@ static void enter(struct walk *walk, uint32_t node)
         if (walk->leads)
             sum->children += report->tree.totals[node];
         if (parts_in(report, sum))
-            report->parts[sum->parts + walk->place].children += report->tree.totals[node];
+            report->parts[sum->parts + walk->position].children += report->tree.totals[node];
     }
 }
 
@@ -354,7 +355,7 @@ static bool put_entries(struct growth *growth, struct pf_report_event *event, ui
         return true;
     struct pf_report_entry *at = &growth->entries[entry];
     if (!put_entries(growth, event, at->parent, row) ||
-        !pf_grow(report->allocator, &report->entries, &report->entry_room, report->entry_count + 1,
+        !pf_grow(report->allocator, &report->entries, &report->entry_capacity, report->entry_count + 1,
                  sizeof(*report->entries)))
         return false;
     at->first = row;
@@ -385,12 +386,13 @@ static bool order_events(struct growth *growth)
     struct pf_report *report = growth->report;
     struct order order = {.growth = growth};
     struct pf_report_levels levels;
-    size_t room = 0, rank_room = 0, item_room = 0;
+    size_t capacity = 0, rank_capacity = 0, item_capacity = 0;
     uint32_t *list = NULL, first = 0;
     struct pf_sort_item *items = NULL;
-    bool enough = pf_grow(report->allocator, &list, &room, growth->entry_count + 1, sizeof(*list)) &&
-                  pf_grow(report->allocator, &order.ranks, &rank_room, growth->entry_count + 1, sizeof(*order.ranks)) &&
-                  pf_grow(report->allocator, &items, &item_room, 2 * report->row_count + 1, sizeof(*items));
+    bool enough =
+        pf_grow(report->allocator, &list, &capacity, growth->entry_count + 1, sizeof(*list)) &&
+        pf_grow(report->allocator, &order.ranks, &rank_capacity, growth->entry_count + 1, sizeof(*order.ranks)) &&
+        pf_grow(report->allocator, &items, &item_capacity, 2 * report->row_count + 1, sizeof(*items));
     for (size_t i = 0; i < report->event_count && enough; i++) {
         struct pf_report_event *event = &report->events[i];
         if (!event->row_count)
@@ -404,9 +406,9 @@ static bool order_events(struct growth *growth)
         }
         first = end;
     }
-    pf_free(report->allocator, list, room * sizeof(*list));
-    pf_free(report->allocator, order.ranks, rank_room * sizeof(*order.ranks));
-    pf_free(report->allocator, items, item_room * sizeof(*items));
+    pf_free(report->allocator, list, capacity * sizeof(*list));
+    pf_free(report->allocator, order.ranks, rank_capacity * sizeof(*order.ranks));
+    pf_free(report->allocator, items, item_capacity * sizeof(*items));
     return enough;
 }
 
@@ -415,7 +417,7 @@ static bool order_events(struct growth *growth)
 bool pf_report_grow_hierarchy(struct pf_report *report)
 {
     struct growth growth = {.report = report};
-    bool enough = pf_grow(report->allocator, &growth.row_entries, &growth.row_room, report->row_count + 1,
+    bool enough = pf_grow(report->allocator, &growth.row_entries, &growth.row_capacity, report->row_count + 1,
                           sizeof(*growth.row_entries));
     pf_pairs_open(&growth.known, report->allocator);
     for (size_t i = 0; i < report->event_count && enough; i++) {
@@ -428,9 +430,9 @@ bool pf_report_grow_hierarchy(struct pf_report *report)
     for (size_t i = 0; i < report->event_count && !enough; i++) /* the rows are there still */
         report->events[i].entry_count = 0;
     pf_pairs_close(&growth.known);
-    pf_free(report->allocator, growth.entry_of, growth.place_room * sizeof(*growth.entry_of));
-    pf_free(report->allocator, growth.entries, growth.entry_room * sizeof(*growth.entries));
-    pf_free(report->allocator, growth.row_entries, growth.row_room * sizeof(*growth.row_entries));
+    pf_free(report->allocator, growth.entry_of, growth.position_capacity * sizeof(*growth.entry_of));
+    pf_free(report->allocator, growth.entries, growth.entry_capacity * sizeof(*growth.entries));
+    pf_free(report->allocator, growth.row_entries, growth.row_capacity * sizeof(*growth.row_entries));
     return enough;
 }
 

@@ -40,11 +40,11 @@ static bool find_first_keys(struct pf_report *report, uint32_t *first)
     pf_pairs_close(&report->key_index);
     pf_pairs_open(&report->key_index, report->allocator);
     for (uint32_t i = 0; i < report->key_count && enough; i++) {
-        struct pf_report_taken taken = {.key = report->keys[i]};
+        struct pf_report_keyed keyed = {.key = report->keys[i]};
         struct pf_report_key_words words;
         for (size_t j = 0; j < report->kept_count; j++)
-            taken.values[report->kept[j]] = report->values[i * report->kept_count + j];
-        if (pf_report_look_up_key(report, &taken, &words, &first[i]))
+            keyed.values[report->kept[j]] = report->values[i * report->kept_count + j];
+        if (pf_report_look_up_key(report, &keyed, &words, &first[i]))
             continue;
         first[i] = i;
         enough = pf_pairs_put(&report->key_index, words.a, words.b, i);

@@ -11,10 +11,10 @@
 #include "base/sort.h"
 
 enum {
-    MOST_LEVELS = 2 * PF_REPORT_COLUMNS + 8,
-    FEW = 24,          /* texts that are as well compared */
-    MOST_BYTES = 1024, /* of texts; what is equal up to there is compared */
-    AHEAD = 12,        /* rows that are asked for before they are needed */
+    MAX_LEVELS = 2 * PF_REPORT_COLUMNS + 8,
+    FEW = 24,         /* texts that are as well compared */
+    MAX_BYTES = 1024, /* of texts; what is equal up to there is compared */
+    AHEAD = 12,       /* rows that are asked for before they are needed */
 };
 
 struct level {
@@ -24,7 +24,7 @@ struct level {
 
 struct order {
     const struct pf_report *report;
-    struct level levels[MOST_LEVELS];
+    struct level levels[MAX_LEVELS];
     size_t count;
     size_t start; /* level from which rows are compared */
     struct pf_sort_item *items, *spare;
@@ -152,12 +152,12 @@ struct ranking {
 };
 
 /* ranks[i]: how many different names come before that of i; UINT32_MAX: it has none. False when out of memory. */
-static bool rank(struct pf_report *report, const struct ranking *ranking, uint32_t **ranks, size_t *room)
+static bool rank(struct pf_report *report, const struct ranking *ranking, uint32_t **ranks, size_t *capacity)
 {
     uint32_t *named = NULL, last = 0;
-    size_t named_room = 0, count = 0;
-    bool enough = pf_grow(report->allocator, ranks, room, ranking->count + 1, sizeof(**ranks)) &&
-                  pf_grow(report->allocator, &named, &named_room, ranking->count + 1, sizeof(*named));
+    size_t named_capacity = 0, count = 0;
+    bool enough = pf_grow(report->allocator, ranks, capacity, ranking->count + 1, sizeof(**ranks)) &&
+                  pf_grow(report->allocator, &named, &named_capacity, ranking->count + 1, sizeof(*named));
     for (uint32_t i = 0; i < ranking->count && enough; i++) {
         (*ranks)[i] = UINT32_MAX;
         if (!ranking->is_named || ranking->is_named(report, i))
@@ -167,7 +167,7 @@ static bool rank(struct pf_report *report, const struct ranking *ranking, uint32
         qsort_r(named, count, sizeof(*named), ranking->compare, report);
     for (size_t i = 0; i < count; i++)
         (*ranks)[named[i]] = last += i && ranking->compare(&named[i - 1], &named[i], report) != 0;
-    pf_free(report->allocator, named, named_room * sizeof(*named));
+    pf_free(report->allocator, named, named_capacity * sizeof(*named));
     return enough;
 }
 
@@ -191,17 +191,17 @@ static bool rank_names(struct pf_report *report)
     const struct ranking dsos = {pf_symbols_module_count(report->symbols), NULL, compare_dsos};
     const struct ranking names = {pf_profile_frame_count(report->profile), is_named_row, compare_names};
     struct pf_report_ranks *ranks = &report->ranks;
-    return (!is_sorted_by(report, PF_COLUMN_comm) || rank(report, &comms, &ranks->comms, &ranks->comm_room)) &&
-           (!is_sorted_by(report, PF_COLUMN_dso) || rank(report, &dsos, &ranks->dsos, &ranks->dso_room)) &&
-           (!is_sorted_by(report, PF_COLUMN_symbol) || rank(report, &names, &ranks->names, &ranks->name_room));
+    return (!is_sorted_by(report, PF_COLUMN_comm) || rank(report, &comms, &ranks->comms, &ranks->comm_capacity)) &&
+           (!is_sorted_by(report, PF_COLUMN_dso) || rank(report, &dsos, &ranks->dsos, &ranks->dso_capacity)) &&
+           (!is_sorted_by(report, PF_COLUMN_symbol) || rank(report, &names, &ranks->names, &ranks->name_capacity));
 }
 
-static void forget_ranks(struct pf_report *report)
+static void discard_ranks(struct pf_report *report)
 {
     struct pf_report_ranks *ranks = &report->ranks;
-    pf_free(report->allocator, ranks->comms, ranks->comm_room * sizeof(*ranks->comms));
-    pf_free(report->allocator, ranks->dsos, ranks->dso_room * sizeof(*ranks->dsos));
-    pf_free(report->allocator, ranks->names, ranks->name_room * sizeof(*ranks->names));
+    pf_free(report->allocator, ranks->comms, ranks->comm_capacity * sizeof(*ranks->comms));
+    pf_free(report->allocator, ranks->dsos, ranks->dso_capacity * sizeof(*ranks->dsos));
+    pf_free(report->allocator, ranks->names, ranks->name_capacity * sizeof(*ranks->names));
     *ranks = (struct pf_report_ranks){0};
 }
 
@@ -276,12 +276,12 @@ static uint64_t text_word(const char *text, size_t at)
 static void sort_texts(struct order *order, const struct run *run)
 {
     const struct pf_report_column *column = order->levels[run->level].column;
-    if (run->count < FEW || run->at > MOST_BYTES) {
+    if (run->count < FEW || run->at > MAX_BYTES) {
         compare_run(order, run);
         return;
     }
     for (size_t i = 0; i < run->count; i++) {
-        const uint64_t value = pf_report_value(order->report, row_of(order, run, i), column->place);
+        const uint64_t value = pf_report_value(order->report, row_of(order, run, i), column->position);
         run->items[i].word = text_word((const char *)(uintptr_t)value, run->at);
     }
     pf_sort_words(run->items, order->spare, run->count);
@@ -357,10 +357,11 @@ static void leave_out_rows(const struct pf_report *report, struct pf_report_even
 bool pf_report_sort(struct pf_report *report)
 {
     struct order order = {.report = report};
-    size_t room = 0, spare_room = 0;
-    bool enough = pf_grow(report->allocator, &order.items, &room, report->row_count + 1, sizeof(*order.items)) &&
-                  pf_grow(report->allocator, &order.spare, &spare_room, report->row_count + 1, sizeof(*order.spare)) &&
-                  rank_names(report);
+    size_t capacity = 0, spare_capacity = 0;
+    bool enough =
+        pf_grow(report->allocator, &order.items, &capacity, report->row_count + 1, sizeof(*order.items)) &&
+        pf_grow(report->allocator, &order.spare, &spare_capacity, report->row_count + 1, sizeof(*order.spare)) &&
+        rank_names(report);
     if (enough) {
         for (uint32_t i = 0; i < report->row_count; i++)
             order.items[i].number = i;
@@ -372,8 +373,8 @@ bool pf_report_sort(struct pf_report *report)
             leave_out_rows(report, &report->events[i]);
         enough = !report->hierarchy || pf_report_grow_hierarchy(report);
     }
-    pf_free(report->allocator, order.items, room * sizeof(*order.items));
-    pf_free(report->allocator, order.spare, spare_room * sizeof(*order.spare));
-    forget_ranks(report);
+    pf_free(report->allocator, order.items, capacity * sizeof(*order.items));
+    pf_free(report->allocator, order.spare, spare_capacity * sizeof(*order.spare));
+    discard_ranks(report);
     return enough;
 }

@@ -155,11 +155,11 @@ static char unescape(char c)
 /* Strings that stand side by side are one; the result is in the arena, with its escapes resolved. */
 static char *take_string(struct parser *parser)
 {
-    size_t room = 1;
+    size_t capacity = 1;
     struct parser ahead = *parser;
     for (; ahead.kind == TOKEN_STRING; advance(&ahead))
-        room += ahead.bytes;
-    char *text = pf_arena_new(parser->arena, room), *end = text;
+        capacity += ahead.bytes;
+    char *text = pf_arena_new(parser->arena, capacity), *end = text;
     if (!text || parser->kind != TOKEN_STRING) {
         fail(parser);
         return NULL;
@@ -284,7 +284,7 @@ static struct pf_trace_node *parse_array(struct parser *parser)
 }
 
 /* __print_dynamic_array(FIELD, BYTES OF AN ELEMENT): as many as there are. */
-static struct pf_trace_node *parse_whole_array(struct parser *parser)
+static struct pf_trace_node *parse_array_value(struct parser *parser)
 {
     struct pf_trace_node *node = new_node(parser, PF_TRACE_ARRAY);
     node->a = take_field(parser, PF_TRACE_DYNAMIC);
@@ -333,7 +333,7 @@ static const struct {
     {"__print_hex", parse_hex},
     {"__print_hex_str", parse_hex_str},
     {"__print_array", parse_array},
-    {"__print_dynamic_array", parse_whole_array},
+    {"__print_dynamic_array", parse_array_value},
     {"__get_str", parse_dynamic},
     {"__get_rel_str", parse_dynamic},
     {"__get_dynamic_array", parse_dynamic},
@@ -505,7 +505,7 @@ static int binding(const struct parser *parser)
 }
 
 /* A name that only the kernel knows is 0 in a sum, as in perf: vmemmap_base + REC->pfn. */
-static void forget_unknown(const struct pf_trace_node *sum)
+static void discard_unknown(const struct pf_trace_node *sum)
 {
     struct pf_trace_node *const sides[] = {sum->a, sum->b};
     for (size_t i = 0; i < PF_COUNT(sides); i++) {
@@ -531,7 +531,7 @@ static struct pf_trace_node *parse_binary(struct parser *parser, int loosest)
         node->a = left;
         node->b = parse_binary(parser, level + 1);
         if (node->operator[0] == '+' || node->operator[0] == '-')
-            forget_unknown(node);
+            discard_unknown(node);
         left = node;
         if (++length > DEPTH_MAX) /* a chain leans to the left, and is evaluated as deep as it is long */
             fail(parser);

@@ -286,11 +286,11 @@ static void put_mask(struct printer *printer, const struct pf_trace_node *node)
 }
 
 /* "0-3,7" of the lowest `most` bits. */
-static void put_bit_list(struct printer *printer, const struct pf_trace_node *node, uint64_t most)
+static void put_bit_list(struct printer *printer, const struct pf_trace_node *node, uint64_t max)
 {
     struct perfile_bytes bytes = find_bytes(printer, node);
     const char *between = "";
-    uint64_t first = 0, bits = pf_min(bytes.bytes * 8, most);
+    uint64_t first = 0, bits = pf_min(bytes.bytes * 8, max);
     for (uint64_t bit = 0; bit <= bits; bit++) {
         if (bit < bits && mask_byte(printer, &bytes, bit / 8) >> bit % 8 & 1)
             continue;

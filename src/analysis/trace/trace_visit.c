@@ -18,7 +18,7 @@ void pf_trace_events_close(struct pf_trace_events *events)
 }
 
 /* A stream has its descriptions in a record: what was not known before may be from here on. */
-static void forget(struct pf_trace_events *events)
+static void discard(struct pf_trace_events *events)
 {
     const struct perfile_allocator *allocator = events->of_event.allocator;
     pf_map_close(&events->of_event);
@@ -31,7 +31,7 @@ int pf_trace_events_find(struct pf_trace_events *events, const struct perfile_re
     const struct perfile_tracing *tracing;
     uint64_t known;
     if (record->type != PERFILE_RECORD_SAMPLE) {
-        forget(events);
+        discard(events);
         return 0;
     }
     if (pf_map_get(&events->of_event, record->event->index, &known)) {
@@ -103,18 +103,18 @@ static int visit_fields(struct walk *walk, const struct perfile_tracepoint *trac
 {
     const struct perfile_visitor *visitor = walk->visitor;
     struct perfile_bytes bytes;
-    bool begun = false;
+    bool started = false;
     int stopped = 0;
     for (size_t i = 0; i < tracepoint->field_count && !stopped; i++) {
         walk->field = &tracepoint->fields[i];
         if (walk->field->is_common || !pf_trace_bytes(walk->field, raw, walk->swap, &bytes))
             continue;
-        stopped = begun ? 0 : visitor->begin(visitor->context, "trace", false);
-        begun = true;
+        stopped = started ? 0 : visitor->begin(visitor->context, "trace", false);
+        started = true;
         if (!stopped)
             stopped = visit_field(walk, &bytes);
     }
-    return begun && !stopped ? visitor->end(visitor->context, false) : stopped;
+    return started && !stopped ? visitor->end(visitor->context, false) : stopped;
 }
 
 int pf_trace_visit(const struct perfile_tracepoint *tracepoint, const struct perfile_record *record, bool swap,

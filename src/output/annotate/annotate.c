@@ -98,37 +98,37 @@ struct perfile_listing_line pf_annotate_line(const struct pf_annotate_function *
 
 /* ---- the hottest lines ------------------------------------------------------------------------------------------- */
 
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
-    const struct pf_annotate_place *x = a, *y = b;
+    const struct pf_annotate_location *x = a, *y = b;
     const int files = strcmp(x->file, y->file);
     return files ? files : (x->line > y->line) - (x->line < y->line);
 }
 
 static int compare_percents(const void *a, const void *b)
 {
-    const struct pf_annotate_place *x = a, *y = b;
-    return x->percent == y->percent ? compare_places(a, b) : x->percent < y->percent ? 1 : -1;
+    const struct pf_annotate_location *x = a, *y = b;
+    return x->percent == y->percent ? compare_positions(a, b) : x->percent < y->percent ? 1 : -1;
 }
 
 static size_t gather(const struct pf_annotate *annotate, const struct pf_annotate_function *function,
-                     struct pf_annotate_place *lines)
+                     struct pf_annotate_location *lines)
 {
     size_t count = 0;
     for (size_t i = 0; i < function->line_count; i++) {
         const struct perfile_listing_line line = pf_annotate_line(function, i);
         const double percent = pf_annotate_percent(annotate, function, i, 0);
         if (line.file && line.line && percent > 0)
-            lines[count++] = (struct pf_annotate_place){line.file, line.line, percent};
+            lines[count++] = (struct pf_annotate_location){line.file, line.line, percent};
     }
     return count;
 }
 
-static size_t join(struct pf_annotate_place *lines, size_t count)
+static size_t join(struct pf_annotate_location *lines, size_t count)
 {
     size_t joined = 0;
     for (size_t i = 0; i < count; i++)
-        if (joined && compare_places(&lines[joined - 1], &lines[i]) == 0)
+        if (joined && compare_positions(&lines[joined - 1], &lines[i]) == 0)
             lines[joined - 1].percent += lines[i].percent;
         else
             lines[joined++] = lines[i];
@@ -136,15 +136,15 @@ static size_t join(struct pf_annotate_place *lines, size_t count)
 }
 
 size_t pf_annotate_hottest(const struct pf_annotate *annotate, const struct pf_annotate_function *function,
-                           struct pf_annotate_place *lines, size_t count)
+                           struct pf_annotate_location *lines, size_t count)
 {
     const struct perfile_allocator *allocator = annotate->options->allocator;
-    const size_t bytes = (function->line_count + 1) * sizeof(struct pf_annotate_place);
-    struct pf_annotate_place *all = function->event_count ? pf_new(allocator, bytes) : NULL;
+    const size_t bytes = (function->line_count + 1) * sizeof(struct pf_annotate_location);
+    struct pf_annotate_location *all = function->event_count ? pf_new(allocator, bytes) : NULL;
     if (!all)
         return 0;
     size_t found = gather(annotate, function, all);
-    qsort(all, found, sizeof(*all), compare_places);
+    qsort(all, found, sizeof(*all), compare_positions);
     found = join(all, found);
     qsort(all, found, sizeof(*all), compare_percents);
     found = pf_min(found, count);

@@ -19,7 +19,7 @@
 enum { PF_ANNOTATE_EVENTS = 8 }; /* columns beside each other */
 
 /* Where the instructions of a source line are, of all of a function. */
-struct pf_annotate_place {
+struct pf_annotate_location {
     const char *file;
     uint32_t line;
     double percent; /* of the first event of the function */
@@ -74,7 +74,7 @@ double pf_annotate_share(const struct pf_annotate *annotate, const struct pf_ann
 struct perfile_listing_line pf_annotate_line(const struct pf_annotate_function *function, size_t index);
 /* The `count` hottest source lines, as many as there are. */
 size_t pf_annotate_hottest(const struct pf_annotate *annotate, const struct pf_annotate_function *function,
-                           struct pf_annotate_place *lines, size_t count);
+                           struct pf_annotate_location *lines, size_t count);
 /* "branches: ..." of what was recorded of an instruction; false: nothing was. */
 bool pf_annotate_put_branches(struct pf_text *text, const struct perfile_listing_line *line);
 /* The last part of a path. */

@@ -6,7 +6,7 @@
 
 enum {
     LANES = 6,          /* more are a maze */
-    MOST_LINES = 200,   /* that an arrow is long: nobody follows longer ones */
+    MAX_LINES = 200,    /* that an arrow is long: nobody follows longer ones */
     SHORTEST_STEPS = 8, /* of lengths: arrows of one step get their lanes before longer ones */
 };
 
@@ -64,11 +64,11 @@ static size_t length_of(const struct perfile_listing_line *line, size_t index)
 /* Short ones first, so that they are innermost. */
 static void draw_all(const struct pf_arrows *arrows, const struct pf_annotate_function *function)
 {
-    for (size_t shortest = 0, longest = SHORTEST_STEPS; shortest < MOST_LINES; shortest = longest, longest *= 2)
+    for (size_t shortest = 0, longest = SHORTEST_STEPS; shortest < MAX_LINES; shortest = longest, longest *= 2)
         for (size_t i = 0; i < function->line_count; i++) {
             const struct perfile_listing_line line = pf_annotate_line(function, i);
             const size_t length = length_of(&line, i);
-            if (length > shortest && length <= pf_min(longest, MOST_LINES))
+            if (length > shortest && length <= pf_min(longest, MAX_LINES))
                 draw(arrows, i, line.target);
         }
 }
@@ -77,7 +77,7 @@ static bool has_jumps(const struct pf_annotate_function *function)
 {
     for (size_t i = 0; i < function->line_count; i++) {
         const struct perfile_listing_line line = pf_annotate_line(function, i);
-        if (length_of(&line, i) <= MOST_LINES)
+        if (length_of(&line, i) <= MAX_LINES)
             return true;
     }
     return false;

@@ -79,16 +79,16 @@ static void put_shares(struct pf_annotate *annotate, const struct pf_annotate_fu
 static void put_heading(struct pf_annotate *annotate, const struct pf_annotate_function *function)
 {
     struct pf_text *out = annotate->out;
-    const char *lack = perfile_listing_lack(function->listing);
+    const char *missing = perfile_listing_missing(function->listing);
     pf_put_format(out, "<h2 id=\"f%" PRIu32 "\">", function->about.rank);
     put_html(out, name_of(&function->about));
     pf_put_string(out, "</h2>\n<p>");
     put_html(out, function->module.name ? function->module.name : "[unknown]");
     put_shares(annotate, function);
     pf_put_string(out, "</p>\n");
-    if (lack) {
+    if (missing) {
         pf_put_string(out, "<p>No instructions: ");
-        put_html(out, lack);
+        put_html(out, missing);
         pf_put_string(out, "</p>\n");
     }
 }
@@ -227,5 +227,5 @@ static int write(struct perfile_reader *reader, const struct perfile_output_opti
 const struct pf_output pf_output_annotate_html = {
     .info = {"annotate", "html", "a page of its own, which works offline"},
     .write = write,
-    .tells = true,
+    .reports_omissions = true,
 };

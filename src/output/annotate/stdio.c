@@ -39,7 +39,7 @@ static void put_heading(struct pf_annotate *annotate, const struct pf_annotate_f
 
 static void put_summary(struct pf_annotate *annotate, const struct pf_annotate_function *function)
 {
-    struct pf_annotate_place lines[SUMMARY_LINES];
+    struct pf_annotate_location lines[SUMMARY_LINES];
     const size_t count = pf_annotate_hottest(annotate, function, lines, SUMMARY_LINES);
     struct pf_text *out = annotate->out;
     if (!(annotate->how->flags & PERFILE_ANNOTATE_LINES))
@@ -111,10 +111,10 @@ static int put_function(struct pf_annotate *annotate, struct pf_annotate_functio
                         struct perfile_error *error)
 {
     const struct perfile_symbol_options *symbols = annotate->options->symbols;
-    const char *lack = perfile_listing_lack(function->listing);
+    const char *missing = perfile_listing_missing(function->listing);
     (void)error;
-    if (lack && symbols->note)
-        symbols->note(symbols->note_context, lack);
+    if (missing && symbols->note)
+        symbols->note(symbols->note_context, missing);
     for (size_t i = 0; i < function->event_count; i++)
         put_event(annotate, function, i);
     return 0;
@@ -130,5 +130,5 @@ static int write(struct perfile_reader *reader, const struct perfile_output_opti
 const struct pf_output pf_output_annotate_stdio = {
     .info = {"annotate", "stdio", "instructions laid out as perf annotate prints them"},
     .write = write,
-    .tells = true,
+    .reports_omissions = true,
 };

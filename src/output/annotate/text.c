@@ -17,7 +17,7 @@ enum {
     INDENT = 2,    /* of instructions below source lines */
     TAB = 8,       /* characters, at most */
     HOTTEST = 5,   /* source lines in the heading */
-    LEAST = 20,    /* characters of an instruction, however narrow lines are */
+    MIN = 20,      /* characters of an instruction, however narrow lines are */
     FILES_MAX = 16 /* of a function whose age is looked at */
 };
 
@@ -28,7 +28,7 @@ struct body {
     struct pf_arrows arrows;
     struct pf_text tail; /* what is truncated */
     size_t address_width;
-    size_t room; /* for the tail; SIZE_MAX: any */
+    size_t capacity; /* for the tail; SIZE_MAX: any */
     const char *files[FILES_MAX];
     size_t file_count;
 };
@@ -72,10 +72,10 @@ static void put_code(struct pf_text *text, const char *code)
 }
 
 /* How many bytes of the text are at most `room` characters. */
-static size_t fitting(const struct pf_text *text, size_t room)
+static size_t fitting(const struct pf_text *text, size_t capacity)
 {
     size_t at = 0;
-    for (size_t characters = 0; at < text->used && characters < room; characters++) {
+    for (size_t characters = 0; at < text->used && characters < capacity; characters++) {
         const size_t bytes = pf_utf8_length((const uint8_t *)text->data + at, text->used - at);
         at += bytes ? bytes : 1;
     }
@@ -85,11 +85,11 @@ static size_t fitting(const struct pf_text *text, size_t room)
 /* The tail as far as there is room, and the end of the line. */
 static void put_tail(struct body *body, const char *color)
 {
-    const size_t whole = body->tail.used;
-    size_t bytes = body->room == SIZE_MAX ? whole : fitting(&body->tail, body->room);
-    const bool cut = bytes < whole;
+    const size_t complete = body->tail.used;
+    size_t bytes = body->capacity == SIZE_MAX ? complete : fitting(&body->tail, body->capacity);
+    const bool cut = bytes < complete;
     if (cut)
-        bytes = fitting(&body->tail, body->room - 1);
+        bytes = fitting(&body->tail, body->capacity - 1);
     const bool colored = color && body->annotate->options->color;
     pf_put_string(body->out, colored ? color : "");
     pf_put(body->out, body->tail.data, bytes);
@@ -116,7 +116,7 @@ static void put_shares(struct pf_annotate *annotate, const struct pf_annotate_fu
     }
 }
 
-static void put_place(struct pf_annotate *annotate, const struct pf_annotate_function *function)
+static void put_location(struct pf_annotate *annotate, const struct pf_annotate_function *function)
 {
     const struct perfile_annotation_function *about = &function->about;
     pf_put_name(annotate->out, function->module.name);
@@ -128,7 +128,7 @@ static void put_place(struct pf_annotate *annotate, const struct pf_annotate_fun
 
 static void put_hottest(struct pf_annotate *annotate, const struct pf_annotate_function *function)
 {
-    struct pf_annotate_place lines[HOTTEST];
+    struct pf_annotate_location lines[HOTTEST];
     const size_t count = pf_annotate_hottest(annotate, function, lines, HOTTEST);
     for (size_t i = 0; i < count; i++) {
         pf_put_string(annotate->out, i ? ", " : "Hottest lines: ");
@@ -143,17 +143,17 @@ static void put_hottest(struct pf_annotate *annotate, const struct pf_annotate_f
 
 static void put_heading(struct pf_annotate *annotate, const struct pf_annotate_function *function)
 {
-    const char *lack = perfile_listing_lack(function->listing);
+    const char *missing = perfile_listing_missing(function->listing);
     const char *name = function->about.name ? function->about.name : function->about.label;
     pf_put_string(annotate->out, annotate->options->color ? "\033[1m" : "");
     pf_put_name(annotate->out, name);
     pf_put_string(annotate->out, annotate->options->color ? PF_PLAIN : "");
     pf_put_char(annotate->out, '\n');
-    put_place(annotate, function);
+    put_location(annotate, function);
     put_hottest(annotate, function);
-    if (lack) {
+    if (missing) {
         pf_put_string(annotate->out, "No instructions: ");
-        pf_put_name(annotate->out, lack);
+        pf_put_name(annotate->out, missing);
         pf_put_char(annotate->out, '\n');
     }
     pf_put_char(annotate->out, '\n');
@@ -358,7 +358,7 @@ static void measure(struct body *body)
     const size_t before = function->event_count * PERCENT_WIDTH + 2 + body->address_width + 2 +
                           (body->arrows.cells ? body->arrows.lanes + 1 : 0);
     const uint64_t width = body->annotate->how->width;
-    body->room = !width ? SIZE_MAX : width > before + LEAST ? (size_t)width - before : LEAST;
+    body->capacity = !width ? SIZE_MAX : width > before + MIN ? (size_t)width - before : MIN;
 }
 
 static void put_body(struct body *body)
@@ -436,5 +436,5 @@ static int write(struct perfile_reader *reader, const struct perfile_output_opti
 const struct pf_output pf_output_annotate_text = {
     .info = {"annotate", "text", "instructions with the source lines between them, for people"},
     .write = write,
-    .tells = true,
+    .reports_omissions = true,
 };

@@ -236,9 +236,9 @@ static void put_table(struct pf_text *out, const struct pf_lines *lines, size_t 
 struct pareto {
     const struct pf_lines *lines;
     struct pf_text *out;
-    int symbol_width, module_width, place_width, thread_width;
-    bool has_code, has_module, has_place; /* columns, as perf has them by what rows are of */
-    enum pf_access first[5];              /* what has percentages */
+    int symbol_width, module_width, location_width, thread_width;
+    bool has_code, has_module, has_placeholder; /* columns, as perf has them by what rows are of */
+    enum pf_access first[5];                    /* what has percentages */
 };
 
 static const struct pf_frame_info *frame_of(const struct pareto *pareto, const struct pf_line_row *row)
@@ -251,30 +251,30 @@ static const struct pf_module *module_of(const struct pareto *pareto, const stru
     return pf_symbols_module(pf_profile_symbols(pareto->lines->profile), row->module);
 }
 
-static void name_code(const struct pareto *pareto, const struct pf_line_row *row, char *text, size_t room)
+static void name_code(const struct pareto *pareto, const struct pf_line_row *row, char *text, size_t capacity)
 {
     const struct pf_frame_info *frame = frame_of(pareto, row);
     const char *level = frame && frame->kind == PF_FRAME_KERNEL ? "[k]" : "[.]";
     if (!frame)
-        snprintf(text, room, "N/A");
+        snprintf(text, capacity, "N/A");
     else if (frame->name)
-        snprintf(text, room, "%s %s", level, frame->name);
+        snprintf(text, capacity, "%s %s", level, frame->name);
     else
-        snprintf(text, room, "%s 0x%016" PRIx64, level, pf_frame_address(frame)->in_module);
+        snprintf(text, capacity, "%s 0x%016" PRIx64, level, pf_frame_address(frame)->in_module);
 }
 
-static void name_place(const struct pareto *pareto, const struct pf_line_row *row, char *text, size_t room)
+static void name_location(const struct pareto *pareto, const struct pf_line_row *row, char *text, size_t capacity)
 {
     const struct pf_frame_info *frame = frame_of(pareto, row);
     const struct pf_frame_address *address = frame ? pf_frame_address(frame) : NULL;
     const struct pf_module *module = module_of(pareto, row);
     const char *slash = address && address->file ? strrchr(address->file, '/') : NULL;
     if (!frame)
-        snprintf(text, room, "N/A");
+        snprintf(text, capacity, "N/A");
     else if (address->file && address->line)
-        snprintf(text, room, "%s:%" PRIu32, slash ? slash + 1 : address->file, address->line);
+        snprintf(text, capacity, "%s:%" PRIu32, slash ? slash + 1 : address->file, address->line);
     else
-        snprintf(text, room, "%s[%" PRIx64 "]", module ? module->short_name : "unknown", address->table_address);
+        snprintf(text, capacity, "%s[%" PRIx64 "]", module ? module->short_name : "unknown", address->table_address);
 }
 
 static void put_padded(struct pf_text *out, const char *text, int width)
@@ -310,9 +310,9 @@ static void put_code(const struct pareto *pareto, const struct pf_line_row *row,
         put_padded(out, module ? module->short_name : "[unknown]", pareto->module_width);
         pf_put_string(out, "  ");
     }
-    if (pareto->has_place) {
-        name_place(pareto, row, text, sizeof(text));
-        put_padded(out, text, pareto->place_width);
+    if (pareto->has_placeholder) {
+        name_location(pareto, row, text, sizeof(text));
+        put_padded(out, text, pareto->location_width);
         pf_put_string(out, "  ");
     }
 }
@@ -342,12 +342,12 @@ static void put_row(const struct pareto *pareto, const struct pf_line_row *row)
                   cost_of(&row->sums, peers ? PF_COST_REMOTE_PEER : PF_COST_REMOTE_HITM),
                   cost_of(&row->sums, peers ? PF_COST_LOCAL_PEER : PF_COST_LOCAL_HITM),
                   cost_of(&row->sums, PF_COST_LOAD), pf_access_records(&row->sums),
-                  pf_access_who_count(&row->who, PF_WHO_CPUS));
+                  pf_accessors_count(&row->accessors, PF_ACCESSOR_CPUS));
     put_code(pareto, row, module);
-    uint32_t node = pf_access_who_next(&row->who, PF_WHO_NODES, 0);
+    uint32_t node = pf_accessors_next(&row->accessors, PF_ACCESSOR_NODES, 0);
     for (const char *before = ""; node != UINT32_MAX; before = " ") {
         pf_put_format(out, "%s%2" PRIu32, before, node);
-        node = pf_access_who_next(&row->who, PF_WHO_NODES, node + 1);
+        node = pf_accessors_next(&row->accessors, PF_ACCESSOR_NODES, node + 1);
     }
     pf_put_char(out, '\n');
 }
@@ -385,8 +385,8 @@ static void measure(struct pareto *pareto, size_t shown)
         pareto->symbol_width = (int)pf_max((size_t)pareto->symbol_width, strlen(text));
         pareto->module_width =
             (int)pf_max((size_t)pareto->module_width, module ? strlen(module->short_name) : sizeof("[unknown]") - 1);
-        name_place(pareto, row, text, sizeof(text));
-        pareto->place_width = (int)pf_max((size_t)pareto->place_width, strlen(text));
+        name_location(pareto, row, text, sizeof(text));
+        pareto->location_width = (int)pf_max((size_t)pareto->location_width, strlen(text));
     }
 }
 
@@ -419,7 +419,7 @@ static void put_pareto_head(const struct pareto *pareto)
                   tid, "", by & PF_LINES_IADDR ? "                    " : "");
     put_over(out, pareto->has_code, pareto->symbol_width, "");
     put_over(out, pareto->has_module, pareto->module_width, "Shared");
-    put_over(out, pareto->has_place, pareto->place_width, "");
+    put_over(out, pareto->has_placeholder, pareto->location_width, "");
     pf_put_string(out, "      \n");
     pf_put_format(out, "#   Num%s   L1 Hit  L1 Miss      N/A              Offset  Node  PA cnt",
                   peers ? "      Rmt      Lcl" : "  RmtHitm  LclHitm");
@@ -427,7 +427,7 @@ static void put_pareto_head(const struct pareto *pareto)
                   tid, tid ? "Tid" : "", by & PF_LINES_IADDR ? "        Code address" : "", kind, kind);
     put_over(out, pareto->has_code, pareto->symbol_width, "Symbol");
     put_over(out, pareto->has_module, pareto->module_width, "Object");
-    put_over(out, pareto->has_place, pareto->place_width, "Source:Line");
+    put_over(out, pareto->has_placeholder, pareto->location_width, "Source:Line");
     pf_put_string(out, "  Node\n");
     pf_put_string(out, "# .....  .......  .......  .......  .......  .......  ..................  ....  ......");
     pf_put_string(out, by & PF_LINES_PID ? "  ......." : "");
@@ -439,8 +439,8 @@ static void put_pareto_head(const struct pareto *pareto)
         put_dots(out, pareto->symbol_width);
     if (pareto->has_module)
         put_dots(out, pareto->module_width);
-    if (pareto->has_place)
-        put_dots(out, pareto->place_width);
+    if (pareto->has_placeholder)
+        put_dots(out, pareto->location_width);
     pf_put_string(out, "  ....\n#\n");
 }
 
@@ -453,10 +453,10 @@ static void put_pareto(struct pf_text *out, const struct pf_lines *lines, size_t
         .out = out,
         .symbol_width = 22,
         .module_width = 16,
-        .place_width = 11,
+        .location_width = 11,
         .has_code = by_code,
         .has_module = by_code || lines->by & PF_LINES_DSO,
-        .has_place = by_code && !no_source,
+        .has_placeholder = by_code && !no_source,
         .first = {peers ? PF_ACCESS_remote_peer : PF_ACCESS_remote_hitm,
                   peers ? PF_ACCESS_local_peer : PF_ACCESS_local_hitm, PF_ACCESS_store_l1_hit, PF_ACCESS_store_l1_miss,
                   PF_ACCESS_store_no_level},
@@ -501,8 +501,8 @@ static int write_lines(struct perfile_reader *reader, const struct perfile_outpu
             put_table(out, &lines, shown, all);
             put_pareto(out, &lines, shown, flags & PERFILE_EVENTS_NO_SOURCE);
         }
-        pf_profile_tell_unmatched(lines.profile, options->unmatched, options->unmatched_context);
-        pf_lines_tell(&lines, options->symbols->note, options->symbols->note_context);
+        pf_profile_notify_unmatched(lines.profile, options->unmatched, options->unmatched_context);
+        pf_lines_notify(&lines, options->symbols->note, options->symbols->note_context);
     }
     pf_lines_close(&lines);
     return result;

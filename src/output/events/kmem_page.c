@@ -9,7 +9,7 @@
 struct printing {
     struct pf_text *out;
     struct pf_pages *pages;
-    uint64_t most;
+    uint64_t max;
     int width; /* of flags */
     bool live;
 };
@@ -48,9 +48,9 @@ static void put_rows(const struct printing *printing, const struct pf_page_rows 
     pf_put_format(out, " %5s alloc (KB) | Hits      | Order | Mig.type | %-*s | Callsite\n",
                   printing->live ? "Live" : "Total", printing->width, "GFP flags");
     pf_put_rule(out, 105);
-    for (size_t i = 0; i < rows->count && (!printing->most || i < printing->most); i++)
+    for (size_t i = 0; i < rows->count && (!printing->max || i < printing->max); i++)
         put_row(printing, &rows->rows[i], of_pages);
-    if (printing->most && rows->count > printing->most)
+    if (printing->max && rows->count > printing->max)
         pf_put_format(out, "%s ...              | ...       | ...   | ...      | %-*s | ...\n",
                       of_pages ? " ...              |" : "", printing->width, "...");
     pf_put_rule(out, 105);
@@ -74,7 +74,7 @@ static void put_orders(const struct printing *printing)
     for (size_t i = 0; i < PF_PAGE_TYPES; i++)
         pf_put_string(out, "  ------------");
     pf_put_char(out, '\n');
-    for (uint32_t order = 0; order <= pf_max(pages->most_order, 10); order++) {
+    for (uint32_t order = 0; order <= pf_max(pages->max_order, 10); order++) {
         pf_put_format(out, "%5" PRIu32, order);
         for (size_t i = 0; i < PF_PAGE_TYPES; i++) {
             const uint64_t count = printing->live ? pages->live_orders[order][i] : pages->orders[order][i];
@@ -127,7 +127,7 @@ static int write_pages(struct perfile_reader *reader, const struct perfile_outpu
     struct pf_pages pages;
     struct printing printing = {.out = out,
                                 .pages = &pages,
-                                .most = options->events->rows,
+                                .max = options->events->rows,
                                 .width = (int)strlen("GFP flags"),
                                 .live = flags & PERFILE_EVENTS_LIVE};
     int result = pf_pages_open(&pages, reader, options->allocator, error);
@@ -140,8 +140,8 @@ static int write_pages(struct perfile_reader *reader, const struct perfile_outpu
         result = pf_event_profile_read(pages.profile, pf_pages_take, &pages, error);
     if (result != PERFILE_ERROR_MEMORY && pages.profile) {
         put_all(&printing, flags);
-        pf_pages_tell(&pages, options->symbols->note, options->symbols->note_context);
-        pf_profile_tell_unmatched(pages.profile, options->unmatched, options->unmatched_context);
+        pf_pages_notify(&pages, options->symbols->note, options->symbols->note_context);
+        pf_profile_notify_unmatched(pages.profile, options->unmatched, options->unmatched_context);
     }
     pf_pages_close(&pages);
     pf_profile_close(pages.profile);

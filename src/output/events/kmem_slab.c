@@ -22,15 +22,15 @@ static void put_row(struct pf_text *out, const struct pf_slab_row *row, bool of_
         row->requested / hits, row->hits, row->ping_pong, pf_slab_waste(row->requested, row->allocated));
 }
 
-static void put_rows(struct pf_text *out, const struct pf_slab_rows *rows, uint64_t most, bool of_callers)
+static void put_rows(struct pf_text *out, const struct pf_slab_rows *rows, uint64_t max, bool of_callers)
 {
     pf_put_rule(out, 105);
     pf_put_format(out, " %-34s |", of_callers ? "Callsite" : "Alloc Ptr");
     pf_put_string(out, " Total_alloc/Per | Total_req/Per   | Hit      | Ping-pong | Frag\n");
     pf_put_rule(out, 105);
-    for (size_t i = 0; i < rows->count && (!most || i < most); i++)
+    for (size_t i = 0; i < rows->count && (!max || i < max); i++)
         put_row(out, &rows->rows[i], of_callers);
-    if (most && rows->count > most)
+    if (max && rows->count > max)
         pf_put_string(out,
                       " ...                                | ...             | ...             | ...      | ...       "
                       "| ...   \n");
@@ -75,8 +75,8 @@ static int write_slab(struct perfile_reader *reader, const struct perfile_output
         result = pf_event_profile_read(slab.profile, pf_slab_take, &slab, error);
     if (result != PERFILE_ERROR_MEMORY && slab.profile) {
         put_all(out, options->events, &slab);
-        pf_slab_tell(&slab, options->symbols->note, options->symbols->note_context);
-        pf_profile_tell_unmatched(slab.profile, options->unmatched, options->unmatched_context);
+        pf_slab_notify(&slab, options->symbols->note, options->symbols->note_context);
+        pf_profile_notify_unmatched(slab.profile, options->unmatched, options->unmatched_context);
     }
     pf_slab_close(&slab);
     pf_profile_close(slab.profile);

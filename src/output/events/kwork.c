@@ -16,7 +16,7 @@ struct kwork {
     bool prints; /* each run */
 };
 
-enum { NAME_ROOM = 30 };
+enum { NAME_CAPACITY = 30 };
 
 static void put_line(struct pf_text *out)
 {
@@ -26,11 +26,11 @@ static void put_line(struct pf_text *out)
 
 static void put_label(struct pf_text *out, const struct pf_kwork_row *row)
 {
-    char text[NAME_ROOM]; /* longer names are cut */
+    char text[NAME_CAPACITY]; /* longer names are cut */
     pf_kwork_label(row, text, sizeof(text));
     const size_t start = out->used;
     pf_put_name(out, text);
-    for (size_t i = strlen(text); out->used >= start && i < NAME_ROOM; i++)
+    for (size_t i = strlen(text); out->used >= start && i < NAME_CAPACITY; i++)
         pf_put_char(out, ' ');
 }
 
@@ -74,9 +74,10 @@ static void put_skipped(const struct kwork *kwork, uint64_t raises, uint64_t ent
                       "  INFO: %.3f%% skipped events (%" PRIu64 " including %" PRIu64 " raise, %" PRIu64
                       " entry, %" PRIu64 " exit)\n",
                       (double)all / (double)counts->records * 100, all, raises, entries, exits);
-    if (counts->lost_told && counts->records)
+    if (counts->lost_reported && counts->records)
         pf_put_format(kwork->out, "  INFO: %.3f%% lost events (%" PRIu64 " out of %" PRIu64 ")\n",
-                      (double)counts->lost_told / (double)counts->records * 100, counts->lost_told, counts->records);
+                      (double)counts->lost_reported / (double)counts->records * 100, counts->lost_reported,
+                      counts->records);
 }
 
 static uint64_t count_open(const struct kwork *kwork, bool raises)
@@ -87,7 +88,7 @@ static uint64_t count_open(const struct kwork *kwork, bool raises)
     return open;
 }
 
-static bool has_room(const struct kwork *kwork, uint64_t printed)
+static bool fits(const struct kwork *kwork, uint64_t printed)
 {
     const uint64_t rows = kwork->options->events->rows;
     return !rows || printed < rows;
@@ -101,7 +102,7 @@ static void put_report(struct kwork *kwork)
     pf_put_string(kwork->out, "\n  Kwork Name                     | Cpu  | Total Runtime | Count     | Max runtime   | "
                               "Max runtime start   | Max runtime end     |\n");
     put_line(kwork->out);
-    for (size_t i = 0; i < of->count && has_room(kwork, printed); i++)
+    for (size_t i = 0; i < of->count && fits(kwork, printed); i++)
         if (of->rows[i]->runs.stats.count) {
             put_row(kwork, of->rows[i], &of->rows[i]->runs, (double)of->rows[i]->runs.stats.sum);
             printed++;
@@ -121,7 +122,7 @@ static void put_latency(struct kwork *kwork)
     pf_put_string(kwork->out, "\n  Kwork Name                     | Cpu  | Avg delay     | Count     | Max delay     | "
                               "Max delay start     | Max delay end       |\n");
     put_line(kwork->out);
-    for (size_t i = 0; i < of->count && has_room(kwork, printed); i++) {
+    for (size_t i = 0; i < of->count && fits(kwork, printed); i++) {
         const struct pf_kwork_sums *delays = &of->rows[i]->delays;
         if (!delays->stats.count)
             continue;
@@ -197,8 +198,8 @@ static int write_kwork(struct perfile_reader *reader, const struct perfile_outpu
         result = pf_event_profile_read(kwork.profile, take, &kwork, error);
         if (result != PERFILE_ERROR_MEMORY && layout->end)
             layout->end(&kwork);
-        pf_kwork_tell(&kwork.kwork, options->symbols->note, options->symbols->note_context);
-        pf_profile_tell_unmatched(kwork.profile, options->unmatched, options->unmatched_context);
+        pf_kwork_notify(&kwork.kwork, options->symbols->note, options->symbols->note_context);
+        pf_profile_notify_unmatched(kwork.profile, options->unmatched, options->unmatched_context);
     }
     pf_kwork_close(&kwork.kwork);
     pf_profile_close(kwork.profile);

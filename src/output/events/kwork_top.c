@@ -43,11 +43,11 @@ static void put_cpus(struct pf_text *out, const struct pf_kwork_top *top)
             put_load(out, i, &top->cpus[i]);
 }
 
-static void put_tasks(struct pf_text *out, const struct pf_kwork_top *top, uint64_t most)
+static void put_tasks(struct pf_text *out, const struct pf_kwork_top *top, uint64_t max)
 {
     pf_put_format(out, "\n%9s  %6s  %16s  %-16s\n  ", "PID", "%CPU", "RUNTIME", "COMMAND");
     pf_put_rule(out, 52);
-    for (size_t i = 0; i < top->count && (!most || i < most); i++) {
+    for (size_t i = 0; i < top->count && (!max || i < max); i++) {
         const struct pf_kwork_task *task = &top->tasks[i];
         pf_put_format(out, "%9" PRId32 "  %6.2f  %13.3f ms  ", task->tid, (double)task->share / 100,
                       (double)task->times[PF_KWORK_TASK] / 1e6);
@@ -99,8 +99,8 @@ static int write_top(struct perfile_reader *reader, const struct perfile_output_
         pf_kwork_top_sort(&top);
         put_cpus(out, &top);
         put_tasks(out, &top, options->events->rows);
-        pf_kwork_top_tell(&top, options->symbols->note, options->symbols->note_context);
-        pf_delivery_tell_unmatched(delivery, options->unmatched, options->unmatched_context);
+        pf_kwork_top_notify(&top, options->symbols->note, options->symbols->note_context);
+        pf_delivery_notify_unmatched(delivery, options->unmatched, options->unmatched_context);
     }
     pf_kwork_top_close(&top);
     pf_delivery_close(delivery);

@@ -152,10 +152,10 @@ static void put_name(const struct lock *lock, const struct pf_lock_row *row)
 
 static void put_contention(const struct lock *lock)
 {
-    const uint64_t most = lock->options->events->rows;
+    const uint64_t max = lock->options->events->rows;
     uint64_t rows = 0;
     put_title(lock);
-    for (size_t i = 0; i < lock->locks.count && (!most || rows < most); i++)
+    for (size_t i = 0; i < lock->locks.count && (!max || rows < max); i++)
         if (lock->locks.rows[i]->waits.sum) {
             put_values(lock, lock->locks.rows[i]);
             put_name(lock, lock->locks.rows[i]);
@@ -168,12 +168,12 @@ static void put_contention(const struct lock *lock)
 static void put_report(const struct lock *lock)
 {
     const struct pf_sort_keys *columns = &lock->columns;
-    const uint64_t most = lock->options->events->rows;
+    const uint64_t max = lock->options->events->rows;
     pf_put_format(lock->out, "%20s ", "Name");
     for (size_t i = 0; i < columns->count; i++)
         pf_put_format(lock->out, "%*s ", fields[columns->list[i]].width, fields[columns->list[i]].title);
     pf_put_string(lock->out, "\n\n");
-    for (size_t i = 0; i < lock->locks.count && (!most || i < most); i++) {
+    for (size_t i = 0; i < lock->locks.count && (!max || i < max); i++) {
         const struct pf_lock_row *row = lock->locks.rows[i];
         const char *name = lock->locks.by == PF_LOCKS_BY_THREAD ? row->comm : row->name;
         pf_put_format(lock->out, "%20s ", name ? name : "");
@@ -218,8 +218,8 @@ static int write_lock(struct lock *lock, struct perfile_reader *reader, const st
     if (result != PERFILE_ERROR_MEMORY && lock->profile) {
         pf_locks_end(&lock->locks);
         usual->put(lock);
-        pf_locks_tell(&lock->locks, options->symbols->note, options->symbols->note_context);
-        pf_profile_tell_unmatched(lock->profile, options->unmatched, options->unmatched_context);
+        pf_locks_notify(&lock->locks, options->symbols->note, options->symbols->note_context);
+        pf_profile_notify_unmatched(lock->profile, options->unmatched, options->unmatched_context);
     }
     pf_locks_close(&lock->locks);
     pf_profile_close(lock->profile);

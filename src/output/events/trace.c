@@ -20,7 +20,7 @@ struct trace {
     struct pf_text text; /* of the call in hand */
     uint32_t pending;    /* the thread that was the last to enter a call; UINT32_MAX: none */
     bool *is_pending;    /* of threads: the line of the open call was not printed */
-    size_t pending_room;
+    size_t pending_capacity;
     uint64_t last_time;
     uint64_t line_count;
     bool has_lines, has_summary;
@@ -81,12 +81,12 @@ static void put_padded(const struct trace *trace, size_t width)
 
 static bool *pending_of(struct trace *trace, uint32_t thread)
 {
-    const size_t old = trace->pending_room;
+    const size_t old = trace->pending_capacity;
     if (thread >= old) {
-        if (!pf_grow(trace->options->allocator, &trace->is_pending, &trace->pending_room, (size_t)thread + 1,
+        if (!pf_grow(trace->options->allocator, &trace->is_pending, &trace->pending_capacity, (size_t)thread + 1,
                      sizeof(*trace->is_pending)))
             return NULL;
-        memset(trace->is_pending + old, 0, (trace->pending_room - old) * sizeof(*trace->is_pending));
+        memset(trace->is_pending + old, 0, (trace->pending_capacity - old) * sizeof(*trace->is_pending));
     }
     return &trace->is_pending[thread];
 }
@@ -177,15 +177,15 @@ static void put_frame(struct trace *trace, const struct pf_frame_info *frame)
 
 static void put_stack(struct trace *trace)
 {
-    const uint64_t most = trace->options->events->stack_depth;
+    const uint64_t max = trace->options->events->stack_depth;
     const size_t size = stack_size(trace);
-    for (size_t i = 0; i < size && (!most || i < most); i++)
+    for (size_t i = 0; i < size && (!max || i < max); i++)
         put_frame(trace, pf_profile_frame(trace->profile, trace->sample->frames[i]));
 }
 
 /* ---- page faults ------------------------------------------------------------------------------------------------- */
 
-static void put_place(struct trace *trace, uint64_t ip, const struct pf_frame_info *frame)
+static void put_position(struct trace *trace, uint64_t ip, const struct pf_frame_info *frame)
 {
     const struct pf_module *module = frame ? module_of(trace, frame) : NULL;
     if (module && frame->name)
@@ -221,15 +221,15 @@ static bool put_fault(struct trace *trace, const struct pf_syscall_event *event)
     const bool of_kernel = sample->cpumode == PERFILE_MISC_KERNEL;
     const struct pf_frame_info *frame = NULL;
     if (!of_kernel) {
-        const uint32_t place = pf_profile_frame_at(trace->profile, sample->decoded->addr);
-        if (place == PF_NO_FRAME)
+        const uint32_t position = pf_profile_frame_at(trace->profile, sample->decoded->addr);
+        if (position == PF_NO_FRAME)
             return false;
-        frame = pf_profile_frame(trace->profile, place);
+        frame = pf_profile_frame(trace->profile, position);
     }
     const struct pf_module *module = frame ? module_of(trace, frame) : NULL;
     put_head(trace, event->thread, &at, true);
     pf_put_format(trace->out, "%sfault [", event->major ? "maj" : "min");
-    put_place(trace, sample->ip, pf_profile_frame(trace->profile, sample->leaf));
+    put_position(trace, sample->ip, pf_profile_frame(trace->profile, sample->leaf));
     pf_put_string(trace->out, "] => ");
     put_data(trace, sample->decoded->addr, module, module ? pf_frame_address(frame)->in_module : 0);
     pf_put_format(trace->out, " (%c%c)\n", module ? 'd' : '?', of_kernel ? 'k' : '.');
@@ -392,10 +392,10 @@ static bool put_summary(struct trace *trace)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-static bool has_room(const struct trace *trace)
+static bool fits(const struct trace *trace)
 {
-    const uint64_t most = trace->options->events->lines;
-    return !most || trace->line_count < most;
+    const uint64_t max = trace->options->events->lines;
+    return !max || trace->line_count < max;
 }
 
 static int take(struct trace *trace, const struct pf_delivered *item, struct perfile_error *error)
@@ -408,7 +408,7 @@ static int take(struct trace *trace, const struct pf_delivered *item, struct per
     if (event.step == PF_SYSCALL_NOTHING)
         return 0;
     if ((trace->has_summary && !pf_syscall_stats_take(&trace->stats, &event)) ||
-        (trace->has_lines && has_room(trace) && !put_event(trace, &event)))
+        (trace->has_lines && fits(trace) && !put_event(trace, &event)))
         return pf_fail_memory(error, "system calls");
     return 0;
 }
@@ -435,7 +435,7 @@ static int put_all(struct trace *trace, struct perfile_error *error)
 {
     struct pf_delivered item = {.record = NULL};
     int result = 0;
-    while (!trace->out->failed && (has_room(trace) || trace->has_summary) && (result = next(trace, &item, error)) > 0)
+    while (!trace->out->failed && (fits(trace) || trace->has_summary) && (result = next(trace, &item, error)) > 0)
         if ((result = take(trace, &item, error)) < 0)
             break;
     if (result != PERFILE_ERROR_MEMORY && trace->has_summary && !put_summary(trace))
@@ -498,11 +498,11 @@ static int open_trace(struct trace *trace, struct perfile_reader *reader, struct
 static void close_trace(struct trace *trace)
 {
     const struct perfile_symbol_options *symbols = trace->options->symbols;
-    if (trace->delivery && (has_room(trace) || trace->has_summary)) {
-        pf_syscalls_tell(&trace->syscalls, symbols->note, symbols->note_context);
-        pf_delivery_tell_unmatched(trace->delivery, trace->options->unmatched, trace->options->unmatched_context);
+    if (trace->delivery && (fits(trace) || trace->has_summary)) {
+        pf_syscalls_notify(&trace->syscalls, symbols->note, symbols->note_context);
+        pf_delivery_notify_unmatched(trace->delivery, trace->options->unmatched, trace->options->unmatched_context);
     }
-    pf_free(trace->options->allocator, trace->is_pending, trace->pending_room * sizeof(*trace->is_pending));
+    pf_free(trace->options->allocator, trace->is_pending, trace->pending_capacity * sizeof(*trace->is_pending));
     pf_syscall_stats_close(&trace->stats);
     pf_syscalls_close(&trace->syscalls);
     if (!trace->profile)

@@ -50,16 +50,16 @@ struct graph {
     struct pf_export_stacks stacks;
     struct pf_arena arena;
     struct block *blocks;
-    size_t block_room;
+    size_t block_capacity;
     uint32_t block_count;
     uint32_t *block_of;    /* by function */
     struct pf_map threads; /* texts of names, to blocks */
     bool *comes_back;      /* of each node: its function is above it, too */
     struct cost *costs;
-    size_t cost_room;
+    size_t cost_capacity;
     uint32_t cost_count;
-    struct pf_pairs lines, places, known; /* file and line; these and the address; what a cost is of */
-    uint32_t line_count, place_count;
+    struct pf_pairs lines, locations, known; /* file and line; these and the address; what a cost is of */
+    uint32_t line_count, position_count;
     uint32_t *column_of; /* by value type of the profile */
     const char **columns;
     uint64_t *totals; /* of columns, and room for as many of a line */
@@ -71,7 +71,7 @@ struct graph {
 
 static uint32_t add_block(struct graph *graph, const struct block *block)
 {
-    if (!pf_grow(graph->options->allocator, &graph->blocks, &graph->block_room, (size_t)graph->block_count + 1,
+    if (!pf_grow(graph->options->allocator, &graph->blocks, &graph->block_capacity, (size_t)graph->block_count + 1,
                  sizeof(*graph->blocks)))
         return PERFILE_NO_ID;
     graph->blocks[graph->block_count] = *block;
@@ -137,15 +137,16 @@ static bool find_recursion(struct graph *graph)
     const struct perfile_allocator *allocator = graph->options->allocator;
     const size_t count = graph->stacks.node_count, nodes = (count + 1) * sizeof(uint32_t);
     const size_t keys = ((size_t)graph->block_count + 1) * sizeof(uint32_t);
-    uint32_t *places = pf_new(allocator, nodes), *order = pf_new(allocator, nodes), *inside = pf_new(allocator, keys);
+    uint32_t *locations = pf_new(allocator, nodes), *order = pf_new(allocator, nodes),
+             *inside = pf_new(allocator, keys);
     graph->comes_back = pf_arena_new(&graph->arena, count + 1);
-    const bool enough =
-        places && order && inside && graph->comes_back && pf_export_walk(allocator, graph->stacks.nodes, count, places);
+    const bool enough = locations && order && inside && graph->comes_back &&
+                        pf_export_walk(allocator, graph->stacks.nodes, count, locations);
     for (uint32_t i = 0; enough && i < count; i++)
-        order[places[i]] = i;
+        order[locations[i]] = i;
     if (enough)
-        look_back(graph, order, places, inside);
-    pf_free(allocator, places, nodes);
+        look_back(graph, order, locations, inside);
+    pf_free(allocator, locations, nodes);
     pf_free(allocator, order, nodes);
     pf_free(allocator, inside, keys);
     return enough;
@@ -158,11 +159,11 @@ static struct cost *find_cost(struct graph *graph, const struct cost *like)
 {
     uint32_t count = graph->cost_count;
     const uint32_t line = pf_export_number(&graph->lines, (uintptr_t)like->file, like->line, &graph->line_count);
-    const uint32_t place = pf_export_number(&graph->places, line, like->address, &graph->place_count);
+    const uint32_t location = pf_export_number(&graph->locations, line, like->address, &graph->position_count);
     const uint32_t number = pf_export_number(&graph->known, (uint64_t)like->block << 32 | like->callee,
-                                             (uint64_t)place << 32 | like->event, &count);
-    if (line == PERFILE_NO_ID || place == PERFILE_NO_ID || number == PERFILE_NO_ID ||
-        !pf_grow(graph->options->allocator, &graph->costs, &graph->cost_room, count, sizeof(*graph->costs)))
+                                             (uint64_t)location << 32 | like->event, &count);
+    if (line == PERFILE_NO_ID || location == PERFILE_NO_ID || number == PERFILE_NO_ID ||
+        !pf_grow(graph->options->allocator, &graph->costs, &graph->cost_capacity, count, sizeof(*graph->costs)))
         return NULL;
     if (count > graph->cost_count)
         graph->costs[number] = *like;
@@ -264,7 +265,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 }
 
 /* Blocks, and in them the lines of their own file first. */
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     const struct cost *x = a, *y = b;
     int order = compare_numbers(x->block, y->block);
@@ -434,14 +435,14 @@ static void put_values(struct graph *graph, const uint64_t *values)
     pf_put_char(graph->out, '\n');
 }
 
-static bool is_same_place(const struct cost *a, const struct cost *b)
+static bool is_same_location(const struct cost *a, const struct cost *b)
 {
     return a->block == b->block && a->file == b->file && a->line == b->line && a->address == b->address;
 }
 
 static bool is_same_line(const struct cost *a, const struct cost *b)
 {
-    return is_same_place(a, b) && a->callee == b->callee;
+    return is_same_location(a, b) && a->callee == b->callee;
 }
 
 /* From the first on those of its line, of all events. Returns their samples. */
@@ -486,7 +487,7 @@ static bool put_cost(struct graph *graph, const struct cost *cost, const struct 
     if (enough && cost->file && (!before || before->file != cost->file))
         enough = put_name(graph->out, &graph->files, "fi", cost->file);
     if (enough && cost->callee != PERFILE_NO_ID) {
-        if (cost->line && (!before || !is_same_place(before, cost))) {
+        if (cost->line && (!before || !is_same_location(before, cost))) {
             put_position(graph, cost->address, cost->line); /* callgrind_annotate shows calls beside costs of lines */
             pf_put_string(graph->out, " 0\n");
         }
@@ -575,7 +576,7 @@ static bool make_graph(struct graph *graph)
         !make_columns(graph))
         return false;
     if (graph->cost_count)
-        qsort(graph->costs, graph->cost_count, sizeof(*graph->costs), by_place);
+        qsort(graph->costs, graph->cost_count, sizeof(*graph->costs), by_location);
     return true;
 }
 
@@ -587,7 +588,7 @@ static void open_graph(struct graph *graph)
     pf_map_open(&graph->files.numbers, allocator);
     pf_map_open(&graph->modules.numbers, allocator);
     pf_pairs_open(&graph->lines, allocator);
-    pf_pairs_open(&graph->places, allocator);
+    pf_pairs_open(&graph->locations, allocator);
     pf_pairs_open(&graph->known, allocator);
 }
 
@@ -599,10 +600,10 @@ static void close_graph(struct graph *graph)
     pf_map_close(&graph->files.numbers);
     pf_map_close(&graph->modules.numbers);
     pf_pairs_close(&graph->lines);
-    pf_pairs_close(&graph->places);
+    pf_pairs_close(&graph->locations);
     pf_pairs_close(&graph->known);
-    pf_free(allocator, graph->blocks, graph->block_room * sizeof(*graph->blocks));
-    pf_free(allocator, graph->costs, graph->cost_room * sizeof(*graph->costs));
+    pf_free(allocator, graph->blocks, graph->block_capacity * sizeof(*graph->blocks));
+    pf_free(allocator, graph->costs, graph->cost_capacity * sizeof(*graph->costs));
     pf_arena_close(&graph->arena);
 }
 
@@ -619,9 +620,9 @@ static int write_callgrind(struct perfile_reader *reader, const struct perfile_o
     open_graph(&graph);
     if (!pf_export_stacks_open(&graph.stacks, profile, options->allocator) || !make_graph(&graph) || !put_file(&graph))
         result = pf_fail_memory(error, "callgrind");
-    else if (!pf_export_tell_empty(reader, options, profile))
-        pf_export_tell(options,
-                       "callgrind files have no room for times, processors, and threads other than by their names");
+    else if (!pf_export_notify_empty(reader, options, profile))
+        pf_export_notify(options,
+                         "callgrind files have no room for times, processors, and threads other than by their names");
     close_graph(&graph);
     return result;
 }
@@ -630,5 +631,5 @@ const struct pf_output pf_output_export_callgrind = {
     .info = {"export", "callgrind", "costs of source lines and calls: KCachegrind, callgrind_annotate"},
     .write = write_callgrind,
     .merges = true,
-    .tells = true,
+    .reports_omissions = true,
 };

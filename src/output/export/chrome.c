@@ -27,7 +27,7 @@
  * Processes of several recordings are others: those of the second have numbers from 10,000,000 on, which no process has, and
  * so on; all of them are numbers of 32 bits, which readers have.
  */
-enum { MOST_RECORDINGS = 200, NEXT_PIDS = 10000000, NEXT_EVENTS = 1 << 20 };
+enum { MAX_RECORDINGS = 200, NEXT_PIDS = 10000000, NEXT_EVENTS = 1 << 20 };
 
 static const uint64_t ns_per_us = 1000, quantum_ns = 100000000, quanta = 1000;
 
@@ -73,16 +73,16 @@ struct chrome {
     uint32_t *depths;      /* by node */
     struct slice **slices; /* by series; NULL: it has none */
     bool *further;         /* by series: its stacks stand on a track of their own */
-    size_t slices_room;
+    size_t slices_capacity;
     uint32_t *path; /* of the stack that is put: nodes, by depth */
-    size_t path_room;
+    size_t path_capacity;
     bool failed; /* out of memory */
     struct run *runs;
-    size_t run_count, run_room;
+    size_t run_count, run_capacity;
     struct rate *rates;
-    size_t rate_count, rate_room;
+    size_t rate_count, rate_capacity;
     struct source *sources;
-    size_t source_count, source_room;
+    size_t source_count, source_capacity;
     struct pf_heap heap;
     bool comma;
 };
@@ -318,7 +318,7 @@ static bool next_slice(const struct chrome *chrome, struct source *source, uint6
 static bool find_path(struct chrome *chrome, const struct source *source)
 {
     uint32_t node = chrome->timeline.series[source->index].rows[source->at].node;
-    if (!pf_grow(chrome->timeline.allocator, &chrome->path, &chrome->path_room, (size_t)chrome->depths[node] + 1,
+    if (!pf_grow(chrome->timeline.allocator, &chrome->path, &chrome->path_capacity, (size_t)chrome->depths[node] + 1,
                  sizeof(*chrome->path)))
         return false;
     for (; node; node = chrome->timeline.tree.nodes[node].parent)
@@ -476,7 +476,7 @@ static bool add_run(struct chrome *chrome, uint32_t index, size_t at)
     const struct run run = {thread->switches[at].time, end_of_state(thread, at), index, thread->switches[at].cpu};
     if (!thread->switches[at].in || run.cpu < 0)
         return true;
-    if (!pf_grow(chrome->timeline.allocator, &chrome->runs, &chrome->run_room, chrome->run_count + 1,
+    if (!pf_grow(chrome->timeline.allocator, &chrome->runs, &chrome->run_capacity, chrome->run_count + 1,
                  sizeof(*chrome->runs)))
         return false;
     chrome->runs[chrome->run_count++] = run;
@@ -553,20 +553,20 @@ static uint64_t quantum_of(const struct chrome *chrome)
     return timeline->samples ? pf_max(quantum_ns, (timeline->last - timeline->first) / quanta + 1) : quantum_ns;
 }
 
-static bool count_row(struct chrome *chrome, struct pf_pairs *places, const struct pf_timeline_row *row)
+static bool count_row(struct chrome *chrome, struct pf_pairs *positions, const struct pf_timeline_row *row)
 {
     const uint64_t quantum = quantum_of(chrome), piece = (row->time - chrome->timeline.first) / quantum;
-    uint32_t place;
+    uint32_t position;
     if (row->cpu < 0)
         return true;
-    if (pf_pairs_get(places, piece, (uint32_t)row->cpu, &place)) {
-        chrome->rates[place].value++;
+    if (pf_pairs_get(positions, piece, (uint32_t)row->cpu, &position)) {
+        chrome->rates[position].value++;
         return true;
     }
     if (chrome->rate_count >= UINT32_MAX - 1 ||
-        !pf_grow(chrome->timeline.allocator, &chrome->rates, &chrome->rate_room, chrome->rate_count + 1,
+        !pf_grow(chrome->timeline.allocator, &chrome->rates, &chrome->rate_capacity, chrome->rate_count + 1,
                  sizeof(*chrome->rates)) ||
-        !pf_pairs_put(places, piece, (uint32_t)row->cpu, (uint32_t)chrome->rate_count))
+        !pf_pairs_put(positions, piece, (uint32_t)row->cpu, (uint32_t)chrome->rate_count))
         return false;
     chrome->rates[chrome->rate_count++] =
         (struct rate){.time = chrome->timeline.first + piece * quantum, .value = 1, .cpu = row->cpu};
@@ -574,19 +574,19 @@ static bool count_row(struct chrome *chrome, struct pf_pairs *places, const stru
 }
 
 /* Behind a piece of time with samples comes one without. */
-static bool end_rates(struct chrome *chrome, const struct pf_pairs *places)
+static bool end_rates(struct chrome *chrome, const struct pf_pairs *positions)
 {
     const uint64_t quantum = quantum_of(chrome);
     const size_t count = chrome->rate_count;
-    uint32_t place;
+    uint32_t position;
     for (size_t i = 0; i < count; i++) {
         const struct rate rate = chrome->rates[i];
         const uint64_t next = (rate.time - chrome->timeline.first) / quantum + 1;
         uint64_t end;
         chrome->rates[i].value = (uint64_t)((double)rate.value * 1e9 / (double)quantum + 0.5);
-        if (pf_pairs_get(places, next, (uint32_t)rate.cpu, &place) || !pf_add(rate.time, quantum, &end))
+        if (pf_pairs_get(positions, next, (uint32_t)rate.cpu, &position) || !pf_add(rate.time, quantum, &end))
             continue;
-        if (!pf_grow(chrome->timeline.allocator, &chrome->rates, &chrome->rate_room, chrome->rate_count + 1,
+        if (!pf_grow(chrome->timeline.allocator, &chrome->rates, &chrome->rate_capacity, chrome->rate_count + 1,
                      sizeof(*chrome->rates)))
             return false;
         chrome->rates[chrome->rate_count++] = (struct rate){.time = end, .cpu = rate.cpu};
@@ -605,14 +605,14 @@ static int compare_rates(const void *a, const void *b)
 static bool make_rates(struct chrome *chrome)
 {
     const struct pf_timeline *timeline = &chrome->timeline;
-    struct pf_pairs places;
+    struct pf_pairs positions;
     bool fine = true;
-    pf_pairs_open(&places, timeline->allocator);
+    pf_pairs_open(&positions, timeline->allocator);
     for (size_t i = 0; fine && i < timeline->series_count; i++)
         for (size_t row = 0; fine && row < timeline->series[i].count; row++)
-            fine = count_row(chrome, &places, &timeline->series[i].rows[row]);
-    fine = fine && end_rates(chrome, &places);
-    pf_pairs_close(&places);
+            fine = count_row(chrome, &positions, &timeline->series[i].rows[row]);
+    fine = fine && end_rates(chrome, &positions);
+    pf_pairs_close(&positions);
     if (chrome->rate_count)
         qsort(chrome->rates, chrome->rate_count, sizeof(*chrome->rates), compare_rates);
     return fine;
@@ -695,7 +695,7 @@ static const struct {
 
 static bool add_source(struct chrome *chrome, uint8_t kind, uint32_t index)
 {
-    if (!pf_grow(chrome->timeline.allocator, &chrome->sources, &chrome->source_room, chrome->source_count + 1,
+    if (!pf_grow(chrome->timeline.allocator, &chrome->sources, &chrome->source_capacity, chrome->source_count + 1,
                  sizeof(*chrome->sources)))
         return false;
     chrome->sources[chrome->source_count++] = (struct source){.kind = kind, .order = OTHER, .index = index};
@@ -815,7 +815,7 @@ static bool name_processes(struct chrome *chrome)
         if (!is_shown(thread) || pf_map_get(&seen, (uint32_t)thread->pid, &known))
             continue;
         const uint64_t main = (uint64_t)(uint32_t)thread->pid << 32 | (uint32_t)thread->pid;
-        const bool has_main = pf_map_get(&timeline->places, main, &known);
+        const bool has_main = pf_map_get(&timeline->positions, main, &known);
         fine = pf_map_put(&seen, (uint32_t)thread->pid, i);
         put_track_name(chrome, (struct where){thread->pid, thread->pid}, "process_name",
                        text_of(chrome, name_of(has_main ? &timeline->threads[known] : thread), NULL, chrome->name));
@@ -891,27 +891,27 @@ static void put_facts(struct chrome *chrome)
 }
 
 /* All recordings: each has processes of its own. */
-struct whole {
+struct document {
     struct chrome *parts;
     size_t count;
 };
 
-static void put_head(const struct whole *whole)
+static void put_head(const struct document *document)
 {
-    struct chrome *first = whole->parts;
+    struct chrome *first = document->parts;
     pf_put_format(first->out,
                   "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"creator\":\"perfile %s\","
                   "\"slices\":\"stacks are known at samples: slices reach back to the sample before\",",
                   perfile_version());
-    if (whole->count == 1)
+    if (document->count == 1)
         put_facts(first);
-    put(first, whole->count > 1 ? "\"recordings\":[" : "");
-    for (size_t i = 0; whole->count > 1 && i < whole->count; i++) {
+    put(first, document->count > 1 ? "\"recordings\":[" : "");
+    for (size_t i = 0; document->count > 1 && i < document->count; i++) {
         put(first, i ? ",{" : "{");
-        put_facts(&whole->parts[i]);
+        put_facts(&document->parts[i]);
         put(first, "}");
     }
-    put(first, whole->count > 1 ? "]},\"traceEvents\":[" : "},\"traceEvents\":[");
+    put(first, document->count > 1 ? "]},\"traceEvents\":[" : "},\"traceEvents\":[");
 }
 
 static bool make_depths(struct chrome *chrome)
@@ -928,9 +928,9 @@ static bool make_part(void *part)
     struct chrome *chrome = part;
     const struct pf_timeline *timeline = &chrome->timeline;
     pf_heap_open(&chrome->heap, timeline->allocator);
-    chrome->slices_room = timeline->series_count;
-    chrome->slices = pf_new(timeline->allocator, (chrome->slices_room + 1) * sizeof(*chrome->slices));
-    chrome->further = pf_new(timeline->allocator, chrome->slices_room + 1);
+    chrome->slices_capacity = timeline->series_count;
+    chrome->slices = pf_new(timeline->allocator, (chrome->slices_capacity + 1) * sizeof(*chrome->slices));
+    chrome->further = pf_new(timeline->allocator, chrome->slices_capacity + 1);
     if (chrome->further)
         find_further(chrome);
     return chrome->slices && chrome->further && pf_text_open(&chrome->scratch, timeline->allocator, NULL, NULL) == 0 &&
@@ -951,22 +951,22 @@ static bool put_part(struct chrome *chrome)
 
 static bool put_parts(void *parts, size_t count, uint64_t wall, const struct perfile_output_options *options)
 {
-    const struct whole whole = {parts, count};
+    const struct document document = {parts, count};
     bool fine = true;
     (void)wall;
     for (size_t i = 0; i < count; i++) /* nothing in it has a time */
-        if (whole.parts[i].timeline.first == UINT64_MAX)
-            whole.parts[i].timeline.start = 0;
-    put_head(&whole);
+        if (document.parts[i].timeline.first == UINT64_MAX)
+            document.parts[i].timeline.start = 0;
+    put_head(&document);
     for (size_t i = 0; fine && i < count; i++) {
-        whole.parts[i].comma = i;
-        fine = put_part(&whole.parts[i]);
+        document.parts[i].comma = i;
+        fine = put_part(&document.parts[i]);
     }
-    put(whole.parts, "\n]}\n");
+    put(document.parts, "\n]}\n");
     if (fine)
-        pf_export_tell(options,
-                       "chrome has no room for weights, lines and build ids; when functions began and ended is "
-                       "guessed from the samples");
+        pf_export_notify(options,
+                         "chrome has no room for weights, lines and build ids; when functions began and ended is "
+                         "guessed from the samples");
     return fine;
 }
 
@@ -983,15 +983,15 @@ static void close_part(void *part)
     struct chrome *chrome = part;
     const struct pf_timeline *timeline = &chrome->timeline;
     const struct perfile_allocator *allocator = timeline->allocator;
-    for (size_t i = 0; chrome->slices && i < chrome->slices_room; i++)
+    for (size_t i = 0; chrome->slices && i < chrome->slices_capacity; i++)
         pf_free(allocator, chrome->slices[i], timeline->series[i].count * sizeof(**chrome->slices));
-    pf_free(allocator, chrome->slices, (chrome->slices_room + 1) * sizeof(*chrome->slices));
-    pf_free(allocator, chrome->further, chrome->slices_room + 1);
-    pf_free(allocator, chrome->path, chrome->path_room * sizeof(*chrome->path));
+    pf_free(allocator, chrome->slices, (chrome->slices_capacity + 1) * sizeof(*chrome->slices));
+    pf_free(allocator, chrome->further, chrome->slices_capacity + 1);
+    pf_free(allocator, chrome->path, chrome->path_capacity * sizeof(*chrome->path));
     pf_free(allocator, chrome->depths, timeline->tree.count * sizeof(*chrome->depths));
-    pf_free(allocator, chrome->runs, chrome->run_room * sizeof(*chrome->runs));
-    pf_free(allocator, chrome->rates, chrome->rate_room * sizeof(*chrome->rates));
-    pf_free(allocator, chrome->sources, chrome->source_room * sizeof(*chrome->sources));
+    pf_free(allocator, chrome->runs, chrome->run_capacity * sizeof(*chrome->runs));
+    pf_free(allocator, chrome->rates, chrome->rate_capacity * sizeof(*chrome->rates));
+    pf_free(allocator, chrome->sources, chrome->source_capacity * sizeof(*chrome->sources));
     pf_heap_close(&chrome->heap);
     if (chrome->scratch.allocator)
         pf_text_close(&chrome->scratch);
@@ -1008,9 +1008,9 @@ static int write_chrome(struct perfile_reader *reader, const struct perfile_outp
         .put = put_parts,
         .close = close_part,
     };
-    if (options->more_count >= MOST_RECORDINGS)
+    if (options->more_count >= MAX_RECORDINGS)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "chrome", "at most %d recordings have room",
-                       MOST_RECORDINGS);
+                       MAX_RECORDINGS);
     return pf_timelines_write(&format, reader, options, out, error);
 }
 
@@ -1018,5 +1018,5 @@ const struct pf_output pf_output_export_chrome = {
     .info = {"export", "chrome", "trace events, a timeline: Perfetto, chrome://tracing, speedscope"},
     .write = write_chrome,
     .merges = true,
-    .tells = true,
+    .reports_omissions = true,
 };

@@ -133,19 +133,19 @@ uint32_t pf_export_main_event(const struct perfile_profile *profile)
     return found != PERFILE_NO_ID || perfile_profile_event_count(profile) == 0 ? found : 0;
 }
 
-bool pf_export_tell_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,
-                          const struct perfile_profile *profile)
+bool pf_export_notify_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,
+                            const struct perfile_profile *profile)
 {
     char note[PF_NOTE_BYTES];
     struct perfile_losses losses = PERFILE_LOSSES_INIT;
     if (perfile_profile_losses(profile, &losses) < 0 || losses.samples)
         return false;
     if (pf_note_no_samples(reader, losses.filtered, note))
-        pf_export_tell(options, "%s", note);
+        pf_export_notify(options, "%s", note);
     return true;
 }
 
-void pf_export_tell(const struct perfile_output_options *options, const char *format, ...)
+void pf_export_notify(const struct perfile_output_options *options, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -171,8 +171,8 @@ static bool is_counted_elsewhere(const struct perfile_profile *profile, const st
     return leaf.function != frame.function;
 }
 
-void pf_export_tell_elsewhere(const struct perfile_output_options *options, const struct perfile_profile *profile,
-                              const char *format)
+void pf_export_notify_elsewhere(const struct perfile_output_options *options, const struct perfile_profile *profile,
+                                const char *format)
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
     uint64_t samples = 0;
@@ -181,9 +181,9 @@ void pf_export_tell_elsewhere(const struct perfile_output_options *options, cons
         samples += is_counted_elsewhere(profile, &row) ? row.values[0] : 0;
     }
     if (samples)
-        pf_export_tell(options,
-                       "%" PRIu64
-                       " samples have a callchain that does not begin where they were taken: %s has them at its "
-                       "first function, reports at the one that was interrupted",
-                       samples, format);
+        pf_export_notify(options,
+                         "%" PRIu64
+                         " samples have a callchain that does not begin where they were taken: %s has them at its "
+                         "first function, reports at the one that was interrupted",
+                         samples, format);
 }

@@ -2,7 +2,7 @@
 /*
  * Profiles for other programs: one file for each format, with its `const struct pf_output pf_output_export_<format>` and a
  * line in outputs.def. All are made from <perfile/profile.h> (what is added up, or one sample after the other) or from
- * tables. What a format has no room for is told with pf_export_tell.
+ * tables. What a format has no room for is told with pf_export_notify.
  */
 #ifndef PF_OUTPUT_EXPORT_EXPORT_H
 #define PF_OUTPUT_EXPORT_EXPORT_H
@@ -33,15 +33,15 @@ struct perfile_profile_options pf_export_wishes(const struct perfile_output_opti
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
                      struct perfile_stream **stream, struct perfile_error *error);
 /* Says how many samples are not where reports have them, if there are any: `format` goes by callchains alone. */
-void pf_export_tell_elsewhere(const struct perfile_output_options *options, const struct perfile_profile *profile,
-                              const char *format);
+void pf_export_notify_elsewhere(const struct perfile_output_options *options, const struct perfile_profile *profile,
+                                const char *format);
 /* The event with the most samples; PERFILE_NO_ID: there is none. */
 uint32_t pf_export_main_event(const struct perfile_profile *profile);
 /* A sentence for the user, without a line end. */
-void pf_export_tell(const struct perfile_output_options *options, const char *format, ...)
+void pf_export_notify(const struct perfile_output_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Tells why there is nothing to export. False: there is something. */
-bool pf_export_tell_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,
-                          const struct perfile_profile *profile);
+bool pf_export_notify_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,
+                            const struct perfile_profile *profile);
 
 #endif

@@ -71,7 +71,7 @@ static uint32_t use(struct pf_firefox *firefox, unsigned which, uint32_t number)
     struct pf_firefox_numbering *numbering = &firefox->numberings[which];
     if (numbering->numbers[number])
         return numbering->numbers[number] - 1;
-    if (!pf_grow(firefox->timeline.allocator, &numbering->used, &numbering->room, numbering->count + 1,
+    if (!pf_grow(firefox->timeline.allocator, &numbering->used, &numbering->capacity, numbering->count + 1,
                  sizeof(*numbering->used))) {
         firefox->failed = true;
         return 0;
@@ -95,7 +95,7 @@ uint32_t pf_firefox_use_text(struct pf_firefox *firefox, const char *text)
     return use(firefox, PF_FIREFOX_TEXTS, number);
 }
 
-static void forget(struct pf_firefox *firefox)
+static void discard(struct pf_firefox *firefox)
 {
     for (unsigned i = 0; i < PF_FIREFOX_NUMBERINGS; i++) {
         struct pf_firefox_numbering *numbering = &firefox->numberings[i];
@@ -128,7 +128,7 @@ static void close_numberings(struct pf_firefox *firefox)
     for (unsigned i = 0; i < PF_FIREFOX_NUMBERINGS; i++) {
         struct pf_firefox_numbering *numbering = &firefox->numberings[i];
         pf_free(allocator, numbering->numbers, numbering->size * sizeof(*numbering->numbers));
-        pf_free(allocator, numbering->used, numbering->room * sizeof(*numbering->used));
+        pf_free(allocator, numbering->used, numbering->capacity * sizeof(*numbering->used));
     }
 }
 
@@ -511,13 +511,13 @@ static const struct pf_timeline_thread *process_of(const struct pf_firefox *fire
                                                    const struct pf_timeline_thread *thread)
 {
     const struct pf_timeline *timeline = &firefox->timeline;
-    uint64_t place;
+    uint64_t position;
     if (thread->pid == thread->tid)
         return thread;
-    if (!pf_map_get(&timeline->places, (uint64_t)(uint32_t)thread->pid << 32 | (uint32_t)thread->pid, &place) ||
-        timeline->threads[place].pid_turn != thread->pid_turn)
+    if (!pf_map_get(&timeline->positions, (uint64_t)(uint32_t)thread->pid << 32 | (uint32_t)thread->pid, &position) ||
+        timeline->threads[position].pid_turn != thread->pid_turn)
         return NULL;
-    return &timeline->threads[place];
+    return &timeline->threads[position];
 }
 
 static void put_span(struct pf_firefox *firefox, const char *from, const char *to,
@@ -551,7 +551,7 @@ static void put_thread(struct pf_firefox *firefox, const struct pf_firefox_track
     const struct pf_timeline_thread *thread = track->thread, *process = process_of(firefox, thread);
     char pid[16];
     snprintf(pid, sizeof(pid), "%d", (int)thread->pid);
-    forget(firefox);
+    discard(firefox);
     use_stacks(firefox, track);
     pf_firefox_put(firefox, "{\"processType\":\"default\",\"name\":");
     put_thread_name(firefox, track);
@@ -576,7 +576,7 @@ static void put_recording_thread(struct pf_firefox *firefox)
 {
     const struct pf_timeline *timeline = &firefox->timeline;
     const struct pf_firefox_track nothing = {0};
-    forget(firefox);
+    discard(firefox);
     pf_firefox_put(firefox, "{\"processType\":\"default\",\"name\":\"recording\",\"processName\":");
     put_process_name(firefox, "recording");
     pf_firefox_put(firefox, ",\"isMainThread\":true,\"pid\":");
@@ -624,7 +624,7 @@ static int compare_tracks(const void *a, const void *b)
 
 static bool add_track(struct pf_firefox *firefox, const struct pf_firefox_track *track)
 {
-    if (!pf_grow(firefox->timeline.allocator, &firefox->tracks, &firefox->track_room, firefox->track_count + 1,
+    if (!pf_grow(firefox->timeline.allocator, &firefox->tracks, &firefox->track_capacity, firefox->track_count + 1,
                  sizeof(*firefox->tracks)))
         return false;
     firefox->tracks[firefox->track_count++] = *track;
@@ -755,42 +755,42 @@ static void put_extras(struct pf_firefox *firefox)
 }
 
 /* All recordings: each has processes of its own. */
-struct whole {
+struct document {
     struct pf_firefox *parts;
     size_t count;
     uint64_t start; /* wall-clock time, ns; 0: not known */
 };
 
 /* What the profile is of: the thread with the most samples. */
-static const char *product_of(const struct whole *whole)
+static const char *product_of(const struct document *document)
 {
     const char *product = NULL;
-    size_t most = 0;
-    for (size_t k = 0; k < whole->count; k++)
-        for (size_t i = 0; i < whole->parts[k].track_count; i++) {
-            const struct pf_firefox_track *track = &whole->parts[k].tracks[i];
-            if (!track->series || track->series->count <= most || !track->thread->comm)
+    size_t max = 0;
+    for (size_t k = 0; k < document->count; k++)
+        for (size_t i = 0; i < document->parts[k].track_count; i++) {
+            const struct pf_firefox_track *track = &document->parts[k].tracks[i];
+            if (!track->series || track->series->count <= max || !track->thread->comm)
                 continue;
-            most = track->series->count;
+            max = track->series->count;
             product = track->thread->comm;
         }
     return product ? product : "recording";
 }
 
-static void put_meta(const struct whole *whole)
+static void put_meta(const struct document *document)
 {
-    struct pf_firefox *firefox = whole->parts; /* of several machines the first */
+    struct pf_firefox *firefox = document->parts; /* of several machines the first */
     pf_put_format(firefox->out,
                   "{\"meta\":{\"version\":24,\"preprocessedProfileVersion\":%d,\"symbolicated\":true,"
                   "\"importedFrom\":\"perf.data by perfile %s\",\"interval\":",
                   VERSION, perfile_version());
     put_ms(firefox, interval_of(firefox));
-    if (whole->start) {
+    if (document->start) {
         pf_firefox_put(firefox, ",\"startTime\":");
-        put_ms(firefox, whole->start);
+        put_ms(firefox, document->start);
     }
     pf_firefox_put(firefox, ",\"product\":");
-    pf_firefox_put_text(firefox, product_of(whole));
+    pf_firefox_put_text(firefox, product_of(document));
     pf_firefox_put(firefox, ",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"platform\":\"Linux\"");
     put_fact(firefox, "oscpu", PERFILE_FEATURE_OSRELEASE);
     put_fact(firefox, "abi", PERFILE_FEATURE_ARCH);
@@ -804,11 +804,11 @@ static void put_meta(const struct whole *whole)
                             "{\"name\":\"JIT\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}]"
                             ",\"markerSchema\":[");
     pf_firefox_put_schemas(firefox);
-    for (size_t i = 0; i < whole->count; i++)
-        pf_firefox_put_trace_schemas(&whole->parts[i]);
+    for (size_t i = 0; i < document->count; i++)
+        pf_firefox_put_trace_schemas(&document->parts[i]);
     pf_firefox_put(firefox, "],\"extra\":[");
-    for (size_t i = 0; i < whole->count; i++)
-        put_extras(&whole->parts[i]);
+    for (size_t i = 0; i < document->count; i++)
+        put_extras(&document->parts[i]);
     pf_firefox_put(firefox, "]}");
 }
 
@@ -822,7 +822,7 @@ static void count_events(struct pf_firefox *firefox)
 }
 
 /* What the recording has, but the format has no room for. */
-static void tell(const struct whole *whole, const struct perfile_output_options *options)
+static void report_notes(const struct document *document, const struct perfile_output_options *options)
 {
     static const struct {
         uint64_t parts;
@@ -836,8 +836,8 @@ static void tell(const struct whole *whole, const struct perfile_output_options 
     char text[160] = "";
     uint64_t parts = 0;
     bool untimed = false;
-    for (size_t k = 0; k < whole->count; k++) {
-        const struct pf_timeline *timeline = &whole->parts[k].timeline;
+    for (size_t k = 0; k < document->count; k++) {
+        const struct pf_timeline *timeline = &document->parts[k].timeline;
         untimed |= timeline->untimed;
         for (size_t i = 0; i < timeline->series_count; i++)
             parts |= timeline->series[i].event->attr->sample_type;
@@ -846,9 +846,9 @@ static void tell(const struct whole *whole, const struct perfile_output_options 
         if (parts & losses[i].parts)
             snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? ", " : "", losses[i].name);
     if (untimed)
-        pf_export_tell(options, "firefox: samples without a time stand 1 ms apart");
+        pf_export_notify(options, "firefox: samples without a time stand 1 ms apart");
     if (*text)
-        pf_export_tell(options, "firefox has no room for %s", text);
+        pf_export_notify(options, "firefox has no room for %s", text);
 }
 
 static bool make_part(void *part)
@@ -859,17 +859,17 @@ static bool make_part(void *part)
            make_tracks(firefox) && pf_text_open(&firefox->scratch, firefox->timeline.allocator, NULL, NULL) == 0;
 }
 
-static void put_whole(const struct whole *whole)
+static void put_document(const struct document *document)
 {
-    struct pf_firefox *first = whole->parts;
+    struct pf_firefox *first = document->parts;
     size_t threads = 0;
-    put_meta(whole);
+    put_meta(document);
     pf_firefox_put(first, ",\"libs\":[");
-    for (size_t i = 0; i < whole->count; i++)
-        put_libraries(&whole->parts[i]);
+    for (size_t i = 0; i < document->count; i++)
+        put_libraries(&document->parts[i]);
     pf_firefox_put(first, "],\"pages\":[],\"counters\":[],\"threads\":[");
-    for (size_t i = 0; i < whole->count; i++)
-        threads = put_threads(&whole->parts[i], threads);
+    for (size_t i = 0; i < document->count; i++)
+        threads = put_threads(&document->parts[i], threads);
     pf_firefox_put(first, "]}\n");
 }
 
@@ -885,12 +885,12 @@ static void begin_part(void *part, struct pf_text *out, unsigned number, const c
 
 static bool put_parts(void *parts, size_t count, uint64_t wall, const struct perfile_output_options *options)
 {
-    const struct whole whole = {.parts = parts, .count = count, .start = wall};
-    put_whole(&whole);
+    const struct document document = {.parts = parts, .count = count, .start = wall};
+    put_document(&document);
     for (size_t i = 0; i < count; i++)
-        if (whole.parts[i].failed || whole.parts[i].scratch.failed)
+        if (document.parts[i].failed || document.parts[i].scratch.failed)
             return false;
-    tell(&whole, options);
+    report_notes(&document, options);
     return true;
 }
 
@@ -901,7 +901,7 @@ static void close_part(void *part)
     if (firefox->scratch.allocator)
         pf_text_close(&firefox->scratch);
     close_numberings(firefox);
-    pf_free(allocator, firefox->tracks, firefox->track_room * sizeof(*firefox->tracks));
+    pf_free(allocator, firefox->tracks, firefox->track_capacity * sizeof(*firefox->tracks));
     if (firefox->tables.allocator)
         pf_firefox_tables_close(&firefox->tables);
     pf_timeline_close(&firefox->timeline);
@@ -925,5 +925,5 @@ const struct pf_output pf_output_export_firefox = {
     .info = {"export", "firefox", "the Firefox Profiler: threads, stacks, lines and markers over time"},
     .write = write_firefox,
     .merges = true,
-    .tells = true,
+    .reports_omissions = true,
 };

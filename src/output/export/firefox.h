@@ -44,19 +44,19 @@ struct pf_firefox_tables {
     struct pf_timeline *timeline;
     struct pf_map texts_of;
     const char **texts;
-    size_t text_count, text_room;
+    size_t text_count, text_capacity;
     uint32_t *frame_of; /* by node of the tree */
     size_t node_count;
     struct pf_firefox_frame *frames;
-    size_t frame_count, frame_room;
+    size_t frame_count, frame_capacity;
     struct pf_firefox_function *functions;
-    size_t function_count, function_room;
+    size_t function_count, function_capacity;
     struct pf_firefox_symbol *symbols;
-    size_t symbol_count, symbol_room;
+    size_t symbol_count, symbol_capacity;
     uint32_t *libraries; /* modules */
-    size_t library_count, library_room;
+    size_t library_count, library_capacity;
     uint64_t *bases; /* by library: the address of its first byte, as its symbols count */
-    size_t base_room;
+    size_t base_capacity;
     uint32_t *files;       /* by frame of the profile: the file of a function ... */
     uint32_t *start_lines; /* ... and the line where it begins there; 0: not known */
     struct pf_pairs frames_of, functions_of, symbols_of;
@@ -77,7 +77,7 @@ struct pf_firefox_numbering {
     uint32_t *numbers; /* plus one; 0: not used */
     size_t size;
     uint32_t *used;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 enum {
@@ -105,7 +105,7 @@ struct pf_firefox {
     struct pf_text scratch;
     struct pf_firefox_numbering numberings[PF_FIREFOX_NUMBERINGS];
     struct pf_firefox_track *tracks;
-    size_t track_count, track_room;
+    size_t track_count, track_capacity;
     size_t event_count;  /* that have samples */
     const char *name;    /* of the recording, one of several; NULL: the only one */
     unsigned number;     /* so many recordings are before it */

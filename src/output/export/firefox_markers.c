@@ -58,7 +58,7 @@ static const char *name_of_marker(const struct marker *marker)
 }
 
 /* The format's own members. */
-static bool is_taken(const char *name)
+static bool is_used(const char *name)
 {
     return strcmp(name, "type") == 0 || strcmp(name, "cause") == 0;
 }
@@ -68,7 +68,7 @@ static void put_field_key(struct pf_firefox *firefox, const char *name)
     struct pf_text *scratch = &firefox->scratch;
     scratch->used = 0;
     pf_put_string(scratch, name);
-    if (is_taken(name))
+    if (is_used(name))
         pf_put_char(scratch, '_');
     pf_put_json_string(firefox->out, scratch->data, scratch->used);
 }
@@ -248,7 +248,7 @@ static void put_trace_label(struct pf_firefox *firefox, const struct perfile_tra
         pf_firefox_put(firefox, name);
         pf_firefox_put(firefox, "={marker.data.");
         pf_firefox_put(firefox, name);
-        pf_firefox_put(firefox, is_taken(name) ? "_}" : "}");
+        pf_firefox_put(firefox, is_used(name) ? "_}" : "}");
     }
     pf_firefox_put(firefox, "\"");
 }

@@ -17,13 +17,13 @@ uint32_t pf_firefox_text(struct pf_firefox_tables *tables, const char *text)
     uint64_t known;
     if (pf_map_get(&tables->texts_of, hash, &known) && strcmp(tables->texts[known], text) == 0)
         return (uint32_t)known;
-    const size_t place = tables->text_count;
-    if (place >= PF_FIREFOX_NONE ||
-        !pf_grow(tables->allocator, &tables->texts, &tables->text_room, place + 1, sizeof(*tables->texts)) ||
-        !pf_map_put(&tables->texts_of, hash, place))
+    const size_t position = tables->text_count;
+    if (position >= PF_FIREFOX_NONE ||
+        !pf_grow(tables->allocator, &tables->texts, &tables->text_capacity, position + 1, sizeof(*tables->texts)) ||
+        !pf_map_put(&tables->texts_of, hash, position))
         return PF_FIREFOX_NONE;
     tables->texts[tables->text_count++] = text;
-    return (uint32_t)place;
+    return (uint32_t)position;
 }
 
 /* ---- libraries --------------------------------------------------------------------------------------------------- */
@@ -48,15 +48,16 @@ static uint32_t number_library(struct pf_firefox_tables *tables, uint32_t module
     uint64_t known;
     if (pf_map_get(&tables->libraries_of, module, &known))
         return (uint32_t)known;
-    const size_t place = tables->library_count;
-    if (!pf_grow(tables->allocator, &tables->libraries, &tables->library_room, place + 1, sizeof(*tables->libraries)) ||
-        !pf_grow(tables->allocator, &tables->bases, &tables->base_room, place + 1, sizeof(*tables->bases)) ||
-        !pf_map_put(&tables->libraries_of, module, place))
+    const size_t position = tables->library_count;
+    if (!pf_grow(tables->allocator, &tables->libraries, &tables->library_capacity, position + 1,
+                 sizeof(*tables->libraries)) ||
+        !pf_grow(tables->allocator, &tables->bases, &tables->base_capacity, position + 1, sizeof(*tables->bases)) ||
+        !pf_map_put(&tables->libraries_of, module, position))
         return PF_FIREFOX_NONE;
-    tables->libraries[place] = module;
-    tables->bases[place] = base_of(pf_symbols_module(pf_profile_symbols(tables->timeline->profile), module));
+    tables->libraries[position] = module;
+    tables->bases[position] = base_of(pf_symbols_module(pf_profile_symbols(tables->timeline->profile), module));
     tables->library_count++;
-    return (uint32_t)place;
+    return (uint32_t)position;
 }
 
 static uint64_t address_in(const struct pf_firefox_tables *tables, uint32_t library, uint64_t address)
@@ -84,14 +85,14 @@ static bool number_symbol(struct pf_firefox_tables *tables, const struct pf_fram
                                            .address = address_in(tables, function->library, symbol->start),
                                            .bytes =
                                                symbol->flags & PF_SYMBOL_GUESSED_END ? 0 : symbol->end - symbol->start};
-    const size_t place = tables->symbol_count;
+    const size_t position = tables->symbol_count;
     if (made.address == UINT64_MAX)
         return true;
-    if (!pf_grow(tables->allocator, &tables->symbols, &tables->symbol_room, place + 1, sizeof(made)) ||
-        !pf_pairs_put(&tables->symbols_of, info->module, info->symbol, (uint32_t)place))
+    if (!pf_grow(tables->allocator, &tables->symbols, &tables->symbol_capacity, position + 1, sizeof(made)) ||
+        !pf_pairs_put(&tables->symbols_of, info->module, info->symbol, (uint32_t)position))
         return false;
     tables->symbols[tables->symbol_count++] = made;
-    *number = (uint32_t)place;
+    *number = (uint32_t)position;
     return true;
 }
 
@@ -124,16 +125,16 @@ static uint32_t number_function(struct pf_firefox_tables *tables, uint32_t frame
     struct pf_firefox_function made = {.file = file, .library = PF_FIREFOX_NONE};
     if (file == tables->files[info->function])
         made.start_line = tables->start_lines[info->function];
-    const size_t place = tables->function_count;
+    const size_t position = tables->function_count;
     made.name = number_name(tables, info);
     if (info->module != PF_NO_SYMBOL)
         made.library = number_library(tables, info->module);
     if (made.name == PF_FIREFOX_NONE || (info->module != PF_NO_SYMBOL && made.library == PF_FIREFOX_NONE) ||
-        !pf_grow(tables->allocator, &tables->functions, &tables->function_room, place + 1, sizeof(made)) ||
-        !pf_pairs_put(&tables->functions_of, info->function, file, (uint32_t)place))
+        !pf_grow(tables->allocator, &tables->functions, &tables->function_capacity, position + 1, sizeof(made)) ||
+        !pf_pairs_put(&tables->functions_of, info->function, file, (uint32_t)position))
         return PF_FIREFOX_NONE;
     tables->functions[tables->function_count++] = made;
-    return (uint32_t)place;
+    return (uint32_t)position;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
@@ -170,12 +171,12 @@ static uint32_t number_frame(struct pf_firefox_tables *tables, uint32_t frame, u
         made.symbol = tables->frames[above].symbol;
         made.address = tables->frames[above].address;
     }
-    const size_t place = tables->frame_count;
-    if (!pf_grow(tables->allocator, &tables->frames, &tables->frame_room, place + 1, sizeof(made)) ||
-        !pf_pairs_put(&tables->frames_of, frame, depth, (uint32_t)place))
+    const size_t position = tables->frame_count;
+    if (!pf_grow(tables->allocator, &tables->frames, &tables->frame_capacity, position + 1, sizeof(made)) ||
+        !pf_pairs_put(&tables->frames_of, frame, depth, (uint32_t)position))
         return PF_FIREFOX_NONE;
     tables->frames[tables->frame_count++] = made;
-    return (uint32_t)place;
+    return (uint32_t)position;
 }
 
 /* The file that each function begins in; where that is not known, the first that it is said to be in. */
@@ -241,12 +242,12 @@ void pf_firefox_tables_close(struct pf_firefox_tables *tables)
     pf_pairs_close(&tables->functions_of);
     pf_pairs_close(&tables->symbols_of);
     pf_arena_close(&tables->arena);
-    pf_free(allocator, tables->texts, tables->text_room * sizeof(*tables->texts));
-    pf_free(allocator, tables->frames, tables->frame_room * sizeof(*tables->frames));
-    pf_free(allocator, tables->functions, tables->function_room * sizeof(*tables->functions));
-    pf_free(allocator, tables->symbols, tables->symbol_room * sizeof(*tables->symbols));
-    pf_free(allocator, tables->libraries, tables->library_room * sizeof(*tables->libraries));
-    pf_free(allocator, tables->bases, tables->base_room * sizeof(*tables->bases));
+    pf_free(allocator, tables->texts, tables->text_capacity * sizeof(*tables->texts));
+    pf_free(allocator, tables->frames, tables->frame_capacity * sizeof(*tables->frames));
+    pf_free(allocator, tables->functions, tables->function_capacity * sizeof(*tables->functions));
+    pf_free(allocator, tables->symbols, tables->symbol_capacity * sizeof(*tables->symbols));
+    pf_free(allocator, tables->libraries, tables->library_capacity * sizeof(*tables->libraries));
+    pf_free(allocator, tables->bases, tables->base_capacity * sizeof(*tables->bases));
     pf_free(allocator, tables->frame_of, tables->node_count * sizeof(*tables->frame_of));
     pf_free(allocator, tables->start_lines,
             (pf_profile_frame_count(tables->timeline->profile) + 1) * sizeof(*tables->start_lines));

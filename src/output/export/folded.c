@@ -7,11 +7,11 @@
 #include "base/pairs.h"
 #include "output/flame/recording.h"
 
-static void tell_others(const struct perfile_output_options *options, const char *event, size_t others)
+static void report_others(const struct perfile_output_options *options, const char *event, size_t others)
 {
     if (others)
-        pf_export_tell(options, "folded: the stacks of %s; there is no room for those of %zu other event%s", event,
-                       others, others == 1 ? "" : "s");
+        pf_export_notify(options, "folded: the stacks of %s; there is no room for those of %zu other event%s", event,
+                         others, others == 1 ? "" : "s");
 }
 
 /* ---- one recording ----------------------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static int write_recording(struct perfile_reader *reader, const struct perfile_o
         result = pf_flame_recording_event(&recording, NULL, &event, error);
     if (result == 0) {
         const struct pf_folded_options how = {.means = {options->threads, &recording.stacks[event].tree}};
-        tell_others(options, recording.events[event].name, recording.stacks_count - 1);
+        report_others(options, recording.events[event].name, recording.stacks_count - 1);
         result = pf_flame_folded(&recording.set, event, &how, out);
     }
     pf_flame_recording_close(&recording);
@@ -43,15 +43,15 @@ struct folding {
     char event_name[PF_EVENT_NAME_BYTES];
     struct pf_tree tree;
     struct pf_flame_frame *frames; /* those of the profile, and behind them the threads */
-    size_t frame_count, frame_room;
+    size_t frame_count, frame_capacity;
     struct pf_pairs comms; /* the name of a thread to its frame */
     uint32_t *path;        /* of a stack, innermost first */
-    size_t path_count, path_room;
+    size_t path_count, path_capacity;
 };
 
 static bool add_frame(struct folding *f, const struct pf_flame_frame *frame)
 {
-    if (!pf_grow(f->allocator, &f->frames, &f->frame_room, f->frame_count + 1, sizeof(*f->frames)))
+    if (!pf_grow(f->allocator, &f->frames, &f->frame_capacity, f->frame_count + 1, sizeof(*f->frames)))
         return false;
     f->frames[f->frame_count++] = *frame;
     return true;
@@ -93,7 +93,7 @@ static bool find_path(struct folding *f, uint32_t stack)
     struct perfile_profile_stack node = PERFILE_PROFILE_STACK_INIT;
     f->path_count = 0;
     for (; perfile_profile_stack_at(f->profile, stack, &node) == 0; stack = node.parent) {
-        if (!pf_grow(f->allocator, &f->path, &f->path_room, f->path_count + 1, sizeof(*f->path)))
+        if (!pf_grow(f->allocator, &f->path, &f->path_capacity, f->path_count + 1, sizeof(*f->path)))
             return false;
         f->path[f->path_count++] = node.frame;
     }
@@ -129,7 +129,7 @@ static bool choose_event(struct folding *f, const struct perfile_output_options 
     if (f->event.first == PERFILE_NO_ID)
         return false;
     pf_event_choice_name(f->profile, &f->event, f->event_name);
-    tell_others(options, f->event_name, f->event.others);
+    report_others(options, f->event_name, f->event.others);
     return true;
 }
 
@@ -150,8 +150,8 @@ static int write_profile(struct folding *f, const struct perfile_output_options 
         result = pf_flame_folded(&set, 0, &how, out);
     pf_tree_close(&f->tree);
     pf_pairs_close(&f->comms);
-    pf_free(f->allocator, f->frames, f->frame_room * sizeof(*f->frames));
-    pf_free(f->allocator, f->path, f->path_room * sizeof(*f->path));
+    pf_free(f->allocator, f->frames, f->frame_capacity * sizeof(*f->frames));
+    pf_free(f->allocator, f->path, f->path_capacity * sizeof(*f->path));
     return result;
 }
 
@@ -175,5 +175,5 @@ const struct pf_output pf_output_export_folded = {
     .info = {"export", "folded", "a line for each stack with its weight, as flame prints it: FlameGraph, inferno"},
     .write = write_folded,
     .merges = true,
-    .tells = true,
+    .reports_omissions = true,
 };

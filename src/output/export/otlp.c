@@ -62,16 +62,16 @@ enum function_field { FUNCTION_NAME = 1, FUNCTION_SYSTEM_NAME = 2, FUNCTION_FILE
 enum link_field { LINK_TRACE = 1, LINK_SPAN = 2 };
 enum stack_field { STACK_LOCATION = 1 };
 
-enum { ATTRIBUTES_MOST = 5 };
+enum { ATTRIBUTES_MAX = 5 };
 
 /* What samples of one stack share: the keys of the profile but for the time. */
 struct set {
-    uint32_t attributes[ATTRIBUTES_MOST];
+    uint32_t attributes[ATTRIBUTES_MAX];
     uint32_t count;
 };
 
 /* A row, and what makes it part of a sample: its recording and event, as a number, and its identity. */
-struct place {
+struct entry {
     uint64_t identity;
     uint32_t row;
 };
@@ -93,11 +93,11 @@ struct otlp {
     struct pf_pairs threads, keyed; /* what sets consist of */
     uint32_t thread_count;
     struct set *sets;
-    size_t set_count, set_room;
+    size_t set_count, set_capacity;
     struct pf_pairs identities; /* event and set, stack */
     uint32_t identity_count;
-    struct place *places; /* by identity; twice as many as rows */
-    const struct place *sorted;
+    struct entry *entries; /* by identity; twice as many as rows */
+    const struct entry *sorted;
     size_t row_count;
     size_t *ends; /* by recording: of its rows in sorted */
     bool *timed;  /* by recording and event: all of its rows have a wall-clock time */
@@ -113,31 +113,31 @@ static void put_zero_values(struct otlp *o)
     for (unsigned table = TABLE_MAPPING; table <= TABLE_STACK; table++) {
         if (table == TABLE_TEXT) /* texts come last, and have it */
             continue;
-        const size_t begun = pf_proto_begin(&o->dictionary, table);
+        const size_t start = pf_proto_begin(&o->dictionary, table);
         if (table == TABLE_LINK) {
             pf_proto_put_bytes(&o->dictionary, LINK_TRACE, no_trace, sizeof(no_trace));
             pf_proto_put_bytes(&o->dictionary, LINK_SPAN, no_span, sizeof(no_span));
         }
-        pf_proto_end(&o->dictionary, begun);
+        pf_proto_end(&o->dictionary, start);
     }
 }
 
 static void put_text_value(struct pf_text *text, unsigned field, const char *value)
 {
-    const size_t begun = pf_proto_begin(text, field);
+    const size_t start = pf_proto_begin(text, field);
     const size_t inner = pf_proto_begin(text, VALUE_TEXT);
     pf_put_name(text, value);
     pf_proto_end(text, inner);
-    pf_proto_end(text, begun);
+    pf_proto_end(text, start);
 }
 
 /* The number is put even when it is 0: it is one of several kinds of values. */
 static void put_number_value(struct pf_text *text, unsigned field, int64_t value)
 {
-    const size_t begun = pf_proto_begin(text, field);
+    const size_t start = pf_proto_begin(text, field);
     pf_proto_put_varint(text, VALUE_NUMBER << 3);
     pf_proto_put_varint(text, (uint64_t)value);
-    pf_proto_end(text, begun);
+    pf_proto_end(text, start);
 }
 
 /* An attribute of the dictionary: a text, or NULL and a number. 0 when out of memory. */
@@ -152,21 +152,21 @@ static uint32_t attribute_of(struct otlp *o, const char *key, const char *text, 
         o->failed = true;
         return 0;
     }
-    const size_t begun = pf_proto_begin(&o->dictionary, TABLE_ATTRIBUTE);
+    const size_t start = pf_proto_begin(&o->dictionary, TABLE_ATTRIBUTE);
     pf_proto_put_number(&o->dictionary, KEY_VALUE_KEY, a >> 1);
     if (text)
         put_text_value(&o->dictionary, KEY_VALUE_VALUE, text);
     else
         put_number_value(&o->dictionary, KEY_VALUE_VALUE, number);
-    pf_proto_end(&o->dictionary, begun);
+    pf_proto_end(&o->dictionary, start);
     return o->attribute_count;
 }
 
 static void put_attribute(struct pf_text *text, unsigned field, uint32_t attribute)
 {
-    const size_t begun = pf_proto_begin(text, field);
+    const size_t start = pf_proto_begin(text, field);
     pf_proto_put_varint(text, attribute);
-    pf_proto_end(text, begun);
+    pf_proto_end(text, start);
 }
 
 static void put_mappings(struct otlp *o)
@@ -175,14 +175,14 @@ static void put_mappings(struct otlp *o)
         const struct pf_tables_mapping *mapping = &o->tables.mappings[i];
         const uint32_t build_id =
             *mapping->build_id ? attribute_of(o, "process.executable.build_id.gnu", mapping->build_id, 0) : 0;
-        const size_t begun = pf_proto_begin(&o->dictionary, TABLE_MAPPING);
+        const size_t start = pf_proto_begin(&o->dictionary, TABLE_MAPPING);
         pf_proto_put_number(&o->dictionary, MAPPING_START, mapping->start);
         pf_proto_put_number(&o->dictionary, MAPPING_LIMIT, mapping->limit);
         pf_proto_put_number(&o->dictionary, MAPPING_OFFSET, mapping->offset);
         pf_proto_put_number(&o->dictionary, MAPPING_NAME, mapping->name);
         if (build_id)
             put_attribute(&o->dictionary, MAPPING_ATTRIBUTE, build_id);
-        pf_proto_end(&o->dictionary, begun);
+        pf_proto_end(&o->dictionary, start);
     }
 }
 
@@ -192,15 +192,15 @@ static const char *frame_type_of(uint32_t kind)
     return kind == PERFILE_FRAME_USER ? "native" : kind == PERFILE_FRAME_KERNEL ? "kernel" : NULL;
 }
 
-static void put_location(struct otlp *o, const struct pf_tables_place *place)
+static void put_location(struct otlp *o, const struct pf_tables_entry *entry)
 {
-    const char *type = frame_type_of(place->kind);
+    const char *type = frame_type_of(entry->kind);
     const uint32_t attribute = type ? attribute_of(o, "profile.frame.type", type, 0) : 0;
-    const size_t begun = pf_proto_begin(&o->dictionary, TABLE_LOCATION);
-    pf_proto_put_number(&o->dictionary, LOCATION_MAPPING, place->mapping);
-    pf_proto_put_number(&o->dictionary, LOCATION_ADDRESS, place->address);
-    for (uint32_t i = 0; i < place->line_count; i++) {
-        const struct pf_tables_line *line = &o->tables.lines[place->first_line + i];
+    const size_t start = pf_proto_begin(&o->dictionary, TABLE_LOCATION);
+    pf_proto_put_number(&o->dictionary, LOCATION_MAPPING, entry->mapping);
+    pf_proto_put_number(&o->dictionary, LOCATION_ADDRESS, entry->address);
+    for (uint32_t i = 0; i < entry->line_count; i++) {
+        const struct pf_tables_line *line = &o->tables.lines[entry->first_line + i];
         const size_t inner = pf_proto_begin(&o->dictionary, LOCATION_LINE);
         pf_proto_put_number(&o->dictionary, LINE_FUNCTION, line->function);
         pf_proto_put_number(&o->dictionary, LINE_LINE, line->line);
@@ -208,19 +208,19 @@ static void put_location(struct otlp *o, const struct pf_tables_place *place)
     }
     if (attribute)
         put_attribute(&o->dictionary, LOCATION_ATTRIBUTE, attribute);
-    pf_proto_end(&o->dictionary, begun);
+    pf_proto_end(&o->dictionary, start);
 }
 
 static void put_functions(struct otlp *o)
 {
     for (size_t i = 1; i < o->tables.function_count; i++) {
         const struct pf_tables_function *function = &o->tables.functions[i];
-        const size_t begun = pf_proto_begin(&o->dictionary, TABLE_FUNCTION);
+        const size_t start = pf_proto_begin(&o->dictionary, TABLE_FUNCTION);
         pf_proto_put_number(&o->dictionary, FUNCTION_NAME, function->name);
         pf_proto_put_number(&o->dictionary, FUNCTION_SYSTEM_NAME, function->system_name);
         pf_proto_put_number(&o->dictionary, FUNCTION_FILE, function->file);
         pf_proto_put_number(&o->dictionary, FUNCTION_LINE, function->start_line);
-        pf_proto_end(&o->dictionary, begun);
+        pf_proto_end(&o->dictionary, start);
     }
 }
 
@@ -239,11 +239,11 @@ static uint32_t stack_of(struct otlp *o, uint32_t node)
         return 0;
     if (!o->stacks[node]) {
         o->stacks[node] = ++o->stack_count;
-        const size_t begun = pf_proto_begin(&o->dictionary, TABLE_STACK);
+        const size_t start = pf_proto_begin(&o->dictionary, TABLE_STACK);
         const size_t inner = pf_proto_begin(&o->dictionary, STACK_LOCATION);
         pf_tables_put_locations(&o->tables, node, &o->dictionary);
         pf_proto_end(&o->dictionary, inner);
-        pf_proto_end(&o->dictionary, begun);
+        pf_proto_end(&o->dictionary, start);
     }
     return o->stacks[node];
 }
@@ -270,7 +270,7 @@ static bool add_set(struct otlp *o, const struct perfile_profile_sample *row)
     add_text_attribute(o, &set, "thread.name", row->comm);
     add_attribute(o, &set, "cpu.logical_number", row->cpu);
     add_text_attribute(o, &set, "process.linux.cgroup", row->cgroup);
-    if (!pf_grow(o->options->allocator, &o->sets, &o->set_room, o->set_count + 1, sizeof(*o->sets)))
+    if (!pf_grow(o->options->allocator, &o->sets, &o->set_capacity, o->set_count + 1, sizeof(*o->sets)))
         return false;
     o->sets[o->set_count++] = set;
     return true;
@@ -292,16 +292,16 @@ static uint32_t set_of(struct otlp *o, const struct perfile_profile_sample *row)
     uint32_t count = (uint32_t)o->set_count;
     if (thread == UINT32_MAX)
         return thread;
-    const uint64_t place = (uint64_t)thread << 32 | (uint32_t)row->cpu;
-    const uint32_t set = number_pair(&o->keyed, place, (uintptr_t)row->cgroup, &count);
+    const uint64_t entry = (uint64_t)thread << 32 | (uint32_t)row->cpu;
+    const uint32_t set = number_pair(&o->keyed, entry, (uintptr_t)row->cgroup, &count);
     if (set == UINT32_MAX || (set == o->set_count && !add_set(o, row)))
         return UINT32_MAX;
     return set;
 }
 
-static uint64_t identity_of(const void *place)
+static uint64_t identity_of(const void *entry)
 {
-    return ((const struct place *)place)->identity;
+    return ((const struct entry *)entry)->identity;
 }
 
 /* Of an event in a recording. */
@@ -323,13 +323,13 @@ static bool sort_rows(struct otlp *o)
         if (identity == UINT32_MAX)
             return false;
         const size_t part = part_of(o, row.recording, row.event);
-        o->places[i] = (struct place){(uint64_t)part << 32 | identity, (uint32_t)i};
+        o->entries[i] = (struct entry){(uint64_t)part << 32 | identity, (uint32_t)i};
         o->timed[part] &= row.time != UINT64_MAX;
         o->ends[row.recording]++;
     }
     for (size_t i = 1; i < o->recording_count; i++)
         o->ends[i] += o->ends[i - 1];
-    o->sorted = pf_sort(o->places, o->places + o->row_count, o->row_count, sizeof(*o->places), identity_of);
+    o->sorted = pf_sort(o->entries, o->entries + o->row_count, o->row_count, sizeof(*o->entries), identity_of);
     return true;
 }
 
@@ -353,26 +353,26 @@ static uint64_t share_of(const struct perfile_profile_sample *row, uint32_t valu
 static void put_timed_values(struct otlp *o, const struct part *part, size_t first, size_t end)
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
-    const size_t begun = pf_proto_begin(&o->body, SAMPLE_VALUE);
+    const size_t start = pf_proto_begin(&o->body, SAMPLE_VALUE);
     for (size_t i = first; i < end; i++) {
         (void)!perfile_profile_sample_at(o->profile, o->sorted[i].row, &row);
         for (uint64_t k = 0; k < row.values[0]; k++)
             pf_proto_put_varint(&o->body, share_of(&row, part->value, k));
     }
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 static void put_times(struct otlp *o, size_t first, size_t end)
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
-    const size_t begun = pf_proto_begin(&o->body, SAMPLE_TIME);
+    const size_t start = pf_proto_begin(&o->body, SAMPLE_TIME);
     for (size_t i = first; i < end; i++) {
         (void)!perfile_profile_sample_at(o->profile, o->sorted[i].row, &row);
         const uint64_t time = pf_tables_wall_time(&o->recording, row.time);
         for (uint64_t k = 0; k < row.values[0]; k++)
             pf_proto_put_packed_fixed(&o->body, time);
     }
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 static void put_sum(struct otlp *o, const struct part *part, size_t first, size_t end)
@@ -383,9 +383,9 @@ static void put_sum(struct otlp *o, const struct part *part, size_t first, size_
         (void)!perfile_profile_sample_at(o->profile, o->sorted[i].row, &row);
         sum += row.values[part->value];
     }
-    const size_t begun = pf_proto_begin(&o->body, SAMPLE_VALUE);
+    const size_t start = pf_proto_begin(&o->body, SAMPLE_VALUE);
     pf_proto_put_varint(&o->body, sum);
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 /* A sample, of rows side by side. */
@@ -394,7 +394,7 @@ static void put_sample(struct otlp *o, const struct part *part, size_t first, si
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
     (void)!perfile_profile_sample_at(o->profile, o->sorted[first].row, &row);
     const struct set *set = &o->sets[set_of(o, &row)]; /* it is there */
-    const size_t begun = pf_proto_begin(&o->body, PROFILE_SAMPLE);
+    const size_t start = pf_proto_begin(&o->body, PROFILE_SAMPLE);
     pf_proto_put_number(&o->body, SAMPLE_STACK, stack_of(o, row.stack));
     if (set->count) {
         const size_t inner = pf_proto_begin(&o->body, SAMPLE_ATTRIBUTE);
@@ -408,7 +408,7 @@ static void put_sample(struct otlp *o, const struct part *part, size_t first, si
     } else {
         put_sum(o, part, first, end);
     }
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 /* ---- profiles ---------------------------------------------------------------------------------------------------- */
@@ -423,10 +423,10 @@ static void put_type(struct otlp *o, unsigned field, const struct perfile_profil
     if (value != 1 && o->event_count > 1)
         pf_put_format(&o->name, ":%s", event->name);
     pf_put_char(&o->name, '\0');
-    const size_t begun = pf_proto_begin(&o->body, field);
+    const size_t start = pf_proto_begin(&o->body, field);
     pf_proto_put_number(&o->body, VALUE_TYPE_TYPE, pf_tables_text_now(&o->tables, o->name.data));
     pf_proto_put_number(&o->body, VALUE_TYPE_UNIT, pf_tables_text(&o->tables, strcmp(type.unit, "ns") ? "1" : "ns"));
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 static void put_facts(struct otlp *o, const struct perfile_profile_event *event)
@@ -454,7 +454,7 @@ static void put_profile(struct otlp *o, const struct part *part)
 {
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
     (void)!perfile_profile_event_at(o->profile, part->event, &event);
-    const size_t begun = pf_proto_begin(&o->body, SCOPE_PROFILES_PROFILE);
+    const size_t start = pf_proto_begin(&o->body, SCOPE_PROFILES_PROFILE);
     put_type(o, PROFILE_SAMPLE_TYPE, &event, part->value);
     put_facts(o, &event);
     for (size_t first = part->first, end; first < part->end && !o->body.failed; first = end) {
@@ -463,7 +463,7 @@ static void put_profile(struct otlp *o, const struct part *part)
             end++;
         put_sample(o, part, first, end);
     }
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 /* Its periods first, which readers show when they show one; how many samples there were is in the times, if they are there. */
@@ -507,10 +507,10 @@ static void put_resource_attribute(struct otlp *o, const char *key, const char *
 {
     if (!value || !*value)
         return;
-    const size_t begun = pf_proto_begin(&o->body, RESOURCE_ATTRIBUTE);
+    const size_t start = pf_proto_begin(&o->body, RESOURCE_ATTRIBUTE);
     pf_proto_put_bytes(&o->body, KEY_VALUE_KEY, key, strlen(key));
     put_text_value(&o->body, KEY_VALUE_VALUE, value);
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 /* As the conventions call machines. */
@@ -527,24 +527,24 @@ static const char *arch_of(const char *machine)
 
 static void put_resource(struct otlp *o)
 {
-    const size_t begun = pf_proto_begin(&o->body, RESOURCE_PROFILES_RESOURCE);
+    const size_t start = pf_proto_begin(&o->body, RESOURCE_PROFILES_RESOURCE);
     put_resource_attribute(o, "host.name", o->recording.hostname);
     put_resource_attribute(o, "host.arch", arch_of(o->recording.arch));
     put_resource_attribute(o, "host.cpu.model.name", o->recording.cpu);
     put_resource_attribute(o, "os.type", "linux");
     put_resource_attribute(o, "os.version", o->recording.os_release);
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 static void put_scope(struct otlp *o)
 {
     static const char name[] = "perfile";
-    const size_t begun = pf_proto_begin(&o->body, SCOPE_PROFILES_SCOPE);
+    const size_t start = pf_proto_begin(&o->body, SCOPE_PROFILES_SCOPE);
     pf_proto_put_bytes(&o->body, SCOPE_NAME, name, sizeof(name) - 1);
     const size_t inner = pf_proto_begin(&o->body, SCOPE_VERSION);
     pf_put_format(&o->body, "%s (opentelemetry-proto " PROTO_VERSION ")", perfile_version());
     pf_proto_end(&o->body, inner);
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 /* Texts of a profile that are equal are equal pointers. */
@@ -559,7 +559,7 @@ static void put_machine(struct otlp *o, bool *done, size_t number)
     struct perfile_profile_recording machine = PERFILE_PROFILE_RECORDING_INIT;
     choose_recording(o, number);
     machine = o->recording;
-    const size_t begun = pf_proto_begin(&o->body, DATA_RESOURCE_PROFILES);
+    const size_t start = pf_proto_begin(&o->body, DATA_RESOURCE_PROFILES);
     put_resource(o);
     const size_t inner = pf_proto_begin(&o->body, RESOURCE_PROFILES_SCOPE_PROFILES);
     put_scope(o);
@@ -571,7 +571,7 @@ static void put_machine(struct otlp *o, bool *done, size_t number)
         put_events(o);
     }
     pf_proto_end(&o->body, inner);
-    pf_proto_end(&o->body, begun);
+    pf_proto_end(&o->body, start);
 }
 
 static bool put_machines(struct otlp *o)
@@ -593,8 +593,8 @@ static bool has_failed(const struct otlp *o)
 static void put_all(struct otlp *o, struct pf_text *out)
 {
     put_mappings(o);
-    for (size_t i = 1; i < o->tables.place_count; i++)
-        put_location(o, &o->tables.places[i]);
+    for (size_t i = 1; i < o->tables.entry_count; i++)
+        put_location(o, &o->tables.entries[i]);
     put_functions(o);
     o->failed |= !put_machines(o);
     put_texts(o); /* last: all the others add some */
@@ -614,7 +614,7 @@ static bool is_timeless(struct otlp *o, size_t number)
     return timeless && o->recording.first_time != UINT64_MAX;
 }
 
-static void tell(struct otlp *o)
+static void report_notes(struct otlp *o)
 {
     char which[64] = "the recording does";
     size_t timeless = 0;
@@ -623,11 +623,12 @@ static void tell(struct otlp *o)
     if (o->recording_count > 1)
         snprintf(which, sizeof(which), "%zu of %zu recordings do", timeless, o->recording_count);
     if (timeless)
-        pf_export_tell(o->options,
-                       "%s not say what the wall-clock time was, and OTLP has no other: the times of samples are left "
-                       "out, and they are added up",
-                       which);
-    pf_export_tell_elsewhere(o->options, o->profile, "OTLP");
+        pf_export_notify(
+            o->options,
+            "%s not say what the wall-clock time was, and OTLP has no other: the times of samples are left "
+            "out, and they are added up",
+            which);
+    pf_export_notify_elsewhere(o->options, o->profile, "OTLP");
 }
 
 /* Whether the recording can tell wall-clock times; of a stream that is known at its end. */
@@ -670,10 +671,10 @@ static bool open_parts(struct otlp *o)
     o->recording_count = perfile_profile_recording_count(o->profile);
     o->part_count = o->recording_count * o->event_count;
     o->stacks = pf_new(allocator, (o->tables.node_count + 1) * sizeof(*o->stacks));
-    o->places = pf_new(allocator, (2 * o->row_count + 1) * sizeof(*o->places));
+    o->entries = pf_new(allocator, (2 * o->row_count + 1) * sizeof(*o->entries));
     o->timed = pf_new(allocator, (o->part_count + 1) * sizeof(*o->timed));
     o->ends = pf_new(allocator, o->recording_count * sizeof(*o->ends));
-    if (!fine || !o->stacks || !o->places || !o->timed || !o->ends || o->part_count > UINT32_MAX)
+    if (!fine || !o->stacks || !o->entries || !o->timed || !o->ends || o->part_count > UINT32_MAX)
         return false;
     for (size_t i = 0; i < o->part_count; i++) {
         choose_recording(o, i / o->event_count);
@@ -687,10 +688,10 @@ static void close_parts(struct otlp *o)
 {
     const struct perfile_allocator *allocator = o->options->allocator;
     pf_free(allocator, o->stacks, (o->tables.node_count + 1) * sizeof(*o->stacks));
-    pf_free(allocator, o->places, (2 * o->row_count + 1) * sizeof(*o->places));
+    pf_free(allocator, o->entries, (2 * o->row_count + 1) * sizeof(*o->entries));
     pf_free(allocator, o->timed, (o->part_count + 1) * sizeof(*o->timed));
     pf_free(allocator, o->ends, o->recording_count * sizeof(*o->ends));
-    pf_free(allocator, o->sets, o->set_room * sizeof(*o->sets));
+    pf_free(allocator, o->sets, o->set_capacity * sizeof(*o->sets));
     pf_tables_close(&o->tables);
     perfile_profile_close(o->profile);
 }
@@ -703,7 +704,7 @@ static int write_data(struct otlp *o, struct pf_text *out, struct perfile_error 
     const bool fine = open_parts(o);
     if (fine) {
         put_all(o, out);
-        tell(o);
+        report_notes(o);
     }
     if (!fine || has_failed(o))
         result = pf_fail_memory(error, "otlp");
@@ -737,5 +738,5 @@ const struct pf_output pf_output_export_otlp = {
              true},
     .write = write_otlp,
     .merges = true,
-    .tells = true,
+    .reports_omissions = true,
 };

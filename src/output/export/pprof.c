@@ -51,7 +51,7 @@ enum function_field {
 };
 
 /* All samples have the values of all events. */
-enum { EVENTS_MOST = 1000 };
+enum { EVENTS_MAX = 1000 };
 
 struct event {
     const char *name;
@@ -210,8 +210,8 @@ static void put_comment(struct pprof *p)
 /* A label; `number` is one, or that of a text. A 0 without a unit is no number for readers. All numbers of texts are short. */
 static void put_label(struct pprof *p, uint32_t key, enum label_field field, uint64_t number, uint32_t unit)
 {
-    enum { ROOM = 64, HEAD = 2 };
-    char *head = pf_text_reserve(&p->labels, ROOM), *at = head + HEAD;
+    enum { CAPACITY = 64, HEAD = 2 };
+    char *head = pf_text_reserve(&p->labels, CAPACITY), *at = head + HEAD;
     *at++ = LABEL_KEY << 3;
     at = pf_proto_varint(at, key);
     *at++ = (char)(field << 3);
@@ -341,18 +341,18 @@ static void put_mappings(struct pprof *p)
     }
 }
 
-static void put_place(struct pprof *p, size_t number)
+static void put_entry(struct pprof *p, size_t number)
 {
-    const struct pf_tables_place *place = &p->tables.places[number];
+    const struct pf_tables_entry *entry = &p->tables.entries[number];
     pf_proto_put_number(&p->part, LOCATION_ID, number);
-    pf_proto_put_number(&p->part, LOCATION_MAPPING, place->mapping);
-    pf_proto_put_number(&p->part, LOCATION_ADDRESS, place->address);
-    for (uint32_t i = 0; i < place->line_count; i++) {
-        const struct pf_tables_line *line = &p->tables.lines[place->first_line + i];
-        const size_t begun = pf_proto_begin(&p->part, LOCATION_LINE);
+    pf_proto_put_number(&p->part, LOCATION_MAPPING, entry->mapping);
+    pf_proto_put_number(&p->part, LOCATION_ADDRESS, entry->address);
+    for (uint32_t i = 0; i < entry->line_count; i++) {
+        const struct pf_tables_line *line = &p->tables.lines[entry->first_line + i];
+        const size_t start = pf_proto_begin(&p->part, LOCATION_LINE);
         pf_proto_put_number(&p->part, LINE_FUNCTION, line->function);
         pf_proto_put_number(&p->part, LINE_LINE, line->line);
-        pf_proto_end(&p->part, begun);
+        pf_proto_end(&p->part, start);
     }
     put_part(p, PROFILE_LOCATION);
 }
@@ -388,17 +388,17 @@ static void put_all(struct pprof *p)
     put_comment(p);
     put_mappings(p);
     put_samples(p);
-    for (size_t i = 1; i < p->tables.place_count; i++)
-        put_place(p, i);
+    for (size_t i = 1; i < p->tables.entry_count; i++)
+        put_entry(p, i);
     put_functions(p);
     put_texts(p); /* last: all the others add some */
 }
 
-static void tell(const struct pprof *p)
+static void report_notes(const struct pprof *p)
 {
     if (p->has_times)
-        pf_export_tell(p->options, "pprof has no room for the times of samples: they are added up");
-    pf_export_tell_elsewhere(p->options, p->profile, "pprof");
+        pf_export_notify(p->options, "pprof has no room for the times of samples: they are added up");
+    pf_export_notify_elsewhere(p->options, p->profile, "pprof");
 }
 
 static bool take_events(struct pprof *p)
@@ -437,13 +437,13 @@ static void close_parts(struct pprof *p)
 static int write_profile(struct pprof *p, struct perfile_error *error)
 {
     p->event_count = perfile_profile_event_count(p->profile);
-    if (p->event_count > EVENTS_MOST)
+    if (p->event_count > EVENTS_MAX)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "pprof",
-                       "%zu events are too many for one profile: choose at most %d", p->event_count, EVENTS_MOST);
+                       "%zu events are too many for one profile: choose at most %d", p->event_count, EVENTS_MAX);
     const bool fine = open_parts(p);
     if (fine) {
         put_all(p);
-        tell(p);
+        report_notes(p);
     }
     const bool failed = !fine || p->part.failed || p->labels.failed || p->tables.scratch.failed || p->tables.texts.full;
     close_parts(p);
@@ -466,5 +466,5 @@ const struct pf_output pf_output_export_pprof = {
     .info = {"export", "pprof", "profile of pprof, for go tool pprof, Pyroscope, Parca and others", true},
     .write = write_pprof,
     .merges = true,
-    .tells = true,
+    .reports_omissions = true,
 };

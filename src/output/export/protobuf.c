@@ -55,15 +55,15 @@ size_t pf_proto_begin(struct pf_text *text, unsigned field)
     return text->used;
 }
 
-void pf_proto_end(struct pf_text *text, size_t begun)
+void pf_proto_end(struct pf_text *text, size_t start)
 {
-    if (text->failed || text->used < begun)
+    if (text->failed || text->used < start)
         return;
-    const size_t bytes = text->used - begun, more = pf_proto_varint_bytes(bytes) - 1;
+    const size_t bytes = text->used - start, more = pf_proto_varint_bytes(bytes) - 1;
     (void)pf_text_reserve(text, more);
     if (text->failed)
         return;
-    memmove(text->data + begun + more, text->data + begun, bytes);
-    pf_proto_varint(text->data + begun - 1, bytes);
+    memmove(text->data + start + more, text->data + start, bytes);
+    pf_proto_varint(text->data + start - 1, bytes);
     text->used += more;
 }

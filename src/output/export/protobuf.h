@@ -44,7 +44,7 @@ void pf_proto_put_head(struct pf_text *text, unsigned field, size_t bytes);
 
 /* A message or packed list whose fields come next; hand what is returned to the end. The text has no sink. */
 size_t pf_proto_begin(struct pf_text *text, unsigned field);
-void pf_proto_end(struct pf_text *text, size_t begun);
+void pf_proto_end(struct pf_text *text, size_t start);
 /* Values of packed lists. */
 void pf_proto_put_varint(struct pf_text *text, uint64_t value);
 void pf_proto_put_packed_fixed(struct pf_text *text, uint64_t value);

@@ -18,7 +18,7 @@
  * A browser needs about a second for 2 MB, and its tab ran out of memory at 375 MB; strings of V8 end at 512 MB. The
  * shortest sample is "[0]," and its weight "0,".
  */
-enum { MOST_BYTES = 100000000, SAMPLE_BYTES = 6 };
+enum { MAX_BYTES = 100000000, SAMPLE_BYTES = 6 };
 
 /* A profile of the file: a thread and an event. */
 struct track {
@@ -40,13 +40,13 @@ struct scope {
     uint32_t *node_of;            /* by node of the stacks */
     uint32_t node_count;
     struct track *tracks;
-    size_t track_room;
+    size_t track_capacity;
     struct track **menu; /* as in the file */
     uint32_t *track_of;  /* by the profile's samples */
     uint32_t track_count, active;
     uint32_t *order; /* the arrivals in the order of the file; where stacks are added up, the profile's samples */
     uint32_t *path;
-    size_t path_room;
+    size_t path_capacity;
     struct pf_text text; /* a name that is put together */
     bool adds_up;        /* each stack of a thread comes once */
 };
@@ -129,7 +129,7 @@ static bool add_to_track(struct scope *scope, struct pf_pairs *known, const stru
     uint32_t count = scope->track_count;
     *number = pf_export_number(known, sample->event, thread, &count);
     if (*number == PERFILE_NO_ID ||
-        !pf_grow(scope->options->allocator, &scope->tracks, &scope->track_room, count, sizeof(*scope->tracks)))
+        !pf_grow(scope->options->allocator, &scope->tracks, &scope->track_capacity, count, sizeof(*scope->tracks)))
         return false;
     struct track *track = &scope->tracks[*number];
     if (count > scope->track_count)
@@ -159,7 +159,7 @@ static bool find_tracks(struct scope *scope)
 }
 
 /* Events in their order, the busiest thread of each first. */
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     const struct track *x = *(struct track *const *)a, *y = *(struct track *const *)b;
     if (x->event != y->event)
@@ -172,13 +172,13 @@ static int by_place(const void *a, const void *b)
 static bool order_tracks(struct scope *scope)
 {
     struct track **order = scope->menu = pf_arena_new(&scope->arena, (scope->track_count + 1) * sizeof(struct track *));
-    uint64_t samples = 0, most = 0;
+    uint64_t samples = 0, max = 0;
     if (!order)
         return false;
     for (uint32_t i = 0; i < scope->track_count; i++)
         order[i] = &scope->tracks[i];
     if (scope->track_count)
-        qsort(order, scope->track_count, sizeof(*order), by_place);
+        qsort(order, scope->track_count, sizeof(*order), by_location);
     for (uint32_t i = 0, first = 0; i < scope->track_count; i++) {
         if (i && order[i]->event != order[i - 1]->event) {
             first = i;
@@ -186,8 +186,8 @@ static bool order_tracks(struct scope *scope)
         }
         order[i]->rank = i;
         samples += order[i]->samples;
-        if (samples > most) { /* the event with the most samples is shown first */
-            most = samples;
+        if (samples > max) { /* the event with the most samples is shown first */
+            max = samples;
             scope->active = first;
         }
     }
@@ -242,20 +242,20 @@ static bool order_arrivals(struct scope *scope)
 static bool order_rows(struct scope *scope)
 {
     const size_t count = scope->stacks.sample_count;
-    uint32_t *places = pf_new(scope->options->allocator, (scope->node_count + 1) * sizeof(*places));
+    uint32_t *positions = pf_new(scope->options->allocator, (scope->node_count + 1) * sizeof(*positions));
     struct pf_sort_item *items = pf_new(scope->options->allocator, (2 * count + 1) * sizeof(*items));
     scope->order = pf_arena_new(&scope->arena, (count + 1) * sizeof(*scope->order));
-    const bool enough = places && items && scope->order &&
-                        pf_export_walk(scope->options->allocator, scope->nodes, scope->node_count, places);
+    const bool enough = positions && items && scope->order &&
+                        pf_export_walk(scope->options->allocator, scope->nodes, scope->node_count, positions);
     for (uint32_t i = 0; enough && i < count; i++) {
         const uint64_t rank = scope->tracks[scope->track_of[i]].rank;
-        items[i] = (struct pf_sort_item){rank << 32 | places[node_of_row(scope, i)], i};
+        items[i] = (struct pf_sort_item){rank << 32 | positions[node_of_row(scope, i)], i};
     }
     if (enough)
         pf_sort_words(items, items + count, count);
     for (size_t i = 0; enough && i < count; i++)
         scope->order[i] = items[i].number;
-    pf_free(scope->options->allocator, places, (scope->node_count + 1) * sizeof(*places));
+    pf_free(scope->options->allocator, positions, (scope->node_count + 1) * sizeof(*positions));
     pf_free(scope->options->allocator, items, (2 * count + 1) * sizeof(*items));
     return enough;
 }
@@ -266,7 +266,7 @@ static bool prepare(struct scope *scope)
     if (!number_frames(scope) || !number_nodes(scope) || !find_tracks(scope) || !order_tracks(scope) ||
         !measure(scope, &bytes))
         return false;
-    scope->adds_up |= bytes > MOST_BYTES;
+    scope->adds_up |= bytes > MAX_BYTES;
     return scope->adds_up ? order_rows(scope) : order_arrivals(scope);
 }
 
@@ -315,7 +315,7 @@ static bool put_stack(struct scope *scope, uint32_t node)
 {
     size_t depth = 0;
     for (; node != PERFILE_NO_ID; node = scope->nodes[node].parent) {
-        if (!pf_grow(scope->options->allocator, &scope->path, &scope->path_room, depth + 1, sizeof(*scope->path)))
+        if (!pf_grow(scope->options->allocator, &scope->path, &scope->path_capacity, depth + 1, sizeof(*scope->path)))
             return false;
         scope->path[depth++] = scope->nodes[node].frame;
     }
@@ -436,15 +436,15 @@ static bool put_file(struct scope *scope)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static void tell(const struct scope *scope)
+static void report_notes(const struct scope *scope)
 {
-    pf_export_tell(scope->options,
-                   "speedscope files have no room for build ids, processors, the number of samples, and "
-                   "source lines other than those where functions begin");
+    pf_export_notify(scope->options,
+                     "speedscope files have no room for build ids, processors, the number of samples, and "
+                     "source lines other than those where functions begin");
     if (scope->adds_up)
-        pf_export_tell(scope->options, "equal stacks of a thread were added up, and are in no order of time: %s",
-                       scope->options->more_count ? "there are several recordings"
-                                                  : "with every sample the file would be too large for browsers");
+        pf_export_notify(scope->options, "equal stacks of a thread were added up, and are in no order of time: %s",
+                         scope->options->more_count ? "there are several recordings"
+                                                    : "with every sample the file would be too large for browsers");
 }
 
 /* Takes the profile. */
@@ -454,13 +454,13 @@ static bool write_profile(struct perfile_reader *reader, struct scope *scope, st
     pf_arena_open(&scope->arena, allocator);
     const bool enough = pf_export_stacks_open(&scope->stacks, profile, allocator) &&
                         pf_text_open(&scope->text, allocator, NULL, NULL) == 0 && prepare(scope) && put_file(scope);
-    if (enough && !pf_export_tell_empty(reader, scope->options, profile))
-        tell(scope);
+    if (enough && !pf_export_notify_empty(reader, scope->options, profile))
+        report_notes(scope);
     if (scope->text.allocator)
         pf_text_close(&scope->text);
     pf_export_stacks_close(&scope->stacks);
-    pf_free(allocator, scope->path, scope->path_room * sizeof(*scope->path));
-    pf_free(allocator, scope->tracks, scope->track_room * sizeof(*scope->tracks));
+    pf_free(allocator, scope->path, scope->path_capacity * sizeof(*scope->path));
+    pf_free(allocator, scope->tracks, scope->track_capacity * sizeof(*scope->tracks));
     pf_arena_close(&scope->arena);
     return enough;
 }
@@ -481,9 +481,8 @@ static int read_profile(struct perfile_reader *reader, struct scope *scope, stru
 static int write_speedscope(struct perfile_reader *reader, const struct perfile_output_options *options,
                             struct pf_text *out, struct perfile_error *error)
 {
-    struct scope scope = {.options = options,
-                          .out = out,
-                          .arrivals = {.allocator = options->allocator, .most = MOST_BYTES / SAMPLE_BYTES}};
+    struct scope scope = {
+        .options = options, .out = out, .arrivals = {.allocator = options->allocator, .max = MAX_BYTES / SAMPLE_BYTES}};
     struct perfile_profile *profile;
     int result = read_profile(reader, &scope, &profile, error);
     scope.adds_up = scope.arrivals.too_many || options->more_count;
@@ -497,5 +496,5 @@ const struct pf_output pf_output_export_speedscope = {
     .info = {"export", "speedscope", "a profile for each thread, its samples in order of time: speedscope.app"},
     .write = write_speedscope,
     .merges = true,
-    .tells = true,
+    .reports_omissions = true,
 };

@@ -58,7 +58,8 @@ uint32_t pf_export_number(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32
 static bool take_nodes(struct pf_export_stacks *stacks)
 {
     stacks->node_count = perfile_profile_stack_count(stacks->profile);
-    if (!pf_grow(stacks->allocator, &stacks->nodes, &stacks->node_room, stacks->node_count + 1, sizeof(*stacks->nodes)))
+    if (!pf_grow(stacks->allocator, &stacks->nodes, &stacks->node_capacity, stacks->node_count + 1,
+                 sizeof(*stacks->nodes)))
         return false;
     for (size_t i = 0; i < stacks->node_count; i++) {
         struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
@@ -87,7 +88,7 @@ static uint32_t add_leaf(struct pf_export_stacks *stacks, struct pf_pairs *known
     const uint32_t node = pf_export_number(known, parent, leaf, &count);
     if (count == stacks->node_count)
         return node;
-    if (!pf_grow(stacks->allocator, &stacks->nodes, &stacks->node_room, count, sizeof(*stacks->nodes)))
+    if (!pf_grow(stacks->allocator, &stacks->nodes, &stacks->node_capacity, count, sizeof(*stacks->nodes)))
         return PERFILE_NO_ID;
     stacks->nodes[node] = (struct pf_export_node){parent, leaf};
     stacks->node_count = count;
@@ -127,13 +128,13 @@ void pf_export_stacks_close(struct pf_export_stacks *stacks)
         return;
     pf_free(allocator, stacks->functions, (stacks->function_count + 1) * sizeof(*stacks->functions));
     pf_free(allocator, stacks->function_of, (stacks->frame_count + 1) * sizeof(*stacks->function_of));
-    pf_free(allocator, stacks->nodes, stacks->node_room * sizeof(*stacks->nodes));
+    pf_free(allocator, stacks->nodes, stacks->node_capacity * sizeof(*stacks->nodes));
     pf_free(allocator, stacks->ends, (stacks->sample_count + 1) * sizeof(*stacks->ends));
     perfile_profile_close(stacks->profile);
 }
 
 bool pf_export_walk(const struct perfile_allocator *allocator, const struct pf_export_node *nodes, size_t count,
-                    uint32_t *places)
+                    uint32_t *positions)
 {
     uint32_t *left = pf_new(allocator, (count + 1) * sizeof(*left)); /* of each node: what is below it, and it */
     uint32_t top = 0;
@@ -147,9 +148,9 @@ bool pf_export_walk(const struct perfile_allocator *allocator, const struct pf_e
     for (size_t i = 0; i < count; i++) {
         uint32_t *next = nodes[i].parent == PERFILE_NO_ID ? &top : &left[nodes[i].parent];
         const uint32_t below = left[i];
-        places[i] = *next;
+        positions[i] = *next;
         *next += below;
-        left[i] = places[i] + 1; /* from here on: where the next child goes */
+        left[i] = positions[i] + 1; /* from here on: where the next child goes */
     }
     pf_free(allocator, left, (count + 1) * sizeof(*left));
     return true;

@@ -33,7 +33,7 @@ struct pf_export_stacks {
     uint32_t *function_of; /* by frame */
     size_t frame_count;
     struct pf_export_node *nodes;
-    size_t node_count, node_room;
+    size_t node_count, node_capacity;
     uint32_t *ends; /* the node of each of the profile's samples */
     size_t sample_count;
 };
@@ -52,6 +52,6 @@ uint32_t pf_export_number(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32
  * below a node comes right behind it. False when out of memory.
  */
 bool pf_export_walk(const struct perfile_allocator *allocator, const struct pf_export_node *nodes, size_t count,
-                    uint32_t *places);
+                    uint32_t *positions);
 
 #endif

@@ -53,7 +53,7 @@ static uint32_t *kinds_of_frames(const struct pf_tables *tables, size_t count)
 /* NOT_YET when out of memory. */
 static uint32_t add_location(struct pf_tables *tables, uint32_t frame, uint32_t within)
 {
-    if (tables->location_count >= INLINED || !pf_grow(tables->allocator, &tables->locations, &tables->location_room,
+    if (tables->location_count >= INLINED || !pf_grow(tables->allocator, &tables->locations, &tables->location_capacity,
                                                       tables->location_count + 1, sizeof(*tables->locations)))
         return NOT_YET;
     tables->locations[tables->location_count] = (struct pf_tables_location){.frame = frame, .within = within};
@@ -108,7 +108,7 @@ static void use_stack(struct pf_tables *tables, uint32_t stack)
     while (stack != PERFILE_NO_ID && !(tables->nodes[stack].location & is_used)) {
         struct pf_tables_location *location = &tables->locations[tables->nodes[stack].location];
         if (!location->number)
-            location->number = (uint32_t)tables->place_count++;
+            location->number = (uint32_t)tables->entry_count++;
         tables->nodes[stack].location |= is_used;
         stack = tables->nodes[stack].caller;
     }
@@ -119,7 +119,7 @@ static void number_locations(struct pf_tables *tables)
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
     const size_t count = perfile_profile_sample_count(tables->profile);
-    tables->place_count = 1;
+    tables->entry_count = 1;
     for (size_t i = 0; i < count; i++) {
         (void)!perfile_profile_sample_at(tables->profile, i, &row);
         use_stack(tables, row.stack);
@@ -132,11 +132,11 @@ static void number_locations(struct pf_tables *tables)
 
 void pf_tables_put_locations(const struct pf_tables *tables, uint32_t stack, struct pf_text *text)
 {
-    enum { ROOM = 4096, NUMBER_BYTES = 5 };
+    enum { CAPACITY = 4096, NUMBER_BYTES = 5 };
     const struct pf_tables_node *nodes = tables->nodes;
     while (stack != PERFILE_NO_ID) {
-        char *at = pf_text_reserve(text, ROOM), *most = at + ROOM - NUMBER_BYTES;
-        for (; stack != PERFILE_NO_ID && at <= most; stack = nodes[stack].caller)
+        char *at = pf_text_reserve(text, CAPACITY), *max = at + CAPACITY - NUMBER_BYTES;
+        for (; stack != PERFILE_NO_ID && at <= max; stack = nodes[stack].caller)
             at = pf_proto_varint(at, nodes[stack].location);
         pf_text_commit(text, at);
     }
@@ -160,13 +160,13 @@ static const char *system_name_of(const struct perfile_profile_function *functio
 static uint32_t add_function(struct pf_tables *tables, const struct pf_tables_function *function)
 {
     const uint64_t names = (uint64_t)function->name << 32 | function->system_name;
-    const uint64_t place = (uint64_t)function->file << 32 | function->start_line;
+    const uint64_t entry = (uint64_t)function->file << 32 | function->start_line;
     uint32_t number;
-    if (pf_pairs_get(&tables->known_functions, names, place, &number))
+    if (pf_pairs_get(&tables->known_functions, names, entry, &number))
         return number;
     number = (uint32_t)tables->function_count;
-    if (!pf_pairs_put(&tables->known_functions, names, place, number) ||
-        !pf_grow(tables->allocator, &tables->functions, &tables->function_room, (size_t)number + 1,
+    if (!pf_pairs_put(&tables->known_functions, names, entry, number) ||
+        !pf_grow(tables->allocator, &tables->functions, &tables->function_capacity, (size_t)number + 1,
                  sizeof(*tables->functions)))
         return 0;
     tables->functions[tables->function_count++] = *function;
@@ -192,32 +192,32 @@ static uint32_t function_of(struct pf_tables *tables, const struct perfile_profi
 
 static bool add_line(struct pf_tables *tables, uint32_t function, uint32_t line)
 {
-    if (!function ||
-        !pf_grow(tables->allocator, &tables->lines, &tables->line_room, tables->line_count + 1, sizeof(*tables->lines)))
+    if (!function || !pf_grow(tables->allocator, &tables->lines, &tables->line_capacity, tables->line_count + 1,
+                              sizeof(*tables->lines)))
         return false;
     tables->lines[tables->line_count++] = (struct pf_tables_line){function, line};
     return true;
 }
 
 /* What of its binary is used. */
-static void note_place(struct pf_tables_mapping *mapping, const struct pf_tables_place *place, uint64_t file_offset)
+static void note_entry(struct pf_tables_mapping *mapping, const struct pf_tables_entry *entry, uint64_t file_offset)
 {
-    if (!mapping->is_used || place->address < mapping->start) {
-        mapping->start = place->address;
+    if (!mapping->is_used || entry->address < mapping->start) {
+        mapping->start = entry->address;
         mapping->offset = file_offset;
     }
-    mapping->limit = pf_max(mapping->limit, place->address);
+    mapping->limit = pf_max(mapping->limit, entry->address);
     mapping->is_used = true;
-    mapping->has_inlines |= place->line_count > 1;
+    mapping->has_inlines |= entry->line_count > 1;
 }
 
 /* The place of a location; its mapping is the module plus one for now. */
-static bool make_place(struct pf_tables *tables, const struct pf_tables_location *location)
+static bool make_entry(struct pf_tables *tables, const struct pf_tables_location *location)
 {
     struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
-    struct pf_tables_place *place = &tables->places[location->number];
+    struct pf_tables_entry *entry = &tables->entries[location->number];
     bool has_files = false, has_lines = false;
-    *place = (struct pf_tables_place){.first_line = (uint32_t)tables->line_count};
+    *entry = (struct pf_tables_entry){.first_line = (uint32_t)tables->line_count};
     for (;; location = &tables->locations[location->within]) {
         uint32_t module;
         (void)!perfile_profile_frame_at(tables->profile, location->frame, &frame);
@@ -226,32 +226,32 @@ static bool make_place(struct pf_tables *tables, const struct pf_tables_location
             return false;
         has_files |= tables->functions[function].file != 0;
         has_lines |= frame.line != 0;
-        place->mapping = module + 1; /* PERFILE_NO_ID: 0 */
+        entry->mapping = module + 1; /* PERFILE_NO_ID: 0 */
         if (location->within == PERFILE_NO_ID)
             break;
     }
-    struct pf_tables_mapping *mapping = &tables->mappings[place->mapping];
-    place->address = frame.address;
-    place->kind = frame.kind;
-    place->line_count = (uint32_t)tables->line_count - place->first_line;
-    note_place(mapping, place, frame.file_offset);
+    struct pf_tables_mapping *mapping = &tables->mappings[entry->mapping];
+    entry->address = frame.address;
+    entry->kind = frame.kind;
+    entry->line_count = (uint32_t)tables->line_count - entry->first_line;
+    note_entry(mapping, entry, frame.file_offset);
     mapping->has_files |= has_files;
     mapping->has_lines |= has_lines;
     return true;
 }
 
-static bool make_places(struct pf_tables *tables)
+static bool make_entries(struct pf_tables *tables)
 {
     static const struct pf_tables_function none = {0};
-    bool fine = pf_grow(tables->allocator, &tables->functions, &tables->function_room, 1, sizeof(none));
+    bool fine = pf_grow(tables->allocator, &tables->functions, &tables->function_capacity, 1, sizeof(none));
     tables->mapping_count = perfile_profile_module_count(tables->profile) + 1;
     tables->mappings = pf_new(tables->allocator, tables->mapping_count * sizeof(*tables->mappings));
-    tables->places = pf_new(tables->allocator, tables->place_count * sizeof(*tables->places));
-    if (!fine || !tables->mappings || !tables->places)
+    tables->entries = pf_new(tables->allocator, tables->entry_count * sizeof(*tables->entries));
+    if (!fine || !tables->mappings || !tables->entries)
         return false;
     tables->functions[tables->function_count++] = none;
     for (size_t i = 0; fine && i < tables->location_count; i++)
-        fine = !tables->locations[i].number || make_place(tables, &tables->locations[i]);
+        fine = !tables->locations[i].number || make_entry(tables, &tables->locations[i]);
     return fine;
 }
 
@@ -352,8 +352,8 @@ static bool order_mappings(struct pf_tables *tables)
     for (size_t i = 1; i < count; i++)
         if (tables->mappings[i].is_used && !numbers[i])
             numbers[i] = (uint32_t)used++;
-    for (size_t i = 1; i < tables->place_count; i++)
-        tables->places[i].mapping = numbers[tables->places[i].mapping];
+    for (size_t i = 1; i < tables->entry_count; i++)
+        tables->entries[i].mapping = numbers[tables->entries[i].mapping];
     struct pf_tables_mapping *ordered = pf_new(tables->allocator, used * sizeof(*ordered));
     for (size_t i = 1; ordered && i < count; i++)
         if (numbers[i])
@@ -393,7 +393,7 @@ bool pf_tables_open(struct pf_tables *tables, const struct perfile_allocator *al
     if (!locate_nodes(tables))
         return false;
     number_locations(tables);
-    if (!make_places(tables))
+    if (!make_entries(tables))
         return false;
     take_modules(tables);
     return order_mappings(tables);
@@ -407,10 +407,10 @@ void pf_tables_close(struct pf_tables *tables)
     pf_pairs_close(&tables->known_functions);
     pf_text_close(&tables->scratch);
     pf_free(allocator, tables->nodes, (tables->node_count + 1) * sizeof(*tables->nodes));
-    pf_free(allocator, tables->locations, tables->location_room * sizeof(*tables->locations));
-    pf_free(allocator, tables->places, tables->place_count * sizeof(*tables->places));
-    pf_free(allocator, tables->lines, tables->line_room * sizeof(*tables->lines));
-    pf_free(allocator, tables->functions, tables->function_room * sizeof(*tables->functions));
+    pf_free(allocator, tables->locations, tables->location_capacity * sizeof(*tables->locations));
+    pf_free(allocator, tables->entries, tables->entry_count * sizeof(*tables->entries));
+    pf_free(allocator, tables->lines, tables->line_capacity * sizeof(*tables->lines));
+    pf_free(allocator, tables->functions, tables->function_capacity * sizeof(*tables->functions));
     pf_free(allocator, tables->mappings, tables->mapping_count * sizeof(*tables->mappings));
 }
 

@@ -50,7 +50,7 @@ struct pf_tables_line {
     uint32_t line;
 };
 
-struct pf_tables_place {
+struct pf_tables_entry {
     uint64_t address;
     uint32_t mapping;
     uint32_t kind;       /* enum perfile_frame_kind, of the function that the others are inlined in */
@@ -74,14 +74,14 @@ struct pf_tables {
     struct pf_tables_node *nodes;
     size_t node_count;
     struct pf_tables_location *locations;
-    size_t location_count, location_room;
-    struct pf_pairs inlined;        /* a location and the frame of a function inlined there, to the location with it */
-    struct pf_tables_place *places; /* by the numbers of locations; [0] is none */
-    size_t place_count, place_room;
+    size_t location_count, location_capacity;
+    struct pf_pairs inlined;         /* a location and the frame of a function inlined there, to the location with it */
+    struct pf_tables_entry *entries; /* by the numbers of locations; [0] is none */
+    size_t entry_count, entry_capacity;
     struct pf_tables_line *lines;
-    size_t line_count, line_room;
+    size_t line_count, line_capacity;
     struct pf_tables_function *functions; /* [0] is none */
-    size_t function_count, function_room;
+    size_t function_count, function_capacity;
     struct pf_pairs known_functions;
     struct pf_tables_mapping *mappings; /* [0] is none; while tables are made, one of each module */
     size_t mapping_count;

@@ -22,8 +22,8 @@ static uint64_t key_of(int32_t pid, int32_t tid)
 
 static struct pf_timeline_thread *find_thread(const struct pf_timeline *timeline, int32_t pid, int32_t tid)
 {
-    uint64_t place;
-    return pf_map_get(&timeline->places, key_of(pid, tid), &place) ? &timeline->threads[place] : NULL;
+    uint64_t position;
+    return pf_map_get(&timeline->positions, key_of(pid, tid), &position) ? &timeline->threads[position] : NULL;
 }
 
 /* A new one, which has the ids from now on. NULL: out of memory. */
@@ -44,14 +44,15 @@ static struct pf_timeline_thread *add_thread(struct pf_timeline *timeline, int32
         made.pid_turn = made.turn;
     if (pf_map_get(&timeline->tids, (uint32_t)tid, &last))
         made.before = (uint32_t)last;
-    const size_t place = timeline->thread_count;
-    if (place >= PF_TIMELINE_NONE ||
-        !pf_grow(timeline->allocator, &timeline->threads, &timeline->thread_room, place + 1, sizeof(made)) ||
-        !pf_map_put(&timeline->places, key_of(pid, tid), place) || !pf_map_put(&timeline->tids, (uint32_t)tid, place))
+    const size_t position = timeline->thread_count;
+    if (position >= PF_TIMELINE_NONE ||
+        !pf_grow(timeline->allocator, &timeline->threads, &timeline->thread_capacity, position + 1, sizeof(made)) ||
+        !pf_map_put(&timeline->positions, key_of(pid, tid), position) ||
+        !pf_map_put(&timeline->tids, (uint32_t)tid, position))
         return NULL;
-    timeline->threads[place] = made;
+    timeline->threads[position] = made;
     timeline->thread_count++;
-    return &timeline->threads[place];
+    return &timeline->threads[position];
 }
 
 /* Valid until the next call; NULL: out of memory. */
@@ -91,7 +92,7 @@ static uint32_t node_of(struct pf_timeline *timeline, const struct pf_profile_sa
     const uint32_t *top = sample->frames + count;
     size_t depth = 0;
     uint32_t node = 0;
-    if (!pf_grow(timeline->allocator, &timeline->path, &timeline->path_room, count, sizeof(*timeline->path)))
+    if (!pf_grow(timeline->allocator, &timeline->path, &timeline->path_capacity, count, sizeof(*timeline->path)))
         return 0;
     struct pf_timeline_step *path = timeline->path;
     for (; depth < pf_min(count, timeline->path_count) && path[depth].frame == *(top - 1 - depth); depth++)
@@ -113,30 +114,31 @@ static struct pf_timeline_series *series_of(struct pf_timeline *timeline, uint32
     uint32_t known;
     if (pf_pairs_get(&timeline->series_of, thread, (uintptr_t)event, &known))
         return &timeline->series[known];
-    const uint32_t place = (uint32_t)timeline->series_count;
-    const size_t events = timeline->sampled_room;
-    if (!pf_grow(timeline->allocator, &timeline->sampled, &timeline->sampled_room, (size_t)event->index + 1,
+    const uint32_t position = (uint32_t)timeline->series_count;
+    const size_t events = timeline->sampled_capacity;
+    if (!pf_grow(timeline->allocator, &timeline->sampled, &timeline->sampled_capacity, (size_t)event->index + 1,
                  sizeof(*timeline->sampled)))
         return NULL;
-    memset(timeline->sampled + events, 0, (timeline->sampled_room - events) * sizeof(*timeline->sampled));
+    memset(timeline->sampled + events, 0, (timeline->sampled_capacity - events) * sizeof(*timeline->sampled));
     timeline->sampled[event->index] = true;
-    if (place >= PF_TIMELINE_NONE - 1 ||
-        !pf_grow(timeline->allocator, &timeline->series, &timeline->series_room, (size_t)place + 1,
+    if (position >= PF_TIMELINE_NONE - 1 ||
+        !pf_grow(timeline->allocator, &timeline->series, &timeline->series_capacity, (size_t)position + 1,
                  sizeof(*timeline->series)) ||
-        !pf_pairs_put(&timeline->series_of, thread, (uintptr_t)event, place))
+        !pf_pairs_put(&timeline->series_of, thread, (uintptr_t)event, position))
         return NULL;
     struct pf_timeline_thread *of = &timeline->threads[thread];
-    *(of->series == PF_TIMELINE_NONE ? &of->series : &timeline->series[of->last_series].next) = place;
-    of->last_series = place;
-    timeline->series[place] = (struct pf_timeline_series){.event = event, .thread = thread, .next = PF_TIMELINE_NONE};
+    *(of->series == PF_TIMELINE_NONE ? &of->series : &timeline->series[of->last_series].next) = position;
+    of->last_series = position;
+    timeline->series[position] =
+        (struct pf_timeline_series){.event = event, .thread = thread, .next = PF_TIMELINE_NONE};
     timeline->series_count++;
-    return &timeline->series[place];
+    return &timeline->series[position];
 }
 
 static bool add_mark(const struct pf_timeline *timeline, struct pf_timeline_marks *marks,
                      const struct pf_timeline_mark *mark)
 {
-    if (!pf_grow(timeline->allocator, &marks->items, &marks->room, marks->count + 1, sizeof(*marks->items)))
+    if (!pf_grow(timeline->allocator, &marks->items, &marks->capacity, marks->count + 1, sizeof(*marks->items)))
         return false;
     marks->items[marks->count++] = *mark;
     return true;
@@ -188,7 +190,7 @@ static bool add_sample(struct pf_timeline *timeline, const struct pf_profile_sam
         return false;
     struct pf_timeline_series *series = series_of(timeline, (uint32_t)(thread - timeline->threads), sample->event);
     if (!series ||
-        !pf_grow(timeline->allocator, &series->rows, &series->room, series->count + 1, sizeof(*series->rows)))
+        !pf_grow(timeline->allocator, &series->rows, &series->capacity, series->count + 1, sizeof(*series->rows)))
         return false;
     series->rows[series->count++] = row;
     timeline->samples++;
@@ -197,27 +199,27 @@ static bool add_sample(struct pf_timeline *timeline, const struct pf_profile_sam
 
 /* ---- other records ----------------------------------------------------------------------------------------------- */
 
-struct who {
+struct owner {
     int32_t pid, tid, cpu;
 };
 
-static struct who who_of(const struct pf_timeline *timeline, const struct perfile_record *record)
+static struct owner owner_of(const struct pf_timeline *timeline, const struct perfile_record *record)
 {
     struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
-    struct who who = {PF_NO_NUMBER, PF_NO_NUMBER, PF_NO_NUMBER};
+    struct owner owner = {PF_NO_NUMBER, PF_NO_NUMBER, PF_NO_NUMBER};
     if (perfile_sample_id_decode(timeline->reader, record, &id, NULL) < 0)
-        return who;
+        return owner;
     if (id.present & PERFILE_SAMPLE_TID)
-        who = (struct who){id.pid, id.tid, PF_NO_NUMBER};
+        owner = (struct owner){id.pid, id.tid, PF_NO_NUMBER};
     if (id.present & PERFILE_SAMPLE_CPU)
-        who.cpu = (int32_t)id.cpu;
-    return who;
+        owner.cpu = (int32_t)id.cpu;
+    return owner;
 }
 
-static bool comm_passes(const struct pf_timeline *timeline, const struct who *who)
+static bool comm_passes(const struct pf_timeline *timeline, const struct owner *owner)
 {
     const struct pf_filter *filter = timeline->filter;
-    const struct pf_timeline_thread *thread = find_thread(timeline, who->pid, who->tid);
+    const struct pf_timeline_thread *thread = find_thread(timeline, owner->pid, owner->tid);
     if (!filter->has_comms || !thread || !thread->comm)
         return true;
     for (size_t i = 0; i < filter->comms.count; i++)
@@ -227,19 +229,19 @@ static bool comm_passes(const struct pf_timeline *timeline, const struct who *wh
 }
 
 /* What was filtered out of the samples is nowhere. A record without a time was there before the recording. */
-static bool passes(const struct pf_timeline *timeline, const struct perfile_record *record, const struct who *who)
+static bool passes(const struct pf_timeline *timeline, const struct perfile_record *record, const struct owner *owner)
 {
     const struct pf_filter *filter = timeline->filter;
-    return record->time && pf_filter_time(filter, record->time) && pf_filter_cpu(filter, who->cpu) &&
-           pf_filter_number(filter->has_pids, &filter->pids, who->pid) &&
-           pf_filter_number(filter->has_tids, &filter->tids, who->tid) && comm_passes(timeline, who);
+    return record->time && pf_filter_time(filter, record->time) && pf_filter_cpu(filter, owner->cpu) &&
+           pf_filter_number(filter->has_pids, &filter->pids, owner->pid) &&
+           pf_filter_number(filter->has_tids, &filter->tids, owner->tid) && comm_passes(timeline, owner);
 }
 
 /* Marks the thread; without ids nobody. */
-static bool mark_thread(struct pf_timeline *timeline, const struct who *who, const struct pf_timeline_mark *mark)
+static bool mark_thread(struct pf_timeline *timeline, const struct owner *owner, const struct pf_timeline_mark *mark)
 {
-    struct pf_timeline_thread *thread = who->pid == PF_NO_NUMBER ? NULL : thread_of(timeline, who->pid, who->tid);
-    if (who->pid == PF_NO_NUMBER)
+    struct pf_timeline_thread *thread = owner->pid == PF_NO_NUMBER ? NULL : thread_of(timeline, owner->pid, owner->tid);
+    if (owner->pid == PF_NO_NUMBER)
         return true;
     if (!thread)
         return false;
@@ -259,9 +261,9 @@ static bool take_fork(struct pf_timeline *timeline, const struct perfile_record 
     const struct pf_timeline_thread *parent = find_thread(timeline, fork.ppid, fork.ptid);
     child->comm = parent && !child->comm ? parent->comm : child->comm;
     child->start = record->time ? fork.time : 0;
-    const struct who who = {fork.ppid, fork.ptid, PF_NO_NUMBER};
+    const struct owner owner = {fork.ppid, fork.ptid, PF_NO_NUMBER};
     const struct pf_timeline_mark mark = {.time = record->time, .kind = PF_TIMELINE_FORK, .number = (uint32_t)fork.tid};
-    return !passes(timeline, record, &who) || mark_thread(timeline, &who, &mark);
+    return !passes(timeline, record, &owner) || mark_thread(timeline, &owner, &mark);
 }
 
 static bool take_exit(struct pf_timeline *timeline, const struct perfile_record *record)
@@ -272,9 +274,9 @@ static bool take_exit(struct pf_timeline *timeline, const struct perfile_record 
     struct pf_timeline_thread *thread = find_thread(timeline, gone.pid, gone.tid);
     if (thread)
         thread->end = gone.time;
-    const struct who who = {gone.pid, gone.tid, PF_NO_NUMBER};
+    const struct owner owner = {gone.pid, gone.tid, PF_NO_NUMBER};
     const struct pf_timeline_mark mark = {.time = record->time, .kind = PF_TIMELINE_EXIT};
-    return !thread || !passes(timeline, record, &who) || mark_thread(timeline, &who, &mark);
+    return !thread || !passes(timeline, record, &owner) || mark_thread(timeline, &owner, &mark);
 }
 
 static bool take_comm(struct pf_timeline *timeline, const struct perfile_record *record)
@@ -287,16 +289,16 @@ static bool take_comm(struct pf_timeline *timeline, const struct perfile_record 
     if (!thread || !name)
         return false;
     thread->comm = name;
-    const struct who who = {comm.pid, comm.tid, PF_NO_NUMBER};
+    const struct owner owner = {comm.pid, comm.tid, PF_NO_NUMBER};
     const struct pf_timeline_mark mark = {.time = record->time, .kind = PF_TIMELINE_EXEC, .text = name};
-    return !(record->misc & PERFILE_MISC_COMM_EXEC) || !passes(timeline, record, &who) ||
-           mark_thread(timeline, &who, &mark);
+    return !(record->misc & PERFILE_MISC_COMM_EXEC) || !passes(timeline, record, &owner) ||
+           mark_thread(timeline, &owner, &mark);
 }
 
 static bool add_switch(struct pf_timeline *timeline, struct pf_timeline_thread *thread,
                        const struct pf_timeline_switch *change)
 {
-    if (!thread || !pf_grow(timeline->allocator, &thread->switches, &thread->switch_room, thread->switch_count + 1,
+    if (!thread || !pf_grow(timeline->allocator, &thread->switches, &thread->switch_capacity, thread->switch_count + 1,
                             sizeof(*thread->switches)))
         return false;
     note_time(timeline, thread, change->time);
@@ -307,21 +309,22 @@ static bool add_switch(struct pf_timeline *timeline, struct pf_timeline_thread *
 
 static bool take_switch(struct pf_timeline *timeline, const struct perfile_record *record)
 {
-    const struct who who = who_of(timeline, record);
+    const struct owner owner = owner_of(timeline, record);
     const struct pf_timeline_switch change = {.time = record->time,
-                                              .cpu = who.cpu,
+                                              .cpu = owner.cpu,
                                               .in = !(record->misc & PERFILE_MISC_SWITCH_OUT),
                                               .state = record->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT ? 'R' : 0};
-    if (who.pid == PF_NO_NUMBER || who.tid == 0 || !passes(timeline, record, &who)) /* 0: idle, on any processor */
+    if (owner.pid == PF_NO_NUMBER || owner.tid == 0 ||
+        !passes(timeline, record, &owner)) /* 0: idle, on any processor */
         return true;
-    return add_switch(timeline, thread_of(timeline, who.pid, who.tid), &change);
+    return add_switch(timeline, thread_of(timeline, owner.pid, owner.tid), &change);
 }
 
 /* What recorders write at the end without a time is in LOST records, too. */
 static bool take_loss(struct pf_timeline *timeline, const struct perfile_record *record)
 {
-    const struct who who = who_of(timeline, record), nobody = {PF_NO_NUMBER, PF_NO_NUMBER, who.cpu};
-    struct pf_timeline_mark mark = {.time = record->time, .event = record->event, .cpu = who.cpu, .number = 0};
+    const struct owner owner = owner_of(timeline, record), none = {PF_NO_NUMBER, PF_NO_NUMBER, owner.cpu};
+    struct pf_timeline_mark mark = {.time = record->time, .event = record->event, .cpu = owner.cpu, .number = 0};
     struct perfile_lost lost = {0};
     struct perfile_lost_samples samples = {0};
     mark.kind = record->type == PERFILE_RECORD_THROTTLE     ? PF_TIMELINE_THROTTLE
@@ -332,7 +335,7 @@ static bool take_loss(struct pf_timeline *timeline, const struct perfile_record 
     if (record->type == PERFILE_RECORD_LOST_SAMPLES)
         mark.number =
             perfile_record_decode(timeline->reader, record, &samples, sizeof(samples), NULL) < 0 ? 0 : samples.lost;
-    if (!passes(timeline, record, &nobody) ||
+    if (!passes(timeline, record, &none) ||
         (timeline->filter->has_events && record->event && !pf_filter_event(timeline->filter, record->event)))
         return true;
     note_time(timeline, NULL, mark.time);
@@ -348,10 +351,10 @@ static bool take_stat(struct pf_timeline *timeline, const struct perfile_record 
     if (perfile_record_decode(timeline->reader, record, &stat, sizeof(stat), NULL) < 0 ||
         !(event = perfile_event_find(timeline->reader, stat.id)))
         return true;
-    const size_t before = timeline->sum_room, count = perfile_event_count(timeline->reader);
-    if (!pf_grow(timeline->allocator, &timeline->sums, &timeline->sum_room, count, sizeof(*timeline->sums)))
+    const size_t before = timeline->sum_capacity, count = perfile_event_count(timeline->reader);
+    if (!pf_grow(timeline->allocator, &timeline->sums, &timeline->sum_capacity, count, sizeof(*timeline->sums)))
         return false;
-    memset(timeline->sums + before, 0, (timeline->sum_room - before) * sizeof(*timeline->sums));
+    memset(timeline->sums + before, 0, (timeline->sum_capacity - before) * sizeof(*timeline->sums));
     timeline->sums[event->index] += stat.val;
     timeline->summed = true;
     return true;
@@ -363,10 +366,11 @@ static bool take_round(struct pf_timeline *timeline, const struct perfile_record
     struct perfile_stat_round round;
     if (perfile_record_decode(timeline->reader, record, &round, sizeof(round), NULL) < 0)
         return true;
-    for (size_t i = 0; timeline->summed && i < pf_min(timeline->sum_room, perfile_event_count(timeline->reader)); i++) {
+    for (size_t i = 0; timeline->summed && i < pf_min(timeline->sum_capacity, perfile_event_count(timeline->reader));
+         i++) {
         if (!timeline->sums[i])
             continue;
-        if (!pf_grow(timeline->allocator, &timeline->counts, &timeline->count_room, timeline->count_count + 1,
+        if (!pf_grow(timeline->allocator, &timeline->counts, &timeline->count_capacity, timeline->count_count + 1,
                      sizeof(*timeline->counts)))
             return false;
         timeline->counts[timeline->count_count++] =
@@ -400,7 +404,7 @@ const struct perfile_tracepoint *pf_timeline_tracepoint(const struct pf_timeline
                                                         const struct perfile_event *event)
 {
     const struct perfile_tracing *tracing;
-    return pf_memory_heed(timeline->allocator, perfile_tracing_get(timeline->reader, &tracing, NULL)) < 0
+    return pf_memory_check(timeline->allocator, perfile_tracing_get(timeline->reader, &tracing, NULL)) < 0
                ? NULL
                : perfile_tracepoint_find(timeline->reader, event);
 }
@@ -476,10 +480,10 @@ static uint8_t state_letter(uint64_t state)
 static struct pf_timeline_thread *thread_of_tid(struct pf_timeline *timeline, const struct pf_timeline_mark *mark,
                                                 int32_t tid)
 {
-    uint64_t place;
-    if (!pf_map_get(&timeline->tids, (uint32_t)tid, &place))
+    uint64_t position;
+    if (!pf_map_get(&timeline->tids, (uint32_t)tid, &position))
         return thread_of(timeline, tid, tid);
-    struct pf_timeline_thread *thread = &timeline->threads[place];
+    struct pf_timeline_thread *thread = &timeline->threads[position];
     for (unsigned i = 0; i < EARLIER && mark->time < thread->start && thread->before != PF_TIMELINE_NONE; i++)
         thread = &timeline->threads[thread->before];
     return thread;
@@ -532,9 +536,9 @@ static uint64_t time_of_switch(const void *change)
 }
 
 /* Samples that waited for the rest of their stacks come late, and clocks of processors may differ. */
-#define ORDER(allocator, items, count, room, key)                                                                      \
+#define ORDER(allocator, items, count, capacity, key)                                                                  \
     do {                                                                                                               \
-        const size_t bytes_ = (room) * sizeof(*(items));                                                               \
+        const size_t bytes_ = (capacity) * sizeof(*(items));                                                           \
         if (pf_is_sorted((items), (count), sizeof(*(items)), key))                                                     \
             break;                                                                                                     \
         void *spare_ = pf_new((allocator), bytes_), *sorted_;                                                          \
@@ -549,14 +553,14 @@ static bool order(struct pf_timeline *timeline)
 {
     for (size_t i = 0; i < timeline->series_count; i++) {
         struct pf_timeline_series *series = &timeline->series[i];
-        ORDER(timeline->allocator, series->rows, series->count, series->room, time_of_row);
+        ORDER(timeline->allocator, series->rows, series->count, series->capacity, time_of_row);
     }
     for (size_t i = 0; i < timeline->thread_count; i++) {
         struct pf_timeline_thread *thread = &timeline->threads[i];
-        ORDER(timeline->allocator, thread->marks.items, thread->marks.count, thread->marks.room, time_of_mark);
-        ORDER(timeline->allocator, thread->switches, thread->switch_count, thread->switch_room, time_of_switch);
+        ORDER(timeline->allocator, thread->marks.items, thread->marks.count, thread->marks.capacity, time_of_mark);
+        ORDER(timeline->allocator, thread->switches, thread->switch_count, thread->switch_capacity, time_of_switch);
     }
-    ORDER(timeline->allocator, timeline->losses.items, timeline->losses.count, timeline->losses.room, time_of_mark);
+    ORDER(timeline->allocator, timeline->losses.items, timeline->losses.count, timeline->losses.capacity, time_of_mark);
     return true;
 }
 
@@ -587,7 +591,7 @@ int pf_timeline_open(struct pf_timeline *timeline, struct perfile_reader *reader
         .drive = pf_profile_drive_of(options)};
     *timeline = (struct pf_timeline){.allocator = allocator, .reader = reader, .first = UINT64_MAX};
     pf_arena_open(&timeline->arena, allocator);
-    pf_map_open(&timeline->places, allocator);
+    pf_map_open(&timeline->positions, allocator);
     pf_map_open(&timeline->tids, allocator);
     pf_map_open(&timeline->comms, allocator);
     pf_pairs_open(&timeline->series_of, allocator);
@@ -600,7 +604,7 @@ int pf_timeline_open(struct pf_timeline *timeline, struct perfile_reader *reader
     result = gather(timeline, error);
     timeline->start = timeline->first;
     if (result == 0)
-        pf_profile_tell_unmatched(timeline->profile, options->unmatched, options->unmatched_context);
+        pf_profile_notify_unmatched(timeline->profile, options->unmatched, options->unmatched_context);
     return result;
 }
 
@@ -608,21 +612,21 @@ void pf_timeline_close(struct pf_timeline *timeline)
 {
     const struct perfile_allocator *allocator = timeline->allocator;
     for (size_t i = 0; i < timeline->series_count; i++)
-        pf_free(allocator, timeline->series[i].rows, timeline->series[i].room * sizeof(*timeline->series[i].rows));
+        pf_free(allocator, timeline->series[i].rows, timeline->series[i].capacity * sizeof(*timeline->series[i].rows));
     for (size_t i = 0; i < timeline->thread_count; i++) {
         struct pf_timeline_thread *thread = &timeline->threads[i];
-        pf_free(allocator, thread->marks.items, thread->marks.room * sizeof(*thread->marks.items));
-        pf_free(allocator, thread->switches, thread->switch_room * sizeof(*thread->switches));
+        pf_free(allocator, thread->marks.items, thread->marks.capacity * sizeof(*thread->marks.items));
+        pf_free(allocator, thread->switches, thread->switch_capacity * sizeof(*thread->switches));
     }
-    pf_free(allocator, timeline->losses.items, timeline->losses.room * sizeof(*timeline->losses.items));
-    pf_free(allocator, timeline->counts, timeline->count_room * sizeof(*timeline->counts));
-    pf_free(allocator, timeline->sums, timeline->sum_room * sizeof(*timeline->sums));
-    pf_free(allocator, timeline->sampled, timeline->sampled_room * sizeof(*timeline->sampled));
-    pf_free(allocator, timeline->series, timeline->series_room * sizeof(*timeline->series));
-    pf_free(allocator, timeline->threads, timeline->thread_room * sizeof(*timeline->threads));
-    pf_free(allocator, timeline->path, timeline->path_room * sizeof(*timeline->path));
+    pf_free(allocator, timeline->losses.items, timeline->losses.capacity * sizeof(*timeline->losses.items));
+    pf_free(allocator, timeline->counts, timeline->count_capacity * sizeof(*timeline->counts));
+    pf_free(allocator, timeline->sums, timeline->sum_capacity * sizeof(*timeline->sums));
+    pf_free(allocator, timeline->sampled, timeline->sampled_capacity * sizeof(*timeline->sampled));
+    pf_free(allocator, timeline->series, timeline->series_capacity * sizeof(*timeline->series));
+    pf_free(allocator, timeline->threads, timeline->thread_capacity * sizeof(*timeline->threads));
+    pf_free(allocator, timeline->path, timeline->path_capacity * sizeof(*timeline->path));
     pf_pairs_close(&timeline->series_of);
-    pf_map_close(&timeline->places);
+    pf_map_close(&timeline->positions);
     pf_map_close(&timeline->tids);
     pf_map_close(&timeline->comms);
     pf_tree_close(&timeline->tree);
@@ -641,10 +645,10 @@ uint64_t pf_timeline_wall(const struct pf_timeline *timeline, uint64_t time)
         return 0;
     if (event && event->attr->use_clockid && event->attr->clockid == REALTIME)
         return time;
-    if (pf_memory_heed(timeline->allocator, perfile_feature_number(timeline->reader, PERFILE_FEATURE_CLOCK_DATA,
-                                                                   "wall_clock_ns", &wall, NULL)) < 0 ||
-        pf_memory_heed(timeline->allocator, perfile_feature_number(timeline->reader, PERFILE_FEATURE_CLOCK_DATA,
-                                                                   "clockid_time_ns", &clock, NULL)) < 0 ||
+    if (pf_memory_check(timeline->allocator, perfile_feature_number(timeline->reader, PERFILE_FEATURE_CLOCK_DATA,
+                                                                    "wall_clock_ns", &wall, NULL)) < 0 ||
+        pf_memory_check(timeline->allocator, perfile_feature_number(timeline->reader, PERFILE_FEATURE_CLOCK_DATA,
+                                                                    "clockid_time_ns", &clock, NULL)) < 0 ||
         wall > INT64_MAX || wall + time < clock)
         return 0;
     return wall + time - clock;
@@ -654,7 +658,7 @@ uint64_t pf_timeline_wall(const struct pf_timeline *timeline, uint64_t time)
 
 bool pf_timeline_has_samples(const struct pf_timeline *timeline, const struct perfile_event *event)
 {
-    return event->index < timeline->sampled_room && timeline->sampled[event->index];
+    return event->index < timeline->sampled_capacity && timeline->sampled[event->index];
 }
 
 bool pf_timeline_is_clock(const struct perfile_event *event)
@@ -688,5 +692,5 @@ const char *pf_timeline_text(const struct pf_timeline *timeline, uint32_t featur
 {
     const char *text = NULL;
     const int result = perfile_feature_text(timeline->reader, feature, NULL, &text, NULL);
-    return pf_memory_heed(timeline->allocator, result) < 0 || !text || !*text ? NULL : text;
+    return pf_memory_check(timeline->allocator, result) < 0 || !text || !*text ? NULL : text;
 }

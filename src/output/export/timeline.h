@@ -26,7 +26,7 @@ struct pf_timeline_series {
     uint32_t thread;
     uint32_t next; /* series of the thread, in the order of their first samples; PF_TIMELINE_NONE: the last */
     struct pf_timeline_row *rows;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 enum pf_timeline_kind {
@@ -60,7 +60,7 @@ struct pf_timeline_switch {
 
 struct pf_timeline_marks {
     struct pf_timeline_mark *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct pf_timeline_thread {
@@ -74,7 +74,7 @@ struct pf_timeline_thread {
     uint32_t last_series;
     struct pf_timeline_marks marks; /* by time, as the next */
     struct pf_timeline_switch *switches;
-    size_t switch_count, switch_room;
+    size_t switch_count, switch_capacity;
 };
 
 /* What `perf stat record` counted up to a moment. */
@@ -92,12 +92,12 @@ struct pf_timeline {
     struct pf_arena arena;
     struct pf_tree tree; /* of the frames of the profile */
     struct pf_timeline_thread *threads;
-    size_t thread_count, thread_room;
+    size_t thread_count, thread_capacity;
     struct pf_timeline_series *series;
-    size_t series_count, series_room;
+    size_t series_count, series_capacity;
     struct pf_timeline_marks losses; /* of no thread */
     struct pf_timeline_count *counts;
-    size_t count_count, count_room;
+    size_t count_count, count_capacity;
     uint64_t first, last; /* of everything; UINT64_MAX and 0: nothing has a time */
     uint64_t start;       /* what is shown of it begins here: `first`, unless somebody says an earlier time */
     uint64_t offset;      /* pf_timelines_align: how long before that all that is shown together begins, ns */
@@ -106,20 +106,20 @@ struct pf_timeline {
     bool untimed;      /* others have none: they were put 1 ms apart, or where the one before is */
     bool has_switches; /* of SWITCH records or of sched:sched_switch */
 
-    struct pf_map places; /* process and thread id to the thread that has them now */
-    struct pf_map tids;   /* thread id to the thread that has it now */
-    struct pf_map comms;  /* hash of a name to the name */
+    struct pf_map positions; /* process and thread id to the thread that has them now */
+    struct pf_map tids;      /* thread id to the thread that has it now */
+    struct pf_map comms;     /* hash of a name to the name */
     struct pf_pairs series_of;
     struct pf_timeline_step {
         uint32_t frame, node;
     } * path; /* of the last stack, from the root */
-    size_t path_count, path_room;
+    size_t path_count, path_capacity;
     uint64_t last_time;
     uint64_t *sums; /* by event: of the values of this interval */
-    size_t sum_room;
+    size_t sum_capacity;
     bool summed;   /* anything */
     bool *sampled; /* by event: it has samples */
-    size_t sampled_room;
+    size_t sampled_capacity;
 };
 
 /* Reads all of it. `by_address` as in pf_frames_options; else functions without names are one for each module. 0, or an error; close it then, too. */

@@ -40,10 +40,10 @@ static uint64_t align(const struct parts *parts, const struct perfile_output_opt
         timeline_at(parts, i)->offset = wall ? wall - earliest : 0;
     }
     if (parts->count > 1 && unknown)
-        pf_export_tell(options,
-                       "%zu of %zu recordings do not say what the wall-clock time was: each of them stands at the "
-                       "beginning",
-                       unknown, parts->count);
+        pf_export_notify(options,
+                         "%zu of %zu recordings do not say what the wall-clock time was: each of them stands at the "
+                         "beginning",
+                         unknown, parts->count);
     return earliest == UINT64_MAX ? 0 : earliest;
 }
 

@@ -17,7 +17,7 @@ static void end_fact(struct pf_flame_about *about, const char *label)
 {
     struct pf_text *text = &about->text;
     if (text->used && !text->failed &&
-        (!pf_grow(text->allocator, &about->facts, &about->room, about->count + 1, sizeof(*about->facts)) ||
+        (!pf_grow(text->allocator, &about->facts, &about->capacity, about->count + 1, sizeof(*about->facts)) ||
          !(about->facts[about->count].value = pf_arena_text(&about->arena, text->data, text->used))))
         text->failed = PERFILE_ERROR_MEMORY;
     else if (text->used && !text->failed)
@@ -39,7 +39,7 @@ static int put_word(void *context, const struct perfile_value *value)
 static void put_command(struct pf_flame_about *about, const struct pf_flame_recording *g, const char *label)
 {
     const struct perfile_visitor words = {.size = sizeof(words), .context = &about->text, .value = put_word};
-    pf_memory_heed(g->allocator, perfile_feature_visit(g->reader, PERFILE_FEATURE_CMDLINE, &words, NULL));
+    pf_memory_check(g->allocator, perfile_feature_visit(g->reader, PERFILE_FEATURE_CMDLINE, &words, NULL));
     end_fact(about, label);
 }
 
@@ -48,7 +48,7 @@ static void put_feature(struct pf_flame_about *about, const struct pf_flame_reco
 {
     const char *found = NULL;
     const int result = perfile_feature_text(g->reader, feature, NULL, &found, NULL);
-    if (pf_memory_heed(g->allocator, result) >= 0 && found)
+    if (pf_memory_check(g->allocator, result) >= 0 && found)
         pf_put_string(&about->text, found);
     end_fact(about, label);
 }
@@ -126,19 +126,19 @@ static void put_filters(struct pf_flame_about *about, const struct pf_flame_reco
     end_fact(about, NULL);
 }
 
-static void put_lost(struct pf_flame_about *about, const struct pf_flame_recording *g, const char *whose)
+static void put_lost(struct pf_flame_about *about, const struct pf_flame_recording *g, const char *owner)
 {
     const struct pf_profile_totals *totals = pf_profile_totals(g->profile);
     const struct perfile_counts *counts = perfile_reader_counts(g->reader);
     if (totals->lost) {
-        pf_put_format(&about->text, "%s%.2f%% of all events were lost while recording (", whose,
+        pf_put_format(&about->text, "%s%.2f%% of all events were lost while recording (", owner,
                       percent(totals->lost, totals->lost + totals->samples + totals->filtered));
         pf_put_grouped(&about->text, totals->lost);
         pf_put_char(&about->text, ')');
     }
     end_fact(about, NULL);
     if (counts->losses || counts->bytes_lost || counts->damaged) {
-        pf_put_format(&about->text, "%sThe recording is damaged: ", whose);
+        pf_put_format(&about->text, "%sThe recording is damaged: ", owner);
         pf_put_grouped(&about->text, counts->bytes_lost);
         pf_put_string(&about->text, " bytes lost, ");
         pf_put_grouped(&about->text, counts->damaged);
@@ -147,11 +147,11 @@ static void put_lost(struct pf_flame_about *about, const struct pf_flame_recordi
     end_fact(about, NULL);
 }
 
-static void put_cut(struct pf_flame_about *about, const struct pf_flame_recording *g, const char *whose)
+static void put_cut(struct pf_flame_about *about, const struct pf_flame_recording *g, const char *owner)
 {
     const uint64_t cut = pf_flame_recording_cut(g);
     if (cut)
-        pf_put_format(&about->text, "%s%.2f%% of the samples are drawn without their callers: the limit was ", whose,
+        pf_put_format(&about->text, "%s%.2f%% of the samples are drawn without their callers: the limit was ", owner,
                       percent(cut, pf_profile_totals(g->profile)->samples));
     if (cut)
         pf_put_grouped(&about->text, g->options->flame->max_nodes);
@@ -230,7 +230,7 @@ void pf_flame_about_close(struct pf_flame_about *about)
 {
     if (!about->text.allocator)
         return;
-    pf_free(about->text.allocator, about->facts, about->room * sizeof(*about->facts));
+    pf_free(about->text.allocator, about->facts, about->capacity * sizeof(*about->facts));
     pf_text_close(&about->text);
     pf_arena_close(&about->arena);
 }

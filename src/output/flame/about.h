@@ -9,7 +9,7 @@ struct pf_flame_about {
     struct pf_arena arena;
     struct pf_text text; /* of the fact at work */
     struct pf_flame_fact *facts;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* For recordings that were read; `before` is NULL when nothing is compared. 0, or MEMORY. Close it after failures, too. */

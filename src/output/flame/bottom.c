@@ -65,7 +65,7 @@ int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *all
     *bottom = (struct pf_bottom){.allocator = allocator, .quantum_ns = default_quantum_ns};
     pf_arena_open(&bottom->arena, allocator);
     for (size_t i = 0; i < PF_BOTTOM_LEVELS; i++)
-        pf_pairs_open(&bottom->places[i], allocator);
+        pf_pairs_open(&bottom->positions[i], allocator);
     int result = parse_levels(bottom, by, error);
     if (result == 0 && quantum)
         result = pf_parse_duration(quantum, &bottom->quantum_ns, error);
@@ -83,10 +83,10 @@ void pf_bottom_set_threads(struct pf_bottom *bottom)
 
 void pf_bottom_close(struct pf_bottom *bottom)
 {
-    pf_free(bottom->allocator, bottom->frames, bottom->frame_room * sizeof(*bottom->frames));
-    pf_free(bottom->allocator, bottom->numbers, bottom->number_room * sizeof(*bottom->numbers));
+    pf_free(bottom->allocator, bottom->frames, bottom->frame_capacity * sizeof(*bottom->frames));
+    pf_free(bottom->allocator, bottom->numbers, bottom->number_capacity * sizeof(*bottom->numbers));
     for (size_t i = 0; i < PF_BOTTOM_LEVELS; i++)
-        pf_pairs_close(&bottom->places[i]);
+        pf_pairs_close(&bottom->positions[i]);
     pf_arena_close(&bottom->arena);
 }
 
@@ -101,25 +101,25 @@ bool pf_bottom_has_time(const struct pf_bottom *bottom)
 /* ---- frames ---- */
 
 /* What tells the frames of a level apart: a text and a number. */
-struct who {
+struct owner {
     const char *name;
     uint64_t number;
 };
 
-static struct who who_at(const struct pf_bottom *bottom, unsigned level, const struct pf_profile_sample *sample)
+static struct owner owner_at(const struct pf_bottom *bottom, unsigned level, const struct pf_profile_sample *sample)
 {
     const uint64_t parts = sample->event->attr->sample_type;
     switch (level) {
     case PF_KEY_cpu:
-        return (struct who){NULL, parts & PERFILE_SAMPLE_CPU ? sample->cpu : UINT64_MAX};
+        return (struct owner){NULL, parts & PERFILE_SAMPLE_CPU ? sample->cpu : UINT64_MAX};
     case PF_KEY_time:
-        return (struct who){NULL, parts & PERFILE_SAMPLE_TIME ? sample->time / bottom->quantum_ns : UINT64_MAX};
+        return (struct owner){NULL, parts & PERFILE_SAMPLE_TIME ? sample->time / bottom->quantum_ns : UINT64_MAX};
     case PF_KEY_pid:
-        return (struct who){sample->comm, (uint64_t)(uint32_t)sample->pid << 32};
+        return (struct owner){sample->comm, (uint64_t)(uint32_t)sample->pid << 32};
     case PF_KEY_tid:
-        return (struct who){sample->comm, (uint64_t)(uint32_t)sample->pid << 32 | (uint32_t)sample->tid};
+        return (struct owner){sample->comm, (uint64_t)(uint32_t)sample->pid << 32 | (uint32_t)sample->tid};
     default:
-        return (struct who){sample->comm, 0};
+        return (struct owner){sample->comm, 0};
     }
 }
 
@@ -136,21 +136,23 @@ static char *cpu_name(struct pf_bottom *bottom, uint64_t cpu)
     return make_name(bottom, cpu == UINT64_MAX ? "[no cpu]" : name);
 }
 
-static bool add_frame(struct pf_bottom *bottom, unsigned level, struct who who, const struct pf_profile_sample *sample)
+static bool add_frame(struct pf_bottom *bottom, unsigned level, struct owner owner,
+                      const struct pf_profile_sample *sample)
 {
-    const size_t place = bottom->frame_count;
-    const char *name = level == PF_KEY_cpu ? cpu_name(bottom, who.number) : who.name;
+    const size_t position = bottom->frame_count;
+    const char *name = level == PF_KEY_cpu ? cpu_name(bottom, owner.number) : owner.name;
     if ((level == PF_KEY_cpu && !name) ||
-        !pf_grow(bottom->allocator, &bottom->frames, &bottom->frame_room, place + 1, sizeof(*bottom->frames)) ||
-        !pf_grow(bottom->allocator, &bottom->numbers, &bottom->number_room, place + 1, sizeof(*bottom->numbers)) ||
-        !pf_pairs_put(&bottom->places[level], (uintptr_t)who.name, who.number, (uint32_t)place))
+        !pf_grow(bottom->allocator, &bottom->frames, &bottom->frame_capacity, position + 1, sizeof(*bottom->frames)) ||
+        !pf_grow(bottom->allocator, &bottom->numbers, &bottom->number_capacity, position + 1,
+                 sizeof(*bottom->numbers)) ||
+        !pf_pairs_put(&bottom->positions[level], (uintptr_t)owner.name, owner.number, (uint32_t)position))
         return false;
-    bottom->numbers[place] = who.number;
-    bottom->frames[place] = (struct pf_flame_frame){.name = name,
-                                                    .pid = (uint32_t)sample->pid,
-                                                    .tid = (uint32_t)sample->tid,
-                                                    .kind = levels[level].kind,
-                                                    .by = levels[level].by};
+    bottom->numbers[position] = owner.number;
+    bottom->frames[position] = (struct pf_flame_frame){.name = name,
+                                                       .pid = (uint32_t)sample->pid,
+                                                       .tid = (uint32_t)sample->tid,
+                                                       .kind = levels[level].kind,
+                                                       .by = levels[level].by};
     bottom->frame_count++;
     return true;
 }
@@ -158,11 +160,11 @@ static bool add_frame(struct pf_bottom *bottom, unsigned level, struct who who, 
 uint32_t pf_bottom_frame(struct pf_bottom *bottom, size_t level, const struct pf_profile_sample *sample)
 {
     const unsigned which = bottom->levels[level];
-    const struct who who = who_at(bottom, which, sample);
-    uint32_t place;
-    if (pf_pairs_get(&bottom->places[which], (uintptr_t)who.name, who.number, &place))
-        return place;
-    return add_frame(bottom, which, who, sample) ? (uint32_t)(bottom->frame_count - 1) : UINT32_MAX;
+    const struct owner owner = owner_at(bottom, which, sample);
+    uint32_t position;
+    if (pf_pairs_get(&bottom->positions[which], (uintptr_t)owner.name, owner.number, &position))
+        return position;
+    return add_frame(bottom, which, owner, sample) ? (uint32_t)(bottom->frame_count - 1) : UINT32_MAX;
 }
 
 /* ---- names of times ---- */

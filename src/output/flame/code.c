@@ -31,10 +31,10 @@ struct writer {
     struct perfile_listing *listing;
     size_t line_count;
     size_t event_count;
-    size_t most_bytes;
-    bool counts;        /* samples are what the page shows */
-    uint32_t *place_of; /* by line of the function */
-    size_t place_room;
+    size_t max_bytes;
+    bool counts;           /* samples are what the page shows */
+    uint32_t *location_of; /* by line of the function */
+    size_t position_capacity;
 };
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool is_same_place(const struct writer *w, size_t a, size_t b, uint32_t count)
+static bool is_same_location(const struct writer *w, size_t a, size_t b, uint32_t count)
 {
     struct perfile_listing_frame x = PERFILE_LISTING_FRAME_INIT, y = PERFILE_LISTING_FRAME_INIT;
     if (line_at(w, a).frame_count != count)
@@ -111,7 +111,7 @@ static bool is_same_place(const struct writer *w, size_t a, size_t b, uint32_t c
     return true;
 }
 
-static bool put_place(struct writer *w, size_t index, const struct perfile_listing_line *line, uint32_t number)
+static bool put_location(struct writer *w, size_t index, const struct perfile_listing_line *line, uint32_t number)
 {
     pf_put_string(w->text, number ? ",\n[" : "\n[");
     put_text(w->text, line->line ? perfile_listing_source(w->listing, line->file, line->line) : NULL);
@@ -128,22 +128,24 @@ static bool put_place(struct writer *w, size_t index, const struct perfile_listi
 }
 
 /* Code of one place lies together mostly: those of the last instructions are compared. False: out of memory. */
-static bool put_places(struct writer *w)
+static bool put_positions(struct writer *w)
 {
     enum { LOOKS_BACK = 16 };
     uint32_t count = 0;
-    if (!pf_grow(w->text->allocator, &w->place_of, &w->place_room, w->line_count + 1, sizeof(*w->place_of)))
+    if (!pf_grow(w->text->allocator, &w->location_of, &w->position_capacity, w->line_count + 1,
+                 sizeof(*w->location_of)))
         return false;
-    for (size_t i = 0; i < w->line_count && w->text->used <= w->most_bytes; i++) {
+    for (size_t i = 0; i < w->line_count && w->text->used <= w->max_bytes; i++) {
         const struct perfile_listing_line line = line_at(w, i);
-        w->place_of[i] = UINT32_MAX;
-        for (size_t back = 1; line.frame_count && back <= pf_min(i, LOOKS_BACK) && w->place_of[i] == UINT32_MAX; back++)
-            if (is_same_place(w, i - back, i, line.frame_count))
-                w->place_of[i] = w->place_of[i - back];
-        if (!line.frame_count || w->place_of[i] != UINT32_MAX)
+        w->location_of[i] = UINT32_MAX;
+        for (size_t back = 1; line.frame_count && back <= pf_min(i, LOOKS_BACK) && w->location_of[i] == UINT32_MAX;
+             back++)
+            if (is_same_location(w, i - back, i, line.frame_count))
+                w->location_of[i] = w->location_of[i - back];
+        if (!line.frame_count || w->location_of[i] != UINT32_MAX)
             continue;
-        w->place_of[i] = count;
-        if (!put_place(w, i, &line, count++))
+        w->location_of[i] = count;
+        if (!put_location(w, i, &line, count++))
             return false;
     }
     return true;
@@ -159,7 +161,7 @@ static void put_line(struct writer *w, size_t index, uint64_t base)
     const struct perfile_listing_line line = line_at(w, index);
     pf_put_format(w->text, "%s\n[%" PRIu64 ",", index ? "," : "", line.address - base);
     put_text(w->text, line.text);
-    pf_put_format(w->text, ",%" PRId64 ",%" PRId64 ",", or_none(w->place_of[index]),
+    pf_put_format(w->text, ",%" PRId64 ",%" PRId64 ",", or_none(w->location_of[index]),
                   line.target < w->line_count ? (int64_t)line.target : -1);
     put_line_weights(w, index);
     if (line.taken || line.reached)
@@ -172,14 +174,14 @@ static void put_line(struct writer *w, size_t index, uint64_t base)
 static bool put_listing(struct writer *w)
 {
     const uint64_t base = w->line_count ? line_at(w, 0).address : 0;
-    const char *lack = perfile_listing_lack(w->listing);
+    const char *missing = perfile_listing_missing(w->listing);
     pf_put_format(w->text, ",\"address\":\"%" PRIx64 "\"", base);
-    put_member(w->text, ",\"lack\":", lack ? lack : "");
+    put_member(w->text, ",\"lack\":", missing ? missing : "");
     pf_put_string(w->text, ",\"places\":[");
-    if (!put_places(w))
+    if (!put_positions(w))
         return false;
     pf_put_string(w->text, "],\n\"lines\":[");
-    for (size_t i = 0; i < w->line_count && w->text->used <= w->most_bytes; i++)
+    for (size_t i = 0; i < w->line_count && w->text->used <= w->max_bytes; i++)
         put_line(w, i, base);
     pf_put_string(w->text, "]}");
     return true;
@@ -204,10 +206,10 @@ static int put_function(struct writer *w, const struct perfile_annotation_functi
     put_weights(w, function->rank);
     const int result = open_listing(w, function->rank, error);
     const bool fine = result == 0 && put_listing(w);
-    const char *lack = result == 0 ? perfile_listing_lack(w->listing) : NULL;
-    if (fine && lack && !*w->code->lack)
-        snprintf(w->code->lack, sizeof(w->code->lack), "%s", lack);
-    w->code->listed_count += fine && !lack;
+    const char *missing = result == 0 ? perfile_listing_missing(w->listing) : NULL;
+    if (fine && missing && !*w->code->missing)
+        snprintf(w->code->missing, sizeof(w->code->missing), "%s", missing);
+    w->code->listed_count += fine && !missing;
     perfile_listing_close(w->listing);
     w->listing = NULL;
     return result < 0 ? result : fine ? 0 : pf_fail_memory(error, "code");
@@ -227,7 +229,7 @@ static int take_function(struct writer *w, size_t rank, struct perfile_error *er
         return 0;
     }
     const int result = put_function(w, &function, error);
-    if (result < 0 || w->text->used <= w->most_bytes) {
+    if (result < 0 || w->text->used <= w->max_bytes) {
         w->code->function_count++;
         return result;
     }
@@ -260,9 +262,9 @@ static int put_all(struct writer *w, struct perfile_error *error)
     pf_put_string(w->text, ",\n\"functions\":[");
     for (size_t i = 0; i < count && result == 0 && !w->text->failed; i++)
         result = take_function(w, i, error);
-    pf_put_format(w->text, "],\n\"limits\":[%d,%zu],\"left\":%zu}", PF_FLAME_CODE_FUNCTIONS, w->most_bytes,
+    pf_put_format(w->text, "],\n\"limits\":[%d,%zu],\"left\":%zu}", PF_FLAME_CODE_FUNCTIONS, w->max_bytes,
                   w->code->left_count);
-    pf_free(w->text->allocator, w->place_of, w->place_room * sizeof(*w->place_of));
+    pf_free(w->text->allocator, w->location_of, w->position_capacity * sizeof(*w->location_of));
     return result == 0 && w->text->failed ? pf_fail_memory(error, "code") : result;
 }
 
@@ -297,10 +299,10 @@ int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader
 {
     const uint64_t page_bytes = options->flame->page_bytes;
     struct writer w = {
-        .code = code, .text = &code->text, .most_bytes = PF_FLAME_CODE_BYTES, .counts = options->flame->count_samples};
+        .code = code, .text = &code->text, .max_bytes = PF_FLAME_CODE_BYTES, .counts = options->flame->count_samples};
     *code = (struct pf_flame_code){0};
-    if (page_bytes && page_bytes / SHARE_OF_PAGE < w.most_bytes)
-        w.most_bytes = (size_t)page_bytes / SHARE_OF_PAGE;
+    if (page_bytes && page_bytes / SHARE_OF_PAGE < w.max_bytes)
+        w.max_bytes = (size_t)page_bytes / SHARE_OF_PAGE;
     if (options->filter->off_cpu)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "code",
                        "times off CPU have no instructions: choose either");
@@ -319,20 +321,20 @@ void pf_flame_code_close(struct pf_flame_code *code)
     code->text = (struct pf_text){0};
 }
 
-void pf_flame_code_tell(const struct pf_flame_code *code, const struct perfile_output_options *options)
+void pf_flame_code_notify(const struct pf_flame_code *code, const struct perfile_output_options *options)
 {
     char note[512], left[96] = "";
     if (!options->symbols->note)
         return;
-    const char *lack = *code->lack        ? code->lack
-                       : code->left_count ? "no function of those with samples is short enough"
-                                          : "no function with samples has a symbol";
+    const char *missing = *code->missing     ? code->missing
+                          : code->left_count ? "no function of those with samples is short enough"
+                                             : "no function with samples has a symbol";
     if (code->left_count)
         snprintf(left, sizeof(left), "; %zu lighter or longer ones are left out", code->left_count);
     if (code->listed_count)
         snprintf(note, sizeof(note), "the page holds code, of %zu function%s: whoever gets it can read it%s",
                  code->listed_count, code->listed_count == 1 ? "" : "s", left);
     else
-        snprintf(note, sizeof(note), "the page holds no code: %s", lack);
+        snprintf(note, sizeof(note), "the page holds no code: %s", missing);
     options->symbols->note(options->symbols->note_context, note);
 }

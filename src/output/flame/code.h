@@ -17,7 +17,7 @@ struct pf_flame_code {
     size_t function_count; /* in the text ... */
     size_t listed_count;   /* ... and those of them whose instructions are there */
     size_t left_count;     /* with samples, but too light or too long for the page */
-    char lack[256];        /* why the first one without instructions has none; "" */
+    char missing[256];     /* why the first one without instructions has none; "" */
 };
 
 /*
@@ -28,6 +28,6 @@ int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader
                        const struct perfile_output_options *options, struct perfile_error *error);
 void pf_flame_code_close(struct pf_flame_code *code);
 /* Tells the caller that code is in the page, and how much of it. */
-void pf_flame_code_tell(const struct pf_flame_code *code, const struct perfile_output_options *options);
+void pf_flame_code_notify(const struct pf_flame_code *code, const struct perfile_output_options *options);
 
 #endif

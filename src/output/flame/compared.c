@@ -13,7 +13,7 @@
 #include "output/flame/flame.h"
 #include "output/gzip.h"
 
-enum { MOST_FACTS = 24 };
+enum { MAX_FACTS = 24 };
 
 struct compared {
     const struct perfile_allocator *allocator;
@@ -23,13 +23,13 @@ struct compared {
     struct pf_map map; /* from a hash of names to a frame; of equal hashes the next ones are taken */
     uint64_t seed[2];
     struct pf_flame_frame *frames;
-    size_t frame_count, frame_room;
+    size_t frame_count, frame_capacity;
     struct pf_tree trees[2]; /* before, now: equal nodes have equal numbers */
     uint32_t *nodes;         /* by row; 0: it has none yet */
     uint32_t *chain;         /* rows whose nodes wait for that of a caller */
     uint64_t *below[2];      /* by row: what those that it calls weigh */
     size_t row_count;
-    struct pf_flame_fact facts[MOST_FACTS];
+    struct pf_flame_fact facts[MAX_FACTS];
     size_t fact_count;
     char counts[2][32], subtitle[160];
 };
@@ -75,7 +75,7 @@ static uint32_t number_frame(struct compared *c, const struct perfile_diff_row *
     if (find_frame(c, row, &hash, &frame))
         return (uint32_t)frame;
     if (c->frame_count >= UINT32_MAX - 1 ||
-        !pf_grow(c->allocator, &c->frames, &c->frame_room, c->frame_count + 1, sizeof(*c->frames)) ||
+        !pf_grow(c->allocator, &c->frames, &c->frame_capacity, c->frame_count + 1, sizeof(*c->frames)) ||
         !pf_map_put(&c->map, hash, c->frame_count))
         return UINT32_MAX;
     c->frames[c->frame_count] = (struct pf_flame_frame){
@@ -121,7 +121,7 @@ static bool add_nodes(struct compared *c, uint32_t index)
     return true;
 }
 
-static uint64_t whole(double weight)
+static uint64_t total(double weight)
 {
     return weight > 0 && weight < 0x1p62 ? (uint64_t)llround(weight) : 0;
 }
@@ -132,12 +132,12 @@ static void weigh(struct compared *c)
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;
     for (size_t i = 0; perfile_diff_row_at(c->page->paths, i, &row) == 0; i++)
         if (row.parent < c->row_count) {
-            c->below[0][row.parent] += whole(row.before);
-            c->below[1][row.parent] += whole(row.after);
+            c->below[0][row.parent] += total(row.before);
+            c->below[1][row.parent] += total(row.after);
         }
     for (size_t i = 0; perfile_diff_row_at(c->page->paths, i, &row) == 0; i++)
         for (int side = 0; c->nodes[i] && side < 2; side++) {
-            const uint64_t all = whole(side ? row.after : row.before), below = c->below[side][i];
+            const uint64_t all = total(side ? row.after : row.before), below = c->below[side][i];
             pf_tree_add(&c->trees[side], c->nodes[i], all > below ? all - below : 0);
         }
 }
@@ -164,7 +164,7 @@ static bool make_trees(struct compared *c)
 
 static void put_fact(struct compared *c, const char *label, const char *value)
 {
-    if (c->fact_count < MOST_FACTS)
+    if (c->fact_count < MAX_FACTS)
         c->facts[c->fact_count++] = (struct pf_flame_fact){label, value};
 }
 
@@ -187,7 +187,7 @@ static struct pf_flame_event event_of(struct compared *c, int side)
 {
     return (struct pf_flame_event){.name = c->info.event ? c->info.event : "?",
                                    .tree = &c->trees[side],
-                                   .total = whole(side ? c->total.after : c->total.before),
+                                   .total = total(side ? c->total.after : c->total.before),
                                    .unit = c->info.unit};
 }
 
@@ -230,7 +230,7 @@ static void close_compared(struct compared *c)
     }
     pf_free(c->allocator, c->nodes, c->nodes ? count * sizeof(*c->nodes) : 0);
     pf_free(c->allocator, c->chain, c->chain ? count * sizeof(*c->chain) : 0);
-    pf_free(c->allocator, c->frames, c->frame_room * sizeof(*c->frames));
+    pf_free(c->allocator, c->frames, c->frame_capacity * sizeof(*c->frames));
     pf_map_close(&c->map);
 }
 

@@ -6,10 +6,10 @@
 /* ---- the heaviest ---- */
 
 /* The largest weight that at least `most` nodes have or exceed: digit by digit, from the highest. */
-static uint64_t weight_of_rank(const struct pf_tree *tree, size_t most)
+static uint64_t weight_of_rank(const struct pf_tree *tree, size_t max)
 {
     uint64_t found = 0, mask = 0;
-    size_t wanted = most;
+    size_t wanted = max;
     for (unsigned shift = 64; shift;) {
         size_t counts[256] = {0};
         unsigned digit = 255;
@@ -25,19 +25,19 @@ static uint64_t weight_of_rank(const struct pf_tree *tree, size_t most)
 }
 
 /* Of equal weights the first are kept, which stand before their callees. */
-static void choose(struct pf_flame_cut *cut, size_t most)
+static void choose(struct pf_flame_cut *cut, size_t max)
 {
     const struct pf_tree *tree = cut->tree;
-    const uint64_t least = weight_of_rank(tree, most);
-    size_t equal = most;
+    const uint64_t min = weight_of_rank(tree, max);
+    size_t equal = max;
     for (size_t i = 1; i < tree->count; i++)
-        equal -= tree->totals[i] > least;
+        equal -= tree->totals[i] > min;
     cut->kept[0] = true;
     for (size_t i = 1; i < tree->count; i++) {
         const uint32_t parent = tree->nodes[i].parent;
-        const bool kept = cut->kept[parent] && (tree->totals[i] > least || (tree->totals[i] == least && equal));
+        const bool kept = cut->kept[parent] && (tree->totals[i] > min || (tree->totals[i] == min && equal));
         cut->kept[i] = kept;
-        equal -= kept && tree->totals[i] == least;
+        equal -= kept && tree->totals[i] == min;
         cut->cut_count += !kept;
         if (!kept && cut->kept[parent]) {
             cut->lighter[parent] += tree->totals[i];
@@ -47,14 +47,14 @@ static void choose(struct pf_flame_cut *cut, size_t most)
 }
 
 int pf_flame_cut_open(struct pf_flame_cut *cut, const struct perfile_allocator *allocator, const struct pf_tree *tree,
-                      size_t most)
+                      size_t max)
 {
     *cut = (struct pf_flame_cut){.allocator = allocator, .tree = tree};
     cut->kept = pf_new(allocator, tree->count * sizeof(*cut->kept));
     cut->lighter = pf_new(allocator, tree->count * sizeof(*cut->lighter));
     if (!cut->kept || !cut->lighter)
         return PERFILE_ERROR_MEMORY;
-    choose(cut, pf_min(pf_max(most, 1), tree->count) - 1); /* without the root */
+    choose(cut, pf_min(pf_max(max, 1), tree->count) - 1); /* without the root */
     return 0;
 }
 

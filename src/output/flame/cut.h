@@ -17,7 +17,7 @@ struct pf_flame_cut {
 
 /* At most `most` nodes are kept. 0, or MEMORY. Close it after failures, too. */
 int pf_flame_cut_open(struct pf_flame_cut *cut, const struct perfile_allocator *allocator, const struct pf_tree *tree,
-                      size_t most);
+                      size_t max);
 void pf_flame_cut_close(struct pf_flame_cut *cut);
 
 struct pf_flame_sums {

@@ -104,7 +104,7 @@ static int open_before(struct flame *flame, bool page)
 }
 
 /* Folded stacks instead of recordings. */
-static int open_given(struct flame *flame)
+static int open_passed(struct flame *flame)
 {
     int result = pf_flame_recording_of_text(&flame->now, flame->options, false, flame->error);
     if (result == 0)
@@ -121,7 +121,7 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
     const struct perfile_flame_options *options = flame->options->flame;
     int result = check_options(options, flame->error);
     if (options->folded)
-        return result < 0 ? result : open_given(flame);
+        return result < 0 ? result : open_passed(flame);
     if (result == 0 && page && flame->options->code)
         result = pf_flame_code_open(&flame->code, reader, flame->options, flame->error);
     if (result == 0 && flame->of_branches)
@@ -132,7 +132,7 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
     if (result == 0)
         result = pf_flame_recording_event(&flame->now, options->event, &flame->event, flame->error);
     if (result == 0 && !page && !options->event)
-        pf_flame_recording_tell_others(&flame->now, flame->event);
+        pf_flame_recording_notify_others(&flame->now, flame->event);
     if (result == 0 && options->before)
         result = open_before(flame, page);
     flame->now.set.first_event = flame->event;
@@ -192,7 +192,7 @@ static int write_folded(struct perfile_reader *reader, const struct perfile_outp
 
 /* ---- svg ---- */
 
-static int tell_about(struct flame *flame)
+static int report_about(struct flame *flame)
 {
     struct pf_flame_set *set = &flame->now.set;
     if (!flame->now.profile)
@@ -277,7 +277,7 @@ static int svg(struct flame *flame)
     make_subtitle(flame);
     flame->svg.before = flame->compared;
     flame->svg.means = means_of(flame);
-    const int result = tell_about(flame);
+    const int result = report_about(flame);
     return result != 0 ? result : pf_flame_svg(&flame->now.set, flame->event, &flame->svg, flame->out);
 }
 
@@ -307,8 +307,8 @@ static int html(struct flame *flame)
                                             .threads = flame->options->threads};
     now->set.subtitle = *flame->aux ? flame->aux : NULL;
     if (flame->code.text.data)
-        pf_flame_code_tell(&flame->code, flame->options);
-    const int result = tell_about(flame);
+        pf_flame_code_notify(&flame->code, flame->options);
+    const int result = report_about(flame);
     return result != 0 ? result : pf_flame_html(&flame->now.set, &options, flame->out);
 }
 
@@ -324,7 +324,7 @@ static int write_html(struct perfile_reader *reader, const struct perfile_output
 static uint64_t period_of(const struct pf_flame_recording *now, size_t stacks)
 {
     uint64_t period = 0;
-    for (size_t i = 0; i < now->stacks_of_room && i < now->report->event_count; i++)
+    for (size_t i = 0; i < now->stacks_of_capacity && i < now->report->event_count; i++)
         if (now->stacks_of[i] == stacks + 1)
             period += now->report->events[i].period;
     return period;
@@ -443,23 +443,23 @@ static int write_report_html(struct perfile_reader *reader, const struct perfile
 const struct pf_output pf_output_report_html = {
     .info = {"report", "html", "one page for offline use, which opens with the rows: flame graph, timeline, search"},
     .write = write_report_html,
-    .tells = true,
+    .reports_omissions = true,
 };
 
 const struct pf_output pf_output_flame_svg = {
     .info = {"flame", "svg", "a flame graph to look at in a browser: searchable and zoomable"},
     .write = write_svg,
-    .tells = true,
+    .reports_omissions = true,
 };
 
 const struct pf_output pf_output_flame_html = {
     .info = {"flame", "html", "one page for offline use: flame graph, table, timeline, search"},
     .write = write_html,
-    .tells = true,
+    .reports_omissions = true,
 };
 
 const struct pf_output pf_output_flame_folded = {
     .info = {"flame", "folded", "a line for each stack, for other tools"},
     .write = write_folded,
-    .tells = true,
+    .reports_omissions = true,
 };

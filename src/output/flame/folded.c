@@ -19,9 +19,9 @@ struct walk {
     const uint32_t *leaves; /* children by the order of lines that end there */
     double before_scale;
     struct pf_text *text;
-    struct pf_text prefix; /* "comm;main;" of the node whose children are at work */
-    struct step *steps;    /* down to it */
-    size_t depth, room;    /* 0: it is over */
+    struct pf_text prefix;  /* "comm;main;" of the node whose children are at work */
+    struct step *steps;     /* down to it */
+    size_t depth, capacity; /* 0: it is over */
     int failed;
 };
 
@@ -71,14 +71,14 @@ static void close_walk(struct walk *walk)
     if (!walk->view)
         return;
     pf_text_close(&walk->prefix);
-    pf_free(walk->allocator, walk->steps, walk->room * sizeof(*walk->steps));
+    pf_free(walk->allocator, walk->steps, walk->capacity * sizeof(*walk->steps));
 }
 
 /* To the children of a node. */
 static void enter(struct walk *walk, uint32_t node)
 {
     const uint32_t *first = walk->view->first;
-    if (!pf_grow(walk->allocator, &walk->steps, &walk->room, walk->depth + 1, sizeof(*walk->steps))) {
+    if (!pf_grow(walk->allocator, &walk->steps, &walk->capacity, walk->depth + 1, sizeof(*walk->steps))) {
         walk->failed = PERFILE_ERROR_MEMORY;
         return;
     }
@@ -161,7 +161,7 @@ struct piece {
 
 struct job {
     struct piece *pieces;
-    size_t count, room;
+    size_t count, capacity;
     struct walk walk;
     struct pf_text text;
 };
@@ -175,7 +175,7 @@ struct jobs {
 
 static uint32_t add_piece(struct jobs *all, struct job *job, uint32_t node, bool below)
 {
-    if (!pf_grow(all->top.allocator, &job->pieces, &job->room, job->count + 1, sizeof(*job->pieces))) {
+    if (!pf_grow(all->top.allocator, &job->pieces, &job->capacity, job->count + 1, sizeof(*job->pieces))) {
         job->walk.failed = PERFILE_ERROR_MEMORY;
         return PIECE_NODES;
     }
@@ -211,7 +211,7 @@ static void put_prefix(struct walk *walk, uint32_t node)
     size_t depth = 0;
     for (uint32_t at = node; at; at = nodes[at].parent)
         depth++;
-    if (!pf_grow(walk->allocator, &walk->steps, &walk->room, depth, sizeof(*walk->steps))) {
+    if (!pf_grow(walk->allocator, &walk->steps, &walk->capacity, depth, sizeof(*walk->steps))) {
         walk->failed = PERFILE_ERROR_MEMORY;
         return;
     }
@@ -278,7 +278,7 @@ static void close_jobs(struct jobs *all)
         close_walk(&all->jobs[i].walk);
         if (all->jobs[i].text.allocator)
             pf_text_close(&all->jobs[i].text);
-        pf_free(allocator, all->jobs[i].pieces, all->jobs[i].room * sizeof(*all->jobs[i].pieces));
+        pf_free(allocator, all->jobs[i].pieces, all->jobs[i].capacity * sizeof(*all->jobs[i].pieces));
     }
     pf_free(allocator, all->jobs, all->count * sizeof(*all->jobs));
     close_walk(&all->top);

@@ -141,10 +141,10 @@ static bool add_all(struct pf_flame_recording *g, unsigned column, unsigned colu
     pf_dictionary_open(&names, g->allocator, g->allocator);
     while (enough && next_line(&at, end, &line)) {
         if (line.count > columns) { /* the end of its name looks like a weight */
-            const char *behind = line.stack + line.bytes + 1;
-            while (*behind != ' ')
-                behind++;
-            line.bytes = (size_t)(behind - line.stack);
+            const char *after = line.stack + line.bytes + 1;
+            while (*after != ' ')
+                after++;
+            line.bytes = (size_t)(after - line.stack);
         }
         if (line.count)
             enough = add_line(&g->stacks[0], &names, &line, line.weights[column]);
@@ -171,7 +171,7 @@ int pf_flame_recording_of_text(struct pf_flame_recording *g, const struct perfil
                        "there are no folded stacks: lines such as main;work 12");
     if (before && columns < 2)
         return 0;
-    if (!pf_grow(allocator, &g->stacks, &g->stacks_room, 1, sizeof(*g->stacks)))
+    if (!pf_grow(allocator, &g->stacks, &g->stacks_capacity, 1, sizeof(*g->stacks)))
         return pf_fail_memory(error, "flame graph");
     g->stacks[0] = (struct pf_flame_stacks){0};
     if (pf_tree_open(&g->stacks[0].tree, allocator) < 0)

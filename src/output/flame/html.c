@@ -43,7 +43,7 @@ enum {
     PIECES = 2000,       /* of time, when samples are joined */
     COARSER = 4,
     SMALLEST = 1000,      /* nodes that a cut leaves */
-    MOST_CUTS = 4,        /* each is a better guess */
+    MAX_CUTS = 4,         /* each is a better guess */
     WAIT_SHARE = 4,       /* of the page */
     THINNER = 4,          /* times fewer times off CPU */
     PIECE_BYTES = 3 << 14 /* digits of base64 stand for three */
@@ -55,7 +55,7 @@ enum {
 
 struct string {
     const char *text;
-    size_t place; /* 3 * frame + 0 name, 1 module, 2 file; behind all frames the threads */
+    size_t position; /* 3 * frame + 0 name, 1 module, 2 file; behind all frames the threads */
 };
 
 /* Of what is packed. But for the last one they are full. */
@@ -70,7 +70,7 @@ struct pack {
     const struct perfile_allocator *allocator;
     struct pf_gzip_parts *gzip;
     struct pf_text text; /* on its way to gzip */
-    uint64_t given;      /* to gzip */
+    uint64_t fed;        /* to gzip */
     struct pf_text parts;
     struct piece *first, *last; /* what gzip wrote */
     size_t bytes;
@@ -99,7 +99,7 @@ struct writer {
     bool joined;
 };
 
-static size_t most_nodes(const struct pf_html_options *options)
+static size_t max_nodes(const struct pf_html_options *options)
 {
     return options->max_nodes ? options->max_nodes : MAX_NODES;
 }
@@ -109,12 +109,12 @@ static size_t most_nodes(const struct pf_html_options *options)
 static int give(void *context, const void *data, size_t bytes)
 {
     struct pack *pack = context;
-    pack->given += bytes;
+    pack->fed += bytes;
     return pf_gzip_parts_write(pack->gzip, data, bytes);
 }
 
 /* Many small pieces: one that grows is copied, and leaves holes behind. */
-static struct piece *piece_with_room(struct pack *pack)
+static struct piece *growing_piece(struct pack *pack)
 {
     struct piece *last = pack->last;
     if (last && last->used < PIECE_BYTES)
@@ -133,7 +133,7 @@ static int keep(void *context, const void *data, size_t bytes)
     struct pack *pack = context;
     const uint8_t *from = data;
     while (bytes) {
-        struct piece *piece = piece_with_room(pack);
+        struct piece *piece = growing_piece(pack);
         if (!piece)
             return -1;
         const size_t now = pf_min(bytes, PIECE_BYTES - piece->used);
@@ -175,7 +175,7 @@ static int open_pack(struct pack *pack, const struct perfile_allocator *allocato
 
 static uint64_t packed_so_far(const struct pack *pack)
 {
-    return pack->given + pack->text.used;
+    return pack->fed + pack->text.used;
 }
 
 static void end_part(struct pack *pack, const char *name, uint64_t count)
@@ -231,7 +231,7 @@ static int compare_strings(const void *left, const void *right)
 {
     const struct string *a = left, *b = right;
     int order = strcmp(a->text, b->text);
-    return order ? order : (a->place > b->place) - (a->place < b->place);
+    return order ? order : (a->position > b->position) - (a->position < b->position);
 }
 
 static const struct pf_flame_frame *frame_at(const struct writer *w, size_t i)
@@ -272,7 +272,7 @@ static void number_strings(struct writer *w)
         qsort(w->strings, count, sizeof(*w->strings), compare_strings);
     for (size_t i = 0; i < count; i++) {
         number += i == 0 || strcmp(w->strings[i - 1].text, w->strings[i].text) != 0;
-        w->string_of[w->strings[i].place] = number;
+        w->string_of[w->strings[i].position] = number;
     }
 }
 
@@ -281,7 +281,7 @@ static void put_strings(struct writer *w)
 {
     uint32_t last = 0;
     for (size_t i = 0; i < w->string_count; i++) {
-        const uint32_t number = w->string_of[w->strings[i].place];
+        const uint32_t number = w->string_of[w->strings[i].position];
         if (number == last)
             continue;
         pf_put_string(&w->pack.text, last ? ",\n" : "[");
@@ -311,8 +311,8 @@ static void put_shorts(struct writer *w)
     pf_put_char(&w->pack.text, '[');
     for (size_t i = 0; i < w->string_count; i++) {
         const struct string *string = &w->strings[i];
-        const uint32_t number = w->string_of[string->place] - 1;
-        const bool is_name = string->place < 3 * w->frame_count && string->place % 3 == 0;
+        const uint32_t number = w->string_of[string->position] - 1;
+        const bool is_name = string->position < 3 * w->frame_count && string->position % 3 == 0;
         const char *name = is_name && number != last ? shorten(w, string->text) : NULL;
         if (!name)
             continue;
@@ -581,15 +581,15 @@ static void put_sums(struct writer *w)
 static bool replace_nodes(struct pf_tree *tree, const struct pf_flame_cut *cut, uint32_t *node_of, uint32_t *lighter)
 {
     struct pf_tree_node *nodes = NULL;
-    size_t room = 0, count = 0;
+    size_t capacity = 0, count = 0;
     for (size_t i = 0; i < tree->count; i++) {
         const uint32_t parent = tree->nodes[i].parent;
         if (!cut->kept[i]) {
             node_of[i] = lighter[i] = lighter[parent];
             continue;
         }
-        if (!pf_grow(tree->allocator, &nodes, &room, count + 2, sizeof(*nodes))) {
-            pf_free(tree->allocator, nodes, room * sizeof(*nodes));
+        if (!pf_grow(tree->allocator, &nodes, &capacity, count + 2, sizeof(*nodes))) {
+            pf_free(tree->allocator, nodes, capacity * sizeof(*nodes));
             return false;
         }
         node_of[i] = (uint32_t)count;
@@ -598,9 +598,9 @@ static bool replace_nodes(struct pf_tree *tree, const struct pf_flame_cut *cut, 
         if (cut->lighter[i])
             nodes[count++] = (struct pf_tree_node){.parent = node_of[i], .frame = LIGHTER};
     }
-    pf_free(tree->allocator, tree->nodes, tree->room * sizeof(*nodes));
+    pf_free(tree->allocator, tree->nodes, tree->capacity * sizeof(*nodes));
     tree->nodes = nodes;
-    tree->room = room;
+    tree->capacity = capacity;
     tree->count = count;
     return true;
 }
@@ -614,7 +614,7 @@ static uint64_t lighter_weight(const struct pf_tree *tree, const bool *kept)
     return weight;
 }
 
-static bool cut_stacks(struct writer *w, const struct pf_flame_set *set, size_t most)
+static bool cut_stacks(struct writer *w, const struct pf_flame_set *set, size_t max)
 {
     const struct perfile_allocator *allocator = w->text->allocator;
     struct pf_page *page = set->page;
@@ -625,13 +625,13 @@ static bool cut_stacks(struct writer *w, const struct pf_flame_set *set, size_t 
         pf_free(allocator, node_of, 2 * count * sizeof(*node_of));
         return false;
     }
-    bool fine = pf_flame_cut_open(&cut, allocator, &page->tree, most) == 0;
-    const uint64_t whole = page->tree.totals[0], light = lighter_weight(&page->tree, cut.kept);
+    bool fine = pf_flame_cut_open(&cut, allocator, &page->tree, max) == 0;
+    const uint64_t total = page->tree.totals[0], light = lighter_weight(&page->tree, cut.kept);
     if (fine)
         fine = replace_nodes(&page->tree, &cut, node_of, node_of + count);
     if (fine && set == w->set) {
         w->cut_count += cut.cut_count;
-        w->cut_share = whole ? (double)(cut.cut_weight + light) / (double)whole : 0;
+        w->cut_share = total ? (double)(cut.cut_weight + light) / (double)total : 0;
     }
     pf_free(allocator, cut.kept, count * sizeof(*cut.kept));
     pf_free(allocator, cut.lighter, count * sizeof(*cut.lighter));
@@ -643,28 +643,28 @@ static bool cut_stacks(struct writer *w, const struct pf_flame_set *set, size_t 
     return fine;
 }
 
-static bool cut_all(struct writer *w, size_t most)
+static bool cut_all(struct writer *w, size_t max)
 {
     if (!w->before && !w->sums && !sum_functions(w))
         return false;
     w->joined = true;
-    return (w->set->page->tree.count <= most || cut_stacks(w, w->set, most)) &&
-           (!w->before || w->before->page->tree.count <= most || cut_stacks(w, w->before, most));
+    return (w->set->page->tree.count <= max || cut_stacks(w, w->set, max)) &&
+           (!w->before || w->before->page->tree.count <= max || cut_stacks(w, w->before, max));
 }
 
 /* As many of the longest times off CPU, and on both sides of a comparison those of the same lengths. */
 static void thin_waits(struct writer *w, size_t divisor)
 {
     struct pf_flame_times *sides[] = {w->set->times, w->before ? w->before->times : NULL};
-    uint64_t least_ns = 0;
+    uint64_t min_ns = 0;
     for (size_t i = 0; i < PF_COUNT(sides); i++)
         if (sides[i]) {
             pf_flame_times_thin(sides[i], sides[i]->wait_count / divisor);
-            least_ns = pf_max(least_ns, sides[i]->least_ns);
+            min_ns = pf_max(min_ns, sides[i]->min_ns);
         }
     for (size_t i = 0; i < PF_COUNT(sides); i++)
         if (sides[i])
-            pf_flame_times_leave(sides[i], least_ns);
+            pf_flame_times_leave(sides[i], min_ns);
 }
 
 /* Where there are no times, nothing has its own. */
@@ -740,7 +740,7 @@ static int pack_less(struct writer *w)
         thin_waits(w, THINNER);
     else if (!w->joined)
         fine = join_all(w);
-    else if (w->cuts++ < MOST_CUTS && fitting_nodes(w) < w->set->page->tree.count)
+    else if (w->cuts++ < MAX_CUTS && fitting_nodes(w) < w->set->page->tree.count)
         fine = cut_all(w, fitting_nodes(w));
     else {
         w->pieces /= COARSER;
@@ -756,7 +756,7 @@ static int pack_what_fits(struct writer *w)
     w->pieces = PIECES;
     w->joined = w->set->page->fold.width_ns != 0;
     thin_waits(w, 1);
-    if (w->set->page->tree.count > most_nodes(w->options) && !cut_all(w, most_nodes(w->options)))
+    if (w->set->page->tree.count > max_nodes(w->options) && !cut_all(w, max_nodes(w->options)))
         return PERFILE_ERROR_MEMORY;
     int result = pack_all(w);
     while (result == 0 && is_too_large(w) && w->pieces)
@@ -848,7 +848,7 @@ static void put_left(struct writer *w, const struct pf_flame_set *set)
         return;
     if (times->waits_left)
         pf_put_format(w->text, ",\n\"waitsLeft\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", times->waits_left,
-                      times->waits_left_ns, times->least_ns);
+                      times->waits_left_ns, times->min_ns);
     if (times->marks_left)
         pf_put_format(w->text, ",\n\"marksLeft\":%" PRIu64, times->marks_left);
 }
@@ -936,18 +936,18 @@ static int write_html(const struct pf_flame_set *set, const struct pf_html_optio
                        .frame_count = set->frame_count + (before ? before->frame_count : 0),
                        .thread_count = set->thread_count + (before ? before->thread_count : 0),
                        .text = text};
-    const size_t places = 3 * w.frame_count + w.thread_count + 1;
+    const size_t positions = 3 * w.frame_count + w.thread_count + 1;
     int result = pf_text_open(&w.scratch, allocator, NULL, NULL);
     if (result == 0)
         result = pf_text_open(&w.shorter, allocator, NULL, NULL);
-    w.strings = pf_new(allocator, places * sizeof(*w.strings));
-    w.string_of = pf_new(allocator, places * sizeof(*w.string_of));
+    w.strings = pf_new(allocator, positions * sizeof(*w.strings));
+    w.string_of = pf_new(allocator, positions * sizeof(*w.string_of));
     if (result == 0)
         result = w.strings && w.string_of ? put_page(&w) : PERFILE_ERROR_MEMORY;
     close_pack(&w.pack);
     pf_free(allocator, w.sums, (set->event_count * set->frame_count + 1) * sizeof(*w.sums));
-    pf_free(allocator, w.string_of, places * sizeof(*w.string_of));
-    pf_free(allocator, w.strings, places * sizeof(*w.strings));
+    pf_free(allocator, w.string_of, positions * sizeof(*w.string_of));
+    pf_free(allocator, w.strings, positions * sizeof(*w.strings));
     pf_text_close(&w.scratch);
     pf_text_close(&w.shorter);
     return result;
@@ -975,47 +975,47 @@ static bool add_tree(struct pf_page *page, const struct pf_tree *tree, uint32_t 
 }
 
 /* All their samples are those of one thread, which no level shows. */
-struct given {
+struct fed {
     struct pf_flame_set set;
     struct pf_page page;
     struct pf_flame_event *events;
 };
 
-static int open_given(struct given *given, const struct pf_flame_set *set, const struct perfile_allocator *allocator)
+static int open_passed(struct fed *fed, const struct pf_flame_set *set, const struct perfile_allocator *allocator)
 {
-    static const struct pf_flame_frame nobody = {.name = "", .kind = PF_FLAME_THREAD};
-    int result = pf_page_open(&given->page, allocator, SIZE_MAX);
-    given->events = pf_new(allocator, (set->event_count + 1) * sizeof(*given->events));
-    bool fine = result == 0 && given->events;
+    static const struct pf_flame_frame none = {.name = "", .kind = PF_FLAME_THREAD};
+    int result = pf_page_open(&fed->page, allocator, SIZE_MAX);
+    fed->events = pf_new(allocator, (set->event_count + 1) * sizeof(*fed->events));
+    bool fine = result == 0 && fed->events;
     for (uint32_t i = 0; fine && i < set->event_count; i++) {
-        given->events[i] = set->events[i];
-        given->events[i].total = pf_max(set->events[i].total, set->events[i].tree->totals[0]);
-        fine = add_tree(&given->page, set->events[i].tree, i);
+        fed->events[i] = set->events[i];
+        fed->events[i].total = pf_max(set->events[i].total, set->events[i].tree->totals[0]);
+        fine = add_tree(&fed->page, set->events[i].tree, i);
     }
-    given->set = *set;
-    given->set.events = given->events;
-    given->set.page = &given->page;
-    given->set.threads = &nobody;
-    given->set.thread_count = 1;
-    return fine && pf_page_end(&given->page) ? 0 : PERFILE_ERROR_MEMORY;
+    fed->set = *set;
+    fed->set.events = fed->events;
+    fed->set.page = &fed->page;
+    fed->set.threads = &none;
+    fed->set.thread_count = 1;
+    return fine && pf_page_end(&fed->page) ? 0 : PERFILE_ERROR_MEMORY;
 }
 
-static void close_given(struct given *given, const struct perfile_allocator *allocator)
+static void close_passed(struct fed *fed, const struct perfile_allocator *allocator)
 {
-    if (given->events)
-        pf_free(allocator, given->events, (given->set.event_count + 1) * sizeof(*given->events));
-    pf_page_close(&given->page);
+    if (fed->events)
+        pf_free(allocator, fed->events, (fed->set.event_count + 1) * sizeof(*fed->events));
+    pf_page_close(&fed->page);
 }
 
 int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *options, struct pf_text *text)
 {
-    struct given sides[2] = {0};
+    struct fed sides[2] = {0};
     struct pf_html_options all = *options;
     int result = 0;
     if (!set->page) {
-        result = open_given(&sides[0], set, text->allocator);
+        result = open_passed(&sides[0], set, text->allocator);
         if (result == 0 && options->before.set)
-            result = open_given(&sides[1], options->before.set, text->allocator);
+            result = open_passed(&sides[1], options->before.set, text->allocator);
         all.by = "none";
         all.before.set = options->before.set ? &sides[1].set : NULL;
         set = &sides[0].set;
@@ -1023,6 +1023,6 @@ int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *
     if (result == 0)
         result = write_html(set, &all, text);
     for (int i = 0; i < 2; i++)
-        close_given(&sides[i], text->allocator);
+        close_passed(&sides[i], text->allocator);
     return result;
 }

@@ -20,7 +20,7 @@ static bool add_block(struct pf_numbers *numbers, const struct perfile_allocator
 
 bool pf_numbers_settle(struct pf_numbers *numbers, const struct perfile_allocator *allocator)
 {
-    if (numbers->end - numbers->at < PF_NUMBERS_MOST_BYTES && !add_block(numbers, allocator))
+    if (numbers->end - numbers->at < PF_NUMBERS_MAX_BYTES && !add_block(numbers, allocator))
         return false;
     if (numbers->repeats) {
         numbers->at = pf_leb128_put(numbers->at, numbers->value);
@@ -85,8 +85,8 @@ uint64_t pf_numbers_get_other(const struct pf_numbers *numbers, struct pf_number
     return value;
 }
 
-void pf_numbers_forget(struct pf_numbers *numbers, const struct pf_numbers_reading *reading,
-                       const struct perfile_allocator *allocator)
+void pf_numbers_discard(struct pf_numbers *numbers, const struct pf_numbers_reading *reading,
+                        const struct perfile_allocator *allocator)
 {
     while (reading->block && numbers->first != reading->block) {
         struct pf_numbers_block *block = numbers->first;

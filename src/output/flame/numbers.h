@@ -11,7 +11,7 @@
 
 enum {
     PF_NUMBERS_BLOCK_BYTES = 16 << 10,
-    PF_NUMBERS_MOST_BYTES =
+    PF_NUMBERS_MAX_BYTES =
         3 * PF_LEB128_BYTES + 1 /* that one number adds: those before it, too, and one that is read */
 };
 
@@ -39,7 +39,7 @@ bool pf_numbers_settle(struct pf_numbers *numbers, const struct perfile_allocato
 static inline bool pf_numbers_put(struct pf_numbers *numbers, const struct perfile_allocator *allocator, uint64_t value)
 {
     if (numbers->value != value || !numbers->count) {
-        if ((numbers->repeats || numbers->end - numbers->at < PF_NUMBERS_MOST_BYTES) &&
+        if ((numbers->repeats || numbers->end - numbers->at < PF_NUMBERS_MAX_BYTES) &&
             !pf_numbers_settle(numbers, allocator))
             return false;
         const uint8_t *from = numbers->at;
@@ -77,7 +77,7 @@ static inline uint64_t pf_numbers_get(const struct pf_numbers *numbers, struct p
 }
 
 /* Frees what lies before the reading; there must not be another. */
-void pf_numbers_forget(struct pf_numbers *numbers, const struct pf_numbers_reading *reading,
-                       const struct perfile_allocator *allocator);
+void pf_numbers_discard(struct pf_numbers *numbers, const struct pf_numbers_reading *reading,
+                        const struct perfile_allocator *allocator);
 
 #endif

@@ -5,8 +5,8 @@
 
 enum {
     PIECES = 2000, /* of time, when there are too many samples */
-    FORGET_ROWS = 8192,
-    MOST_ROW_BYTES = PF_PAGE_COLUMNS * PF_LEB128_BYTES,
+    DISCARD_ROWS = 8192,
+    MAX_ROW_BYTES = PF_PAGE_COLUMNS * PF_LEB128_BYTES,
     COARSER = 4 /* times fewer pieces, when there are still too many */
 };
 
@@ -88,8 +88,8 @@ static bool end_piece(struct pf_page *page)
     for (size_t i = 0; fine && i < fold->count; i++)
         fine = put_row(page, &fold->rows[i], fold->piece ? middle : PF_PAGE_NO_TIME);
     fold->count = 0;
-    pf_pairs_close(&fold->places);
-    pf_pairs_open(&fold->places, page->allocator);
+    pf_pairs_close(&fold->positions);
+    pf_pairs_open(&fold->positions, page->allocator);
     return fine;
 }
 
@@ -118,12 +118,12 @@ static bool is_same(const struct pf_page_row *a, const struct pf_page_row *b)
 static struct pf_page_row *find_row(struct pf_page *page, const struct pf_page_row *row)
 {
     struct pf_page_fold *fold = &page->fold;
-    const uint64_t who = (uint64_t)row->event << 32 | row->thread;
-    uint32_t place;
-    if (pf_pairs_get(&fold->places, who, row->stack, &place))
-        return &fold->rows[place];
-    if (!pf_grow(page->allocator, &fold->rows, &fold->room, fold->count + 1, sizeof(*fold->rows)) ||
-        !pf_pairs_put(&fold->places, who, row->stack, (uint32_t)fold->count))
+    const uint64_t key = (uint64_t)row->event << 32 | row->thread;
+    uint32_t position;
+    if (pf_pairs_get(&fold->positions, key, row->stack, &position))
+        return &fold->rows[position];
+    if (!pf_grow(page->allocator, &fold->rows, &fold->capacity, fold->count + 1, sizeof(*fold->rows)) ||
+        !pf_pairs_put(&fold->positions, key, row->stack, (uint32_t)fold->count))
         return NULL;
     struct pf_page_row *made = &fold->rows[fold->count++];
     *made = *row;
@@ -151,10 +151,10 @@ static bool join(struct pf_page *page, const struct pf_page_row *row, uint64_t t
 }
 
 /* What was read is not needed any more. */
-static void forget_rows(struct pf_page *page, const struct pf_page_reading *reading)
+static void discard_rows(struct pf_page *page, const struct pf_page_reading *reading)
 {
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
-        pf_numbers_forget(&page->rows.columns[i], &reading->columns[i], page->allocator);
+        pf_numbers_discard(&page->rows.columns[i], &reading->columns[i], page->allocator);
 }
 
 bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of)
@@ -172,13 +172,13 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
     page->timeless |= !pieces;
     page->fold.piece = 0;
     page->fold.width_ns = pf_max(width, page->fold.width_ns);
-    page->fold.most_ns = pf_min(page->fold.width_ns, UINT64_MAX / (2 * PIECES)) * (2 * PIECES);
+    page->fold.max_ns = pf_min(page->fold.width_ns, UINT64_MAX / (2 * PIECES)) * (2 * PIECES);
     while (fine && pf_page_next(&old, &reading, &row)) {
         if (node_of)
             row.stack = node_of[row.stack];
         fine = join(page, &row, row.time);
-        if (reading.row % FORGET_ROWS == 0)
-            forget_rows(&old, &reading);
+        if (reading.row % DISCARD_ROWS == 0)
+            discard_rows(&old, &reading);
     }
     fine = fine && end_piece(page);
     free_rows(page, &old.rows);
@@ -188,10 +188,10 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
 
 /* ---- the whole ---- */
 
-int pf_page_open(struct pf_page *page, const struct perfile_allocator *allocator, size_t most_bytes)
+int pf_page_open(struct pf_page *page, const struct perfile_allocator *allocator, size_t max_bytes)
 {
-    *page = (struct pf_page){.allocator = allocator, .most_bytes = most_bytes, .first = UINT64_MAX};
-    pf_pairs_open(&page->fold.places, allocator);
+    *page = (struct pf_page){.allocator = allocator, .max_bytes = max_bytes, .first = UINT64_MAX};
+    pf_pairs_open(&page->fold.positions, allocator);
     return pf_tree_open(&page->tree, allocator);
 }
 
@@ -200,9 +200,9 @@ void pf_page_close(struct pf_page *page)
     if (!page->allocator)
         return;
     free_rows(page, &page->rows);
-    pf_pairs_close(&page->fold.places);
-    pf_free(page->allocator, page->fold.rows, page->fold.room * sizeof(*page->fold.rows));
-    pf_free(page->allocator, page->totals, page->event_room * sizeof(*page->totals));
+    pf_pairs_close(&page->fold.positions);
+    pf_free(page->allocator, page->fold.rows, page->fold.capacity * sizeof(*page->fold.rows));
+    pf_free(page->allocator, page->totals, page->event_capacity * sizeof(*page->totals));
     pf_tree_close(&page->tree);
 }
 
@@ -225,11 +225,12 @@ static uint64_t note_time(struct pf_page *page, uint64_t time)
 
 static bool note_weight(struct pf_page *page, const struct pf_page_row *row)
 {
-    const size_t room = page->event_room;
-    if (row->event >= room) {
-        if (!pf_grow(page->allocator, &page->totals, &page->event_room, (size_t)row->event + 1, sizeof(*page->totals)))
+    const size_t capacity = page->event_capacity;
+    if (row->event >= capacity) {
+        if (!pf_grow(page->allocator, &page->totals, &page->event_capacity, (size_t)row->event + 1,
+                     sizeof(*page->totals)))
             return false;
-        memset(page->totals + room, 0, (page->event_room - room) * sizeof(*page->totals));
+        memset(page->totals + capacity, 0, (page->event_capacity - capacity) * sizeof(*page->totals));
     }
     page->totals[row->event] += row->weight;
     return true;
@@ -241,7 +242,7 @@ static bool join_coarser(struct pf_page *page, uint64_t span)
     if (!pf_page_join(page, width ? pf_max(span / width / COARSER, 1) : PIECES, NULL))
         return false;
     if (width) /* what pieces of time do not help against needs the room */
-        page->most_bytes = pf_max(page->most_bytes, 2 * pf_page_bytes(page));
+        page->max_bytes = pf_max(page->max_bytes, 2 * pf_page_bytes(page));
     return true;
 }
 
@@ -249,13 +250,13 @@ static bool join_coarser(struct pf_page *page, uint64_t span)
 static bool keep_small(struct pf_page *page)
 {
     const uint64_t span = page->last > page->first ? page->last - page->first : 0;
-    if (page->fold.width_ns && !page->timeless && span >= page->fold.most_ns)
+    if (page->fold.width_ns && !page->timeless && span >= page->fold.max_ns)
         return pf_page_join(page, PIECES, NULL);
-    if (!page->most_bytes || page->rows.count < page->rows.look_at)
+    if (!page->max_bytes || page->rows.count < page->rows.look_at)
         return true;
     const size_t bytes = pf_page_bytes(page);
-    page->rows.look_at = page->rows.count + 1 + (page->most_bytes - pf_min(bytes, page->most_bytes)) / MOST_ROW_BYTES;
-    return bytes <= page->most_bytes || join_coarser(page, span);
+    page->rows.look_at = page->rows.count + 1 + (page->max_bytes - pf_min(bytes, page->max_bytes)) / MAX_ROW_BYTES;
+    return bytes <= page->max_bytes || join_coarser(page, span);
 }
 
 bool pf_page_add(struct pf_page *page, const struct pf_page_row *row)

@@ -49,10 +49,10 @@ struct pf_page_fold {
     uint64_t width_ns; /* of a piece; 0: samples are as they were */
     uint64_t piece;    /* + 1; 0: that of samples without a time */
     uint64_t piece_ns; /* when it begins */
-    uint64_t most_ns;  /* then there are too many pieces */
-    struct pf_pairs places;
+    uint64_t max_ns;   /* then there are too many pieces */
+    struct pf_pairs positions;
     struct pf_page_row *rows;
-    size_t count, room;
+    size_t count, capacity;
     uint32_t hints[PF_PAGE_HINTS]; /* places where such a row was */
 };
 
@@ -63,14 +63,14 @@ struct pf_page {
     struct pf_page_fold fold;
     uint64_t base_ns;     /* time of the first sample that has one */
     uint64_t first, last; /* from the earliest to the latest time; first > last: there is none */
-    size_t most_bytes;    /* of the columns in LEB128, before samples are joined */
+    size_t max_bytes;     /* of the columns in LEB128, before samples are joined */
     bool timeless;        /* times do not matter */
     uint64_t *totals;     /* by event: weight of all samples */
-    size_t event_room;
+    size_t event_capacity;
 };
 
 /* 0, or MEMORY. Close it after failures, too. */
-int pf_page_open(struct pf_page *page, const struct perfile_allocator *allocator, size_t most_bytes);
+int pf_page_open(struct pf_page *page, const struct perfile_allocator *allocator, size_t max_bytes);
 void pf_page_close(struct pf_page *page);
 /* False when out of memory. */
 bool pf_page_add(struct pf_page *page, const struct pf_page_row *row);

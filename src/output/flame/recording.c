@@ -25,7 +25,7 @@ static struct pf_flame_stacks *make_stacks(struct pf_flame_recording *g, const s
             g->stacks[i].of_several = true;
             return &g->stacks[i];
         }
-    if (!pf_grow(g->allocator, &g->stacks, &g->stacks_room, g->stacks_count + 1, sizeof(*g->stacks)))
+    if (!pf_grow(g->allocator, &g->stacks, &g->stacks_capacity, g->stacks_count + 1, sizeof(*g->stacks)))
         return NULL;
     struct pf_flame_stacks *stacks = &g->stacks[g->stacks_count];
     *stacks = (struct pf_flame_stacks){
@@ -38,11 +38,11 @@ static struct pf_flame_stacks *make_stacks(struct pf_flame_recording *g, const s
 
 static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
-    const size_t old = g->stacks_of_room;
+    const size_t old = g->stacks_of_capacity;
     if (PF_UNLIKELY(event->index >= old)) {
-        if (!pf_grow(g->allocator, &g->stacks_of, &g->stacks_of_room, (size_t)event->index + 1, sizeof(uint32_t)))
+        if (!pf_grow(g->allocator, &g->stacks_of, &g->stacks_of_capacity, (size_t)event->index + 1, sizeof(uint32_t)))
             return NULL;
-        memset(g->stacks_of + old, 0, (g->stacks_of_room - old) * sizeof(uint32_t));
+        memset(g->stacks_of + old, 0, (g->stacks_of_capacity - old) * sizeof(uint32_t));
     }
     if (PF_LIKELY(g->stacks_of[event->index]))
         return &g->stacks[g->stacks_of[event->index] - 1];
@@ -103,13 +103,13 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
                                     .frame_count = sample->frame_count,
                                     .leaf = PF_STACK_NO_LEAF,
                                     .alone = sample->frame_count ? sample->frames[0] : PF_STACK_NO_LEAF,
-                                    .whose = (uint32_t)sample->tid,
+                                    .owner = (uint32_t)sample->tid,
                                     .weight = g->options->flame->count_samples ? 1 : sample->period};
     if (!stacks)
         return false;
-    const uint64_t whole = stack.weight;
-    stack.weight = pf_add_to_sum(&stacks->weight, whole);
-    stacks->full += stack.weight != whole;
+    const uint64_t total = stack.weight;
+    stack.weight = pf_add_to_sum(&stacks->weight, total);
+    stacks->full += stack.weight != total;
     if (!(g->page.allocator ? add_to_page(g, stacks, sample, &stack) : add_to_tree(g, stacks, sample, &stack)))
         return false;
     stacks->samples++;
@@ -146,13 +146,13 @@ uint64_t pf_flame_recording_cut(const struct pf_flame_recording *g)
 }
 
 /* Where exactness ended. */
-static void tell_cut(const struct pf_flame_recording *g)
+static void report_cut(const struct pf_flame_recording *g)
 {
     const struct perfile_symbol_options *symbols = g->options->symbols;
     uint64_t full = 0;
     for (size_t i = 0; i < g->stacks_count; i++)
         full += g->stacks[i].full;
-    pf_profile_tell_full(full, symbols);
+    pf_profile_notify_full(full, symbols);
     const uint64_t cut = pf_flame_recording_cut(g);
     char text[256];
     if (!cut || !symbols->note)
@@ -231,7 +231,7 @@ static bool make_set(struct pf_flame_recording *g)
     const char *host = NULL;
     if (!make_frames(g, plain) || !make_events(g))
         return false;
-    if (pf_memory_heed(g->allocator, perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL)) <
+    if (pf_memory_check(g->allocator, perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL)) <
             0 ||
         !*host)
         host = NULL;
@@ -313,9 +313,9 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     if (result == 0)
         result = gather(g, error);
     if (result == 0)
-        tell_cut(g);
+        report_cut(g);
     if (result == 0 && reader != flame->before)
-        pf_profile_tell_unmatched(g->profile, options->unmatched, options->unmatched_context);
+        pf_profile_notify_unmatched(g->profile, options->unmatched, options->unmatched_context);
     if (result == 0 && !make_set(g))
         result = pf_fail_memory(error, "flame graph");
     return result;
@@ -327,7 +327,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
 static bool keep_named(struct pf_flame_recording *g, struct pf_profile_sample *sample)
 {
     size_t count = 0;
-    if (!pf_grow(g->allocator, &g->named, &g->named_room, sample->frame_count, sizeof(*g->named)))
+    if (!pf_grow(g->allocator, &g->named, &g->named_capacity, sample->frame_count, sizeof(*g->named)))
         return false;
     for (size_t i = 0; i < sample->frame_count; i++)
         if (pf_profile_frame(g->report->profile, sample->frames[i])->name)
@@ -396,7 +396,7 @@ static int read_report(struct pf_flame_recording *g, struct perfile_error *error
     if (result == 0 && (!end_stacks(g) || !make_set(g)))
         result = pf_fail_memory(error, "report");
     if (result == 0)
-        tell_cut(g);
+        report_cut(g);
     return result;
 }
 
@@ -421,7 +421,7 @@ static void close_profile(struct pf_flame_recording *g)
     if (g->report->allocator)
         pf_report_close(g->report);
     pf_free(g->allocator, g->report, sizeof(*g->report));
-    pf_free(g->allocator, g->named, g->named_room * sizeof(*g->named));
+    pf_free(g->allocator, g->named, g->named_capacity * sizeof(*g->named));
 }
 
 void pf_flame_recording_close(struct pf_flame_recording *g)
@@ -432,8 +432,8 @@ void pf_flame_recording_close(struct pf_flame_recording *g)
         pf_tree_close(&stacks->tree);
     }
     pf_free(g->allocator, g->events, (g->stacks_count + 1) * sizeof(*g->events));
-    pf_free(g->allocator, g->stacks, g->stacks_room * sizeof(*g->stacks));
-    pf_free(g->allocator, g->stacks_of, g->stacks_of_room * sizeof(*g->stacks_of));
+    pf_free(g->allocator, g->stacks, g->stacks_capacity * sizeof(*g->stacks));
+    pf_free(g->allocator, g->stacks_of, g->stacks_of_capacity * sizeof(*g->stacks_of));
     if (g->page.tree.allocator)
         (void)pf_stacks_end(&g->arriving, &g->page.tree);
     pf_page_close(&g->page);
@@ -465,7 +465,7 @@ static bool find_event(const struct pf_flame_recording *g, const char *name, uin
     return false;
 }
 
-void pf_flame_recording_tell_others(const struct pf_flame_recording *g, uint32_t event)
+void pf_flame_recording_notify_others(const struct pf_flame_recording *g, uint32_t event)
 {
     const struct perfile_symbol_options *symbols = g->options->symbols;
     char text[PF_NOTE_BYTES];

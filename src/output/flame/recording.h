@@ -29,12 +29,12 @@ struct pf_flame_recording {
     struct pf_report
         *report;     /* which samples, and what they are of; NULL: all that the filter lets pass. Has the profile */
     uint32_t *named; /* frames of a stack that have a symbol, where others are left out */
-    size_t named_room;
+    size_t named_capacity;
     struct pf_bottom bottom;
     struct pf_flame_stacks *stacks;
-    size_t stacks_count, stacks_room;
+    size_t stacks_count, stacks_capacity;
     uint32_t *stacks_of; /* by event, the position in `stacks` plus one; 0: no sample yet */
-    size_t stacks_of_room;
+    size_t stacks_of_capacity;
     struct pf_page page; /* instead of trees by event */
     struct pf_stacks arriving;
     struct pf_page_row waiting; /* the last sample, whose stack is not in the page's tree yet */
@@ -67,7 +67,7 @@ void pf_flame_recording_close(struct pf_flame_recording *recording);
 int pf_flame_recording_event(const struct pf_flame_recording *recording, const char *name, uint32_t *event,
                              struct perfile_error *error);
 /* A note that the picture is of this event alone, if there are others. */
-void pf_flame_recording_tell_others(const struct pf_flame_recording *recording, uint32_t event);
+void pf_flame_recording_notify_others(const struct pf_flame_recording *recording, uint32_t event);
 
 /* Samples that are drawn without their callers, as there is a limit. */
 uint64_t pf_flame_recording_cut(const struct pf_flame_recording *g);

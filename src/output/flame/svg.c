@@ -131,12 +131,13 @@ static const char *next_character(const char *p, const char *end)
 }
 
 /* As much of the name as fits into `room` characters: all, or a beginning and two dots, or nothing. */
-static void put_label(struct drawing *drawing, const char *name, double room)
+static void put_label(struct drawing *drawing, const char *name, double capacity)
 {
-    if (room < 3)
+    if (capacity < 3)
         return;
     const char *end = scratch_name(drawing, name), *start = drawing->scratch.data + 1;
-    size_t fits = room < UINT32_MAX ? (size_t)room : UINT32_MAX, count = 0; /* weights may wrap, and widths follow */
+    size_t fits = capacity < UINT32_MAX ? (size_t)capacity : UINT32_MAX,
+           count = 0; /* weights may wrap, and widths follow */
     const char *cut = start, *p = start;
     for (; p < end && count < fits; count++) {
         p = next_character(p, end);
@@ -181,18 +182,18 @@ static struct colour name_colour(const char *name, const struct palette *palette
                            (uint8_t)(base->blue + range->blue * (hash >> 8 & 255) / 256)};
 }
 
-static double share(uint64_t part, uint64_t whole)
+static double share(uint64_t part, uint64_t total)
 {
-    return whole ? (double)part / (double)whole : 0;
+    return total ? (double)part / (double)total : 0;
 }
 
 /* By which share of everything the node grew. */
 static double change_of(const struct drawing *drawing, uint32_t node)
 {
     const struct pf_flame_view *view = &drawing->view;
-    const bool whole = drawing->options->reverse;
-    double now = (double)(whole ? view->tree.totals[node] : view->tree.nodes[node].self);
-    double before = (double)(whole ? view->before[node] : view->before_self[node]) * drawing->before_scale;
+    const bool total = drawing->options->reverse;
+    double now = (double)(total ? view->tree.totals[node] : view->tree.nodes[node].self);
+    double before = (double)(total ? view->before[node] : view->before_self[node]) * drawing->before_scale;
     double change = view->total ? (now - before) / (double)view->total : 0;
     return drawing->options->negated ? -change : change;
 }
@@ -237,7 +238,7 @@ static void count_pruned(struct drawing *drawing, uint32_t node)
  * Parents stand before their children, so one pass is enough; most nodes are too light to be drawn, and nothing below them
  * is heavier. A node's own weight is at its left end.
  */
-static void place_children(struct drawing *drawing, uint32_t node)
+static void position_children(struct drawing *drawing, uint32_t node)
 {
     const struct pf_flame_view *view = &drawing->view;
     uint64_t at = drawing->starts[node] + view->tree.nodes[node].self;
@@ -274,7 +275,7 @@ static void lay_out(struct drawing *drawing)
         if (drawing->view.before)
             measure_change(drawing, node);
         if (is_drawn(drawing, node))
-            place_children(drawing, node);
+            position_children(drawing, node);
         else
             count_pruned(drawing, node);
     }
@@ -506,10 +507,10 @@ static void put_keys(struct drawing *drawing, double y)
     bool seen[PF_FLAME_KINDS] = {false};
     if (drawing->view.before) {
         const double more = drawing->options->negated ? -drawing->max_change : drawing->max_change;
-        const bool whole = drawing->options->reverse;
+        const bool total = drawing->options->reverse;
         put_key(drawing->text, &x, y, change_colour(drawing, more),
-                whole ? "more than before" : "itself more than before");
-        put_key(drawing->text, &x, y, change_colour(drawing, -more), whole ? "less" : "itself less");
+                total ? "more than before" : "itself more than before");
+        put_key(drawing->text, &x, y, change_colour(drawing, -more), total ? "less" : "itself less");
         return;
     }
     for (size_t i = 0; i < drawing->view.name_count; i++)

@@ -8,10 +8,10 @@
 #include "base/error.h"
 
 enum {
-    MOST_WAITS = 1 << 19,
-    MOST_STACKS = 1 << 21, /* of waits that may be left out later */
-    MOST_MARKS = 20000,
-    MOST_LOSSES = 20000
+    MAX_WAITS = 1 << 19,
+    MAX_STACKS = 1 << 21, /* of waits that may be left out later */
+    MAX_MARKS = 20000,
+    MAX_LOSSES = 20000
 };
 
 /* ---- opening ---- */
@@ -35,14 +35,14 @@ static void find_wall(struct pf_flame_times *times)
     struct clock clock = {0};
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &clock, .value = take_clock};
     const struct perfile_event *event = perfile_event_get(times->reader, 0);
-    (void)pf_memory_heed(times->allocator,
-                         perfile_feature_visit(times->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL));
+    (void)pf_memory_check(times->allocator,
+                          perfile_feature_visit(times->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL));
     times->wall_ahead_ns = clock.wall ? clock.wall - clock.time : 0;
     times->has_wall = clock.wall || (event && event->attr->use_clockid && event->attr->clockid == 0);
 }
 
 /* Something in the recording tells of switches; of a stream, since its first sample. */
-static bool tells_of_switches(const struct perfile_reader *reader)
+static bool has_switches(const struct perfile_reader *reader)
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
@@ -56,7 +56,7 @@ int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *rea
 {
     *times = (struct pf_flame_times){.allocator = allocator, .reader = reader, .mark_stride = 1};
     times->unsure = with_waits && perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
-    with_waits = times->unsure || (with_waits && tells_of_switches(reader));
+    with_waits = times->unsure || (with_waits && has_switches(reader));
     times->takes_stacks = with_waits;
     if (with_waits && !(times->offcpu = pf_offcpu_open(reader, PF_OFFCPU_ALL, allocator)))
         return PERFILE_ERROR_MEMORY;
@@ -68,10 +68,10 @@ void pf_flame_times_close(struct pf_flame_times *times)
     if (!times->allocator)
         return;
     pf_offcpu_close(times->offcpu);
-    pf_free(times->allocator, times->waits, times->wait_room * sizeof(*times->waits));
-    pf_free(times->allocator, times->marks, times->mark_room * sizeof(*times->marks));
-    pf_free(times->allocator, times->losses, times->loss_room * sizeof(*times->losses));
-    pf_free(times->allocator, times->stacks, times->stack_room * sizeof(*times->stacks));
+    pf_free(times->allocator, times->waits, times->wait_capacity * sizeof(*times->waits));
+    pf_free(times->allocator, times->marks, times->mark_capacity * sizeof(*times->marks));
+    pf_free(times->allocator, times->losses, times->loss_capacity * sizeof(*times->losses));
+    pf_free(times->allocator, times->stacks, times->stack_capacity * sizeof(*times->stacks));
 }
 
 /* ---- times off CPU ---- */
@@ -81,7 +81,7 @@ static void leave_short(struct pf_flame_times *times)
     size_t kept = 0;
     for (size_t i = 0; i < times->wait_count; i++) {
         const uint64_t length = times->waits[i].to - times->waits[i].from;
-        if (length >= times->least_ns) {
+        if (length >= times->min_ns) {
             times->waits[kept++] = times->waits[i];
             continue;
         }
@@ -91,20 +91,20 @@ static void leave_short(struct pf_flame_times *times)
     times->wait_count = kept;
 }
 
-void pf_flame_times_leave(struct pf_flame_times *times, uint64_t least_ns)
+void pf_flame_times_leave(struct pf_flame_times *times, uint64_t min_ns)
 {
-    if (least_ns <= times->least_ns)
+    if (min_ns <= times->min_ns)
         return;
-    times->least_ns = least_ns;
+    times->min_ns = min_ns;
     leave_short(times);
 }
 
-void pf_flame_times_thin(struct pf_flame_times *times, size_t most)
+void pf_flame_times_thin(struct pf_flame_times *times, size_t max)
 {
-    while (times->wait_count > most) {
-        pf_flame_times_leave(times, times->least_ns > UINT64_MAX / 2 ? UINT64_MAX : pf_max(2 * times->least_ns, 1000));
-        if (times->least_ns == UINT64_MAX)
-            times->wait_count = pf_min(times->wait_count, most);
+    while (times->wait_count > max) {
+        pf_flame_times_leave(times, times->min_ns > UINT64_MAX / 2 ? UINT64_MAX : pf_max(2 * times->min_ns, 1000));
+        if (times->min_ns == UINT64_MAX)
+            times->wait_count = pf_min(times->wait_count, max);
     }
 }
 
@@ -112,14 +112,14 @@ static bool add_wait(struct pf_flame_times *times, const struct pf_wait *wait)
 {
     if (wait->from >= wait->to)
         return true;
-    if (wait->to - wait->from < times->least_ns) {
+    if (wait->to - wait->from < times->min_ns) {
         times->waits_left++;
         times->waits_left_ns += wait->to - wait->from;
         return true;
     }
-    if (times->wait_count >= MOST_WAITS)
-        pf_flame_times_thin(times, MOST_WAITS / 2);
-    if (!pf_grow(times->allocator, &times->waits, &times->wait_room, times->wait_count + 1, sizeof(*times->waits)))
+    if (times->wait_count >= MAX_WAITS)
+        pf_flame_times_thin(times, MAX_WAITS / 2);
+    if (!pf_grow(times->allocator, &times->waits, &times->wait_capacity, times->wait_count + 1, sizeof(*times->waits)))
         return false;
     times->waits[times->wait_count++] = *wait;
     return true;
@@ -165,14 +165,14 @@ static bool add_mark(struct pf_flame_times *times, const struct pf_mark *mark)
         times->marks_left++;
         return true;
     }
-    if (times->mark_count >= MOST_MARKS) {
+    if (times->mark_count >= MAX_MARKS) {
         for (size_t i = 0; i < times->mark_count / 2; i++)
             times->marks[i] = times->marks[2 * i];
         times->marks_left += times->mark_count - times->mark_count / 2;
         times->mark_count /= 2;
         times->mark_stride *= 2;
     }
-    if (!pf_grow(times->allocator, &times->marks, &times->mark_room, times->mark_count + 1, sizeof(*times->marks)))
+    if (!pf_grow(times->allocator, &times->marks, &times->mark_capacity, times->mark_count + 1, sizeof(*times->marks)))
         return false;
     times->marks[times->mark_count++] = *mark;
     return true;
@@ -181,11 +181,12 @@ static bool add_mark(struct pf_flame_times *times, const struct pf_mark *mark)
 /* Behind so many, they are added to the last one. */
 static bool add_loss(struct pf_flame_times *times, uint64_t time, uint64_t count)
 {
-    if (times->loss_count >= MOST_LOSSES) {
+    if (times->loss_count >= MAX_LOSSES) {
         times->losses[times->loss_count - 1].count += count;
         return true;
     }
-    if (!pf_grow(times->allocator, &times->losses, &times->loss_room, times->loss_count + 1, sizeof(*times->losses)))
+    if (!pf_grow(times->allocator, &times->losses, &times->loss_capacity, times->loss_count + 1,
+                 sizeof(*times->losses)))
         return false;
     times->losses[times->loss_count++] = (struct pf_loss){time, count};
     return true;
@@ -255,7 +256,7 @@ static size_t decoded_bytes(const struct perfile_record *record)
     }
 }
 
-static bool take_told(struct pf_flame_times *times, const struct perfile_record *record, size_t bytes)
+static bool take_fact(struct pf_flame_times *times, const struct perfile_record *record, size_t bytes)
 {
     struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     union any any = {0};
@@ -271,7 +272,7 @@ static bool take_told(struct pf_flame_times *times, const struct perfile_record 
 static void look_at_stream(struct pf_flame_times *times)
 {
     times->unsure = false;
-    if (tells_of_switches(times->reader))
+    if (has_switches(times->reader))
         return;
     pf_offcpu_close(times->offcpu);
     times->offcpu = NULL;
@@ -285,16 +286,17 @@ bool pf_flame_times_take(void *context, const struct perfile_record *record)
     if (times->offcpu && !take_wait(times, record))
         return false;
     const size_t bytes = record->damaged ? 0 : decoded_bytes(record);
-    return !bytes || take_told(times, record, bytes);
+    return !bytes || take_fact(times, record, bytes);
 }
 
 /* ---- stacks ---- */
 
 bool pf_flame_times_add_stack(struct pf_flame_times *times, uint64_t time, int32_t tid, uint32_t stack)
 {
-    if (times->stack_count >= MOST_STACKS)
+    if (times->stack_count >= MAX_STACKS)
         return true;
-    if (!pf_grow(times->allocator, &times->stacks, &times->stack_room, times->stack_count + 1, sizeof(*times->stacks)))
+    if (!pf_grow(times->allocator, &times->stacks, &times->stack_capacity, times->stack_count + 1,
+                 sizeof(*times->stacks)))
         return false;
     times->stacks[times->stack_count++] = (struct pf_wait_stack){time, tid, stack};
     return true;
@@ -323,13 +325,13 @@ struct threads {
     struct pf_bottom *bottom;
     struct pf_map last;
     uint32_t *before;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static bool list_threads(struct threads *threads)
 {
     const struct pf_bottom *bottom = threads->bottom;
-    if (!pf_grow(bottom->allocator, &threads->before, &threads->room, bottom->frame_count + 1,
+    if (!pf_grow(bottom->allocator, &threads->before, &threads->capacity, bottom->frame_count + 1,
                  sizeof(*threads->before)))
         return false;
     for (; threads->count < bottom->frame_count; threads->count++) {
@@ -364,8 +366,8 @@ static uint32_t add_thread(struct threads *threads, const struct perfile_event *
         .pid = wait->pid >= 0 ? wait->pid : wait->tid,
         .tid = wait->tid,
     };
-    const uint32_t place = sample.comm ? pf_bottom_frame(threads->bottom, 0, &sample) : UINT32_MAX;
-    return place != UINT32_MAX && list_threads(threads) ? place : PF_PAGE_NONE;
+    const uint32_t position = sample.comm ? pf_bottom_frame(threads->bottom, 0, &sample) : UINT32_MAX;
+    return position != UINT32_MAX && list_threads(threads) ? position : PF_PAGE_NONE;
 }
 
 /* ---- the end ---- */
@@ -444,6 +446,6 @@ bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *fi
     if (fine)
         end_marks(times, &threads, page);
     pf_map_close(&threads.last);
-    pf_free(bottom->allocator, threads.before, threads.room * sizeof(*threads.before));
+    pf_free(bottom->allocator, threads.before, threads.capacity * sizeof(*threads.before));
     return fine;
 }

@@ -55,8 +55,8 @@ struct pf_flame_times {
     struct pf_mark *marks;
     struct pf_loss *losses;
     struct pf_wait_stack *stacks;
-    size_t wait_count, wait_room, mark_count, mark_room, loss_count, loss_room, stack_count, stack_room;
-    uint64_t least_ns; /* of waits that are kept */
+    size_t wait_count, wait_capacity, mark_count, mark_capacity, loss_count, loss_capacity, stack_count, stack_capacity;
+    uint64_t min_ns; /* of waits that are kept */
     uint64_t waits_left, waits_left_ns;
     uint64_t mark_stride, marks_seen, marks_left;
     uint64_t wall_ahead_ns; /* of the recording's clock, modulo 2^64 */
@@ -77,8 +77,8 @@ bool pf_flame_times_add_stack(struct pf_flame_times *times, uint64_t time, int32
 bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *filter, struct pf_bottom *bottom,
                         struct pf_page *page);
 /* Leaves the shortest waits out until there are not more than so many. */
-void pf_flame_times_thin(struct pf_flame_times *times, size_t most);
+void pf_flame_times_thin(struct pf_flame_times *times, size_t max);
 /* Leaves those out that are shorter than this. */
-void pf_flame_times_leave(struct pf_flame_times *times, uint64_t least_ns);
+void pf_flame_times_leave(struct pf_flame_times *times, uint64_t min_ns);
 
 #endif

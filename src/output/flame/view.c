@@ -17,7 +17,7 @@ struct entry {
 
 struct rank {
     const char *text;
-    uint32_t place; /* odd: a ';' follows */
+    uint32_t position; /* odd: a ';' follows */
 };
 
 static const char *suffix_of(uint8_t kind)
@@ -67,7 +67,7 @@ static int compare_entries(const void *left, const void *right)
 /* The byte at `i` of the line's piece: the name, then ';' when more follows. */
 static int byte_at(const struct rank *rank, size_t length, size_t i)
 {
-    return i < length ? (unsigned char)rank->text[i] : i == length && rank->place & 1 ? ';' : 0;
+    return i < length ? (unsigned char)rank->text[i] : i == length && rank->position & 1 ? ';' : 0;
 }
 
 static int compare_ranks(const void *left, const void *right)
@@ -91,7 +91,7 @@ static int make_ranks(struct pf_flame_view *view)
             sorted[i] = (struct rank){view->names[i / 2], (uint32_t)i};
         qsort(sorted, count, sizeof(*sorted), compare_ranks);
         for (size_t i = 0; i < count; i++)
-            view->ranks[sorted[i].place] = (uint32_t)i;
+            view->ranks[sorted[i].position] = (uint32_t)i;
     }
     pf_free(view->allocator, sorted, (count + 1) * sizeof(*sorted));
     return sorted && view->ranks ? 0 : PERFILE_ERROR_MEMORY;
@@ -172,57 +172,57 @@ static uint32_t map_child(struct pf_flame_view *view, uint32_t parent, uint32_t 
 
 /* Which node of the view a node of the tree becomes; the weight goes into `add`, if any. */
 static int map_nodes(struct pf_flame_view *view, const struct pf_tree *tree, const struct naming *naming, bool add,
-                     uint32_t *place_of)
+                     uint32_t *position_of)
 {
-    place_of[0] = 0;
+    position_of[0] = 0;
     for (size_t i = 1; i < tree->count; i++) {
         const struct pf_tree_node *node = &tree->nodes[i];
-        place_of[i] = map_child(view, place_of[node->parent], name_at(naming, node->frame));
-        if (!place_of[i])
+        position_of[i] = map_child(view, position_of[node->parent], name_at(naming, node->frame));
+        if (!position_of[i])
             return PERFILE_ERROR_MEMORY;
     }
     for (size_t i = 0; add && i < tree->count; i++) {
-        view->tree.nodes[place_of[i]].self += tree->nodes[i].self;
-        view->tree.nodes[place_of[i]].samples += tree->nodes[i].samples;
+        view->tree.nodes[position_of[i]].self += tree->nodes[i].self;
+        view->tree.nodes[position_of[i]].samples += tree->nodes[i].samples;
     }
     return 0;
 }
 
 /* The same with each stack turned round. Nodes without weight of their own end nowhere: they become the root. */
 static int map_reversed(struct pf_flame_view *view, const struct pf_tree *tree, const struct naming *naming, bool add,
-                        uint32_t *place_of)
+                        uint32_t *position_of)
 {
     for (size_t i = 0; i < tree->count; i++) {
-        uint32_t place = 0;
+        uint32_t position = 0;
         for (size_t at = i; at && tree->nodes[i].self; at = tree->nodes[at].parent) {
-            place = pf_tree_child(&view->tree, place, name_at(naming, tree->nodes[at].frame));
-            if (!place)
+            position = pf_tree_child(&view->tree, position, name_at(naming, tree->nodes[at].frame));
+            if (!position)
                 return PERFILE_ERROR_MEMORY;
         }
-        place_of[i] = place;
+        position_of[i] = position;
         if (add) {
-            view->tree.nodes[place].self += tree->nodes[i].self;
-            view->tree.nodes[place].samples += tree->nodes[i].samples;
+            view->tree.nodes[position].self += tree->nodes[i].self;
+            view->tree.nodes[position].samples += tree->nodes[i].samples;
         }
     }
     return 0;
 }
 
 /* The tree becomes the view's, node by node where they stand: none gets behind its place. */
-static int take_nodes(struct pf_flame_view *view, const struct naming *naming, uint32_t *place_of)
+static int take_nodes(struct pf_flame_view *view, const struct naming *naming, uint32_t *position_of)
 {
     const size_t count = view->tree.count;
     struct pf_tree_node *nodes = view->tree.nodes;
     memset(view->tree.slots, 0, view->tree.slot_count * sizeof(*view->tree.slots)); /* they are of frames */
     view->tree.count = 1;
-    place_of[0] = 0;
+    position_of[0] = 0;
     for (size_t i = 1; i < count; i++) {
         const struct pf_tree_node node = nodes[i];
-        place_of[i] = map_child(view, place_of[node.parent], name_at(naming, node.frame));
-        if (!place_of[i])
+        position_of[i] = map_child(view, position_of[node.parent], name_at(naming, node.frame));
+        if (!position_of[i])
             return PERFILE_ERROR_MEMORY;
-        nodes[place_of[i]].self += node.self;
-        nodes[place_of[i]].samples += node.samples;
+        nodes[position_of[i]].self += node.self;
+        nodes[position_of[i]].samples += node.samples;
     }
     return 0;
 }
@@ -271,15 +271,15 @@ static int take_tree(struct pf_flame_view *view, struct pf_tree *tree, const str
         rename_nodes(view, naming);
         return 0;
     }
-    uint32_t *place_of = pf_new(view->allocator, bytes);
-    if (!place_of)
+    uint32_t *position_of = pf_new(view->allocator, bytes);
+    if (!position_of)
         return PERFILE_ERROR_MEMORY;
-    const int result = take_nodes(view, naming, place_of);
-    pf_free(view->allocator, place_of, bytes);
+    const int result = take_nodes(view, naming, position_of);
+    pf_free(view->allocator, position_of, bytes);
     return result;
 }
 
-static int weigh_before(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *place_of)
+static int weigh_before(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *position_of)
 {
     const size_t count = view->tree.count;
     view->before = pf_new(view->allocator, count * sizeof(*view->before));
@@ -287,7 +287,7 @@ static int weigh_before(struct pf_flame_view *view, const struct pf_tree *tree, 
     if (!view->before || !view->before_self)
         return PERFILE_ERROR_MEMORY;
     for (size_t i = 0; i < tree->count; i++)
-        view->before_self[place_of[i]] += tree->nodes[i].self;
+        view->before_self[position_of[i]] += tree->nodes[i].self;
     memcpy(view->before, view->before_self, count * sizeof(*view->before));
     for (size_t i = count; i-- > 1;)
         view->before[view->tree.nodes[i].parent] += view->before[i];
@@ -298,13 +298,13 @@ static int map_tree(struct pf_flame_view *view, const struct pf_tree *tree, cons
                     const struct pf_flame_view_options *options, bool differs)
 {
     size_t bytes = (tree->count + 1) * sizeof(uint32_t);
-    uint32_t *place_of = pf_new(view->allocator, bytes);
-    if (!place_of)
+    uint32_t *position_of = pf_new(view->allocator, bytes);
+    if (!position_of)
         return PERFILE_ERROR_MEMORY;
-    int result = (options->reverse ? map_reversed : map_nodes)(view, tree, naming, !differs, place_of);
+    int result = (options->reverse ? map_reversed : map_nodes)(view, tree, naming, !differs, position_of);
     if (result == 0 && differs)
-        result = weigh_before(view, tree, place_of);
-    pf_free(view->allocator, place_of, bytes);
+        result = weigh_before(view, tree, position_of);
+    pf_free(view->allocator, position_of, bytes);
     return result;
 }
 

@@ -17,15 +17,15 @@ struct stats {
     uint64_t all;
     uint64_t types[TYPES];
     struct event_stats *events;
-    size_t event_room;
+    size_t event_capacity;
 };
 
 static struct event_stats *event_of(struct stats *stats, const struct perfile_record *record)
 {
-    const size_t room = stats->event_room, index = record->event->index;
-    if (!pf_grow(stats->allocator, &stats->events, &stats->event_room, index + 1, sizeof(*stats->events)))
+    const size_t capacity = stats->event_capacity, index = record->event->index;
+    if (!pf_grow(stats->allocator, &stats->events, &stats->event_capacity, index + 1, sizeof(*stats->events)))
         return NULL;
-    memset(stats->events + room, 0, (stats->event_room - room) * sizeof(*stats->events));
+    memset(stats->events + capacity, 0, (stats->event_capacity - capacity) * sizeof(*stats->events));
     return &stats->events[index];
 }
 
@@ -86,7 +86,7 @@ static void put_number(struct pf_text *out, const char *name, uint64_t number)
 
 static void put_events(const struct stats *stats, struct pf_text *out)
 {
-    for (size_t i = 0; i < stats->event_room; i++) {
+    for (size_t i = 0; i < stats->event_capacity; i++) {
         const struct event_stats *event = &stats->events[i];
         const struct perfile_event *of = perfile_event_get(stats->reader, i);
         if (!of || !(event->samples || event->lost || event->left_out))
@@ -115,6 +115,6 @@ int pf_stats_write(struct perfile_reader *reader, const struct perfile_output_op
         put_types(&stats, out);
         put_events(&stats, out);
     }
-    pf_free(stats.allocator, stats.events, stats.event_room * sizeof(*stats.events));
+    pf_free(stats.allocator, stats.events, stats.event_capacity * sizeof(*stats.events));
     return enough ? result : pf_fail_memory(error, "report");
 }

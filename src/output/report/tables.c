@@ -61,7 +61,7 @@ static void put_modules(struct pf_json *json, const struct pf_symbols *symbols)
 
 /* ---- JSON: call graphs -------------------------------------------------------------------------------------------- */
 
-enum { MOST_LEVELS = 500 }; /* readers of JSON have limits, too */
+enum { MAX_LEVELS = 500 }; /* readers of JSON have limits, too */
 
 static void put_frame(struct pf_json *json, const struct pf_report *report, uint32_t number)
 {
@@ -81,7 +81,7 @@ static void put_branches(struct pf_json *json, struct pf_graph *graph, const str
 {
     struct pf_graph_branch *branches;
     size_t count;
-    if (level == MOST_LEVELS || !pf_graph_expand(graph, from, &branches, &count) || !(count || !from))
+    if (level == MAX_LEVELS || !pf_graph_expand(graph, from, &branches, &count) || !(count || !from))
         return;
     pf_json_begin(json, from ? "next" : NULL, true);
     for (size_t i = 0; i < count; i++) {
@@ -97,16 +97,16 @@ static void put_branches(struct pf_json *json, struct pf_graph *graph, const str
 /* One for each row, in their order; of what sums up rows, and of what has no callers, it is empty. */
 static void put_graphs(struct pf_json *json, struct pf_report *report)
 {
-    struct pf_functions_place place = {0};
+    struct pf_functions_location position = {0};
     struct pf_graph graph;
     pf_json_begin(json, "graphs", true);
-    while (pf_functions_next(report, &place)) {
-        if ((report->hierarchy && !place.line.leaf) || !pf_report_has_graph(report, place.of)) {
+    while (pf_functions_next(report, &position)) {
+        if ((report->hierarchy && !position.line.leaf) || !pf_report_has_graph(report, position.of)) {
             pf_json_begin(json, NULL, true);
             pf_json_end(json, true);
             continue;
         }
-        pf_graph_open(&graph, report, place.row);
+        pf_graph_open(&graph, report, position.row);
         put_branches(json, &graph, NULL, 0);
         pf_graph_close(&graph);
         pf_put_string(json->text, "\n");

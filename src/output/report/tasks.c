@@ -16,8 +16,8 @@ static void put_comm(const struct pf_task *task, struct pf_text *out)
 
 static void put_task(const struct pf_task *task, struct pf_text *out)
 {
-    enum { MOST = 200 }; /* deeper ones are indented no more */
-    const unsigned level = task->level < MOST ? task->level : MOST;
+    enum { MAX = 200 }; /* deeper ones are indented no more */
+    const unsigned level = task->level < MAX ? task->level : MAX;
     pf_put_format(out, "  %8d %8d %8d |%*s", (int)task->pid, (int)task->tid, (int)task->ppid, (int)level, "");
     put_comm(task, out);
     pf_put_char(out, '\n');

@@ -18,11 +18,11 @@
 enum {
     MARGIN = 12,        /* of graphs */
     BRANCH_INDENT = 10, /* behind the pipe of a branch */
-    MOST_LEVELS = 256,  /* of branches in branches: what is deeper is no longer read by anybody */
-    MOST_IN_RUN = 512,  /* frames, likewise */
+    MAX_LEVELS = 256,   /* of branches in branches: what is deeper is no longer read by anybody */
+    MAX_IN_RUN = 512,   /* frames, likewise */
     WIDEST = 4096,      /* column that may be asked for */
-    MOST_MODULES = 6,   /* that are named for lack of symbols */
-    MOST_DRAWERS = 4,   /* threads that draw graphs: each but one may need 8 bytes for each node of the tree */
+    MAX_MODULES = 6,    /* that are named for lack of symbols */
+    MAX_DRAWERS = 4,    /* threads that draw graphs: each but one may need 8 bytes for each node of the tree */
     DRAWER_ROWS = 8,    /* rows that are worth a thread */
     ROWS_AHEAD = 8,     /* graphs of a thread that may wait for their turn: the first ones take longest */
     LEVEL_INDENT = 3,   /* of a hierarchy */
@@ -111,7 +111,7 @@ static const struct pf_text *fit_cell(struct table *table, size_t columns)
     if (!from->failed && !to->failed)
         to->used =
             mark + perfile_name_fit(from->data + mark, columns == SIZE_MAX ? columns : columns - pf_min(columns, mark),
-                                    to->data + mark, to->room - mark);
+                                    to->data + mark, to->capacity - mark);
     return to;
 }
 
@@ -129,19 +129,19 @@ static const struct pf_text *fitted_cell(struct table *table, size_t i, const st
 /* ---- what is honest to say first ---- */
 
 /* Why, and what may help. */
-static const char *const lacks[PF_LACK_COUNT] = {
-    [PF_LACK_FILE] = "not on this machine (see --symfs, --archive, DEBUGINFOD_URLS)",
-    [PF_LACK_BUILD] = "the file has a different build id (see --symfs, --archive, DEBUGINFOD_URLS)",
-    [PF_LACK_NAMES] = "stripped, or without symbols there (see DEBUGINFOD_URLS, or install the debug files)",
-    [PF_LACK_KERNEL] = "no symbols of this kernel found (see --kallsyms, --vmlinux, --archive)",
-    [PF_LACK_JIT] = "generated code without a usable perf-PID.map or jitdump file (see --symfs)",
+static const char *const reasons[PF_MISSING_COUNT] = {
+    [PF_MISSING_FILE] = "not on this machine (see --symfs, --archive, DEBUGINFOD_URLS)",
+    [PF_MISSING_BUILD] = "the file has a different build id (see --symfs, --archive, DEBUGINFOD_URLS)",
+    [PF_MISSING_NAMES] = "stripped, or without symbols there (see DEBUGINFOD_URLS, or install the debug files)",
+    [PF_MISSING_KERNEL] = "no symbols of this kernel found (see --kallsyms, --vmlinux, --archive)",
+    [PF_MISSING_JIT] = "generated code without a usable perf-PID.map or jitdump file (see --symfs)",
 };
 
 /* NULL: all is well with the module. */
-static const struct pf_module *module_without(const struct table *table, uint32_t number, enum pf_lack lack)
+static const struct pf_module *module_without(const struct table *table, uint32_t number, enum pf_missing missing)
 {
     const struct pf_module *module = pf_symbols_module(table->report->symbols, number);
-    return pf_module_lacks(module) && pf_module_lack(module) == lack ? module : NULL;
+    return pf_module_is_missing(module) && pf_module_missing_kind(module) == missing ? module : NULL;
 }
 
 static void put_builds(struct pf_text *out, const struct pf_module *module)
@@ -152,31 +152,31 @@ static void put_builds(struct pf_text *out, const struct pf_module *module)
                       *module->other_build_id ? module->other_build_id : "unknown", DIGITS, module->build_id);
 }
 
-static void put_lack(struct table *table, enum pf_lack lack)
+static void put_missing(struct table *table, enum pf_missing missing)
 {
     const size_t count = pf_symbols_module_count(table->report->symbols);
     size_t named = 0, more = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct pf_module *module = module_without(table, i, lack);
-        if (module && named == MOST_MODULES)
+        const struct pf_module *module = module_without(table, i, missing);
+        if (module && named == MAX_MODULES)
             more++;
-        if (!module || named == MOST_MODULES)
+        if (!module || named == MAX_MODULES)
             continue;
         pf_put_string(table->out, named++ ? ", " : "# No symbols found for ");
         pf_put_name(table->out, module->short_name);
-        if (lack == PF_LACK_BUILD)
+        if (missing == PF_MISSING_BUILD)
             put_builds(table->out, module);
     }
     if (more)
         pf_put_format(table->out, " and %zu more", more);
     if (named)
-        pf_put_format(table->out, ": %s\n", lacks[lack]);
+        pf_put_format(table->out, ": %s\n", reasons[missing]);
 }
 
 static void put_modules_without_symbols(struct table *table)
 {
-    for (unsigned lack = 0; lack < PF_LACK_COUNT; lack++)
-        put_lack(table, (enum pf_lack)lack);
+    for (unsigned missing = 0; missing < PF_MISSING_COUNT; missing++)
+        put_missing(table, (enum pf_missing)missing);
 }
 
 /* What is in no row, whatever the filters. */
@@ -369,15 +369,15 @@ static size_t width_of(const struct table *table, const struct pf_text *text)
 static size_t importance(const struct table *table, size_t i)
 {
     const struct pf_report_column *column = table->columns[i];
-    const bool tells = column == &pf_report_columns[PF_COLUMN_symbol] || column->place == PF_VALUE_trace ||
-                       column->place == PF_VALUE_symbol_from || column->place == PF_VALUE_symbol_to;
-    return is_value(table, i) ? 0 : tells && (column->kept || column->of == PF_COLUMN_OF_FRAME) ? 3 : 1;
+    const bool is_name = column == &pf_report_columns[PF_COLUMN_symbol] || column->position == PF_VALUE_trace ||
+                         column->position == PF_VALUE_symbol_from || column->position == PF_VALUE_symbol_to;
+    return is_value(table, i) ? 0 : is_name && (column->kept || column->of == PF_COLUMN_OF_FRAME) ? 3 : 1;
 }
 
 /* Columns of texts that are narrower than their share have what they need, and leave the rest to the others. */
 static void share_screen(struct table *table)
 {
-    enum { LEAST = 12 };
+    enum { MIN = 12 };
     bool settled[PF_REPORT_COLUMNS] = {false};
     size_t shares = 0, left = table->screen - pf_min(table->screen, 2 * table->column_count);
     for (size_t i = 0; i < table->column_count; i++) {
@@ -396,7 +396,7 @@ static void share_screen(struct table *table)
     }
     for (size_t i = 0; i < table->column_count; i++)
         if (!settled[i])
-            table->widths[i] = pf_max(left * importance(table, i) / shares, LEAST);
+            table->widths[i] = pf_max(left * importance(table, i) / shares, MIN);
 }
 
 /* As wide as what stands in them, also in rows that are not shown. */
@@ -421,8 +421,8 @@ static void fit_columns(struct table *table)
         for (size_t i = 0; i < count; i++) {
             const struct pf_report_column *column = table->columns[asked[i]];
             fit(&table->widths[asked[i]], width_of(table, fitted_cell(table, asked[i], row, SIZE_MAX)));
-            if (column->least && !table->screen)
-                fit(&table->widths[asked[i]], column->least(table->report, row));
+            if (column->min && !table->screen)
+                fit(&table->widths[asked[i]], column->min(table->report, row));
         }
     }
     if (table->screen)
@@ -517,12 +517,12 @@ static void put_module(struct pf_text *out, const struct pf_module *module)
 /* In what the margin and a share leave of the line. */
 static void put_fitted_name(struct table *table, const struct pf_frame_info *frame)
 {
-    enum { SHARE = 12, LEAST = 40 };
+    enum { SHARE = 12, MIN = 40 };
     const size_t used = table->margin.used + SHARE;
     table->cell.used = 0;
     pf_report_put_name(frame, &table->cell);
     pf_text_escape(&table->cell, 0);
-    const struct pf_text *name = fit_cell(table, pf_max(table->screen - pf_min(table->screen, used), LEAST));
+    const struct pf_text *name = fit_cell(table, pf_max(table->screen - pf_min(table->screen, used), MIN));
     pf_put(table->out, name->data, name->used);
 }
 
@@ -558,7 +558,7 @@ static void put_share(struct table *table, uint64_t hits, uint64_t total)
 static bool put_run(struct table *table, struct pf_graph *graph, struct pf_graph_branch *branch,
                     struct pf_graph_branch **next, size_t *next_count)
 {
-    for (size_t i = 0; i < MOST_IN_RUN; i++) {
+    for (size_t i = 0; i < MAX_IN_RUN; i++) {
         if (!pf_graph_expand(graph, branch, next, next_count))
             return false;
         if (!*next_count || (*next)[0].hits != branch->hits)
@@ -612,7 +612,7 @@ static bool put_branches(struct table *table, struct pf_graph *graph, struct pf_
         shown += branches[i].hits;
     if (table->report->fractal && count)
         rest = shown < total;
-    for (size_t i = 0; i < count && enough && level < MOST_LEVELS; i++) {
+    for (size_t i = 0; i < count && enough && level < MAX_LEVELS; i++) {
         put_separator(table);
         enough = put_branch(table, graph, &branches[i], total, level, i + 1 == count && !rest);
     }
@@ -682,9 +682,9 @@ struct drawers {
     size_t next; /* row to look at */
     struct drawing *drawings;
     unsigned drawing_count;
-    uint64_t *marks[MOST_DRAWERS]; /* by worker; NULL: not needed yet */
+    uint64_t *marks[MAX_DRAWERS]; /* by worker; NULL: not needed yet */
     pthread_mutex_t lock;
-    uint32_t keys[MOST_DRAWERS]; /* by worker, plus one: of the row whose graph has the tree's own marks; 0: none */
+    uint32_t keys[MAX_DRAWERS]; /* by worker, plus one: of the row whose graph has the tree's own marks; 0: none */
     struct pf_stages *stages;
 };
 
@@ -732,7 +732,7 @@ static bool take_marks(struct drawers *drawers, unsigned worker, uint32_t key, u
     const struct pf_report *report = drawers->table->report;
     bool taken = false;
     pthread_mutex_lock(&drawers->lock);
-    for (unsigned i = 0; i < MOST_DRAWERS; i++)
+    for (unsigned i = 0; i < MAX_DRAWERS; i++)
         taken |= drawers->keys[i] == key + 1;
     if (!taken)
         drawers->keys[worker] = key + 1;
@@ -774,15 +774,15 @@ static void close_drawers(struct drawers *drawers)
         close_texts(&drawers->drawings[i].table);
     }
     pf_free(report->allocator, drawers->drawings, drawers->drawing_count * sizeof(*drawers->drawings));
-    for (size_t i = 0; i < MOST_DRAWERS; i++)
+    for (size_t i = 0; i < MAX_DRAWERS; i++)
         pf_free(report->allocator, drawers->marks[i], report->tree.count * sizeof(uint64_t));
     pthread_mutex_destroy(&drawers->lock);
 }
 
 static unsigned drawer_count(const struct table *table)
 {
-    size_t graphs = 0, most = pf_min(table->report->options->threads, MOST_DRAWERS);
-    for (size_t i = 0; i < table->event->row_count && graphs / DRAWER_ROWS < most; i++)
+    size_t graphs = 0, max = pf_min(table->report->options->threads, MAX_DRAWERS);
+    for (size_t i = 0; i < table->event->row_count && graphs / DRAWER_ROWS < max; i++)
         graphs += has_graph(table, &table->event->rows[i]);
     return (unsigned)(graphs / DRAWER_ROWS);
 }
@@ -896,7 +896,7 @@ static size_t value_widths(const struct table *table)
 /* "Command / Shared Object+Symbol". Returns the width of that, or of the longest level below it. */
 static size_t put_level_headers(struct table *table, const struct pf_report_levels *levels)
 {
-    size_t used = 0, width = 0, most = 0;
+    size_t used = 0, width = 0, max = 0;
     for (size_t i = 0, j = 0; i < table->column_count; i++) {
         if (is_value(table, i))
             continue;
@@ -907,11 +907,11 @@ static size_t put_level_headers(struct table *table, const struct pf_report_leve
         pf_put_string(table->out, header);
         used += strlen(before) + strlen(header);
         width = table->widths[i] + (joins ? width + 1 : (size_t)levels->level_of[j] * LEVEL_INDENT);
-        fit(&most, width);
+        fit(&max, width);
         j++;
     }
-    fit(&most, used);
-    return most;
+    fit(&max, used);
+    return max;
 }
 
 static void put_hierarchy_header(struct table *table, const struct pf_report_levels *levels)

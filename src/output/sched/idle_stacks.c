@@ -16,8 +16,8 @@ void pf_idle_stacks_close(struct pf_idle_stacks *stacks)
 {
     pf_arena_close(&stacks->arena);
     pf_pairs_close(&stacks->index);
-    pf_free(stacks->allocator, stacks->rows, stacks->room * sizeof(*stacks->rows));
-    pf_free(stacks->allocator, stacks->now, stacks->cpu_room * sizeof(*stacks->now));
+    pf_free(stacks->allocator, stacks->rows, stacks->capacity * sizeof(*stacks->rows));
+    pf_free(stacks->allocator, stacks->now, stacks->cpu_capacity * sizeof(*stacks->now));
 }
 
 /* False: out of memory. */
@@ -28,7 +28,8 @@ static bool find_row(struct pf_idle_stacks *stacks, uint32_t cpu, const char *st
         if (strcmp(stacks->rows[*row].stack, stack) == 0)
             return true;
     const char *copy = pf_arena_text(&stacks->arena, stack, strlen(stack));
-    if (!copy || !pf_grow(stacks->allocator, &stacks->rows, &stacks->room, stacks->count + 1, sizeof(*stacks->rows)) ||
+    if (!copy ||
+        !pf_grow(stacks->allocator, &stacks->rows, &stacks->capacity, stacks->count + 1, sizeof(*stacks->rows)) ||
         !pf_pairs_put(&stacks->index, hash, cpu, (uint32_t)stacks->count))
         return false;
     *row = (uint32_t)stacks->count++;
@@ -38,12 +39,12 @@ static bool find_row(struct pf_idle_stacks *stacks, uint32_t cpu, const char *st
 
 bool pf_idle_stacks_begin(struct pf_idle_stacks *stacks, uint32_t cpu, const char *stack)
 {
-    const size_t room = stacks->cpu_room;
+    const size_t capacity = stacks->cpu_capacity;
     uint32_t row;
-    if (cpu >= room) {
-        if (!pf_grow(stacks->allocator, &stacks->now, &stacks->cpu_room, (size_t)cpu + 1, sizeof(*stacks->now)))
+    if (cpu >= capacity) {
+        if (!pf_grow(stacks->allocator, &stacks->now, &stacks->cpu_capacity, (size_t)cpu + 1, sizeof(*stacks->now)))
             return false;
-        memset(stacks->now + room, 0, (stacks->cpu_room - room) * sizeof(*stacks->now));
+        memset(stacks->now + capacity, 0, (stacks->cpu_capacity - capacity) * sizeof(*stacks->now));
     }
     stacks->now[cpu] = 0;
     if (!stack)
@@ -56,7 +57,7 @@ bool pf_idle_stacks_begin(struct pf_idle_stacks *stacks, uint32_t cpu, const cha
 
 void pf_idle_stacks_add(struct pf_idle_stacks *stacks, uint32_t cpu, uint64_t ns)
 {
-    if (cpu >= stacks->cpu_room || !stacks->now[cpu])
+    if (cpu >= stacks->cpu_capacity || !stacks->now[cpu])
         return;
     struct pf_idle_row *row = &stacks->rows[stacks->now[cpu] - 1];
     row->count++;

@@ -17,9 +17,9 @@ struct pf_idle_stacks {
     struct pf_arena arena; /* of the texts */
     struct pf_pairs index; /* hash of the text and CPU to row */
     struct pf_idle_row *rows;
-    size_t count, room;
+    size_t count, capacity;
     uint32_t *now; /* by CPU: its row and 1, 0: none */
-    size_t cpu_room;
+    size_t cpu_capacity;
 };
 
 void pf_idle_stacks_open(struct pf_idle_stacks *stacks, const struct perfile_allocator *allocator);

@@ -14,10 +14,10 @@ struct map {
     bool parts;            /* parts of names */
     struct pf_filter cpus; /* of which only switches are shown */
     char (*names)[3];      /* by the task's number; "": it has none yet */
-    size_t name_room;
+    size_t name_capacity;
     uint64_t named;
     uint32_t *order; /* of CPUs, in which they have columns */
-    size_t order_count, order_room;
+    size_t order_count, order_capacity;
 };
 
 static bool has_name(const char *comm, const char *name, size_t bytes, bool part)
@@ -60,12 +60,12 @@ static void make_name(struct map *map, const struct pf_sched_task *task, char na
 /* True of one that has none yet; *name NULL: out of memory. The idle task of all CPUs has one name. */
 static bool name_task(struct map *map, const struct pf_sched_task *task, char **name)
 {
-    const size_t number = task->tid ? (size_t)task->number + 1 : 0, room = map->name_room;
+    const size_t number = task->tid ? (size_t)task->number + 1 : 0, capacity = map->name_capacity;
     *name = NULL;
-    if (number >= room) {
-        if (!pf_grow(map->sched.options.allocator, &map->names, &map->name_room, number + 1, sizeof(*map->names)))
+    if (number >= capacity) {
+        if (!pf_grow(map->sched.options.allocator, &map->names, &map->name_capacity, number + 1, sizeof(*map->names)))
             return false;
-        memset(map->names + room, 0, (map->name_room - room) * sizeof(*map->names));
+        memset(map->names + capacity, 0, (map->name_capacity - capacity) * sizeof(*map->names));
     }
     *name = map->names[number];
     if (**name)
@@ -76,7 +76,7 @@ static bool name_task(struct map *map, const struct pf_sched_task *task, char **
 
 static bool add_cpu(struct map *map, uint32_t cpu)
 {
-    if (!pf_grow(map->sched.options.allocator, &map->order, &map->order_room, map->order_count + 1,
+    if (!pf_grow(map->sched.options.allocator, &map->order, &map->order_capacity, map->order_count + 1,
                  sizeof(*map->order)))
         return false;
     map->order[map->order_count++] = cpu;
@@ -197,8 +197,8 @@ static int write_map(struct perfile_reader *reader, const struct perfile_output_
         result = put_all(&map, error);
     if (map.sched.session && result != PERFILE_ERROR_MEMORY)
         pf_put_sched_losses(out, &map.sched, 0);
-    pf_free(options->allocator, map.names, map.name_room * sizeof(*map.names));
-    pf_free(options->allocator, map.order, map.order_room * sizeof(*map.order));
+    pf_free(options->allocator, map.names, map.name_capacity * sizeof(*map.names));
+    pf_free(options->allocator, map.order, map.order_capacity * sizeof(*map.order));
     pf_sched_text_close(&map.sched, options);
     pf_filter_close(&map.cpus);
     return result;

@@ -4,15 +4,15 @@
 #include <inttypes.h>
 
 int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
-                       const struct perfile_output_options *options, size_t most_frames, struct perfile_error *error)
+                       const struct perfile_output_options *options, size_t max_frames, struct perfile_error *error)
 {
     const struct pf_sched_options how = {.allocator = options->allocator,
                                          .filter = options->filter,
                                          .progress = options->progress,
                                          .progress_context = options->progress_context,
                                          .threads = options->threads,
-                                         .symbols = most_frames ? options->symbols : NULL,
-                                         .most_frames = most_frames,
+                                         .symbols = max_frames ? options->symbols : NULL,
+                                         .max_frames = max_frames,
                                          .with_priorities = options->sched & PERFILE_SCHED_PRIORITY,
                                          .priorities = options->events ? options->events->priorities : NULL};
     return pf_sched_open(sched, reader, &how, error);
@@ -22,8 +22,8 @@ void pf_sched_text_close(struct pf_sched *sched, const struct perfile_output_opt
 {
     pf_sched_stop(sched); /* it may not have come to the end */
     if (sched->session || sched->stacks.profile) {
-        pf_sched_tell_unmatched(sched, options->unmatched, options->unmatched_context);
-        pf_switches_tell(&sched->switches, options->symbols->note, options->symbols->note_context);
+        pf_sched_notify_unmatched(sched, options->unmatched, options->unmatched_context);
+        pf_switches_notify(&sched->switches, options->symbols->note, options->symbols->note_context);
     }
     pf_sched_close(sched);
 }
@@ -36,11 +36,11 @@ static char *put_blanks(char *at, int count)
     return at;
 }
 
-enum { ROOM = 128 }; /* for a number, and the blanks before it */
+enum { CAPACITY = 128 }; /* for a number, and the blanks before it */
 
 void pf_put_sched_time(struct pf_text *out, uint64_t ns, int width)
 {
-    char *at = pf_text_reserve(out, ROOM);
+    char *at = pf_text_reserve(out, CAPACITY);
     at = put_blanks(at, width - 7 - (int)pf_digit_count(ns / 1000000000));
     at = pf_digits(at, ns / 1000000000);
     *at++ = '.';
@@ -49,7 +49,7 @@ void pf_put_sched_time(struct pf_text *out, uint64_t ns, int width)
 
 void pf_put_sched_ms(struct pf_text *out, uint64_t ns, int width)
 {
-    char *at = pf_text_reserve(out, ROOM);
+    char *at = pf_text_reserve(out, CAPACITY);
     at = put_blanks(at, width - (int)pf_digit_count(ns / 1000000));
     at = pf_digits(at, ns / 1000000);
     *at++ = '.';
@@ -61,13 +61,13 @@ void pf_put_sched_ms(struct pf_text *out, uint64_t ns, int width)
 void pf_put_sched_padded(struct pf_text *out, const char *text, size_t bytes, int width)
 {
     pf_put(out, text, bytes);
-    for (size_t at = bytes; at < (size_t)width; at += ROOM)
-        pf_text_commit(out, put_blanks(pf_text_reserve(out, ROOM), (int)pf_min((size_t)width - at, ROOM)));
+    for (size_t at = bytes; at < (size_t)width; at += CAPACITY)
+        pf_text_commit(out, put_blanks(pf_text_reserve(out, CAPACITY), (int)pf_min((size_t)width - at, CAPACITY)));
 }
 
 void pf_put_sched_cpu(struct pf_text *out, uint32_t cpu)
 {
-    char *at = pf_text_reserve(out, ROOM);
+    char *at = pf_text_reserve(out, CAPACITY);
     *at++ = ' ';
     *at++ = '[';
     at = cpu < 10000 ? pf_digits_fixed(at, cpu, 4) : pf_digits(at, cpu);

@@ -6,9 +6,9 @@
 #include "analysis/events/sched.h"
 #include "output/output.h"
 
-/* By what an output was asked for. `most_frames`: switches come with so much of their stacks, if these were recorded; 0: without. */
+/* By what an output was asked for. `max_frames`: switches come with so much of their stacks, if these were recorded; 0: without. */
 int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
-                       const struct perfile_output_options *options, size_t most_frames, struct perfile_error *error);
+                       const struct perfile_output_options *options, size_t max_frames, struct perfile_error *error);
 /* Tells what the recording lacks, then closes. */
 void pf_sched_text_close(struct pf_sched *sched, const struct perfile_output_options *options);
 /* "66.007431": cut to microseconds; `width` characters with blanks before. */

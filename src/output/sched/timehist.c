@@ -11,7 +11,7 @@ enum { FIRST_NAME_WIDTH = 30 };
 
 struct timehist {
     struct pf_sched sched;
-    struct pf_sched_lives lives;
+    struct pf_sched_lifetimes lifetimes;
     struct pf_text *out;
     struct pf_text name; /* without a sink */
     struct pf_idle_stacks idle;
@@ -62,11 +62,11 @@ static void put_many(struct pf_text *out, char c, size_t count)
         pf_put_char(out, c);
 }
 
-static void put_dashes(struct pf_text *out, const char *before, size_t count, const char *behind)
+static void put_dashes(struct pf_text *out, const char *before, size_t count, const char *after)
 {
     pf_put_string(out, before);
     put_many(out, '-', count);
-    pf_put_string(out, behind);
+    pf_put_string(out, after);
 }
 
 static void put_header(struct timehist *timehist)
@@ -103,7 +103,7 @@ static void put_header(struct timehist *timehist)
     pf_put_string(out, asks(timehist, PERFILE_SCHED_STATE) ? "  -----\n" : "\n");
 }
 
-static void put_place(struct timehist *timehist, uint64_t time, uint32_t cpu)
+static void put_position(struct timehist *timehist, uint64_t time, uint32_t cpu)
 {
     pf_put_sched_time(timehist->out, time, 15);
     pf_put_sched_cpu(timehist->out, cpu);
@@ -121,9 +121,9 @@ static void put_cpu(struct timehist *timehist, uint32_t cpu, char letter)
 }
 
 /* What is not known is none. */
-static void put_ms(struct timehist *timehist, uint64_t ns, bool known, bool lacks)
+static void put_ms(struct timehist *timehist, uint64_t ns, bool known, bool missing)
 {
-    if (known || !lacks) {
+    if (known || !missing) {
         pf_put_sched_ms(timehist->out, ns, 6);
     } else {
         pf_put_format(timehist->out, "%10s ", "-");
@@ -179,17 +179,17 @@ static void put_priority(struct timehist *timehist, const struct pf_switch *now)
 static void put_row(struct timehist *timehist, const struct pf_switch *now)
 {
     struct pf_text *out = timehist->out;
-    const bool idle = now->prev->tid == 0, lacks = now->cut || now->mismatched;
-    put_place(timehist, now->end_time, now->cpu);
+    const bool idle = now->prev->tid == 0, missing = now->cut || now->mismatched;
+    put_position(timehist, now->end_time, now->cpu);
     put_cpu(timehist, now->cpu, idle ? 'i' : 's');
     const char *name = name_of(timehist, now->prev);
     pf_put_char(out, ' ');
     pf_put_sched_padded(out, name, strlen(name), timehist->name_width);
     put_priority(timehist, now);
     pf_put_char(out, ' ');
-    put_ms(timehist, now->wait, now->wait_known, lacks && now->wait_state);
-    put_ms(timehist, now->delay, now->delay_known, lacks && now->wait_state);
-    put_ms(timehist, now->run, now->run_known, lacks);
+    put_ms(timehist, now->wait, now->wait_known, missing && now->wait_state);
+    put_ms(timehist, now->delay, now->delay_known, missing && now->wait_state);
+    put_ms(timehist, now->run, now->run_known, missing);
     if (asks(timehist, PERFILE_SCHED_PRE_MIGRATION))
         pf_put_sched_ms(out, now->pre_migration, 6);
     if (asks(timehist, PERFILE_SCHED_STATE))
@@ -210,7 +210,7 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
 static void put_event(struct timehist *timehist, const struct pf_switch *now, const char *what, char letter)
 {
     const struct pf_sched_task *by = now->prev;
-    put_place(timehist, now->time, now->cpu);
+    put_position(timehist, now->time, now->cpu);
     put_cpu(timehist, now->cpu + 1, letter); /* so perf has it */
     if (now->kind == PF_MIGRATED && asks(timehist, PERFILE_SCHED_CPUS))
         pf_put_string(timehist->out, "  ");
@@ -332,8 +332,8 @@ static void put_idle(struct timehist *timehist)
     const struct pf_switches *switches = &timehist->sched.switches;
     const uint64_t span = pf_switches_span(switches);
     pf_put_string(timehist->out, "\nIdle stats:\n");
-    for (size_t i = 0; i < pf_max(timehist->cpu_count, timehist->lives.cpu_count); i++) {
-        const struct pf_sched_cpu_life *cpu = i < timehist->lives.cpu_count ? &timehist->lives.cpus[i] : NULL;
+    for (size_t i = 0; i < pf_max(timehist->cpu_count, timehist->lifetimes.cpu_count); i++) {
+        const struct pf_sched_cpu_life *cpu = i < timehist->lifetimes.cpu_count ? &timehist->lifetimes.cpus[i] : NULL;
         if (!cpu || !cpu->idle_rows) {
             pf_put_format(timehist->out, "    CPU %2zu idle entire time window\n", i);
             continue;
@@ -373,9 +373,9 @@ static void put_idle_stacks(struct timehist *timehist)
     size_t at = 0;
     pf_idle_stacks_sort(&timehist->idle);
     pf_put_string(out, "\nIdle stats by callchain:\n");
-    for (size_t i = 0; i < pf_max(timehist->cpu_count, timehist->lives.cpu_count); i++) {
+    for (size_t i = 0; i < pf_max(timehist->cpu_count, timehist->lifetimes.cpu_count); i++) {
         pf_put_format(out, "  CPU %2zu:", i);
-        pf_put_sched_ms(out, i < timehist->lives.cpu_count ? timehist->lives.cpus[i].idle : 0, 6);
+        pf_put_sched_ms(out, i < timehist->lifetimes.cpu_count ? timehist->lifetimes.cpus[i].idle : 0, 6);
         pf_put_format(out, " msec\n  %16s  %8s  %s\n  ", "Idle time (msec)", "Count", "Callchains");
         put_dashes(out, "", 16, "  ");
         put_dashes(out, "", 8, "  ");
@@ -413,12 +413,12 @@ static bool put_summary(struct timehist *timehist)
     const bool idle = asks(timehist, PERFILE_SCHED_IDLE);
     size_t count;
     struct totals totals = {0};
-    uint32_t *order = pf_sched_lives_order(&timehist->lives, &timehist->sched, idle, &count);
+    uint32_t *order = pf_sched_lifetimes_order(&timehist->lifetimes, &timehist->sched, idle, &count);
     if (!order)
         return false;
     put_summary_header(timehist);
     for (size_t i = 0; i < count; i++) {
-        const struct pf_sched_life *life = timehist->lives.tasks[order[i]];
+        const struct pf_sched_life *life = timehist->lifetimes.tasks[order[i]];
         const uint64_t rows = idle && life->task->tid ? life->idle_rows : life->rows;
         totals.switches += rows;
         if (!life->task->tid || !rows)
@@ -434,7 +434,7 @@ static bool put_summary(struct timehist *timehist)
     if (idle && timehist->sched.stacks.profile)
         put_idle_stacks(timehist);
     put_totals(timehist, &totals);
-    pf_free(timehist->sched.options.allocator, order, (timehist->lives.task_room + 1) * sizeof(*order));
+    pf_free(timehist->sched.options.allocator, order, (timehist->lifetimes.task_capacity + 1) * sizeof(*order));
     return true;
 }
 
@@ -451,7 +451,8 @@ static int put_lines(struct timehist *timehist, struct perfile_error *error)
     while ((result = pf_sched_next(&timehist->sched, error)) > 0) {
         if (lines)
             put_line(timehist);
-        if (sums && !(pf_sched_lives_take(&timehist->lives, &timehist->sched) && (!idle || take_idle(timehist))))
+        if (sums &&
+            !(pf_sched_lifetimes_take(&timehist->lifetimes, &timehist->sched) && (!idle || take_idle(timehist))))
             return pf_fail_memory(error, "scheduler events");
         if (timehist->out->failed)
             return 0;
@@ -463,7 +464,7 @@ static int put_lines(struct timehist *timehist, struct perfile_error *error)
     return result;
 }
 
-static void tell(const struct timehist *timehist, const struct perfile_output_options *options)
+static void report_notes(const struct timehist *timehist, const struct perfile_output_options *options)
 {
     char text[160];
     if (!options->symbols->note)
@@ -497,20 +498,20 @@ static int write_timehist(struct perfile_reader *reader, const struct perfile_ou
     const bool sums_alone = (options->sched & (PERFILE_SCHED_SUMMARY | PERFILE_SCHED_IDLE)) == PERFILE_SCHED_SUMMARY;
     const bool with_stacks = !(options->sched & PERFILE_SCHED_NO_STACKS) && !sums_alone;
     int result = pf_sched_text_open(&timehist.sched, reader, options, with_stacks ? timehist.stack_depth : 0, error);
-    pf_sched_lives_open(&timehist.lives, options->allocator);
+    pf_sched_lifetimes_open(&timehist.lifetimes, options->allocator);
     pf_idle_stacks_open(&timehist.idle, options->allocator);
-    timehist.lives.as_perf = true;
+    timehist.lifetimes.as_perf = true;
     if (pf_text_open(&timehist.name, options->allocator, NULL, NULL) < 0 && result == 0)
         result = pf_fail_memory(error, "scheduler events");
     timehist.name.escapes = out->escapes;
     if (result == 0) {
         timehist.cpu_count = (size_t)pf_switches_machine_cpus(&timehist.sched.switches);
         result = put_lines(&timehist, error);
-        tell(&timehist, options);
+        report_notes(&timehist, options);
     }
     pf_text_close(&timehist.name);
     pf_idle_stacks_close(&timehist.idle);
-    pf_sched_lives_close(&timehist.lives);
+    pf_sched_lifetimes_close(&timehist.lifetimes);
     pf_sched_text_close(&timehist.sched, options);
     return result;
 }

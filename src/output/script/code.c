@@ -38,16 +38,16 @@ static unsigned put_words(struct pf_script *script, struct pf_text *text, const 
         return 0;
     pf_put_string(text, words.mnemonic);
     pf_put_char(text, ' ');
-    size_t behind = words.has_target ? pf_script_put_function(script, text, space, words.target) : 0;
-    if (!behind) {
+    size_t after = words.has_target ? pf_script_put_function(script, text, space, words.target) : 0;
+    if (!after) {
         pf_put_string(text, words.operands);
-        behind = strlen(words.operands);
+        after = strlen(words.operands);
     } else if (width) {
-        behind += (size_t)snprintf(target, sizeof(target), " [0x%" PRIx64 "]", words.target);
+        after += (size_t)snprintf(target, sizeof(target), " [0x%" PRIx64 "]", words.target);
         pf_put_string(text, target);
     }
     if (width)
-        *width = strlen(words.mnemonic) + 1 + behind;
+        *width = strlen(words.mnemonic) + 1 + after;
     return words.bytes;
 }
 
@@ -59,24 +59,25 @@ static void put_bytes(struct pf_text *text, const uint8_t *bytes, unsigned count
 }
 
 void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
-                           const struct pf_script_spot *spot, unsigned style)
+                           const struct pf_script_location *location, unsigned style)
 {
     uint8_t data[PF_INSN_BYTES_MAX];
-    struct code code = {.data = data, .address = spot->address};
+    struct code code = {.data = data, .address = location->address};
     struct pf_insn insn;
-    const size_t got = pf_symbols_code(script->symbols, spot->map, spot->address, data, sizeof(data), &code.machine);
+    const size_t got =
+        pf_symbols_code(script->symbols, location->map, location->address, data, sizeof(data), &code.machine);
     if (!pf_insn_decode(&code.machine, data, got, &insn))
         insn.bytes = 0;
     code.bytes = insn.bytes;
-    if (style & SCRIPT_PLACE_INSNLEN)
+    if (style & SCRIPT_LOCATION_INSNLEN)
         pf_put_format(text, " ilen: %u", insn.bytes);
     if (!insn.bytes)
         return;
-    if (style & SCRIPT_PLACE_INSN) {
+    if (style & SCRIPT_LOCATION_INSN) {
         pf_put_string(text, " insn: ");
         put_bytes(text, data, insn.bytes);
     }
-    if (style & SCRIPT_PLACE_DISASM) {
+    if (style & SCRIPT_LOCATION_DISASM) {
         pf_put_string(text, "\t\t");
         if (!put_words(script, text, space, &code, NULL))
             put_bytes(text, data, insn.bytes);
@@ -86,7 +87,7 @@ void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const
 char *pf_script_put_code(struct pf_script *script, char *at)
 {
     pf_script_leave(script, at);
-    pf_script_put_ip_text(script, script->plan->code_places);
+    pf_script_put_ip_text(script, script->plan->code_locations);
     return pf_script_enter(script);
 }
 
@@ -118,17 +119,17 @@ enum { BLOCK_NONE, BLOCK_READ, BLOCK_CROSSES };
 /* Reads the code from `start` up to and with the instruction at `end`. */
 static int read_block(struct blocks *b, uint64_t start, uint64_t end)
 {
-    struct pf_script_spot spot;
+    struct pf_script_location location;
     b->code.bytes = 0;
     if (!start || !end)
         return BLOCK_NONE;
     b->mode = is_kernel(start) ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER;
     if (is_kernel(start) != is_kernel(end))
         return BLOCK_CROSSES;
-    if (end - start > BLOCK_BYTES - INSN_BYTES || !pf_script_locate(b->script, b->mode, start, &spot))
+    if (end - start > BLOCK_BYTES - INSN_BYTES || !pf_script_locate(b->script, b->mode, start, &location))
         return BLOCK_NONE;
     b->code.data = b->script->block;
-    b->code.bytes = pf_symbols_code(b->script->symbols, spot.map, start, b->script->block,
+    b->code.bytes = pf_symbols_code(b->script->symbols, location.map, start, b->script->block,
                                     (size_t)(end - start) + INSN_BYTES, &b->code.machine);
     return b->code.bytes ? BLOCK_READ : BLOCK_NONE;
 }
@@ -137,18 +138,19 @@ static int read_block(struct blocks *b, uint64_t start, uint64_t end)
 static void put_function(struct blocks *b, uint64_t address)
 {
     struct pf_text *out = b->script->out;
-    struct pf_script_spot spot;
-    if (!pf_script_locate(b->script, b->mode, address, &spot) || !spot.map || spot.location.symbol == PF_NO_SYMBOL ||
-        (spot.location.module == b->last.module && spot.location.symbol == b->last.symbol))
+    struct pf_script_location location;
+    if (!pf_script_locate(b->script, b->mode, address, &location) || !location.map ||
+        location.location.symbol == PF_NO_SYMBOL ||
+        (location.location.module == b->last.module && location.location.symbol == b->last.symbol))
         return;
-    b->last = spot.location;
+    b->last = location.location;
     pf_put_char(out, '\t');
-    pf_put_name(out, pf_symbols_name(b->script->symbols, spot.location.module, spot.location.symbol));
-    if (spot.location.offset)
-        pf_put_format(out, "+%" PRIu64, spot.location.offset);
+    pf_put_name(out, pf_symbols_name(b->script->symbols, location.location.module, location.location.symbol));
+    if (location.location.offset)
+        pf_put_format(out, "+%" PRIu64, location.location.offset);
     pf_put_char(out, ':');
     if (b->shows_lines)
-        pf_script_put_source_line(b->script, &spot, "\t");
+        pf_script_put_source_line(b->script, &location, "\t");
     pf_put_char(out, '\n');
 }
 
@@ -212,15 +214,15 @@ static void put_outcome(struct blocks *b, const struct perfile_branch *branch, u
 static void put_branch_line(struct blocks *b, size_t at, const struct perfile_branch *branch, unsigned insns)
 {
     struct pf_text *out = b->script->out;
-    struct pf_script_spot spot;
+    struct pf_script_location location;
     struct pf_insn insn;
     for (size_t width = put_insn(b, branch->from, at, &insn); width < INSN_WIDTH; width++)
         pf_put_char(out, ' ');
     pf_put_char(out, '\t');
     if (b->shows_bytes)
         pf_put_format(out, "ilen: %u\t", insn.bytes);
-    if (b->shows_lines && pf_script_locate(b->script, b->mode, branch->from, &spot)) {
-        pf_script_put_source_line(b->script, &spot, " srcline: ");
+    if (b->shows_lines && pf_script_locate(b->script, b->mode, branch->from, &location)) {
+        pf_script_put_source_line(b->script, &location, " srcline: ");
         pf_put_char(out, '\t');
     }
     put_outcome(b, branch, insns);

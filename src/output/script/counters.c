@@ -7,7 +7,7 @@ enum { WIDTH_MAX = 8 };
 struct pf_script_counters {
     unsigned width;    /* bits of one counter; 0: the recording does not say */
     uint32_t *leaders; /* by event index: the leader of its group */
-    size_t count, room;
+    size_t count, capacity;
     uint64_t leader; /* of the group that is being read */
     bool next_is_width;
 };
@@ -55,7 +55,7 @@ static void visit(struct pf_script *script, uint32_t feature,
 {
     const struct perfile_visitor visitor = {
         .size = sizeof(visitor), .context = script->counters_of_branches, .value = value};
-    if (pf_memory_heed(script->out->allocator, perfile_feature_visit(script->reader, feature, &visitor, NULL)) < 0)
+    if (pf_memory_check(script->out->allocator, perfile_feature_visit(script->reader, feature, &visitor, NULL)) < 0)
         script->counters_of_branches->next_is_width = false; /* it is absent or damaged: nothing more is known */
 }
 

@@ -4,16 +4,17 @@
 
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
 
-struct who {
+struct owner {
     int32_t pid, tid;
 };
 
 /* Records without a trailer get what the record itself says, and processor 0. */
-static void fill_sample(struct pf_script *script, const struct perfile_record *record, struct who who, uint64_t time)
+static void fill_sample(struct pf_script *script, const struct perfile_record *record, struct owner owner,
+                        uint64_t time)
 {
     struct perfile_sample *sample = &script->item.sample;
     struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
-    *sample = (struct perfile_sample){.size = sizeof(*sample), .pid = who.pid, .tid = who.tid, .time = time};
+    *sample = (struct perfile_sample){.size = sizeof(*sample), .pid = owner.pid, .tid = owner.tid, .time = time};
     if (!script->plan->event->attr->sample_id_all)
         return;
     if (perfile_sample_id_decode(script->reader, record, &id, NULL) == 0) {
@@ -27,14 +28,15 @@ static void fill_sample(struct pf_script *script, const struct perfile_record *r
 }
 
 /* The head of a line, in the fields of the record's event; false when the line is not wanted. */
-static bool begin(struct pf_script *script, const struct perfile_record *record, const struct who *who, uint64_t time)
+static bool begin(struct pf_script *script, const struct perfile_record *record, const struct owner *owner,
+                  uint64_t time)
 {
     const struct perfile_event *event = record->event ? record->event : perfile_event_get(script->reader, 0);
     if (!event || !(script->plan = pf_script_plan(script, event)))
         return false;
     script->item.id = 0;
-    fill_sample(script, record, who ? *who : (struct who){0, 0}, time);
-    struct who thread = who ? *who : (struct who){script->item.sample.pid, script->item.sample.tid};
+    fill_sample(script, record, owner ? *owner : (struct owner){0, 0}, time);
+    struct owner thread = owner ? *owner : (struct owner){script->item.sample.pid, script->item.sample.tid};
     const bool no_cpu = event->attr->sample_id_all && !(event->attr->sample_type & PERFILE_SAMPLE_CPU);
     if (!pf_filter_cpu(pf_delivery_filter(script->delivery), no_cpu ? PF_NO_NUMBER : (int32_t)script->item.sample.cpu))
         return false;
@@ -77,7 +79,7 @@ static void put_name(struct pf_script *script, const char *name)
 static void put_comm(struct pf_script *script, const struct perfile_record *record, const union body *body)
 {
     const struct perfile_comm *comm = &body->comm;
-    if (!begin(script, record, &(struct who){comm->pid, comm->tid}, 0))
+    if (!begin(script, record, &(struct owner){comm->pid, comm->tid}, 0))
         return;
     PUT("%s: ", record->misc & PERFILE_MISC_COMM_EXEC ? " exec" : "");
     put_name(script, comm->comm);
@@ -87,7 +89,7 @@ static void put_comm(struct pf_script *script, const struct perfile_record *reco
 static void put_fork(struct pf_script *script, const struct perfile_record *record, const union body *body)
 {
     const struct perfile_fork *fork = &body->fork; /* EXIT is laid out alike, see the assertion */
-    if (begin(script, record, &(struct who){fork->pid, fork->tid}, fork->time))
+    if (begin(script, record, &(struct owner){fork->pid, fork->tid}, fork->time))
         PUT("(%d:%d):(%d:%d)\n", fork->pid, fork->tid, fork->ppid, fork->ptid);
 }
 _Static_assert(sizeof(struct perfile_fork) == sizeof(struct perfile_exit) &&
@@ -98,7 +100,7 @@ _Static_assert(sizeof(struct perfile_fork) == sizeof(struct perfile_exit) &&
 static void put_mmap(struct pf_script *script, const struct perfile_record *record, const union body *body)
 {
     const struct perfile_mmap *map = &body->mmap;
-    if (!begin(script, record, &(struct who){map->pid, map->tid}, 0))
+    if (!begin(script, record, &(struct owner){map->pid, map->tid}, 0))
         return;
     PUT(" %d/%d: [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64 "]: %c ", map->pid, map->tid, map->addr, map->len, map->pgoff,
         record->misc & PERFILE_MISC_MMAP_DATA ? 'r' : 'x');
@@ -121,7 +123,7 @@ static void put_file_identity(struct pf_script *script, const struct perfile_rec
 static void put_mmap2(struct pf_script *script, const struct perfile_record *record, const union body *body)
 {
     const struct perfile_mmap2 *map = &body->mmap2;
-    if (!begin(script, record, &(struct who){map->pid, map->tid}, 0))
+    if (!begin(script, record, &(struct owner){map->pid, map->tid}, 0))
         return;
     PUT(" %d/%d: [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64 " ", map->pid, map->tid, map->addr, map->len, map->pgoff);
     put_file_identity(script, record, map);
@@ -164,7 +166,7 @@ static void put_namespaces(struct pf_script *script, const struct perfile_record
     static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
     const struct perfile_namespaces *spaces = &body->namespaces;
     uint64_t count = spaces->link_info.count;
-    if (!begin(script, record, &(struct who){spaces->pid, spaces->tid}, 0))
+    if (!begin(script, record, &(struct owner){spaces->pid, spaces->tid}, 0))
         return;
     PUT(" %d/%d - nr_namespaces: %" PRIu64 "\n\t\t[", spaces->pid, spaces->tid, count);
     for (uint64_t i = 0; i < count; i++) {
@@ -311,7 +313,7 @@ static bool keep_guest(struct pf_script *script, uint64_t id, const struct perfi
 {
     if (!guest->machine_pid)
         return true;
-    if (!pf_grow(script->out->allocator, &script->guests, &script->guest_room, script->guest_count + 1,
+    if (!pf_grow(script->out->allocator, &script->guests, &script->guest_capacity, script->guest_count + 1,
                  sizeof(*script->guests)) ||
         !pf_map_put(&script->guest_index, id, script->guest_count))
         return false;

@@ -36,7 +36,7 @@ const char *perfile_script_field_at(size_t index, const char **doc)
 enum { ALL_TYPES = (1 << SCRIPT_TYPES) - 1 };
 
 static const uint64_t common_fields = B(SCRIPT_COMM) | B(SCRIPT_TID) | B(SCRIPT_CPU) | B(SCRIPT_TIME) | B(SCRIPT_EVENT);
-static const uint64_t place_fields = B(SCRIPT_IP) | B(SCRIPT_SYM) | B(SCRIPT_SYMOFF) | B(SCRIPT_DSO);
+static const uint64_t location_fields = B(SCRIPT_IP) | B(SCRIPT_SYM) | B(SCRIPT_SYMOFF) | B(SCRIPT_DSO);
 static const uint64_t memory_fields = B(SCRIPT_ADDR) | B(SCRIPT_DATA_SRC) | B(SCRIPT_WEIGHT) | B(SCRIPT_PHYS_ADDR) |
                                       B(SCRIPT_DATA_PAGE_SIZE) | B(SCRIPT_CODE_PAGE_SIZE) | B(SCRIPT_INS_LAT) |
                                       B(SCRIPT_RETIRE_LAT);
@@ -45,7 +45,7 @@ static void set_defaults(struct pf_script_fields *fields)
 {
     *fields = (struct pf_script_fields){.allocator = fields->allocator};
     for (int type = 0; type < SCRIPT_TYPES; type++)
-        fields->fields[type] = common_fields | B(SCRIPT_PERIOD) | place_fields;
+        fields->fields[type] = common_fields | B(SCRIPT_PERIOD) | location_fields;
     fields->fields[SCRIPT_TYPE_TRACEPOINT] = common_fields | B(SCRIPT_TRACE);
     fields->fields[SCRIPT_TYPE_SOFTWARE] |= B(SCRIPT_BPF_OUTPUT);
     fields->fields[SCRIPT_TYPE_RAW] |= memory_fields;
@@ -321,7 +321,7 @@ static void show_tracepoint_chains(struct pf_script_fields *fields, const struct
         return;
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
         if (event->attr->type == SCRIPT_TYPE_TRACEPOINT && event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)
-            fields->fields[SCRIPT_TYPE_TRACEPOINT] |= place_fields;
+            fields->fields[SCRIPT_TYPE_TRACEPOINT] |= location_fields;
 }
 
 bool pf_script_fields_want_maps(const struct pf_script_fields *fields)

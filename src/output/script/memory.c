@@ -10,7 +10,7 @@ char *pf_script_put_data_src(struct pf_script *script, char *at)
     struct pf_words words = {{0}, 0};
     uint64_t data_src = pf_field_data_src(&script->item.sample);
     pf_data_src_all(&words, data_src);
-    unsigned bytes = (unsigned)pf_min(words.used, PF_WORDS_ROOM - NUMBER);
+    unsigned bytes = (unsigned)pf_min(words.used, PF_WORDS_CAPACITY - NUMBER);
     pf_script_leave(script, at);
     pf_put_format(script->out, "%16" PRIx64 " %.*s", data_src, (int)bytes, words.text);
     script->data_src_width = (unsigned)pf_max(script->data_src_width, bytes);

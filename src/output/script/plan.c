@@ -19,10 +19,10 @@ static bool has(const struct pf_script_plan *plan, int field)
 static pf_script_step *choose_ip_step(const struct pf_script_plan *plan)
 {
     if (plan->has_callchain)
-        return plan->places ? pf_script_put_callchain_places : pf_script_put_callchain;
+        return plan->locations ? pf_script_put_callchain_locations : pf_script_put_callchain;
     if (!plan->shows_ip)
         return pf_script_put_no_ip;
-    return plan->places ? pf_script_put_ip_place : pf_script_put_ip;
+    return plan->locations ? pf_script_put_ip_location : pf_script_put_ip;
 }
 
 /* perf finds the data address worth a name in page faults only. */
@@ -52,7 +52,8 @@ static pf_script_step *choose_step(const struct pf_script *script, const struct 
     case SCRIPT_IP:
         return choose_ip_step(plan);
     case SCRIPT_ADDR:
-        return plan->addr_places && is_page_fault(plan->event->attr) ? pf_script_put_addr_place : pf_script_put_addr;
+        return plan->addr_locations && is_page_fault(plan->event->attr) ? pf_script_put_addr_location
+                                                                        : pf_script_put_addr;
     case SCRIPT_INSN:
         return has(plan, SCRIPT_INSNLEN) ? NULL : pf_script_put_code;
     case SCRIPT_DISASM:
@@ -83,41 +84,41 @@ static void add_steps(const struct pf_script *script, struct pf_script_plan *pla
 }
 
 /* Nothing but the address is shown when there is no `style`. False when out of memory. */
-static bool add_style(struct pf_script *script, struct pf_script_places **places, unsigned style, unsigned kind)
+static bool add_style(struct pf_script *script, struct pf_script_locations **locations, unsigned style, unsigned kind)
 {
     if (style)
-        *places = pf_script_places(script, style | kind);
-    return *places || !style;
+        *locations = pf_script_locations(script, style | kind);
+    return *locations || !style;
 }
 
 /* The styles in which the plan shows addresses. False when out of memory. */
-static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
+static bool add_positions(struct pf_script *script, struct pf_script_plan *plan)
 {
-    unsigned module = has(plan, SCRIPT_DSO) || has(plan, SCRIPT_DSOFF) ? SCRIPT_PLACE_DSO : 0;
+    unsigned module = has(plan, SCRIPT_DSO) || has(plan, SCRIPT_DSOFF) ? SCRIPT_LOCATION_DSO : 0;
     unsigned style = module;
     if (has(plan, SCRIPT_SYM))
-        style |= SCRIPT_PLACE_SYM | (has(plan, SCRIPT_SYMOFF) ? SCRIPT_PLACE_SYMOFF : 0);
+        style |= SCRIPT_LOCATION_SYM | (has(plan, SCRIPT_SYMOFF) ? SCRIPT_LOCATION_SYMOFF : 0);
     if (has(plan, SCRIPT_DSOFF))
-        style |= SCRIPT_PLACE_DSOFF;
-    const unsigned single = SCRIPT_PLACE_FRAME | SCRIPT_PLACE_SINGLE;
-    const unsigned lines = has(plan, SCRIPT_SRCLINE) ? SCRIPT_PLACE_SRCLINE : 0;
-    const unsigned code = (has(plan, SCRIPT_INSNLEN) ? SCRIPT_PLACE_INSNLEN : 0) |
-                          (has(plan, SCRIPT_INSN) ? SCRIPT_PLACE_INSN : 0) |
-                          (has(plan, SCRIPT_DISASM) ? SCRIPT_PLACE_DISASM : 0);
+        style |= SCRIPT_LOCATION_DSOFF;
+    const unsigned single = SCRIPT_LOCATION_FRAME | SCRIPT_LOCATION_SINGLE;
+    const unsigned lines = has(plan, SCRIPT_SRCLINE) ? SCRIPT_LOCATION_SRCLINE : 0;
+    const unsigned code = (has(plan, SCRIPT_INSNLEN) ? SCRIPT_LOCATION_INSNLEN : 0) |
+                          (has(plan, SCRIPT_INSN) ? SCRIPT_LOCATION_INSN : 0) |
+                          (has(plan, SCRIPT_DISASM) ? SCRIPT_LOCATION_DISASM : 0);
     /* functions that were inlined have lines of their own, whatever is printed of them */
     const unsigned inlined =
-        plan->has_callchain && has(plan, SCRIPT_IP) && !script->options->symbols->no_inline ? SCRIPT_PLACE_FRAME : 0;
+        plan->has_callchain && has(plan, SCRIPT_IP) && !script->options->symbols->no_inline ? SCRIPT_LOCATION_FRAME : 0;
     unsigned branches = 0;
     if (has(plan, SCRIPT_BRSTACK))
-        branches = module ? module | SCRIPT_PLACE_ADDRESS : 0;
+        branches = module ? module | SCRIPT_LOCATION_ADDRESS : 0;
     else if (has(plan, SCRIPT_BRSTACKSYM))
-        branches = module | SCRIPT_PLACE_BARE | SCRIPT_PLACE_SYM | SCRIPT_PLACE_SYMOFF;
+        branches = module | SCRIPT_LOCATION_BARE | SCRIPT_LOCATION_SYM | SCRIPT_LOCATION_SYMOFF;
     else if (has(plan, SCRIPT_BRSTACKOFF))
-        branches = module | SCRIPT_PLACE_OFFSET;
-    return add_style(script, &plan->places, style | lines | inlined,
-                     plan->has_callchain ? SCRIPT_PLACE_FRAME : single) &&
-           add_style(script, &plan->addr_places, style, single) &&
-           add_style(script, &plan->branch_places, branches, 0) && add_style(script, &plan->code_places, code, 0);
+        branches = module | SCRIPT_LOCATION_OFFSET;
+    return add_style(script, &plan->locations, style | lines | inlined,
+                     plan->has_callchain ? SCRIPT_LOCATION_FRAME : single) &&
+           add_style(script, &plan->addr_locations, style, single) &&
+           add_style(script, &plan->branch_locations, branches, 0) && add_style(script, &plan->code_locations, code, 0);
 }
 
 /* All event names are right-aligned; the longest known at the first line decides, as in perf. */
@@ -133,11 +134,11 @@ static unsigned find_name_width(const struct perfile_reader *reader)
 /* Names that cannot be printed as they are, once for all samples. */
 static bool escape_name(struct pf_script *script, struct pf_script_plan *plan)
 {
-    const size_t room = 4 * plan->name_bytes + 1;
-    char *name = pf_arena_new(&script->arena, room);
+    const size_t capacity = 4 * plan->name_bytes + 1;
+    char *name = pf_arena_new(&script->arena, capacity);
     if (!name)
         return false;
-    plan->name_bytes = perfile_text_escape(plan->name, plan->name_bytes, name, room);
+    plan->name_bytes = perfile_text_escape(plan->name, plan->name_bytes, name, capacity);
     plan->name = name;
     return true;
 }
@@ -175,9 +176,9 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     plan->has_callchain = event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN && !script->options->no_callchain;
     plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
     plan->shows_chain = plan->has_callchain && has(plan, SCRIPT_IP) && plan->shows_ip;
-    if (!add_places(script, plan))
+    if (!add_positions(script, plan))
         return NULL;
-    plan->wants_symbols = plan->places || plan->addr_places || plan->branch_places || plan->code_places ||
+    plan->wants_symbols = plan->locations || plan->addr_locations || plan->branch_locations || plan->code_locations ||
                           event->attr->sample_type & PERFILE_SAMPLE_STACK_USER || plan->fields & by_address;
     plan->in_order = plan->fields & on_what_came_before;
     plan->prepares = plan->wants_symbols || has(plan, SCRIPT_TRACE);
@@ -201,15 +202,15 @@ static bool check_fields(struct pf_script *script)
 const struct pf_script_plan *pf_script_plan(struct pf_script *script, const struct perfile_event *event)
 {
     size_t index = event->index;
-    if (PF_LIKELY(index < script->plan_room && script->plans[index]))
+    if (PF_LIKELY(index < script->plan_capacity && script->plans[index]))
         return script->plans[index];
     if (!check_fields(script))
         return NULL;
-    size_t old = script->plan_room;
+    size_t old = script->plan_capacity;
     struct pf_script_plan *plan = NULL;
-    if (pf_grow(script->out->allocator, &script->plans, &script->plan_room, index + 1, sizeof(*script->plans))) {
-        if (script->plan_room > old)
-            memset(script->plans + old, 0, (script->plan_room - old) * sizeof(*script->plans));
+    if (pf_grow(script->out->allocator, &script->plans, &script->plan_capacity, index + 1, sizeof(*script->plans))) {
+        if (script->plan_capacity > old)
+            memset(script->plans + old, 0, (script->plan_capacity - old) * sizeof(*script->plans));
         plan = script->plans[index] = make_plan(script, event);
     }
     if (!plan)

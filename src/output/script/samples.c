@@ -111,7 +111,7 @@ char *pf_script_put_comm(struct pf_script *script, char *at)
 char *pf_script_put_bare_comm(struct pf_script *script, char *at)
 {
     size_t bytes = strlen(script->item.comm);
-    if (bytes < SCRIPT_STEP_ROOM - 1 && is_printed(script, script->item.comm, bytes)) {
+    if (bytes < SCRIPT_STEP_CAPACITY - 1 && is_printed(script, script->item.comm, bytes)) {
         memcpy(at, script->item.comm, bytes);
         at += bytes;
     } else {
@@ -285,7 +285,7 @@ char *pf_script_put_period(struct pf_script *script, char *at)
 char *pf_script_put_event(struct pf_script *script, char *at)
 {
     size_t bytes = script->plan->name_bytes;
-    if (PF_UNLIKELY(bytes > SCRIPT_STEP_ROOM))
+    if (PF_UNLIKELY(bytes > SCRIPT_STEP_CAPACITY))
         return put_long(script, at, script->plan->name, bytes);
     memcpy(at, script->plan->name, bytes);
     return at + bytes;
@@ -370,7 +370,7 @@ char *pf_script_put_callchain(struct pf_script *script, char *at)
     at = pf_script_enter(script);
     if (!script->plan->shows_ip)
         return at;
-    unsigned left = pf_script_chain_most(script);
+    unsigned left = pf_script_chain_max(script);
     for (unsigned i = 0; i < script->stack.part_count; i++)
         at = put_chain(script, at, &script->stack.parts[i].ips, &left);
     return at;

@@ -22,7 +22,7 @@ static int open_clock(struct pf_script *script)
         wanted |= script->fields.fields[type] >> SCRIPT_TOD & 1;
     if (!wanted)
         return 0;
-    if (pf_memory_heed(script->out->allocator, pf_filter_clock(script->reader, &script->clock)) == 0 &&
+    if (pf_memory_check(script->out->allocator, pf_filter_clock(script->reader, &script->clock)) == 0 &&
         script->clock.known)
         return 0;
     return pf_script_fail(script, PERFILE_ERROR_ABSENT, "field list",
@@ -146,8 +146,8 @@ static void close_script(struct pf_script *script)
     pf_delivery_close(script->delivery);
     pf_filter_close(&script->names);
     pf_map_close(&script->guest_index);
-    pf_free(allocator, script->guests, script->guest_room * sizeof(*script->guests));
-    pf_free(allocator, script->plans, script->plan_room * sizeof(*script->plans));
+    pf_free(allocator, script->guests, script->guest_capacity * sizeof(*script->guests));
+    pf_free(allocator, script->plans, script->plan_capacity * sizeof(*script->plans));
     pf_script_close_formatting(script, script->out);
 }
 
@@ -232,13 +232,13 @@ int pf_script_take(struct pf_script *script)
 
 static int drive(struct pf_script *script)
 {
-    int result = 0, taken = 0;
-    while (!script->out->failed && taken == 0 &&
+    int result = 0, consumed = 0;
+    while (!script->out->failed && consumed == 0 &&
            (result = pf_delivery_next(script->delivery, &script->item, script->error)) > 0) {
-        taken = pf_script_take(script);
+        consumed = pf_script_take(script);
         (void)perfile_session_trim(script->session);
     }
-    return taken < 0 ? taken : result;
+    return consumed < 0 ? consumed : result;
 }
 
 int pf_script_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
@@ -261,11 +261,11 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
     if (result == 0 && !put_header(script))
         result = script->failed;
     if (result == 0)
-        pf_filter_tell(pf_delivery_filter(script->delivery), options->symbols->note, options->symbols->note_context);
+        pf_filter_notify(pf_delivery_filter(script->delivery), options->symbols->note, options->symbols->note_context);
     if (result == 0)
-        pf_delivery_tell_unmatched(script->delivery, options->unmatched, options->unmatched_context);
+        pf_delivery_notify_unmatched(script->delivery, options->unmatched, options->unmatched_context);
     if (result == 0 && script->names.active && options->unmatched)
-        pf_filter_tell_unmatched(&script->names, NULL, NULL, options->unmatched, options->unmatched_context);
+        pf_filter_notify_unmatched(&script->names, NULL, NULL, options->unmatched, options->unmatched_context);
     if (result == 0 && out->failed)
         result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "cannot be written");
     close_script(script);

@@ -100,61 +100,61 @@ struct pf_script;
 struct pf_script_team;
 
 /*
- * Writes a field at `at` and returns its end. There is room for SCRIPT_STEP_ROOM bytes for every step; who needs more
+ * Writes a field at `at` and returns its end. There is room for SCRIPT_STEP_CAPACITY bytes for every step; who needs more
  * goes through the text: pf_script_leave, pf_put..., pf_script_enter.
  */
 typedef char *pf_script_step(struct pf_script *script, char *at);
 
-enum { SCRIPT_STEP_ROOM = 64, SCRIPT_LINE_ROOM = SCRIPT_STEP_ROOM * (SCRIPT_FIELD_COUNT + 1) };
+enum { SCRIPT_STEP_CAPACITY = 64, SCRIPT_LINE_CAPACITY = SCRIPT_STEP_CAPACITY * (SCRIPT_FIELD_COUNT + 1) };
 
 /* What is printed of an address. */
 enum {
-    SCRIPT_PLACE_SYM = 1 << 0,
-    SCRIPT_PLACE_SYMOFF = 1 << 1,
-    SCRIPT_PLACE_DSO = 1 << 2,
-    SCRIPT_PLACE_DSOFF = 1 << 3,
+    SCRIPT_LOCATION_SYM = 1 << 0,
+    SCRIPT_LOCATION_SYMOFF = 1 << 1,
+    SCRIPT_LOCATION_DSO = 1 << 2,
+    SCRIPT_LOCATION_DSOFF = 1 << 3,
     /* and what stands before it; one of them */
-    SCRIPT_PLACE_FRAME = 1 << 4,   /* the address in 16 places: a line of a callchain */
-    SCRIPT_PLACE_ADDRESS = 1 << 5, /* 0x and the address */
-    SCRIPT_PLACE_OFFSET = 1 << 6,  /* 0x and the offset in the file */
-    SCRIPT_PLACE_BARE = 1 << 7,    /* nothing */
+    SCRIPT_LOCATION_FRAME = 1 << 4,   /* the address in 16 places: a line of a callchain */
+    SCRIPT_LOCATION_ADDRESS = 1 << 5, /* 0x and the address */
+    SCRIPT_LOCATION_OFFSET = 1 << 6,  /* 0x and the offset in the file */
+    SCRIPT_LOCATION_BARE = 1 << 7,    /* nothing */
     /* of frames: */
-    SCRIPT_PLACE_SRCLINE = 1 << 8, /* a line with FILE:LINE below */
-    SCRIPT_PLACE_SINGLE = 1 << 9,  /* no lines for the functions that were inlined there */
+    SCRIPT_LOCATION_SRCLINE = 1 << 8, /* a line with FILE:LINE below */
+    SCRIPT_LOCATION_SINGLE = 1 << 9,  /* no lines for the functions that were inlined there */
     /* or nothing of the above, but the instruction: */
-    SCRIPT_PLACE_INSNLEN = 1 << 10,
-    SCRIPT_PLACE_INSN = 1 << 11,
-    SCRIPT_PLACE_DISASM = 1 << 12,
-    SCRIPT_PLACE_CODE = SCRIPT_PLACE_INSNLEN | SCRIPT_PLACE_INSN | SCRIPT_PLACE_DISASM,
+    SCRIPT_LOCATION_INSNLEN = 1 << 10,
+    SCRIPT_LOCATION_INSN = 1 << 11,
+    SCRIPT_LOCATION_DISASM = 1 << 12,
+    SCRIPT_LOCATION_CODE = SCRIPT_LOCATION_INSNLEN | SCRIPT_LOCATION_INSN | SCRIPT_LOCATION_DISASM,
 };
 
 /* What is known of an address. */
-struct pf_script_spot {
+struct pf_script_location {
     uint64_t address;
     const struct perfile_map *map; /* NULL: nothing is there, and nothing below is known */
     const struct pf_module *module;
     struct pf_location location;
 };
 
-struct pf_script_places; /* addresses and their texts in one of these styles */
-struct pf_script_plain;  /* a page of an address space whose frames are their addresses alone */
+struct pf_script_locations; /* addresses and their texts in one of these styles */
+struct pf_script_plain;     /* a page of an address space whose frames are their addresses alone */
 
 /* How the samples of one event are printed. */
 struct pf_script_plan {
     const struct perfile_event *event;
     uint64_t fields;
-    bool has_callchain;                     /* the samples have one */
-    bool shows_chain;                       /* which is printed */
-    bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
-    bool wants_symbols;                     /* addresses are looked up */
-    bool in_order;                          /* what is printed depends on the samples before */
-    bool prepares;                          /* something must be known before a sample is printed */
-    struct pf_trace_text trace;             /* once it is known */
-    struct pf_script_places *places;        /* for ip; NULL: plain numbers */
-    struct pf_script_places *addr_places;   /* for addr */
-    struct pf_script_places *code_places;   /* for the instruction */
-    struct pf_script_places *branch_places; /* for branches; NULL: plain numbers */
-    unsigned head_first, head_count;        /* steps that head other records too: from, and up to */
+    bool has_callchain;                           /* the samples have one */
+    bool shows_chain;                             /* which is printed */
+    bool shows_ip;                                /* perf knows how: an event of this type that is not a dummy exists */
+    bool wants_symbols;                           /* addresses are looked up */
+    bool in_order;                                /* what is printed depends on the samples before */
+    bool prepares;                                /* something must be known before a sample is printed */
+    struct pf_trace_text trace;                   /* once it is known */
+    struct pf_script_locations *locations;        /* for ip; NULL: plain numbers */
+    struct pf_script_locations *addr_locations;   /* for addr */
+    struct pf_script_locations *code_locations;   /* for the instruction */
+    struct pf_script_locations *branch_locations; /* for branches; NULL: plain numbers */
+    unsigned head_first, head_count;              /* steps that head other records too: from, and up to */
     unsigned step_count;
     pf_script_step *steps[SCRIPT_FIELD_COUNT];
     const char *name; /* padded, with ": " */
@@ -189,7 +189,7 @@ struct pf_script {
     struct pf_arena arena;
     struct pf_script_fields fields;
     struct pf_script_plan **plans; /* by event index */
-    size_t plan_room;
+    size_t plan_capacity;
     bool pipe;
     bool fields_checked;
     bool wants_header; /* before the first line */
@@ -217,7 +217,7 @@ struct pf_script {
     struct pf_clock clock;      /* of tod */
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
-    struct pf_script_places *places;
+    struct pf_script_locations *locations;
     struct pf_script_plain *plain; /* those that were met, by a hash; NULL: none */
     struct pf_script_source *source;
     uint8_t *block; /* code between two branches */
@@ -229,7 +229,7 @@ struct pf_script {
     struct pf_script_stat *stat;
     struct pf_map guest_index; /* event id -> index in guests */
     struct pf_script_guest *guests;
-    size_t guest_count, guest_room;
+    size_t guest_count, guest_capacity;
 
     struct pf_script_team *team; /* NULL: one thread does it all */
     bool is_copy;                /* one of the team's: it formats, and asks neither the reader nor the session */
@@ -247,7 +247,7 @@ static inline void pf_script_leave(struct pf_script *script, char *at)
 
 static inline char *pf_script_enter(struct pf_script *script)
 {
-    return pf_text_reserve(script->out, SCRIPT_LINE_ROOM);
+    return pf_text_reserve(script->out, SCRIPT_LINE_CAPACITY);
 }
 
 /* ---- the parts ------------------------------------------------------------------------------------------------ */
@@ -264,10 +264,10 @@ char *pf_script_right(char *at, uint64_t value, unsigned width);
 char *pf_script_right_hex(char *at, uint64_t value);
 
 /* Entries of a callchain that are printed. */
-static inline unsigned pf_script_chain_most(const struct pf_script *script)
+static inline unsigned pf_script_chain_max(const struct pf_script *script)
 {
-    const uint64_t most = script->options->max_stack;
-    return most && most < PF_CALLCHAIN_MAX ? (unsigned)most : PF_CALLCHAIN_MAX;
+    const uint64_t max = script->options->max_stack;
+    return max && max < PF_CALLCHAIN_MAX ? (unsigned)max : PF_CALLCHAIN_MAX;
 }
 
 /* script.c: what formatting needs, in a script that is all zeros but for the places that the caller gives. */
@@ -279,24 +279,24 @@ int pf_script_take(struct pf_script *script);
 void pf_script_gather_stack(struct pf_script *script);
 
 /* symbols.c: the texts of a style, kept for all events that have it; NULL when out of memory. */
-struct pf_script_places *pf_script_places(struct pf_script *script, unsigned style);
+struct pf_script_locations *pf_script_locations(struct pf_script *script, unsigned style);
 /* Where the sample's mode says, or wherever something is mapped. Not in a step: the text is used. */
-void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address);
+void pf_script_put_location(struct pf_script *script, struct pf_script_locations *locations, uint64_t address);
 /* The same of the sample's own address, in the space of its mode. */
-void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places);
+void pf_script_put_ip_text(struct pf_script *script, struct pf_script_locations *locations);
 /* The hash of the address of the current sample, for pf_script_expect_ip; any number when it is not looked up. */
 uint64_t pf_script_hash_ip(struct pf_script *script);
 /* It will be looked up soon: first its slot, then the text is fetched. */
 void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text);
 void pf_script_symbols_close(struct pf_script *script);
 /* Nobody else may look for texts. */
-void pf_script_forget_places(struct pf_script *script);
+void pf_script_discard_locations(struct pf_script *script);
 /* Not before the first sample: the recording's build ids may come as records. False after a failure. */
 bool pf_script_open_symbols(struct pf_script *script);
 /* Where an address is. False after a failure. */
-bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot);
+bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_location *location);
 /* FILE:LINE, or MODULE[ADDRESS]; nothing, `lead` included, where nothing is mapped. */
-void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead);
+void pf_script_put_source_line(struct pf_script *script, const struct pf_script_location *location, const char *lead);
 /* The function at an address as FUNCTION+0xOFFSET; how many bytes that took, 0 when there is none. */
 size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
                               uint64_t address);
@@ -304,7 +304,7 @@ const struct perfile_space *pf_script_space(struct pf_script *script, unsigned m
 
 /* code.c: the instruction at an address. */
 void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
-                           const struct pf_script_spot *spot, unsigned style);
+                           const struct pf_script_location *location, unsigned style);
 
 /* symbols.c: the sample is in one of the functions that are asked for. */
 bool pf_script_is_named(struct pf_script *script);
@@ -378,9 +378,9 @@ SCRIPT_STEP(cgroup)
 SCRIPT_STEP(ip)
 SCRIPT_STEP(no_ip)
 SCRIPT_STEP(callchain)
-SCRIPT_STEP(ip_place)
-SCRIPT_STEP(addr_place)
-SCRIPT_STEP(callchain_places)
+SCRIPT_STEP(ip_location)
+SCRIPT_STEP(addr_location)
+SCRIPT_STEP(callchain_locations)
 SCRIPT_STEP(iregs)
 SCRIPT_STEP(uregs)
 SCRIPT_STEP(brstack)

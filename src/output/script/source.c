@@ -51,10 +51,10 @@ static bool put_source(struct pf_script *script, const struct pf_source_frame *f
 void pf_script_put_source_code(struct pf_script *script, unsigned mode, uint64_t address, const char *lead,
                                const char *end)
 {
-    struct pf_script_spot spot;
+    struct pf_script_location location;
     struct pf_source_frame frame;
-    if (!pf_script_locate(script, mode, address, &spot) || !spot.map ||
-        !pf_symbols_inlines(script->symbols, &spot.location, &frame, 1) || !frame.file)
+    if (!pf_script_locate(script, mode, address, &location) || !location.map ||
+        !pf_symbols_inlines(script->symbols, &location.location, &frame, 1) || !frame.file)
         return;
     if (!put_source(script, &frame, lead, end))
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");

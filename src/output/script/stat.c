@@ -40,10 +40,10 @@ static void put_row(struct pf_script *script, const struct perfile_event *event,
 {
     struct pf_script_stat *stat = script->stat;
     const struct pf_stat *counts = &stat->counts;
-    const struct pf_stat_place *place = pf_stat_at(counts, event->index, thread, counts->cpus[cpu]);
+    const struct pf_stat_cell *location = pf_stat_at(counts, event->index, thread, counts->cpus[cpu]);
     struct pf_stat_count count = {0, 0, 0};
-    if (place)
-        count = pf_stat_added(place);
+    if (location)
+        count = pf_stat_added(location);
     else if (stat->zero_rows++ >= ZERO_ROWS_MAX || (counts->cpus[cpu] < 0 && counts->cpu_count > 1))
         return; /* "any processor" beside real ones stands for no counter of its own */
     pf_put_format(script->out, "%3d %8d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " ", counts->cpus[cpu],
@@ -73,9 +73,9 @@ void pf_script_stat_record(struct pf_script *script, const struct perfile_record
     struct perfile_error error;
     if (!stat)
         return;
-    const int taken = pf_stat_take(&stat->counts, script->reader, record, &error);
-    if (taken < 0)
-        pf_script_fail(script, taken, "script", "out of memory");
-    else if (taken)
+    const int consumed = pf_stat_take(&stat->counts, script->reader, record, &error);
+    if (consumed < 0)
+        pf_script_fail(script, consumed, "script", "out of memory");
+    else if (consumed)
         put_table(script, stat);
 }

@@ -21,9 +21,9 @@
 
 enum {
     BATCH_SAMPLES = 4096,
-    BATCH_LEAST = 4 * 1024, /* bytes of records: where the batches begin, and how far they go back */
-    BATCH_MOST = 256 * 1024,
-    TEXT_MOST = 2048 * 1024, /* of a batch that is not too large */
+    BATCH_MIN = 4 * 1024, /* bytes of records: where the batches begin, and how far they go back */
+    BATCH_MAX = 256 * 1024,
+    TEXT_MAX = 2048 * 1024, /* of a batch that is not too large */
 };
 
 /* One sample, or one counter of a group: what is in struct pf_script when it is printed, and where its record lies. */
@@ -48,11 +48,11 @@ struct cut {
 
 struct batch {
     struct task *tasks;
-    size_t count, room;
+    size_t count, capacity;
     uint8_t *bytes;
-    size_t byte_count, byte_room;
+    size_t byte_count, byte_capacity;
     struct cut *cuts;
-    size_t cut_count, cut_room;
+    size_t cut_count, cut_capacity;
     struct pf_text lines;       /* of records that are no samples */
     struct pf_text text;        /* all, but for the tasks that were left */
     struct pf_text late;        /* those */
@@ -68,7 +68,7 @@ struct pf_script_team {
     struct pf_script *formatters; /* one for each thread, and the last formats in order */
     struct batch *batches;
     unsigned batch_count;
-    uint64_t begun;       /* batches */
+    uint64_t started;     /* batches */
     uint64_t trimmed;     /* how many there were when mappings were given back */
     struct batch *filled; /* the one that is read */
     size_t batch_bytes;   /* of records in a batch; atomic */
@@ -106,11 +106,11 @@ void pf_script_team_is_full(struct pf_script_team *team)
     __atomic_store_n(&team->is_full, true, __ATOMIC_RELAXED);
 }
 
-static void forget_texts(struct pf_script_team *team)
+static void discard_texts(struct pf_script_team *team)
 {
     pthread_rwlock_wrlock(&team->texts);
     if (__atomic_exchange_n(&team->is_full, false, __ATOMIC_RELAXED))
-        pf_script_forget_places(team->script);
+        pf_script_discard_locations(team->script);
     pthread_rwlock_unlock(&team->texts);
 }
 
@@ -118,7 +118,7 @@ static void forget_texts(struct pf_script_team *team)
 static void keep_texts(struct pf_script_team *team)
 {
     if (__atomic_load_n(&team->is_full, __ATOMIC_RELAXED))
-        forget_texts(team);
+        discard_texts(team);
     pthread_rwlock_rdlock(&team->texts);
 }
 
@@ -138,7 +138,7 @@ bool pf_script_team_can(const struct pf_script *script)
 static bool copy_bytes(struct batch *batch, const struct perfile_allocator *allocator, const void *data, size_t bytes)
 {
     const size_t end = batch->byte_count + ((bytes + 7) & ~(size_t)7);
-    if (!pf_grow(allocator, &batch->bytes, &batch->byte_room, end, 1))
+    if (!pf_grow(allocator, &batch->bytes, &batch->byte_capacity, end, 1))
         return false;
     if (bytes)
         memcpy(batch->bytes + batch->byte_count, data, bytes);
@@ -151,7 +151,7 @@ static struct task *add_task(struct pf_script *script, struct batch *batch)
     const struct perfile_allocator *allocator = script->team->allocator;
     const struct pf_delivered *item = &script->item;
     const size_t at = batch->byte_count;
-    if (!pf_grow(allocator, &batch->tasks, &batch->room, batch->count + 1, sizeof(*batch->tasks)) ||
+    if (!pf_grow(allocator, &batch->tasks, &batch->capacity, batch->count + 1, sizeof(*batch->tasks)) ||
         !copy_bytes(batch, allocator, item->record->data, item->record->bytes) ||
         !copy_bytes(batch, allocator, item->user_chain.data, (size_t)item->user_chain.count * sizeof(uint64_t)))
         return NULL;
@@ -204,13 +204,13 @@ static bool is_full(const struct pf_script_team *team, const struct batch *batch
 }
 
 /* Batches to come are as large as those whose texts were good. */
-static void learn_size(struct pf_script_team *team, const struct batch *batch)
+static void note_size(struct pf_script_team *team, const struct batch *batch)
 {
     const size_t text = batch->text.used + batch->late.used;
     size_t bytes = team->batch_bytes;
-    if (text > TEXT_MOST && bytes > BATCH_LEAST)
+    if (text > TEXT_MAX && bytes > BATCH_MIN)
         bytes /= 2;
-    else if (text < TEXT_MOST / 2 && bytes < BATCH_MOST)
+    else if (text < TEXT_MAX / 2 && bytes < BATCH_MAX)
         bytes *= 2;
     __atomic_store_n(&team->batch_bytes, bytes, __ATOMIC_RELAXED);
 }
@@ -235,9 +235,9 @@ static void read_on(struct pf_script_team *team)
 /* Batches that were not printed yet have spaces of before: these are good until it is done again. */
 static void trim(struct pf_script_team *team)
 {
-    team->begun++;
-    if (team->begun > team->trimmed + team->batch_count && perfile_session_trim(team->script->session))
-        team->trimmed = team->begun;
+    team->started++;
+    if (team->started > team->trimmed + team->batch_count && perfile_session_trim(team->script->session))
+        team->trimmed = team->started;
 }
 
 static bool read_batch(void *context, void *item, unsigned worker)
@@ -323,7 +323,7 @@ static bool try_task(struct pf_script *script, struct batch *batch, struct task 
 
 static bool add_cut(const struct pf_script_team *team, struct batch *batch, size_t task)
 {
-    if (!pf_grow(team->allocator, &batch->cuts, &batch->cut_room, batch->cut_count + 1, sizeof(*batch->cuts)))
+    if (!pf_grow(team->allocator, &batch->cuts, &batch->cut_capacity, batch->cut_count + 1, sizeof(*batch->cuts)))
         return false;
     batch->cuts[batch->cut_count++] = (struct cut){.task = task, .text_end = batch->text.used};
     return true;
@@ -370,7 +370,7 @@ static bool format_in_order(void *context, void *item, unsigned worker)
     struct pf_script *script = &team->formatters[team->thread_count];
     (void)worker;
     if (!batch->cut_count) {
-        learn_size(team, batch);
+        note_size(team, batch);
         return true;
     }
     keep_texts(team);
@@ -382,7 +382,7 @@ static bool format_in_order(void *context, void *item, unsigned worker)
         pf_script_team_unlock(team);
         cut->late_end = batch->late.used;
     }
-    learn_size(team, batch);
+    note_size(team, batch);
     take_failure(batch, script);
     pthread_rwlock_unlock(&team->texts);
     return true;
@@ -441,9 +441,9 @@ static bool open_team(struct pf_script_team *team)
 
 static void close_batch(struct batch *batch, const struct perfile_allocator *allocator)
 {
-    pf_free(allocator, batch->tasks, batch->room * sizeof(*batch->tasks));
-    pf_free(allocator, batch->bytes, batch->byte_room);
-    pf_free(allocator, batch->cuts, batch->cut_room * sizeof(*batch->cuts));
+    pf_free(allocator, batch->tasks, batch->capacity * sizeof(*batch->tasks));
+    pf_free(allocator, batch->bytes, batch->byte_capacity);
+    pf_free(allocator, batch->cuts, batch->cut_capacity * sizeof(*batch->cuts));
     pf_text_close(&batch->lines);
     pf_text_close(&batch->text);
     pf_text_close(&batch->late);
@@ -490,9 +490,9 @@ int pf_script_team_drive(struct pf_script *script)
         return pf_fail_memory(error, "script");
     team->script = script;
     team->allocator = out->allocator;
-    team->thread_count = (unsigned)pf_min(script->options->threads, PF_THREADS_MOST);
+    team->thread_count = (unsigned)pf_min(script->options->threads, PF_THREADS_MAX);
     team->batch_count = pf_stages_items(team->thread_count);
-    team->batch_bytes = BATCH_LEAST;
+    team->batch_bytes = BATCH_MIN;
     pf_guard_open(&team->guard);
     pthread_rwlock_init(&team->texts, NULL);
     if (!open_team(team))

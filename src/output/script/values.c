@@ -101,12 +101,12 @@ static char *put_branch_flags(char *at, const struct perfile_branch *branch, boo
 
 static char *put_branch_end(struct pf_script *script, char *at, uint64_t address)
 {
-    if (PF_LIKELY(!script->plan->branch_places)) {
+    if (PF_LIKELY(!script->plan->branch_locations)) {
         at = put_text(at, "0x");
         return pf_hex_digits(at, address);
     }
     pf_script_leave(script, at);
-    pf_script_put_place(script, script->plan->branch_places, address);
+    pf_script_put_location(script, script->plan->branch_locations, address);
     return pf_script_enter(script);
 }
 

@@ -75,7 +75,7 @@ struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const
     const struct pf_stat_metric nothing = {0, NULL, PF_STAT_RATIO};
     const struct pf_stat_group *group = &sheet->groups[line->group];
     const enum pf_stat_kind kind = pf_stat_kind_of(line->event);
-    if (pf_stat_lack(line))
+    if (pf_stat_missing(line))
         return nothing;
     if (kind == PF_STAT_CLOCK)
         return sheet->elapsed ? (struct pf_stat_metric){(double)line->count / (double)sheet->elapsed, "CPUs utilized",
@@ -94,9 +94,9 @@ struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const
 /* All of a name: "cycles" is not meant where "cycles_idle" stands, but it is in "cycles/2". */
 static size_t matched(const char *text, const char *name, size_t bytes)
 {
-    const char behind = strncmp(text, name, bytes) == 0 ? text[bytes] : 'x';
-    const bool goes_on = (behind >= 'a' && behind <= 'z') || (behind >= 'A' && behind <= 'Z') ||
-                         (behind >= '0' && behind <= '9') || behind == '_' || behind == ':';
+    const char after = strncmp(text, name, bytes) == 0 ? text[bytes] : 'x';
+    const bool goes_on = (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z') ||
+                         (after >= '0' && after <= '9') || after == '_' || after == ':';
     return goes_on ? 0 : bytes;
 }
 
@@ -108,9 +108,9 @@ static size_t find_name(const void *context, const char *text, uint32_t *number)
     size_t longest = matched(text, duration, sizeof(duration) - 1);
     *number = DURATION;
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++) {
-        const size_t all = pf_event_name_bytes(event->name), most = all ? matched(text, event->name, all) : 0,
+        const size_t all = pf_event_name_bytes(event->name), max = all ? matched(text, event->name, all) : 0,
                      short_name = pf_event_name_bare_bytes(event->name),
-                     bytes = most || !short_name ? most : matched(text, event->name, short_name);
+                     bytes = max || !short_name ? max : matched(text, event->name, short_name);
         if (bytes > longest) {
             longest = bytes;
             *number = event->index;
@@ -120,13 +120,13 @@ static size_t find_name(const void *context, const char *text, uint32_t *number)
 }
 
 /* "name=expression", or an expression that is its own name. */
-static int add_wanted(struct pf_stat_sheet *sheet, const char *given, size_t bytes, struct perfile_error *error)
+static int add_wanted(struct pf_stat_sheet *sheet, const char *passed, size_t bytes, struct perfile_error *error)
 {
-    if (!pf_grow(sheet->allocator, &sheet->wanted, &sheet->wanted_room, sheet->wanted_count + 1,
+    if (!pf_grow(sheet->allocator, &sheet->wanted, &sheet->wanted_capacity, sheet->wanted_count + 1,
                  sizeof(*sheet->wanted)))
         return pf_fail_memory(error, "metrics");
     struct pf_stat_wanted *made = &sheet->wanted[sheet->wanted_count++];
-    *made = (struct pf_stat_wanted){.text = pf_text_copy(sheet->allocator, given, bytes)};
+    *made = (struct pf_stat_wanted){.text = pf_text_copy(sheet->allocator, passed, bytes)};
     if (!made->text)
         return pf_fail_memory(error, "metrics");
     const size_t named = strspn(made->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.%");
@@ -158,7 +158,7 @@ void pf_stat_wanted_close(struct pf_stat_sheet *sheet)
         if (sheet->wanted[i].text)
             pf_free(sheet->allocator, sheet->wanted[i].text, strlen(sheet->wanted[i].text) + 1);
     }
-    pf_free(sheet->allocator, sheet->wanted, sheet->wanted_room * sizeof(*sheet->wanted));
+    pf_free(sheet->allocator, sheet->wanted, sheet->wanted_capacity * sizeof(*sheet->wanted));
 }
 
 struct group_values {
@@ -176,7 +176,7 @@ static double value_of(const void *context, uint32_t number)
     const uint64_t key = (uint64_t)sheet->names[number].alike << 32 | sheet->groups[of->group].cgroup;
     const struct pf_stat_line *line =
         pf_map_get(&sheet->event_of, key, &event) ? pf_stat_line_of(sheet, (uint32_t)event, of->group) : NULL;
-    return line && !pf_stat_lack(line) ? pf_stat_value(line) : NAN;
+    return line && !pf_stat_missing(line) ? pf_stat_value(line) : NAN;
 }
 
 /* The first line of each group stands for it. */
@@ -195,7 +195,7 @@ void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style 
     }
 }
 
-const char *pf_stat_lack(const struct pf_stat_line *line)
+const char *pf_stat_missing(const struct pf_stat_line *line)
 {
     return !line->supported ? "<not supported>" : !line->running ? "<not counted>" : NULL;
 }

@@ -32,7 +32,7 @@ static void put_csv_time(struct pf_stat_sheet *sheet)
 static void put_csv_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
     const struct pf_stat_where *where = pf_stat_where_of(sheet, line);
-    const struct pf_cpu_place *at = &where->place;
+    const struct pf_cpu_location *at = &where->location;
     const char *separator = separator_of(sheet);
     if (sheet->per == PF_STAT_CPU) {
         pf_put_format(sheet->out, "CPU%d%s", where->number, separator);
@@ -64,13 +64,13 @@ static void put_csv_cgroup(struct pf_stat_sheet *sheet, const struct pf_stat_lin
 
 static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
-    const char *separator = separator_of(sheet), *lack = pf_stat_lack(line);
+    const char *separator = separator_of(sheet), *missing = pf_stat_missing(line);
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
     char value[PF_STAT_VALUE_BYTES];
     pf_stat_format_value(line, line->event->scale == 1 ? 0 : 2, value);
     put_csv_time(sheet);
     put_csv_label(sheet, line);
-    pf_put_string(sheet->out, lack ? lack : value);
+    pf_put_string(sheet->out, missing ? missing : value);
     pf_put_format(sheet->out, "%s%.32s%s", separator, line->event->unit ? line->event->unit : "", separator);
     pf_put_name_bytes(sheet->out, line->event->name, pf_stat_name_of(sheet, line)->bytes);
     put_csv_cgroup(sheet, line);
@@ -138,7 +138,7 @@ static void put_json_cgroup(struct pf_stat_sheet *sheet, const struct pf_stat_li
 static void put_json_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
     const struct pf_stat_where *where = pf_stat_where_of(sheet, line);
-    const struct pf_cpu_place *at = &where->place;
+    const struct pf_cpu_location *at = &where->location;
     if (sheet->per == PF_STAT_CPU)
         pf_put_format(sheet->out, "\"cpu\" : \"%d\", ", where->number);
     else if (sheet->per == PF_STAT_SOCKET)
@@ -192,7 +192,7 @@ static void put_json_line(struct pf_stat_sheet *sheet, const struct pf_stat_line
     put_json_time(sheet);
     put_json_label(sheet, line);
     pf_stat_format_value(line, 6, value);
-    put_text_member(sheet->out, "counter-value", pf_stat_lack(line) ? pf_stat_lack(line) : value);
+    put_text_member(sheet->out, "counter-value", pf_stat_missing(line) ? pf_stat_missing(line) : value);
     put_text_member(sheet->out, "unit", line->event->unit ? line->event->unit : "");
     put_bytes_member(sheet->out, "event", line->event->name, pf_stat_name_of(sheet, line)->bytes);
     put_json_cgroup(sheet, line);

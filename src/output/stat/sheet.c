@@ -18,7 +18,7 @@ static bool has_socket(enum pf_stat_per per)
 }
 
 /* The level that is asked for, or the last one that is there; 0: there is none. */
-static uint32_t level_at(const struct pf_stat_sheet *sheet, const struct pf_cpu_place *at)
+static uint32_t level_at(const struct pf_stat_sheet *sheet, const struct pf_cpu_location *at)
 {
     uint32_t level = sheet->level ? sheet->level : PF_CACHE_LEVELS;
     while (level && at->caches[level - 1] < 0)
@@ -27,22 +27,22 @@ static uint32_t level_at(const struct pf_stat_sheet *sheet, const struct pf_cpu_
 }
 
 /* All that the counters of a place have in common, and nothing else. */
-static struct pf_stat_where where_is(const struct pf_stat_sheet *sheet, const struct pf_stat_place *place)
+static struct pf_stat_where where_is(const struct pf_stat_sheet *sheet, const struct pf_stat_cell *location)
 {
-    struct pf_stat_where where = {.place = PF_NOWHERE};
-    const struct pf_cpu_place at = pf_topology_at(&sheet->topology, place->cpu);
+    struct pf_stat_where where = {.location = PF_NOWHERE};
+    const struct pf_cpu_location at = pf_topology_at(&sheet->topology, location->cpu);
     if (sheet->per == PF_STAT_CPU)
-        where.number = place->cpu;
+        where.number = location->cpu;
     else if (sheet->per == PF_STAT_THREAD)
-        where.number = (int32_t)place->thread;
+        where.number = (int32_t)location->thread;
     else if (sheet->per == PF_STAT_NODE)
-        where.place.node = at.node;
+        where.location.node = at.node;
     if (has_socket(sheet->per))
-        where.place.socket = at.socket;
+        where.location.socket = at.socket;
     if (has_socket(sheet->per) && sheet->per != PF_STAT_SOCKET) /* perf before 5.4 does not write dies: there is one */
-        where.place.die = at.socket >= 0 && at.die < 0 ? 0 : at.die;
+        where.location.die = at.socket >= 0 && at.die < 0 ? 0 : at.die;
     if (sheet->per == PF_STAT_CORE)
-        where.place.core = at.core;
+        where.location.core = at.core;
     if (sheet->per == PF_STAT_CACHE) {
         where.level = level_at(sheet, &at);
         where.number = where.level ? at.caches[where.level - 1] : -1;
@@ -53,10 +53,10 @@ static struct pf_stat_where where_is(const struct pf_stat_sheet *sheet, const st
 /* Where there are cores and nodes, there are no threads, caches or processors: the numbers need 16 bits each. */
 static uint64_t key_of_where(const struct pf_stat_where *where)
 {
-    const struct pf_cpu_place *place = &where->place;
+    const struct pf_cpu_location *location = &where->location;
     return (uint64_t)(uint32_t)where->number ^ (uint64_t)where->level << 28 ^
-           (uint64_t)(uint16_t)(place->socket + 1) << 48 ^ (uint64_t)(uint16_t)(place->die + 1) << 32 ^
-           (uint64_t)(uint16_t)(place->core + 1) << 16 ^ (uint64_t)(uint16_t)(place->node + 1);
+           (uint64_t)(uint16_t)(location->socket + 1) << 48 ^ (uint64_t)(uint16_t)(location->die + 1) << 32 ^
+           (uint64_t)(uint16_t)(location->core + 1) << 16 ^ (uint64_t)(uint16_t)(location->node + 1);
 }
 
 /* UINT32_MAX: out of memory. */
@@ -66,7 +66,7 @@ static uint32_t find_where(struct pf_stat_sheet *sheet, const struct pf_stat_whe
     uint64_t index = sheet->where_count;
     if (pf_map_get(&sheet->where_of, key, &index))
         return (uint32_t)index;
-    if (!pf_grow(sheet->allocator, &sheet->wheres, &sheet->where_room, index + 1, sizeof(*sheet->wheres)) ||
+    if (!pf_grow(sheet->allocator, &sheet->wheres, &sheet->where_capacity, index + 1, sizeof(*sheet->wheres)) ||
         !pf_map_put(&sheet->where_of, key, index))
         return UINT32_MAX;
     sheet->wheres[sheet->where_count++] = *wanted;
@@ -82,7 +82,7 @@ static uint32_t find_group(struct pf_stat_sheet *sheet, uint32_t where, uint32_t
         return UINT32_MAX;
     if (pf_map_get(&sheet->group_of, key, &index))
         return (uint32_t)index;
-    if (!pf_grow(sheet->allocator, &sheet->groups, &sheet->group_room, index + 1, sizeof(*sheet->groups)) ||
+    if (!pf_grow(sheet->allocator, &sheet->groups, &sheet->group_capacity, index + 1, sizeof(*sheet->groups)) ||
         !pf_map_put(&sheet->group_of, key, index))
         return UINT32_MAX;
     sheet->groups[sheet->group_count++] = (struct pf_stat_group){.at = sheet->wheres[where], .cgroup = cgroup};
@@ -107,19 +107,20 @@ static struct pf_stat_line *find_line(struct pf_stat_sheet *sheet, const struct 
     uint64_t index = sheet->line_count;
     if (pf_map_get(&sheet->line_of, key, &index))
         return &sheet->lines[index];
-    if (!pf_grow(sheet->allocator, &sheet->lines, &sheet->line_room, index + 1, sizeof(*sheet->lines)) ||
+    if (!pf_grow(sheet->allocator, &sheet->lines, &sheet->line_capacity, index + 1, sizeof(*sheet->lines)) ||
         !pf_map_put(&sheet->line_of, key, index))
         return NULL;
     sheet->lines[sheet->line_count++] = (struct pf_stat_line){.event = event, .group = group};
     return &sheet->lines[index];
 }
 
-static bool add_place(struct pf_stat_sheet *sheet, const struct pf_stat_place *place, const struct pf_stat_count *count)
+static bool add_cell(struct pf_stat_sheet *sheet, const struct pf_stat_cell *location,
+                     const struct pf_stat_count *count)
 {
-    const struct pf_stat_where where = where_is(sheet, place);
-    const uint32_t group = find_group(sheet, find_where(sheet, &where), sheet->names[place->event].cgroup);
+    const struct pf_stat_where where = where_is(sheet, location);
+    const uint32_t group = find_group(sheet, find_where(sheet, &where), sheet->names[location->event].cgroup);
     struct pf_stat_line *line =
-        group == UINT32_MAX ? NULL : find_line(sheet, perfile_event_get(sheet->reader, place->event), group);
+        group == UINT32_MAX ? NULL : find_line(sheet, perfile_event_get(sheet->reader, location->event), group);
     if (!line)
         return false;
     line->supported = true;
@@ -134,8 +135,8 @@ static bool add_place(struct pf_stat_sheet *sheet, const struct pf_stat_place *p
 /* Events of which there is no counter anywhere: they have no ids, which one alone does not need. */
 static bool add_unsupported(struct pf_stat_sheet *sheet)
 {
-    const bool is_alone = perfile_event_count(sheet->reader) == 1 && sheet->stat.place_count;
-    const struct pf_stat_where all = {.place = PF_NOWHERE};
+    const bool is_alone = perfile_event_count(sheet->reader) == 1 && sheet->stat.position_count;
+    const struct pf_stat_where all = {.location = PF_NOWHERE};
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++) {
         if (event->id_count || is_alone || sheet->unsupported >= UNSUPPORTED_MAX)
@@ -156,8 +157,8 @@ static bool add_unsupported(struct pf_stat_sheet *sheet)
 
 static int compare_wheres(const struct pf_stat_where *a, const struct pf_stat_where *b)
 {
-    const int32_t left[] = {a->place.socket, a->place.die, a->place.core, a->place.node, a->number};
-    const int32_t right[] = {b->place.socket, b->place.die, b->place.core, b->place.node, b->number};
+    const int32_t left[] = {a->location.socket, a->location.die, a->location.core, a->location.node, a->number};
+    const int32_t right[] = {b->location.socket, b->location.die, b->location.core, b->location.node, b->number};
     for (size_t i = 0; i < PF_COUNT(left); i++)
         if (left[i] != right[i])
             return left[i] < right[i] ? -1 : 1;
@@ -296,17 +297,18 @@ static bool take_names(struct pf_stat_sheet *sheet)
     if (count == sheet->name_count)
         return true;
     uint32_t *order = pf_new(sheet->allocator, count * sizeof(*order));
-    bool taken = order && pf_grow(sheet->allocator, &sheet->names, &sheet->name_room, count, sizeof(*sheet->names));
-    for (uint32_t i = 0; taken && i < count; i++) {
+    bool consumed =
+        order && pf_grow(sheet->allocator, &sheet->names, &sheet->name_capacity, count, sizeof(*sheet->names));
+    for (uint32_t i = 0; consumed && i < count; i++) {
         const char *text = perfile_event_get(sheet->reader, i)->name;
         order[i] = i;
         sheet->names[i] = (struct pf_stat_name){
             .text = text, .bytes = pf_event_name_bytes(text), .cgroup_text = pf_event_name_cgroup(text)};
     }
-    sheet->name_count = taken ? count : 0;
-    taken = taken && number_names(sheet, order);
+    sheet->name_count = consumed ? count : 0;
+    consumed = consumed && number_names(sheet, order);
     pf_free(sheet->allocator, order, count * sizeof(*order));
-    return taken;
+    return consumed;
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
@@ -315,9 +317,9 @@ static bool add_round(struct pf_stat_sheet *sheet)
 {
     if (!take_names(sheet))
         return false;
-    for (uint32_t i = sheet->stat.first_given; i != UINT32_MAX; i = sheet->stat.places[i].next_given) {
-        const struct pf_stat_count added = pf_stat_added(&sheet->stat.places[i]);
-        if (!add_place(sheet, &sheet->stat.places[i], &added))
+    for (uint32_t i = sheet->stat.first_delivered; i != UINT32_MAX; i = sheet->stat.positions[i].next_delivered) {
+        const struct pf_stat_count added = pf_stat_added(&sheet->stat.positions[i]);
+        if (!add_cell(sheet, &sheet->stat.positions[i], &added))
             return false;
     }
     return add_unsupported(sheet);
@@ -348,11 +350,11 @@ static int put_round(struct pf_stat_sheet *sheet, const struct pf_stat_style *st
 }
 
 /* Whether the recording can say it of one of its processors. */
-static bool knows_places(const struct pf_stat_sheet *sheet)
+static bool knows_locations(const struct pf_stat_sheet *sheet)
 {
     bool known = sheet->per == PF_STAT_CPU || sheet->per == PF_STAT_ALL || sheet->per == PF_STAT_THREAD;
     for (size_t i = 0; i < sheet->stat.cpu_count && !known; i++) {
-        const struct pf_cpu_place at = pf_topology_at(&sheet->topology, sheet->stat.cpus[i]);
+        const struct pf_cpu_location at = pf_topology_at(&sheet->topology, sheet->stat.cpus[i]);
         known = sheet->per == PF_STAT_CACHE ? level_at(sheet, &at) != 0
                                             : (sheet->per == PF_STAT_NODE ? at.node : at.socket) >= 0;
     }
@@ -374,13 +376,14 @@ static const char *why_together(const struct pf_stat_sheet *sheet)
         return NULL;
     if (stat->cpu_count && !has_cpu)
         return "tasks were counted wherever they ran: the counts of all processors are shown together";
-    if (sheet->per == PF_STAT_CACHE && !knows_places(sheet))
+    if (sheet->per == PF_STAT_CACHE && !knows_locations(sheet))
         return "the recording does not say which processors share such a cache: their counts are shown together";
-    return knows_places(sheet) ? NULL
-                               : "the recording does not say where its processors are: their counts are shown together";
+    return knows_locations(sheet)
+               ? NULL
+               : "the recording does not say where its processors are: their counts are shown together";
 }
 
-static void tell(const struct pf_stat_sheet *sheet, const char *note)
+static void report_notes(const struct pf_stat_sheet *sheet, const char *note)
 {
     const struct perfile_symbol_options *to = sheet->options->symbols;
     if (to && to->note)
@@ -412,10 +415,11 @@ static int settle(struct pf_stat_sheet *sheet, struct perfile_error *error)
     const char *why = result == 0 ? why_together(sheet) : NULL;
     if (why) {
         sheet->per = PF_STAT_ALL;
-        tell(sheet, why);
+        report_notes(sheet, why);
     }
     if (sheet->intervals && !sheet->options->title)
-        tell(sheet, "each interval has what was counted in it, not the sums since the start as perf 7 prints them");
+        report_notes(sheet,
+                     "each interval has what was counted in it, not the sums since the start as perf 7 prints them");
     return result;
 }
 
@@ -441,8 +445,8 @@ static int read_all(struct pf_stat_sheet *sheet, const struct pf_stat_style *sty
         if (result < 0)
             return result;
     }
-    const int begun = settled || result < 0 ? 0 : settle(sheet, error);
-    return begun < 0 ? begun : result;
+    const int started = settled || result < 0 ? 0 : settle(sheet, error);
+    return started < 0 ? started : result;
 }
 
 /* ---- several recordings ------------------------------------------------------------------------------------------ */
@@ -456,8 +460,8 @@ static bool add_totals(struct pf_stat_sheet *sheet)
         sheet->lines[i].count = sheet->lines[i].enabled = sheet->lines[i].running = 0;
         sheet->lines[i].cpus = 0;
     }
-    for (size_t i = 0; i < sheet->stat.place_count; i++)
-        if (!add_place(sheet, &sheet->stat.places[i], &sheet->stat.places[i].now))
+    for (size_t i = 0; i < sheet->stat.position_count; i++)
+        if (!add_cell(sheet, &sheet->stat.positions[i], &sheet->stat.positions[i].now))
             return false;
     if (!add_unsupported(sheet))
         return false;
@@ -468,7 +472,7 @@ static bool add_totals(struct pf_stat_sheet *sheet)
         return true;
     const size_t count = (size_t)sheet->walls.count;
     pf_stats_add(&sheet->walls, sheet->stat.round.time);
-    if (!pf_grow(sheet->allocator, &sheet->times, &sheet->time_room, count + 1, sizeof(*sheet->times)))
+    if (!pf_grow(sheet->allocator, &sheet->times, &sheet->time_capacity, count + 1, sizeof(*sheet->times)))
         return false;
     sheet->times[count] = sheet->stat.round.time;
     return true;
@@ -547,17 +551,17 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
     if (can_show && perfile_reader_counts(reader)->stat_counts)
         put_totals(&sheet, style);
     else if (can_show)
-        tell(&sheet, "there are no counts: the recording was not made by perf stat record");
+        report_notes(&sheet, "there are no counts: the recording was not made by perf stat record");
     close_recording(&sheet);
     pf_stat_wanted_close(&sheet);
     pf_map_close(&sheet.where_of);
     pf_map_close(&sheet.group_of);
     pf_map_close(&sheet.event_of);
     pf_map_close(&sheet.line_of);
-    pf_free(sheet.allocator, sheet.times, sheet.time_room * sizeof(*sheet.times));
-    pf_free(sheet.allocator, sheet.wheres, sheet.where_room * sizeof(*sheet.wheres));
-    pf_free(sheet.allocator, sheet.names, sheet.name_room * sizeof(*sheet.names));
-    pf_free(sheet.allocator, sheet.groups, sheet.group_room * sizeof(*sheet.groups));
-    pf_free(sheet.allocator, sheet.lines, sheet.line_room * sizeof(*sheet.lines));
+    pf_free(sheet.allocator, sheet.times, sheet.time_capacity * sizeof(*sheet.times));
+    pf_free(sheet.allocator, sheet.wheres, sheet.where_capacity * sizeof(*sheet.wheres));
+    pf_free(sheet.allocator, sheet.names, sheet.name_capacity * sizeof(*sheet.names));
+    pf_free(sheet.allocator, sheet.groups, sheet.group_capacity * sizeof(*sheet.groups));
+    pf_free(sheet.allocator, sheet.lines, sheet.line_capacity * sizeof(*sheet.lines));
     return result;
 }

@@ -39,9 +39,9 @@ enum pf_stat_kind {
 
 /* What counters are added up by. */
 struct pf_stat_where {
-    struct pf_cpu_place place; /* of socket, die, core, node: what they have in common */
-    int32_t number;            /* cpu: which; thread: the index; cache: the first of its processors */
-    uint32_t level;            /* of the cache */
+    struct pf_cpu_location location; /* of socket, die, core, node: what they have in common */
+    int32_t number;                  /* cpu: which; thread: the index; cache: the first of its processors */
+    uint32_t level;                  /* of the cache */
 };
 
 /* The counters of a place, of one control group, and what they count together. */
@@ -83,7 +83,7 @@ struct pf_stat_wanted {
 
 /* Of columns of the text. */
 struct pf_stat_widths {
-    size_t place, name, cgroup, metric;
+    size_t location, name, cgroup, metric;
 };
 
 /* The lines of one round. */
@@ -102,20 +102,20 @@ struct pf_stat_sheet {
     uint64_t elapsed;      /* ns that the counts are of; 0: the recording does not say */
     struct pf_stats walls; /* the same of several recordings ... */
     uint64_t *times;       /* ... each by itself */
-    size_t time_room;
+    size_t time_capacity;
     struct pf_map where_of, group_of, line_of;
     struct pf_stat_where *wheres;
-    size_t where_count, where_room;
+    size_t where_count, where_capacity;
     struct pf_stat_group *groups;
-    size_t group_count, group_room;
+    size_t group_count, group_capacity;
     struct pf_stat_name *names;
-    size_t name_count, name_room;
+    size_t name_count, name_capacity;
     struct pf_map event_of; /* name (`alike`) and control group -> the first event */
     bool has_cgroups;
     struct pf_stat_line *lines; /* in the order in which they are shown */
-    size_t line_count, line_room;
+    size_t line_count, line_capacity;
     struct pf_stat_wanted *wanted;
-    size_t wanted_count, wanted_room;
+    size_t wanted_count, wanted_capacity;
     bool wanted_done;
     uint64_t unsupported; /* lines so far */
     unsigned unit_width;  /* of the longest unit */
@@ -153,7 +153,7 @@ void pf_stat_wanted_close(struct pf_stat_sheet *sheet);
 /* Those of all groups, behind the lines. */
 void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style *style);
 /* NULL: there is a number; else why there is none. */
-const char *pf_stat_lack(const struct pf_stat_line *line);
+const char *pf_stat_missing(const struct pf_stat_line *line);
 /* NULL: there is none. */
 const struct pf_stat_line *pf_stat_line_of(const struct pf_stat_sheet *sheet, uint32_t event, uint32_t group);
 static inline const struct pf_stat_name *pf_stat_name_of(const struct pf_stat_sheet *sheet,

@@ -9,13 +9,13 @@
 
 /* As in perf; on terminals the counts stand closer, and the others are as wide as what is in them. */
 enum {
-    UNIT_WIDTH_LEAST = 4,
+    UNIT_WIDTH_MIN = 4,
     COUNT_WIDTH = 18,
     COUNT_WIDTH_FITTED = 16,
     NAME_WIDTH = 32,
-    NAME_WIDTH_LEAST = 12,
+    NAME_WIDTH_MIN = 12,
     CGROUP_WIDTH = 16,
-    CGROUP_WIDTH_LEAST = 12,
+    CGROUP_WIDTH_MIN = 12,
     METRIC_WIDTH = 38,
     METRIC_VALUE_WIDTH = 8,
     TIME_WIDTH = 17,
@@ -23,19 +23,19 @@ enum {
     SHARE_WIDTH = 11,
     COUNTERS_WIDTH = 6,
     COMM_WIDTH = 16,
-    PLACE_BYTES = 64,
+    LOCATION_BYTES = 64,
     NAME_BYTES = 512,
     TABLE_SIGNS_MAX = 1000,
 };
 
-static const uint8_t place_widths[] = {
+static const uint8_t location_widths[] = {
     [PF_STAT_CPU] = 7,   [PF_STAT_ALL] = 0,     [PF_STAT_SOCKET] = 6, [PF_STAT_DIE] = 12,
     [PF_STAT_CORE] = 18, [PF_STAT_THREAD] = 25, [PF_STAT_NODE] = 6,   [PF_STAT_CACHE] = 22,
 };
 
 static unsigned unit_width(const struct pf_stat_sheet *sheet)
 {
-    return sheet->unit_width > UNIT_WIDTH_LEAST ? sheet->unit_width : UNIT_WIDTH_LEAST;
+    return sheet->unit_width > UNIT_WIDTH_MIN ? sheet->unit_width : UNIT_WIDTH_MIN;
 }
 
 /* Of the terminal; 0: as perf has it. */
@@ -133,34 +133,34 @@ static void begin(struct pf_stat_sheet *sheet)
 
 /* ---- a line ------------------------------------------------------------------------------------------------------ */
 
-static void name_place(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line, char text[PLACE_BYTES])
+static void name_location(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line, char text[LOCATION_BYTES])
 {
     const struct pf_stat_where *where = pf_stat_where_of(sheet, line);
-    const struct pf_cpu_place *at = &where->place;
+    const struct pf_cpu_location *at = &where->location;
     const int comm_width = screen_of(sheet) ? 0 : COMM_WIDTH;
     *text = 0;
     switch (sheet->per) {
     case PF_STAT_CPU:
-        pf_format(text, PLACE_BYTES, "CPU%d", where->number);
+        pf_format(text, LOCATION_BYTES, "CPU%d", where->number);
         break;
     case PF_STAT_SOCKET:
-        pf_format(text, PLACE_BYTES, "S%d", at->socket);
+        pf_format(text, LOCATION_BYTES, "S%d", at->socket);
         break;
     case PF_STAT_DIE:
-        pf_format(text, PLACE_BYTES, "S%d-D%d", at->socket, at->die);
+        pf_format(text, LOCATION_BYTES, "S%d-D%d", at->socket, at->die);
         break;
     case PF_STAT_CORE:
-        pf_format(text, PLACE_BYTES, "S%d-D%d-C%d", at->socket, at->die, at->core);
+        pf_format(text, LOCATION_BYTES, "S%d-D%d-C%d", at->socket, at->die, at->core);
         break;
     case PF_STAT_CACHE:
-        pf_format(text, PLACE_BYTES, "S%d-D%d-L%" PRIu32 "-ID%d", at->socket, at->die, where->level, where->number);
+        pf_format(text, LOCATION_BYTES, "S%d-D%d-L%" PRIu32 "-ID%d", at->socket, at->die, where->level, where->number);
         break;
     case PF_STAT_NODE:
-        pf_format(text, PLACE_BYTES, "N%d", at->node);
+        pf_format(text, LOCATION_BYTES, "N%d", at->node);
         break;
     case PF_STAT_THREAD:
         if (sheet->stat.thread_count)
-            pf_format(text, PLACE_BYTES, "%*s-%d", comm_width, pf_stat_thread_of(sheet, line)->comm,
+            pf_format(text, LOCATION_BYTES, "%*s-%d", comm_width, pf_stat_thread_of(sheet, line)->comm,
                       pf_stat_thread_of(sheet, line)->tid);
         break;
     case PF_STAT_ALL:
@@ -175,10 +175,10 @@ static bool has_counters(const struct pf_stat_sheet *sheet)
 
 static void put_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
-    char place[PLACE_BYTES];
-    name_place(sheet, line, place);
-    pf_put_name(sheet->out, place);
-    for (size_t used = pf_columns(place, strlen(place)); used < sheet->widths.place; used++)
+    char location[LOCATION_BYTES];
+    name_location(sheet, line, location);
+    pf_put_name(sheet->out, location);
+    for (size_t used = pf_columns(location, strlen(location)); used < sheet->widths.location; used++)
         pf_put_char(sheet->out, ' ');
     if (has_counters(sheet))
         pf_put_format(sheet->out, " %4" PRIu32 " ", line->cpus);
@@ -199,12 +199,12 @@ static void group_digits(char text[PF_STAT_VALUE_BYTES])
 
 static void put_count(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
-    const char *lack = pf_stat_lack(line);
+    const char *missing = pf_stat_missing(line);
     char value[PF_STAT_VALUE_BYTES];
     pf_stat_format_value(line, floor(line->event->scale) == line->event->scale ? 0 : 2, value);
     if (screen_of(sheet) && !(sheet->options->stat & PERFILE_STAT_PLAIN_NUMBERS))
         group_digits(value);
-    pf_put_format(sheet->out, "%*s ", count_width(sheet), lack ? lack : value);
+    pf_put_format(sheet->out, "%*s ", count_width(sheet), missing ? missing : value);
     pf_put_format(sheet->out, "%-*.32s ", (int)unit_width(sheet), line->event->unit ? line->event->unit : "");
 }
 
@@ -290,10 +290,11 @@ static void measure_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
     struct pf_stat_widths *widths = &sheet->widths;
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
     const struct pf_stat_name *name = pf_stat_name_of(sheet, line);
-    char place[PLACE_BYTES], text[64];
-    name_place(sheet, line, place);
-    if (!sheet->intervals && *place) /* the heading of intervals stands there already */
-        widths->place = pf_max(widths->place, pf_columns(place, strlen(place)) + (has_counters(sheet) ? 0 : 1));
+    char location[LOCATION_BYTES], text[64];
+    name_location(sheet, line, location);
+    if (!sheet->intervals && *location) /* the heading of intervals stands there already */
+        widths->location =
+            pf_max(widths->location, pf_columns(location, strlen(location)) + (has_counters(sheet) ? 0 : 1));
     widths->name = pf_max(widths->name, pf_columns(name->text, name->bytes));
     if (name->cgroup_text)
         widths->cgroup = pf_max(widths->cgroup, pf_columns(name->cgroup_text, strlen(name->cgroup_text)));
@@ -309,37 +310,37 @@ static size_t width_of_others(const struct pf_stat_sheet *sheet)
         any_noisy |= is_noisy(&sheet->lines[i]);
         any_shared |= is_shared(&sheet->lines[i]);
     }
-    return (sheet->intervals ? TIME_WIDTH : 0) + sheet->widths.place + (has_counters(sheet) ? COUNTERS_WIDTH : 0) +
+    return (sheet->intervals ? TIME_WIDTH : 0) + sheet->widths.location + (has_counters(sheet) ? COUNTERS_WIDTH : 0) +
            (size_t)count_width(sheet) + 1 + unit_width(sheet) + 1 + (any_noisy ? SPREAD_WIDTH : 0) +
            (any_shared ? SHARE_WIDTH : 0);
 }
 
-static size_t shrink(size_t width, size_t too_much, size_t least)
+static size_t shrink(size_t width, size_t too_much, size_t min)
 {
-    return width > least + too_much ? width - too_much : pf_min(width, least);
+    return width > min + too_much ? width - too_much : pf_min(width, min);
 }
 
 /* Control groups are given up first: they differ at their ends, and events do all over. */
-static void fit_names(struct pf_stat_widths *widths, size_t room)
+static void fit_names(struct pf_stat_widths *widths, size_t capacity)
 {
     const size_t with_cgroup = widths->cgroup ? widths->cgroup + 1 : 0;
-    if (widths->name + with_cgroup <= room)
+    if (widths->name + with_cgroup <= capacity)
         return;
-    widths->cgroup = shrink(widths->cgroup, widths->name + with_cgroup - room, CGROUP_WIDTH_LEAST);
+    widths->cgroup = shrink(widths->cgroup, widths->name + with_cgroup - capacity, CGROUP_WIDTH_MIN);
     const size_t left = widths->cgroup ? widths->cgroup + 1 : 0;
-    if (widths->name + left > room)
-        widths->name = shrink(widths->name, widths->name + left - room, NAME_WIDTH_LEAST);
+    if (widths->name + left > capacity)
+        widths->name = shrink(widths->name, widths->name + left - capacity, NAME_WIDTH_MIN);
 }
 
 static void measure(struct pf_stat_sheet *sheet)
 {
     struct pf_stat_widths *widths = &sheet->widths;
     *widths = (struct pf_stat_widths){
-        .place = place_widths[sheet->per], .name = NAME_WIDTH, .cgroup = CGROUP_WIDTH, .metric = METRIC_WIDTH};
+        .location = location_widths[sheet->per], .name = NAME_WIDTH, .cgroup = CGROUP_WIDTH, .metric = METRIC_WIDTH};
     if (!screen_of(sheet))
         return;
     widths->name = widths->cgroup = widths->metric = 0;
-    widths->place = sheet->intervals ? widths->place : 0;
+    widths->location = sheet->intervals ? widths->location : 0;
     for (size_t i = 0; i < sheet->line_count; i++)
         if (!sheet->lines[i].hidden)
             measure_line(sheet, &sheet->lines[i]);

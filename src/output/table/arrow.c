@@ -36,9 +36,9 @@ struct column {
 };
 
 /* Where messages stand. */
-struct places {
+struct positions {
     uint64_t *list; /* three numbers each, as the footer has them */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct arrow {
@@ -47,7 +47,7 @@ struct arrow {
     struct column *columns;
     struct pf_flat flat;
     struct pf_block swapped;
-    struct places batches, dictionaries;
+    struct positions batches, dictionaries;
     size_t *list; /* places of metadata, for as many as there are fields */
     uint64_t offset;
 };
@@ -163,11 +163,11 @@ static size_t put_field_parts(struct pf_flat *flat, const struct field_parts *pa
 static size_t put_field_facts(struct pf_flat *flat, const struct pf_field *field)
 {
     struct pf_field_fact facts[PF_FIELD_FACTS];
-    size_t places[PF_FIELD_FACTS];
+    size_t positions[PF_FIELD_FACTS];
     pf_field_facts(field, facts);
     for (size_t i = 0; i < PF_FIELD_FACTS; i++)
-        places[i] = put_pair(flat, facts[i].name, facts[i].text, strlen(facts[i].text));
-    return pf_flat_list(flat, places, PF_FIELD_FACTS);
+        positions[i] = put_pair(flat, facts[i].name, facts[i].text, strlen(facts[i].text));
+    return pf_flat_list(flat, positions, PF_FIELD_FACTS);
 }
 
 static size_t put_field(struct pf_flat *flat, const struct pf_field *field, uint64_t id)
@@ -269,11 +269,13 @@ static size_t put_message(struct pf_sheet *sheet, unsigned kind, size_t header, 
 }
 
 /* Of a message that began at `start`: 32 bits and padding are as good as 64, as numbers are little-endian. */
-static void note_place(const struct arrow *arrow, struct places *places, uint64_t start, const uint64_t sizes[2])
+static void note_position(const struct arrow *arrow, struct positions *positions, uint64_t start,
+                          const uint64_t sizes[2])
 {
-    const uint64_t place[3] = {start, sizes[0], sizes[1]};
-    if (pf_grow(arrow->allocator, &places->list, &places->room, 3 * (places->count + 1), sizeof(*places->list)))
-        memcpy(places->list + 3 * places->count++, place, sizeof(place));
+    const uint64_t position[3] = {start, sizes[0], sizes[1]};
+    if (pf_grow(arrow->allocator, &positions->list, &positions->capacity, 3 * (positions->count + 1),
+                sizeof(*positions->list)))
+        memcpy(positions->list + 3 * positions->count++, position, sizeof(position));
 }
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
@@ -431,7 +433,7 @@ static void put_rows(struct pf_sheet *sheet, const struct rows *rows)
         return;
     sizes[0] = put_message(sheet, RECORD_BATCH, header, sizes[1]);
     put_body(sheet, arrow->columns, arrow->fields.count);
-    note_place(arrow, &arrow->batches, start, sizes);
+    note_position(arrow, &arrow->batches, start, sizes);
 }
 
 /* Texts that have no dictionary are bounded, too. */
@@ -484,7 +486,7 @@ static void put_dictionary(struct pf_sheet *sheet, size_t id)
     pf_flat_point(&arrow->flat, 1, batch);
     sizes[0] = put_message(sheet, DICTIONARY_BATCH, pf_flat_end(&arrow->flat), sizes[1]);
     put_body(sheet, &texts, 1);
-    note_place(arrow, &arrow->dictionaries, start, sizes);
+    note_position(arrow, &arrow->dictionaries, start, sizes);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
@@ -492,13 +494,13 @@ static void put_dictionary(struct pf_sheet *sheet, size_t id)
 static size_t put_table_facts(struct pf_sheet *sheet)
 {
     struct arrow *arrow = sheet->state;
-    size_t places[PF_TABLE_FACTS];
+    size_t positions[PF_TABLE_FACTS];
     for (size_t i = 0; i < PF_TABLE_FACTS; i++) {
         sheet->cell.used = 0;
         const char *name = pf_fields_table_fact(&arrow->fields, sheet->table, i, &sheet->cell);
-        places[i] = put_pair(&arrow->flat, name, sheet->cell.data, sheet->cell.used);
+        positions[i] = put_pair(&arrow->flat, name, sheet->cell.data, sheet->cell.used);
     }
-    return pf_flat_list(&arrow->flat, places, PF_TABLE_FACTS);
+    return pf_flat_list(&arrow->flat, positions, PF_TABLE_FACTS);
 }
 
 static void put_footer(struct pf_sheet *sheet)
@@ -550,8 +552,8 @@ static void close_file(struct pf_sheet *sheet)
     }
     pf_free(allocator, arrow->columns, arrow->fields.count * sizeof(*arrow->columns));
     pf_free(allocator, arrow->list, arrow->fields.count * sizeof(*arrow->list));
-    pf_free(allocator, arrow->batches.list, arrow->batches.room * sizeof(*arrow->batches.list));
-    pf_free(allocator, arrow->dictionaries.list, arrow->dictionaries.room * sizeof(*arrow->dictionaries.list));
+    pf_free(allocator, arrow->batches.list, arrow->batches.capacity * sizeof(*arrow->batches.list));
+    pf_free(allocator, arrow->dictionaries.list, arrow->dictionaries.capacity * sizeof(*arrow->dictionaries.list));
     pf_flat_close(&arrow->flat);
     pf_block_close(&arrow->swapped);
     pf_fields_close(&arrow->fields);

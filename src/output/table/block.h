@@ -10,7 +10,7 @@
 struct pf_block {
     const struct perfile_allocator *allocator;
     uint8_t *data;
-    size_t used, room;
+    size_t used, capacity;
     bool failed;
 };
 
@@ -21,16 +21,16 @@ static inline struct pf_block pf_block_make(const struct perfile_allocator *allo
 
 static inline void pf_block_close(struct pf_block *block)
 {
-    pf_free(block->allocator, block->data, block->room);
+    pf_free(block->allocator, block->data, block->capacity);
     *block = pf_block_make(block->allocator);
 }
 
 /* Room for `bytes` more, which the caller fills and adds to `used`; NULL when out of memory. */
 static inline uint8_t *pf_block_reserve(struct pf_block *block, size_t bytes)
 {
-    if (PF_UNLIKELY(bytes > block->room - block->used || block->failed))
+    if (PF_UNLIKELY(bytes > block->capacity - block->used || block->failed))
         block->failed = block->failed || bytes > SIZE_MAX - block->used ||
-                        !pf_grow(block->allocator, &block->data, &block->room, block->used + bytes, 1);
+                        !pf_grow(block->allocator, &block->data, &block->capacity, block->used + bytes, 1);
     return block->failed ? NULL : block->data + block->used;
 }
 

@@ -47,20 +47,20 @@ static uint64_t bits_at(const uint8_t *bytes, uint64_t bit, unsigned width)
     return value;
 }
 
-static size_t take_packed(struct pf_bytes *from, uint32_t *numbers, size_t room, uint64_t groups, unsigned width)
+static size_t take_packed(struct pf_bytes *from, uint32_t *numbers, size_t capacity, uint64_t groups, unsigned width)
 {
     const uint8_t *at = groups > UINT32_MAX ? NULL : pf_bytes_take(from, groups * width);
-    const size_t count = at ? (size_t)(groups * 8 < room ? groups * 8 : room) : 0;
+    const size_t count = at ? (size_t)(groups * 8 < capacity ? groups * 8 : capacity) : 0;
     from->bad |= !at;
     for (size_t i = 0; i < count; i++)
         numbers[i] = (uint32_t)bits_at(at, (uint64_t)i * width, width);
     return count;
 }
 
-static size_t take_run(struct pf_bytes *from, uint32_t *numbers, size_t room, uint64_t length, unsigned width)
+static size_t take_run(struct pf_bytes *from, uint32_t *numbers, size_t capacity, uint64_t length, unsigned width)
 {
     const uint8_t *at = pf_bytes_take(from, (width + 7) / 8);
-    const size_t count = at ? (size_t)(length < room ? length : room) : 0;
+    const size_t count = at ? (size_t)(length < capacity ? length : capacity) : 0;
     uint32_t number = 0;
     for (unsigned i = 0; at && i < (width + 7) / 8; i++)
         number |= (uint32_t)at[i] << 8 * i;
@@ -90,17 +90,18 @@ struct delta_shape {
     uint64_t block, parts, part; /* numbers of a block, its parts, and numbers of one */
 };
 
-static size_t take_delta_block(struct pf_bytes *from, const struct delta_shape *shape, int64_t *numbers, size_t room)
+static size_t take_delta_block(struct pf_bytes *from, const struct delta_shape *shape, int64_t *numbers,
+                               size_t capacity)
 {
-    const uint64_t least = (uint64_t)pf_unzigzag(pf_bytes_varint(from));
+    const uint64_t min = (uint64_t)pf_unzigzag(pf_bytes_varint(from));
     const uint8_t *widths = pf_bytes_take(from, shape->parts);
     size_t done = 0;
-    for (uint64_t part = 0; widths && part < shape->parts && done < room; part++) {
+    for (uint64_t part = 0; widths && part < shape->parts && done < capacity; part++) {
         const uint8_t *at = widths[part] > 64 ? NULL : pf_bytes_take(from, shape->part / 8 * widths[part]);
         from->bad |= !at;
-        for (uint64_t i = 0; at && i < shape->part && done < room; i++, done++)
+        for (uint64_t i = 0; at && i < shape->part && done < capacity; i++, done++)
             numbers[done] =
-                (int64_t)((uint64_t)numbers[(ptrdiff_t)done - 1] + least + bits_at(at, i * widths[part], widths[part]));
+                (int64_t)((uint64_t)numbers[(ptrdiff_t)done - 1] + min + bits_at(at, i * widths[part], widths[part]));
         if (!at)
             break;
     }
@@ -109,12 +110,12 @@ static size_t take_delta_block(struct pf_bytes *from, const struct delta_shape *
 
 bool pf_decode_deltas(struct pf_bytes *from, int64_t *numbers, size_t count)
 {
-    enum { MOST_BLOCK = 1 << 16 };
+    enum { MAX_BLOCK = 1 << 16 };
     struct delta_shape shape = {.block = pf_bytes_varint(from)};
     shape.parts = pf_bytes_varint(from);
     const uint64_t total = pf_bytes_varint(from);
     const int64_t first = pf_unzigzag(pf_bytes_varint(from));
-    if (from->bad || total != count || !shape.parts || shape.block > MOST_BLOCK || shape.block % shape.parts)
+    if (from->bad || total != count || !shape.parts || shape.block > MAX_BLOCK || shape.block % shape.parts)
         return false;
     shape.part = shape.block / shape.parts;
     if (!shape.part || shape.part % 8)

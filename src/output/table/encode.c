@@ -93,13 +93,13 @@ void pf_encode_runs(struct pf_block *to, const uint32_t *numbers, size_t count, 
 
 static void put_delta_block(struct pf_block *to, uint64_t deltas[DELTA_BLOCK], size_t count)
 {
-    int64_t least = (int64_t)deltas[0];
+    int64_t min = (int64_t)deltas[0];
     unsigned widths[DELTA_PARTS];
     for (size_t i = 1; i < count; i++)
-        least = (int64_t)deltas[i] < least ? (int64_t)deltas[i] : least;
+        min = (int64_t)deltas[i] < min ? (int64_t)deltas[i] : min;
     for (size_t i = 0; i < DELTA_BLOCK; i++)
-        deltas[i] = i < count ? deltas[i] - (uint64_t)least : 0;
-    pf_block_varint(to, pf_zigzag(least));
+        deltas[i] = i < count ? deltas[i] - (uint64_t)min : 0;
+    pf_block_varint(to, pf_zigzag(min));
     for (size_t part = 0; part < DELTA_PARTS; part++) {
         uint64_t all = 0;
         for (size_t i = 0; i < DELTA_PART; i++)

@@ -28,7 +28,7 @@ static bool find_clock(struct pf_fields *fields, struct perfile_table *table)
     const int result = perfile_feature_visit(table->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL);
     if (clocks.wall_ns)
         fields->ahead_ns = clocks.wall_ns - clocks.clock_ns;
-    return pf_memory_heed(table->allocator, result) >= 0 && clocks.wall_ns;
+    return pf_memory_check(table->allocator, result) >= 0 && clocks.wall_ns;
 }
 
 int64_t pf_fields_wall_time(const struct pf_fields *fields, uint64_t time_ns)
@@ -39,7 +39,7 @@ int64_t pf_fields_wall_time(const struct pf_fields *fields, uint64_t time_ns)
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static bool is_taken(const struct pf_fields *fields, const char *name)
+static bool is_used(const struct pf_fields *fields, const char *name)
 {
     for (size_t i = 0; i < fields->count; i++)
         if (strcmp(fields->list[i].name, name) == 0)
@@ -63,7 +63,7 @@ static char *make_name(struct pf_fields *fields, const char *name, const char *e
         if (number > 1)
             pf_put_format(&text, "_%u", number);
         made = pf_arena_text(&fields->arena, text.data, text.used);
-        if (!made || !is_taken(fields, made))
+        if (!made || !is_used(fields, made))
             break;
     }
     pf_text_close(&text);

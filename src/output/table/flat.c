@@ -3,26 +3,26 @@
 
 void pf_flat_close(struct pf_flat *flat)
 {
-    pf_free(flat->allocator, flat->data, flat->room);
+    pf_free(flat->allocator, flat->data, flat->capacity);
     *flat = (struct pf_flat){.allocator = flat->allocator};
 }
 
 /* Room for `bytes` before what is there; NULL when out of memory. */
 static uint8_t *reserve(struct pf_flat *flat, size_t bytes)
 {
-    if (flat->room - flat->used < bytes) {
-        const size_t room = 2 * (flat->used + bytes) + 1024;
-        uint8_t *data = bytes < SIZE_MAX / 4 && flat->used < SIZE_MAX / 4 ? pf_new(flat->allocator, room) : NULL;
+    if (flat->capacity - flat->used < bytes) {
+        const size_t capacity = 2 * (flat->used + bytes) + 1024;
+        uint8_t *data = bytes < SIZE_MAX / 4 && flat->used < SIZE_MAX / 4 ? pf_new(flat->allocator, capacity) : NULL;
         if (!data)
             return NULL;
         if (flat->used)
-            memcpy(data + room - flat->used, flat->data + flat->room - flat->used, flat->used);
-        pf_free(flat->allocator, flat->data, flat->room);
+            memcpy(data + capacity - flat->used, flat->data + flat->capacity - flat->used, flat->used);
+        pf_free(flat->allocator, flat->data, flat->capacity);
         flat->data = data;
-        flat->room = room;
+        flat->capacity = capacity;
     }
     flat->used += bytes;
-    return flat->data + flat->room - flat->used;
+    return flat->data + flat->capacity - flat->used;
 }
 
 static void put(struct pf_flat *flat, uint64_t value, size_t bytes)
@@ -55,16 +55,16 @@ size_t pf_flat_text(struct pf_flat *flat, const char *text, size_t bytes)
 }
 
 /* The distance from where it is written. */
-static void put_distance(struct pf_flat *flat, size_t place)
+static void put_distance(struct pf_flat *flat, size_t position)
 {
-    put(flat, flat->used + sizeof(uint32_t) - place, sizeof(uint32_t));
+    put(flat, flat->used + sizeof(uint32_t) - position, sizeof(uint32_t));
 }
 
-size_t pf_flat_list(struct pf_flat *flat, const size_t *places, size_t count)
+size_t pf_flat_list(struct pf_flat *flat, const size_t *positions, size_t count)
 {
     align(flat, sizeof(uint32_t), 0);
     for (size_t i = count; i-- > 0;)
-        put_distance(flat, places[i]);
+        put_distance(flat, positions[i]);
     put(flat, count, sizeof(uint32_t));
     return flat->used;
 }
@@ -93,12 +93,12 @@ void pf_flat_number(struct pf_flat *flat, unsigned field, uint64_t value, size_t
     flat->fields[field] = flat->used;
 }
 
-void pf_flat_point(struct pf_flat *flat, unsigned field, size_t place)
+void pf_flat_point(struct pf_flat *flat, unsigned field, size_t position)
 {
-    if (!place)
+    if (!position)
         return;
     align(flat, sizeof(uint32_t), 0);
-    put_distance(flat, place);
+    put_distance(flat, position);
     flat->fields[field] = flat->used;
 }
 
@@ -125,5 +125,5 @@ const uint8_t *pf_flat_finish(struct pf_flat *flat, size_t root, size_t *bytes)
     put_distance(flat, root);
     *bytes = flat->used;
     flat->used = 0;
-    return flat->data && *bytes <= flat->room ? flat->data + flat->room - *bytes : NULL;
+    return flat->data && *bytes <= flat->capacity ? flat->data + flat->capacity - *bytes : NULL;
 }

@@ -14,7 +14,7 @@ enum { PF_FLAT_FIELDS = 8 };
 struct pf_flat {
     const struct perfile_allocator *allocator;
     uint8_t *data; /* what is written stands at its end */
-    size_t room, used;
+    size_t capacity, used;
     size_t fields[PF_FLAT_FIELDS]; /* of the table that is open: their places; 0: not there */
     size_t table;                  /* `used` where it began */
 };
@@ -23,7 +23,7 @@ struct pf_flat {
 void pf_flat_close(struct pf_flat *flat);
 size_t pf_flat_text(struct pf_flat *flat, const char *text, size_t bytes);
 /* A list of tables or texts, by their places. */
-size_t pf_flat_list(struct pf_flat *flat, const size_t *places, size_t count);
+size_t pf_flat_list(struct pf_flat *flat, const size_t *positions, size_t count);
 /* A list of structs of 64-bit numbers: `count` structs of `numbers` each. */
 size_t pf_flat_structs(struct pf_flat *flat, const uint64_t *values, size_t count, size_t numbers);
 
@@ -31,7 +31,7 @@ size_t pf_flat_structs(struct pf_flat *flat, const uint64_t *values, size_t coun
 void pf_flat_begin(struct pf_flat *flat);
 void pf_flat_number(struct pf_flat *flat, unsigned field, uint64_t value, size_t bytes);
 /* Nothing when the place is 0. */
-void pf_flat_point(struct pf_flat *flat, unsigned field, size_t place);
+void pf_flat_point(struct pf_flat *flat, unsigned field, size_t position);
 size_t pf_flat_end(struct pf_flat *flat);
 /* All of it, with the table `root`; a multiple of 8 bytes. It may begin anew after that. NULL: out of memory. */
 const uint8_t *pf_flat_finish(struct pf_flat *flat, size_t root, size_t *bytes);

@@ -52,7 +52,7 @@ void pf_table_put_recording(struct pf_json *json, const char *name, struct perfi
     for (size_t i = 0; i < PF_COUNT(facts) && table->reader; i++) {
         const char *text;
         const int result = perfile_feature_text(table->reader, facts[i].number, NULL, &text, NULL);
-        if (pf_memory_heed(table->allocator, result) == 0)
+        if (pf_memory_check(table->allocator, result) == 0)
             pf_json_string(json, facts[i].name, text);
     }
     pf_json_end(json, false);

@@ -26,8 +26,8 @@ struct parquet {
     const struct perfile_allocator *allocator;
     struct pf_fields fields;
     struct pf_parquet_column *columns;
-    size_t column_count;              /* that are open */
-    ZSTD_CCtx *zstd[PF_THREADS_MOST]; /* of each thread, as far as it had something to compress */
+    size_t column_count;             /* that are open */
+    ZSTD_CCtx *zstd[PF_THREADS_MAX]; /* of each thread, as far as it had something to compress */
 
     /* for who encodes */
     struct pf_parquet_press press;

@@ -42,7 +42,7 @@ struct pf_parquet_page {
 
 struct pf_parquet_pages {
     struct pf_parquet_page *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* What pages are encoded in. */
@@ -54,9 +54,9 @@ struct pf_parquet_press {
     struct pf_block other;          /* another encoding of the same values */
     uint64_t raw_bytes;             /* of all pages so far, without their headers */
     int64_t *numbers;               /* of the values that are not null */
-    size_t number_room;
+    size_t number_capacity;
     uint32_t *codes;
-    size_t code_room;
+    size_t code_capacity;
 };
 
 struct pf_parquet_text {
@@ -68,8 +68,8 @@ struct pf_parquet_text {
 struct pf_parquet_range {
     bool known;    /* there are values */
     bool no_range; /* they have none that could be said */
-    int64_t least, most;
-    struct pf_parquet_text least_text, most_text;
+    int64_t min, max;
+    struct pf_parquet_text min_text, max_text;
 };
 
 /* What the footer says of a column in a row group. */
@@ -85,7 +85,7 @@ struct pf_parquet_column {
     const struct pf_fields *fields;
     const struct pf_field *field;
     enum pf_parquet_type type;
-    unsigned most_defined; /* definition level of a value */
+    unsigned max_defined; /* definition level of a value */
     bool is_list;
 
     /* of the row group, for who encodes */
@@ -94,10 +94,10 @@ struct pf_parquet_column {
     struct pf_map numbers;          /* value to number in the dictionary */
     int64_t *values;                /* the dictionary, of numbers */
     uint32_t *texts;                /* the dictionary, of texts: numbers in the vector's */
-    size_t dictionary_count, dictionary_room;
+    size_t dictionary_count, dictionary_capacity;
     uint64_t dictionary_bytes; /* of texts */
     uint32_t *number_of;       /* of a text of the vector's dictionary its number in this one, plus one */
-    size_t number_of_room;
+    size_t number_of_capacity;
     struct pf_parquet_facts chunk;
 
     /* of the row group, for who collects */

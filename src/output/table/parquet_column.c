@@ -2,12 +2,12 @@
 #include "output/table/parquet.h"
 
 enum {
-    LEVEL = 3,             /* of zstd: more costs time and hardly saves bytes */
-    PAGE_ITEMS = 1 << 17,  /* of lists */
-    PAGE_TEXT = 1 << 20,   /* bytes, where texts have no dictionary */
-    MOST_VALUES = 1 << 17, /* of a dictionary */
-    MOST_TEXT = 1 << 24,   /* bytes of its texts */
-    MANY_TEXT = 1 << 28,   /* bytes of all texts, which could be too many for a page */
+    LEVEL = 3,            /* of zstd: more costs time and hardly saves bytes */
+    PAGE_ITEMS = 1 << 17, /* of lists */
+    PAGE_TEXT = 1 << 20,  /* bytes, where texts have no dictionary */
+    MAX_VALUES = 1 << 17, /* of a dictionary */
+    MAX_TEXT = 1 << 24,   /* bytes of its texts */
+    MANY_TEXT = 1 << 28,  /* bytes of all texts, which could be too many for a page */
     DATA_PAGE = 0,
     DICTIONARY_PAGE = 2,
 };
@@ -27,8 +27,8 @@ void pf_parquet_press_close(struct pf_parquet_press *press)
     pf_block_close(&press->page);
     pf_block_close(&press->small);
     pf_block_close(&press->other);
-    pf_free(press->allocator, press->numbers, press->number_room * sizeof(*press->numbers));
-    pf_free(press->allocator, press->codes, press->code_room * sizeof(*press->codes));
+    pf_free(press->allocator, press->numbers, press->number_capacity * sizeof(*press->numbers));
+    pf_free(press->allocator, press->codes, press->code_capacity * sizeof(*press->codes));
 }
 
 /* False when out of memory. */
@@ -38,7 +38,7 @@ static bool squeeze(ZSTD_CCtx *zstd, const struct pf_block *page, struct pf_bloc
     uint8_t *to = pf_block_reserve(small, ZSTD_compressBound(page->used));
     if (!to || page->failed)
         return false;
-    const size_t bytes = ZSTD_compressCCtx(zstd, to, small->room, page->data, page->used, LEVEL);
+    const size_t bytes = ZSTD_compressCCtx(zstd, to, small->capacity, page->data, page->used, LEVEL);
     if (ZSTD_isError(bytes)) {
         pf_memory_note_short(small->allocator); /* there is room, so that nothing else can be wrong */
         return false;
@@ -73,10 +73,10 @@ static void collect(struct pf_parquet_column *column, const struct pf_block *pag
 /* The next page, with the memory of one that was collected; NULL when out of memory. */
 static struct pf_parquet_page *add_later(struct pf_parquet_pages *pages, const struct perfile_allocator *allocator)
 {
-    const size_t old = pages->room;
-    if (!pf_grow(allocator, &pages->list, &pages->room, pages->count + 1, sizeof(*pages->list)))
+    const size_t old = pages->capacity;
+    if (!pf_grow(allocator, &pages->list, &pages->capacity, pages->count + 1, sizeof(*pages->list)))
         return NULL;
-    for (size_t i = old; i < pages->room; i++)
+    for (size_t i = old; i < pages->capacity; i++)
         pages->list[i] = (struct pf_parquet_page){.raw = pf_block_make(allocator), .small = pf_block_make(allocator)};
     return &pages->list[pages->count++];
 }
@@ -119,11 +119,11 @@ void pf_parquet_pages_collect(struct pf_parquet_pages *pages)
 
 void pf_parquet_pages_close(struct pf_parquet_pages *pages, const struct perfile_allocator *allocator)
 {
-    for (size_t i = 0; i < pages->room; i++) {
+    for (size_t i = 0; i < pages->capacity; i++) {
         pf_block_close(&pages->list[i].raw);
         pf_block_close(&pages->list[i].small);
     }
-    pf_free(allocator, pages->list, pages->room * sizeof(*pages->list));
+    pf_free(allocator, pages->list, pages->capacity * sizeof(*pages->list));
     *pages = (struct pf_parquet_pages){.count = 0};
 }
 
@@ -164,7 +164,7 @@ void pf_parquet_column_open(struct pf_parquet_column *column, const struct pf_fi
                                          .is_list = pf_column_is_list(field->column),
                                          .pages = pf_block_make(fields->allocator),
                                          .dictionary_page = pf_block_make(fields->allocator)};
-    column->most_defined = !pf_field_is_required(field) + column->is_list;
+    column->max_defined = !pf_field_is_required(field) + column->is_list;
     pf_map_open(&column->numbers, column->allocator);
     column->has_dictionary = wants_dictionary(column);
 }
@@ -178,8 +178,8 @@ void pf_parquet_column_close(struct pf_parquet_column *column)
 {
     pf_map_close(&column->numbers);
     pf_free(column->allocator, column->type == PF_PARQUET_BYTE_ARRAY ? (void *)column->texts : column->values,
-            column->dictionary_room * dictionary_width(column));
-    pf_free(column->allocator, column->number_of, column->number_of_room * sizeof(*column->number_of));
+            column->dictionary_capacity * dictionary_width(column));
+    pf_free(column->allocator, column->number_of, column->number_of_capacity * sizeof(*column->number_of));
     pf_block_close(&column->pages);
     pf_block_close(&column->dictionary_page);
 }
@@ -224,10 +224,10 @@ static void see_text(struct pf_parquet_range *range, const char *text, size_t by
 {
     if (range->no_range)
         return;
-    if (!range->known || compare_text(text, bytes, &range->least_text) < 0)
-        keep_text(range, &range->least_text, text, bytes);
-    if (!range->known || compare_text(text, bytes, &range->most_text) > 0)
-        keep_text(range, &range->most_text, text, bytes);
+    if (!range->known || compare_text(text, bytes, &range->min_text) < 0)
+        keep_text(range, &range->min_text, text, bytes);
+    if (!range->known || compare_text(text, bytes, &range->max_text) > 0)
+        keep_text(range, &range->max_text, text, bytes);
     range->known = true;
 }
 
@@ -235,13 +235,13 @@ static void see_numbers(struct pf_parquet_range *range, const int64_t *numbers, 
 {
     if (!count)
         return;
-    int64_t least = range->known ? range->least : numbers[0], most = range->known ? range->most : numbers[0];
+    int64_t min = range->known ? range->min : numbers[0], max = range->known ? range->max : numbers[0];
     for (size_t i = 0; i < count; i++) {
-        least = numbers[i] < least ? numbers[i] : least;
-        most = numbers[i] > most ? numbers[i] : most;
+        min = numbers[i] < min ? numbers[i] : min;
+        max = numbers[i] > max ? numbers[i] : max;
     }
-    range->least = least;
-    range->most = most;
+    range->min = min;
+    range->max = max;
     range->known = true;
 }
 
@@ -252,7 +252,7 @@ struct page {
     const struct pf_vector *vector;
     size_t from, to;
     size_t first, count; /* values in the vector, with nulls; or items */
-    size_t given;        /* values without nulls */
+    size_t passed;       /* values without nulls */
     const int64_t *numbers;
     const uint32_t *codes;
 };
@@ -284,17 +284,17 @@ static bool gather_numbers(const struct pf_parquet_column *column, struct pf_par
     const bool gaps = !column->is_list && vector->nulls;
     if (!gaps && !column->field->is_wall && pf_column_width(&vector->column) == sizeof(int64_t)) {
         page->numbers = (const int64_t *)vector->values + page->first;
-        page->given = page->count;
+        page->passed = page->count;
         return true;
     }
-    if (!pf_grow(press->allocator, &press->numbers, &press->number_room, page->count, sizeof(*press->numbers)))
+    if (!pf_grow(press->allocator, &press->numbers, &press->number_capacity, page->count, sizeof(*press->numbers)))
         return false;
-    size_t given = 0;
+    size_t passed = 0;
     for (size_t i = page->first; i < page->first + page->count; i++)
         if (!gaps || is_set(vector->valid, i))
-            press->numbers[given++] = number_at(column, vector, i);
+            press->numbers[passed++] = number_at(column, vector, i);
     page->numbers = press->numbers;
-    page->given = given;
+    page->passed = passed;
     return true;
 }
 
@@ -302,14 +302,14 @@ static bool gather_codes(struct pf_parquet_press *press, struct page *page, bool
 {
     const struct pf_vector *vector = page->vector;
     const uint32_t *codes = vector->values;
-    if (!pf_grow(press->allocator, &press->codes, &press->code_room, page->count, sizeof(*press->codes)))
+    if (!pf_grow(press->allocator, &press->codes, &press->code_capacity, page->count, sizeof(*press->codes)))
         return false;
-    size_t given = 0;
+    size_t passed = 0;
     for (size_t i = page->first; i < page->first + page->count; i++)
         if (!gaps || is_set(vector->valid, i))
-            press->codes[given++] = codes[i];
+            press->codes[passed++] = codes[i];
     page->codes = press->codes;
-    page->given = given;
+    page->passed = passed;
     return true;
 }
 
@@ -325,7 +325,7 @@ static bool gather(const struct pf_parquet_column *column, struct pf_parquet_pre
 static bool grow_dictionary(struct pf_parquet_column *column)
 {
     void *list = column->type == PF_PARQUET_BYTE_ARRAY ? (void *)&column->texts : &column->values;
-    return pf_grow(column->allocator, list, &column->dictionary_room, column->dictionary_count + 1,
+    return pf_grow(column->allocator, list, &column->dictionary_capacity, column->dictionary_count + 1,
                    dictionary_width(column));
 }
 
@@ -345,13 +345,13 @@ static bool add_text(struct pf_parquet_column *column, uint32_t code)
 /* Codes of the vector become those of the row group. */
 static bool number_texts(struct pf_parquet_column *column, struct page *page, uint32_t *codes)
 {
-    const size_t known = column->vector->dictionary.count, old = column->number_of_room;
+    const size_t known = column->vector->dictionary.count, old = column->number_of_capacity;
     if (known > old &&
-        !pf_grow(column->allocator, &column->number_of, &column->number_of_room, known, sizeof(*column->number_of)))
+        !pf_grow(column->allocator, &column->number_of, &column->number_of_capacity, known, sizeof(*column->number_of)))
         return false;
-    if (column->number_of_room > old)
-        memset(column->number_of + old, 0, (column->number_of_room - old) * sizeof(*column->number_of));
-    for (size_t i = 0; i < page->given; i++) {
+    if (column->number_of_capacity > old)
+        memset(column->number_of + old, 0, (column->number_of_capacity - old) * sizeof(*column->number_of));
+    for (size_t i = 0; i < page->passed; i++) {
         if (PF_UNLIKELY(!column->number_of[codes[i]]) && !add_text(column, codes[i]))
             return false;
         codes[i] = column->number_of[codes[i]] - 1;
@@ -371,7 +371,7 @@ static bool add_number(struct pf_parquet_column *column, int64_t value, uint64_t
 static bool number_numbers(struct pf_parquet_column *column, const struct page *page, uint32_t *codes)
 {
     uint64_t number = 0;
-    for (size_t i = 0; i < page->given; i++) {
+    for (size_t i = 0; i < page->passed; i++) {
         if (i == 0 || page->numbers[i] != page->numbers[i - 1])
             if (!pf_map_get(&column->numbers, (uint64_t)page->numbers[i], &number) &&
                 !add_number(column, page->numbers[i], &number))
@@ -384,13 +384,13 @@ static bool number_numbers(struct pf_parquet_column *column, const struct page *
 static void put_codes(struct pf_parquet_column *column, struct pf_parquet_press *press, struct page *page)
 {
     const bool texts = column->type == PF_PARQUET_BYTE_ARRAY;
-    if (!pf_grow(press->allocator, &press->codes, &press->code_room, page->given, sizeof(*press->codes)) ||
+    if (!pf_grow(press->allocator, &press->codes, &press->code_capacity, page->passed, sizeof(*press->codes)) ||
         !(texts ? number_texts(column, page, press->codes) : number_numbers(column, page, press->codes)))
         return;
     const unsigned width = pf_bits_of(column->dictionary_count - 1);
     pf_block_u8(&press->page, width);
-    pf_encode_runs(&press->page, press->codes, page->given, width);
-    if (column->dictionary_count > MOST_VALUES || column->dictionary_bytes > MOST_TEXT)
+    pf_encode_runs(&press->page, press->codes, page->passed, width);
+    if (column->dictionary_count > MAX_VALUES || column->dictionary_bytes > MAX_TEXT)
         column->has_dictionary = false; /* from the next page on */
 }
 
@@ -398,7 +398,7 @@ static void put_codes(struct pf_parquet_column *column, struct pf_parquet_press 
 
 static void put_texts(struct pf_parquet_column *column, struct pf_parquet_press *press, const struct page *page)
 {
-    for (size_t i = 0; i < page->given; i++) {
+    for (size_t i = 0; i < page->passed; i++) {
         size_t bytes;
         const char *text = pf_dictionary_at(&page->vector->dictionary, page->codes[i], &bytes);
         see_text(&column->chunk.range, text, bytes);
@@ -411,9 +411,9 @@ static void put_texts(struct pf_parquet_column *column, struct pf_parquet_press 
 static enum pf_parquet_encoding put_wide(struct pf_parquet_press *press, const struct page *page)
 {
     press->other.used = 0;
-    pf_encode_deltas(&press->other, page->numbers, page->given);
-    if (press->other.used / 3 * 4 > page->given * sizeof(int64_t)) {
-        pf_encode_plain(&press->page, page->numbers, page->given, sizeof(int64_t));
+    pf_encode_deltas(&press->other, page->numbers, page->passed);
+    if (press->other.used / 3 * 4 > page->passed * sizeof(int64_t)) {
+        pf_encode_plain(&press->page, page->numbers, page->passed, sizeof(int64_t));
         return PF_PARQUET_PLAIN;
     }
     pf_block_put(&press->page, press->other.data, press->other.used);
@@ -424,8 +424,8 @@ static enum pf_parquet_encoding put_values(struct pf_parquet_column *column, str
                                            struct page *page)
 {
     if (column->type != PF_PARQUET_BYTE_ARRAY && column->type != PF_PARQUET_DOUBLE)
-        see_numbers(&column->chunk.range, page->numbers, page->given);
-    if (!page->given)
+        see_numbers(&column->chunk.range, page->numbers, page->passed);
+    if (!page->passed)
         return PF_PARQUET_PLAIN;
     if (column->has_dictionary) {
         put_codes(column, press, page);
@@ -433,7 +433,7 @@ static enum pf_parquet_encoding put_values(struct pf_parquet_column *column, str
     }
     switch (column->type) {
     case PF_PARQUET_BOOLEAN:
-        pf_encode_bits(&press->page, page->numbers, page->given);
+        pf_encode_bits(&press->page, page->numbers, page->passed);
         return PF_PARQUET_PLAIN;
     case PF_PARQUET_BYTE_ARRAY:
         put_texts(column, press, page);
@@ -441,7 +441,7 @@ static enum pf_parquet_encoding put_values(struct pf_parquet_column *column, str
     case PF_PARQUET_INT64:
         return put_wide(press, page);
     default:
-        pf_encode_plain(&press->page, page->numbers, page->given,
+        pf_encode_plain(&press->page, page->numbers, page->passed,
                         column->type == PF_PARQUET_INT32 ? sizeof(int32_t) : sizeof(int64_t));
         return PF_PARQUET_PLAIN;
     }
@@ -450,11 +450,11 @@ static enum pf_parquet_encoding put_values(struct pf_parquet_column *column, str
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
 /* Levels stand behind their length. */
-static void put_levels(struct pf_block *to, const uint32_t *levels, size_t count, unsigned most)
+static void put_levels(struct pf_block *to, const uint32_t *levels, size_t count, unsigned max)
 {
     const size_t at = to->used;
     pf_block_u32(to, 0);
-    pf_encode_runs(to, levels, count, pf_bits_of(most));
+    pf_encode_runs(to, levels, count, pf_bits_of(max));
     const uint32_t bytes = (uint32_t)(to->used - at - sizeof(uint32_t));
     if (!to->failed)
         memcpy(to->data + at, &(uint32_t){pf_load32(&bytes, PF_NATIVE_BIG_ENDIAN)}, sizeof(bytes));
@@ -474,7 +474,7 @@ static size_t put_list_levels(const struct pf_parquet_column *column, struct pf_
 {
     const struct pf_vector *vector = page->vector;
     const size_t count = level_count(page);
-    if (!pf_grow(press->allocator, &press->codes, &press->code_room, 2 * count, sizeof(*press->codes)))
+    if (!pf_grow(press->allocator, &press->codes, &press->code_capacity, 2 * count, sizeof(*press->codes)))
         return 0;
     uint32_t *repeated = press->codes, *defined = press->codes + count;
     for (size_t row = page->from; row < page->to; row++) {
@@ -483,21 +483,21 @@ static size_t put_list_levels(const struct pf_parquet_column *column, struct pf_
         for (size_t i = 1; i < items; i++)
             *repeated++ = 1;
         for (size_t i = 0; i < items; i++)
-            *defined++ = column->most_defined;
+            *defined++ = column->max_defined;
         if (!items)
-            *defined++ = column->most_defined - 1 - !is_set(vector->valid, row);
+            *defined++ = column->max_defined - 1 - !is_set(vector->valid, row);
     }
     put_levels(&press->page, press->codes, count, 1);
-    put_levels(&press->page, press->codes + count, count, column->most_defined);
+    put_levels(&press->page, press->codes + count, count, column->max_defined);
     return count;
 }
 
 static size_t put_row_levels(const struct pf_parquet_column *column, struct pf_parquet_press *press,
                              const struct page *page)
 {
-    if (!column->most_defined)
+    if (!column->max_defined)
         return page->count;
-    if (!pf_grow(press->allocator, &press->codes, &press->code_room, page->count, sizeof(*press->codes)))
+    if (!pf_grow(press->allocator, &press->codes, &press->code_capacity, page->count, sizeof(*press->codes)))
         return 0;
     for (size_t i = 0; i < page->count; i++)
         press->codes[i] = !page->vector->nulls || is_set(page->vector->valid, page->from + i);
@@ -516,7 +516,7 @@ static void add_page(struct pf_parquet_column *column, struct pf_parquet_press *
     const enum pf_parquet_encoding encoding = put_values(column, press, page);
     column->chunk.encodings |= 1u << encoding;
     column->chunk.value_count += levels;
-    column->chunk.null_count += levels - page->given;
+    column->chunk.null_count += levels - page->passed;
     end_page(press, column, DATA_PAGE, (const int64_t[]){(int64_t)levels, encoding});
 }
 
@@ -566,7 +566,7 @@ static void add_dictionary(struct pf_parquet_column *column, struct pf_parquet_p
 {
     press->page.used = 0;
     if (column->type == PF_PARQUET_BYTE_ARRAY) {
-        const struct page all = {.vector = column->vector, .given = column->dictionary_count, .codes = column->texts};
+        const struct page all = {.vector = column->vector, .passed = column->dictionary_count, .codes = column->texts};
         put_texts(column, press, &all);
     } else {
         pf_encode_plain(&press->page, column->values, column->dictionary_count,
@@ -600,16 +600,16 @@ static void describe_number(const struct pf_parquet_column *column, struct pf_th
 static void describe_range(const struct pf_parquet_column *column, const struct pf_parquet_facts *chunk,
                            struct pf_thrift *thrift)
 {
-    enum { STATISTICS = 12, NULLS = 3, MOST = 5, LEAST = 6 };
+    enum { STATISTICS = 12, NULLS = 3, MAX = 5, MIN = 6 };
     const struct pf_parquet_range *range = &chunk->range;
     pf_thrift_begin(thrift, STATISTICS);
     pf_thrift_number(thrift, NULLS, PF_THRIFT_I64, (int64_t)chunk->null_count);
     if (range->known && !range->no_range && column->type == PF_PARQUET_BYTE_ARRAY) {
-        pf_thrift_bytes(thrift, MOST, range->most_text.data, range->most_text.bytes);
-        pf_thrift_bytes(thrift, LEAST, range->least_text.data, range->least_text.bytes);
+        pf_thrift_bytes(thrift, MAX, range->max_text.data, range->max_text.bytes);
+        pf_thrift_bytes(thrift, MIN, range->min_text.data, range->min_text.bytes);
     } else if (range->known && !range->no_range) {
-        describe_number(column, thrift, MOST, range->most);
-        describe_number(column, thrift, LEAST, range->least);
+        describe_number(column, thrift, MAX, range->max);
+        describe_number(column, thrift, MIN, range->min);
     }
     pf_thrift_end(thrift);
 }
@@ -617,7 +617,7 @@ static void describe_range(const struct pf_parquet_column *column, const struct 
 static void describe_encodings(const struct pf_parquet_column *column, const struct pf_parquet_facts *chunk,
                                struct pf_thrift *thrift)
 {
-    const unsigned levels = column->most_defined ? 1u << PF_PARQUET_RLE : 0;
+    const unsigned levels = column->max_defined ? 1u << PF_PARQUET_RLE : 0;
     const unsigned dictionary = chunk->has_dictionary ? 1u << PF_PARQUET_PLAIN : 0;
     const unsigned all = chunk->encodings | levels | dictionary;
     pf_thrift_list(thrift, 2, PF_THRIFT_I32, (size_t)__builtin_popcount(all));

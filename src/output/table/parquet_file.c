@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/locale.h"
 
-enum { MOST_FOOTER = 1 << 28, MOST_LEAVES = 4096, TAIL = 8 };
+enum { MAX_FOOTER = 1 << 28, MAX_LEAVES = 4096, TAIL = 8 };
 
 /* An element of the schema, as far as it matters. */
 struct element {
@@ -86,7 +86,7 @@ static bool take_schema(struct pf_parquet_file *file, struct pf_thrift_reader *r
 {
     size_t left = pf_thrift_take_list(reader, PF_THRIFT_STRUCT);
     const struct element root = left ? take_element(reader->from) : (struct element){.children = -1};
-    if (file->leaves || root.children <= 0 || root.children > MOST_LEAVES || left > 3 * MOST_LEAVES)
+    if (file->leaves || root.children <= 0 || root.children > MAX_LEAVES || left > 3 * MAX_LEAVES)
         return false;
     file->leaves = pf_arena_new(&file->arena, (size_t)root.children * sizeof(*file->leaves));
     if (!file->leaves)
@@ -156,7 +156,7 @@ static bool take_groups(struct pf_parquet_file *file, struct pf_thrift_reader *r
 {
     const size_t count = pf_thrift_take_list(reader, PF_THRIFT_STRUCT);
     uint64_t rows = 0;
-    if (!file->leaf_count || file->chunks || count > MOST_FOOTER / (file->leaf_count * sizeof(*file->chunks)))
+    if (!file->leaf_count || file->chunks || count > MAX_FOOTER / (file->leaf_count * sizeof(*file->chunks)))
         return false;
     file->chunks = pf_arena_new(&file->arena, (count * file->leaf_count + 1) * sizeof(*file->chunks));
     file->group_rows = pf_arena_new(&file->arena, (count + 1) * sizeof(*file->group_rows));
@@ -242,7 +242,7 @@ int pf_parquet_file_open(struct pf_parquet_file *file, const struct perfile_allo
         memcmp(tail + 4, "PAR1", 4) != 0)
         return pf_parquet_fail(error, PERFILE_ERROR_FORMAT, path, "not a complete Parquet file");
     const uint32_t bytes = pf_load32(tail, PF_NATIVE_BIG_ENDIAN);
-    if (!bytes || bytes > MOST_FOOTER || bytes > file->bytes - TAIL)
+    if (!bytes || bytes > MAX_FOOTER || bytes > file->bytes - TAIL)
         return pf_parquet_fail(error, PERFILE_ERROR_FORMAT, path, "not a complete Parquet file");
     return read_footer(file, path, bytes, error);
 }

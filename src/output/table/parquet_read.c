@@ -9,8 +9,8 @@
 #include "view/view.h"
 
 enum {
-    MOST_PAGE = 1 << 30,   /* bytes */
-    MOST_VALUES = 1 << 22, /* of a page */
+    MAX_PAGE = 1 << 30,   /* bytes */
+    MAX_VALUES = 1 << 22, /* of a page */
     DATA_PAGE = 0,
     DICTIONARY_PAGE = 2,
 };
@@ -23,13 +23,13 @@ struct cursor {
     /* of the dictionary: numbers, or where texts begin and the number that the vector has of them, plus one */
     int64_t *values;
     uint32_t *texts, *numbers;
-    size_t value_room, text_room, number_room, dictionary_count;
+    size_t value_capacity, text_capacity, number_capacity, dictionary_count;
     bool has_dictionary;
     /* of the page */
     uint32_t *repeated, *defined;
     int64_t *items;  /* numbers, or of a dictionary codes */
     uint32_t *codes; /* room for what is decoded */
-    size_t repeated_room, defined_room, item_room, code_room;
+    size_t repeated_capacity, defined_capacity, item_capacity, code_capacity;
     size_t level_count, level, item_count, item;
     bool coded;          /* the items are codes */
     struct pf_bytes raw; /* texts without a dictionary */
@@ -98,8 +98,8 @@ static struct head take_head(struct pf_bytes *from)
 static bool take_page(struct files *files, struct cursor *cursor, struct head *head, struct pf_block *to)
 {
     *head = take_head(&cursor->rest);
-    if (cursor->rest.bad || head->bytes < 0 || head->raw_bytes < 0 || head->raw_bytes > MOST_PAGE || head->values < 0 ||
-        head->values > MOST_VALUES)
+    if (cursor->rest.bad || head->bytes < 0 || head->raw_bytes < 0 || head->raw_bytes > MAX_PAGE || head->values < 0 ||
+        head->values > MAX_VALUES)
         return false;
     const uint8_t *from = pf_bytes_take(&cursor->rest, (uint64_t)head->bytes);
     to->used = 0;
@@ -133,10 +133,10 @@ static bool take_dictionary(struct files *files, struct cursor *cursor, const st
     cursor->dictionary_count = count;
     cursor->has_dictionary = true;
     if (leaf->type != PF_PARQUET_BYTE_ARRAY)
-        return pf_grow(files->allocator, &cursor->values, &cursor->value_room, count, sizeof(*cursor->values)) &&
+        return pf_grow(files->allocator, &cursor->values, &cursor->value_capacity, count, sizeof(*cursor->values)) &&
                take_numbers(leaf, PF_PARQUET_PLAIN, &from, cursor->values, count);
-    if (!pf_grow(files->allocator, &cursor->texts, &cursor->text_room, count, sizeof(*cursor->texts)) ||
-        !pf_grow(files->allocator, &cursor->numbers, &cursor->number_room, count, sizeof(*cursor->numbers)))
+    if (!pf_grow(files->allocator, &cursor->texts, &cursor->text_capacity, count, sizeof(*cursor->texts)) ||
+        !pf_grow(files->allocator, &cursor->numbers, &cursor->number_capacity, count, sizeof(*cursor->numbers)))
         return false;
     for (size_t i = 0; i < count; i++) {
         cursor->texts[i] = (uint32_t)(from.at - cursor->dictionary.data);
@@ -147,22 +147,22 @@ static bool take_dictionary(struct files *files, struct cursor *cursor, const st
 }
 
 /* Levels stand behind their length. */
-static bool take_levels(struct files *files, struct pf_bytes *from, uint32_t **levels, size_t *room, size_t count,
-                        unsigned most)
+static bool take_levels(struct files *files, struct pf_bytes *from, uint32_t **levels, size_t *capacity, size_t count,
+                        unsigned max)
 {
     const uint32_t bytes = pf_bytes_u32(from);
     const uint8_t *at = pf_bytes_take(from, bytes);
     struct pf_bytes own = {at, at ? at + bytes : NULL, !at};
-    if (!at || !pf_grow(files->allocator, levels, room, count + 1, sizeof(**levels)) ||
-        !pf_decode_runs(&own, *levels, count, pf_bits_of(most)))
+    if (!at || !pf_grow(files->allocator, levels, capacity, count + 1, sizeof(**levels)) ||
+        !pf_decode_runs(&own, *levels, count, pf_bits_of(max)))
         return false;
     for (size_t i = 0; i < count; i++)
-        if ((*levels)[i] > most)
+        if ((*levels)[i] > max)
             return false;
     return true;
 }
 
-static unsigned most_defined(const struct pf_parquet_leaf *leaf)
+static unsigned max_defined(const struct pf_parquet_leaf *leaf)
 {
     return !leaf->is_required + leaf->is_list;
 }
@@ -170,17 +170,17 @@ static unsigned most_defined(const struct pf_parquet_leaf *leaf)
 static bool take_all_levels(struct files *files, struct cursor *cursor, const struct pf_parquet_leaf *leaf,
                             struct pf_bytes *from)
 {
-    const unsigned most = most_defined(leaf);
+    const unsigned max = max_defined(leaf);
     const size_t count = cursor->level_count;
-    if (leaf->is_list && !take_levels(files, from, &cursor->repeated, &cursor->repeated_room, count, 1))
+    if (leaf->is_list && !take_levels(files, from, &cursor->repeated, &cursor->repeated_capacity, count, 1))
         return false;
     cursor->item_count = count;
-    if (!most)
+    if (!max)
         return true;
-    if (!take_levels(files, from, &cursor->defined, &cursor->defined_room, count, most))
+    if (!take_levels(files, from, &cursor->defined, &cursor->defined_capacity, count, max))
         return false;
     for (size_t i = 0; i < count; i++)
-        cursor->item_count -= cursor->defined[i] != most;
+        cursor->item_count -= cursor->defined[i] != max;
     return true;
 }
 
@@ -189,7 +189,7 @@ static bool take_codes(struct files *files, struct cursor *cursor, struct pf_byt
     const size_t count = cursor->item_count;
     const uint8_t *width = pf_bytes_take(from, 1);
     if (!cursor->has_dictionary || !width ||
-        !pf_grow(files->allocator, &cursor->codes, &cursor->code_room, count + 1, sizeof(*cursor->codes)) ||
+        !pf_grow(files->allocator, &cursor->codes, &cursor->code_capacity, count + 1, sizeof(*cursor->codes)) ||
         !pf_decode_runs(from, cursor->codes, count, *width))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ static bool take_items(struct files *files, struct cursor *cursor, const struct 
     cursor->raw = *from;
     if (!count)
         return true;
-    if (!pf_grow(files->allocator, &cursor->items, &cursor->item_room, count, sizeof(*cursor->items)))
+    if (!pf_grow(files->allocator, &cursor->items, &cursor->item_capacity, count, sizeof(*cursor->items)))
         return false;
     if (cursor->coded)
         return take_codes(files, cursor, from);
@@ -251,17 +251,17 @@ static bool skip_texts(struct cursor *cursor, const struct pf_parquet_leaf *leaf
 
 static bool next_of_column(struct files *files, struct cursor *cursor, const struct pf_parquet_leaf *leaf)
 {
-    const unsigned most = most_defined(leaf);
+    const unsigned max = max_defined(leaf);
     while (cursor->level == cursor->level_count)
         if (!next_page(files, cursor, leaf))
             return false;
-    const unsigned defined = most ? cursor->defined[cursor->level] : 0;
+    const unsigned defined = max ? cursor->defined[cursor->level] : 0;
     cursor->first = cursor->item;
-    cursor->is_null = leaf->is_list ? !leaf->is_required && !defined : defined < most;
-    cursor->count = defined == most;
+    cursor->is_null = leaf->is_list ? !leaf->is_required && !defined : defined < max;
+    cursor->count = defined == max;
     cursor->level++;
     while (leaf->is_list && cursor->level < cursor->level_count && cursor->repeated[cursor->level]) {
-        cursor->count += cursor->defined[cursor->level] == most;
+        cursor->count += cursor->defined[cursor->level] == max;
         cursor->level++;
     }
     cursor->item += cursor->count;
@@ -431,13 +431,13 @@ static void close_cursor(struct files *files, struct cursor *cursor)
     pf_block_close(&cursor->chunk);
     pf_block_close(&cursor->dictionary);
     pf_block_close(&cursor->page);
-    pf_free(allocator, cursor->values, cursor->value_room * sizeof(*cursor->values));
-    pf_free(allocator, cursor->texts, cursor->text_room * sizeof(*cursor->texts));
-    pf_free(allocator, cursor->numbers, cursor->number_room * sizeof(*cursor->numbers));
-    pf_free(allocator, cursor->repeated, cursor->repeated_room * sizeof(*cursor->repeated));
-    pf_free(allocator, cursor->defined, cursor->defined_room * sizeof(*cursor->defined));
-    pf_free(allocator, cursor->items, cursor->item_room * sizeof(*cursor->items));
-    pf_free(allocator, cursor->codes, cursor->code_room * sizeof(*cursor->codes));
+    pf_free(allocator, cursor->values, cursor->value_capacity * sizeof(*cursor->values));
+    pf_free(allocator, cursor->texts, cursor->text_capacity * sizeof(*cursor->texts));
+    pf_free(allocator, cursor->numbers, cursor->number_capacity * sizeof(*cursor->numbers));
+    pf_free(allocator, cursor->repeated, cursor->repeated_capacity * sizeof(*cursor->repeated));
+    pf_free(allocator, cursor->defined, cursor->defined_capacity * sizeof(*cursor->defined));
+    pf_free(allocator, cursor->items, cursor->item_capacity * sizeof(*cursor->items));
+    pf_free(allocator, cursor->codes, cursor->code_capacity * sizeof(*cursor->codes));
 }
 
 static void close_files(void *state)
@@ -631,14 +631,14 @@ static int make_files(struct perfile_table *table, const struct perfile_parquet_
     return result;
 }
 
-int perfile_table_of_parquet(const struct perfile_parquet_options *given, struct perfile_table **table,
+int perfile_table_of_parquet(const struct perfile_parquet_options *passed, struct perfile_table **table,
                              struct perfile_error *error)
 {
     struct perfile_parquet_options options = PERFILE_PARQUET_OPTIONS_INIT;
     struct perfile_table_options of_table = PERFILE_TABLE_OPTIONS_INIT;
     if (table)
         *table = NULL;
-    int result = pf_sized_take(&options, sizeof(options), given, "parquet options", error);
+    int result = pf_sized_take(&options, sizeof(options), passed, "parquet options", error);
     if (result < 0)
         return result;
     if (!table || !options.paths || !options.path_count)

@@ -2,7 +2,7 @@
 /* For people: columns as wide as the first rows need, numbers to the right. */
 #include "output/table/format.h"
 
-enum { MOST_WIDTH = 60 }; /* longer values push what follows */
+enum { MAX_WIDTH = 60 }; /* longer values push what follows */
 
 static bool is_left(const struct pf_vector *vector)
 {
@@ -50,7 +50,7 @@ static void measure(struct pf_sheet *sheet, size_t column)
     size_t width = width_of(sheet->cell.data, sheet->cell.used);
     for (size_t row = 0; row < sheet->row_count && row < 1000; row++) {
         put_value(sheet, column, row);
-        width = pf_max(width, pf_min(width_of(sheet->cell.data, sheet->cell.used), MOST_WIDTH));
+        width = pf_max(width, pf_min(width_of(sheet->cell.data, sheet->cell.used), MAX_WIDTH));
     }
     sheet->widths[column] = width;
 }

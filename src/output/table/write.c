@@ -154,7 +154,7 @@ static int put_some(struct pf_sheet *sheet, const struct pf_table_format *format
     return sheet->table->options.threads > 1 ? pf_table_team_write(sheet, format, error) : fill(sheet, error);
 }
 
-static void tell_notes(const struct perfile_table *table)
+static void report_notes(const struct perfile_table *table)
 {
     const struct perfile_symbol_options *symbols = &table->wishes.symbols;
     if (table->view->notes && symbols->note)
@@ -171,7 +171,7 @@ static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *form
         result = put_some(sheet, format, error);
     if (result != PERFILE_ERROR_MEMORY) /* what was read until an error is valid, too */
         format->end(sheet);
-    tell_notes(sheet->table);
+    report_notes(sheet->table);
     if (result < 0)
         return result;
     return sheet->table->view->found && sheet->table->view->found(sheet->table->state);

@@ -15,17 +15,17 @@ void pf_demangled_put(struct pf_demangled *out, const char *text, size_t bytes)
         out->failed = true;
         return;
     }
-    if (out->room - out->used < bytes + 1) {
-        size_t room = 2 * (out->used + bytes) + 64;
+    if (out->capacity - out->used < bytes + 1) {
+        size_t capacity = 2 * (out->used + bytes) + 64;
         const int before = errno; /* malloc changes it also where it finds a way in the end */
-        char *data = pf_resize(out->allocator, out->data, out->room, room);
+        char *data = pf_resize(out->allocator, out->data, out->capacity, capacity);
         errno = data ? before : ENOMEM;
         if (!data) {
             out->failed = true;
             return;
         }
         out->data = data;
-        out->room = room;
+        out->capacity = capacity;
     }
     memcpy(out->data + out->used, text, bytes);
     out->used += bytes;
@@ -34,14 +34,14 @@ void pf_demangled_put(struct pf_demangled *out, const char *text, size_t bytes)
 /* No more room than pf_text_free takes it for. */
 static void fit(struct pf_demangled *out)
 {
-    const size_t room = strlen(out->data) + 1;
+    const size_t capacity = strlen(out->data) + 1;
     const int before = errno;
-    char *data = pf_resize(out->allocator, out->data, out->room, room);
+    char *data = pf_resize(out->allocator, out->data, out->capacity, capacity);
     errno = data ? before : ENOMEM;
     out->failed = !data;
     if (data) {
         out->data = data;
-        out->room = room;
+        out->capacity = capacity;
     }
 }
 
@@ -54,7 +54,7 @@ char *pf_demangled_take(struct pf_demangled *out)
     }
     if (!out->failed)
         return out->data;
-    pf_free(out->allocator, out->data, out->room);
+    pf_free(out->allocator, out->data, out->capacity);
     return NULL;
 }
 
@@ -84,15 +84,15 @@ static cxa_demangle *find_cxa_demangle(void)
 static bool has_few_references(const char *name)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    enum { MOST = 40 };
+    enum { MAX = 40 };
     unsigned count = 0;
     for (; *name; name++)
         if ((*name == 'S' || *name == 'T') && name[1 + strspn(name + 1, digits)] == '_')
             count++;
-    return count <= MOST;
+    return count <= MAX;
 }
 
-bool pf_demangle_lacks_library(const char *name)
+bool pf_demangle_needs_library(const char *name)
 {
     return strncmp(name, "_Z", 2) == 0 && !find_cxa_demangle();
 }

@@ -12,6 +12,6 @@
  */
 char *pf_demangle(const struct perfile_allocator *allocator, const char *name);
 /* Whether this is a name of C++ that would be understood if the C++ runtime library could be loaded. */
-bool pf_demangle_lacks_library(const char *name);
+bool pf_demangle_needs_library(const char *name);
 
 #endif

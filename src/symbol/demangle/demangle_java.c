@@ -73,7 +73,7 @@ static bool put_method(struct pf_demangled *out, const char *at)
 char *pf_demangle_java(const struct perfile_allocator *allocator, const char *name)
 {
     struct pf_demangled out = {.allocator = allocator};
-    const bool whole = put_method(&out, name);
-    out.failed |= !whole;
+    const bool complete = put_method(&out, name);
+    out.failed |= !complete;
     return pf_demangled_take(&out);
 }

@@ -12,7 +12,7 @@ enum { PF_DEMANGLE_LIMIT_BYTES = 1 << 20 };
 struct pf_demangled {
     const struct perfile_allocator *allocator;
     char *data;
-    size_t used, room;
+    size_t used, capacity;
     bool failed;
 };
 

@@ -330,7 +330,7 @@ static struct identifier take_identifier(struct v0 *v)
 
 /* ---- v0: identifiers ------------------------------------------------------------------------------------------ */
 
-enum { PUNYCODE_ROOM = 128 };
+enum { PUNYCODE_CAPACITY = 128 };
 
 /* One number of the variable-length integers of RFC 3492; false at the end or when it is wrong. */
 static bool take_delta(const char **at, const char *end, uint64_t bias, uint64_t *delta)
@@ -340,7 +340,7 @@ static bool take_delta(const char **at, const char *end, uint64_t bias, uint64_t
     while (*at < end) {
         char c = *(*at)++;
         k += 36;
-        uint64_t least = k <= bias + 1 ? 1 : k - bias > 26 ? 26 : k - bias, digit, part;
+        uint64_t min = k <= bias + 1 ? 1 : k - bias > 26 ? 26 : k - bias, digit, part;
         if (c >= 'a' && c <= 'z')
             digit = (uint64_t)(c - 'a');
         else if (c >= '0' && c <= '9')
@@ -349,9 +349,9 @@ static bool take_delta(const char **at, const char *end, uint64_t bias, uint64_t
             return false;
         if (__builtin_mul_overflow(digit, weight, &part) || __builtin_add_overflow(*delta, part, delta))
             return false;
-        if (digit < least)
+        if (digit < min)
             return true;
-        if (__builtin_mul_overflow(weight, 36 - least, &weight))
+        if (__builtin_mul_overflow(weight, 36 - min, &weight))
             return false;
     }
     return false;
@@ -368,26 +368,26 @@ static uint64_t next_bias(uint64_t delta, size_t count, bool first)
 }
 
 /* How many code points it is, 0: it cannot be decoded. */
-static size_t decode_punycode(const struct identifier *id, uint32_t codes[PUNYCODE_ROOM])
+static size_t decode_punycode(const struct identifier *id, uint32_t codes[PUNYCODE_CAPACITY])
 {
     const char *at = id->punycode, *end = at + id->punycode_bytes;
-    uint64_t bias = 72, code = 0x80, place = 0, delta;
+    uint64_t bias = 72, code = 0x80, position = 0, delta;
     size_t count = id->plain_bytes;
-    if (count >= PUNYCODE_ROOM)
+    if (count >= PUNYCODE_CAPACITY)
         return 0;
     for (size_t i = 0; i < count; i++)
         codes[i] = (uint8_t)id->plain[i];
     for (bool first = true; at < end; first = false) {
-        if (count == PUNYCODE_ROOM || !take_delta(&at, end, bias, &delta) || delta > UINT32_MAX)
+        if (count == PUNYCODE_CAPACITY || !take_delta(&at, end, bias, &delta) || delta > UINT32_MAX)
             return 0;
         count++;
-        place += delta;
-        code += place / count;
-        place %= count;
+        position += delta;
+        code += position / count;
+        position %= count;
         if (!is_scalar(code))
             return 0;
-        memmove(codes + place + 1, codes + place, (count - 1 - (size_t)place) * sizeof(*codes));
-        codes[place++] = (uint32_t)code;
+        memmove(codes + position + 1, codes + position, (count - 1 - (size_t)position) * sizeof(*codes));
+        codes[position++] = (uint32_t)code;
         bias = next_bias(delta, count, first);
     }
     return count;
@@ -395,7 +395,7 @@ static size_t decode_punycode(const struct identifier *id, uint32_t codes[PUNYCO
 
 static void print_identifier(struct v0 *v, const struct identifier *id)
 {
-    uint32_t codes[PUNYCODE_ROOM];
+    uint32_t codes[PUNYCODE_CAPACITY];
     if (v->failed || v->silent)
         return;
     size_t count = id->punycode_bytes ? decode_punycode(id, codes) : 0;
@@ -424,13 +424,13 @@ static void print_const_inside(struct v0 *v);
 static bool enter_reference(struct v0 *v, size_t *back)
 {
     size_t start = v->at - 1;
-    uint64_t place = take_base_62(v);
-    if (place >= start)
+    uint64_t position = take_base_62(v);
+    if (position >= start)
         fail(v);
     if (v->failed || v->silent)
         return false;
     *back = v->at;
-    v->at = (size_t)place;
+    v->at = (size_t)position;
     return enter(v);
 }
 
@@ -879,8 +879,8 @@ static uint32_t take_utf8(struct v0 *v, const char **at, const char *end)
     uint32_t code = bytes[0] & (0xffu >> (count + 1));
     for (uint32_t i = 1; i < count; i++)
         code = code << 6 | (bytes[i] & 0x3f);
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    if (code < least[count] || !is_scalar(code))
+    static const uint32_t min[5] = {0, 0, 0x80, 0x800, 0x10000};
+    if (code < min[count] || !is_scalar(code))
         fail(v);
     return code;
 }

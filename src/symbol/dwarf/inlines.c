@@ -31,7 +31,7 @@ uint64_t pf_inlines_checksum(const void *data, size_t bytes)
     return sum;
 }
 
-static bool part_is_sound(const struct pf_inlines *inlines, const struct pf_inlines_header *header, unsigned part)
+static bool part_is_valid(const struct pf_inlines *inlines, const struct pf_inlines_header *header, unsigned part)
 {
     const struct pf_inlines_part *p = &header->parts[part];
     uint64_t bytes, end;
@@ -40,13 +40,13 @@ static bool part_is_sound(const struct pf_inlines *inlines, const struct pf_inli
            end <= inlines->bytes;
 }
 
-static bool header_is_sound(const struct pf_inlines *inlines, const struct pf_inlines_header *header)
+static bool header_is_valid(const struct pf_inlines *inlines, const struct pf_inlines_header *header)
 {
     if (memcmp(header->magic, PF_INLINES_MAGIC, sizeof(header->magic)) != 0 || header->version != PF_INLINES_VERSION ||
         header->byte_order != 1 || header->bytes != inlines->bytes)
         return false;
     for (unsigned i = 0; i < PF_PART_COUNT; i++)
-        if (!part_is_sound(inlines, header, i))
+        if (!part_is_valid(inlines, header, i))
             return false;
     const struct pf_inlines_part *parts = header->parts;
     return parts[PF_PART_LINE_ADDRESSES].count == parts[PF_PART_ROWS].count &&
@@ -59,7 +59,7 @@ bool pf_inlines_attach(struct pf_inlines *inlines)
     if (inlines->bytes < sizeof(header))
         return false;
     memcpy(&header, inlines->block, sizeof(header));
-    if (!header_is_sound(inlines, &header))
+    if (!header_is_valid(inlines, &header))
         return false;
     const char *base = inlines->block;
     const struct pf_inlines_part *parts = header.parts;
@@ -107,14 +107,14 @@ static const char *text_at(const struct pf_inlines *inlines, uint32_t offset)
 
 static struct pf_line_row row_at(const struct pf_inlines *inlines, uint64_t address)
 {
-    size_t behind = count_up_to(inlines->line_addresses, inlines->line_count, address);
-    return behind ? inlines->rows[behind - 1] : (struct pf_line_row){0, 0, 0};
+    size_t after = count_up_to(inlines->line_addresses, inlines->line_count, address);
+    return after ? inlines->rows[after - 1] : (struct pf_line_row){0, 0, 0};
 }
 
 static uint32_t node_at(const struct pf_inlines *inlines, uint64_t address)
 {
-    size_t behind = count_up_to(inlines->segment_addresses, inlines->segment_count, address);
-    return behind ? inlines->segment_nodes[behind - 1] : (uint32_t)PF_INLINES_NONE;
+    size_t after = count_up_to(inlines->segment_addresses, inlines->segment_count, address);
+    return after ? inlines->segment_nodes[after - 1] : (uint32_t)PF_INLINES_NONE;
 }
 
 bool pf_inlines_any(const struct pf_inlines *inlines, uint64_t address)
@@ -123,7 +123,8 @@ bool pf_inlines_any(const struct pf_inlines *inlines, uint64_t address)
     return number < inlines->node_count && inlines->nodes[number].parent < number;
 }
 
-size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struct pf_source_frame *frames, size_t room)
+size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struct pf_source_frame *frames,
+                       size_t capacity)
 {
     struct pf_line_row row = row_at(inlines, address);
     uint32_t number = node_at(inlines, address);
@@ -134,7 +135,7 @@ size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struc
         const struct pf_inline_node *node = &inlines->nodes[number];
         frame.function = text_at(inlines, node->function);
         frame.inlined = node->parent < number;
-        if (count < room)
+        if (count < capacity)
             frames[count] = frame;
         count++;
         if (!frame.inlined) /* parents have smaller numbers: this ends */
@@ -144,7 +145,7 @@ size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struc
         number = node->parent;
     }
     if (count == 0 && (frame.file || frame.line)) {
-        if (room)
+        if (capacity)
             frames[0] = frame;
         count = 1;
     }

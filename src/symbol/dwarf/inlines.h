@@ -33,7 +33,8 @@ void pf_inlines_close(struct pf_inlines *inlines);
  * The frames at an address (an ELF virtual address), innermost first, at most `room`; returns how many there are in all
  * (0: nothing known). Texts live as long as the tables.
  */
-size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struct pf_source_frame *frames, size_t room);
+size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struct pf_source_frame *frames,
+                       size_t capacity);
 /* Whether the first of these frames is inlined: without a look at the lines, which are the larger table. */
 bool pf_inlines_any(const struct pf_inlines *inlines, uint64_t address);
 

@@ -11,7 +11,7 @@ void pf_builder_open(struct pf_inlines_builder *builder, const struct perfile_al
 {
     *builder = (struct pf_inlines_builder){.allocator = allocator};
     pf_map_open(&builder->text_by_hash, allocator);
-    builder->failed = !pf_grow(allocator, &builder->text, &builder->text_room, 64 * 1024, 1);
+    builder->failed = !pf_grow(allocator, &builder->text, &builder->text_capacity, 64 * 1024, 1);
     if (!builder->failed)
         builder->text[builder->text_used++] = '\0';
 }
@@ -20,13 +20,13 @@ void pf_builder_close(struct pf_inlines_builder *builder)
 {
     const struct perfile_allocator *allocator = builder->allocator;
     pf_map_close(&builder->text_by_hash);
-    pf_free(allocator, builder->text, builder->text_room);
-    pf_free(allocator, builder->rows, builder->row_room * sizeof(*builder->rows));
-    pf_free(allocator, builder->spans, builder->span_room * sizeof(*builder->spans));
-    pf_free(allocator, builder->span_claims.items, builder->span_claims.room * sizeof(struct pf_claim));
-    pf_free(allocator, builder->nodes, builder->node_room * sizeof(*builder->nodes));
-    pf_free(allocator, builder->node_claims.items, builder->node_claims.room * sizeof(struct pf_claim));
-    pf_free(allocator, builder->code.items, builder->code.room * sizeof(struct pf_claim));
+    pf_free(allocator, builder->text, builder->text_capacity);
+    pf_free(allocator, builder->rows, builder->row_capacity * sizeof(*builder->rows));
+    pf_free(allocator, builder->spans, builder->span_capacity * sizeof(*builder->spans));
+    pf_free(allocator, builder->span_claims.items, builder->span_claims.capacity * sizeof(struct pf_claim));
+    pf_free(allocator, builder->nodes, builder->node_capacity * sizeof(*builder->nodes));
+    pf_free(allocator, builder->node_claims.items, builder->node_claims.capacity * sizeof(struct pf_claim));
+    pf_free(allocator, builder->code.items, builder->code.capacity * sizeof(struct pf_claim));
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
@@ -46,7 +46,8 @@ static uint64_t hash_of(const char *text, size_t bytes)
 
 static uint32_t append_text(struct pf_inlines_builder *b, const char *text, size_t bytes)
 {
-    if (b->text_used + bytes > UINT32_MAX || !pf_grow(b->allocator, &b->text, &b->text_room, b->text_used + bytes, 1)) {
+    if (b->text_used + bytes > UINT32_MAX ||
+        !pf_grow(b->allocator, &b->text, &b->text_capacity, b->text_used + bytes, 1)) {
         b->failed = true;
         return 0;
     }
@@ -75,7 +76,7 @@ uint32_t pf_builder_text(struct pf_inlines_builder *b, const char *text)
 uint32_t pf_builder_node(struct pf_inlines_builder *b, const struct pf_inline_node *node)
 {
     if (b->node_count >= UINT32_MAX - 1 ||
-        !pf_grow(b->allocator, &b->nodes, &b->node_room, b->node_count + 1, sizeof(*b->nodes))) {
+        !pf_grow(b->allocator, &b->nodes, &b->node_capacity, b->node_count + 1, sizeof(*b->nodes))) {
         b->failed = true;
         return (uint32_t)PF_INLINES_NONE;
     }
@@ -85,7 +86,7 @@ uint32_t pf_builder_node(struct pf_inlines_builder *b, const struct pf_inline_no
 
 void pf_builder_claim(struct pf_inlines_builder *b, struct pf_claims *claims, const struct pf_claim *claim)
 {
-    if (!pf_grow(b->allocator, &claims->items, &claims->room, claims->count + 1, sizeof(*claims->items)))
+    if (!pf_grow(b->allocator, &claims->items, &claims->capacity, claims->count + 1, sizeof(*claims->items)))
         b->failed = true;
     else
         claims->items[claims->count++] = *claim;
@@ -93,13 +94,13 @@ void pf_builder_claim(struct pf_inlines_builder *b, struct pf_claims *claims, co
 
 bool pf_builder_is_code(const struct pf_inlines_builder *b, uint64_t address)
 {
-    size_t first = 0, behind = b->code.count;
-    while (first < behind) {
-        size_t middle = first + (behind - first) / 2;
+    size_t first = 0, after = b->code.count;
+    while (first < after) {
+        size_t middle = first + (after - first) / 2;
         if (b->code.items[middle].low <= address)
             first = middle + 1;
         else
-            behind = middle;
+            after = middle;
     }
     return first && address < b->code.items[first - 1].high;
 }
@@ -132,13 +133,13 @@ void pf_builder_sort_code(struct pf_inlines_builder *b)
 /* A heap of the claims that are open at the current address, the highest priority at the root. */
 struct open_claims {
     const struct pf_claim **items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static bool open_claim(const struct perfile_allocator *allocator, struct open_claims *open,
                        const struct pf_claim *claim)
 {
-    if (!pf_grow(allocator, &open->items, &open->room, open->count + 1, sizeof(*open->items)))
+    if (!pf_grow(allocator, &open->items, &open->capacity, open->count + 1, sizeof(*open->items)))
         return false;
     size_t i = open->count++;
     for (; i && open->items[(i - 1) / 2]->priority < claim->priority; i = (i - 1) / 2)
@@ -189,7 +190,7 @@ static bool settle_claims(const struct perfile_allocator *allocator, struct pf_c
         deliver(context, at, end, open.items[0]->owner);
         at = end;
     }
-    pf_free(allocator, open.items, open.room * sizeof(*open.items));
+    pf_free(allocator, open.items, open.capacity * sizeof(*open.items));
     return fine;
 }
 
@@ -199,10 +200,10 @@ struct tables {
     struct pf_inlines_builder *builder;
     uint64_t *segment_addresses;
     uint32_t *segment_nodes;
-    size_t segment_count, address_room, node_room;
+    size_t segment_count, address_capacity, node_capacity;
     uint64_t *line_addresses;
     struct pf_line_row *rows;
-    size_t row_count, line_room, row_room;
+    size_t row_count, line_capacity, row_capacity;
     uint64_t end; /* of the last piece */
 };
 
@@ -211,8 +212,8 @@ static void add_segment(struct tables *t, uint64_t address, uint32_t node)
     const struct perfile_allocator *allocator = t->builder->allocator;
     if (t->segment_count && t->segment_nodes[t->segment_count - 1] == node)
         return;
-    if (!pf_grow(allocator, &t->segment_addresses, &t->address_room, t->segment_count + 1, sizeof(uint64_t)) ||
-        !pf_grow(allocator, &t->segment_nodes, &t->node_room, t->segment_count + 1, sizeof(uint32_t))) {
+    if (!pf_grow(allocator, &t->segment_addresses, &t->address_capacity, t->segment_count + 1, sizeof(uint64_t)) ||
+        !pf_grow(allocator, &t->segment_nodes, &t->node_capacity, t->segment_count + 1, sizeof(uint32_t))) {
         t->builder->failed = true;
         return;
     }
@@ -234,8 +235,8 @@ static void add_row(struct tables *t, uint64_t address, const struct pf_line_row
     const struct perfile_allocator *allocator = t->builder->allocator;
     if (t->row_count && memcmp(&t->rows[t->row_count - 1], row, sizeof(*row)) == 0)
         return;
-    if (!pf_grow(allocator, &t->line_addresses, &t->line_room, t->row_count + 1, sizeof(uint64_t)) ||
-        !pf_grow(allocator, &t->rows, &t->row_room, t->row_count + 1, sizeof(*row))) {
+    if (!pf_grow(allocator, &t->line_addresses, &t->line_capacity, t->row_count + 1, sizeof(uint64_t)) ||
+        !pf_grow(allocator, &t->rows, &t->row_capacity, t->row_count + 1, sizeof(*row))) {
         t->builder->failed = true;
         return;
     }
@@ -254,13 +255,13 @@ static void take_span(void *context, uint64_t low, uint64_t high, uint32_t owner
     if (t->row_count && t->end < low)
         add_row(t, t->end, &no_row);
     t->end = high;
-    size_t first = 0, behind = span->count;
-    while (first < behind) {
-        size_t middle = first + (behind - first) / 2;
+    size_t first = 0, after = span->count;
+    while (first < after) {
+        size_t middle = first + (after - first) / 2;
         if (rows[middle].address <= low)
             first = middle + 1;
         else
-            behind = middle;
+            after = middle;
     }
     for (size_t i = first ? first - 1 : 0; i < span->count && rows[i].address < high; i++)
         add_row(t, pf_max(rows[i].address, low), &rows[i].row);
@@ -269,10 +270,10 @@ static void take_span(void *context, uint64_t low, uint64_t high, uint32_t owner
 static void close_tables(struct tables *t)
 {
     const struct perfile_allocator *allocator = t->builder->allocator;
-    pf_free(allocator, t->segment_addresses, t->address_room * sizeof(uint64_t));
-    pf_free(allocator, t->segment_nodes, t->node_room * sizeof(uint32_t));
-    pf_free(allocator, t->line_addresses, t->line_room * sizeof(uint64_t));
-    pf_free(allocator, t->rows, t->row_room * sizeof(*t->rows));
+    pf_free(allocator, t->segment_addresses, t->address_capacity * sizeof(uint64_t));
+    pf_free(allocator, t->segment_nodes, t->node_capacity * sizeof(uint32_t));
+    pf_free(allocator, t->line_addresses, t->line_capacity * sizeof(uint64_t));
+    pf_free(allocator, t->rows, t->row_capacity * sizeof(*t->rows));
 }
 
 static bool fill_tables(struct tables *t)

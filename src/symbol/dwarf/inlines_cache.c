@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cache_room.h"
+#include "base/cache_trim.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/locale.h"
@@ -108,13 +108,13 @@ int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, con
         unlink(temporary);
         return result;
     }
-    pf_cache_make_room(inlines->allocator, directory, suffix, strrchr(name, '/') + 1, limit_bytes);
+    pf_cache_trim(inlines->allocator, directory, suffix, strrchr(name, '/') + 1, limit_bytes);
     return 0;
 }
 
 /* ---- loading -------------------------------------------------------------------------------------------------- */
 
-static bool block_is_sound(struct pf_inlines *inlines, const struct pf_inlines_key *key)
+static bool block_is_valid(struct pf_inlines *inlines, const struct pf_inlines_key *key)
 {
     struct pf_inlines_header header;
     if (inlines->bytes < sizeof(header))
@@ -153,7 +153,7 @@ static int load_file(int fd, const char *name, const struct pf_inlines_key *key,
     const bool mapped = map_file(inlines, fd);
     if (!mapped && errno == ENOMEM) /* nothing is wrong with the file; what it was made of is there, too */
         return pf_fail_memory(error, what);
-    if (!mapped || !block_is_sound(inlines, key)) {
+    if (!mapped || !block_is_valid(inlines, key)) {
         unlink(name);
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "%s: damaged or of another version", name);
     }

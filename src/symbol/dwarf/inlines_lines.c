@@ -38,15 +38,16 @@ static const char *text_in(const struct pf_section *section, uint64_t offset)
 void pf_line_files_close(struct pf_line_files *files)
 {
     const struct perfile_allocator *allocator = files->builder->allocator;
-    pf_free(allocator, files->directories, files->directory_room * sizeof(*files->directories));
-    pf_free(allocator, files->files, files->file_room * sizeof(*files->files));
+    pf_free(allocator, files->directories, files->directory_capacity * sizeof(*files->directories));
+    pf_free(allocator, files->files, files->file_capacity * sizeof(*files->files));
     *files = (struct pf_line_files){.builder = files->builder};
 }
 
 static void add_directory(struct pf_line_files *files, const char *name)
 {
     const struct perfile_allocator *allocator = files->builder->allocator;
-    if (!pf_grow(allocator, &files->directories, &files->directory_room, files->directory_count + 1, sizeof(char *)))
+    if (!pf_grow(allocator, &files->directories, &files->directory_capacity, files->directory_count + 1,
+                 sizeof(char *)))
         files->builder->failed = true;
     else
         files->directories[files->directory_count++] = name ? name : "";
@@ -55,7 +56,7 @@ static void add_directory(struct pf_line_files *files, const char *name)
 static void add_file(struct pf_line_files *files, const struct pf_line_file *file)
 {
     const struct perfile_allocator *allocator = files->builder->allocator;
-    if (!pf_grow(allocator, &files->files, &files->file_room, files->file_count + 1, sizeof(*file)))
+    if (!pf_grow(allocator, &files->files, &files->file_capacity, files->file_count + 1, sizeof(*file)))
         files->builder->failed = true;
     else
         files->files[files->file_count++] = *file;
@@ -312,7 +313,7 @@ static void add_row(struct machine *m)
     }
     if (last && memcmp(&last->row, &row.row, sizeof(row.row)) == 0)
         return;
-    if (!pf_grow(b->allocator, &b->rows, &b->row_room, b->row_count + 1, sizeof(row)))
+    if (!pf_grow(b->allocator, &b->rows, &b->row_capacity, b->row_count + 1, sizeof(row)))
         b->failed = true;
     else
         b->rows[b->row_count++] = row;
@@ -327,7 +328,7 @@ static void end_sequence(struct machine *m)
                                  .high = m->address,
                                  .priority = (uint64_t)(UINT32_MAX - m->unit) << 32 | (uint32_t)~b->span_count,
                                  .owner = (uint32_t)b->span_count};
-        if (!pf_grow(b->allocator, &b->spans, &b->span_room, b->span_count + 1, sizeof(*b->spans))) {
+        if (!pf_grow(b->allocator, &b->spans, &b->span_capacity, b->span_count + 1, sizeof(*b->spans))) {
             b->failed = true;
             return;
         }

@@ -43,7 +43,7 @@ struct reading {
     struct pf_map line_tables;  /* offset -> 1: its rows are taken */
     uint32_t unit;
     uint32_t *enclosing; /* for each depth of the tree the node around it */
-    size_t depth_room;
+    size_t depth_capacity;
 };
 
 /* ---- lack of memory ------------------------------------------------------------------------------------------- */
@@ -269,7 +269,7 @@ static bool is_ahead(const struct walk *w, const void *address)
 }
 
 /* Where DW_AT_sibling says that the next DIE behind the children is, when those need not be seen; else NULL. */
-static const void *behind_children(struct walk *w, int tag)
+static const void *after_children(struct walk *w, int tag)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die next;
@@ -303,7 +303,7 @@ static bool go_down(struct walk *w, const Dwarf_Die *child, uint32_t node)
     struct reading *r = w->reading;
     if (!is_ahead(w, child->addr))
         return false;
-    if (!pf_grow(r->builder.allocator, &r->enclosing, &r->depth_room, w->depth + 2, sizeof(*r->enclosing))) {
+    if (!pf_grow(r->builder.allocator, &r->enclosing, &r->depth_capacity, w->depth + 2, sizeof(*r->enclosing))) {
         r->builder.failed = true;
         return false;
     }
@@ -318,9 +318,9 @@ static bool go_on(struct walk *w, int tag, uint32_t node)
     Dwarf_Die next;
     memset(&next, 0, sizeof(next));
     if (dwarf_haschildren(&w->die) > 0) {
-        const void *behind = behind_children(w, tag);
-        if (behind)
-            return go_to(w, behind);
+        const void *after = after_children(w, tag);
+        if (after)
+            return go_to(w, after);
         int result = dwarf_child(&w->die, &next);
         if (result < 0)
             return false;
@@ -369,7 +369,7 @@ static void read_functions(struct reading *r, Dwarf_Die *top)
     if (!w.end || dwarf_child(top, &child) != 0 || !is_ahead(&w, child.addr))
         return;
     w.die = child;
-    if (pf_grow(r->builder.allocator, &r->enclosing, &r->depth_room, 1, sizeof(*r->enclosing))) {
+    if (pf_grow(r->builder.allocator, &r->enclosing, &r->depth_capacity, 1, sizeof(*r->enclosing))) {
         r->enclosing[0] = no_node;
         walk_tree(&w);
     } else {
@@ -383,12 +383,12 @@ static void read_lines(struct reading *r, Dwarf_Die *top)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word offset;
-    uint64_t taken;
+    uint64_t consumed;
     if (!dwarf_attr(top, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &offset) != 0)
         return;
     if (dwarf_attr(top, DW_AT_comp_dir, &attribute))
         r->files.compilation_directory = dwarf_formstring(&attribute);
-    bool is_new = !pf_map_get(&r->line_tables, offset, &taken);
+    bool is_new = !pf_map_get(&r->line_tables, offset, &consumed);
     pf_line_table_read(&r->builder, &r->sections, offset, r->unit, is_new, &r->files);
     if (!pf_map_put(&r->line_tables, offset, 1))
         r->builder.failed = true;
@@ -435,10 +435,10 @@ static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die
  */
 static bool has_reserve(const struct reading *r)
 {
-    enum { RESERVE_LEAST = 4 << 20, TABLE_BYTES = 12, UNITS = 64 };
+    enum { RESERVE_MIN = 4 << 20, TABLE_BYTES = 12, UNITS = 64 };
     if (r->unit % UNITS)
         return true;
-    const size_t bytes = RESERVE_LEAST + TABLE_BYTES * pf_min(r->abbreviation_bytes, SIZE_MAX / 32);
+    const size_t bytes = RESERVE_MIN + TABLE_BYTES * pf_min(r->abbreviation_bytes, SIZE_MAX / 32);
     void *reserve = pf_resize(r->builder.allocator, NULL, 0, bytes);
     pf_free(r->builder.allocator, reserve, bytes);
     return reserve;
@@ -620,7 +620,7 @@ static void close_reading(struct reading *r)
     pf_dwp_unit_close(&r->packed_unit);
     pf_map_close(&r->names);
     pf_map_close(&r->line_tables);
-    pf_free(allocator, r->enclosing, r->depth_room * sizeof(*r->enclosing));
+    pf_free(allocator, r->enclosing, r->depth_capacity * sizeof(*r->enclosing));
     pf_dwp_close(&r->package);
     close_module(&r->file);
     close_module(&r->alternate);

@@ -100,7 +100,7 @@ struct pf_claim {
 
 struct pf_claims {
     struct pf_claim *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* One sequence of a line table: rows first to first + count - 1. */
@@ -114,15 +114,15 @@ struct pf_inlines_builder {
     bool failed;    /* out of memory; sticky */
     uint64_t steps; /* that are left: hostile files must not cost more than their size lets expect */
     char *text;
-    size_t text_used, text_room;
+    size_t text_used, text_capacity;
     struct pf_map text_by_hash;
     struct pf_built_row *rows;
-    size_t row_count, row_room;
+    size_t row_count, row_capacity;
     struct pf_line_span *spans;
-    size_t span_count, span_room;
+    size_t span_count, span_capacity;
     struct pf_claims span_claims; /* owner: span */
     struct pf_inline_node *nodes;
-    size_t node_count, node_room;
+    size_t node_count, node_capacity;
     struct pf_claims node_claims; /* owner: node */
     struct pf_claims code;        /* executable sections, sorted; what lies elsewhere was thrown away by the linker */
 };
@@ -172,9 +172,9 @@ struct pf_line_files {
     const char *compilation_directory; /* or NULL */
     uint16_t version;
     const char **directories;
-    size_t directory_count, directory_room;
+    size_t directory_count, directory_capacity;
     struct pf_line_file *files;
-    size_t file_count, file_room;
+    size_t file_count, file_capacity;
 };
 
 void pf_line_files_close(struct pf_line_files *files);

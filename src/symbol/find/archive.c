@@ -27,7 +27,7 @@ enum {
     KEPT_MAX = 16,         /* unpacked archives */
     HEX_MIN = 16,          /* digits of a build id: 8 to 20 bytes */
     HEX_MAX = 40,
-    PATH_ROOM = 4096,
+    PATH_CAPACITY = 4096,
     BLOCK_BYTES = 1 << 18,
     LEFTOVER_SECONDS = 3600,
 };
@@ -124,20 +124,20 @@ static bool is_leaf(const char *text, size_t length)
  * Where a member goes below the folder; false when it is none of a build-id cache: NAME/ID/elf, [kernel.kcore]/ID/DATE/
  * kallsyms, and ID itself of perf before 4.11.
  */
-static bool place_of(const char *member, char *to, size_t room)
+static bool position_of(const char *member, char *to, size_t capacity)
 {
     const char *end = member + strlen(member), *leaf, *part, *above;
     const size_t leaf_length = last_part(member, &end, &leaf);
     if (is_build_id(leaf, leaf_length))
-        return snprintf(to, room, ".build-id/%.2s/%.*s/elf", leaf, (int)leaf_length - 2, leaf + 2) < (int)room;
+        return snprintf(to, capacity, ".build-id/%.2s/%.*s/elf", leaf, (int)leaf_length - 2, leaf + 2) < (int)capacity;
     if (!is_leaf(leaf, leaf_length))
         return false;
     const size_t length = last_part(member, &end, &part), above_length = last_part(member, &end, &above);
     if (is_date(part, length) && is_build_id(above, above_length)) /* a date may look like an id */
-        return snprintf(to, room, "[kernel.kcore]/%.*s/%.*s/%.*s", (int)above_length, above, (int)length, part,
-                        (int)leaf_length, leaf) < (int)room;
-    return is_build_id(part, length) && snprintf(to, room, ".build-id/%.2s/%.*s/%.*s", part, (int)length - 2, part + 2,
-                                                 (int)leaf_length, leaf) < (int)room;
+        return snprintf(to, capacity, "[kernel.kcore]/%.*s/%.*s/%.*s", (int)above_length, above, (int)length, part,
+                        (int)leaf_length, leaf) < (int)capacity;
+    return is_build_id(part, length) && snprintf(to, capacity, ".build-id/%.2s/%.*s/%.*s", part, (int)length - 2,
+                                                 part + 2, (int)leaf_length, leaf) < (int)capacity;
 }
 
 /* ---- folders ---- */
@@ -155,9 +155,9 @@ static void remove_folder(const char *path)
 }
 
 /* Leftovers of who was killed, and the one that was used longest ago when there are many. */
-static void make_room(const char *cache)
+static void reserve(const char *cache)
 {
-    char oldest[PATH_ROOM] = "", path[PATH_ROOM];
+    char oldest[PATH_CAPACITY] = "", path[PATH_CAPACITY];
     time_t oldest_time = 0;
     unsigned count = 0;
     DIR *folder = opendir(cache);
@@ -191,7 +191,7 @@ struct unpacking {
     const struct pf_find_options *options;
     const char *path; /* of the archive */
     struct archive *archive;
-    char folder[PATH_ROOM];
+    char folder[PATH_CAPACITY];
     uint8_t *block;
     uint64_t bytes;
     unsigned files;
@@ -240,7 +240,7 @@ static bool open_archive(struct unpacking *u);
 /* `perf archive --all` packs the recording and an archive of the binaries. */
 static const char *take_inner(struct unpacking *u)
 {
-    char path[PATH_ROOM + 16];
+    char path[PATH_CAPACITY + 16];
     struct unpacking inner = {.l = u->l, .options = u->options, .path = path, .bytes = u->bytes, .is_inner = true};
     memcpy(inner.folder, u->folder, sizeof(inner.folder));
     snprintf(path, sizeof(path), "%s/inner.tar", u->folder);
@@ -261,13 +261,13 @@ static const char *take_inner(struct unpacking *u)
 
 static const char *take_member(struct unpacking *u, const char *name)
 {
-    char place[256], path[PATH_ROOM + 256];
+    char position[256], path[PATH_CAPACITY + 256];
     const char *slash = strrchr(name, '/');
     if (!u->is_inner && strcmp(slash ? slash + 1 : name, "perf.symbols.tar.bz2") == 0)
         return take_inner(u);
-    if (!place_of(name, place, sizeof(place)))
+    if (!position_of(name, position, sizeof(position)))
         return NULL;
-    snprintf(path, sizeof(path), "%s/%s", u->folder, place);
+    snprintf(path, sizeof(path), "%s/%s", u->folder, position);
     const char *wrong = take_file(u, path);
     u->files += !wrong;
     return wrong;
@@ -365,7 +365,7 @@ static bool fill_as(const struct pf_unpack *how, const char *made, const char *f
 
 static bool fill_into(const struct pf_unpack *how, const char *cache, const char *folder)
 {
-    char made[PATH_ROOM];
+    char made[PATH_CAPACITY];
     if (snprintf(made, sizeof(made), "%s.XXXXXX", folder) >= (int)sizeof(made))
         return false;
     errno = 0;
@@ -397,7 +397,7 @@ int pf_unpack_cached(const struct pf_unpack *how, const struct stat *about, char
     if (!cache)
         note_no_folder(how, "", "no directory to unpack it in (HOME or XDG_CACHE_HOME)");
     if (folder && utimensat(AT_FDCWD, folder, NULL, AT_SYMLINK_NOFOLLOW) < 0) {
-        make_room(cache);
+        reserve(cache);
         if (!fill_into(how, cache, folder)) {
             pf_text_free(allocator, folder);
             folder = NULL;

@@ -22,7 +22,7 @@ enum {
     INDEX_BYTES_MAX = PF_BUNDLE_MEMBERS_MAX * (PF_BUNDLE_ENTRY_BYTES + PF_BUNDLE_NAME_BYTES_MAX),
     BLOCK_BYTES = 1 << 17,
     WINDOW_LOG_MAX = 27,
-    PATH_ROOM = 4096,
+    PATH_CAPACITY = 4096,
     GROWTH_MAX = 64, /* bytes on disk for each byte of the bundle; binaries have 3 to 10 */
     GROWTH_FREE = 16 << 20,
 };
@@ -55,16 +55,16 @@ static const char *read_footer(int fd, uint64_t file_bytes, uint8_t *footer, str
             PF_BUNDLE_FOOTER_BYTES ||
         memcmp(footer + PF_BUNDLE_FOOTER_BYTES - PF_BUNDLE_MAGIC_BYTES, pf_bundle_magic, PF_BUNDLE_MAGIC_BYTES) != 0)
         return NULL;
-    const struct pf_bundle said = {.bytes = little64(footer),
-                                   .index_bytes = little32(footer + 8),
-                                   .members = little32(footer + 12),
-                                   .flags = little32(footer + 16)};
-    if (said.bytes >= file_bytes || said.bytes < PF_BUNDLE_FOOTER_BYTES ||
-        said.index_bytes > said.bytes - PF_BUNDLE_FOOTER_BYTES || said.index_bytes > INDEX_BYTES_MAX ||
-        said.members > PF_BUNDLE_MEMBERS_MAX || said.members > said.index_bytes / PF_BUNDLE_ENTRY_BYTES)
+    const struct pf_bundle stated = {.bytes = little64(footer),
+                                     .index_bytes = little32(footer + 8),
+                                     .members = little32(footer + 12),
+                                     .flags = little32(footer + 16)};
+    if (stated.bytes >= file_bytes || stated.bytes < PF_BUNDLE_FOOTER_BYTES ||
+        stated.index_bytes > stated.bytes - PF_BUNDLE_FOOTER_BYTES || stated.index_bytes > INDEX_BYTES_MAX ||
+        stated.members > PF_BUNDLE_MEMBERS_MAX || stated.members > stated.index_bytes / PF_BUNDLE_ENTRY_BYTES)
         return "its sizes are impossible";
-    *bundle = said;
-    bundle->start = file_bytes - said.bytes;
+    *bundle = stated;
+    bundle->start = file_bytes - stated.bytes;
     return NULL;
 }
 
@@ -179,7 +179,7 @@ static const char *take_bytes(struct unpacking *u, const struct member *m, int f
 
 static const char *take_member(struct unpacking *u, const struct member *m, const char *folder)
 {
-    char path[PATH_ROOM + PF_BUNDLE_NAME_BYTES_MAX + 2];
+    char path[PATH_CAPACITY + PF_BUNDLE_NAME_BYTES_MAX + 2];
     snprintf(path, sizeof(path), "%s/%s", folder, m->name);
     const int fd = pf_make_folders(path) ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     if (fd < 0)
@@ -219,7 +219,7 @@ static const char *read_entry(struct unpacking *u, const uint8_t **at, const uin
 }
 
 /* What becomes of a member: NULL, or what is wrong with it. */
-typedef const char *member_taken(struct unpacking *u, const struct member *m, void *context);
+typedef const char *on_member(struct unpacking *u, const struct member *m, void *context);
 
 static const char *take_into_folder(struct unpacking *u, const struct member *m, void *folder)
 {
@@ -227,29 +227,29 @@ static const char *take_into_folder(struct unpacking *u, const struct member *m,
 }
 
 /* A member that is damaged is left out; a wrong index ends it. */
-static const char *take_members(struct unpacking *u, const uint8_t *index, member_taken *taken, void *context)
+static const char *take_members(struct unpacking *u, const uint8_t *index, on_member *handle, void *context)
 {
     const uint8_t *at = index, *end = index + u->bundle.index_bytes;
     const char *wrong = NULL, *lost = NULL;
     struct member m;
     for (uint32_t i = 0; i < u->bundle.members && !wrong; i++) {
         wrong = read_entry(u, &at, end, &m);
-        const char *damage = wrong ? NULL : taken(u, &m, context);
+        const char *damage = wrong ? NULL : handle(u, &m, context);
         lost = damage && !lost ? damage : lost;
     }
     return wrong ? wrong : lost;
 }
 
-static bool is_sound(const struct unpacking *u, const uint8_t *index)
+static bool is_valid(const struct unpacking *u, const uint8_t *index)
 {
     const uint32_t crc = pf_crc32(pf_crc32(0, index, u->bundle.index_bytes), u->footer, PF_BUNDLE_CRC_AT);
     return crc == little32(u->footer + PF_BUNDLE_CRC_AT);
 }
 
-static const char *unpack(struct unpacking *u, member_taken *taken, void *context)
+static const char *unpack(struct unpacking *u, on_member *handle, void *context)
 {
-    const size_t index_room = u->bundle.index_bytes + (size_t)1;
-    uint8_t *index = pf_resize(pf_find_allocator(u->options), NULL, 0, index_room);
+    const size_t index_capacity = u->bundle.index_bytes + (size_t)1;
+    uint8_t *index = pf_resize(pf_find_allocator(u->options), NULL, 0, index_capacity);
     const uint64_t at = u->bundle.start + u->bundle.bytes - PF_BUNDLE_FOOTER_BYTES - u->bundle.index_bytes;
     const char *wrong = NULL;
     if (!index || !u->in || !u->out || !u->zstd)
@@ -257,13 +257,13 @@ static const char *unpack(struct unpacking *u, member_taken *taken, void *contex
     else if (pf_read_from(u->fd, at, index, u->bundle.index_bytes) < u->bundle.index_bytes ||
              pf_read_from(u->fd, at + u->bundle.index_bytes, u->footer, PF_BUNDLE_FOOTER_BYTES) <
                  PF_BUNDLE_FOOTER_BYTES ||
-             !is_sound(u, index))
+             !is_valid(u, index))
         wrong = "its index is damaged";
     else if (ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
         wrong = "zstd is too old";
     else
-        wrong = take_members(u, index, taken, context);
-    pf_free(pf_find_allocator(u->options), index, index_room);
+        wrong = take_members(u, index, handle, context);
+    pf_free(pf_find_allocator(u->options), index, index_capacity);
     return wrong;
 }
 
@@ -308,7 +308,7 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
 struct held {
     struct member member;
     int fd; /* of a file in memory; negative without one */
-    bool was_taken;
+    bool was_used;
 };
 
 /* Files in memory have no name, and end with the process; each is unpacked when it is first looked for. */
@@ -363,10 +363,10 @@ static struct held *find_held(const struct pf_find_options *options, const char 
         return NULL;
     struct held *held = bsearch(&wanted, memory->members, memory->count, sizeof(wanted), by_name);
     const char *wrong = NULL;
-    if (held && !held->was_taken)
+    if (held && !held->was_used)
         wrong = take_into_memory(&memory->u, held);
     if (held)
-        held->was_taken = true;
+        held->was_used = true;
     if (wrong == no_memory && options->allocator)
         pf_memory_note_short(options->allocator);
     else if (wrong)

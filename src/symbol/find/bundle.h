@@ -78,6 +78,6 @@ int pf_bundle_writer_add(struct pf_bundle_writer *writer, const struct perfile_u
 /* The index and the footer. */
 int pf_bundle_writer_finish(struct pf_bundle_writer *writer);
 /* The name of a member; false: it has none. */
-bool pf_bundle_name(const struct perfile_used_file *file, char *name, size_t room);
+bool pf_bundle_name(const struct perfile_used_file *file, char *name, size_t capacity);
 
 #endif

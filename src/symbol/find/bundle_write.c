@@ -37,8 +37,8 @@ struct pf_bundle_writer {
     struct pf_text index; /* stays in memory */
     struct pf_map names;  /* hashes of names, to their number */
     ZSTD_CCtx *zstd;
-    uint8_t *block, *packed; /* BLOCK_BYTES; packed_room */
-    size_t packed_room;
+    uint8_t *block, *packed; /* BLOCK_BYTES; packed_capacity */
+    size_t packed_capacity;
     struct gap *gaps; /* GAPS_MAX */
     size_t gap_count;
     bool big_endian; /* the file that is stored */
@@ -54,12 +54,12 @@ struct pf_bundle_writer *pf_bundle_writer_open(struct pf_text *out, const struct
     if (!w)
         return NULL;
     *w = (struct pf_bundle_writer){
-        .allocator = allocator, .out = out, .code = code, .packed_room = ZSTD_CStreamOutSize()};
+        .allocator = allocator, .out = out, .code = code, .packed_capacity = ZSTD_CStreamOutSize()};
     const int opened = pf_text_open(&w->index, allocator, NULL, NULL);
     pf_map_open(&w->names, allocator);
     w->zstd = ZSTD_createCCtx();
     w->block = pf_resize(allocator, NULL, 0, BLOCK_BYTES);
-    w->packed = pf_resize(allocator, NULL, 0, w->packed_room);
+    w->packed = pf_resize(allocator, NULL, 0, w->packed_capacity);
     w->gaps = pf_resize(allocator, NULL, 0, GAPS_MAX * sizeof(*w->gaps));
     if (opened == 0 && w->zstd && w->block && w->packed && w->gaps)
         return w;
@@ -77,7 +77,7 @@ void pf_bundle_writer_close(struct pf_bundle_writer *w)
     if (w->block)
         pf_free(w->allocator, w->block, BLOCK_BYTES);
     if (w->packed)
-        pf_free(w->allocator, w->packed, w->packed_room);
+        pf_free(w->allocator, w->packed, w->packed_capacity);
     if (w->gaps)
         pf_free(w->allocator, w->gaps, GAPS_MAX * sizeof(*w->gaps));
     pf_free(w->allocator, w, sizeof(*w));
@@ -85,19 +85,19 @@ void pf_bundle_writer_close(struct pf_bundle_writer *w)
 
 /* ---- names ---- */
 
-bool pf_bundle_name(const struct perfile_used_file *file, char *name, size_t room)
+bool pf_bundle_name(const struct perfile_used_file *file, char *name, size_t capacity)
 {
     const uint64_t hash = pf_hash_text(file->name);
     int length;
     if (strcmp(file->kind, "source") == 0)
-        length = snprintf(name, room, "source/%016" PRIx64, hash);
+        length = snprintf(name, capacity, "source/%016" PRIx64, hash);
     else if (strcmp(file->kind, "process") == 0)
-        length = snprintf(name, room, "process/%" PRId64 "-%016" PRIx64, file->pid, hash);
+        length = snprintf(name, capacity, "process/%" PRId64 "-%016" PRIx64, file->pid, hash);
     else if (strlen(file->build_id) > 2)
-        length = snprintf(name, room, ".build-id/%.2s/%s/%s", file->build_id, file->build_id + 2, file->kind);
+        length = snprintf(name, capacity, ".build-id/%.2s/%s/%s", file->build_id, file->build_id + 2, file->kind);
     else
-        length = snprintf(name, room, "named/%016" PRIx64 "/%s", hash, file->kind);
-    return length > 0 && length < (int)room && length <= PF_BUNDLE_NAME_BYTES_MAX;
+        length = snprintf(name, capacity, "named/%016" PRIx64 "/%s", hash, file->kind);
+    return length > 0 && length < (int)capacity && length <= PF_BUNDLE_NAME_BYTES_MAX;
 }
 
 /* ---- what is left out of binaries ---- */
@@ -183,7 +183,7 @@ static int press(struct pf_bundle_writer *w, struct storing *s, size_t count, bo
     ZSTD_inBuffer in = {w->block, count, 0};
     size_t left;
     do {
-        ZSTD_outBuffer to = {w->packed, w->packed_room, 0};
+        ZSTD_outBuffer to = {w->packed, w->packed_capacity, 0};
         left = ZSTD_compressStream2(w->zstd, &to, &in, last ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(left))
             return PERFILE_ERROR_MEMORY;
@@ -197,13 +197,13 @@ static int press(struct pf_bundle_writer *w, struct storing *s, size_t count, bo
 /* As many bytes as the file has, whatever it does meanwhile; up to its end when it says no size. */
 static int store(struct pf_bundle_writer *w, struct storing *s, uint64_t size)
 {
-    const uint64_t most = size ? size : TEXT_BYTES_MAX;
+    const uint64_t max = size ? size : TEXT_BYTES_MAX;
     int result = 0;
     ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_and_parameters);
     if (ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)))
         return PERFILE_ERROR_MEMORY;
-    while (result == 0 && s->bytes < most) {
-        const size_t wanted = (size_t)pf_min(most - s->bytes, (uint64_t)BLOCK_BYTES);
+    while (result == 0 && s->bytes < max) {
+        const size_t wanted = (size_t)pf_min(max - s->bytes, (uint64_t)BLOCK_BYTES);
         ssize_t got = read(s->fd, w->block, wanted);
         if (got < 0 && errno == EINTR)
             continue;

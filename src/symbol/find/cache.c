@@ -23,8 +23,8 @@
 #include "symbol/table_elf.h"
 
 enum {
-    HEX_ROOM = 2 * 20 + 1,
-    PATH_ROOM = PATH_MAX,
+    HEX_CAPACITY = 2 * 20 + 1,
+    PATH_CAPACITY = PATH_MAX,
     BLOCK_BYTES = 1 << 16,
     FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC
 };
@@ -32,7 +32,7 @@ enum {
 /* A cache that is open. */
 struct cache {
     int root; /* the folder */
-    char path[PATH_ROOM];
+    char path[PATH_CAPACITY];
 };
 
 static int fail(struct perfile_error *error, int code, const char *path, int number)
@@ -40,7 +40,7 @@ static int fail(struct perfile_error *error, int code, const char *path, int num
     return pf_fail(error, code, PERFILE_NO_OFFSET, "build-id cache", "%s: %s", path, pf_error_text(number));
 }
 
-static void put_hex(const uint8_t *id, size_t bytes, char hex[HEX_ROOM])
+static void put_hex(const uint8_t *id, size_t bytes, char hex[HEX_CAPACITY])
 {
     hex[0] = 0;
     for (size_t i = 0; i < bytes; i++)
@@ -70,7 +70,7 @@ static int open_cache(const char *folder, bool make, struct cache *cache, struct
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "build-id cache", "HOME is not set");
     const int bytes =
         snprintf(cache->path, sizeof(cache->path), "%s%s", folder ? folder : home, folder ? "" : "/.debug");
-    if (bytes < 0 || bytes >= PATH_ROOM)
+    if (bytes < 0 || bytes >= PATH_CAPACITY)
         return fail(error, PERFILE_ERROR_LIMIT, folder ? folder : home, ENAMETOOLONG);
     if (make && (!pf_make_folders(cache->path) || (mkdir(cache->path, 0755) < 0 && errno != EEXIST)))
         return fail(error, PERFILE_ERROR_WRITE, cache->path, errno);
@@ -118,10 +118,10 @@ static int open_below(int root, const char *path, bool make)
 /* ---- links ---- */
 
 /* What .build-id/xx/yyy leads to: the name and the id, as a path below the cache; false: it leads elsewhere. */
-static bool read_link(int folder, const char *rest, const char *hex, char target[PATH_ROOM])
+static bool read_link(int folder, const char *rest, const char *hex, char target[PATH_CAPACITY])
 {
     static const char up[] = "../../";
-    const ssize_t length = readlinkat(folder, rest, target, PATH_ROOM - 1);
+    const ssize_t length = readlinkat(folder, rest, target, PATH_CAPACITY - 1);
     if (length <= (ssize_t)(sizeof(up) - 1 + strlen(hex)))
         return false;
     target[length] = 0;
@@ -142,12 +142,12 @@ static int open_link_folder(const struct cache *cache, const char *hex, bool mak
 /* Under another name first: who looks sees the old one or the new one. */
 static bool put_link(const struct cache *cache, const char *name, const char *hex)
 {
-    char target[PATH_ROOM], temporary[HEX_ROOM + 32];
+    char target[PATH_CAPACITY], temporary[HEX_CAPACITY + 32];
     const char *slash = *name == '/' ? "" : "/";
     const int folder = open_link_folder(cache, hex, true);
     if (folder < 0)
         return false;
-    bool fine = snprintf(target, sizeof(target), "../..%s%s/%s", slash, name, hex) < PATH_ROOM;
+    bool fine = snprintf(target, sizeof(target), "../..%s%s/%s", slash, name, hex) < PATH_CAPACITY;
     snprintf(temporary, sizeof(temporary), ".%s.%ld", hex + 2, (long)getpid());
     fine = fine && symlinkat(target, folder, temporary) == 0;
     if (fine && renameat(folder, temporary, folder, hex + 2) < 0) {
@@ -191,9 +191,9 @@ static bool copy_to(int from, int folder)
 /* The copy and the link to it. 1, 0 when both are there, below 0 with errno. */
 static int add_file(const struct cache *cache, int from, const char *name, const char *hex)
 {
-    char path[PATH_ROOM], target[PATH_ROOM];
+    char path[PATH_CAPACITY], target[PATH_CAPACITY];
     struct stat about;
-    if (snprintf(path, sizeof(path), "%s/%s", name, hex) >= PATH_ROOM) {
+    if (snprintf(path, sizeof(path), "%s/%s", name, hex) >= PATH_CAPACITY) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -214,7 +214,7 @@ int perfile_build_id_cache_add(const char *folder, const char *path, const char 
 {
     struct cache cache;
     uint8_t id[20];
-    char hex[HEX_ROOM];
+    char hex[HEX_CAPACITY];
     const int bytes = perfile_elf_build_id(path, id, error);
     if (bytes < 0)
         return bytes;
@@ -284,7 +284,7 @@ int perfile_build_id_cache_remove(const char *folder, const uint8_t *build_id, s
                                   struct perfile_error *error)
 {
     struct cache cache;
-    char hex[HEX_ROOM], target[PATH_ROOM], path[16];
+    char hex[HEX_CAPACITY], target[PATH_CAPACITY], path[16];
     if (bytes < 2 || bytes > 20)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache",
                        "invalid build id of %zu bytes", bytes);
@@ -311,15 +311,15 @@ int perfile_build_id_cache_remove(const char *folder, const uint8_t *build_id, s
 /* ---- listing ---- */
 
 struct entry {
-    char hex[HEX_ROOM];
+    char hex[HEX_CAPACITY];
     char *name; /* owned */
-    size_t name_room;
+    size_t name_capacity;
 };
 
 struct entries {
     const struct perfile_allocator *allocator;
     struct entry *list; /* owned */
-    size_t count, room;
+    size_t count, capacity;
     bool no_memory;
 };
 
@@ -335,28 +335,28 @@ static bool is_hex(const char *text, size_t length)
 
 static void add_entry(struct entries *entries, const char *hex, char *target)
 {
-    if (!pf_grow(entries->allocator, &entries->list, &entries->room, entries->count + 1, sizeof(*entries->list))) {
+    if (!pf_grow(entries->allocator, &entries->list, &entries->capacity, entries->count + 1, sizeof(*entries->list))) {
         entries->no_memory = true;
         return;
     }
     struct entry *entry = &entries->list[entries->count];
-    memcpy(entry->hex, hex, HEX_ROOM);
+    memcpy(entry->hex, hex, HEX_CAPACITY);
     target[strlen(target) - strlen(hex) - 1] = 0;
     /* paths began with a slash, [vdso] and the like did not */
     const char *slash = *target == '[' ? "" : "/";
-    entry->name_room = strlen(slash) + strlen(target) + 1;
-    entry->name = pf_resize(entries->allocator, NULL, 0, entry->name_room);
+    entry->name_capacity = strlen(slash) + strlen(target) + 1;
+    entry->name = pf_resize(entries->allocator, NULL, 0, entry->name_capacity);
     entries->no_memory = !entry->name;
     if (!entry->name)
         return;
-    snprintf(entry->name, entry->name_room, "%s%s", slash, target);
+    snprintf(entry->name, entry->name_capacity, "%s%s", slash, target);
     entries->count++;
 }
 
 /* Broken links are no entries. */
 static void take_links(const struct cache *cache, const char *prefix, struct entries *entries)
 {
-    char path[16], hex[HEX_ROOM], target[PATH_ROOM];
+    char path[16], hex[HEX_CAPACITY], target[PATH_CAPACITY];
     struct stat about;
     snprintf(path, sizeof(path), ".build-id/%s", prefix);
     const int fd = open_below(cache->root, path, false);
@@ -364,7 +364,7 @@ static void take_links(const struct cache *cache, const char *prefix, struct ent
     const struct dirent *link;
     while (links && !entries->no_memory && (link = readdir(links))) {
         const size_t length = strlen(link->d_name);
-        if (length < 2 || length > HEX_ROOM - 3 || length % 2 || !is_hex(link->d_name, length))
+        if (length < 2 || length > HEX_CAPACITY - 3 || length % 2 || !is_hex(link->d_name, length))
             continue;
         snprintf(hex, sizeof(hex), "%s%.38s", prefix, link->d_name);
         if (read_link(fd, link->d_name, hex, target) && fstatat(cache->root, target, &about, 0) == 0)
@@ -431,7 +431,7 @@ int perfile_build_id_cache_list(const char *folder, const struct perfile_build_i
     close(cache.root);
     result = entries.no_memory ? pf_fail_memory(error, "build-id cache") : give_all(&entries, &all, error);
     for (size_t i = 0; i < entries.count; i++)
-        pf_free(entries.allocator, entries.list[i].name, entries.list[i].name_room);
-    pf_free(entries.allocator, entries.list, entries.room * sizeof(*entries.list));
+        pf_free(entries.allocator, entries.list[i].name, entries.list[i].name_capacity);
+    pf_free(entries.allocator, entries.list, entries.capacity * sizeof(*entries.list));
     return result;
 }

@@ -21,13 +21,13 @@
 #include "symbol/find/bundle.h"
 #include "symbol/table_elf.h"
 
-enum { BUILD_ID_MOST = 20 };
+enum { BUILD_ID_MAX = 20 };
 
 struct build_id {
-    uint8_t bytes[BUILD_ID_MOST];
+    uint8_t bytes[BUILD_ID_MAX];
     size_t count; /* without zeros at its end; 0: not known */
     size_t shown; /* its length where it becomes a name */
-    char hex[2 * BUILD_ID_MOST + 1];
+    char hex[2 * BUILD_ID_MAX + 1];
 };
 
 struct search {
@@ -47,15 +47,15 @@ struct search {
 
 static void set_build_id(struct build_id *id, const uint8_t *bytes, size_t count)
 {
-    *id = (struct build_id){.count = count > BUILD_ID_MOST ? BUILD_ID_MOST : count};
+    *id = (struct build_id){.count = count > BUILD_ID_MAX ? BUILD_ID_MAX : count};
     /* recordings pad shorter ids with zeros; one of zeros alone is none */
     while (id->count && !bytes[id->count - 1])
         id->count--;
     if (!id->count)
         return;
     memcpy(id->bytes, bytes, id->count);
-    id->shown = count > BUILD_ID_MOST ? BUILD_ID_MOST : count;
-    if (id->shown == BUILD_ID_MOST && id->count <= 16)
+    id->shown = count > BUILD_ID_MAX ? BUILD_ID_MAX : count;
+    if (id->shown == BUILD_ID_MAX && id->count <= 16)
         id->shown = id->count <= 8 ? 8 : 16; /* a hash of lld, MD5 or UUID in a field for SHA-1 */
     *pf_hex_bytes(id->hex, id->bytes, id->shown) = '\0';
 }
@@ -89,19 +89,19 @@ static void note_short(struct search *s)
 }
 
 /* What the C library gave; NULL may be for lack of memory, else there is none. */
-static void *note_null(struct search *s, void *given)
+static void *note_null(struct search *s, void *search_of)
 {
-    if (!given && errno == ENOMEM)
+    if (!search_of && errno == ENOMEM)
         note_short(s);
-    return given;
+    return search_of;
 }
 
 /* The same for what has no other reason. */
-static void *need(struct search *s, void *given)
+static void *need(struct search *s, void *search_of)
 {
-    if (!given)
+    if (!search_of)
         note_short(s);
-    return given;
+    return search_of;
 }
 
 /* ---- candidates ---- */
@@ -126,7 +126,7 @@ enum verdict {
 
 static enum verdict judge(struct search *s, const char *path, const struct build_id *wanted, struct build_id *id)
 {
-    uint8_t bytes[BUILD_ID_MOST] = {0};
+    uint8_t bytes[BUILD_ID_MAX] = {0};
     if (!is_file(path))
         return VERDICT_ABSENT;
     if (!wanted->count)
@@ -288,14 +288,14 @@ struct links {
     uint32_t debug_crc;
     char *alternate; /* path, or NULL */
     struct build_id alternate_id;
-    unsigned tells; /* of enum tells */
+    unsigned contents; /* of enum tells */
 };
 
 /* What a file says of its code: more is better, and DWARF is more than symbols. */
-enum tells {
-    TELLS_SYMBOLS = 1,
-    TELLS_DWARF = 2,
-    TELLS_ALL = TELLS_SYMBOLS | TELLS_DWARF,
+enum contents {
+    HAS_SYMBOLS = 1,
+    HAS_DWARF = 2,
+    HAS_ALL = HAS_SYMBOLS | HAS_DWARF,
 };
 
 /* The first entry of a table of symbols is none. */
@@ -323,14 +323,14 @@ static void read_links(struct search *s, struct links *links, const struct pf_el
         links->alternate = need(s, pf_text_copy(s->allocator, (const char *)data, length));
         set_build_id(&links->alternate_id, data + length + 1, bytes - length - 1);
     }
-    links->tells =
-        (has_section(elf, ".symtab") ? TELLS_SYMBOLS : 0) | (has_section(elf, ".debug_info") ? TELLS_DWARF : 0);
+    links->contents =
+        (has_section(elf, ".symtab") ? HAS_SYMBOLS : 0) | (has_section(elf, ".debug_info") ? HAS_DWARF : 0);
 }
 
 static void open_links(struct search *s, struct links *links, const char *path)
 {
     struct pf_elf elf;
-    uint8_t bytes[BUILD_ID_MOST];
+    uint8_t bytes[BUILD_ID_MAX];
     *links = (struct links){0};
     struct pf_watch watch;
     pf_watch_open(&watch, s->options->allocator);
@@ -355,7 +355,7 @@ static void close_links(const struct search *s, struct links *links)
 /* A file with the right CRC; one with another build id is another file all the same. */
 static bool take_with_crc(struct search *s, char *path, const struct links *links, char **result)
 {
-    uint8_t bytes[BUILD_ID_MOST] = {0};
+    uint8_t bytes[BUILD_ID_MAX] = {0};
     struct build_id id = {0};
     if (path && is_file(path)) {
         int count = links->id.count ? pf_elf_build_id(s->options->allocator, path, bytes) : 0;
@@ -432,9 +432,9 @@ static void find_alternate(struct search *s, const char *holder, const struct li
 static void say_slow(void *context)
 {
     const struct search *s = context;
-    const int64_t most_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000, left_ms = s->options->debuginfod->left_ms;
+    const int64_t max_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000, left_ms = s->options->debuginfod->left_ms;
     pf_find_note(s->options, "waiting for debuginfod: %s, at most %d seconds", s->name,
-                 (int)((left_ms < most_ms ? left_ms : most_ms) / 1000));
+                 (int)((left_ms < max_ms ? left_ms : max_ms) / 1000));
 }
 
 /* The binary and its debug file together have PF_DEBUGINFOD_FILE_SECONDS. */
@@ -461,16 +461,16 @@ static void ask_debuginfod(struct search *s, const struct build_id *id, bool wan
 
 static bool take_kernel_in(struct search *s, const char *directory, const char *prefix, const char *tail)
 {
-    bool taken = false;
+    bool consumed = false;
     char *path = make_path(s, "%s%s", s->symfs, directory);
     DIR *entries = path ? note_null(s, opendir(path)) : NULL;
-    for (struct dirent *entry; entries && !taken && (entry = readdir(entries)) != NULL;)
+    for (struct dirent *entry; entries && !consumed && (entry = readdir(entries)) != NULL;)
         if (entry->d_name[0] != '.' && pf_starts_with(entry->d_name, prefix))
-            taken = take_if(s, make_path(s, "%s/%s%s", path, entry->d_name, tail), &s->id, &s->found->path, NULL);
+            consumed = take_if(s, make_path(s, "%s/%s%s", path, entry->d_name, tail), &s->id, &s->found->path, NULL);
     if (entries)
         closedir(entries);
     pf_text_free(s->allocator, path);
-    return taken;
+    return consumed;
 }
 
 /* Any installed kernel may be the one, so only the build id tells. */
@@ -492,7 +492,7 @@ static bool is_running_kernel(const struct build_id *wanted)
         got = read(fd, notes, sizeof(notes));
         close(fd);
     }
-    uint8_t bytes[BUILD_ID_MOST];
+    uint8_t bytes[BUILD_ID_MAX];
     struct build_id id;
     set_build_id(&id, bytes, got > 0 ? pf_notes_build_id(notes, (size_t)got, false, bytes) : 0);
     return !wanted->count || is_same_id(&id, wanted);
@@ -516,14 +516,14 @@ static bool is_of_this_boot(struct search *s, const char *path)
 static bool take_kcore_of(struct search *s, const char *cache)
 {
     enum { BOOTS_MAX = 256 };
-    bool taken = false;
+    bool consumed = false;
     char *path = make_path(s, "%s/[kernel.kcore]/%s", cache, s->id.hex);
     DIR *boots = path ? note_null(s, opendir(path)) : NULL;
     struct dirent *boot;
-    for (unsigned i = 0; boots && !taken && i < BOOTS_MAX && (boot = readdir(boots)) != NULL; i++) {
+    for (unsigned i = 0; boots && !consumed && i < BOOTS_MAX && (boot = readdir(boots)) != NULL; i++) {
         char *text = boot->d_name[0] != '.' ? make_path(s, "%s/%s/kallsyms", path, boot->d_name) : NULL;
-        taken = text && is_file(text) && is_of_this_boot(s, text);
-        if (taken)
+        consumed = text && is_file(text) && is_of_this_boot(s, text);
+        if (consumed)
             s->found->path = text;
         else
             pf_text_free(s->allocator, text);
@@ -531,7 +531,7 @@ static bool take_kcore_of(struct search *s, const char *cache)
     if (boots)
         closedir(boots);
     pf_text_free(s->allocator, path);
-    return taken;
+    return consumed;
 }
 
 /* Of the bundle and the archive always; of this machine only where its files may be asked. */
@@ -599,11 +599,11 @@ static bool may_be_opened(const struct search *s)
 
 /* ---- kernel modules ---- */
 
-void pf_kernel_module_name(char *text, size_t room, const char *name)
+void pf_kernel_module_name(char *text, size_t capacity, const char *name)
 {
     const char *start = name[0] == '/' ? base_name(name) : name;
     start += start[0] == '[';
-    snprintf(text, room, "%.*s", (int)pf_min(strcspn(start, ".]"), room - 1), start);
+    snprintf(text, capacity, "%.*s", (int)pf_min(strcspn(start, ".]"), capacity - 1), start);
     for (char *c = text; *c; c++)
         if (*c == '-')
             *c = '_';
@@ -641,21 +641,21 @@ static bool take_module_of_release(struct search *s)
 {
     static const char *const lists[] = {"dep", "order"};
     const char *release = s->options->release;
-    bool taken = false;
+    bool consumed = false;
     if (!release || strchr(release, '/') || release[0] == '.')
         return false;
     char *directory = make_path(s, "/lib/modules/%s/", release);
-    for (size_t i = 0; directory && i < PF_COUNT(lists) && !taken; i++) {
+    for (size_t i = 0; directory && i < PF_COUNT(lists) && !consumed; i++) {
         char *path = make_path(s, "%s%smodules.%s", s->symfs, directory, lists[i]);
         FILE *list = path && is_file(path) ? note_null(s, fopen(path, "re")) : NULL;
         if (list) {
-            taken = take_listed_module(s, list, directory);
+            consumed = take_listed_module(s, list, directory);
             fclose(list);
         }
         pf_text_free(s->allocator, path);
     }
     pf_text_free(s->allocator, directory);
-    return taken;
+    return consumed;
 }
 
 static void find_module(struct search *s)
@@ -700,7 +700,7 @@ static void find_file(struct search *s)
 /* What was found so far, beside the binary. */
 struct beside {
     char *candidate;
-    unsigned tells; /* the best of all so far */
+    unsigned contents; /* the best of all so far */
 };
 
 /* Takes the candidate when it tells more; `as_debug`: it is meant as a debug file, the first of them need not. */
@@ -709,15 +709,15 @@ static bool consider(struct search *s, struct beside *beside, bool as_debug)
     struct links links;
     open_links(s, &links, beside->candidate);
     close_links(s, &links);
-    if (links.tells > beside->tells || (as_debug && !s->found->debug_path)) {
+    if (links.contents > beside->contents || (as_debug && !s->found->debug_path)) {
         pf_text_free(s->allocator, s->found->debug_path);
         s->found->debug_path = beside->candidate;
-        beside->tells = (unsigned)pf_max(beside->tells, links.tells);
+        beside->contents = (unsigned)pf_max(beside->contents, links.contents);
     } else {
         pf_text_free(s->allocator, beside->candidate);
     }
     beside->candidate = NULL;
-    return beside->tells == TELLS_ALL;
+    return beside->contents == HAS_ALL;
 }
 
 /* Debug files; true: nothing better can be found. */
@@ -753,10 +753,10 @@ static void find_debug(struct search *s)
         open_links(s, &links, binary);
     if (!links.id.count)
         links.id = s->id;
-    struct beside beside = {.tells = links.tells};
-    if (links.tells != TELLS_ALL && !consider_debug(s, &beside, &links))
+    struct beside beside = {.contents = links.contents};
+    if (links.contents != HAS_ALL && !consider_debug(s, &beside, &links))
         consider_copies(s, &beside);
-    if (links.tells != TELLS_ALL && !*result && s->options->debuginfod && links.id.count)
+    if (links.contents != HAS_ALL && !*result && s->options->debuginfod && links.id.count)
         ask_debuginfod(s, &links.id, true);
     if (binary)
         find_alternate(s, binary, &links);
@@ -851,9 +851,9 @@ static bool begins_as_elf(const char *path)
 }
 
 /* The file that debug files share has a build id of its own. */
-static void tell_alternate(const struct search *s)
+static void report_alternate(const struct search *s)
 {
-    uint8_t bytes[BUILD_ID_MOST] = {0};
+    uint8_t bytes[BUILD_ID_MAX] = {0};
     struct build_id id;
     const int count = pf_elf_build_id(s->options->allocator, s->found->alternate_path, bytes);
     set_build_id(&id, bytes, count > 0 ? (size_t)count : 0);
@@ -863,7 +863,7 @@ static void tell_alternate(const struct search *s)
         s->options->used(s->options->used_context, &file);
 }
 
-static void tell_used(const struct search *s)
+static void report_used(const struct search *s)
 {
     const struct pf_found *found = s->found;
     struct perfile_used_file file = {.kind = "elf", .name = s->name, .path = found->path, .build_id = s->id.hex};
@@ -876,7 +876,7 @@ static void tell_used(const struct search *s)
     if (file.path)
         s->options->used(s->options->used_context, &file);
     if (found->alternate_path)
-        tell_alternate(s);
+        report_alternate(s);
 }
 
 /* One search of the kind that `look` is for. */
@@ -889,7 +889,7 @@ static int find(void (*look)(struct search *), struct search *s, const char *nam
     if (!s->no_memory)
         look(s);
     if (!s->no_memory && s->options->used && !is_no_file(s->name))
-        tell_used(s);
+        report_used(s);
     pf_text_free(s->allocator, s->cache);
     pf_text_free(s->allocator, s->name);
     if (!s->no_memory)
@@ -1014,11 +1014,11 @@ static const char *recorded_text(const struct pf_find_options *options, struct p
     const char *text;
     const int result = perfile_feature_text(reader, feature, NULL, &text, NULL);
     if (options->allocator)
-        (void)pf_memory_heed(options->allocator, result);
+        (void)pf_memory_check(options->allocator, result);
     return result == 0 ? text : NULL;
 }
 
-void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader)
+void pf_find_load(struct pf_find_options *options, struct perfile_reader *reader)
 {
     struct utsname here;
     const char *host = recorded_text(options, reader, PERFILE_FEATURE_HOSTNAME);

@@ -53,7 +53,7 @@ static inline const struct perfile_allocator *pf_find_allocator(const struct pf_
 }
 
 /* What the recording says of its machine: same_machine and release. The texts are the reader's. */
-void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader);
+void pf_find_load(struct pf_find_options *options, struct perfile_reader *reader);
 
 /*
  * This machine's own kernel and processes, and what names stand for here, may be asked. With a symfs they may not: the
@@ -95,7 +95,7 @@ int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **
 int pf_find_kernel_module(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                           size_t build_id_bytes, struct pf_found *found);
 /* "/lib/modules/5.1/kernel/net/nf-nat.ko.xz" is "nf_nat", and so is "[nf_nat]". */
-void pf_kernel_module_name(char *text, size_t room, const char *name);
+void pf_kernel_module_name(char *text, size_t capacity, const char *name);
 void pf_found_close(struct pf_found *found);
 /* The build id of an ELF file (.note.gnu.build-id); its length, 0 when there is none, negative on errors. */
 int pf_elf_build_id(const struct perfile_allocator *allocator, const char *path, uint8_t build_id[20]);

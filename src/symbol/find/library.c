@@ -119,14 +119,14 @@ void pf_library_close(void *library)
 #include "base/locale.h"
 
 /* More than any of the libraries needs, with those that it brings along. */
-enum { ROOM_BYTES = 64 << 20 };
+enum { CAPACITY_BYTES = 64 << 20 };
 
-static bool has_room(void)
+static bool fits(void)
 {
-    void *room = mmap(NULL, ROOM_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED)
+    void *capacity = mmap(NULL, CAPACITY_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (capacity == MAP_FAILED)
         return false;
-    munmap(room, ROOM_BYTES);
+    munmap(capacity, CAPACITY_BYTES);
     return true;
 }
 
@@ -138,7 +138,7 @@ static bool is_short_of_memory(const char *why)
 {
     if (!why || strstr(why, "Cannot allocate memory"))
         return true;
-    return !strstr(why, "No such file or directory") && !has_room();
+    return !strstr(why, "No such file or directory") && !fits();
 }
 
 void *pf_library_open(enum pf_library which, int flags)

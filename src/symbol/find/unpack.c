@@ -7,7 +7,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum { UNPACKED_BYTES_MAX = 256 << 20, XZ_MEMORY_MOST = 128 << 20, WINDOW_LOG_MAX = 27, STEP_BYTES = 65536 };
+enum { UNPACKED_BYTES_MAX = 256 << 20, XZ_MEMORY_MAX = 128 << 20, WINDOW_LOG_MAX = 27, STEP_BYTES = 65536 };
 
 static const uint8_t xz_start[] = {0xfd, '7', 'z', 'X', 'Z', 0};
 static const uint8_t zstd_start[] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -24,9 +24,10 @@ bool pf_is_packed(const uint8_t *data, size_t bytes)
 }
 
 /* Room for some more; false when there is too much already. */
-static bool make_room(const struct perfile_allocator *allocator, struct pf_unpacked *out)
+static bool reserve(const struct perfile_allocator *allocator, struct pf_unpacked *out)
 {
-    return out->bytes < UNPACKED_BYTES_MAX && pf_grow(allocator, &out->data, &out->room, out->bytes + STEP_BYTES, 1);
+    return out->bytes < UNPACKED_BYTES_MAX &&
+           pf_grow(allocator, &out->data, &out->capacity, out->bytes + STEP_BYTES, 1);
 }
 
 #ifdef PF_HAVE_LZMA
@@ -34,14 +35,14 @@ static bool unpack_xz(const struct perfile_allocator *allocator, const uint8_t *
                       struct pf_unpacked *out)
 {
     lzma_stream stream = LZMA_STREAM_INIT;
-    lzma_ret result = lzma_stream_decoder(&stream, XZ_MEMORY_MOST, 0);
+    lzma_ret result = lzma_stream_decoder(&stream, XZ_MEMORY_MAX, 0);
     stream.next_in = data;
     stream.avail_in = bytes;
-    while (result == LZMA_OK && make_room(allocator, out)) {
+    while (result == LZMA_OK && reserve(allocator, out)) {
         stream.next_out = out->data + out->bytes;
-        stream.avail_out = out->room - out->bytes;
+        stream.avail_out = out->capacity - out->bytes;
         result = lzma_code(&stream, LZMA_FINISH);
-        out->bytes = out->room - stream.avail_out;
+        out->bytes = out->capacity - stream.avail_out;
     }
     lzma_end(&stream);
     if (result == LZMA_MEM_ERROR)
@@ -67,8 +68,8 @@ static bool unpack_zstd(const struct perfile_allocator *allocator, const uint8_t
         pf_memory_note_short(allocator);
     if (!context || ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
         left = (size_t)-1;
-    while (!ZSTD_isError(left) && (left || in.pos < in.size) && make_room(allocator, out)) {
-        ZSTD_outBuffer to = {out->data, out->room, out->bytes};
+    while (!ZSTD_isError(left) && (left || in.pos < in.size) && reserve(allocator, out)) {
+        ZSTD_outBuffer to = {out->data, out->capacity, out->bytes};
         size_t before = in.pos;
         left = ZSTD_decompressStream(context, &to, &in);
         if (to.pos == out->bytes && in.pos == before)
@@ -96,6 +97,6 @@ bool pf_unpack(const struct perfile_allocator *allocator, const uint8_t *data, s
 
 void pf_unpacked_close(const struct perfile_allocator *allocator, struct pf_unpacked *out)
 {
-    pf_free(allocator, out->data, out->room);
+    pf_free(allocator, out->data, out->capacity);
     *out = (struct pf_unpacked){0};
 }

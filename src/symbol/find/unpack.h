@@ -8,7 +8,7 @@
 struct pf_unpacked {
     uint8_t *data; /* of `room` bytes */
     size_t bytes;
-    size_t room;
+    size_t capacity;
 };
 
 /* The bytes begin as xz or zstd do (whether or not this build can unpack them). */

@@ -49,10 +49,10 @@ struct pf_jit {
     struct pf_arena arena;
     struct dump *dumps;
     size_t dump_count;
-    size_t dump_room;
+    size_t dump_capacity;
     struct code *codes;
     size_t code_count;
-    size_t code_room;
+    size_t code_capacity;
     struct perfile_time_conv clock; /* of the TSC */
     bool has_clock;
     bool used; /* the dump of the last record */
@@ -85,8 +85,8 @@ void pf_jit_close(struct pf_jit *jit)
     if (!jit)
         return;
     pf_bundle_unload(&jit->find);
-    pf_free(jit->allocator, jit->dumps, jit->dump_room * sizeof(*jit->dumps));
-    pf_free(jit->allocator, jit->codes, jit->code_room * sizeof(*jit->codes));
+    pf_free(jit->allocator, jit->dumps, jit->dump_capacity * sizeof(*jit->dumps));
+    pf_free(jit->allocator, jit->codes, jit->code_capacity * sizeof(*jit->codes));
     pf_arena_close(&jit->arena);
     pf_free(jit->allocator, jit, sizeof(*jit));
 }
@@ -215,7 +215,7 @@ static int write_file(struct reading *r, const struct pf_jitdump_code *made, str
 static int64_t add_code(struct reading *r, const struct pf_jitdump_code *made, struct perfile_error *error)
 {
     struct pf_jit *jit = r->jit;
-    if (!pf_grow(jit->allocator, &jit->codes, &jit->code_room, jit->code_count + 1, sizeof(*jit->codes)))
+    if (!pf_grow(jit->allocator, &jit->codes, &jit->code_capacity, jit->code_count + 1, sizeof(*jit->codes)))
         return pf_fail_memory(error, "jitdump");
     struct code *code = &jit->codes[jit->code_count];
     *code = (struct code){.public = {.name = pf_arena_text(&jit->arena, made->name, strlen(made->name)),
@@ -318,7 +318,7 @@ static int choose_folder(struct reading *r, struct perfile_error *error)
     return result;
 }
 
-static void tell_losses(const struct reading *r, int result)
+static void report_losses(const struct reading *r, int result)
 {
     const char *name = r->jit->dumps[r->number].name;
     char text[96];
@@ -359,7 +359,7 @@ static int read_file(struct reading *r, struct perfile_error *error)
     if (code == 0)
         code = read_codes(r, error);
     jit->counts.dumps++;
-    tell_losses(r, code);
+    report_losses(r, code);
     pf_map_close(&r->by_index);
     close_reading(r);
     return code == PERFILE_ERROR_LIMIT ? 0 : code;
@@ -374,8 +374,8 @@ static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct
     if (seen || jit->dump_count >= DUMPS_MAX)
         return 0;
     char *path;
-    pf_find_learn(&jit->find, jit->reader);
-    if (!pf_grow(jit->allocator, &jit->dumps, &jit->dump_room, jit->dump_count + 1, sizeof(*jit->dumps)) ||
+    pf_find_load(&jit->find, jit->reader);
+    if (!pf_grow(jit->allocator, &jit->dumps, &jit->dump_capacity, jit->dump_count + 1, sizeof(*jit->dumps)) ||
         pf_find_jitdump(&jit->find, name, pid, &path) < 0)
         return pf_fail_memory(error, "jitdump");
     struct dump dump = {.name = pf_arena_text(&jit->arena, name, strlen(name)),
@@ -458,7 +458,7 @@ size_t pf_jit_read(struct pf_jit *jit, uint32_t number, uint64_t address, uint8_
     const struct code *code = &jit->codes[number - 1];
     const uint64_t skipped = address - code->public.address;
     if (skipped >= code->public.bytes ||
-        pf_memory_heed(jit->allocator, pf_jitdump_open(&file, jit->allocator, jit->dumps[code->dump].found, NULL)) < 0)
+        pf_memory_check(jit->allocator, pf_jitdump_open(&file, jit->allocator, jit->dumps[code->dump].found, NULL)) < 0)
         return 0;
     count = (size_t)pf_min(code->public.bytes - skipped, count);
     *machine = machine_of(&file);

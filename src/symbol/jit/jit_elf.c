@@ -149,8 +149,8 @@ static struct pf_jitdump_line *sort_lines(const struct pf_jit_elf *elf, struct p
 /* The number of a file in the table, which begins with 1; *is_new: it is not there yet. */
 static size_t number_of(const char *const *files, size_t count, const char *name, bool *is_new)
 {
-    const size_t least = count > FILES_LOOKED_AT ? count - FILES_LOOKED_AT : 0;
-    for (size_t i = count; i-- > least;)
+    const size_t min = count > FILES_LOOKED_AT ? count - FILES_LOOKED_AT : 0;
+    for (size_t i = count; i-- > min;)
         if (files[i] == name || strcmp(files[i], name) == 0) {
             *is_new = false;
             return i + 1;
@@ -293,11 +293,11 @@ struct section {
     size_t at, bytes;
 };
 
-enum { SECTIONS_MOST = 12 };
+enum { SECTIONS_MAX = 12 };
 
 struct sections {
     struct making making;
-    struct section list[SECTIONS_MOST];
+    struct section list[SECTIONS_MAX];
     size_t count;
 };
 
@@ -413,7 +413,7 @@ static bool put_sections(struct sections *s)
 static size_t put_section_headers(struct sections *s)
 {
     struct making *m = &s->making;
-    size_t names[SECTIONS_MOST] = {0};
+    size_t names[SECTIONS_MAX] = {0};
     begin_section(s, &(struct section){".shstrtab", SHT_STRTAB, 0, 1, 0, 0, 0});
     put8(m, 0);
     for (size_t i = 1; i < s->count; i++) {

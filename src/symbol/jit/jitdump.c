@@ -115,7 +115,7 @@ static bool next_prefix(struct pf_jitdump *dump, struct prefix *prefix)
 }
 
 /* It does not go past the end of all addresses. */
-static bool is_place(const struct pf_jitdump_code *code)
+static bool is_position(const struct pf_jitdump_code *code)
 {
     return code->bytes <= UINT64_MAX - code->address;
 }
@@ -132,15 +132,15 @@ static bool read_load(struct pf_jitdump *dump, const struct prefix *prefix, stru
     code->address = pf_cursor_u64(&c);
     code->bytes = pf_cursor_u64(&c);
     code->index = pf_cursor_u64(&c);
-    if (c.failed || code->bytes > prefix->bytes - LOAD_BYTES || !is_place(code))
+    if (c.failed || code->bytes > prefix->bytes - LOAD_BYTES || !is_position(code))
         return false;
     code->code_offset = prefix->body + prefix->bytes - code->bytes;
-    size_t room = (size_t)pf_min(pf_cursor_left(&c), prefix->bytes - LOAD_BYTES - code->bytes);
-    if (!room)
+    size_t capacity = (size_t)pf_min(pf_cursor_left(&c), prefix->bytes - LOAD_BYTES - code->bytes);
+    if (!capacity)
         return false;
     char *name = (char *)dump->buffer + (c.at - dump->buffer);
-    if (pf_text_length((const uint8_t *)name, room) == room)
-        name[room - 1] = 0; /* too long: its end is left out */
+    if (pf_text_length((const uint8_t *)name, capacity) == capacity)
+        name[capacity - 1] = 0; /* too long: its end is left out */
     code->name = name;
     return true;
 }
@@ -153,7 +153,7 @@ static bool read_move(struct pf_jitdump *dump, const struct prefix *prefix, stru
     code->address = pf_cursor_u64(&c);
     code->bytes = pf_cursor_u64(&c);
     code->index = pf_cursor_u64(&c);
-    return !c.failed && is_place(code);
+    return !c.failed && is_position(code);
 }
 
 static void read_debug_info(struct pf_jitdump *dump, const struct prefix *prefix)
@@ -234,15 +234,15 @@ size_t pf_jitdump_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *c
                         struct pf_jitdump_line **lines)
 {
     enum { ROW_BYTES = 17 };
-    const size_t room = code->lines_bytes <= LINES_BYTES_MAX ? (size_t)code->lines_bytes : 0;
-    uint8_t *bytes = room ? pf_resize(arena->allocator, NULL, 0, room) : NULL;
-    size_t got = bytes ? pf_read_from(dump->fd, code->lines_offset, bytes, room) : 0;
-    size_t most = (size_t)pf_min(code->lines_count, got / ROW_BYTES), count = 0;
+    const size_t capacity = code->lines_bytes <= LINES_BYTES_MAX ? (size_t)code->lines_bytes : 0;
+    uint8_t *bytes = capacity ? pf_resize(arena->allocator, NULL, 0, capacity) : NULL;
+    size_t got = bytes ? pf_read_from(dump->fd, code->lines_offset, bytes, capacity) : 0;
+    size_t max = (size_t)pf_min(code->lines_count, got / ROW_BYTES), count = 0;
     struct pf_jitdump_line row = {0};
-    *lines = most ? pf_arena_new(arena, most * sizeof(**lines)) : NULL;
+    *lines = max ? pf_arena_new(arena, max * sizeof(**lines)) : NULL;
     struct pf_cursor c = pf_cursor_make(bytes, got, code->lines_offset, dump->swap);
-    while (*lines && count < most && next_line(&c, &row, arena))
+    while (*lines && count < max && next_line(&c, &row, arena))
         (*lines)[count++] = row;
-    pf_free(arena->allocator, bytes, room);
+    pf_free(arena->allocator, bytes, capacity);
     return count;
 }

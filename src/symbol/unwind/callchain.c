@@ -10,18 +10,18 @@ bool pf_callchain_has_branches(const struct perfile_attr *attr)
 }
 
 size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile_u64s *chain, uint64_t *addresses,
-                             size_t room)
+                             size_t capacity)
 {
     const struct perfile_branch_stack *stack = &sample->branch_stack;
     uint64_t kernel = 0;
     size_t count = 0;
     while (kernel < chain->count && perfile_u64_at(chain, kernel) != PERFILE_CONTEXT_USER)
         kernel++;
-    if (kernel == chain->count || !stack->count || !room)
+    if (kernel == chain->count || !stack->count || !capacity)
         return 0;
     chain->count = kernel;
     addresses[count++] = sample->ip;
-    for (uint64_t i = 0; i < stack->count && count < room; i++) {
+    for (uint64_t i = 0; i < stack->count && count < capacity; i++) {
         struct perfile_branch branch;
         perfile_branch_at(stack, i, &branch, sizeof(branch));
         addresses[count++] = branch.from;

@@ -65,7 +65,7 @@ bool pf_callchain_has_branches(const struct perfile_attr *attr);
  * sample's callchain, says of the user part itself is taken off. 0: it has no user part, and stays as it is.
  */
 size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile_u64s *chain, uint64_t *addresses,
-                             size_t room);
+                             size_t capacity);
 
 /* ---- callchains whose user part comes later (CALLCHAIN_DEFERRED) ---- */
 

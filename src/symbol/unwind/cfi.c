@@ -13,9 +13,9 @@
 #include "symbol/table_elf.h"
 
 enum {
-    POOL_LEAST = 1 << 20,
-    RECENT_BITS_LEAST = 8,
-    RECENT_BITS_MOST = 14,
+    POOL_MIN = 1 << 20,
+    RECENT_BITS_MIN = 8,
+    RECENT_BITS_MAX = 14,
 };
 
 /* ---- rows and the pool ------------------------------------------------------------------------------------------ */
@@ -34,24 +34,24 @@ static uint64_t hash_of(const uint8_t *data, size_t bytes)
 
 static uint32_t append(struct pf_cfi *cfi, uint64_t hash, const void *data, size_t bytes)
 {
-    size_t place = cfi->pool_used, end = (place + bytes + 7) & ~(size_t)7;
+    size_t location = cfi->pool_used, end = (location + bytes + 7) & ~(size_t)7;
     if (end > cfi->pool_limit)
         return 0;
-    if (!pf_grow(cfi->allocator, &cfi->pool, &cfi->pool_room, end, 1) || !pf_map_put(&cfi->known, hash, place)) {
+    if (!pf_grow(cfi->allocator, &cfi->pool, &cfi->pool_capacity, end, 1) || !pf_map_put(&cfi->known, hash, location)) {
         cfi->short_of_memory = true;
         return 0;
     }
-    memcpy(cfi->pool + place, data, bytes);
+    memcpy(cfi->pool + location, data, bytes);
     cfi->pool_used = end;
-    return (uint32_t)place;
+    return (uint32_t)location;
 }
 
 uint32_t pf_cfi_keep(struct pf_cfi *cfi, const void *data, size_t bytes)
 {
-    uint64_t hash = hash_of(data, bytes), place;
-    if (pf_map_get(&cfi->known, hash, &place) && bytes <= cfi->pool_used - place &&
-        memcmp(cfi->pool + place, data, bytes) == 0)
-        return (uint32_t)place;
+    uint64_t hash = hash_of(data, bytes), location;
+    if (pf_map_get(&cfi->known, hash, &location) && bytes <= cfi->pool_used - location &&
+        memcmp(cfi->pool + location, data, bytes) == 0)
+        return (uint32_t)location;
     return append(cfi, hash, data, bytes);
 }
 
@@ -64,7 +64,7 @@ void pf_cfi_add_row(struct pf_cfi *cfi, struct pf_cfi_rows *rows, uint32_t start
     }
     if (last ? last->rule == rule : rule == 0)
         return;
-    if (!pf_grow(cfi->allocator, &rows->rows, &rows->room, rows->count + 1, sizeof(*rows->rows)))
+    if (!pf_grow(cfi->allocator, &rows->rows, &rows->capacity, rows->count + 1, sizeof(*rows->rows)))
         cfi->short_of_memory = true;
     else
         rows->rows[rows->count++] = (struct pf_cfi_row){start, rule};
@@ -72,7 +72,7 @@ void pf_cfi_add_row(struct pf_cfi *cfi, struct pf_cfi_rows *rows, uint32_t start
 
 static void close_rows(struct pf_cfi *cfi, struct pf_cfi_rows *rows)
 {
-    pf_free(cfi->allocator, rows->rows, rows->room * sizeof(*rows->rows));
+    pf_free(cfi->allocator, rows->rows, rows->capacity * sizeof(*rows->rows));
     *rows = (struct pf_cfi_rows){0};
 }
 
@@ -95,8 +95,8 @@ static void make_recent(struct pf_cfi *cfi)
     size_t functions = cfi->exidx.count;
     for (unsigned i = 0; i < cfi->part_count; i++)
         functions += pf_cfi_part_count(cfi->parts[i]);
-    cfi->recent_bits = RECENT_BITS_LEAST;
-    while (cfi->recent_bits < RECENT_BITS_MOST && functions >> cfi->recent_bits)
+    cfi->recent_bits = RECENT_BITS_MIN;
+    while (cfi->recent_bits < RECENT_BITS_MAX && functions >> cfi->recent_bits)
         cfi->recent_bits++;
     cfi->recent = pf_new(cfi->allocator, recent_bytes(cfi));
 }
@@ -383,7 +383,7 @@ int pf_cfi_open(const char *path, const char *debug_path, const struct perfile_a
         return pf_fail_memory(error, "call frame information");
     made->allocator = allocator;
     made->pool_used = 8; /* so that 0 is no place */
-    made->pool_limit = POOL_LEAST;
+    made->pool_limit = POOL_MIN;
     pf_map_open(&made->known, allocator);
     int result = fill(made, path, debug_path, error);
     if (result < 0) {
@@ -406,6 +406,6 @@ void pf_cfi_close(struct pf_cfi *cfi)
     close_rows(cfi, &cfi->exidx);
     if (cfi->recent)
         pf_free(cfi->allocator, cfi->recent, recent_bytes(cfi));
-    pf_free(cfi->allocator, cfi->pool, cfi->pool_room);
+    pf_free(cfi->allocator, cfi->pool, cfi->pool_capacity);
     pf_free(cfi->allocator, cfi, sizeof(*cfi));
 }

@@ -5,11 +5,11 @@
  */
 #include "symbol/unwind/cfi_rules.h"
 
-enum { CANTUNWIND = 1, SP = 13, LR = 14, PC = 15, REGISTERS = 16, MOST_BYTES = 4 * 256 };
+enum { CANTUNWIND = 1, SP = 13, LR = 14, PC = 15, REGISTERS = 16, MAX_BYTES = 4 * 256 };
 
 /* The instructions of one entry while they run. */
 struct teardown {
-    uint8_t bytes[MOST_BYTES];
+    uint8_t bytes[MAX_BYTES];
     size_t count, at;
     uint8_t base;    /* offsets are relative to this register's value */
     int64_t offset;  /* of the virtual stack pointer */
@@ -141,7 +141,7 @@ static uint32_t outermost(struct pf_cfi *cfi)
 static void add_bytes(struct teardown *t, uint32_t word, unsigned count)
 {
     for (unsigned i = count; i-- > 0;) {
-        if (t->count < MOST_BYTES)
+        if (t->count < MAX_BYTES)
             t->bytes[t->count++] = (uint8_t)(word >> 8 * i);
     }
 }
@@ -171,19 +171,19 @@ static void read_extab(struct teardown *t, const struct pf_cfi_section *extab, u
     t->failed |= c.failed;
 }
 
-static uint32_t prel31(uint32_t word, uint64_t place)
+static uint32_t prel31(uint32_t word, uint64_t location)
 {
-    return (uint32_t)place + ((word & 0x7fffffff) | (word & 0x40000000) << 1);
+    return (uint32_t)location + ((word & 0x7fffffff) | (word & 0x40000000) << 1);
 }
 
-static uint32_t rule_of(struct pf_cfi *cfi, uint32_t word, uint64_t place, const struct pf_cfi_section *extab)
+static uint32_t rule_of(struct pf_cfi *cfi, uint32_t word, uint64_t location, const struct pf_cfi_section *extab)
 {
     struct teardown t;
     if (word == CANTUNWIND)
         return outermost(cfi);
     t = (struct teardown){.count = 0};
     if (!(word >> 31))
-        read_extab(&t, extab, prel31(word, place), cfi->swap);
+        read_extab(&t, extab, prel31(word, location), cfi->swap);
     else if ((word >> 24 & 0x7f) == 0)
         add_bytes(&t, word, 3);
     else
@@ -197,12 +197,12 @@ void pf_cfi_compile_exidx(struct pf_cfi *cfi, const struct pf_cfi_section *exidx
 {
     uint32_t last = 0;
     for (size_t at = 0; exidx->bytes - at >= 8 && !cfi->short_of_memory; at += 8) {
-        uint64_t place = exidx->address + at;
-        uint32_t start = prel31(pf_load32(exidx->data + at, cfi->swap), place);
+        uint64_t location = exidx->address + at;
+        uint32_t start = prel31(pf_load32(exidx->data + at, cfi->swap), location);
         uint32_t word = pf_load32(exidx->data + at + 4, cfi->swap);
         if (start < cfi->base || start >= cfi->end || start - (uint32_t)cfi->base < last)
             continue;
         last = start - (uint32_t)cfi->base;
-        pf_cfi_add_row(cfi, rows, last, rule_of(cfi, word, place + 4, extab));
+        pf_cfi_add_row(cfi, rows, last, rule_of(cfi, word, location + 4, extab));
     }
 }

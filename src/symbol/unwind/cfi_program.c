@@ -30,7 +30,7 @@ struct state {
 
 struct cie {
     uint64_t offset;
-    bool sound;
+    bool valid;
     bool augmented; /* 'z': FDEs have augmentation data */
     bool is_signal;
     bool is_plain; /* 8-byte addresses that are written as 4-byte distances, and augmentation data */
@@ -64,7 +64,7 @@ struct pf_cfi_part {
     struct pf_cfi_section section;
     struct function *functions;
     uint32_t *starts; /* of the functions: what is searched is small */
-    size_t count, room;
+    size_t count, capacity;
     struct pf_cfi_rows rows; /* of functions that were asked for */
     struct pf_cfi_rows made; /* of the one that is run */
     struct cie cies[CIES_KEPT];
@@ -127,11 +127,11 @@ static uint64_t read_format(struct pf_cursor *c, uint8_t format, unsigned addres
     }
 }
 
-static uint64_t base_of(const struct pf_cfi_part *k, uint8_t encoding, uint64_t place)
+static uint64_t base_of(const struct pf_cfi_part *k, uint8_t encoding, uint64_t location)
 {
     switch (encoding & PE_BASE) {
     case PE_PCREL:
-        return k->section.address + place;
+        return k->section.address + location;
     case PE_TEXTREL:
         return k->section.text;
     case PE_DATAREL:
@@ -151,10 +151,10 @@ static uint64_t read_encoded(const struct pf_cfi_part *k, struct pf_cursor *c, u
         pf_cursor_take(c, -address & (address_bytes - 1));
         encoding = 0;
     }
-    uint64_t place = pf_cursor_offset(c);
+    uint64_t location = pf_cursor_offset(c);
     uint64_t value = read_format(c, encoding & PE_FORMAT, address_bytes);
     if (value) /* null stays null */
-        value += base_of(k, encoding, place);
+        value += base_of(k, encoding, location);
     return address_bytes == 4 ? (uint32_t)value : value;
 }
 
@@ -274,10 +274,10 @@ static int32_t expression(struct program *p)
     }
     made.bytes = (uint32_t)bytes;
     memcpy(made.data, data, (size_t)bytes);
-    uint32_t place = pf_cfi_keep(p->part->cfi, &made, sizeof(made.bytes) + (size_t)bytes);
-    if (!place)
+    uint32_t location = pf_cfi_keep(p->part->cfi, &made, sizeof(made.bytes) + (size_t)bytes);
+    if (!location)
         fail(p);
-    return (int32_t)place;
+    return (int32_t)location;
 }
 
 static void restore(struct program *p, uint64_t number)
@@ -592,7 +592,7 @@ static void run_cie(struct pf_cfi_part *k, struct cie *cie, struct pf_cursor *c)
 {
     struct program p = {.part = k, .cie = cie, .c = *c};
     run(&p);
-    cie->sound = !p.failed;
+    cie->valid = !p.failed;
     cie->initial = p.state;
 }
 
@@ -625,9 +625,9 @@ static const struct cie *cie_at(struct pf_cfi_part *k, uint64_t offset)
         *cie = (struct cie){.offset = offset};
         read_cie(k, cie);
         cie->is_plain =
-            cie->sound && cie->augmented && cie->pointer_encoding == (PE_PCREL | PE_SDATA4) && cie->address_bytes == 8;
+            cie->valid && cie->augmented && cie->pointer_encoding == (PE_PCREL | PE_SDATA4) && cie->address_bytes == 8;
     }
-    return cie->sound ? cie : NULL;
+    return cie->valid ? cie : NULL;
 }
 
 /* ---- FDEs ------------------------------------------------------------------------------------------------------- */
@@ -668,13 +668,13 @@ static bool next_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fde *fde
     fde->cie = NULL;
     if (!next_entry(c, &entry, &is_64))
         return false;
-    const uint64_t place = pf_cursor_offset(&entry);
+    const uint64_t location = pf_cursor_offset(&entry);
     if (!pf_cursor_left(&entry))
         return true;
     const uint64_t id = read_offset(&entry, is_64 && !is_eh);
     if (entry.failed || id == (is_eh ? 0 : is_64 ? UINT64_MAX : UINT32_MAX))
         return true; /* CIEs are read when they are asked for */
-    if ((is_eh && id > place) || !read_fde_head(k, is_eh ? place - id : id, &entry, fde))
+    if ((is_eh && id > location) || !read_fde_head(k, is_eh ? location - id : id, &entry, fde))
         fde->cie = NULL;
     return true;
 }
@@ -690,15 +690,15 @@ static bool next_plain_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fd
     if (!k->section.is_eh || pf_cursor_left(c) < HEAD_BYTES)
         return false;
     const uint32_t bytes = pf_load32(at, c->swap), id = pf_load32(at + 4, c->swap);
-    const uint64_t place = pf_cursor_offset(c) + 4;
-    if (bytes < HEAD_BYTES - 4 || bytes > LONGEST || bytes > pf_cursor_left(c) - 4 || !id || id > place ||
+    const uint64_t location = pf_cursor_offset(c) + 4;
+    if (bytes < HEAD_BYTES - 4 || bytes > LONGEST || bytes > pf_cursor_left(c) - 4 || !id || id > location ||
         at[16] > 0x7f || at[16] > bytes - (HEAD_BYTES - 4))
         return false;
-    const struct cie *cie = &k->cies[cie_index(place - id)];
+    const struct cie *cie = &k->cies[cie_index(location - id)];
     const uint64_t distance = (uint64_t)(int32_t)pf_load32(at + 8, c->swap);
-    if (cie->offset != place - id || !cie->is_plain || !distance)
+    if (cie->offset != location - id || !cie->is_plain || !distance)
         return false;
-    const uint64_t start = k->section.address + place + 4 + distance;
+    const uint64_t start = k->section.address + location + 4 + distance;
     fde->cie = set_range(k->cfi, start, (uint64_t)(int32_t)pf_load32(at + 12, c->swap), fde) ? cie : NULL;
     pf_cursor_take(c, 4 + (uint64_t)bytes);
     return true;
@@ -706,7 +706,7 @@ static bool next_plain_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fd
 
 static bool add_function(struct pf_cfi_part *k, const struct fde *fde, uint64_t entry)
 {
-    if (!pf_grow(k->cfi->allocator, &k->functions, &k->room, k->count + 1, sizeof(*k->functions)))
+    if (!pf_grow(k->cfi->allocator, &k->functions, &k->capacity, k->count + 1, sizeof(*k->functions)))
         return false;
     k->functions[k->count++] = (struct function){.start = fde->start, .end = fde->end, .entry = entry, .rows = NOT_RUN};
     return true;
@@ -721,7 +721,7 @@ static uint64_t start_of(const void *function)
 static bool sort_functions(struct pf_cfi_part *k)
 {
     struct function *functions = k->functions;
-    const size_t bytes = k->room * sizeof(*functions);
+    const size_t bytes = k->capacity * sizeof(*functions);
     struct function *other = pf_resize(k->cfi->allocator, NULL, 0, bytes);
     if (!other)
         return false;
@@ -757,11 +757,11 @@ static bool find_functions(struct pf_cfi_part *k)
     if (!pf_is_sorted(k->functions, k->count, sizeof(*k->functions), start_of) && !sort_functions(k))
         return false;
     cut_overlaps(k);
-    struct function *fitting = pf_resize(k->cfi->allocator, k->functions, k->room * sizeof(*fitting),
+    struct function *fitting = pf_resize(k->cfi->allocator, k->functions, k->capacity * sizeof(*fitting),
                                          pf_max_size(k->count, 1) * sizeof(*fitting));
     if (fitting) {
         k->functions = fitting;
-        k->room = pf_max_size(k->count, 1);
+        k->capacity = pf_max_size(k->count, 1);
     }
     k->starts = pf_resize(k->cfi->allocator, NULL, 0, (k->count + 1) * sizeof(*k->starts));
     for (size_t i = 0; k->starts && i < k->count; i++)
@@ -789,11 +789,11 @@ void pf_cfi_part_close(struct pf_cfi_part *part)
     if (!part)
         return;
     const struct perfile_allocator *allocator = part->cfi->allocator;
-    pf_free(allocator, part->functions, part->room * sizeof(*part->functions));
+    pf_free(allocator, part->functions, part->capacity * sizeof(*part->functions));
     if (part->starts)
         pf_free(allocator, part->starts, (part->count + 1) * sizeof(*part->starts));
-    pf_free(allocator, part->rows.rows, part->rows.room * sizeof(*part->rows.rows));
-    pf_free(allocator, part->made.rows, part->made.room * sizeof(*part->made.rows));
+    pf_free(allocator, part->rows.rows, part->rows.capacity * sizeof(*part->rows.rows));
+    pf_free(allocator, part->made.rows, part->made.capacity * sizeof(*part->made.rows));
     pf_free(allocator, part, sizeof(*part));
 }
 
@@ -830,8 +830,8 @@ static void make_rows(struct pf_cfi_part *k, struct function *function)
         run_fde(k, &fde, function);
     function->row = (uint32_t)k->rows.count;
     function->rows = 0;
-    if (k->made.count > UINT32_MAX - k->rows.count ||
-        !pf_grow(k->cfi->allocator, &k->rows.rows, &k->rows.room, k->rows.count + k->made.count, sizeof(*k->rows.rows)))
+    if (k->made.count > UINT32_MAX - k->rows.count || !pf_grow(k->cfi->allocator, &k->rows.rows, &k->rows.capacity,
+                                                               k->rows.count + k->made.count, sizeof(*k->rows.rows)))
         return;
     function->rows = (uint32_t)k->made.count;
     for (size_t i = 0; i < k->made.count; i++)

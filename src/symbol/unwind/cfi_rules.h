@@ -51,7 +51,7 @@ struct pf_cfi_row {
 
 struct pf_cfi_rows {
     struct pf_cfi_row *rows;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 enum {
@@ -76,7 +76,7 @@ struct pf_cfi {
     struct pf_cfi_row *recent; /* by a hash of the address: what was found for it, start + 1; NULL before the first */
     unsigned recent_bits;
     uint8_t *pool;
-    size_t pool_used, pool_room, pool_limit;
+    size_t pool_used, pool_capacity, pool_limit;
     struct pf_map known; /* hash -> offset in the pool */
     bool short_of_memory;
 };

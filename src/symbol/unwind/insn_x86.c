@@ -60,7 +60,7 @@ enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A, MAP_XOP8 = 8, MAP_XOP9, MAP_XOPA
 /* A cursor that remembers when it ran over the end. */
 struct decoder {
     const uint8_t *code;
-    unsigned room;
+    unsigned capacity;
     unsigned at;
     bool is_64;
     bool short_operand; /* prefix 66 */
@@ -76,24 +76,24 @@ struct decoder {
 
 static uint8_t peek(const struct decoder *d, unsigned ahead)
 {
-    return d->at + ahead < d->room ? d->code[d->at + ahead] : 0;
+    return d->at + ahead < d->capacity ? d->code[d->at + ahead] : 0;
 }
 
 static uint8_t take(struct decoder *d)
 {
-    d->bad |= d->at >= d->room;
+    d->bad |= d->at >= d->capacity;
     return d->bad ? 0 : d->code[d->at++];
 }
 
 static void skip(struct decoder *d, unsigned bytes)
 {
-    d->bad |= d->room - d->at < bytes;
+    d->bad |= d->capacity - d->at < bytes;
     d->at += d->bad ? 0 : bytes;
 }
 
 static void take_prefixes(struct decoder *d)
 {
-    while (!d->bad && d->at < d->room && one_byte[peek(d, 0)] == 'P') {
+    while (!d->bad && d->at < d->capacity && one_byte[peek(d, 0)] == 'P') {
         const uint8_t prefix = take(d);
         d->short_operand |= prefix == 0x66;
         d->other_address |= prefix == 0x67;
@@ -222,7 +222,8 @@ static bool leaves(const struct decoder *d)
 
 bool pf_insn_decode_x86(bool is_64, const uint8_t *code, size_t bytes, struct pf_insn *insn)
 {
-    struct decoder d = {.code = code, .room = bytes < X86_BYTES_MAX ? (unsigned)bytes : X86_BYTES_MAX, .is_64 = is_64};
+    struct decoder d = {
+        .code = code, .capacity = bytes < X86_BYTES_MAX ? (unsigned)bytes : X86_BYTES_MAX, .is_64 = is_64};
     take_prefixes(&d);
     take_opcode(&d);
     take_rest(&d, what_follows(&d));

@@ -304,11 +304,11 @@ static void evaluate_one(struct evaluation *e)
 }
 
 /* The expression at a place in the pool; `first`, if any, is on its stack at the start. */
-static bool evaluate(struct unwinding *u, const struct pf_cfi *cfi, int32_t place, const uint64_t *first,
+static bool evaluate(struct unwinding *u, const struct pf_cfi *cfi, int32_t location, const uint64_t *first,
                      uint64_t *value)
 {
     struct evaluation e;
-    const uint8_t *kept = cfi->pool + place;
+    const uint8_t *kept = cfi->pool + location;
     e.u = u;
     e.c = pf_cursor_make(kept + 4, pf_load32(kept, false), 0, cfi->swap);
     e.depth = 0;
@@ -431,7 +431,7 @@ enum pf_return_at pf_unwind_return_at(struct pf_cfi *cfi, uint64_t elf_address)
 static bool is_signal_frame(struct unwinding *u, pf_unwind_locate *locate, void *context)
 {
     const struct pf_unwind_arch *arch = u->arch;
-    struct pf_unwind_place place;
+    struct pf_unwind_location location;
     uint64_t flags, link, pc;
     if (!arch->signal_registers || u->exact || !known(u, arch->sp))
         return false;
@@ -440,7 +440,7 @@ static bool is_signal_frame(struct unwinding *u, pf_unwind_locate *locate, void 
     while (arch->perf_slots[at] != arch->pc)
         at++;
     return read_word(u, frame + 128, &flags) && flags == 0 && read_word(u, frame + 136, &link) && link == 0 &&
-           read_word(u, registers + 8 * at, &pc) && pc != 0 && locate(context, pc, &place) && place.executable;
+           read_word(u, registers + 8 * at, &pc) && pc != 0 && locate(context, pc, &location) && location.executable;
 }
 
 static enum step step_by_signal_frame(struct unwinding *u)
@@ -460,12 +460,12 @@ static enum step step_by_signal_frame(struct unwinding *u)
 /* A leaf function of which nothing is known: its return address is still in the register. */
 static bool step_by_link(struct unwinding *u, pf_unwind_locate *locate, void *context)
 {
-    struct pf_unwind_place place;
+    struct pf_unwind_location location;
     const struct pf_unwind_arch *arch = u->arch;
     if (!u->exact || arch->ra == arch->pc || !known(u, arch->ra))
         return false;
     uint64_t address = u->values[arch->ra] & arch->address_mask;
-    if (address == 0 || !locate(context, address - 1, &place) || !place.executable)
+    if (address == 0 || !locate(context, address - 1, &location) || !location.executable)
         return false;
     set(u, arch->pc, address);
     u->exact = false;
@@ -502,12 +502,12 @@ struct way {
     bool is_signal;                 /* a trampoline */
 };
 
-static struct way way_from(struct unwinding *u, const struct pf_unwind_place *place, pf_unwind_locate *locate,
+static struct way way_from(struct unwinding *u, const struct pf_unwind_location *location, pf_unwind_locate *locate,
                            void *context)
 {
-    struct way way = {.cfi = place->cfi};
+    struct way way = {.cfi = location->cfi};
     if (way.cfi && way.cfi->arch == u->arch)
-        way.rule = pf_cfi_find(way.cfi, place->elf_address);
+        way.rule = pf_cfi_find(way.cfi, location->elf_address);
     if (way.rule && way.rule->signal && !entry_of(way.rule, way.rule->ra))
         way.rule = NULL; /* riscv64's is marked as one, and that is all */
     way.is_signal = way.rule ? way.rule->signal : is_signal_frame(u, locate, context);
@@ -554,12 +554,13 @@ static int prepare(struct unwinding *u, const struct perfile_sample *sample, con
 }
 
 /* Where the frame is: at its instruction, or at the call before its return address. */
-static bool locate_frame(struct unwinding *u, pf_unwind_locate *locate, void *context, struct pf_unwind_place *place)
+static bool locate_frame(struct unwinding *u, pf_unwind_locate *locate, void *context,
+                         struct pf_unwind_location *location)
 {
     uint64_t pc = u->values[u->arch->pc] & u->arch->address_mask;
     set(u, u->arch->pc, pc);
-    *place = (struct pf_unwind_place){NULL};
-    return locate(context, pc - !u->exact, place) && place->executable;
+    *location = (struct pf_unwind_location){NULL};
+    return locate(context, pc - !u->exact, location) && location->executable;
 }
 
 /*
@@ -582,21 +583,21 @@ int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_u
                      struct pf_unwound *unwound)
 {
     struct unwinding u = {.known = 0};
-    struct pf_unwind_place place;
+    struct pf_unwind_location location;
     unwound->count = 0;
     unwound->guessed = false;
     int result = prepare(&u, sample, arch);
     while (result == 0) {
-        bool found = locate_frame(&u, locate, context, &place);
+        bool found = locate_frame(&u, locate, context, &location);
         if (u.values[u.arch->pc] == 0)
             return PF_UNWIND_DONE;
         if (!found && unwound->count)
             return PF_UNWIND_NO_RULE;
-        if (unwound->count == unwound->room)
+        if (unwound->count == unwound->capacity)
             return PF_UNWIND_LIMIT;
         struct way way = {NULL};
         if (found)
-            way = way_from(&u, &place, locate, context);
+            way = way_from(&u, &location, locate, context);
         unwound->addresses[unwound->count] = address_of(&u, &way, unwound->count == 0);
         unwound->count++;
         enum step reached = found ? step(&u, &way, locate, context) : STEP_LOST;

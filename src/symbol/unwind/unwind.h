@@ -17,12 +17,12 @@ int pf_cfi_open(const char *path, const char *debug_path, const struct perfile_a
 void pf_cfi_close(struct pf_cfi *cfi);
 
 /* What the unwinder asks for: the module at an address at the sample's time. */
-struct pf_unwind_place {
+struct pf_unwind_location {
     struct pf_cfi *cfi;   /* NULL: no binary; frame pointers are tried */
     uint64_t elf_address; /* the address in the file's own virtual addresses */
     bool executable;      /* there is a mapping at all */
 };
-typedef bool pf_unwind_locate(void *context, uint64_t address, struct pf_unwind_place *place);
+typedef bool pf_unwind_locate(void *context, uint64_t address, struct pf_unwind_location *location);
 
 enum pf_unwind_end {
     PF_UNWIND_DONE,      /* came to the outermost frame */
@@ -34,7 +34,7 @@ enum pf_unwind_end {
 /* What a stack was unwound to. */
 struct pf_unwound {
     uint64_t *addresses; /* the caller's, for `room` of them */
-    size_t room;
+    size_t capacity;
     size_t count;
     bool guessed; /* a caller was found without call frame information, by a frame pointer or the link register */
 };

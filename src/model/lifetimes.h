@@ -7,8 +7,8 @@
  * What the records say is taken in the order of time. Then all is the same whether one began at the start of the recording,
  * or with what was written here of a moment in it.
  */
-#ifndef PF_MODEL_LIVES_H
-#define PF_MODEL_LIVES_H
+#ifndef PF_MODEL_LIFETIMES_H
+#define PF_MODEL_LIFETIMES_H
 
 #include "base/map.h"
 #include "base/text.h"
@@ -65,40 +65,40 @@ struct pf_life {
 
 /* Threads, or processes. */
 struct pf_life_set {
-    struct pf_map places; /* id to the place plus 1; 0: it has none any more */
+    struct pf_map positions; /* id to the place plus 1; 0: it has none any more */
     struct pf_life *items;
-    size_t count, room; /* places */
-    size_t used;        /* of them */
+    size_t count, capacity; /* places */
+    size_t used;            /* of them */
     uint32_t *free;
-    size_t free_count, free_room;
+    size_t free_count, free_capacity;
     struct pf_life_end { /* those that ended, as they did */
         uint64_t time;
         uint32_t id;
     } * ends;
-    size_t first_end, end_count, end_room;
+    size_t first_end, end_count, end_capacity;
 };
 
-struct pf_lives {
+struct pf_lifetimes {
     const struct perfile_allocator *allocator;
     struct pf_life_set threads, processes;
     bool keeps_ended; /* who is over matters all the same */
     bool failed;      /* out of memory */
 };
 
-void pf_lives_open(struct pf_lives *lives, const struct perfile_allocator *allocator);
-void pf_lives_close(struct pf_lives *lives);
+void pf_lifetimes_open(struct pf_lifetimes *lifetimes, const struct perfile_allocator *allocator);
+void pf_lifetimes_close(struct pf_lifetimes *lifetimes);
 /* Takes over what the record says; their times rise. Look at `failed` now and then. */
-void pf_lives_follow(struct pf_lives *lives, const struct pf_life_note *note);
+void pf_lifetimes_follow(struct pf_lifetimes *lifetimes, const struct pf_life_note *note);
 /* So late is it; what was over is forgotten. */
-void pf_lives_advance(struct pf_lives *lives, uint64_t now);
+void pf_lifetimes_advance(struct pf_lifetimes *lifetimes, uint64_t now);
 /* NULL: nothing of it matters. Holds until something is followed. */
-const struct pf_life *pf_lives_thread(const struct pf_lives *lives, uint32_t tid);
-const struct pf_life *pf_lives_process(const struct pf_lives *lives, uint32_t pid);
+const struct pf_life *pf_lifetimes_thread(const struct pf_lifetimes *lifetimes, uint32_t tid);
+const struct pf_life *pf_lifetimes_process(const struct pf_lifetimes *lifetimes, uint32_t pid);
 /* What the kernel's own records and those of all processes say always matters. */
-bool pf_lives_matters(const struct pf_lives *lives, const struct pf_life_note *note);
+bool pf_lifetimes_matters(const struct pf_lifetimes *lifetimes, const struct pf_life_note *note);
 
 /* All that is known, to be taken over by another that knows nothing. False: it is damaged, or out of memory (`failed`). */
-void pf_lives_put(const struct pf_lives *lives, struct pf_text *text);
-bool pf_lives_take(struct pf_lives *lives, const uint8_t **at, const uint8_t *end);
+void pf_lifetimes_put(const struct pf_lifetimes *lifetimes, struct pf_text *text);
+bool pf_lifetimes_take(struct pf_lifetimes *lifetimes, const uint8_t **at, const uint8_t *end);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "edit/cut.h"
 
-enum { NOTES_MOST = 1 << 20 };
+enum { NOTES_MAX = 1 << 20 };
 
 /* ---- who made whom ---- */
 
@@ -16,7 +16,7 @@ static bool put_fork(struct pf_cut *cut, const struct pf_cut_fork *fork)
     if (pf_pairs_get(&cut->forked, child, parent, &found))
         return true;
     if (cut->fork_count >= UINT32_MAX ||
-        !pf_grow(cut->allocator, &cut->forks, &cut->fork_room, cut->fork_count + 1, sizeof(*cut->forks)) ||
+        !pf_grow(cut->allocator, &cut->forks, &cut->fork_capacity, cut->fork_count + 1, sizeof(*cut->forks)) ||
         !pf_pairs_put(&cut->forked, child, parent, (uint32_t)cut->fork_count))
         return false;
     cut->forks[cut->fork_count++] = *fork;
@@ -26,8 +26,8 @@ static bool put_fork(struct pf_cut *cut, const struct pf_cut_fork *fork)
 bool pf_cut_add_fork(struct pf_cut *cut, const struct perfile_record *record, const struct perfile_fork *fork)
 {
     const struct pf_cut_fork made = {.child = fork->pid, .parent = fork->ppid};
-    const bool told = cut->drops_ended && record->time < cut->first_time; /* by its life */
-    return told || fork->pid == fork->ppid || put_fork(cut, &made);
+    const bool reported = cut->drops_ended && record->time < cut->first_time; /* by its life */
+    return reported || fork->pid == fork->ppid || put_fork(cut, &made);
 }
 
 static int compare_forks(const void *left, const void *right)
@@ -59,7 +59,7 @@ static size_t first_fork(const struct pf_cut *cut, int32_t child)
 /* Of those who were made before the first time that passes their lives say it. */
 static bool link_maker(struct pf_cut *cut, const struct pf_cut_link *link)
 {
-    const struct pf_life *life = cut->drops_ended ? pf_lives_process(&cut->lives, (uint32_t)link->pid) : NULL;
+    const struct pf_life *life = cut->drops_ended ? pf_lifetimes_process(&cut->lifetimes, (uint32_t)link->pid) : NULL;
     return !life || !life->has_up || (int32_t)life->up <= 0 || pf_cut_add_link(cut, (int32_t)life->up, link->part);
 }
 
@@ -101,28 +101,28 @@ bool pf_cut_have_times(const struct pf_cut *cut)
 static bool follow_notes(struct pf_cut *cut, uint64_t limit)
 {
     size_t done = 0;
-    cut->lives.keeps_ended = !pf_cut_have_times(cut);
+    cut->lifetimes.keeps_ended = !pf_cut_have_times(cut);
     if (cut->note_count)
         qsort(cut->notes, cut->note_count, sizeof(*cut->notes), compare_notes);
     for (; done < cut->note_count && cut->notes[done].note.time <= limit; done++)
-        pf_lives_follow(&cut->lives, &cut->notes[done].note);
+        pf_lifetimes_follow(&cut->lifetimes, &cut->notes[done].note);
     cut->note_count -= done;
     if (done)
         memmove(cut->notes, cut->notes + done, cut->note_count * sizeof(*cut->notes));
-    return !cut->lives.failed;
+    return !cut->lifetimes.failed;
 }
 
 /* What has no time was there from the start. */
 static bool note_life(struct pf_cut *cut, const struct pf_life_note *note)
 {
     if (!note->time) {
-        pf_lives_follow(&cut->lives, note);
-        return !cut->lives.failed;
+        pf_lifetimes_follow(&cut->lifetimes, note);
+        return !cut->lifetimes.failed;
     }
-    if (!pf_grow(cut->allocator, &cut->notes, &cut->note_room, cut->note_count + 1, sizeof(*cut->notes)))
+    if (!pf_grow(cut->allocator, &cut->notes, &cut->note_capacity, cut->note_count + 1, sizeof(*cut->notes)))
         return false;
     cut->notes[cut->note_count++] = (struct pf_cut_note){*note, cut->notes_made++};
-    return cut->note_count < NOTES_MOST || follow_notes(cut, UINT64_MAX);
+    return cut->note_count < NOTES_MAX || follow_notes(cut, UINT64_MAX);
 }
 
 /* Who is there from the first time on that passes, or begins later. */
@@ -131,7 +131,7 @@ bool pf_cut_note_process(struct pf_cut *cut, const struct pf_item *item, const i
     const struct perfile_record *record = item->record;
     if (record->time >= cut->first_time)
         return (pids[0] <= 0 || pf_cut_add_link(cut, pids[0], 0)) && (pids[1] <= 0 || pf_cut_add_link(cut, pids[1], 0));
-    if (pf_record_kind(record->type) != PF_KIND_PROCESS || pf_past_knows(&cut->past, record))
+    if (pf_record_kind(record->type) != PF_KIND_PROCESS || pf_history_knows(&cut->history, record))
         return true;
     const struct pf_life_note note = pf_life_note_of(record, &item->body);
     return note_life(cut, &note);
@@ -165,7 +165,7 @@ static bool name(struct pf_cut *cut, uint32_t tid)
     while (!pf_map_get(&cut->named, tid, &known)) {
         if (!pf_map_put(&cut->named, tid, 0))
             return false;
-        thread = pf_lives_thread(&cut->lives, tid);
+        thread = pf_lifetimes_thread(&cut->lifetimes, tid);
         if (!thread || !thread->has_up)
             break;
         tid = thread->up;
@@ -175,11 +175,11 @@ static bool name(struct pf_cut *cut, uint32_t tid)
 
 bool pf_cut_link_living(struct pf_cut *cut)
 {
-    const struct pf_life_set *threads = &cut->lives.threads;
+    const struct pf_life_set *threads = &cut->lifetimes.threads;
     if (!cut->drops_ended)
         return true;
     bool enough = follow_notes(cut, UINT64_MAX);
-    pf_lives_advance(&cut->lives, cut->first_time);
+    pf_lifetimes_advance(&cut->lifetimes, cut->first_time);
     for (size_t i = 0; i < threads->count && enough; i++) {
         const struct pf_life *thread = &threads->items[i];
         if (!thread->is_free && thread->alive)
@@ -198,6 +198,6 @@ bool pf_cut_is_over(const struct pf_cut *cut, const struct pf_item *item)
     if (!cut->drops_ended || record->time >= cut->first_time || pf_record_kind(record->type) != PF_KIND_PROCESS)
         return false;
     const struct pf_life_note note = pf_life_note_of(record, &item->body);
-    return !pf_lives_matters(&cut->lives, &note) ||
+    return !pf_lifetimes_matters(&cut->lifetimes, &note) ||
            (pf_life_note_is_of_thread(&note) && !pf_map_get(&cut->named, note.tid, &known));
 }

@@ -27,19 +27,19 @@ static const char *last_part(const char *path)
 static void put_line(const struct pf_report *report, const struct pf_frame_info *frame, struct pf_text *text)
 {
     const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);
-    const struct pf_frame_address *place = pf_frame_address(frame);
-    if (place->file)
-        pf_put_string(text, last_part(place->file));
+    const struct pf_frame_address *location = pf_frame_address(frame);
+    if (location->file)
+        pf_put_string(text, last_part(location->file));
     else if (frame->name)
         pf_put_string(text, frame->name);
     else
         pf_put_string(text, module ? module->short_name : "??:0");
-    if (place->file)
-        pf_put_format(text, ":%" PRIu32, place->line);
+    if (location->file)
+        pf_put_format(text, ":%" PRIu32, location->line);
     else if (frame->name)
         pf_put_format(text, "+%" PRIu64, frame->address);
     else if (module)
-        pf_put_format(text, "[%" PRIx64 "]", place->table_address);
+        pf_put_format(text, "[%" PRIx64 "]", location->table_address);
 }
 
 static int compare_texts(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)

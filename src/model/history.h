@@ -4,51 +4,52 @@
  * are that tell of these, and of the recording. So a cut need not read all that was before it.
  *
  * Records that are not in the ranges are samples with a time, what tells of its own moment alone (LOST, SWITCH ...), ends of
- * rounds in which nothing else is in them, and records of processes and threads that do not matter any more (model/lives.h).
+ * rounds in which nothing else is in them, and records of processes and threads that do not matter any more (model/lifetimes.h).
  */
-#ifndef PF_MODEL_PAST_H
-#define PF_MODEL_PAST_H
+#ifndef PF_MODEL_HISTORY_H
+#define PF_MODEL_HISTORY_H
 
 #include "model/index.h"
-#include "model/lives.h"
+#include "model/lifetimes.h"
 
 /* ---- for who makes an index ---- */
 
-struct pf_past_entry;
+struct pf_history_entry;
 
-struct pf_past_maker {
+struct pf_history_maker {
     const struct perfile_allocator *allocator;
-    struct pf_lives lives;
-    struct pf_past_entry *entries; /* records that matter, as far as one knows; in the order of the file */
-    size_t count, room;
+    struct pf_lifetimes lifetimes;
+    struct pf_history_entry *entries; /* records that matter, as far as one knows; in the order of the file */
+    size_t count, capacity;
     size_t renew_at; /* with so many, those that do not matter any more go */
     bool off;        /* there is something that cannot be told so: marks have none from now on */
     bool failed;     /* out of memory */
 };
 
-void pf_past_maker_open(struct pf_past_maker *maker, const struct perfile_allocator *allocator);
-void pf_past_maker_close(struct pf_past_maker *maker);
-void pf_past_note(struct pf_past_maker *maker, const struct perfile_session *session,
-                  const struct perfile_record *record);
+void pf_history_maker_open(struct pf_history_maker *maker, const struct perfile_allocator *allocator);
+void pf_history_maker_close(struct pf_history_maker *maker);
+void pf_history_note(struct pf_history_maker *maker, const struct perfile_session *session,
+                     const struct perfile_record *record);
 /* A record as it stands in the file. Nearly all are samples of which nothing need be known. */
-static inline void pf_past_read(struct pf_past_maker *maker, const struct perfile_session *session,
-                                const struct perfile_record *record)
+static inline void pf_history_read(struct pf_history_maker *maker, const struct perfile_session *session,
+                                   const struct perfile_record *record)
 {
     const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
     if (PF_UNLIKELY(record->type != PERFILE_RECORD_SAMPLE || record->compressed || !event || !event->plan.time_at ||
                     record->time == UINT64_MAX))
-        pf_past_note(maker, session, record);
+        pf_history_note(maker, session, record);
 }
 /* The record has its turn. */
-void pf_past_delivered(struct pf_past_maker *maker, struct perfile_reader *reader, const struct perfile_record *record);
+void pf_history_delivered(struct pf_history_maker *maker, struct perfile_reader *reader,
+                          const struct perfile_record *record);
 /* All up to `settled` had its turn, and all before `resume` is no later than that. */
-void pf_past_round(struct pf_past_maker *maker, uint64_t settled, uint64_t resume);
+void pf_history_round(struct pf_history_maker *maker, uint64_t settled, uint64_t resume);
 /* The same; what is known of the records before `resume`. Nothing: `off`. */
-void pf_past_put(struct pf_past_maker *maker, uint64_t settled, uint64_t resume, struct pf_text *text);
+void pf_history_put(struct pf_history_maker *maker, uint64_t settled, uint64_t resume, struct pf_text *text);
 
 /* ---- for who edits ---- */
 
-struct pf_past {
+struct pf_history {
     struct perfile_reader *reader; /* NULL: there is none */
     struct pf_index_mark mark;
     uint8_t *bytes;
@@ -62,23 +63,23 @@ struct pf_past {
 };
 
 /* Of the last mark before a time, if the reader's index has it; `lives` has opened, and has who lives there. MEMORY. */
-int pf_past_open(struct pf_past *past, struct perfile_reader *reader, uint64_t first, struct pf_lives *lives,
-                 struct perfile_error *error);
-void pf_past_close(struct pf_past *past);
+int pf_history_open(struct pf_history *history, struct perfile_reader *reader, uint64_t first,
+                    struct pf_lifetimes *lifetimes, struct perfile_error *error);
+void pf_history_close(struct pf_history *history);
 /* `lives` had the record already. */
-static inline bool pf_past_knows(const struct pf_past *past, const struct perfile_record *record)
+static inline bool pf_history_knows(const struct pf_history *history, const struct perfile_record *record)
 {
-    return past->reader && record->offset < past->mark.end && record->time <= past->mark.settled;
+    return history->reader && record->offset < history->mark.end && record->time <= history->mark.settled;
 }
 /* The reader goes to the mark; who wants to see the records before begins with _walk at its start. */
-void pf_past_pass(const struct pf_past *past);
-void pf_past_walk(struct pf_past *past);
+void pf_history_pass(const struct pf_history *history);
+void pf_history_walk(struct pf_history *history);
 /* The next record may not be one of those that matter. */
-static inline bool pf_past_is_due(const struct pf_past *past)
+static inline bool pf_history_is_due(const struct pf_history *history)
 {
-    return past->walks && past->reader->parts[0].frame.at >= past->until;
+    return history->walks && history->reader->parts[0].frame.at >= history->until;
 }
 /* Goes to the next one that does, or to the mark: then nothing is due any more. */
-void pf_past_go_on(struct pf_past *past);
+void pf_history_go_on(struct pf_history *history);
 
 #endif

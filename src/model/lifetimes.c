@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/lives.h"
+#include "model/lifetimes.h"
 
 #include <stdlib.h>
 
@@ -55,59 +55,59 @@ bool pf_life_note_is_of_thread(const struct pf_life_note *note)
 
 /* ---- sets -------------------------------------------------------------------------------------------------------- */
 
-enum { PLACES_LEAST = 1024 };
+enum { POSITIONS_MIN = 1024 };
 
 static struct pf_life *find(const struct pf_life_set *set, uint32_t id)
 {
-    uint64_t place;
-    return pf_map_get(&set->places, id, &place) && place ? &set->items[place - 1] : NULL;
+    uint64_t position;
+    return pf_map_get(&set->positions, id, &position) && position ? &set->items[position - 1] : NULL;
 }
 
 /* Ids that have no place any more are forgotten. */
-static bool renew_places(struct pf_lives *lives, struct pf_life_set *set)
+static bool renew_positions(struct pf_lifetimes *lifetimes, struct pf_life_set *set)
 {
-    struct pf_map places;
+    struct pf_map positions;
     bool enough = true;
-    if (set->places.used < PLACES_LEAST || set->places.used < 2 * set->used)
+    if (set->positions.used < POSITIONS_MIN || set->positions.used < 2 * set->used)
         return true;
-    pf_map_open(&places, lives->allocator);
+    pf_map_open(&positions, lifetimes->allocator);
     for (size_t i = 0; i < set->count && enough; i++)
-        enough = set->items[i].is_free || pf_map_put(&places, set->items[i].id, i + 1);
+        enough = set->items[i].is_free || pf_map_put(&positions, set->items[i].id, i + 1);
     if (!enough) {
-        pf_map_close(&places);
+        pf_map_close(&positions);
         return false;
     }
-    pf_map_close(&set->places);
-    set->places = places;
+    pf_map_close(&set->positions);
+    set->positions = positions;
     return true;
 }
 
 /* NULL: `failed`. */
-static struct pf_life *add(struct pf_lives *lives, struct pf_life_set *set, uint32_t id, uint64_t begin)
+static struct pf_life *add(struct pf_lifetimes *lifetimes, struct pf_life_set *set, uint32_t id, uint64_t begin)
 {
-    const struct perfile_allocator *allocator = lives->allocator;
-    lives->failed |= !renew_places(lives, set);
+    const struct perfile_allocator *allocator = lifetimes->allocator;
+    lifetimes->failed |= !renew_positions(lifetimes, set);
     if (!set->free_count) {
-        lives->failed |= !pf_grow(allocator, &set->items, &set->room, set->count + 1, sizeof(*set->items)) ||
-                         !pf_grow(allocator, &set->free, &set->free_room, set->count + 1, sizeof(*set->free));
-        if (lives->failed)
+        lifetimes->failed |= !pf_grow(allocator, &set->items, &set->capacity, set->count + 1, sizeof(*set->items)) ||
+                             !pf_grow(allocator, &set->free, &set->free_capacity, set->count + 1, sizeof(*set->free));
+        if (lifetimes->failed)
             return NULL;
         set->items[set->count].is_free = true;
         set->free[set->free_count++] = (uint32_t)set->count++;
     }
-    const uint32_t place = set->free[set->free_count - 1];
-    lives->failed |= !pf_map_put(&set->places, id, (uint64_t)place + 1);
-    if (lives->failed)
+    const uint32_t position = set->free[set->free_count - 1];
+    lifetimes->failed |= !pf_map_put(&set->positions, id, (uint64_t)position + 1);
+    if (lifetimes->failed)
         return NULL;
     set->free_count--;
     set->used++;
-    set->items[place] = (struct pf_life){.id = id, .begin = begin, .end = UINT64_MAX};
-    return &set->items[place];
+    set->items[position] = (struct pf_life){.id = id, .begin = begin, .end = UINT64_MAX};
+    return &set->items[position];
 }
 
 static void take_out(struct pf_life_set *set, struct pf_life *life)
 {
-    (void)pf_map_put(&set->places, life->id, 0); /* the key is there already */
+    (void)pf_map_put(&set->positions, life->id, 0); /* the key is there already */
     life->is_free = true;
     set->free[set->free_count++] = (uint32_t)(life - set->items);
     set->used--;
@@ -138,19 +138,20 @@ static void inherit(struct pf_life_set *set, struct pf_life *life, uint32_t id)
 }
 
 /* Nothing of it is alive; since when is not known where records have no times: then it is never over. */
-static void note_end(struct pf_lives *lives, struct pf_life_set *set, struct pf_life *life, uint64_t time)
+static void note_end(struct pf_lifetimes *lifetimes, struct pf_life_set *set, struct pf_life *life, uint64_t time)
 {
     life->end = time ? time : UINT64_MAX;
     if (life->end == UINT64_MAX)
         return;
     if (set->first_end == set->end_count)
         set->first_end = set->end_count = 0;
-    lives->failed |= !pf_grow(lives->allocator, &set->ends, &set->end_room, set->end_count + 1, sizeof(*set->ends));
-    if (!lives->failed)
+    lifetimes->failed |=
+        !pf_grow(lifetimes->allocator, &set->ends, &set->end_capacity, set->end_count + 1, sizeof(*set->ends));
+    if (!lifetimes->failed)
         set->ends[set->end_count++] = (struct pf_life_end){time, life->id};
 }
 
-static void forget(struct pf_life_set *set, uint32_t id, uint64_t end)
+static void discard(struct pf_life_set *set, uint32_t id, uint64_t end)
 {
     struct pf_life *life = find(set, id);
     if (!life || life->alive || life->end != end)
@@ -164,78 +165,78 @@ static void forget(struct pf_life_set *set, uint32_t id, uint64_t end)
 
 static void advance(struct pf_life_set *set, uint64_t now)
 {
-    enum { ENDS_LEAST = 256 };
+    enum { ENDS_MIN = 256 };
     while (set->first_end < set->end_count && set->ends[set->first_end].time < now &&
            now - set->ends[set->first_end].time > PF_LATE_NS) {
         const struct pf_life_end end = set->ends[set->first_end++];
-        forget(set, end.id, end.time);
+        discard(set, end.id, end.time);
     }
-    if (set->first_end < ENDS_LEAST || set->first_end < set->end_count / 2)
+    if (set->first_end < ENDS_MIN || set->first_end < set->end_count / 2)
         return;
     set->end_count -= set->first_end;
     memmove(set->ends, set->ends + set->first_end, set->end_count * sizeof(*set->ends));
     set->first_end = 0;
 }
 
-static void open_set(struct pf_lives *lives, struct pf_life_set *set)
+static void open_set(struct pf_lifetimes *lifetimes, struct pf_life_set *set)
 {
     *set = (struct pf_life_set){.items = NULL};
-    pf_map_open(&set->places, lives->allocator);
+    pf_map_open(&set->positions, lifetimes->allocator);
 }
 
-static void close_set(struct pf_lives *lives, struct pf_life_set *set)
+static void close_set(struct pf_lifetimes *lifetimes, struct pf_life_set *set)
 {
-    pf_map_close(&set->places);
-    pf_free(lives->allocator, set->items, set->room * sizeof(*set->items));
-    pf_free(lives->allocator, set->free, set->free_room * sizeof(*set->free));
-    pf_free(lives->allocator, set->ends, set->end_room * sizeof(*set->ends));
+    pf_map_close(&set->positions);
+    pf_free(lifetimes->allocator, set->items, set->capacity * sizeof(*set->items));
+    pf_free(lifetimes->allocator, set->free, set->free_capacity * sizeof(*set->free));
+    pf_free(lifetimes->allocator, set->ends, set->end_capacity * sizeof(*set->ends));
 }
 
 /* ---- lives ------------------------------------------------------------------------------------------------------- */
 
-void pf_lives_open(struct pf_lives *lives, const struct perfile_allocator *allocator)
+void pf_lifetimes_open(struct pf_lifetimes *lifetimes, const struct perfile_allocator *allocator)
 {
-    *lives = (struct pf_lives){.allocator = allocator};
-    open_set(lives, &lives->threads);
-    open_set(lives, &lives->processes);
+    *lifetimes = (struct pf_lifetimes){.allocator = allocator};
+    open_set(lifetimes, &lifetimes->threads);
+    open_set(lifetimes, &lifetimes->processes);
 }
 
-void pf_lives_close(struct pf_lives *lives)
+void pf_lifetimes_close(struct pf_lifetimes *lifetimes)
 {
-    if (!lives->allocator) /* never opened */
+    if (!lifetimes->allocator) /* never opened */
         return;
-    close_set(lives, &lives->threads);
-    close_set(lives, &lives->processes);
+    close_set(lifetimes, &lifetimes->threads);
+    close_set(lifetimes, &lifetimes->processes);
 }
 
-void pf_lives_advance(struct pf_lives *lives, uint64_t now)
+void pf_lifetimes_advance(struct pf_lifetimes *lifetimes, uint64_t now)
 {
-    if (lives->keeps_ended)
+    if (lifetimes->keeps_ended)
         return;
-    advance(&lives->threads, now);
-    advance(&lives->processes, now);
+    advance(&lifetimes->threads, now);
+    advance(&lifetimes->processes, now);
 }
 
-static void end_thread(struct pf_lives *lives, struct pf_life *thread, uint64_t time)
+static void end_thread(struct pf_lifetimes *lifetimes, struct pf_life *thread, uint64_t time)
 {
-    struct pf_life *process = find(&lives->processes, thread->of);
+    struct pf_life *process = find(&lifetimes->processes, thread->of);
     thread->alive = 0;
     if (process && process->alive && --process->alive == 0)
-        note_end(lives, &lives->processes, process, time);
+        note_end(lifetimes, &lifetimes->processes, process, time);
 }
 
 /* The thread lives, and is of this process. NULL: `failed`. */
-static struct pf_life *see(struct pf_lives *lives, const struct pf_life_note *note, uint32_t pid, uint32_t tid)
+static struct pf_life *see(struct pf_lifetimes *lifetimes, const struct pf_life_note *note, uint32_t pid, uint32_t tid)
 {
-    struct pf_life *thread = find(&lives->threads, tid), *process = find(&lives->processes, pid);
+    struct pf_life *thread = find(&lifetimes->threads, tid), *process = find(&lifetimes->processes, pid);
     if (thread && thread->alive && thread->of == pid)
         return thread;
-    thread = thread ? thread : add(lives, &lives->threads, tid, note->time);
-    process = process ? process : add(lives, &lives->processes, pid, note->time);
-    if (lives->failed)
+    thread = thread ? thread : add(lifetimes, &lifetimes->threads, tid, note->time);
+    process = process ? process : add(lifetimes, &lifetimes->processes, pid, note->time);
+    if (lifetimes->failed)
         return NULL;
     if (thread->alive)
-        end_thread(lives, thread, note->time); /* of the other process */
+        end_thread(lifetimes, thread, note->time); /* of the other process */
     thread->of = pid;
     thread->alive = 1;
     process->alive++;
@@ -244,73 +245,73 @@ static struct pf_life *see(struct pf_lives *lives, const struct pf_life_note *no
     return thread;
 }
 
-static void follow_fork(struct pf_lives *lives, const struct pf_life_note *note)
+static void follow_fork(struct pf_lifetimes *lifetimes, const struct pf_life_note *note)
 {
-    if (!find(&lives->threads, note->ptid) || !find(&lives->processes, note->ppid))
-        (void)see(lives, note, note->ppid, note->ptid);
-    struct pf_life *thread = lives->failed ? NULL : see(lives, note, note->pid, note->tid);
+    if (!find(&lifetimes->threads, note->ptid) || !find(&lifetimes->processes, note->ppid))
+        (void)see(lifetimes, note, note->ppid, note->ptid);
+    struct pf_life *thread = lifetimes->failed ? NULL : see(lifetimes, note, note->pid, note->tid);
     if (!thread)
         return;
     if (note->tid != note->ptid)
-        inherit(&lives->threads, thread, note->ptid);
+        inherit(&lifetimes->threads, thread, note->ptid);
     if (note->pid != note->ppid)
-        inherit(&lives->processes, find(&lives->processes, note->pid), note->ppid);
+        inherit(&lifetimes->processes, find(&lifetimes->processes, note->pid), note->ppid);
 }
 
-static void follow_comm(struct pf_lives *lives, const struct pf_life_note *note)
+static void follow_comm(struct pf_lifetimes *lifetimes, const struct pf_life_note *note)
 {
-    struct pf_life *thread = see(lives, note, note->pid, note->tid);
+    struct pf_life *thread = see(lifetimes, note, note->pid, note->tid);
     if (!thread)
         return;
-    disinherit(&lives->threads, thread);
+    disinherit(&lifetimes->threads, thread);
     if (note->exec)
-        disinherit(&lives->processes, find(&lives->processes, note->pid));
+        disinherit(&lifetimes->processes, find(&lifetimes->processes, note->pid));
 }
 
-static void follow_exit(struct pf_lives *lives, const struct pf_life_note *note)
+static void follow_exit(struct pf_lifetimes *lifetimes, const struct pf_life_note *note)
 {
-    struct pf_life *thread = find(&lives->threads, note->tid);
+    struct pf_life *thread = find(&lifetimes->threads, note->tid);
     if (!thread || !thread->alive)
         return;
-    end_thread(lives, thread, note->time);
-    note_end(lives, &lives->threads, thread, note->time);
+    end_thread(lifetimes, thread, note->time);
+    note_end(lifetimes, &lifetimes->threads, thread, note->time);
 }
 
-void pf_lives_follow(struct pf_lives *lives, const struct pf_life_note *note)
+void pf_lifetimes_follow(struct pf_lifetimes *lifetimes, const struct pf_life_note *note)
 {
-    if (lives->failed)
+    if (lifetimes->failed)
         return;
-    pf_lives_advance(lives, note->time);
+    pf_lifetimes_advance(lifetimes, note->time);
     if (note->type == PERFILE_RECORD_FORK)
-        follow_fork(lives, note);
+        follow_fork(lifetimes, note);
     else if (note->type == PERFILE_RECORD_COMM)
-        follow_comm(lives, note);
+        follow_comm(lifetimes, note);
     else if (note->type == PERFILE_RECORD_EXIT)
-        follow_exit(lives, note);
-    else if (!find(&lives->threads, note->tid) || !find(&lives->processes, note->pid))
-        (void)see(lives, note, note->pid, note->tid);
+        follow_exit(lifetimes, note);
+    else if (!find(&lifetimes->threads, note->tid) || !find(&lifetimes->processes, note->pid))
+        (void)see(lifetimes, note, note->pid, note->tid);
 }
 
-const struct pf_life *pf_lives_thread(const struct pf_lives *lives, uint32_t tid)
+const struct pf_life *pf_lifetimes_thread(const struct pf_lifetimes *lifetimes, uint32_t tid)
 {
-    return find(&lives->threads, tid);
+    return find(&lifetimes->threads, tid);
 }
 
-const struct pf_life *pf_lives_process(const struct pf_lives *lives, uint32_t pid)
+const struct pf_life *pf_lifetimes_process(const struct pf_lifetimes *lifetimes, uint32_t pid)
 {
-    return find(&lives->processes, pid);
+    return find(&lifetimes->processes, pid);
 }
 
-bool pf_lives_matters(const struct pf_lives *lives, const struct pf_life_note *note)
+bool pf_lifetimes_matters(const struct pf_lifetimes *lifetimes, const struct pf_life_note *note)
 {
     if ((int32_t)note->pid <= 0)
         return true;
-    const struct pf_life *process = find(&lives->processes, note->pid);
+    const struct pf_life *process = find(&lifetimes->processes, note->pid);
     if (!process || note->time < process->begin)
         return false;
     if (!pf_life_note_is_of_thread(note))
         return true;
-    const struct pf_life *thread = find(&lives->threads, note->tid);
+    const struct pf_life *thread = find(&lifetimes->threads, note->tid);
     return thread && note->time >= thread->begin;
 }
 
@@ -341,14 +342,14 @@ static void put_set(const struct pf_life_set *set, struct pf_text *text)
             put_life(text, &set->items[i], &time);
 }
 
-void pf_lives_put(const struct pf_lives *lives, struct pf_text *text)
+void pf_lifetimes_put(const struct pf_lifetimes *lifetimes, struct pf_text *text)
 {
-    put_set(&lives->processes, text);
-    put_set(&lives->threads, text);
+    put_set(&lifetimes->processes, text);
+    put_set(&lifetimes->threads, text);
 }
 
 /* Who has something of whom is looked at when all are there. */
-static bool take_life(struct pf_lives *lives, struct pf_life_set *set, const uint8_t **at, const uint8_t *end,
+static bool take_life(struct pf_lifetimes *lifetimes, struct pf_life_set *set, const uint8_t **at, const uint8_t *end,
                       uint64_t *time)
 {
     uint64_t id, of, begin, up = 0, lasted = 0;
@@ -357,7 +358,7 @@ static bool take_life(struct pf_lives *lives, struct pf_life_set *set, const uin
         find(set, (uint32_t)(id >> 2)))
         return false;
     *time += (uint64_t)pf_unzigzag(begin);
-    struct pf_life *life = add(lives, set, (uint32_t)(id >> 2), *time);
+    struct pf_life *life = add(lifetimes, set, (uint32_t)(id >> 2), *time);
     if (!life)
         return false;
     life->of = life->id + (uint32_t)pf_unzigzag(of);
@@ -368,12 +369,12 @@ static bool take_life(struct pf_lives *lives, struct pf_life_set *set, const uin
     return true;
 }
 
-static bool take_set(struct pf_lives *lives, struct pf_life_set *set, const uint8_t **at, const uint8_t *end)
+static bool take_set(struct pf_lifetimes *lifetimes, struct pf_life_set *set, const uint8_t **at, const uint8_t *end)
 {
     uint64_t count, time = 0;
     if (!pf_leb128_take(at, end, &count))
         return false;
-    while (count && take_life(lives, set, at, end, &time))
+    while (count && take_life(lifetimes, set, at, end, &time))
         count--;
     return !count;
 }
@@ -387,7 +388,7 @@ static int compare_ends(const void *left, const void *right)
 }
 
 /* What follows from the others: heirs, and who ended in which order. */
-static void join(struct pf_lives *lives, struct pf_life_set *set)
+static void join(struct pf_lifetimes *lifetimes, struct pf_life_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
         struct pf_life *life = &set->items[i], *up = life->has_up ? find(set, life->up) : NULL;
@@ -395,29 +396,29 @@ static void join(struct pf_lives *lives, struct pf_life_set *set)
         if (up)
             up->heirs++;
         if (!life->alive)
-            note_end(lives, set, life, life->end);
+            note_end(lifetimes, set, life, life->end);
     }
     if (set->end_count)
         qsort(set->ends, set->end_count, sizeof(*set->ends), compare_ends);
 }
 
-static void count_threads(struct pf_lives *lives)
+static void count_threads(struct pf_lifetimes *lifetimes)
 {
-    for (size_t i = 0; i < lives->processes.count; i++)
-        lives->processes.items[i].alive = 0;
-    for (size_t i = 0; i < lives->threads.count; i++) {
-        struct pf_life *process = find(&lives->processes, lives->threads.items[i].of);
+    for (size_t i = 0; i < lifetimes->processes.count; i++)
+        lifetimes->processes.items[i].alive = 0;
+    for (size_t i = 0; i < lifetimes->threads.count; i++) {
+        struct pf_life *process = find(&lifetimes->processes, lifetimes->threads.items[i].of);
         if (process)
-            process->alive += lives->threads.items[i].alive;
+            process->alive += lifetimes->threads.items[i].alive;
     }
 }
 
-bool pf_lives_take(struct pf_lives *lives, const uint8_t **at, const uint8_t *end)
+bool pf_lifetimes_take(struct pf_lifetimes *lifetimes, const uint8_t **at, const uint8_t *end)
 {
-    if (!take_set(lives, &lives->processes, at, end) || !take_set(lives, &lives->threads, at, end))
+    if (!take_set(lifetimes, &lifetimes->processes, at, end) || !take_set(lifetimes, &lifetimes->threads, at, end))
         return false;
-    count_threads(lives);
-    join(lives, &lives->processes);
-    join(lives, &lives->threads);
-    return !lives->failed;
+    count_threads(lifetimes);
+    join(lifetimes, &lifetimes->processes);
+    join(lifetimes, &lifetimes->threads);
+    return !lifetimes->failed;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/cache_room.h"
+#include "base/cache_trim.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,12 +21,12 @@ struct entry {
     char name[NAME_MAX + 1];
 };
 
-struct room {
+struct capacity {
     const struct perfile_allocator *allocator;
     int folder;
     const char *suffix, *kept;
     struct entry *items;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t bytes;
 };
 
@@ -59,23 +59,24 @@ static void remove_leftover(int folder, const char *name, const struct stat *sta
     close(fd);
 }
 
-static bool add_entry(struct room *room, const char *name)
+static bool add_entry(struct capacity *capacity, const char *name)
 {
     struct stat status;
-    const char *rest = rest_of(name, room->suffix);
-    if (!rest || fstatat(room->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    const char *rest = rest_of(name, capacity->suffix);
+    if (!rest || fstatat(capacity->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return true;
     if (*rest) {
         if (is_unfinished(rest))
-            remove_leftover(room->folder, name, &status);
+            remove_leftover(capacity->folder, name, &status);
         return true;
     }
-    if (!pf_grow(room->allocator, &room->items, &room->room, room->count + 1, sizeof(*room->items)))
+    if (!pf_grow(capacity->allocator, &capacity->items, &capacity->capacity, capacity->count + 1,
+                 sizeof(*capacity->items)))
         return false;
-    struct entry *entry = &room->items[room->count++];
+    struct entry *entry = &capacity->items[capacity->count++];
     entry->used = status.st_mtim;
     entry->bytes = (uint64_t)status.st_size;
-    room->bytes += entry->bytes;
+    capacity->bytes += entry->bytes;
     snprintf(entry->name, sizeof(entry->name), "%s", name);
     return true;
 }
@@ -88,30 +89,30 @@ static int by_use(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-static void remove_oldest(struct room *room, uint64_t limit_bytes)
+static void remove_oldest(struct capacity *capacity, uint64_t limit_bytes)
 {
-    qsort(room->items, room->count, sizeof(*room->items), by_use);
-    for (size_t i = 0; i < room->count && room->bytes > limit_bytes; i++) {
-        const struct entry *entry = &room->items[i];
-        if (room->kept && !strcmp(entry->name, room->kept))
+    qsort(capacity->items, capacity->count, sizeof(*capacity->items), by_use);
+    for (size_t i = 0; i < capacity->count && capacity->bytes > limit_bytes; i++) {
+        const struct entry *entry = &capacity->items[i];
+        if (capacity->kept && !strcmp(entry->name, capacity->kept))
             continue;
-        if (unlinkat(room->folder, entry->name, 0) == 0 || errno == ENOENT)
-            room->bytes -= entry->bytes;
+        if (unlinkat(capacity->folder, entry->name, 0) == 0 || errno == ENOENT)
+            capacity->bytes -= entry->bytes;
     }
 }
 
-void pf_cache_make_room(const struct perfile_allocator *allocator, const char *folder, const char *suffix,
-                        const char *kept, uint64_t limit_bytes)
+void pf_cache_trim(const struct perfile_allocator *allocator, const char *folder, const char *suffix, const char *kept,
+                   uint64_t limit_bytes)
 {
     DIR *directory = opendir(folder);
     const struct dirent *item;
     if (!directory)
         return;
-    struct room room = {.allocator = allocator, .folder = dirfd(directory), .suffix = suffix, .kept = kept};
-    while ((item = readdir(directory)) && add_entry(&room, item->d_name))
+    struct capacity capacity = {.allocator = allocator, .folder = dirfd(directory), .suffix = suffix, .kept = kept};
+    while ((item = readdir(directory)) && add_entry(&capacity, item->d_name))
         continue;
-    if (room.bytes > limit_bytes)
-        remove_oldest(&room, limit_bytes);
+    if (capacity.bytes > limit_bytes)
+        remove_oldest(&capacity, limit_bytes);
     closedir(directory);
-    pf_free(allocator, room.items, room.room * sizeof(*room.items));
+    pf_free(allocator, capacity.items, capacity.capacity * sizeof(*capacity.items));
 }
