@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks on their way into a tree. As far as a stack is the one that its thread had before, nothing has to be found. Below
- * a node that is new all is new: it is appended, each node behind its parent. So a child is first looked for right there,
- * and only those that stand elsewhere, one for most stacks, are in a table. What is looked at first is asked for when a
- * stack comes, and looked at when the next one does: memory is what this costs.
+ * Stacks on their way into a tree. As far as a stack is the one that its thread had before, nothing has to be found. What is
+ * looked at first is prefetched when a stack comes, and looked at when the next one does: memory is what this costs.
  */
 #ifndef PF_ANALYSIS_STACKS_H
 #define PF_ANALYSIS_STACKS_H
@@ -44,16 +42,7 @@ struct pf_stack_path {
 
 enum { PF_STACK_PATH_BITS = 8, PF_STACK_PATHS = 1 << PF_STACK_PATH_BITS };
 
-/* Where a node is that does not stand behind its parent. */
-struct pf_stack_slot {
-    uint32_t tag;
-    uint32_t node; /* 0: empty */
-};
-
 struct pf_stacks {
-    struct pf_stack_slot *slots; /* those of the tree stay empty */
-    size_t slot_count, slots_used;
-    uint64_t seed;                 /* not known to who makes a file: children that all collide cannot be made */
     struct pf_stack_path *paths;   /* PF_STACK_PATHS of them: the last stacks of threads */
     struct pf_stack_path *waiting; /* its places in the table are on their way; NULL: none */
     size_t limit; /* with so many nodes a stack that is not in the tree keeps its bottom and its leaf alone; 0: none */

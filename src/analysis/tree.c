@@ -3,15 +3,13 @@
 
 #include "base/bytes.h"
 
+enum { FIRST_SLOTS = 1024, LARGE_SLOTS = 1 << 20 };
+
 int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator)
 {
     *tree = (struct pf_tree){.allocator = allocator};
-    tree->slot_count = 1024;
-    tree->slots = pf_new(allocator, tree->slot_count * sizeof(*tree->slots));
-    if (!tree->slots || !pf_grow(allocator, &tree->nodes, &tree->capacity, 1, sizeof(*tree->nodes))) {
-        pf_tree_close(tree);
+    if (!pf_grow(allocator, &tree->nodes, &tree->capacity, 1, sizeof(*tree->nodes)))
         return PERFILE_ERROR_MEMORY;
-    }
     tree->nodes[tree->count++] = (struct pf_tree_node){0};
     return 0;
 }
@@ -32,34 +30,57 @@ void pf_tree_close(struct pf_tree *tree)
     else
         pf_free(tree->allocator, tree->nodes, tree->capacity * sizeof(*tree->nodes));
     pf_free(tree->allocator, tree->totals, tree->total_capacity * sizeof(*tree->totals));
-    pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
+    pf_tree_close_table(tree);
     *tree = (struct pf_tree){.allocator = tree->allocator};
 }
 
-static size_t slot_of(const struct pf_tree *tree, uint32_t parent, uint32_t frame)
+/* Large tables grow by less, as memory is bounded. */
+static size_t grown_count(size_t count)
 {
-    uint64_t key = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15ull;
-    return (size_t)(key >> 32 ^ key >> 11) & (tree->slot_count - 1);
+    if (!count)
+        return FIRST_SLOTS;
+    return count < LARGE_SLOTS ? count * 2 : count + count / 2;
 }
 
 static bool grow_slots(struct pf_tree *tree)
 {
-    struct pf_tree bigger = *tree;
-    bigger.slot_count = 2 * tree->slot_count;
-    bigger.slots = pf_new(tree->allocator, bigger.slot_count * sizeof(*bigger.slots));
-    if (!bigger.slots)
+    const size_t old_count = tree->slot_count, count = grown_count(old_count);
+    struct pf_tree_slot *old = tree->slots, *made = pf_new(tree->allocator, count * sizeof(*made));
+    if (!made)
         return false;
-    for (size_t old = 0; old < tree->slot_count; old++) {
-        size_t i = slot_of(&bigger, tree->slots[old].parent, tree->slots[old].frame);
-        if (!tree->slots[old].node)
-            continue;
-        while (bigger.slots[i].node)
-            i = (i + 1) & (bigger.slot_count - 1);
-        bigger.slots[i] = tree->slots[old];
+    tree->slots = made;
+    tree->slot_count = count;
+    for (size_t i = 0; i < old_count; i++) {
+        struct pf_tree_slot *slot = pf_tree_slot_at(tree, old[i].tag);
+        while (old[i].node && slot->node)
+            slot = pf_tree_next_slot(tree, slot);
+        if (old[i].node)
+            *slot = old[i];
     }
-    pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
-    *tree = bigger;
+    pf_free(tree->allocator, old, old_count * sizeof(*old));
     return true;
+}
+
+bool pf_tree_open_table(struct pf_tree *tree)
+{
+    if (PF_LIKELY(tree->slot_count))
+        return true;
+    const bool fine = grow_slots(tree);
+    tree->seed = (uintptr_t)tree->slots;
+    return fine;
+}
+
+void pf_tree_close_table(struct pf_tree *tree)
+{
+    pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
+    tree->slots = NULL;
+    tree->slot_count = tree->slots_used = 0;
+}
+
+void pf_tree_restart(struct pf_tree *tree)
+{
+    pf_tree_close_table(tree);
+    tree->count = 1;
 }
 
 static uint32_t append_link(struct pf_tree *tree, uint32_t parent, uint32_t frame)
@@ -84,19 +105,22 @@ uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame)
     return (uint32_t)tree->count++;
 }
 
+uint32_t pf_tree_make(struct pf_tree *tree, uint32_t parent, uint32_t frame, struct pf_tree_slot *slot)
+{
+    const uint32_t made = pf_tree_append(tree, parent, frame);
+    if (!slot || !made)
+        return made;
+    *slot = (struct pf_tree_slot){pf_tree_tag(tree, parent, frame), made};
+    return ++tree->slots_used * 8 <= tree->slot_count * 7 || grow_slots(tree) ? made : 0;
+}
+
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame)
 {
-    size_t i = slot_of(tree, parent, frame);
-    for (; tree->slots[i].node; i = (i + 1) & (tree->slot_count - 1))
-        if (PF_LIKELY(tree->slots[i].parent == parent && tree->slots[i].frame == frame))
-            return tree->slots[i].node;
-    const uint32_t made = pf_tree_append(tree, parent, frame);
-    if (!made)
+    struct pf_tree_slot *slot;
+    if (!pf_tree_open_table(tree))
         return 0;
-    tree->slots[i] = (struct pf_tree_slot){parent, frame, made};
-    if (tree->count * 4 > tree->slot_count * 3 && !grow_slots(tree))
-        return 0;
-    return made;
+    const uint32_t child = pf_tree_find(tree, parent, frame, &slot);
+    return child ? child : pf_tree_make(tree, parent, frame, slot);
 }
 
 void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight)

@@ -126,7 +126,7 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     return result;
 }
 
-_Static_assert(sizeof(struct pf_tree_node) + 2 * sizeof(struct pf_stack_slot) + sizeof(uint64_t) <=
+_Static_assert(sizeof(struct pf_tree_node) + 2 * sizeof(struct pf_tree_slot) + sizeof(uint64_t) <=
                    PERFILE_REPORT_NODE_BYTES,
                "a node, its slot in a table that is half empty, and its total");
 

@@ -213,8 +213,7 @@ static int take_nodes(struct pf_flame_view *view, const struct naming *naming, u
 {
     const size_t count = view->tree.count;
     struct pf_tree_node *nodes = view->tree.nodes;
-    memset(view->tree.slots, 0, view->tree.slot_count * sizeof(*view->tree.slots)); /* they are of frames */
-    view->tree.count = 1;
+    pf_tree_restart(&view->tree);
     position_of[0] = 0;
     for (size_t i = 1; i < count; i++) {
         const struct pf_tree_node node = nodes[i];
