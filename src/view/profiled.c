@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/profiled.h"
 
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 #include "base/text.h"
 #include "view/ids.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "output/export/export.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile of what was read so far, while more is read. */
-#ifndef PF_ANALYSIS_AGGREGATE_SNAPSHOT_H
-#define PF_ANALYSIS_AGGREGATE_SNAPSHOT_H
+#ifndef PF_ANALYSIS_PROFILE_AGGREGATE_SNAPSHOT_H
+#define PF_ANALYSIS_PROFILE_AGGREGATE_SNAPSHOT_H
 
-#include "analysis/aggregate_names.h"
+#include "analysis/profile/aggregate_names.h"
 
 /* When the next one is due. */
 struct pf_snapshot_clock {

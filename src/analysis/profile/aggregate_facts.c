@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a recording says of itself, for its profile. */
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 #include "base/bytes.h"
 
 /* The text of a feature; NULL where there is none. False when out of memory. */

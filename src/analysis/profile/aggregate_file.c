@@ -4,7 +4,7 @@
  * it is; each other one has a letter and values with tabs between them. Things are numbered in the order of their lines, and
  * what a thing refers to stands before it.
  */
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/text.h"

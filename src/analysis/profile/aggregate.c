@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 
 #include "base/bytes.h"
 #include "base/siphash.h"

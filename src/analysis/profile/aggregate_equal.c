@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What makes things of profiles equal, and what becomes of the rest when they are. */
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 #include "base/bytes.h"
 
 static uint64_t word_of(const char *text)

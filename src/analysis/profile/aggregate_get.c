@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a profile gives out. */
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 #include "base/bytes.h"
 #include "base/sized.h"
 

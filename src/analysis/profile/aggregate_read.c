@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "analysis/aggregate_names.h"
-#include "analysis/aggregate_snapshot.h"
+#include "analysis/profile/aggregate_names.h"
+#include "analysis/profile/aggregate_snapshot.h"
 #include "analysis/describe.h"
 #include "analysis/keys.h"
 #include "analysis/profile.h"

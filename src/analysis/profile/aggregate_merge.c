@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several profiles into one: each thing gets the number that equal ones have there already, or the next one. */
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/aggregate_snapshot.h"
+#include "analysis/profile/aggregate_snapshot.h"
 
 #include <time.h>
 

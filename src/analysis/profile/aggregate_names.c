@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/aggregate_names.h"
+#include "analysis/profile/aggregate_names.h"
 
 #include "analysis/describe.h"
 #include "analysis/label.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of reading a recording: what the frames of its samples stand for becomes the profile's. */
-#ifndef PF_ANALYSIS_AGGREGATE_NAMES_H
-#define PF_ANALYSIS_AGGREGATE_NAMES_H
+#ifndef PF_ANALYSIS_PROFILE_AGGREGATE_NAMES_H
+#define PF_ANALYSIS_PROFILE_AGGREGATE_NAMES_H
 
-#include "analysis/aggregate.h"
+#include "analysis/profile/aggregate.h"
 #include "analysis/profile.h"
 #include "analysis/tree.h"
 

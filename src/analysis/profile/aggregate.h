@@ -4,8 +4,8 @@
  * while it grows, equal things of a kind are found by an index and get the same number. What makes them equal is said in one
  * place for each kind (aggregate_equal.c), so that reading a recording and merging profiles agree.
  */
-#ifndef PF_ANALYSIS_AGGREGATE_H
-#define PF_ANALYSIS_AGGREGATE_H
+#ifndef PF_ANALYSIS_PROFILE_AGGREGATE_H
+#define PF_ANALYSIS_PROFILE_AGGREGATE_H
 
 #include <perfile/profile.h>
 
