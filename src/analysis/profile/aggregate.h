@@ -9,7 +9,7 @@
 
 #include <perfile/profile.h>
 
-#include "base/memory.h"
+#include "analysis/tree.h"
 
 /* The lists; those before PF_AGGREGATE_INDEXED hold no two that are equal. What a thing refers to stands before it. */
 enum pf_aggregate_kind {
@@ -59,10 +59,6 @@ struct pf_aggregate_frame {
     const char *file;
     uint64_t offset, address, file_offset;
     uint32_t function, kind, line;
-};
-
-struct pf_aggregate_node {
-    uint32_t parent, frame;
 };
 
 struct pf_aggregate_thread {
@@ -119,7 +115,7 @@ union pf_aggregate_item {
     struct pf_aggregate_thread thread;
     struct pf_aggregate_comm comm;
     struct pf_aggregate_key key;
-    struct pf_aggregate_node node;
+    struct pf_tree_link node; /* its parent is a smaller number, or NONE */
     struct pf_aggregate_row row;
     struct pf_aggregate_recording recording;
 };

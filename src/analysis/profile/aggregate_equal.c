@@ -148,7 +148,7 @@ static size_t key_words(const void *item, uint64_t *words)
 
 static size_t node_words(const void *item, uint64_t *words)
 {
-    const struct pf_aggregate_node *node = item;
+    const struct pf_tree_link *node = item;
     words[0] = (uint64_t)node->parent << 32 | node->frame;
     return 1;
 }
@@ -180,7 +180,7 @@ static const struct rule {
     [PF_AGGREGATE_THREADS] = {sizeof(struct pf_aggregate_thread), thread_words, join_threads},
     [PF_AGGREGATE_COMMS] = {sizeof(struct pf_aggregate_comm), comm_words, NULL},
     [PF_AGGREGATE_KEYS] = {sizeof(struct pf_aggregate_key), key_words, NULL},
-    [PF_AGGREGATE_NODES] = {sizeof(struct pf_aggregate_node), node_words, NULL},
+    [PF_AGGREGATE_NODES] = {sizeof(struct pf_tree_link), node_words, NULL},
     [PF_AGGREGATE_ROWS] = {sizeof(struct pf_aggregate_row), row_words, join_rows},
     [PF_AGGREGATE_VALUE_TYPES] = {sizeof(struct pf_aggregate_value_type), NULL, NULL},
     [PF_AGGREGATE_RECORDINGS] = {sizeof(struct pf_aggregate_recording), NULL, NULL},

@@ -156,7 +156,7 @@ int perfile_profile_frame_at(const struct perfile_profile *profile, size_t index
 
 int perfile_profile_stack_at(const struct perfile_profile *profile, size_t index, struct perfile_profile_stack *stack)
 {
-    const struct pf_aggregate_node *known = item_at(profile, PF_AGGREGATE_NODES, index);
+    const struct pf_tree_link *known = item_at(profile, PF_AGGREGATE_NODES, index);
     if (!known)
         return PERFILE_ERROR_ARGUMENT;
     const struct perfile_profile_stack all = {.parent = known->parent, .frame = known->frame};

@@ -67,7 +67,7 @@ static bool take_key(struct merge *m, void *item)
 /* Parents stand before their children. */
 static bool take_node(struct merge *m, void *item)
 {
-    struct pf_aggregate_node *node = item;
+    struct pf_tree_link *node = item;
     if (node->parent != PERFILE_NO_ID)
         node->parent = m->numbers[PF_AGGREGATE_NODES][node->parent];
     node->frame = m->numbers[PF_AGGREGATE_FRAMES][node->frame];

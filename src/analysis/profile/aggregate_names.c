@@ -112,7 +112,7 @@ static uint32_t number_frame(struct pf_aggregate_named *named, const struct numb
 }
 
 static bool name_node(struct pf_aggregate_named *named, const struct numbers *numbers, struct pf_tree_link link,
-                      struct pf_aggregate_node *node)
+                      struct pf_tree_link *node)
 {
     node->parent = link.parent - 1; /* the root: PERFILE_NO_ID */
     node->frame = number_frame(named, numbers, link.frame);
@@ -124,8 +124,7 @@ static bool name_nodes_in_place(struct pf_aggregate_named *named, const struct n
 {
     struct pf_aggregate_list *list = &named->aggregate->profile->lists[PF_AGGREGATE_NODES];
     struct pf_tree *tree = named->gives;
-    _Static_assert(sizeof(struct pf_aggregate_node) == sizeof(*tree->links), "a node is as large as a link");
-    struct pf_aggregate_node *nodes = (void *)tree->links;
+    struct pf_tree_link *nodes = tree->links;
     for (size_t i = 1; i < tree->count; i++)
         if (!name_node(named, numbers, tree->links[i], &nodes[i - 1]))
             return false;
@@ -143,7 +142,7 @@ static bool name_nodes(struct pf_aggregate_named *named, const struct numbers *n
     if (!pf_aggregate_reserve(named->aggregate, PF_AGGREGATE_NODES, named->tree->count))
         return false;
     for (size_t i = 1; i < named->tree->count; i++) {
-        struct pf_aggregate_node node;
+        struct pf_tree_link node;
         if (!name_node(named, numbers, named->tree->links[i], &node) ||
             pf_aggregate_append(named->aggregate, PF_AGGREGATE_NODES, &node) == PF_AGGREGATE_NONE)
             return false;

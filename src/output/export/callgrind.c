@@ -54,7 +54,7 @@ struct graph {
     uint32_t block_count;
     uint32_t *block_of;    /* by function */
     struct pf_map threads; /* texts of names, to blocks */
-    bool *comes_back;      /* of each node: its function is above it, too */
+    uint64_t *outermost;   /* by node a bit: what called it is not in the same function */
     struct cost *costs;
     size_t cost_capacity;
     uint32_t cost_count;
@@ -119,36 +119,18 @@ static const struct block *block_at(const struct graph *graph, uint32_t node)
     return &graph->blocks[graph->block_of[stacks->function_of[stacks->nodes[node].frame]]];
 }
 
-/* `order`: the nodes as a walk from the roots finds them; `open`: room for as many; `inside`: for as many as keys. */
-static void look_back(struct graph *graph, const uint32_t *order, uint32_t *open, uint32_t *inside)
-{
-    size_t depth = 0;
-    for (size_t i = 0; i < graph->stacks.node_count; i++) {
-        const uint32_t node = order[i], parent = graph->stacks.nodes[node].parent;
-        while (depth && open[depth - 1] != parent)
-            inside[block_at(graph, open[--depth])->key]--;
-        graph->comes_back[node] = inside[block_at(graph, node)->key]++;
-        open[depth++] = node;
-    }
-}
-
 static bool find_recursion(struct graph *graph)
 {
-    const struct perfile_allocator *allocator = graph->options->allocator;
-    const size_t count = graph->stacks.node_count, nodes = (count + 1) * sizeof(uint32_t);
-    const size_t keys = ((size_t)graph->block_count + 1) * sizeof(uint32_t);
-    uint32_t *locations = pf_new(allocator, nodes), *order = pf_new(allocator, nodes),
-             *inside = pf_new(allocator, keys);
-    graph->comes_back = pf_arena_new(&graph->arena, count + 1);
-    const bool enough = locations && order && inside && graph->comes_back &&
-                        pf_export_walk(allocator, graph->stacks.nodes, count, locations);
-    for (uint32_t i = 0; enough && i < count; i++)
-        order[locations[i]] = i;
-    if (enough)
-        look_back(graph, order, locations, inside);
-    pf_free(allocator, locations, nodes);
-    pf_free(allocator, order, nodes);
-    pf_free(allocator, inside, keys);
+    const struct pf_export_stacks *stacks = &graph->stacks;
+    const struct pf_walk_tree tree = {stacks->nodes, stacks->node_count};
+    uint32_t *keys = pf_new(graph->options->allocator, (stacks->frame_count + 1) * sizeof(*keys)); /* by frame */
+    const struct pf_walk_groups groups = {keys, graph->block_count};
+    graph->outermost = pf_arena_new(&graph->arena, (stacks->node_count / 64 + 1) * sizeof(*graph->outermost));
+    for (size_t i = 0; keys && i < stacks->frame_count; i++)
+        keys[i] = graph->blocks[graph->block_of[stacks->function_of[i]]].key;
+    const bool enough = keys && graph->outermost &&
+                        pf_walk_outermost(graph->options->allocator, &tree, &groups, NULL, graph->outermost);
+    pf_free(graph->options->allocator, keys, (stacks->frame_count + 1) * sizeof(*keys));
     return enough;
 }
 
@@ -243,7 +225,7 @@ static bool add_calls_of(struct graph *graph, uint32_t event, values_of *sums)
             sums[parent][k] += sums[node][k];
         const uint32_t callee = (uint32_t)(block_at(graph, node) - graph->blocks);
         const struct cost call = cost_of(graph, parent, callee, event);
-        enough = graph->comes_back[node] || add_cost(graph, &call, sums[node], VALUES);
+        enough = !pf_walk_is_outermost(graph->outermost, node) || add_cost(graph, &call, sums[node], VALUES);
     }
     return enough;
 }

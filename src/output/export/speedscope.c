@@ -36,8 +36,8 @@ struct scope {
     uint32_t *frames;      /* by function: its number in the file */
     uint32_t *functions;   /* by number in the file: one of the functions, which are all the same to speedscope */
     uint32_t frame_count;
-    struct pf_export_node *nodes; /* stacks of these frames */
-    uint32_t *node_of;            /* by node of the stacks */
+    struct pf_tree_link *nodes; /* stacks of these frames */
+    uint32_t *node_of;          /* by node of the stacks */
     uint32_t node_count;
     struct track *tracks;
     size_t track_capacity;
@@ -94,8 +94,8 @@ static bool number_nodes(struct scope *scope)
     pf_pairs_open(&known, scope->options->allocator);
     for (size_t i = 0; enough && i < stacks->node_count; i++) {
         const uint32_t above = stacks->nodes[i].parent;
-        const struct pf_export_node node = {above == PERFILE_NO_ID ? above : scope->node_of[above],
-                                            scope->frames[stacks->function_of[stacks->nodes[i].frame]]};
+        const struct pf_tree_link node = {above == PERFILE_NO_ID ? above : scope->node_of[above],
+                                          scope->frames[stacks->function_of[stacks->nodes[i].frame]]};
         scope->node_of[i] = pf_export_number(&known, node.parent, node.frame, &scope->node_count);
         enough = scope->node_of[i] != PERFILE_NO_ID;
         if (enough)
@@ -209,7 +209,7 @@ static bool measure(struct scope *scope, uint64_t *bytes)
     uint64_t *lengths = pf_new(scope->options->allocator, size);
     *bytes = (uint64_t)scope->frame_count * FRAME_BYTES;
     for (uint32_t i = 0; lengths && i < scope->node_count; i++) {
-        const struct pf_export_node *node = &scope->nodes[i];
+        const struct pf_tree_link *node = &scope->nodes[i];
         lengths[i] = pf_digit_count(node->frame) + 1 + (node->parent == PERFILE_NO_ID ? 0 : lengths[node->parent]);
     }
     for (size_t i = 0; lengths && i < scope->arrivals.count; i++) {
@@ -241,12 +241,13 @@ static bool order_arrivals(struct scope *scope)
 /* As walks through the tree of stacks find them. */
 static bool order_rows(struct scope *scope)
 {
+    const struct pf_walk_tree tree = {scope->nodes, scope->node_count};
     const size_t count = scope->stacks.sample_count;
     uint32_t *positions = pf_new(scope->options->allocator, (scope->node_count + 1) * sizeof(*positions));
     struct pf_sort_item *items = pf_new(scope->options->allocator, (2 * count + 1) * sizeof(*items));
     scope->order = pf_arena_new(&scope->arena, (count + 1) * sizeof(*scope->order));
-    const bool enough = positions && items && scope->order &&
-                        pf_export_walk(scope->options->allocator, scope->nodes, scope->node_count, positions);
+    const bool enough =
+        positions && items && scope->order && pf_walk_positions(scope->options->allocator, &tree, positions);
     for (uint32_t i = 0; enough && i < count; i++) {
         const uint64_t rank = scope->tracks[scope->track_of[i]].rank;
         items[i] = (struct pf_sort_item){rank << 32 | positions[node_of_row(scope, i)], i};

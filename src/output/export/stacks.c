@@ -64,7 +64,7 @@ static bool take_nodes(struct pf_export_stacks *stacks)
     for (size_t i = 0; i < stacks->node_count; i++) {
         struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
         (void)!perfile_profile_stack_at(stacks->profile, i, &stack);
-        stacks->nodes[i] = (struct pf_export_node){stack.parent, stack.frame};
+        stacks->nodes[i] = (struct pf_tree_link){stack.parent, stack.frame};
     }
     return true;
 }
@@ -90,7 +90,7 @@ static uint32_t add_leaf(struct pf_export_stacks *stacks, struct pf_pairs *known
         return node;
     if (!pf_grow(stacks->allocator, &stacks->nodes, &stacks->node_capacity, count, sizeof(*stacks->nodes)))
         return PERFILE_NO_ID;
-    stacks->nodes[node] = (struct pf_export_node){parent, leaf};
+    stacks->nodes[node] = (struct pf_tree_link){parent, leaf};
     stacks->node_count = count;
     return node;
 }
@@ -131,27 +131,4 @@ void pf_export_stacks_close(struct pf_export_stacks *stacks)
     pf_free(allocator, stacks->nodes, stacks->node_capacity * sizeof(*stacks->nodes));
     pf_free(allocator, stacks->ends, (stacks->sample_count + 1) * sizeof(*stacks->ends));
     perfile_profile_close(stacks->profile);
-}
-
-bool pf_export_walk(const struct perfile_allocator *allocator, const struct pf_export_node *nodes, size_t count,
-                    uint32_t *positions)
-{
-    uint32_t *left = pf_new(allocator, (count + 1) * sizeof(*left)); /* of each node: what is below it, and it */
-    uint32_t top = 0;
-    if (!left)
-        return false;
-    for (size_t i = count; i-- > 0;) {
-        left[i]++;
-        if (nodes[i].parent != PERFILE_NO_ID)
-            left[nodes[i].parent] += left[i];
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t *next = nodes[i].parent == PERFILE_NO_ID ? &top : &left[nodes[i].parent];
-        const uint32_t below = left[i];
-        positions[i] = *next;
-        *next += below;
-        left[i] = positions[i] + 1; /* from here on: where the next child goes */
-    }
-    pf_free(allocator, left, (count + 1) * sizeof(*left));
-    return true;
 }

@@ -5,6 +5,7 @@
 
 #include <perfile/profile.h>
 
+#include "analysis/profile/walk.h"
 #include "base/pairs.h"
 
 /* Never an empty text. */
@@ -14,11 +15,6 @@ struct pf_export_function {
     uint32_t line;      /* where it begins in it; 0: not known */
     const char *module; /* or NULL */
     uint64_t address;   /* where it begins as its symbol table counts; 0: not known */
-};
-
-struct pf_export_node {
-    uint32_t parent; /* a smaller number, or PERFILE_NO_ID */
-    uint32_t frame;  /* of the profile */
 };
 
 /*
@@ -32,7 +28,7 @@ struct pf_export_stacks {
     size_t function_count;
     uint32_t *function_of; /* by frame */
     size_t frame_count;
-    struct pf_export_node *nodes;
+    struct pf_tree_link *nodes; /* with frames of the profile; parents are smaller numbers, or PERFILE_NO_ID */
     size_t node_count, node_capacity;
     uint32_t *ends; /* the node of each of the profile's samples */
     size_t sample_count;
@@ -46,12 +42,5 @@ void pf_export_stacks_close(struct pf_export_stacks *stacks);
 
 /* The number of the pair, the next one of *count when it is new. PERFILE_NO_ID when out of memory. */
 uint32_t pf_export_number(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t *count);
-
-/*
- * The place of each node when the trees are walked from their roots on, children in the order of their numbers: what is
- * below a node comes right behind it. False when out of memory.
- */
-bool pf_export_walk(const struct perfile_allocator *allocator, const struct pf_export_node *nodes, size_t count,
-                    uint32_t *positions);
 
 #endif

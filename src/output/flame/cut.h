@@ -20,11 +20,4 @@ int pf_flame_cut_open(struct pf_flame_cut *cut, const struct perfile_allocator *
                       size_t max);
 void pf_flame_cut_close(struct pf_flame_cut *cut);
 
-struct pf_flame_sums {
-    uint64_t self, total; /* recursion counts once */
-};
-/* What each frame weighs in all of the tree; `same`: by frame, the one that it counts as. False when out of memory. */
-bool pf_flame_cut_sums(const struct perfile_allocator *allocator, const struct pf_tree *tree, const uint32_t *same,
-                       struct pf_flame_sums *sums, size_t frame_count);
-
 #endif

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 
 #include "analysis/name_short.h"
+#include "analysis/profile/walk.h"
 #include "base/error.h"
 #include "output/flame/cut.h"
 #include "output/flame/page.h"
@@ -79,6 +80,11 @@ struct pack {
     const char *prefix; /* of names of parts: "", "before." */
 };
 
+/* What a function weighs in all of the tree; recursion counts once. */
+struct sums {
+    uint64_t self, total;
+};
+
 struct writer {
     const struct pf_flame_set *set, *before;
     const struct pf_html_options *options;
@@ -91,7 +97,7 @@ struct writer {
     size_t string_count;
     uint32_t *string_of; /* by place */
     struct pack pack;
-    struct pf_flame_sums *sums; /* of a cut page: by event and frame */
+    struct sums *sums; /* of a cut page: by event and frame */
     uint64_t cut_count;
     double cut_share;
     unsigned cuts;
@@ -546,16 +552,48 @@ static bool weigh_tree(struct pf_page *page, uint32_t event, bool all)
     return pf_tree_sum(&page->tree);
 }
 
+/* NULL: out of memory. By node of the page's tree but the root a bit, for pf_free. */
+static uint64_t *find_outermost(const struct writer *w, const uint32_t *same, size_t bytes)
+{
+    const struct pf_tree *tree = &w->set->page->tree;
+    struct pf_tree_link *links = pf_new(w->text->allocator, tree->count * sizeof(*links));
+    const struct pf_walk_tree walked = {links, tree->count - 1};
+    const struct pf_walk_groups groups = {same, w->set->frame_count};
+    uint64_t *outermost = links ? pf_new(w->text->allocator, bytes) : NULL;
+    for (size_t i = 1; outermost && i < tree->count; i++)
+        links[i - 1] = (struct pf_tree_link){tree->nodes[i].parent ? tree->nodes[i].parent - 1 : PF_WALK_ROOT,
+                                             tree->nodes[i].frame};
+    const bool fine = outermost && pf_walk_outermost(w->text->allocator, &walked, &groups, NULL, outermost);
+    pf_free(w->text->allocator, links, tree->count * sizeof(*links));
+    if (!fine)
+        pf_free(w->text->allocator, outermost, bytes);
+    return fine ? outermost : NULL;
+}
+
+static void add_sums(const struct pf_tree *tree, const uint32_t *same, const uint64_t *outermost, struct sums *sums)
+{
+    for (uint32_t i = 1; i < tree->count; i++) {
+        struct sums *of = &sums[same[tree->nodes[i].frame]];
+        of->self += tree->nodes[i].self;
+        of->total += pf_walk_is_outermost(outermost, i - 1) ? tree->totals[i] : 0;
+    }
+}
+
 static bool sum_functions(struct writer *w)
 {
     const struct perfile_allocator *allocator = w->text->allocator;
     const size_t count = w->set->frame_count, events = w->set->event_count;
+    const size_t bytes = (w->set->page->tree.count / 64 + 1) * sizeof(uint64_t);
     uint32_t *same = pf_new(allocator, (count + 1) * sizeof(*same));
+    uint64_t *outermost = same && find_same(w, count, same) ? find_outermost(w, same, bytes) : NULL;
     w->sums = pf_new(allocator, (events * count + 1) * sizeof(*w->sums));
-    bool fine = same && w->sums && find_same(w, count, same);
-    for (uint32_t i = 0; fine && i < events; i++)
-        fine = weigh_tree(w->set->page, i, false) &&
-               pf_flame_cut_sums(allocator, &w->set->page->tree, same, w->sums + i * count, count);
+    bool fine = outermost && w->sums;
+    for (uint32_t i = 0; fine && i < events; i++) {
+        fine = weigh_tree(w->set->page, i, false);
+        if (fine)
+            add_sums(&w->set->page->tree, same, outermost, w->sums + i * count);
+    }
+    pf_free(allocator, outermost, bytes);
     pf_free(allocator, same, (count + 1) * sizeof(*same));
     return fine;
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/profile/walk.h"
+
+bool pf_walk_positions(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree, uint32_t *positions)
+{
+    const struct pf_tree_link *nodes = tree->nodes;
+    uint32_t *left = pf_new(allocator, (tree->count + 1) * sizeof(*left)); /* of each node: what is below it, and it */
+    uint32_t top = 0;
+    if (!left)
+        return false;
+    for (size_t i = tree->count; i-- > 0;) {
+        left[i]++;
+        if (nodes[i].parent != PF_WALK_ROOT)
+            left[nodes[i].parent] += left[i];
+    }
+    for (size_t i = 0; i < tree->count; i++) {
+        uint32_t *next = nodes[i].parent == PF_WALK_ROOT ? &top : &left[nodes[i].parent];
+        const uint32_t below = left[i];
+        positions[i] = *next;
+        *next += below;
+        left[i] = positions[i] + 1; /* from here on: where the next child goes */
+    }
+    pf_free(allocator, left, (tree->count + 1) * sizeof(*left));
+    return true;
+}
+
+/* `inside`: by group, in how many of its nodes the walk is. */
+static void find_outermost(const struct pf_walk_tree *tree, const uint32_t *order, const uint32_t *of_frame,
+                           uint32_t *inside, uint64_t *outermost)
+{
+    const struct pf_tree_link *nodes = tree->nodes;
+    uint32_t last = PF_WALK_ROOT;
+    for (size_t i = 0; i < tree->count; i++) {
+        const uint32_t node = order[i];
+        for (; last != nodes[node].parent; last = nodes[last].parent)
+            inside[of_frame[nodes[last].frame]]--;
+        if (inside[of_frame[nodes[node].frame]]++ == 0)
+            outermost[node / 64] |= (uint64_t)1 << node % 64;
+        last = node;
+    }
+}
+
+bool pf_walk_outermost(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree,
+                       const struct pf_walk_groups *groups, const uint32_t *positions, uint64_t *outermost)
+{
+    const size_t bytes = (tree->count + 1) * sizeof(uint32_t),
+                 group_bytes = (groups->group_count + 1) * sizeof(uint32_t);
+    uint32_t *order = pf_new(allocator, bytes), *inside = pf_new(allocator, group_bytes);
+    uint32_t *own = positions ? NULL : pf_new(allocator, bytes);
+    const bool fine = order && inside && (positions || (own && pf_walk_positions(allocator, tree, own)));
+    positions = positions ? positions : own;
+    for (uint32_t i = 0; fine && i < tree->count; i++)
+        order[positions[i]] = i;
+    pf_free(allocator, own, own ? bytes : 0);
+    if (fine)
+        find_outermost(tree, order, groups->of_frame, inside, outermost);
+    pf_free(allocator, order, bytes);
+    pf_free(allocator, inside, group_bytes);
+    return fine;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walks through trees of stacks: each caller before what it calls, callees in the order of their numbers. What a function's
+ * total is rests on this: a sample counts for a function at the outermost of its nodes alone, so recursion counts once.
+ */
+#ifndef PF_ANALYSIS_PROFILE_WALK_H
+#define PF_ANALYSIS_PROFILE_WALK_H
+
+#include "analysis/tree.h"
+
+/* The parents of all nodes are smaller numbers, or PF_WALK_ROOT. */
+struct pf_walk_tree {
+    const struct pf_tree_link *nodes;
+    size_t count;
+};
+#define PF_WALK_ROOT UINT32_MAX
+
+/*
+ * The position of each node in a walk from the roots on: what is below a node comes right after it. `places` has space for
+ * count + 1 of them. False when out of memory.
+ */
+bool pf_walk_positions(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree, uint32_t *positions);
+
+/* By frame the group, a smaller number than group_count, that its nodes are in. */
+struct pf_walk_groups {
+    const uint32_t *of_frame;
+    size_t group_count;
+};
+
+/*
+ * A bit for each node: it is the outermost of its group, as no node that it was called from is in that group. `places` are those
+ * of pf_walk_positions, NULL: not known; `outermost` is zeroed, with space for count / 64 + 1 words. False when out of memory.
+ */
+bool pf_walk_outermost(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree,
+                       const struct pf_walk_groups *groups, const uint32_t *positions, uint64_t *outermost);
+
+static inline bool pf_walk_is_outermost(const uint64_t *outermost, uint32_t node)
+{
+    return outermost[node / 64] >> node % 64 & 1;
+}
+
+#endif
