@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Loading the symbols of a module from the file of its kind, and binaries that are open for their code. */
+#include "symbol/symbols_parts.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+
+static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    struct pf_found found = {0};
+    const char *name = module->kind == PF_MODULE_VDSO32 ? module->public.name : module->map_name;
+    if (pf_find_binary(&symbols->find, name, module->build_id, module->build_id_bytes, &found) < 0)
+        return;
+    if (found.path)
+        module->binary = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
+    if (found.debug_path)
+        module->debug = pf_arena_text(&symbols->arena, found.debug_path, strlen(found.debug_path));
+    if (found.alternate_path)
+        module->alternate = pf_arena_text(&symbols->arena, found.alternate_path, strlen(found.alternate_path));
+    const char *path = module->binary ? module->binary : module->debug;
+    if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
+                 pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0))
+        module->public.path = path;
+    pf_module_note_other_build(symbols, module, &found);
+    pf_found_close(&found);
+}
+
+static void load_perf_map(struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    char *path;
+    size_t bytes = 0;
+    if (pf_find_perf_map(&symbols->find, module->pid, &path) < 0)
+        return;
+    char *text = path ? pf_symbols_read_text(symbols, path, &bytes) : NULL;
+    if (text && pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL) == 0)
+        module->public.path = pf_arena_text(&symbols->arena, path, strlen(path));
+    pf_symbols_free_text(symbols, text, bytes);
+    pf_text_free(symbols->allocator, path);
+}
+
+/* No name alone, and no file without its symbols, is better than what the recorder knew. */
+static bool has_better_table(const struct pf_module_data *module)
+{
+    const bool kernel = module->kind == PF_MODULE_KERNEL || module->kind == PF_MODULE_KERNEL_MODULE;
+    return module->table && (kernel || (module->build_id_bytes && module->table->has_symtab));
+}
+
+static void use_embedded(const struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    char perf_map[32];
+    snprintf(perf_map, sizeof(perf_map), "perf-%d.map", (int)module->pid);
+    const char *name = module->kind == PF_MODULE_KERNEL ? module->public.name : module->map_name;
+    const struct pf_embedded_file *file = pf_embedded_find(&symbols->embedded, name);
+    if (!file && module->kind == PF_MODULE_PERF_MAP)
+        file = pf_embedded_find(&symbols->embedded, perf_map);
+    if (!file || has_better_table(module))
+        return;
+    pf_symbol_table_close(module->table);
+    module->table = file->table;
+    module->embedded = file;
+}
+
+void pf_module_load(struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    static void (*const loaders[])(struct pf_symbols *, struct pf_module_data *) = {
+        [PF_MODULE_ELF] = load_elf,
+        [PF_MODULE_VDSO] = load_elf,
+        [PF_MODULE_VDSO32] = load_elf,
+        [PF_MODULE_KERNEL] = pf_module_load_kernel,
+        [PF_MODULE_KERNEL_MODULE] = pf_module_load_kernel_module,
+        [PF_MODULE_PERF_MAP] = load_perf_map,
+        [PF_MODULE_SYMBOL] = NULL,
+        [PF_MODULE_JIT] = NULL,
+    };
+    module->public.looked_for = true;
+    if (loaders[module->kind])
+        loaders[module->kind](symbols, module);
+    use_embedded(symbols, module);
+    module->public.build_id = pf_symbols_hex(symbols, module->build_id, module->build_id_bytes);
+    module->public.table = module->table;
+}
+
+/* NULL when out of memory. */
+struct pf_module_data *pf_symbols_loaded(struct pf_symbols *symbols, const struct perfile_map *map, uint32_t *number)
+{
+    *number = pf_symbols_module_of(symbols, map);
+    if (*number == UINT32_MAX)
+        return NULL;
+    struct pf_module_data *module = pf_module_at(symbols, *number);
+    if (PF_UNLIKELY(!module->public.looked_for))
+        pf_module_load(symbols, module);
+    return module;
+}
+
+/* ---- binaries that are open ---- */
+
+static struct pf_insn_machine machine_of(int file)
+{
+    uint8_t header[EI_NIDENT + 4];
+    if (pread(file, header, sizeof(header), 0) != (ssize_t)sizeof(header) || memcmp(header, ELFMAG, SELFMAG) != 0)
+        return (struct pf_insn_machine){0};
+    const bool is_big_endian = header[EI_DATA] == ELFDATA2MSB;
+    return (struct pf_insn_machine){.elf_machine =
+                                        pf_load16(header + EI_NIDENT + 2, is_big_endian != PF_NATIVE_BIG_ENDIAN),
+                                    .is_64 = header[EI_CLASS] == ELFCLASS64,
+                                    .is_big_endian = is_big_endian};
+}
+
+void pf_symbols_close_code(struct pf_symbols *symbols)
+{
+    if (symbols->code_module && symbols->code_file >= 0)
+        close(symbols->code_file);
+    symbols->code_module = 0;
+}
+
+/* One file is open at a time: neighbouring addresses tend to be of one module. */
+bool pf_symbols_open_code(struct pf_symbols *symbols, uint32_t number)
+{
+    if (symbols->code_module == number + 1)
+        return symbols->code_file >= 0;
+    pf_symbols_close_code(symbols);
+    const char *path = pf_module_at(symbols, number)->binary;
+    symbols->code_module = number + 1;
+    symbols->code_file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (symbols->code_file >= 0)
+        symbols->code_machine = machine_of(symbols->code_file);
+    return symbols->code_file >= 0;
+}

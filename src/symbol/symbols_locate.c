@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking up: the symbol at an address, its range and its name. */
+#include "symbol/symbols_parts.h"
+
+#include "base/text.h"
+#include "symbol/demangle/demangle.h"
+
+/* ---- addresses ---- */
+
+/* The address in the terms of the module's table. */
+bool pf_module_address(const struct pf_module_data *module, const struct perfile_map *map, uint64_t ip,
+                       uint64_t *address)
+{
+    if (module->embedded) {
+        *address = pf_embedded_address(module->embedded, map, ip);
+        return true;
+    }
+    if (module->is_relative) {
+        *address = ip - map->start + map->pgoff;
+        return true;
+    }
+    if (module->kind == PF_MODULE_KERNEL || module->kind == PF_MODULE_KERNEL_MODULE ||
+        module->kind == PF_MODULE_PERF_MAP) {
+        *address = ip - module->relocation;
+        return true;
+    }
+    uint64_t offset = ip - map->start + (pf_module_is_vdso(module) ? 0 : map->pgoff);
+    return pf_symbol_table_address(module->table, offset, address);
+}
+
+/* Where the symbol that a piece belongs to began: the entry before that has its name and is no piece. */
+static const struct pf_symbol *complete_symbol(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
+{
+    const struct pf_symbol *first = symbol;
+    while (first && first->flags & PF_SYMBOL_PIECE && first > table->symbols) {
+        first--;
+        if (first->name == symbol->name && !(first->flags & PF_SYMBOL_PIECE))
+            return first;
+    }
+    return symbol;
+}
+
+/* PF_NO_SYMBOL: none covers the address. */
+static uint32_t symbol_at(struct pf_symbols *symbols, const struct pf_symbol_table *table, uint32_t module,
+                          uint64_t address)
+{
+    struct pf_recent_symbol lone = {0};
+    const uint64_t hash = (address ^ (uint64_t)module << 48) * 0x9e3779b97f4a7c15ull;
+    struct pf_recent_symbol *recent = symbols->recent ? &symbols->recent[hash >> (64 - PF_RECENT_BITS)] : &lone;
+    if (recent->module == module + 1 && recent->address == address)
+        return recent->symbol;
+    const struct pf_symbol *symbol = complete_symbol(table, pf_symbol_table_find(table, address));
+    *recent = (struct pf_recent_symbol){.address = address,
+                                        .module = module + 1,
+                                        .symbol = symbol ? (uint32_t)(symbol - table->symbols) : PF_NO_SYMBOL};
+    return recent->symbol;
+}
+
+/* The mapping may be longer than the code, and lie elsewhere than where it was made. */
+static void locate_code(const struct pf_symbols *symbols, struct pf_module_data *module, const struct perfile_map *map,
+                        uint64_t ip, struct pf_location *location)
+{
+    const struct pf_jit_code *code = pf_jit_code(symbols->jit, module->code);
+    location->offset = ip - map->start + map->pgoff;
+    if (!code || location->offset - PF_JIT_TEXT_OFFSET >= code->bytes)
+        return;
+    location->symbol = 0;
+    location->offset -= PF_JIT_TEXT_OFFSET;
+    location->address = location->table_address = code->address + location->offset;
+    module->public.resolved++;
+}
+
+bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
+                       struct pf_location *location)
+{
+    *location = (struct pf_location){
+        .module = PF_NO_SYMBOL, .symbol = PF_NO_SYMBOL, .offset = ip, .in_module = ip, .table_address = ip};
+    if (!map)
+        return true;
+    uint32_t number;
+    struct pf_module_data *module = pf_symbols_loaded(symbols, map, &number);
+    if (!module)
+        return false;
+    location->module = number;
+    location->offset = module->kind == PF_MODULE_ELF ? ip - map->start + map->pgoff
+                       : pf_module_is_vdso(module)   ? ip - map->start
+                                                     : ip;
+    location->in_module = location->table_address = location->offset;
+    module->public.addresses++;
+    if (module->kind == PF_MODULE_SYMBOL) {
+        location->symbol = 0;
+        location->offset = ip - map->start;
+        module->public.resolved++;
+        return true;
+    }
+    if (module->kind == PF_MODULE_JIT) {
+        locate_code(symbols, module, map, ip, location);
+        return true;
+    }
+    uint64_t address;
+    if (!module->table || !pf_module_address(module, map, ip, &address))
+        return true;
+    location->address = module->kind == PF_MODULE_ELF || pf_module_is_vdso(module) ? address : 0;
+    location->table_address = address;
+    location->symbol = symbol_at(symbols, module->table, number, address);
+    if (location->symbol != PF_NO_SYMBOL) {
+        location->offset = address - module->table->symbols[location->symbol].start;
+        module->public.resolved++;
+    }
+    return true;
+}
+
+/*
+ * The vdso of a 32-bit program, of whatever machine: it lies below 4 GiB, and as perf wants it, the first binary below it
+ * that is available has 32 bits.
+ */
+static bool is_vdso32(struct pf_symbols *symbols, const struct perfile_space *space, const struct perfile_map *vdso)
+{
+    enum { TRIES_MAX = 64 };
+    const struct perfile_map *map = vdso;
+    if (pf_module_kind_of(vdso) != PF_MODULE_VDSO || vdso->start > UINT32_MAX)
+        return false;
+    for (int tries = 0; tries < TRIES_MAX && map->start; tries++) {
+        map = perfile_space_below(space, map->start - 1);
+        const uint32_t number =
+            map && pf_module_kind_of(map) == PF_MODULE_ELF ? pf_symbols_module_of(symbols, map) : UINT32_MAX;
+        if (!map)
+            return false;
+        if (number == UINT32_MAX)
+            continue;
+        if (!pf_module_at(symbols, number)->public.looked_for)
+            pf_module_load(symbols, pf_module_at(symbols, number));
+        if (pf_symbols_open_code(symbols, number) && symbols->code_machine.elf_machine)
+            return !symbols->code_machine.is_64;
+    }
+    return false;
+}
+
+const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip)
+{
+    const struct perfile_map *map = perfile_space_find(space, ip);
+    struct pf_location location;
+    uint32_t known;
+    if (map && map->filename[0] == '[' && !pf_symbols_knows_module(symbols, map, &known) &&
+        is_vdso32(symbols, space, map))
+        (void)pf_symbols_module_of_kind(symbols, map, PF_MODULE_VDSO32);
+    if (map)
+        return map;
+    map = perfile_space_below(space, ip);
+    if (!map || !map->kernel || pf_module_kind_of(map) != PF_MODULE_KERNEL ||
+        !pf_symbols_locate(symbols, map, ip, &location))
+        return NULL;
+    return location.symbol != PF_NO_SYMBOL ? map : NULL;
+}
+
+bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip, bool lines)
+{
+    const struct perfile_map *map = perfile_space_find(space, ip);
+    if (!map)
+        map = perfile_space_below(space, ip);
+    if (!map || (ip >= map->end && (!map->kernel || pf_module_kind_of(map) != PF_MODULE_KERNEL)))
+        return true; /* nothing is mapped, as pf_symbols_map has it */
+    uint32_t number;
+    if (!pf_symbols_has_module(symbols, map, &number))
+        return false;
+    const struct pf_module_data *module = pf_module_at(symbols, number);
+    return module->public.looked_for && (!lines || !pf_module_has_inlines(module) || module->inlines_tried);
+}
+
+/* ---- symbols ---- */
+
+/* The end of the last piece that goes on behind symbols within this one. */
+static uint64_t end_of_pieces(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
+{
+    enum { PIECES_MAX = 1024 };
+    const struct pf_symbol *after = table->symbols + table->count;
+    uint64_t end = symbol->end, reached = symbol->end;
+    for (const struct pf_symbol *at = symbol + 1; at < after && at - symbol < PIECES_MAX && at->start <= reached;
+         at++) {
+        reached = pf_max(reached, at->end);
+        if (at->flags & PF_SYMBOL_PIECE && at->name == symbol->name)
+            end = at->end;
+    }
+    return end;
+}
+
+bool pf_symbols_range(const struct pf_symbols *symbols, uint32_t number, uint32_t symbol, uint64_t *start,
+                      uint64_t *end)
+{
+    const struct pf_module_data *module = pf_module_at(symbols, number);
+    const struct pf_jit_code *code =
+        module && module->kind == PF_MODULE_JIT ? pf_jit_code(symbols->jit, module->code) : NULL;
+    *start = *end = 0;
+    if (code) {
+        *start = code->address;
+        *end = code->address + code->bytes;
+    } else if (module && module->table && symbol < module->table->count) {
+        *start = module->table->symbols[symbol].start;
+        *end = end_of_pieces(module->table, &module->table->symbols[symbol]);
+    }
+    return *end > *start;
+}
+
+bool pf_symbols_is_thumb(const struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
+{
+    const struct pf_module_data *module = pf_module_at(symbols, number);
+    return module && module->table && symbol < module->table->count &&
+           module->table->symbols[symbol].flags & PF_SYMBOL_THUMB;
+}
+
+const char *pf_symbols_raw_name(const struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
+{
+    const struct pf_module_data *module = pf_module_at(symbols, number);
+    if (!module || symbol == PF_NO_SYMBOL)
+        return NULL;
+    if (module->kind == PF_MODULE_SYMBOL)
+        return module->map_name;
+    if (module->kind == PF_MODULE_JIT)
+        return pf_jit_code(symbols->jit, module->code)->name;
+    return pf_symbol_name(module->table, &module->table->symbols[symbol]);
+}
+
+uint32_t pf_symbols_at(struct pf_symbols *symbols, uint32_t number, uint64_t address, uint64_t *offset)
+{
+    const struct pf_module_data *module = pf_module_at(symbols, number);
+    uint64_t start, end;
+    *offset = 0;
+    uint32_t symbol = module && module->kind == PF_MODULE_JIT ? 0 : PF_NO_SYMBOL;
+    if (module && module->table)
+        symbol = symbol_at(symbols, module->table, number, address);
+    if (symbol == PF_NO_SYMBOL || !pf_symbols_range(symbols, number, symbol, &start, &end) || address < start ||
+        address >= end)
+        return PF_NO_SYMBOL;
+    *offset = address - start;
+    return symbol;
+}
+
+/* ---- names ---- */
+
+/* Once. */
+static void report_mangled(struct pf_symbols *symbols, const char *raw)
+{
+    if (symbols->reported_mangled || !pf_demangle_needs_library(raw))
+        return;
+    symbols->reported_mangled = true;
+    pf_find_note(&symbols->find, "names of C++ stay mangled (%.40s): libstdc++.so.6 cannot be loaded", raw);
+}
+
+static const char *code_name(struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    const char *raw = pf_jit_code(symbols->jit, module->code)->name;
+    char *readable = module->code_name ? NULL : pf_demangle(symbols->allocator, raw);
+    if (!module->code_name && !readable) {
+        (void)pf_memory_note_failure(symbols->allocator);
+        report_mangled(symbols, raw);
+    }
+    if (readable)
+        module->code_name = pf_arena_text(&symbols->arena, readable, strlen(readable));
+    pf_text_free(symbols->allocator, readable);
+    if (!module->code_name)
+        module->code_name = raw;
+    return module->code_name;
+}
+
+/* NULL: out of memory. */
+static const char *readable_name(struct pf_symbols *symbols, const char *raw)
+{
+    char *readable = pf_demangle(symbols->allocator, raw);
+    if (!readable && pf_memory_note_failure(symbols->allocator))
+        return NULL;
+    if (!readable) {
+        report_mangled(symbols, raw);
+        return raw;
+    }
+    const char *name = pf_arena_text(&symbols->arena, readable, strlen(readable));
+    pf_text_free(symbols->allocator, readable);
+    return name;
+}
+
+const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
+{
+    if (number >= symbols->count || symbol == PF_NO_SYMBOL)
+        return NULL;
+    struct pf_module_data *module = pf_module_at(symbols, number);
+    if (module->kind == PF_MODULE_SYMBOL)
+        return module->map_name;
+    if (module->kind == PF_MODULE_JIT)
+        return code_name(symbols, module);
+    const char *raw = pf_symbol_name(module->table, &module->table->symbols[symbol]);
+    if (raw[0] != '_' && raw[0] != '.' && raw[0] != 'L')
+        return raw; /* no mangled name starts otherwise */
+    if (!module->names)
+        module->names = pf_new(symbols->allocator, module->table->count * sizeof(*module->names));
+    if (module->names && !module->names[symbol])
+        module->names[symbol] = readable_name(symbols, raw);
+    if (module->names && module->names[symbol])
+        return module->names[symbol];
+    pf_memory_note_short(symbols->allocator);
+    return raw;
+}
