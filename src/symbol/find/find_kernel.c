@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of the kernel and those of its modules. */
+#include "symbol/find/find_parts.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "symbol/table_elf.h"
+
+/* ---- the kernel ---- */
+
+static bool take_kernel_in(struct pf_search *s, const char *directory, const char *prefix, const char *tail)
+{
+    bool consumed = false;
+    char *path = pf_search_path(s, "%s%s", s->symfs, directory);
+    DIR *entries = path ? pf_search_note_null(s, opendir(path)) : NULL;
+    for (struct dirent *entry; entries && !consumed && (entry = readdir(entries)) != NULL;)
+        if (entry->d_name[0] != '.' && pf_starts_with(entry->d_name, prefix))
+            consumed = pf_search_take(s, pf_search_path(s, "%s/%s%s", path, entry->d_name, tail), &s->id,
+                                      &s->found->path, NULL);
+    if (entries)
+        closedir(entries);
+    pf_text_free(s->allocator, path);
+    return consumed;
+}
+
+/* Any installed kernel may be the one, so only the build id tells. */
+static bool take_installed_kernel(struct pf_search *s)
+{
+    return s->id.count &&
+           (take_kernel_in(s, "/usr/lib/debug/boot", "vmlinux", "") ||
+            take_kernel_in(s, "/usr/lib/debug/lib/modules", "", "/vmlinux") ||
+            take_kernel_in(s, "/boot", "vmlinux", "") || take_kernel_in(s, "/lib/modules", "", "/build/vmlinux") ||
+            take_kernel_in(s, "/lib/modules", "", "/vmlinux"));
+}
+
+static bool is_running_kernel(const struct pf_find_id *wanted)
+{
+    uint8_t notes[4096];
+    ssize_t got = -1;
+    int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, notes, sizeof(notes));
+        close(fd);
+    }
+    uint8_t bytes[PF_FIND_ID_BYTES];
+    struct pf_find_id id;
+    pf_find_id_set(&id, bytes, got > 0 ? pf_notes_build_id(notes, (size_t)got, false, bytes) : 0);
+    return !wanted->count || pf_find_id_is_same(&id, wanted);
+}
+
+/* The text says that the kernel ran where the recording says. */
+static bool is_of_this_boot(struct pf_search *s, const char *path)
+{
+    const struct pf_find_options *options = s->options;
+    uint64_t address = 0;
+    size_t bytes = 0;
+    const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
+    char *text = options->reference ? pf_search_note_null(s, pf_read_text(allocator, path, &bytes)) : NULL;
+    bool same =
+        text && pf_kallsyms_address(text, bytes, options->reference, &address) && address == options->reference_address;
+    pf_free(allocator, text, bytes + 1);
+    return same;
+}
+
+/* `perf buildid-cache --kcore`: one folder for each boot that was kept, CACHE/[kernel.kcore]/ID/DATE. */
+static bool take_kcore_of(struct pf_search *s, const char *cache)
+{
+    enum { BOOTS_MAX = 256 };
+    bool consumed = false;
+    char *path = pf_search_path(s, "%s/[kernel.kcore]/%s", cache, s->id.hex);
+    DIR *boots = path ? pf_search_note_null(s, opendir(path)) : NULL;
+    struct dirent *boot;
+    for (unsigned i = 0; boots && !consumed && i < BOOTS_MAX && (boot = readdir(boots)) != NULL; i++) {
+        char *text = boot->d_name[0] != '.' ? pf_search_path(s, "%s/%s/kallsyms", path, boot->d_name) : NULL;
+        consumed = text && pf_search_is_file(text) && is_of_this_boot(s, text);
+        if (consumed)
+            s->found->path = text;
+        else
+            pf_text_free(s->allocator, text);
+    }
+    if (boots)
+        closedir(boots);
+    pf_text_free(s->allocator, path);
+    return consumed;
+}
+
+/* Of the bundle and the archive always; of this machine only where its files may be asked. */
+static bool take_kernel_text(struct pf_search *s)
+{
+    static const struct pf_find_id none;
+    const char *caches[] = {s->options->archive_dir, pf_find_is_local(s->options) ? s->cache : NULL};
+    for (size_t i = 0; s->id.count && i < PF_COUNT(caches); i++)
+        if (caches[i] && take_kcore_of(s, caches[i]))
+            return true;
+    if (pf_search_take_member_of_id(s, "kallsyms", &s->id, &none, &s->found->path))
+        return true;
+    for (size_t i = 0; s->id.count && i < PF_COUNT(caches); i++)
+        if (caches[i] && pf_search_take_leaf(s, caches[i], "kallsyms", &none, &s->found->path))
+            return true;
+    return false;
+}
+
+void pf_search_kernel(struct pf_search *s)
+{
+    const struct pf_find_options *o = s->options;
+    char **result = &s->found->path;
+    if (o->kallsyms && pf_search_take_any(s, pf_search_path(s, "%s", o->kallsyms), result))
+        return;
+    if (o->vmlinux && pf_search_take(s, pf_search_path(s, "%s", o->vmlinux), &s->id, result, s->found))
+        return;
+    /* perf record --kcore: the recording is a directory that holds a copy */
+    if (o->recording && pf_search_take_any(s, pf_search_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
+        return;
+    if (pf_search_take_named(s, "elf", result) || pf_search_take_named(s, "kallsyms", result) ||
+        pf_search_take_from_cache(s, "elf", result) || pf_search_take_from_cache(s, "vmlinux", result) ||
+        pf_search_take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kernel_text(s))
+        return;
+    if (pf_find_is_local(o) && o->same_machine && is_running_kernel(&s->id))
+        pf_search_take_any(s, pf_search_path(s, "/proc/kallsyms"), result);
+}
+
+/* ---- kernel modules ---- */
+
+void pf_kernel_module_name(char *text, size_t capacity, const char *name)
+{
+    const char *start = name[0] == '/' ? pf_base_name(name) : name;
+    start += start[0] == '[';
+    snprintf(text, capacity, "%.*s", (int)pf_min(strcspn(start, ".]"), capacity - 1), start);
+    for (char *c = text; *c; c++)
+        if (*c == '-')
+            *c = '_';
+}
+
+/* Installed kernels may compress what the recorded path names, or not. */
+static bool take_module_at(struct pf_search *s, const char *directory, const char *path)
+{
+    static const char *const endings[] = {"", ".xz", ".zst"};
+    for (size_t i = 0; i < PF_COUNT(endings); i++)
+        if (pf_search_take(
+                s, pf_search_path(s, "%s%s%.*s%s", s->symfs, directory, pf_search_plain_length(path), path, endings[i]),
+                &s->id, &s->found->path, s->found))
+            return true;
+    return false;
+}
+
+/* Lines are "kernel/net/nf_nat.ko.xz: kernel/lib/libcrc32c.ko.xz", or the first file alone. */
+static bool take_listed_module(struct pf_search *s, FILE *list, const char *directory)
+{
+    enum { LINES_MAX = 100000 };
+    char line[4096], wanted[128], name[128];
+    pf_kernel_module_name(wanted, sizeof(wanted), s->name);
+    for (unsigned i = 0; i < LINES_MAX && fgets(line, sizeof(line), list); i++) {
+        line[strcspn(line, ":\n")] = 0;
+        const char *slash = strrchr(line, '/');
+        pf_kernel_module_name(name, sizeof(name), slash ? slash + 1 : line);
+        if (strcmp(name, wanted) == 0 && !strstr(line, "..") && take_module_at(s, directory, line))
+            return true;
+    }
+    return false;
+}
+
+/* Either list may be missing: depmod makes the first, the build of the kernel the second. */
+static bool take_module_of_release(struct pf_search *s)
+{
+    static const char *const lists[] = {"dep", "order"};
+    const char *release = s->options->release;
+    bool consumed = false;
+    if (!release || strchr(release, '/') || release[0] == '.')
+        return false;
+    char *directory = pf_search_path(s, "/lib/modules/%s/", release);
+    for (size_t i = 0; directory && i < PF_COUNT(lists) && !consumed; i++) {
+        char *path = pf_search_path(s, "%s%smodules.%s", s->symfs, directory, lists[i]);
+        FILE *list = path && pf_search_is_file(path) ? pf_search_note_null(s, fopen(path, "re")) : NULL;
+        if (list) {
+            consumed = take_listed_module(s, list, directory);
+            fclose(list);
+        }
+        pf_text_free(s->allocator, path);
+    }
+    pf_text_free(s->allocator, directory);
+    return consumed;
+}
+
+void pf_search_module(struct pf_search *s)
+{
+    char **result = &s->found->path;
+    bool is_path = s->name[0] == '/' && pf_search_may_open(s);
+    if (pf_search_take_named(s, "elf", result) || (is_path && take_module_at(s, "", s->name)) ||
+        pf_search_take_from_cache(s, "elf", result) || take_module_of_release(s) ||
+        pf_search_take_debug_from_tree(s, &s->id, result) || (is_path && pf_search_take_by_name(s, &s->id, result)))
+        return;
+    if (is_path && *s->symfs && s->id.count)
+        pf_search_take(s, pf_search_path(s, "%s/%s", s->symfs, pf_base_name(s->name)), &s->id, result, NULL);
+}

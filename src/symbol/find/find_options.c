@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Where files are looked for: what the user asked for, what the environment and the recording have, and notes about it. */
+#include "symbol/find/find.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#include "symbol/find/bundle.h"
+
+bool pf_find_is_local(const struct pf_find_options *options)
+{
+    return !options->symfs || !*options->symfs;
+}
+
+struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted,
+                                          const struct perfile_allocator *allocator)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    struct pf_find_options made = {.allocator = allocator,
+                                   .symfs = wanted->symfs,
+                                   .vmlinux = wanted->vmlinux,
+                                   .kallsyms = wanted->kallsyms,
+                                   .buildid_dir = wanted->buildid_dir,
+                                   .asks_debuginfod = urls && *urls,
+                                   .debuginfod_seconds = wanted->debuginfod_seconds,
+                                   .debuginfod_bytes = wanted->debuginfod_bytes,
+                                   .archive = wanted->archive,
+                                   .recording = wanted->recording,
+                                   .note = wanted->note,
+                                   .note_context = wanted->note_context,
+                                   .trouble = wanted->trouble,
+                                   .trouble_context = wanted->trouble_context,
+                                   .reach = wanted->reach,
+                                   .reach_context = wanted->reach_context,
+                                   .used = wanted->used,
+                                   .used_context = wanted->used_context};
+    made.was_short = pf_bundle_open(&made) < 0;
+    return made;
+}
+
+void pf_find_note(const struct pf_find_options *options, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    if (!options->note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    options->note(options->note_context, text);
+}
+
+/* NULL: the recording does not say. */
+static const char *recorded_text(const struct pf_find_options *options, struct perfile_reader *reader, uint32_t feature)
+{
+    const char *text;
+    const int result = perfile_feature_text(reader, feature, NULL, &text, NULL);
+    if (options->allocator)
+        (void)pf_memory_check(options->allocator, result);
+    return result == 0 ? text : NULL;
+}
+
+void pf_find_load(struct pf_find_options *options, struct perfile_reader *reader)
+{
+    struct utsname here;
+    const char *host = recorded_text(options, reader, PERFILE_FEATURE_HOSTNAME);
+    options->release = recorded_text(options, reader, PERFILE_FEATURE_OSRELEASE);
+    /* made on this machine with the kernel that runs now; addresses still have to agree */
+    options->same_machine = uname(&here) == 0 && host && options->release && strcmp(host, here.nodename) == 0 &&
+                            strcmp(options->release, here.release) == 0;
+}
