@@ -19,7 +19,8 @@
  * separated by commas. Elements of lists are their fields separated by colons: entries=1:"sh",2:"make".
  *
  * Options: --big-endian --pipe --compressed --compressed2 --stream (no header) --v1 --killed (data.size 0, no features)
- * --attr-size N --cut N (keep N bytes; negative: drop) --patch OFFSET=HEX
+ * --tail (with --pipe: what describes the recording follows its records) --attr-size N
+ * --cut N (keep N bytes; negative: drop) --patch OFFSET=HEX
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -67,7 +68,7 @@ struct feature {
 };
 
 static struct {
-    bool big_endian, pipe, stream, v1, killed;
+    bool big_endian, pipe, tail, stream, v1, killed;
     uint32_t compressed; /* 0, or the type of the compressed records */
     uint32_t attr_size;
     const char *cut;
@@ -790,11 +791,14 @@ static void put_pipe(struct out *o)
 {
     put_magic(o);
     put(o, 16, 8);
+    if (options.tail)
+        put_bytes(o, records.data, records.bytes);
     for (size_t i = 0; i < event_count; i++)
         put_pipe_event(o, &events[i]);
     for (size_t i = 0; i < feature_count; i++)
         put_pipe_feature(o, &features[i]);
-    put_bytes(o, records.data, records.bytes);
+    if (!options.tail)
+        put_bytes(o, records.data, records.bytes);
 }
 
 static void damage(struct out *o)
@@ -859,6 +863,8 @@ static void read_options(char **argv)
             options.big_endian = true;
         else if (strcmp(name, "--pipe") == 0)
             options.pipe = true;
+        else if (strcmp(name, "--tail") == 0)
+            options.tail = true;
         else if (strcmp(name, "--compressed") == 0)
             options.compressed = PERFILE_RECORD_COMPRESSED;
         else if (strcmp(name, "--compressed2") == 0)

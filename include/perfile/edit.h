@@ -157,7 +157,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_inject(struct perfile_reader *reader,
  * that keep perf from reading on: a sample that states more dumped stack than it has, an id in the trailer of another
  * record that no event has, and a size that is no multiple of 8 (zeros come before the trailer). Features that are missing
  * are rebuilt from the records: SAMPLE_TIME, BRANCH_STACK, and a TRACING_DATA that only names the
- * tracepoints' numbers; the writer makes EVENT_DESC, AUXTRACE, and of big-endian files an empty HOSTNAME.
+ * tracepoints' numbers; the writer makes EVENT_DESC, AUXTRACE, and of big-endian files an empty HOSTNAME. A recording
+ * whose events are lost has a placeholder that counts nothing (software event DUMMY), because perf needs an event.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
                                                   const struct perfile_edit_options *options,

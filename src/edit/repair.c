@@ -14,6 +14,7 @@ struct repair {
     uint64_t rebuilt;
     uint64_t first_time, last_time;
     bool has_branches;
+    bool has_schedstat;
     struct perfile_record record; /* with another id */
     uint8_t bytes[PF_RECORD_CAPACITY];
 };
@@ -167,11 +168,32 @@ static int rebuild_tracing(struct repair *repair, const struct perfile_reader *r
     return result;
 }
 
+/*
+ * perf 7.2 takes the first event of every recording without looking whether there is one, and may crash: an event that
+ * counts nothing stands for those that are lost. Only recordings of `perf sched stats` have no events.
+ */
+static int put_placeholder(const struct repair *repair, struct perfile_writer *writer, struct perfile_error *error)
+{
+    static const struct perfile_attr attr = {.type = PERFILE_TYPE_SOFTWARE,
+                                             .config = PERFILE_COUNT_SW_DUMMY,
+                                             .sample_type =
+                                                 PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME};
+    struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
+    if (writer->event_count || repair->has_schedstat)
+        return 0;
+    event.attr = &attr;
+    event.attr_bytes = sizeof(attr);
+    pf_writer_diagnose(writer, "events-lost", "the events are lost: a placeholder that counts nothing is written");
+    return perfile_writer_add_event(writer, &event, NULL, error);
+}
+
 static int rebuild(void *context, struct perfile_reader *reader, struct perfile_writer *writer,
                    struct perfile_error *error)
 {
     struct repair *repair = context;
-    int result = rebuild_times(repair, writer, error);
+    int result = put_placeholder(repair, writer, error);
+    if (result == 0)
+        result = rebuild_times(repair, writer, error);
     repair->rebuilt += pf_writer_makes_host(writer);
     if (result == 0)
         result = rebuild_tracing(repair, reader, writer, error);
@@ -250,6 +272,8 @@ static int mend_record(void *context, struct pf_item *item, struct perfile_error
     if (PF_UNLIKELY(item->record->bytes % 8))
         mend_size(context, item);
     const struct perfile_record *record = item->record;
+    struct repair *repair = context;
+    repair->has_schedstat |= record->type == PERFILE_RECORD_SCHEDSTAT_CPU;
     if (record->type == PERFILE_RECORD_SAMPLE)
         return mend_sample(context, item, error);
     if (record->type < PERFILE_RECORD_HEADER_ATTR && !record->event && perfile_record_name(record->type))

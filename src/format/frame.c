@@ -794,6 +794,55 @@ static int clear_leaked_build_id_bit(struct perfile_reader *reader, struct pf_pa
     return pf_diagnose(reader, part, &note, error);
 }
 
+/* No attr follows. In a stream one may follow as long as it is neither read to its end nor looked through when it is opened. */
+static bool has_all_events(const struct perfile_reader *reader)
+{
+    const struct pf_source *source = &reader->parts[0].source;
+    return reader->file.mode != PERFILE_MODE_PIPE || (source->seekable && !source->growing);
+}
+
+static int report_lost_events(struct perfile_reader *reader, const struct pf_part *part,
+                              const struct perfile_record *first, struct perfile_error *error)
+{
+    const struct perfile_diagnostic loss = {.rule = "events-lost",
+                                            .severity = PERFILE_LOSS,
+                                            .offset = first ? first->offset : PERFILE_NO_OFFSET,
+                                            .length = reader->undecoded_bytes,
+                                            .message =
+                                                "the events are lost (there are no attrs): samples cannot be decoded"};
+    return pf_diagnose(reader, part, &loss, error);
+}
+
+/* Without the attr of its event the content of a sample cannot be decoded. Reported once: the loss is that of all samples. */
+static int lose_sample(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
+                       struct perfile_error *error)
+{
+    const bool is_first = reader->undecoded_bytes == 0;
+    reader->undecoded_bytes += record->bytes;
+    if (!has_all_events(reader)) {
+        count_record(reader, record);
+        return 0;
+    }
+    record->damaged = true;
+    reader->counts.damaged++;
+    reader->counts.bytes_lost += record->bytes;
+    return is_first ? report_lost_events(reader, part, record, error) : 0;
+}
+
+int pf_frame_finish_events(struct perfile_reader *reader, struct perfile_error *error)
+{
+    struct perfile_counts *counts = &reader->counts;
+    if (PF_LIKELY(!reader->undecoded_bytes || reader->event_count || has_all_events(reader)))
+        return 0;
+    counts->damaged += counts->samples;
+    counts->records -= counts->samples;
+    counts->samples = 0;
+    counts->bytes_lost += reader->undecoded_bytes;
+    const int result = report_lost_events(reader, &reader->parts[0], NULL, error);
+    reader->undecoded_bytes = 0;
+    return result;
+}
+
 /* The next record, whatever it is. */
 static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, struct pf_part *part,
                                                  struct pf_frame *frame, struct perfile_record *record,
@@ -849,6 +898,10 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
         frame->step = 1;
     else if (PF_UNLIKELY(position.bytes % 8) && frame->step == 8)
         frame->step = 4;
+    if (PF_UNLIKELY(position.type == PERFILE_RECORD_SAMPLE && !record->event)) {
+        result = lose_sample(reader, part, record, error);
+        return result < 0 ? result : 1;
+    }
     count_record(reader, record);
     return 1;
 }
@@ -898,5 +951,46 @@ int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf
     do
         result = next_of_any(reader, part, frame, record, error);
     while (PF_UNLIKELY(result == LOOK_AGAIN));
+    return result;
+}
+
+/* ---- streams whose events follow their samples ---- */
+
+/* The record at `at` as it is, without looking whether it makes sense. False: the records end here, or are damaged. */
+static bool peek(struct perfile_reader *reader, struct pf_part *part, uint64_t at, struct perfile_record *record)
+{
+    struct position position;
+    part->window.keep = at;
+    if (look_at_record(reader, &part->frame, at, &position, NULL) < 0 || position.got < 8 || position.bytes < 8 ||
+        position.bytes > position.got)
+        return false;
+    fill_record(record, part, &part->frame, &position);
+    const uint64_t end = at + position.bytes;
+    record->offset = at;
+    record->payload_offset = end;
+    record->payload_bytes = pf_min(payload_of(reader, &position), part->frame.end - end);
+    return true;
+}
+
+/* Whether a sample comes before the first attr. */
+static bool has_early_samples(struct perfile_reader *reader, struct pf_part *part)
+{
+    struct perfile_record record = {.type = 0};
+    uint64_t at = part->frame.at;
+    while (peek(reader, part, at, &record) && record.type != PERFILE_RECORD_HEADER_ATTR &&
+           record.type != PERFILE_RECORD_SAMPLE)
+        at = record.payload_offset + record.payload_bytes;
+    return record.type == PERFILE_RECORD_SAMPLE;
+}
+
+int pf_frame_find_events(struct perfile_reader *reader, struct pf_part *part, struct perfile_error *error)
+{
+    struct perfile_record record;
+    int result = 0;
+    if (!has_all_events(reader) || !has_early_samples(reader, part))
+        return 0;
+    for (uint64_t at = part->frame.at; result == 0 && peek(reader, part, at, &record);
+         at = record.payload_offset + record.payload_bytes)
+        result = pf_events_follow(reader, part, &record, error);
     return result;
 }

@@ -259,6 +259,8 @@ static inline __attribute__((always_inline)) int next_unless(struct perfile_read
         }
         if (result == 0)
             result = pf_follow_finish(reader, error);
+        if (result == 0)
+            result = pf_frame_finish_events(reader, error);
         if (result < 0) {
             reader->stops |= result == PERFILE_ERROR_AGAIN ? 0u : PF_READER_FAILED;
             return result;
@@ -426,6 +428,7 @@ int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *e
     for (size_t i = 0; i < reader->event_count; i++)
         reader->events[i]->misfit_reported = false;
     reader->leaked_bit_reported = false;
+    reader->undecoded_bytes = 0;
     reader->part_now = 0;
     reader->stops = 0;
     reader->counts = reader->opening_counts;

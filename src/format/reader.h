@@ -108,6 +108,7 @@ struct perfile_reader {
     size_t opening_diagnostics; /* how many of them were met while opening */
     struct perfile_counts opening_counts;
     struct perfile_record record;
+    uint64_t undecoded_bytes; /* of samples that were read before any event was known */
     bool leaked_bit_reported; /* a build id's bit without one */
     bool following;           /* the end of the recording has still to be dealt with */
     unsigned stops;           /* enum pf_reader_stop: not 0, and _next has nothing to give */
@@ -170,6 +171,15 @@ int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf
 /* There are no more bytes: says so when the payload of the last record needs some. Negative in strict mode. */
 int pf_frame_finish(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                     struct perfile_error *error);
+
+/* All was read: samples without any event are a loss. Negative in strict mode. */
+int pf_frame_finish_events(struct perfile_reader *reader, struct perfile_error *error);
+
+/*
+ * `perf record --tail-synthesize` writes what describes a stream after its samples. A stream that can be read twice is
+ * looked through for it when a sample comes before the first attr.
+ */
+int pf_frame_find_events(struct perfile_reader *reader, struct pf_part *part, struct perfile_error *error);
 
 /* ---- follow.c: recordings that are still being written ---- */
 

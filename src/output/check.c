@@ -26,7 +26,8 @@ struct checked {
     uint64_t findings; /* notes do not count */
     uint64_t unordered;
     bool has_schedstat;
-    size_t shown; /* of the reader's diagnostics */
+    bool lost_events; /* reported by the reader */
+    size_t shown;     /* of the reader's diagnostics */
     struct kept *kept;
     bool short_of_memory; /* a rule could not look */
 };
@@ -81,6 +82,7 @@ static void put_new_findings(struct checked *checked)
     const struct perfile_diagnostic *finding;
     while ((finding = perfile_diagnostic_get(checked->reader, checked->shown))) {
         checked->shown++;
+        checked->lost_events |= !strcmp(finding->rule, "events-lost");
         put_finding(checked, finding);
     }
 }
@@ -162,7 +164,7 @@ static void check_bundle(struct checked *checked, const char *rule, int severity
 /* `perf sched stats` records no event at all. */
 static bool needs_events(const struct checked *checked)
 {
-    return !checked->has_schedstat || perfile_reader_counts(checked->reader)->samples;
+    return !checked->has_schedstat && !checked->lost_events;
 }
 
 static void check_events(struct checked *checked, const char *rule, int severity)

@@ -24,7 +24,6 @@ RECORDINGS = 40  # of the corpus, unless all are asked for
 NO_PARTS = {
     'mixed_cg.perf.data',    # callers unwound and by frame pointers at one call: the first of them is the address of both
     'p6-buildid-all.data',   # a stream with its build ids among its samples, which parts have in their headers
-    'p6-pipe-tail.data',     # a stream with its events behind its samples, which parts have before them
 }
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
