@@ -53,7 +53,9 @@ static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
     TEXT("symbol", 's', "SYMBOL", symbol,
          "The function, or several separated by commas; the same as giving SYMBOL. compute also means "
-         "geometry::compute<int>(double); with * and ? it is a pattern."),
+         "geometry::compute<int>(double); with * and ? it is a pattern. Of a function that is only inlined: those that "
+         "it is "
+         "inlined in."),
     TEXT("dsos", 'd', "LIST", dsos, "Only functions in these files: libc.so.6,make."),
     {.name = "top",
      .kind = PF_OPTION_NUMBER,

@@ -79,11 +79,12 @@ static const struct pf_option options[] = {
          .first = true),
     TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make.", .first = true),
     TEXT("symbols", 'S', "LIST", symbols,
-         "Only samples in these functions; compute also matches geometry::compute<int>(double), and * and ? stand for "
-         "any "
-         "text and character.",
+         "Only samples in these functions, or where they are inlined; compute also matches "
+         "geometry::compute<int>(double), "
+         "and * and ? stand for any text and character.",
          .first = true),
-    TEXT("symbol-filter", 0, "TEXT", symbol_filter, "Only samples in functions whose names contain this text."),
+    TEXT("symbol-filter", 0, "TEXT", symbol_filter,
+         "Only samples in functions, inlined ones included, whose names contain this text."),
     FLAG("hide-unresolved", 'U', PERFILE_REPORT_RESOLVED, "Only samples and callers with a symbol."),
     TEXT("time-quantum", 0, "TIME", time_quantum, "The resolution of the column time, such as 1s or 20us [100ms]."),
     TEXT("parent", 'p', "REGEX", parent,

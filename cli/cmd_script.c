@@ -55,7 +55,8 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "LIST",
      .offset = AT(report.symbols),
-     .doc = "Only samples in these functions; compute also matches geometry::compute<int>(double)."},
+     .doc = "Only samples in these functions, or where they are inlined; compute also matches "
+            "geometry::compute<int>(double)."},
     FLAG("Latency", 'L', latency, "Print thread names in 8 places, and processors without brackets."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,

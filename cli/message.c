@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define SHOWN_PER_RULE 10
+#define NEAREST_SHOWN 6
 #define HELD_BYTES ((size_t)1 << 20)
 
 /* The one terminal of the process: one thread may read, and tell of it, while another one writes what comes out. */
@@ -315,23 +316,65 @@ static const struct {
     {"symbols", "no samples in function", "\""},     {"symbol_filter", "no samples in a function whose name has", "\""},
 };
 
-/* "; did you mean X?", or the first names that there are. */
+struct near {
+    const char *name;
+    size_t distance;
+};
+
+/* A name that may have been meant is kept in its order, if it is near enough. Returns how many there are. */
+static size_t keep_near(struct near *nearest, size_t count, const struct near *candidate)
+{
+    size_t at = count;
+
+    while (at && candidate->distance < nearest[at - 1].distance)
+        at--;
+    if (at == NEAREST_SHOWN)
+        return count;
+    count -= count == NEAREST_SHOWN;
+    memmove(nearest + at + 1, nearest + at, (count - at) * sizeof(*nearest));
+    nearest[at] = *candidate;
+    return count + 1;
+}
+
+/* "void geometry::compute<int>(double)" is compared as it is and as "compute". */
+static size_t distance_of(const struct pf_guess *guess, const char *name, bool is_function)
+{
+    char word[64];
+    const size_t integer = pf_guess_distance(guess, name);
+    const char *start = name, *end = name + strcspn(name, "(<");
+
+    for (const char *at = name; at < end; at++)
+        if (*at == ' ' || *at == ':')
+            start = at + 1;
+    if (!is_function || start == end)
+        return integer;
+    snprintf(word, sizeof(word), "%.*s", (int)(end - start), start);
+    const size_t part = pf_guess_distance(guess, word);
+    return part < integer ? part : integer;
+}
+
+/* "; did you mean X?", or the nearest names that there are. */
 static void suggest(const struct perfile_unmatched *unmatched, char *text, size_t bytes)
 {
-    enum { MAX_SHOWN = 6 };
-    struct pf_guess guess = pf_guess_start(unmatched->value);
-    size_t used = 0;
+    const bool is_function = !strcmp(unmatched->filter, "symbols");
+    const struct pf_guess guess = pf_guess_start(unmatched->value);
+    struct near nearest[NEAREST_SHOWN];
+    size_t count = 0, used = 0;
 
     *text = 0;
-    for (size_t i = 0; i < unmatched->known_count; i++)
-        pf_guess_offer(&guess, unmatched->known[i]);
-    if (guess.best && !guess.distance) /* an event without samples */
+    for (size_t i = 0; i < unmatched->known_count; i++) {
+        const char *name = unmatched->known[i];
+        count = keep_near(nearest, count, &(struct near){name, distance_of(&guess, name, is_function)});
+    }
+    if (!count || !nearest[0].distance) /* an event without samples */
         return;
-    if (*pf_guess_text(&guess, "", text, bytes))
+    if (nearest[0].distance < guess.distance) {
+        snprintf(text, bytes, "; did you mean %.60s?", nearest[0].name);
         return;
-    for (size_t i = 0; i < unmatched->known_count && i < MAX_SHOWN && used < bytes; i++)
-        used += (size_t)snprintf(text + used, bytes - used, "%s %.60s", i ? "," : "; there are", unmatched->known[i]);
-    if (unmatched->known_count > MAX_SHOWN && used < bytes)
+    }
+    for (size_t i = 0; i < count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s %.60s", i ? "," : "; there are", nearest[i].name);
+    if (unmatched->known_count > count && used < bytes)
         snprintf(text + used, bytes - used, " ...");
 }
 

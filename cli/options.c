@@ -355,13 +355,17 @@ struct pf_guess pf_guess_start(const char *wanted)
     return (struct pf_guess){wanted, NULL, (third ? third : 1) + 1};
 }
 
+size_t pf_guess_distance(const struct pf_guess *guess, const char *candidate)
+{
+    return strlen(guess->wanted) < GUESS_BYTES && strlen(candidate) < GUESS_BYTES
+               ? edit_distance(guess->wanted, candidate)
+               : SIZE_MAX;
+}
+
 void pf_guess_offer(struct pf_guess *guess, const char *candidate)
 {
-    size_t distance;
+    const size_t distance = pf_guess_distance(guess, candidate);
 
-    if (strlen(guess->wanted) >= GUESS_BYTES || strlen(candidate) >= GUESS_BYTES)
-        return;
-    distance = edit_distance(guess->wanted, candidate);
     if (distance < guess->distance) {
         guess->best = candidate;
         guess->distance = distance;

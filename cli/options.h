@@ -412,6 +412,8 @@ struct pf_guess {
 };
 struct pf_guess pf_guess_start(const char *wanted);
 void pf_guess_offer(struct pf_guess *guess, const char *candidate);
+/* How many letters the candidate differs in; SIZE_MAX: it is too long to be compared. */
+size_t pf_guess_distance(const struct pf_guess *guess, const char *candidate);
 /* "; did you mean X?" with `prefix` before X, or "". */
 const char *pf_guess_text(const struct pf_guess *guess, const char *prefix, char *buffer, size_t bytes);
 

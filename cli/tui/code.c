@@ -732,19 +732,29 @@ static bool is_called(const char *name, const char *wanted)
     return false;
 }
 
-void pf_tui_show_code_of(struct pf_tui *app, const char *name)
+/* The one with most of `values`, which has samples; `name` NULL: any. */
+static uint32_t find_hottest(const struct pf_tui *app, const char *name, const struct pf_tui_value *values)
 {
     const struct pf_tui_index *index = app->model.index;
     uint32_t best = PF_TUI_NONE;
     uint64_t max = 0;
 
     for (uint32_t i = 0; i < index->function_count; i++) {
-        const uint64_t weight = pf_tui_weight(&app->model, app->model.self[i]);
+        const uint64_t weight = pf_tui_weight(&app->model, values[i]);
         if (weight > max && index->functions[i].named && (!name || is_called(index->functions[i].name, name))) {
             max = weight;
             best = i;
         }
     }
+    return best;
+}
+
+void pf_tui_show_code_of(struct pf_tui *app, const char *name)
+{
+    uint32_t best = find_hottest(app, name, app->model.self);
+
+    if (best == PF_TUI_NONE && name)
+        best = find_hottest(app, name, app->model.total); /* inlined functions have no samples of their own */
     if (best != PF_TUI_NONE)
         pf_tui_show_code(app, best);
     else if (name)

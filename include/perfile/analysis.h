@@ -189,12 +189,13 @@ struct perfile_report_options {
     const char *sort;       /* columns: "comm,dso,symbol"; "+cpu" adds to that, which is the default */
     const char *call_graph; /* as perf's -g: "none", "caller", "callee,fractal,2" */
     const char *dsos;       /* only samples in these files, "libc.so.6,make" */
-    const char *symbols; /* only samples in these functions; "compute" is also ns::compute<int>(double); script, too */
+    const char *
+        symbols; /* only samples in these functions, inlined or not; "compute" is also ns::compute<int>(double); script, too */
     const char *percent_limit; /* "0.5": rows and branches below it are left out */
     const char *separator;     /* csv; NULL: "," */
     uint64_t max_stack;        /* the innermost frames that are looked at; 0: all */
     const char *time_quantum;  /* steps of the column time; NULL: "100ms" */
-    const char *symbol_filter; /* only samples in functions whose names have this text */
+    const char *symbol_filter; /* only samples in functions, inlined or not, whose names have this text */
     const char *percentage;    /* "relative": shares are of what filters let pass; NULL, "absolute": of all */
     const char *widths;        /* text: of the columns, "10,20"; 0: as wide as needed */
     const char *parent;        /* regular expression for the column parent; NULL: "^sys_|^do_page_fault" */

@@ -107,7 +107,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_annotation_module(const struct perfil
                                                              uint32_t module, struct perfile_module *found);
 /*
  * The first function from number `from` on that is called so: its name demangled or as linked, or as people type it
- * ("compute" for "double geometry::compute<int>(double)"), or a pattern with * and ? of these. PERFILE_NO_ID: none.
+ * ("compute" for "double geometry::compute<int>(double)"), or a pattern with * and ? of these. When none is, the first one
+ * that has a function of that name inlined at a sampled address. PERFILE_NO_ID: none.
  */
 PERFILE_API uint32_t perfile_annotation_find(struct perfile_annotation *annotation, const char *name, size_t from);
 PERFILE_API PERFILE_MUST_CHECK int perfile_annotation_losses(const struct perfile_annotation *annotation,

@@ -89,7 +89,6 @@ int perfile_annotation_open(struct perfile_reader *reader, const struct perfile_
     made->allocator = &made->watch.allocator;
     pf_arena_open(&made->arena, made->allocator);
     pf_map_open(&made->short_names, made->allocator);
-    pf_map_open(&made->readable, made->allocator);
     result = take_options(made, reader, &all, error);
     pf_sources_open(&made->sources, made->wishes.symbols.source_dirs, made->wishes.symbols.symfs, made->allocator);
     made->sources.find = &made->find;
@@ -119,7 +118,6 @@ void perfile_annotation_close(struct perfile_annotation *annotation)
     pf_free(allocator, annotation->sums, annotation->sum_capacity * sizeof(*annotation->sums));
     pf_free(allocator, annotation->branches, annotation->branch_capacity * sizeof(*annotation->branches));
     pf_map_close(&annotation->short_names);
-    pf_map_close(&annotation->readable);
     pf_arena_close(&annotation->arena);
     pf_free(annotation->watch.below, annotation, sizeof(*annotation));
 }
@@ -235,22 +233,10 @@ const char *pf_annotation_short_name(struct perfile_annotation *annotation, cons
     return made && pf_map_put(&annotation->short_names, (uintptr_t)name, (uintptr_t)made) ? made : NULL;
 }
 
-const char *pf_annotation_readable(struct perfile_annotation *annotation, const char *linkage)
+bool pf_annotation_is_name(const char *name, const char *wanted)
 {
-    uint64_t known;
-    if (pf_map_get(&annotation->readable, (uintptr_t)linkage, &known))
-        return (const char *)(uintptr_t)known;
-    char *readable = pf_demangle(annotation->allocator, linkage);
-    if (!readable && pf_memory_note_failure(annotation->allocator))
-        return NULL;
-    const char *made = readable ? pf_arena_text(&annotation->arena, readable, strlen(readable)) : linkage;
-    pf_text_free(annotation->allocator, readable);
-    return made && pf_map_put(&annotation->readable, (uintptr_t)linkage, (uintptr_t)made) ? made : NULL;
-}
-
-static bool is_called(const char *name, const char *wanted, bool is_pattern)
-{
-    return name && (pf_function_is_called(name, wanted) || (is_pattern && pf_glob_matches(wanted, name, false)));
+    return strcmp(name, wanted) == 0 || pf_function_is_called(name, wanted) ||
+           (strpbrk(wanted, "*?") && pf_glob_matches(wanted, name, false));
 }
 
 bool pf_annotation_is_called(struct perfile_annotation *annotation, size_t rank, const char *name)
@@ -258,13 +244,48 @@ bool pf_annotation_is_called(struct perfile_annotation *annotation, size_t rank,
     const struct pf_annotation_function *function = pf_annotation_ranked(annotation, rank);
     const char *raw = pf_symbols_raw_name(annotation->symbols, function->module, function->symbol);
     const char *readable = pf_symbols_name(annotation->symbols, function->module, function->symbol);
-    return raw && (strcmp(raw, name) == 0 || is_called(readable, name, strpbrk(name, "*?")));
+    return raw && (strcmp(raw, name) == 0 || (readable && pf_annotation_is_name(readable, name)));
+}
+
+bool pf_annotation_inlines(struct perfile_annotation *annotation, size_t rank,
+                           bool (*is_wanted)(void *context, const char *name), void *context)
+{
+    const struct pf_annotation_function *function = pf_annotation_ranked(annotation, rank);
+    const char *names[PF_INLINED_MAX];
+    bool found = false;
+    for (size_t i = function->hits; i < function->hits + function->hit_count && !found; i++) {
+        const struct pf_location location = {
+            .module = function->module, .symbol = function->symbol, .address = annotation->hits[i].address};
+        const size_t count = pf_symbols_inlined_names(annotation->symbols, &location, names, PF_INLINED_MAX);
+        for (size_t n = 0; n < count && !found; n++)
+            found = is_wanted(context, names[n]);
+    }
+    return found;
+}
+
+static bool is_name(void *wanted, const char *name)
+{
+    return pf_annotation_is_name(name, wanted);
+}
+
+static bool has_inlined(struct perfile_annotation *annotation, size_t rank, const char *name)
+{
+    return !annotation->wishes.symbols.no_inline && pf_annotation_inlines(annotation, rank, is_name, (void *)name);
+}
+
+static uint32_t find_from(struct perfile_annotation *annotation, const char *name, size_t from,
+                          bool (*has)(struct perfile_annotation *annotation, size_t rank, const char *name))
+{
+    for (; from < annotation->ranked_count; from++)
+        if (has(annotation, from, name))
+            return (uint32_t)from;
+    return PERFILE_NO_ID;
 }
 
 uint32_t perfile_annotation_find(struct perfile_annotation *annotation, const char *name, size_t from)
 {
-    for (; from < annotation->ranked_count; from++)
-        if (pf_annotation_is_called(annotation, from, name))
-            return (uint32_t)from;
-    return PERFILE_NO_ID;
+    const uint32_t found = find_from(annotation, name, from, pf_annotation_is_called);
+    const bool is_only_inlined =
+        from == 0 ? found == PERFILE_NO_ID : find_from(annotation, name, 0, pf_annotation_is_called) == PERFILE_NO_ID;
+    return is_only_inlined ? find_from(annotation, name, from, has_inlined) : found;
 }

@@ -71,7 +71,6 @@ struct perfile_annotation {
     struct pf_delivery *delivery; /* its mappings and code of JITs stay in use */
     struct pf_arena arena;
     struct pf_map short_names; /* of pointers to names, pointers */
-    struct pf_map readable;    /* likewise */
     struct pf_annotation_function *functions;
     size_t function_count, function_capacity;
     uint32_t *order; /* functions with samples, by rank */
@@ -97,14 +96,16 @@ const char *pf_annotation_label(struct perfile_annotation *annotation, struct pf
 
 /* A demangled name without its parameters, made once; NULL of NULL, or out of memory. */
 const char *pf_annotation_short_name(struct perfile_annotation *annotation, const char *name);
-/* The name of a source frame, which must stay, demangled, made once; NULL: out of memory. */
-const char *pf_annotation_readable(struct perfile_annotation *annotation, const char *linkage);
-
 /* The source frames at an address of a function, innermost first: how many of `room` there are. */
 size_t pf_annotation_frames(const struct perfile_annotation *annotation, const struct pf_annotation_function *function,
                             uint64_t address, struct pf_source_frame *frames, size_t capacity);
-/* As perfile_annotation_find has it; there is a function of that rank. */
+/* The function's own name is that one, as perfile_annotation_find has it; there is a function of that rank. */
 bool pf_annotation_is_called(struct perfile_annotation *annotation, size_t rank, const char *name);
+/* A demangled name is the wanted one, or as people type it, or matches the pattern. */
+bool pf_annotation_is_name(const char *name, const char *wanted);
+/* Whether `is_wanted` wants the name of a function that is inlined at a sampled address of the function of that rank. */
+bool pf_annotation_inlines(struct perfile_annotation *annotation, size_t rank,
+                           bool (*is_wanted)(void *context, const char *name), void *context);
 
 /* The function of that rank, or NULL. */
 static inline struct pf_annotation_function *pf_annotation_ranked(const struct perfile_annotation *annotation,

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/annotate_choose.h"
 
+#include <stdio.h>
+
 #include "analysis/annotate.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/locale.h"
 
-enum { USUAL_TOP = 5 };
+enum { USUAL_TOP = 5, INLINERS_NAMED = 3 };
 
 struct choosing {
     struct perfile_annotation *annotation;
     const struct perfile_annotate_options *options;
     struct pf_annotation_choice *choice;
     struct pf_filter dsos, names;
+    bool by_inlined;  /* names of functions that were inlined count, too */
+    bool is_one_name; /* the text with commas is */
+    size_t inliners;  /* functions that were chosen for what is inlined in them */
+    char first_inliners[160];
     double limit_percent;
 };
 
@@ -42,21 +48,45 @@ static bool is_named(struct choosing *c, size_t rank, const struct pf_annotation
 {
     const bool passes =
         name_passes(&c->names, pf_symbols_name(c->annotation->symbols, function->module, function->symbol));
-    return pf_annotation_is_called(c->annotation, rank, c->options->symbol) || passes;
+    const bool is_called = pf_annotation_is_called(c->annotation, rank, c->options->symbol);
+    c->is_one_name |= is_called;
+    return is_called || passes;
+}
+
+static bool is_wanted(void *context, const char *name)
+{
+    struct choosing *c = context;
+    const bool passes = name_passes(&c->names, name);
+    return pf_annotation_is_name(name, c->options->symbol) || passes;
+}
+
+static bool inlines_named(struct choosing *c, size_t rank, struct pf_annotation_function *function)
+{
+    if (!c->by_inlined || !pf_annotation_inlines(c->annotation, rank, is_wanted, c))
+        return false;
+    const char *label = pf_annotation_label(c->annotation, function);
+    const size_t used = strlen(c->first_inliners);
+    if (c->inliners++ < INLINERS_NAMED)
+        snprintf(c->first_inliners + used, sizeof(c->first_inliners) - used, "%s%.40s", used ? ", " : "",
+                 label ? label : "");
+    return true;
 }
 
 static bool is_chosen(struct choosing *c, size_t rank)
 {
-    const struct pf_annotation_function *function = pf_annotation_ranked(c->annotation, rank);
+    struct pf_annotation_function *function = pf_annotation_ranked(c->annotation, rank);
     if (!module_passes(c, function))
         return false;
-    return c->options->symbol ? is_named(c, rank, function) : is_hot(c, function);
+    if (!c->options->symbol)
+        return is_hot(c, function);
+    return is_named(c, rank, function) || inlines_named(c, rank, function);
 }
 
 static int choose_all(struct choosing *c, struct perfile_error *error)
 {
     struct pf_annotation_choice *choice = c->choice;
     const size_t count = perfile_annotation_function_count(c->annotation);
+    choice->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (!is_chosen(c, i))
             continue;
@@ -65,6 +95,18 @@ static int choose_all(struct choosing *c, struct perfile_error *error)
         choice->ranks[choice->count++] = (uint32_t)i;
     }
     return pf_memory_was_short(choice->allocator) ? pf_fail_memory(error, "functions") : 0;
+}
+
+/* Names that no function with samples has may be those of functions that were inlined. */
+static int choose_inliners(struct choosing *c, struct perfile_error *error)
+{
+    c->by_inlined =
+        c->names.active && c->names.unmatched && !c->is_one_name && !c->annotation->wishes.symbols.no_inline;
+    const int result = c->by_inlined ? choose_all(c, error) : 0;
+    if (result == 0 && c->inliners)
+        pf_find_note(&c->annotation->find, "\"%.80s\" is inlined in %s%s: the code around it is shown",
+                     c->options->symbol, c->first_inliners, c->inliners > INLINERS_NAMED ? " and others" : "");
+    return result;
 }
 
 static void report_unmatched(const struct choosing *c)
@@ -113,6 +155,8 @@ int pf_annotation_choose(struct perfile_annotation *annotation, const struct per
         result = open_filters(&c, error);
     if (result == 0)
         result = choose_all(&c, error);
+    if (result == 0)
+        result = choose_inliners(&c, error);
     if (result == 0)
         report_unmatched(&c);
     pf_filter_close(&c.dsos);

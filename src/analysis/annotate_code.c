@@ -581,7 +581,7 @@ int perfile_listing_frame_at(const struct perfile_listing *code, size_t line, si
         return PERFILE_ERROR_ARGUMENT;
     const struct pf_source_frame *one = &code->frames[code->lines[line].frames + frame];
     const struct perfile_listing_frame all = {
-        .name = one->function ? pf_annotation_readable(code->annotation, one->function) : NULL,
+        .name = one->function ? pf_symbols_readable(code->annotation->symbols, one->function) : NULL,
         .file = one->file,
         .line = one->line,
         .inlined = one->inlined};

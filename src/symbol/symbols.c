@@ -43,6 +43,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     pf_segments_open(&made->modules, sizeof(struct pf_module_data), allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->vdsos, allocator);
+    pf_map_open(&made->readable, allocator);
     if (pf_embedded_open(&made->embedded, reader, allocator, error) < 0) {
         pf_symbols_close(made);
         return PERFILE_ERROR_MEMORY;
@@ -151,6 +152,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
     pf_embedded_close(&symbols->embedded);
     pf_free(symbols->allocator, symbols->known_maps, sizeof(*symbols->known_maps) << PF_KNOWN_MAP_BITS);
     pf_map_close(&symbols->vdsos);
+    pf_map_close(&symbols->readable);
     pf_symbols_close_code(symbols);
     pf_free(symbols->allocator, symbols->kallsyms, symbols->kallsyms_bytes + 1);
     if (symbols->recent)

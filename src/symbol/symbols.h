@@ -109,6 +109,12 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
 /* The same for who wants them only where functions were inlined: else 0. */
 size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *location,
                           struct pf_source_frame *frames, size_t capacity);
+enum { PF_INLINED_MAX = 64 };
+/* The readable names of the functions that are inlined at a location, innermost first: how many, PF_INLINED_MAX at most. */
+size_t pf_symbols_inlined_names(struct pf_symbols *symbols, const struct pf_location *location, const char **names,
+                                size_t max_names);
+/* The name of a source frame, demangled, made once; it lives as long as the symbols. NULL: out of memory. */
+const char *pf_symbols_readable(struct pf_symbols *symbols, const char *linkage);
 /*
  * False: no function is inlined at any address of the module, however often it is asked. True also when that was not
  * looked at yet.

@@ -277,6 +277,29 @@ static const char *readable_name(struct pf_symbols *symbols, const char *raw)
     return name;
 }
 
+const char *pf_symbols_readable(struct pf_symbols *symbols, const char *linkage)
+{
+    uint64_t known;
+    if (pf_map_get(&symbols->readable, (uintptr_t)linkage, &known))
+        return (const char *)(uintptr_t)known;
+    const char *made = readable_name(symbols, linkage);
+    return made && pf_map_put(&symbols->readable, (uintptr_t)linkage, (uintptr_t)made) ? made : NULL;
+}
+
+size_t pf_symbols_inlined_names(struct pf_symbols *symbols, const struct pf_location *location, const char **names,
+                                size_t max_names)
+{
+    struct pf_source_frame frames[PF_INLINED_MAX];
+    const size_t count = pf_symbols_inlined(symbols, location, frames, PF_INLINED_MAX);
+    size_t named = 0;
+    for (size_t i = 0; i < count && frames[i].inlined && named < max_names; i++) {
+        const char *name = frames[i].function ? pf_symbols_readable(symbols, frames[i].function) : NULL;
+        if (name)
+            names[named++] = name;
+    }
+    return named;
+}
+
 const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
 {
     if (number >= symbols->count || symbol == PF_NO_SYMBOL)

@@ -55,6 +55,35 @@ def load_address(program):
     raise ValueError('no loadable segment')
 
 
+def check_names(perfile, recording, environment):
+    """Functions that were inlined are found by their names, as those that they are in; misspelt ones are suggested."""
+    def run(*arguments):
+        done = subprocess.run([perfile, *arguments, recording], env=environment, capture_output=True, text=True)
+        return done.stdout, done.stderr.replace(str(recording), 'FILE').removeprefix('perfile: FILE: ')
+
+    fields = ('--format', 'csv', '--sort', 'symbol', '--fields', 'overhead,symbol')
+    for name in 'innermost', 'inner', 'outer':
+        for options in (), ('--no-children', '-g', 'none'):
+            rows, notes = run('report', '-S', name, *fields, *options)
+            # a column that says the same in each row is not printed
+            row = 'cpu-clock,100,user,' if name == 'outer' else 'cpu-clock,100,outer,user,'
+            if row not in rows.splitlines() or notes:
+                sys.exit(f'report -S {name} {options}: {rows}{notes}')
+        if ' outer' not in run('script', '-S', name)[0]:
+            sys.exit(f'script -S {name}')
+        listing, notes = run('annotate', '--format', 'csv', name)
+        wanted = '' if name == 'outer' else f'"{name}" is inlined in outer: the code around it is shown\n'
+        if ',outer,' not in listing or notes != wanted:
+            sys.exit(f'annotate {name}: {listing}{notes}')
+    for arguments in ('report', '-S'), ('script', '-S'), ('annotate', '--format', 'csv'):
+        notes = run(*arguments, 'innermots')[1]
+        if not notes.startswith('no samples in function "innermots"; did you mean innermost?\n'):
+            sys.exit(f'{arguments} innermots: {notes}')
+        output, notes = run(*arguments, 'innermost', '--no-inline')
+        if ' outer' in output or not notes.startswith('no samples in function "innermost"; there are outer\n'):
+            sys.exit(f'{arguments} --no-inline: {output}{notes}')
+
+
 def main():
     hermetic.settle()
     perfile, assemble, *compiler = sys.argv[1:]
@@ -92,6 +121,7 @@ def main():
             got = subprocess.check_output(command, env=environment, text=True).splitlines()[1:]
             if sorted(got) != sorted(f'cpu-clock,{row}' for row in expected):
                 sys.exit(f'report {options}:\n' + '\n'.join(got) + '\nexpected:\n' + '\n'.join(expected))
+        check_names(perfile, recording, environment)
         # the second time from the cache, the third time from one that was damaged
         for step in ('first', 'cached', 'damaged'):
             for options, expected in wanted.items():

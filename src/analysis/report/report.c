@@ -264,29 +264,52 @@ static bool name_passes(struct pf_filter *filter, const char *name)
     return pf_filter_passes(filter, &(struct pf_filter_subject){.comm = name ? name : ""});
 }
 
-/* --dsos and --symbols look at the sampled frame. */
+static bool frame_matches(struct pf_report *report, const struct pf_frame_info *info)
+{
+    const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
+    const bool in_dso = name_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
+                        name_passes(&report->dsos, module ? module->name : "");
+    const char *part = report->options->report->symbol_filter;
+    const bool has_part = !part || (info->name && strstr(info->name, part));
+    report->filters_part |= in_dso && part;
+    report->part_matched |= in_dso && has_part;
+    return in_dso && has_part && name_passes(&report->names, info->name);
+}
+
+/* The answers are kept: 0: the frame was not asked for yet. */
 static bool frame_passes(struct pf_report *report, uint32_t frame)
 {
+    enum { NO = 1, YES };
     const size_t capacity = report->pass_capacity;
-    if (!report->dsos.active && !report->names.active && !report->options->report->symbol_filter)
-        return true;
     if (frame >= capacity) {
         if (!pf_grow(report->allocator, &report->passes, &report->pass_capacity, (size_t)frame + 1, 1))
             return true; /* shows too much rather than too little; out of memory for what follows, too */
         memset(report->passes + capacity, 0, report->pass_capacity - capacity);
     }
-    if (!report->passes[frame]) {
-        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
-        const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
-        bool passes = name_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
-                      name_passes(&report->dsos, module ? module->name : "");
-        const char *part = report->options->report->symbol_filter;
-        const bool has_part = !part || (info->name && strstr(info->name, part));
-        report->filters_part |= passes && part;
-        report->part_matched |= passes && has_part;
-        report->passes[frame] = passes && has_part && name_passes(&report->names, info->name) ? 2 : 1;
+    if (!report->passes[frame])
+        report->passes[frame] = frame_matches(report, pf_profile_frame(report->profile, frame)) ? YES : NO;
+    return report->passes[frame] == YES;
+}
+
+static bool filters_by_name(const struct pf_report *report)
+{
+    return report->names.active || report->options->report->symbol_filter;
+}
+
+/* --dsos, --symbols and --symbol-filter look at the sampled address: at its function and those inlined there. */
+static bool address_passes(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    if (!report->dsos.active && !filters_by_name(report))
+        return true;
+    if (frame_passes(report, sample->leaf))
+        return true;
+    for (size_t i = 0; i < sample->frame_count; i++) {
+        if (pf_profile_frame(report->profile, sample->frames[i])->kind != PF_FRAME_INLINED)
+            break;
+        if (frame_passes(report, sample->frames[i]))
+            return report->inlined_passed = true;
     }
-    return report->passes[frame] == 2;
+    return false;
 }
 
 static bool sample_passes(struct pf_report *report, const struct pf_profile_sample *sample)
@@ -295,8 +318,7 @@ static bool sample_passes(struct pf_report *report, const struct pf_profile_samp
     const struct pf_filter_subject subject = {.pid = has_thread ? sample->pid : PF_NO_NUMBER,
                                               .tid = has_thread ? sample->tid : PF_NO_NUMBER,
                                               .comm = has_thread ? sample->comm : NULL};
-    return (!report->threads.active || pf_filter_passes(&report->threads, &subject)) &&
-           frame_passes(report, sample->leaf);
+    return (!report->threads.active || pf_filter_passes(&report->threads, &subject)) && address_passes(report, sample);
 }
 
 static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
@@ -921,8 +943,7 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
     }
     if (!find_same_frames(report) || !pf_report_gather_costs(report) || !make_rows(report))
         return pf_fail_memory(error, "report");
-    if (!report->children)
-        pf_report_drop_children(report);
+    pf_report_drop_columns(report);
     drop_rows(report);
     if ((report->joins_groups && !pf_report_join_groups(report)) || !pf_report_keep_modes(report))
         return pf_fail_memory(error, "report");
@@ -939,19 +960,19 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
                                           .events = options->filter->events,
                                           .off_cpu = options->filter->off_cpu};
     const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu;
-    struct pf_profile_options how = {.filter = any ? &filter : NULL,
-                                     .find = pf_find_options_of(options->symbols, report->allocator),
-                                     .keeps_comms = true,
-                                     .names_at_end = report->by_thread,
-                                     .in_blocks = true,
-                                     .decoded = report->kept_count != 0 || report->branches || report->by_weight ||
-                                                report->by_cost,
-                                     .unwind = options->symbols->unwind,
-                                     .frames = {.by_address = report->by_address,
-                                                .joins_unnamed = taker,
-                                                .inlines = (taker || report->stacks) && !options->symbols->no_inline,
-                                                .inlines_by_function = !taker},
-                                     .drive = pf_profile_drive_of(options)};
+    struct pf_profile_options how = {
+        .filter = any ? &filter : NULL,
+        .find = pf_find_options_of(options->symbols, report->allocator),
+        .keeps_comms = true,
+        .names_at_end = report->by_thread,
+        .in_blocks = true,
+        .decoded = report->kept_count != 0 || report->branches || report->by_weight || report->by_cost,
+        .unwind = options->symbols->unwind,
+        .frames = {.by_address = report->by_address,
+                   .joins_unnamed = taker,
+                   .inlines = (taker || report->stacks || filters_by_name(report)) && !options->symbols->no_inline,
+                   .inlines_by_function = !taker},
+        .drive = pf_profile_drive_of(options)};
     if (taker) {
         how.watch = taker->watch;
         how.watch_context = taker->watch_context;

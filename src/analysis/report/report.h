@@ -388,8 +388,9 @@ struct pf_report {
     size_t same_capacity;
     uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
     size_t pass_capacity;
-    bool filters_part; /* frames were compared with symbol_filter ... */
-    bool part_matched; /* and one has it */
+    bool filters_part;   /* frames were compared with symbol_filter ... */
+    bool part_matched;   /* and one has it */
+    bool inlined_passed; /* the filters let an address pass because of a function that was inlined there */
 
     struct pf_report_row *rows;
     size_t row_count, row_capacity;
@@ -413,7 +414,8 @@ static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
 
 /* report_columns.c */
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);
-void pf_report_drop_children(struct pf_report *report);
+/* When all was read: columns that are empty or constant are not printed. */
+void pf_report_drop_columns(struct pf_report *report);
 /* report.c: NULL and UINT32_MAX when out of memory. */
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
 uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_keyed *keyed);

@@ -94,17 +94,6 @@ static void add_usual_fields(const struct pf_report *report, const struct chosen
         add(fields, &pf_report_columns[PF_COLUMN_period]);
 }
 
-/* A column that would say the same in each row is not printed, as in perf, which has all levels of a hierarchy. */
-static bool is_hidden(const struct pf_report *report, const struct pf_report_column *column)
-{
-    if (report->hierarchy)
-        return false;
-    return (column == &pf_report_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
-           (column == &pf_report_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
-           (column == &pf_report_columns[PF_COLUMN_symbol] && report->names.comms.count == 1 &&
-            !pf_function_is_pattern(report->names.comms.items[0]));
-}
-
 static void note_key(struct pf_report *report, const struct pf_report_column *column)
 {
     report->keys_of[report->key_count_of++] = column;
@@ -127,9 +116,8 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
         report->by_mode |= all.columns[i]->needs == PF_COLUMN_NEEDS_MODES;
         report->by_cost |= all.columns[i]->needs == PF_COLUMN_NEEDS_COSTS;
     }
-    for (size_t i = 0; i < fields->count; i++)
-        if (!is_hidden(report, fields->columns[i]))
-            report->columns[report->column_count++] = fields->columns[i];
+    memcpy(report->columns, fields->columns, fields->count * sizeof(*fields->columns));
+    report->column_count = fields->count;
     memcpy(report->sorts, all.columns, all.count * sizeof(*all.columns));
     report->sort_count = all.count;
     report->skip_first = report->key_count_of && report->keys_of[0] == &pf_report_columns[PF_COLUMN_symbol];
@@ -220,8 +208,29 @@ static void remove_column(const struct pf_report_column **columns, size_t *count
     *count = kept;
 }
 
-void pf_report_drop_children(struct pf_report *report)
+static void hide(struct pf_report *report, int column)
 {
-    remove_column(report->columns, &report->column_count, &pf_report_columns[PF_COLUMN_overhead_children]);
+    remove_column(report->columns, &report->column_count, &pf_report_columns[column]);
+}
+
+/* A column that would say the same in each row is not printed, as in perf, which has all levels of a hierarchy. */
+static void hide_constants(struct pf_report *report)
+{
+    if (report->threads.comms.count == 1)
+        hide(report, PF_COLUMN_comm);
+    if (report->dsos.comms.count == 1)
+        hide(report, PF_COLUMN_dso);
+    if (report->names.comms.count == 1 && !pf_function_is_pattern(report->names.comms.items[0]) &&
+        !report->inlined_passed)
+        hide(report, PF_COLUMN_symbol);
+}
+
+void pf_report_drop_columns(struct pf_report *report)
+{
+    if (!report->hierarchy)
+        hide_constants(report);
+    if (report->children)
+        return;
+    hide(report, PF_COLUMN_overhead_children);
     remove_column(report->sorts, &report->sort_count, &pf_report_columns[PF_COLUMN_overhead_children]);
 }

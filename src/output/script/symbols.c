@@ -445,6 +445,21 @@ bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address,
     return false;
 }
 
+static bool passes_names(struct pf_script *script, const char *name)
+{
+    return pf_filter_passes(&script->names, &(struct pf_filter_subject){.comm = name ? name : ""});
+}
+
+static bool passes_inlined(struct pf_script *script, const struct pf_location *location)
+{
+    const char *names[PF_INLINED_MAX];
+    const size_t count = pf_symbols_inlined_names(script->symbols, location, names, PF_INLINED_MAX);
+    bool passes = false;
+    for (size_t i = 0; i < count && !passes; i++)
+        passes = passes_names(script, names[i]);
+    return passes;
+}
+
 bool pf_script_is_named(struct pf_script *script)
 {
     struct pf_script_location location;
@@ -453,7 +468,8 @@ bool pf_script_is_named(struct pf_script *script)
         return false;
     const char *name =
         location.map ? pf_symbols_name(script->symbols, location.location.module, location.location.symbol) : NULL;
-    return pf_filter_passes(&script->names, &(struct pf_filter_subject){.comm = name ? name : ""});
+    return passes_names(script, name) ||
+           (location.map && !script->options->symbols->no_inline && passes_inlined(script, &location.location));
 }
 
 size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
