@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "build_ids.h"
 
-#include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 void pf_build_ids_free(struct pf_build_ids *ids)
 {
@@ -64,28 +61,4 @@ void pf_build_ids_print(const struct pf_build_ids *ids, struct pf_stream *out)
         pf_stream_print(out, "%-40s ", pf_build_id_text(ids->list[i].bytes, ids->list[i].count, text));
         pf_stream_put_name(out, "", ids->list[i].path, "\n");
     }
-}
-
-size_t pf_build_id_of_kernel(uint8_t bytes[20])
-{
-    uint8_t notes[4096];
-    Elf64_Nhdr note; /* the 32-bit one is the same */
-    const int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? 0 : read(fd, notes, sizeof(notes));
-
-    if (fd >= 0)
-        close(fd);
-    for (size_t at = 0; got > 0 && at + sizeof(note) <= (size_t)got;) {
-        memcpy(&note, notes + at, sizeof(note));
-        const size_t name = at + sizeof(note), data = name + ((size_t)note.n_namesz + 3) / 4 * 4;
-        if (data > (size_t)got || note.n_descsz > (size_t)got - data)
-            break;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(notes + name, "GNU", 4) &&
-            note.n_descsz <= 20) {
-            memcpy(bytes, notes + data, note.n_descsz);
-            return note.n_descsz;
-        }
-        at = data + ((size_t)note.n_descsz + 3) / 4 * 4;
-    }
-    return 0;
 }

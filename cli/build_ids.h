@@ -27,7 +27,5 @@ void pf_build_ids_print(const struct pf_build_ids *ids, struct pf_stream *out);
 
 #define PF_BUILD_ID_TEXT (2 * 20 + 1)
 const char *pf_build_id_text(const uint8_t *bytes, size_t count, char text[PF_BUILD_ID_TEXT]);
-/* That of the running kernel; how many bytes, 0 when it does not tell. */
-size_t pf_build_id_of_kernel(uint8_t bytes[20]);
 
 #endif

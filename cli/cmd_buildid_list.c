@@ -98,12 +98,11 @@ static int print_elf(const struct pf_command *command, struct pf_settings *setti
 
 static int print_kernel(const struct pf_settings *settings)
 {
-    uint8_t id[20];
-    const size_t bytes = pf_build_id_of_kernel(id);
+    struct perfile_running_kernel kernel = PERFILE_RUNNING_KERNEL_INIT;
 
-    if (bytes)
-        return print_one(settings, id, bytes);
-    pf_message("buildid-list: /sys/kernel/notes has no build id");
+    if (perfile_running_kernel_read(&kernel) == 0 && kernel.build_id_bytes)
+        return print_one(settings, kernel.build_id, kernel.build_id_bytes);
+    pf_message("buildid-list: the running kernel does not report a build id (/sys/kernel/notes)");
     return PF_STATUS_UNREADABLE;
 }
 

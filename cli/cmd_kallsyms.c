@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
 
 #define PAGE_BYTES 4096
 
@@ -18,6 +17,7 @@ struct symbol {
 };
 
 struct symbols {
+    struct perfile_running_kernel kernel;
     char *text;          /* owned: the file, cut into words */
     struct symbol *list; /* owned, by address */
     size_t count, capacity;
@@ -140,18 +140,15 @@ static bool is_path_of(const char *line, const char *module)
     return at && !strncmp(at, ".ko", 3);
 }
 
-static void put_module(struct pf_stream *out, const char *module)
+static void put_module(struct pf_stream *out, const struct perfile_running_kernel *kernel, const char *module)
 {
-    struct utsname here;
-    char path[512], *line, *rest, *text;
+    char path[sizeof(kernel->modules) + sizeof("modules.dep")], *line, *rest, *text;
 
-    if (uname(&here) != 0)
-        here.release[0] = 0;
-    snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", here.release);
-    rest = text = read_text(path);
+    snprintf(path, sizeof(path), "%smodules.dep", kernel->modules);
+    rest = text = *kernel->modules ? read_text(path) : NULL;
     while (rest && (line = strsep(&rest, "\n")) != NULL)
         if (is_path_of(line, module)) {
-            pf_stream_print(out, "%s /lib/modules/%s/%.*s", module, here.release, (int)strcspn(line, ":"), line);
+            pf_stream_print(out, "%s %s%.*s", module, kernel->modules, (int)strcspn(line, ":"), line);
             free(text);
             return;
         }
@@ -166,7 +163,7 @@ static void put_symbol(struct pf_stream *out, const struct symbols *symbols, siz
 
     pf_stream_put_name(out, "", symbols->text + symbol->name, ": ");
     if (symbol->module)
-        put_module(out, symbols->text + symbol->module);
+        put_module(out, &symbols->kernel, symbols->text + symbol->module);
     else
         pf_stream_print(out, "[kernel] [kernel.kallsyms]");
     pf_stream_print(out, " %#" PRIx64 "-%#" PRIx64 " (%#" PRIx64 "-%#" PRIx64 ")\n", symbol->start, end, symbol->start,
@@ -202,9 +199,9 @@ static int print(const struct symbols *symbols, const struct pf_settings *settin
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const char *path = settings->symbols.kallsyms ? settings->symbols.kallsyms : "/proc/kallsyms";
-    struct symbols symbols = {0};
-    int status;
+    struct symbols symbols = {.kernel = PERFILE_RUNNING_KERNEL_INIT};
+    int status = perfile_running_kernel_read(&symbols.kernel);
+    const char *path = settings->symbols.kallsyms ? settings->symbols.kallsyms : symbols.kernel.kallsyms;
 
     pf_sandbox_enter(command, settings);
     symbols.text = read_text(path);

@@ -62,10 +62,10 @@ struct perfile_used_file {
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
-    size_t size;             /* sizeof(struct perfile_symbol_options) */
-    const char *symfs;       /* a folder that holds the file system of the recording's machine */
-    const char *vmlinux;     /* the kernel with its symbols */
-    const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
+    size_t size;          /* sizeof(struct perfile_symbol_options) */
+    const char *symfs;    /* a folder that holds the file system of the recording's machine, maybe with proc and sys */
+    const char *vmlinux;  /* the kernel with its symbols */
+    const char *kallsyms; /* a copy of /proc/kallsyms of the recording's machine */
     const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
     const char *archive;     /* a file of `perf archive`, or a folder as it unpacks */
     /* Its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it; NULL: perfile_file.path. */
@@ -497,6 +497,18 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_build_ids_list(struct perfile_reader 
 /* The build id of an ELF file: how many bytes; 0 when it has none. Errors: OPEN, READ, FORMAT (no ELF file), DAMAGED, MEMORY. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_elf_build_id(const char *path, uint8_t build_id[20],
                                                         struct perfile_error *error);
+
+/* What the machine that this program runs on reports of its kernel. */
+struct perfile_running_kernel {
+    size_t size;          /* sizeof(struct perfile_running_kernel) */
+    const char *kallsyms; /* the file with its symbols; static */
+    char modules[160];    /* the folder of its modules, with '/' at the end; "": it does not report its release */
+    uint8_t build_id[20];
+    size_t build_id_bytes; /* 0: it does not report a build id */
+};
+#define PERFILE_RUNNING_KERNEL_INIT PERFILE_SIZED(struct perfile_running_kernel)
+/* Errors: ARGUMENT (kernel->size). */
+PERFILE_API PERFILE_MUST_CHECK int perfile_running_kernel_read(struct perfile_running_kernel *kernel);
 
 /*
  * perf's build-id cache, a folder with copies of binaries that are found by their build ids; `folder` NULL is ~/.debug. Each file

@@ -268,7 +268,7 @@ static int write_archive(struct perfile_reader *reader, const struct perfile_out
         .options = options, .out = out, .find = pf_find_options_of(options->symbols, out->allocator), .error = error};
     const struct perfile_build_ids_options how = {
         .size = sizeof(how), .with_hits = true, .allocator = out->allocator, .take = take, .context = &a};
-    pf_find_load(&a.find, reader);
+    pf_find_read_names(&a.find, reader);
     a.block = pf_resize(out->allocator, NULL, 0, READ_BYTES);
     int result = a.block && pf_bundle_load(&a.find) == 0 ? perfile_build_ids_list(reader, &how, error)
                                                          : pf_fail_memory(error, "archive");

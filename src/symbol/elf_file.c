@@ -301,6 +301,19 @@ size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t 
     return 0;
 }
 
+size_t pf_build_id_length(const uint8_t *id, size_t bytes)
+{
+    while (bytes && !id[bytes - 1])
+        bytes--;
+    return bytes;
+}
+
+bool pf_build_id_is_same(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
+{
+    const size_t bytes = pf_build_id_length(a, a_bytes);
+    return bytes == pf_build_id_length(b, b_bytes) && memcmp(a, b, bytes) == 0;
+}
+
 static size_t build_id_of_segments(const struct pf_elf *elf, bool swap, uint8_t build_id[20])
 {
     size_t count = 0, found = 0;

@@ -37,7 +37,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         pf_free(allocator, made, sizeof(*made));
         return pf_fail_memory(error, "bundle");
     }
-    pf_find_load(&made->find, reader);
+    pf_find_read_names(&made->find, reader);
     made->recent = pf_new(allocator, sizeof(*made->recent) << PF_RECENT_BITS);
     pf_arena_open(&made->arena, allocator);
     pf_segments_open(&made->modules, sizeof(struct pf_module_data), allocator);

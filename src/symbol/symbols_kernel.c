@@ -18,18 +18,6 @@ void pf_symbols_free_text(const struct pf_symbols *symbols, char *text, size_t b
     pf_free(symbols->allocator, text, bytes + 1);
 }
 
-/* The build id in the notes of the kernel that runs here equals that of the recording's kernel. */
-static bool kernel_runs_here(const struct pf_symbols *symbols, const struct pf_module_data *kernel)
-{
-    size_t bytes = 0;
-    if (!kernel->build_id_bytes)
-        return false;
-    char *notes = pf_symbols_read_text(symbols, "/sys/kernel/notes", &bytes);
-    bool found = notes && memmem(notes, bytes, kernel->build_id, kernel->build_id_bytes);
-    pf_symbols_free_text(symbols, notes, bytes);
-    return found;
-}
-
 static bool is_elf(const struct pf_symbols *symbols, const char *path)
 {
     uint8_t id[20];
@@ -43,20 +31,9 @@ static const char *reference_of(const struct pf_module_data *kernel)
     return name && name[1] && kernel->reference ? name + 1 : NULL;
 }
 
-/* The kernel that runs here is the recording's. */
-static const char *report_running_kernel(struct pf_symbols *symbols, const struct pf_module_data *kernel)
+static bool is_guest(const struct pf_module_data *kernel)
 {
-    static const char path[] = "/proc/kallsyms";
-    size_t bytes = kernel->build_id_bytes;
-    while (bytes && !kernel->build_id[bytes - 1])
-        bytes--;
-    const struct perfile_used_file file = {.kind = "kallsyms",
-                                           .name = "[kernel.kallsyms]",
-                                           .path = path,
-                                           .build_id = pf_symbols_hex(symbols, kernel->build_id, bytes)};
-    if (symbols->find.used)
-        symbols->find.used(symbols->find.used_context, &file);
-    return path;
+    return pf_starts_with(kernel->map_name, "[guest");
 }
 
 /* What stands for the kernel: `*elf` is an ELF file or NULL, and the text of kallsyms is read when there is any. */
@@ -70,6 +47,8 @@ static void find_kernel(struct pf_symbols *symbols, const struct pf_module_data 
         find.vmlinux = NULL;
     find.reference = reference_of(kernel);
     find.reference_address = kernel->reference;
+    if (is_guest(kernel)) /* the names are those of its host */
+        find.host = find.release = NULL;
     if (!text && pf_find_binary(&find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0 &&
         found.path) {
         char *path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
@@ -78,10 +57,6 @@ static void find_kernel(struct pf_symbols *symbols, const struct pf_module_data 
         else
             text = path;
     }
-    /* never this machine's symbols for another machine's addresses */
-    if (!text && !*elf && pf_find_is_local(&find) &&
-        (kernel->build_id_bytes ? kernel_runs_here(symbols, kernel) : find.same_machine))
-        text = report_running_kernel(symbols, kernel);
     if (text && !symbols->kallsyms_path)
         symbols->kallsyms_path = pf_arena_text(&symbols->arena, text, strlen(text));
     if (symbols->kallsyms_path && !symbols->kallsyms_complete) {
@@ -108,16 +83,6 @@ static void relocate(const struct pf_symbols *symbols, struct pf_module_data *mo
             : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name, &address);
     if (known)
         module->relocation = module->reference - address;
-}
-
-/* Ids may be padded with zeros to 20 bytes. */
-static bool same_build_id(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
-{
-    while (a_bytes && !a[a_bytes - 1])
-        a_bytes--;
-    while (b_bytes && !b[b_bytes - 1])
-        b_bytes--;
-    return a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0;
 }
 
 /* The kernel's own symbols are in its table now. A kernel of a guest would need them again, and read them again. */
@@ -165,7 +130,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct pf_module_data *modu
     if (bytes < 0) {
         wrong = "not an ELF file";
     } else if (bytes && module->build_id_bytes &&
-               !same_build_id(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
+               !pf_build_id_is_same(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
         module->public.build_id_differs = true;
         module->public.other_build_id = pf_symbols_hex(symbols, id, (size_t)bytes);
         wrong = "it is another kernel than the recording's";

@@ -54,6 +54,17 @@ static inline const char *made_file(const char *name, const void *data, size_t b
     return path;
 }
 
+/* Notes with this build id, as a kernel reports them in /sys/kernel/notes. */
+static inline void made_notes(const char *name, const uint8_t *id, uint32_t id_bytes)
+{
+    uint8_t notes[64] = {0};
+    const uint32_t words[] = {4, id_bytes, 3};
+    memcpy(notes, words, sizeof(words));
+    memcpy(notes + sizeof(words), "GNU", 4);
+    memcpy(notes + sizeof(words) + 4, id, id_bytes);
+    made_file(name, notes, sizeof(words) + 4 + id_bytes);
+}
+
 /* ---- ELF ------------------------------------------------------------------------------------------------------ */
 
 struct made_symbol {

@@ -348,6 +348,15 @@ static void put_text(const char *name, const char *text)
     made_file(name, text, strlen(text));
 }
 
+/* The test's folder is this machine, and one in it another. */
+static void use_roots(void)
+{
+    static char other[128];
+    snprintf(other, sizeof(other), "%s/other", made_directory);
+    options.root = made_directory;
+    options.symfs = other;
+}
+
 /* Of the boots that were kept that one where the kernel lay as in the recording; the recording's own copy first. */
 static void test_kcore(void **state)
 {
@@ -414,26 +423,23 @@ static void expect_perf_map(int32_t pid, const char *expected)
     pf_text_free(pf_allocator_or_default(NULL), path);
 }
 
-/* Below symfs, in it, beside the recording; else a process that lives here is asked when the recording is from here. */
+/* Below symfs, in it, beside the recording; else a process that runs here is asked when the recording is from here. */
 static void test_perf_map(void **state)
 {
     (void)state;
-    char path[64], name[64];
-    const int32_t own = getpid();
-    snprintf(name, sizeof(name), "/tmp/perf-%d.map", own);
-    snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", own, own);
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    fclose(file);
-    expect_perf_map(own, NULL); /* symfs: another machine */
+    use_roots();
+    put_text("tmp/perf-8.map", "");
+    put_text("proc/8/status", "Name:\tjava\nNStgid:\t8\t3\n");
+    put_text("proc/8/root/tmp/perf-3.map", "");
+    expect_perf_map(8, NULL); /* symfs: another machine */
     options.same_machine = true;
-    expect_perf_map(own, NULL);
+    expect_perf_map(8, NULL);
     options.symfs = "";
-    expect_perf_map(own, path);
+    expect_perf_map(8, made_path("proc/8/root/tmp/perf-3.map"));
     options.same_machine = false;
-    expect_perf_map(own, name);
-    unlink(name);
-    expect_perf_map(own, NULL);
+    expect_perf_map(8, made_path("tmp/perf-8.map"));
+    unlink(made_path("tmp/perf-8.map"));
+    expect_perf_map(8, NULL);
     options.symfs = made_directory;
     options.recording = made_path("r/perf.data");
     put_text("r/perf-7.map", "");
@@ -442,6 +448,53 @@ static void test_perf_map(void **state)
     expect_perf_map(7, made_path("perf-7.map"));
     put_text("tmp/perf-7.map", "");
     expect_perf_map(7, made_path("tmp/perf-7.map"));
+}
+
+/* The kernel that runs on the machine, after all files that have its build id; with a symfs on the machine of that one. */
+static void test_running_kernel(void **state)
+{
+    (void)state;
+    static const char name[] = "[kernel.kallsyms]";
+    put_text("other/proc/kallsyms", "0 T x\n");
+    put_text("proc/kallsyms", "0 T x\n");
+    use_roots();
+    made_notes("sys/kernel/notes", id, sizeof(id));
+    expect(name, true, NULL, NULL); /* it runs here, but the recording is from another machine */
+    made_notes("other/sys/kernel/notes", id, sizeof(id));
+    expect(name, true, "other/proc/kallsyms", NULL);
+    pf_found_close(&found);
+    expect(name, false, NULL, NULL);
+    options.symfs = NULL;
+    expect(name, true, "proc/kallsyms", NULL);
+    pf_found_close(&found);
+    expect(name, false, NULL, NULL);
+    put("boot/vmlinux-2", ID, NULL, 0);
+    expect(name, true, "boot/vmlinux-2", NULL);
+    pf_found_close(&found);
+}
+
+/* Names of the machine and its kernel, without a build id. */
+static void test_kernel_by_names(void **state)
+{
+    (void)state;
+    static const char name[] = "[kernel.kallsyms]";
+    options.root = made_directory;
+    options.symfs = NULL;
+    options.host = "host";
+    options.release = "5.1";
+    put_text("proc/kallsyms", "ffffffff92000000 T _text\n");
+    put_text("proc/sys/kernel/hostname", "host\n");
+    expect(name, false, NULL, NULL);
+    put_text("proc/sys/kernel/osrelease", "5.1\n");
+    expect(name, false, "proc/kallsyms", NULL);
+    pf_found_close(&found);
+    expect(name, true, NULL, NULL); /* the machine does not report a build id */
+    options.reference = "_text";
+    options.reference_address = 0xffffffff92000000;
+    expect(name, false, "proc/kallsyms", NULL);
+    pf_found_close(&found);
+    options.reference_address++; /* booted since */
+    expect(name, false, NULL, NULL);
 }
 
 static void test_folder_of_binaries(void **state)
@@ -503,6 +556,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_jitdump, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_perf_map, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_running_kernel, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kernel_by_names, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_folder_of_binaries, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_system_files_are_not_opened, open_world, made_directory_close),
         cmocka_unit_test(test_options),

@@ -134,20 +134,15 @@ static void test_text_is_used_again(void **state)
     expect(&r, ips, expected, PF_COUNT(expected));
 }
 
-/* The kernel that runs here, by its build id; false: it does not tell its addresses. */
-static bool put_running_kernel(struct recording *r)
+/* The kernel with a build id, which this machine runs, too: the test's folder. */
+static void put_running_kernel(struct recording *r)
 {
     static const char name[24] = "[kernel.kallsyms]_text";
-    uint8_t bytes[24] = {0};
-    size_t count, text_bytes;
-    uint64_t address = 0;
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
-    char *notes = pf_read_text(allocator, "/sys/kernel/notes", &count);
-    char *text = pf_read_text(allocator, "/proc/kallsyms", &text_bytes);
-    bytes[0] = notes ? (uint8_t)pf_notes_build_id((const uint8_t *)notes, count, false, bytes + 4) : 0;
-    const bool known = bytes[0] && text && pf_kallsyms_address(text, text_bytes, "_text", &address) && address;
-    pf_free(allocator, notes, count + 1);
-    pf_free(allocator, text, text_bytes + 1);
+    static const char lines[] = "ffffffff92000000 T _text\nffffffff92000010 T run\nffffffff92000020 T end\n";
+    static const uint8_t bytes[24] = {20, 0,  0,  0,  1,  2,  3,  4,  5,  6,  7,  8,
+                                      9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+    made_notes("sys/kernel/notes", bytes + 4, 20);
+    made_file("proc/kallsyms", lines, sizeof(lines) - 1);
     size_t at = r->bytes;
     recording_header(r, PERFILE_RECORD_MMAP2, 1 | 1 << 14, 0); /* the kernel's, with a build id */
     recording_u32(r, UINT32_MAX);
@@ -160,22 +155,24 @@ static bool put_running_kernel(struct recording *r)
     recording_u32(r, 0);
     recording_bytes(r, name, sizeof(name));
     recording_trailer(r, at, -1, 1);
-    return known;
 }
 
-/* A symfs stands for another machine, also where the same kernel runs here. */
-static void test_symfs_without_this_kernel(void **state)
+/* The kernel that runs here, in whatever boot. A symfs stands for another machine, also where the same kernel runs here. */
+static void test_running_kernel(void **state)
 {
     (void)state;
-    const uint64_t ips[] = {KERNEL_START};
-    static const char *const nothing[] = {"?+0 [kernel.kallsyms]"};
+    const uint64_t ips[] = {KERNEL_START + 0x14};
+    static const char *const nothing[] = {"?+0 [kernel.kallsyms]"}, *const function[] = {"run+4 [kernel.kallsyms]"};
+    static char other[128];
     struct recording r;
-    recording_open(&r, TYPE, false);
-    if (!put_running_kernel(&r)) {
-        recording_close(&r);
-        skip();
+    snprintf(other, sizeof(other), "%s/other", made_directory);
+    find.root = made_directory;
+    for (int turn = 0; turn < 2; turn++) {
+        find.symfs = turn ? other : NULL;
+        recording_open(&r, TYPE, false);
+        put_running_kernel(&r);
+        expect(&r, ips, turn ? nothing : function, 1);
     }
-    expect(&r, ips, nothing, PF_COUNT(nothing));
 }
 
 /* Recorders that may not know where modules are say 0, and of the last one that it has no end: it is not all of the kernel. */
@@ -221,7 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_another_boot, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_text_is_used_again, open_world, made_directory_close),
-        cmocka_unit_test_setup_teardown(test_symfs_without_this_kernel, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_running_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_hidden_modules_are_nowhere, open_world, made_directory_close),
         cmocka_unit_test(test_why_there_are_no_symbols),
         cmocka_unit_test_setup_teardown(test_kernel_module, open_world, made_directory_close),

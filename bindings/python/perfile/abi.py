@@ -217,6 +217,14 @@ class perfile_build_ids_options(Sized):
     context: Any
 
 
+class perfile_running_kernel(Sized):
+    size: int
+    kallsyms: Optional[Bytes]
+    modules: Any
+    build_id: Any
+    build_id_bytes: int
+
+
 class perfile_bundle(Sized):
     size: int
     start: int
@@ -1882,6 +1890,12 @@ perfile_build_ids_options._fields_ = [
     ('allocator', POINTER(perfile_allocator)),
     ('take', CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_size_t)),
     ('context', c_void_p)]
+perfile_running_kernel._fields_ = [
+    ('size', c_size_t),
+    ('kallsyms', c_char_p),
+    ('modules', c_char * 160),
+    ('build_id', c_uint8 * 20),
+    ('build_id_bytes', c_size_t)]
 perfile_bundle._fields_ = [
     ('size', c_size_t),
     ('start', c_uint64),
@@ -3094,6 +3108,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_build_id_find': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_map), c_void_p]),
     'perfile_build_ids_list': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
     'perfile_elf_build_id': ('libperfile-analysis', c_int, [c_char_p, c_void_p, POINTER(perfile_error)]),
+    'perfile_running_kernel_read': ('libperfile-analysis', c_int, [POINTER(perfile_running_kernel)]),
     'perfile_build_id_cache_add': ('libperfile-analysis', c_int, [c_char_p, c_char_p, c_char_p, POINTER(perfile_error)]),
     'perfile_build_id_cache_remove': ('libperfile-analysis', c_int, [c_char_p, c_void_p, c_size_t, POINTER(perfile_error)]),
     'perfile_build_id_cache_list': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),

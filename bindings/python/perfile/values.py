@@ -73,6 +73,13 @@ class OutputInfo(NamedTuple):
     binary: bool
 
 
+class RunningKernel(NamedTuple):
+    kallsyms: Optional[str]
+    modules: str
+    build_id: Bytes
+    build_id_bytes: int
+
+
 class Bundle(NamedTuple):
     start: int
     bytes: int
@@ -992,6 +999,7 @@ CLASSES: Dict[Any, Any] = {
     abi.perfile_used_file: UsedFile,
     abi.perfile_machine_code: MachineCode,
     abi.perfile_output_info: OutputInfo,
+    abi.perfile_running_kernel: RunningKernel,
     abi.perfile_bundle: Bundle,
     abi.perfile_annotation_event: AnnotationEvent,
     abi.perfile_weight: Weight,

@@ -41,7 +41,7 @@ static void find_file(struct pf_search *s)
     if (pf_search_take_named(s, "elf", result))
         return;
     if (named &&
-        pf_search_take(s, pf_search_path(s, "%s%s%s", s->symfs, *s->symfs && s->name[0] != '/' ? "/" : "", s->name),
+        pf_search_take(s, pf_search_path(s, "%s%s%s", s->root, *s->root && s->name[0] != '/' ? "/" : "", s->name),
                        &s->id, result, s->found))
         return;
     if (pf_search_take_from_cache(s, "elf", result) || pf_search_take_from_cache(s, "vdso", result) ||

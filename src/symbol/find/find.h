@@ -11,16 +11,19 @@
 struct pf_find_options {
     const struct perfile_allocator *allocator; /* NULL: malloc's; what else lacks memory is told to it (pf_watch) */
     const char *symfs;                         /* "" or a root below which paths are looked up */
-    const char *vmlinux;                       /* NULL, or the kernel's ELF file */
-    const char *kallsyms;                      /* NULL, or a file like /proc/kallsyms */
-    const char *buildid_dir;                   /* perf's cache; NULL: ~/.debug */
-    const char *recording; /* its path, or NULL: a directory may hold kallsyms, and JITs write beside it */
-    const char *reference; /* a symbol that the kernel's mapping names, or NULL; and its run-time address */
+    const char
+        *root; /* without a symfs: the file system of this machine (see machine.h), which tests replace; NULL: "" */
+    const char *vmlinux;     /* NULL, or the kernel's ELF file */
+    const char *kallsyms;    /* NULL, or a file like /proc/kallsyms */
+    const char *buildid_dir; /* perf's cache; NULL: ~/.debug */
+    const char *recording;   /* its path, or NULL: a directory may hold kallsyms, and JITs write beside it */
+    const char *reference;   /* a symbol that the kernel's mapping names, or NULL; and its run-time address */
     uint64_t reference_address;
     const char *archive;              /* of perf archive, as the user gave it, or NULL */
     const char *archive_dir;          /* the build-id cache that it stands for, or NULL */
-    const char *release;              /* uname -r of the recording, or NULL: where kernel modules are */
-    bool same_machine;                /* the recording was made here (host name and boot match): /proc may be asked */
+    const char *host;                 /* the name of the recording's machine, or NULL */
+    const char *release;              /* of its kernel, or NULL */
+    bool same_machine;                /* this machine has these names: its processes may be those of the recording */
     bool asks_debuginfod;             /* DEBUGINFOD_URLS is set */
     uint64_t debuginfod_seconds;      /* in all; 0: PF_DEBUGINFOD_TOTAL_SECONDS */
     uint64_t debuginfod_bytes;        /* of one file; 0: PF_DEBUGINFOD_FILE_BYTES */
@@ -52,14 +55,16 @@ static inline const struct perfile_allocator *pf_find_allocator(const struct pf_
     return pf_allocator_or_default(options->allocator);
 }
 
-/* What the recording says of its machine: same_machine and release. The texts are the reader's. */
-void pf_find_load(struct pf_find_options *options, struct perfile_reader *reader);
+/* Reads the names of the recording's machine, which the reader owns, and sets same_machine. */
+void pf_find_read_names(struct pf_find_options *options, struct perfile_reader *reader);
 
 /*
- * This machine's own kernel and processes, and what names stand for here, may be asked. With a symfs they may not: the
- * recording is of the machine whose files lie there. Files that a build id proves are taken all the same.
+ * This machine's processes, and what names stand for here, may be asked. With a symfs they may not: the recording is of the
+ * machine whose files are there. Files that a build id proves are used all the same.
  */
 bool pf_find_is_local(const struct pf_find_options *options);
+/* The root of the machine (see machine.h) whose files are looked at. Never NULL. */
+const char *pf_find_root(const struct pf_find_options *options);
 
 /* Tells the user; printf's text without its end. */
 void pf_find_note(const struct pf_find_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));

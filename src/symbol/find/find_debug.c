@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "symbol/machine.h"
 #include "symbol/table_elf.h"
 
 /* ---- .gnu_debuglink and .gnu_debugaltlink ---- */
@@ -137,10 +138,10 @@ static bool take_by_link(struct pf_search *s, const char *binary, const struct l
         return true;
     if (take_with_crc(s, pf_search_path(s, "%.*s/.debug/%s", own, binary, links->debug), links, result))
         return true;
-    return take_with_crc(s, pf_search_path(s, "%s/usr/lib/debug%.*s/%s", s->symfs, named, s->name, links->debug), links,
-                         result) ||
+    return take_with_crc(s, pf_search_path(s, "%s" PF_MACHINE_DEBUG "%.*s/%s", s->root, named, s->name, links->debug),
+                         links, result) ||
            (s->name[0] == '/' &&
-            take_with_crc(s, pf_search_path(s, "%s%.*s/%s", s->symfs, named, s->name, links->debug), links, result));
+            take_with_crc(s, pf_search_path(s, "%s%.*s/%s", s->root, named, s->name, links->debug), links, result));
 }
 
 /* Without the ending of a compressed kernel module. */
@@ -160,10 +161,11 @@ bool pf_search_take_by_name(struct pf_search *s, const struct pf_find_id *id, ch
     if (!id->count || s->name[0] != '/')
         return false;
     int length = pf_search_plain_length(s->name);
-    return pf_search_take(s, pf_search_path(s, "%s/usr/lib/debug%.*s.debug", s->symfs, length, s->name), id, result,
+    return pf_search_take(s, pf_search_path(s, "%s" PF_MACHINE_DEBUG "%.*s.debug", s->root, length, s->name), id,
+                          result, NULL) ||
+           pf_search_take(s, pf_search_path(s, "%s" PF_MACHINE_DEBUG "%.*s", s->root, length, s->name), id, result,
                           NULL) ||
-           pf_search_take(s, pf_search_path(s, "%s/usr/lib/debug%.*s", s->symfs, length, s->name), id, result, NULL) ||
-           pf_search_take(s, pf_search_path(s, "%s%.*s.debug", s->symfs, length, s->name), id, result, NULL);
+           pf_search_take(s, pf_search_path(s, "%s%.*s.debug", s->root, length, s->name), id, result, NULL);
 }
 
 static void find_alternate(struct pf_search *s, const char *holder, const struct links *links)
@@ -172,7 +174,7 @@ static void find_alternate(struct pf_search *s, const char *holder, const struct
     const char *path = links->alternate;
     if (!path || !links->alternate_id.count || *result)
         return;
-    char *first = path[0] == '/' ? pf_search_path(s, "%s%s", s->symfs, path)
+    char *first = path[0] == '/' ? pf_search_path(s, "%s%s", s->root, path)
                                  : pf_search_path(s, "%.*s/%s", pf_directory_length(holder), holder, path);
     if (pf_search_take_member_of_id(s, "dwz", &links->alternate_id, &links->alternate_id, result)) {
         pf_text_free(s->allocator, first);
@@ -181,8 +183,8 @@ static void find_alternate(struct pf_search *s, const char *holder, const struct
     if (pf_search_take(s, first, &links->alternate_id, result, NULL) ||
         pf_search_take_debug_from_tree(s, &links->alternate_id, result))
         return;
-    pf_search_take(s, pf_search_path(s, "%s/usr/lib/debug/.dwz/%s", s->symfs, pf_base_name(path)), &links->alternate_id,
-                   result, NULL);
+    pf_search_take(s, pf_search_path(s, "%s" PF_MACHINE_DEBUG "/.dwz/%s", s->root, pf_base_name(path)),
+                   &links->alternate_id, result, NULL);
 }
 
 /* ---- the best of all ---- */

@@ -3,20 +3,18 @@
 #include "symbol/find/find_parts.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "symbol/table_elf.h"
+#include "symbol/machine.h"
 
 /* ---- the kernel ---- */
 
 static bool take_kernel_in(struct pf_search *s, const char *directory, const char *prefix, const char *tail)
 {
     bool consumed = false;
-    char *path = pf_search_path(s, "%s%s", s->symfs, directory);
+    char *path = pf_search_path(s, "%s%s", s->root, directory);
     DIR *entries = path ? pf_search_note_null(s, opendir(path)) : NULL;
     for (struct dirent *entry; entries && !consumed && (entry = readdir(entries)) != NULL;)
         if (entry->d_name[0] != '.' && pf_starts_with(entry->d_name, prefix))
@@ -28,43 +26,41 @@ static bool take_kernel_in(struct pf_search *s, const char *directory, const cha
     return consumed;
 }
 
-/* Any installed kernel may be the one, so only the build id tells. */
+/* Any installed kernel may be the recording's, so only the build id decides. */
 static bool take_installed_kernel(struct pf_search *s)
 {
-    return s->id.count &&
-           (take_kernel_in(s, "/usr/lib/debug/boot", "vmlinux", "") ||
-            take_kernel_in(s, "/usr/lib/debug/lib/modules", "", "/vmlinux") ||
-            take_kernel_in(s, "/boot", "vmlinux", "") || take_kernel_in(s, "/lib/modules", "", "/build/vmlinux") ||
-            take_kernel_in(s, "/lib/modules", "", "/vmlinux"));
-}
-
-static bool is_running_kernel(const struct pf_find_id *wanted)
-{
-    uint8_t notes[4096];
-    ssize_t got = -1;
-    int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        got = read(fd, notes, sizeof(notes));
-        close(fd);
+    bool consumed = false;
+    for (size_t i = 0; s->id.count && i < PF_MACHINE_KERNELS && !consumed; i++) {
+        const struct pf_machine_kernels *kernels = &pf_machine_kernels[i];
+        consumed = take_kernel_in(s, kernels->folder, kernels->prefix, kernels->tail);
     }
-    uint8_t bytes[PF_FIND_ID_BYTES];
-    struct pf_find_id id;
-    pf_find_id_set(&id, bytes, got > 0 ? pf_notes_build_id(notes, (size_t)got, false, bytes) : 0);
-    return !wanted->count || pf_find_id_is_same(&id, wanted);
+    return consumed;
 }
 
-/* The text says that the kernel ran where the recording says. */
+static struct pf_recorded_kernel recorded_kernel(const struct pf_search *s)
+{
+    const struct pf_find_options *o = s->options;
+    return (struct pf_recorded_kernel){.build_id = s->id.bytes,
+                                       .build_id_bytes = s->id.count,
+                                       .host = o->host,
+                                       .release = o->release,
+                                       .reference = o->reference,
+                                       .reference_address = o->reference_address};
+}
+
+/* True for a result above 0; memory that was short is noted. */
+static bool is_positive(struct pf_search *s, int result)
+{
+    if (result < 0)
+        pf_search_note_short(s);
+    return result > 0;
+}
+
 static bool is_of_this_boot(struct pf_search *s, const char *path)
 {
-    const struct pf_find_options *options = s->options;
-    uint64_t address = 0;
-    size_t bytes = 0;
-    const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
-    char *text = options->reference ? pf_search_note_null(s, pf_read_text(allocator, path, &bytes)) : NULL;
-    bool same =
-        text && pf_kallsyms_address(text, bytes, options->reference, &address) && address == options->reference_address;
-    pf_free(allocator, text, bytes + 1);
-    return same;
+    const struct pf_recorded_kernel kernel = recorded_kernel(s);
+    const int boot = pf_kallsyms_boot(path, &kernel, s->allocator);
+    return is_positive(s, boot) && boot == PF_BOOT_SAME;
 }
 
 /* `perf buildid-cache --kcore`: one folder for each boot that was kept, CACHE/[kernel.kcore]/ID/DATE. */
@@ -105,6 +101,13 @@ static bool take_kernel_text(struct pf_search *s)
     return false;
 }
 
+static void take_running_kernel(struct pf_search *s)
+{
+    const struct pf_recorded_kernel kernel = recorded_kernel(s);
+    if (is_positive(s, pf_machine_runs_kernel(s->root, &kernel, s->allocator)))
+        pf_search_take_any(s, pf_search_path(s, "%s" PF_MACHINE_KALLSYMS, s->root), &s->found->path);
+}
+
 void pf_search_kernel(struct pf_search *s)
 {
     const struct pf_find_options *o = s->options;
@@ -120,8 +123,7 @@ void pf_search_kernel(struct pf_search *s)
         pf_search_take_from_cache(s, "elf", result) || pf_search_take_from_cache(s, "vmlinux", result) ||
         pf_search_take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kernel_text(s))
         return;
-    if (pf_find_is_local(o) && o->same_machine && is_running_kernel(&s->id))
-        pf_search_take_any(s, pf_search_path(s, "/proc/kallsyms"), result);
+    take_running_kernel(s);
 }
 
 /* ---- kernel modules ---- */
@@ -142,7 +144,7 @@ static bool take_module_at(struct pf_search *s, const char *directory, const cha
     static const char *const endings[] = {"", ".xz", ".zst"};
     for (size_t i = 0; i < PF_COUNT(endings); i++)
         if (pf_search_take(
-                s, pf_search_path(s, "%s%s%.*s%s", s->symfs, directory, pf_search_plain_length(path), path, endings[i]),
+                s, pf_search_path(s, "%s%s%.*s%s", s->root, directory, pf_search_plain_length(path), path, endings[i]),
                 &s->id, &s->found->path, s->found))
             return true;
     return false;
@@ -172,9 +174,9 @@ static bool take_module_of_release(struct pf_search *s)
     bool consumed = false;
     if (!release || strchr(release, '/') || release[0] == '.')
         return false;
-    char *directory = pf_search_path(s, "/lib/modules/%s/", release);
+    char *directory = pf_search_path(s, PF_MACHINE_MODULES "/%s/", release);
     for (size_t i = 0; directory && i < PF_COUNT(lists) && !consumed; i++) {
-        char *path = pf_search_path(s, "%s%smodules.%s", s->symfs, directory, lists[i]);
+        char *path = pf_search_path(s, "%s%smodules.%s", s->root, directory, lists[i]);
         FILE *list = path && pf_search_is_file(path) ? pf_search_note_null(s, fopen(path, "re")) : NULL;
         if (list) {
             consumed = take_listed_module(s, list, directory);
@@ -194,6 +196,6 @@ void pf_search_module(struct pf_search *s)
         pf_search_take_from_cache(s, "elf", result) || take_module_of_release(s) ||
         pf_search_take_debug_from_tree(s, &s->id, result) || (is_path && pf_search_take_by_name(s, &s->id, result)))
         return;
-    if (is_path && *s->symfs && s->id.count)
-        pf_search_take(s, pf_search_path(s, "%s/%s", s->symfs, pf_base_name(s->name)), &s->id, result, NULL);
+    if (is_path && !pf_find_is_local(s->options) && s->id.count)
+        pf_search_take(s, pf_search_path(s, "%s/%s", s->root, pf_base_name(s->name)), &s->id, result, NULL);
 }

@@ -5,13 +5,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
 
 #include "symbol/find/bundle.h"
+#include "symbol/machine.h"
 
 bool pf_find_is_local(const struct pf_find_options *options)
 {
     return !options->symfs || !*options->symfs;
+}
+
+const char *pf_find_root(const struct pf_find_options *options)
+{
+    const char *root = pf_find_is_local(options) ? options->root : options->symfs;
+    return root ? root : "";
 }
 
 struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted,
@@ -62,12 +68,9 @@ static const char *recorded_text(const struct pf_find_options *options, struct p
     return result == 0 ? text : NULL;
 }
 
-void pf_find_load(struct pf_find_options *options, struct perfile_reader *reader)
+void pf_find_read_names(struct pf_find_options *options, struct perfile_reader *reader)
 {
-    struct utsname here;
-    const char *host = recorded_text(options, reader, PERFILE_FEATURE_HOSTNAME);
+    options->host = recorded_text(options, reader, PERFILE_FEATURE_HOSTNAME);
     options->release = recorded_text(options, reader, PERFILE_FEATURE_OSRELEASE);
-    /* made on this machine with the kernel that runs now; addresses still have to agree */
-    options->same_machine = uname(&here) == 0 && host && options->release && strcmp(host, here.nodename) == 0 &&
-                            strcmp(options->release, here.release) == 0;
+    options->same_machine = pf_machine_is_named(pf_find_root(options), options->host, options->release);
 }

@@ -22,7 +22,7 @@ struct pf_find_id {
 struct pf_search {
     const struct pf_find_options *options;
     const struct perfile_allocator *allocator;
-    const char *symfs;
+    const char *root;      /* pf_find_root */
     char *cache;           /* perf's build-id cache, or NULL */
     const char *caches[2]; /* the archive's and this one */
     char *name;            /* without what the kernel adds to it */

@@ -2,37 +2,17 @@
 /* Files that a process wrote for those who look at it: perf-PID.map and jitdump files. */
 #include "symbol/find/find_parts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/text.h"
-
-/* The pid that the process has where it lives itself; `pid` when it lives here, or is gone. */
-static int32_t own_pid(const struct pf_find_options *options, int32_t pid)
-{
-    char path[64], line[256];
-    int32_t own = pid;
-    snprintf(path, sizeof(path), "/proc/%" PRId32 "/status", pid);
-    FILE *status = fopen(path, "re");
-    if (!status && options->allocator)
-        (void)pf_memory_note_failure(options->allocator);
-    while (status && fgets(line, sizeof(line), status))
-        if (pf_starts_with(line, "NStgid:")) {
-            const char *last = strrchr(line, '\t'); /* the innermost namespace */
-            own = last ? (int32_t)strtol(last, NULL, 10) : pid;
-        }
-    if (status)
-        fclose(status);
-    return own;
-}
+#include "symbol/machine.h"
 
 /* Where the process sees the file itself. */
 static bool take_from_root(struct pf_search *s, int32_t pid, const char *own_name, char **result)
 {
     const struct pf_find_options *o = s->options;
-    char *path = pf_search_path(s, "/proc/%" PRId32 "/root%s", pid, own_name);
+    char *path = pf_search_path(s, "%s" PF_MACHINE_PROCESS "/root%s", s->root, pid, own_name);
     const char *other = path && o->reach ? o->reach(o->reach_context, path) : NULL;
     if (other) {
         pf_text_free(s->allocator, path);
@@ -53,13 +33,14 @@ static bool take_bundled(struct pf_search *s, int32_t pid, char **result)
 static bool take_of_process(struct pf_search *s, int32_t pid, const char *own_name, char **result)
 {
     const char *beside = s->options->recording;
-    if (*s->symfs && (pf_search_take_any(s, pf_search_path(s, "%s%s", s->symfs, s->name), result) ||
-                      pf_search_take_any(s, pf_search_path(s, "%s/%s", s->symfs, pf_base_name(s->name)), result)))
+    if (!pf_find_is_local(s->options) &&
+        (pf_search_take_any(s, pf_search_path(s, "%s%s", s->root, s->name), result) ||
+         pf_search_take_any(s, pf_search_path(s, "%s/%s", s->root, pf_base_name(s->name)), result)))
         return true;
     if (take_bundled(s, pid, result))
         return true;
     if (pf_find_is_local(s->options) && ((s->options->same_machine && take_from_root(s, pid, own_name, result)) ||
-                                         pf_search_take_any(s, pf_search_path(s, "%s", s->name), result)))
+                                         pf_search_take_any(s, pf_search_path(s, "%s%s", s->root, s->name), result)))
         return true;
     if (!beside)
         return false;
@@ -103,6 +84,6 @@ int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **
     char name[64], own_name[64];
     snprintf(name, sizeof(name), "/tmp/perf-%" PRId32 ".map", pid);
     snprintf(own_name, sizeof(own_name), "/tmp/perf-%" PRId32 ".map",
-             options->same_machine ? own_pid(options, pid) : pid);
+             options->same_machine ? pf_machine_own_pid(pf_find_root(options), pid) : pid);
     return find_of_process(options, name, pid, own_name, path);
 }

@@ -14,16 +14,14 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "symbol/find/bundle.h"
+#include "symbol/machine.h"
 #include "symbol/table_elf.h"
 
 /* ---- build ids ---- */
 
 void pf_find_id_set(struct pf_find_id *id, const uint8_t *bytes, size_t count)
 {
-    *id = (struct pf_find_id){.count = count > PF_FIND_ID_BYTES ? PF_FIND_ID_BYTES : count};
-    /* recordings pad shorter ids with zeros; one of zeros alone is none */
-    while (id->count && !bytes[id->count - 1])
-        id->count--;
+    *id = (struct pf_find_id){.count = pf_build_id_length(bytes, pf_min(count, (size_t)PF_FIND_ID_BYTES))};
     if (!id->count)
         return;
     memcpy(id->bytes, bytes, id->count);
@@ -210,26 +208,27 @@ bool pf_search_take_old_cache(struct pf_search *s, char **result)
 bool pf_search_take_from_tree(struct pf_search *s, char **result)
 {
     return s->id.count &&
-           (pf_search_take(s, pf_search_path(s, "%s/usr/lib/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2),
+           (pf_search_take(s,
+                           pf_search_path(s, "%s" PF_MACHINE_BUILD_IDS "/%.2s/%s", s->root, s->id.hex, s->id.hex + 2),
                            &s->id, result, NULL) ||
-            pf_search_take(s,
-                           pf_search_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2),
-                           &s->id, result, NULL));
+            pf_search_take(
+                s, pf_search_path(s, "%s" PF_MACHINE_DEBUG "/.build-id/%.2s/%s", s->root, s->id.hex, s->id.hex + 2),
+                &s->id, result, NULL));
 }
 
 bool pf_search_take_debug_from_tree(struct pf_search *s, const struct pf_find_id *id, char **result)
 {
     return id->count &&
-           pf_search_take(s,
-                          pf_search_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", s->symfs, id->hex, id->hex + 2),
-                          id, result, NULL);
+           pf_search_take(
+               s, pf_search_path(s, "%s" PF_MACHINE_DEBUG "/.build-id/%.2s/%s.debug", s->root, id->hex, id->hex + 2),
+               id, result, NULL);
 }
 
 /* A folder of binaries, without the folders that they were in. */
 bool pf_search_take_from_folder(struct pf_search *s, char **result)
 {
-    return s->name[0] != '[' && *s->symfs && s->id.count &&
-           pf_search_take(s, pf_search_path(s, "%s/%s", s->symfs, pf_base_name(s->name)), &s->id, result, NULL);
+    return s->name[0] != '[' && !pf_find_is_local(s->options) && s->id.count &&
+           pf_search_take(s, pf_search_path(s, "%s/%s", s->root, pf_base_name(s->name)), &s->id, result, NULL);
 }
 
 /* ---- debuginfod ---- */
@@ -266,7 +265,7 @@ void pf_search_ask_debuginfod(struct pf_search *s, const struct pf_find_id *id, 
 
 bool pf_search_may_open(const struct pf_search *s)
 {
-    if (*s->symfs || pf_starts_with(s->name, "/dev/shm/"))
+    if (!pf_find_is_local(s->options) || pf_starts_with(s->name, "/dev/shm/"))
         return true;
     return !pf_starts_with(s->name, "/proc/") && !pf_starts_with(s->name, "/sys/") && !pf_starts_with(s->name, "/dev/");
 }
@@ -283,7 +282,7 @@ bool pf_search_open(struct pf_search *s, const struct pf_find_options *options, 
     name = name ? name : "";
     s->options = options;
     s->allocator = pf_find_allocator(options);
-    s->symfs = options->symfs ? options->symfs : "";
+    s->root = pf_find_root(options);
     s->name = pf_text_copy(s->allocator, name, strlen(name) - (pf_ends_with(name, deleted) ? sizeof(deleted) - 1 : 0));
     const char *home = getenv("HOME");
     if (options->buildid_dir)

@@ -374,7 +374,7 @@ static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct
     if (seen || jit->dump_count >= DUMPS_MAX)
         return 0;
     char *path;
-    pf_find_load(&jit->find, jit->reader);
+    pf_find_read_names(&jit->find, jit->reader);
     if (!pf_grow(jit->allocator, &jit->dumps, &jit->dump_capacity, jit->dump_count + 1, sizeof(*jit->dumps)) ||
         pf_find_jitdump(&jit->find, name, pid, &path) < 0)
         return pf_fail_memory(error, "jitdump");

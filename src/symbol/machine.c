@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <perfile/analysis.h>
+
+#include "base/bytes.h"
+#include "base/files.h"
+#include "base/sized.h"
+#include "symbol/table_elf.h"
+
+/* Only a build id shows which of the installed kernels it is. */
+const struct pf_machine_kernels pf_machine_kernels[PF_MACHINE_KERNELS] = {
+    {PF_MACHINE_DEBUG "/boot", "vmlinux", ""},
+    {PF_MACHINE_DEBUG PF_MACHINE_MODULES, "", "/vmlinux"},
+    {"/boot", "vmlinux", ""},
+    {PF_MACHINE_MODULES, "", "/build/vmlinux"},
+    {PF_MACHINE_MODULES, "", "/vmlinux"},
+};
+
+/* ---- files below the root ---- */
+
+/* The beginning of a file, up to `bytes`; how many there are, 0 also when it is not a file or its path is too long. */
+static size_t read_start(const char *root, const char *name, void *data, size_t bytes)
+{
+    char path[PATH_MAX];
+    struct stat about;
+    if (snprintf(path, sizeof(path), "%s%s", root, name) >= (int)sizeof(path))
+        return 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    const size_t got = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? pf_read_from(fd, 0, data, bytes) : 0;
+    close(fd);
+    return got;
+}
+
+/* The same as text, with a NUL at its end. */
+static void read_text(const char *root, const char *name, char *text, size_t bytes)
+{
+    text[read_start(root, name, text, bytes - 1)] = '\0';
+}
+
+/* What uname() returns of the machine that this program runs on. */
+static void read_name(const char *root, const char *name, char *text, size_t bytes)
+{
+    read_text(root, name, text, bytes);
+    text[strcspn(text, "\n")] = '\0';
+}
+
+/* ---- what it reports ---- */
+
+static bool is_named(const char *root, const char *name, const char *expected)
+{
+    char text[256];
+    read_name(root, name, text, sizeof(text));
+    return expected && *expected && strcmp(text, expected) == 0;
+}
+
+bool pf_machine_is_named(const char *root, const char *host, const char *release)
+{
+    return is_named(root, "/proc/sys/kernel/hostname", host) && is_named(root, "/proc/sys/kernel/osrelease", release);
+}
+
+size_t pf_machine_build_id(const char *root, uint8_t build_id[20])
+{
+    uint8_t notes[8192];
+    const size_t bytes = read_start(root, "/sys/kernel/notes", notes, sizeof(notes));
+    const size_t found = pf_notes_build_id(notes, bytes, false, build_id);
+    return found ? found : pf_notes_build_id(notes, bytes, true, build_id); /* a machine of the other byte order */
+}
+
+int32_t pf_machine_own_pid(const char *root, int32_t pid)
+{
+    static const char key[] = "\nNStgid:"; /* and a PID for each namespace, the innermost at the end */
+    char name[64], text[4096];
+    snprintf(name, sizeof(name), PF_MACHINE_PROCESS "/status", pid);
+    read_text(root, name, text, sizeof(text));
+    char *line = strstr(text, key);
+    if (!line)
+        return pid;
+    line[1 + strcspn(line + 1, "\n")] = '\0';
+    const char *last = strrchr(line, '\t');
+    return last ? (int32_t)strtol(last, NULL, 10) : pid;
+}
+
+/* ---- its kernel and that of a recording ---- */
+
+int pf_kallsyms_boot(const char *path, const struct pf_recorded_kernel *kernel,
+                     const struct perfile_allocator *allocator)
+{
+    uint64_t address = 0;
+    size_t bytes = 0;
+    if (!kernel->reference)
+        return PF_BOOT_UNKNOWN;
+    char *text = pf_read_text(allocator, path, &bytes);
+    if (!text)
+        return errno == ENOMEM ? PERFILE_ERROR_MEMORY : PF_BOOT_UNKNOWN;
+    const bool is_known = pf_kallsyms_address(text, bytes, kernel->reference, &address);
+    pf_free(allocator, text, bytes + 1);
+    if (!is_known)
+        return PF_BOOT_UNKNOWN;
+    return address == kernel->reference_address ? PF_BOOT_SAME : PF_BOOT_OTHER;
+}
+
+int pf_machine_runs_kernel(const char *root, const struct pf_recorded_kernel *kernel,
+                           const struct perfile_allocator *allocator)
+{
+    char path[PATH_MAX];
+    uint8_t own[20];
+    if (pf_build_id_length(kernel->build_id, kernel->build_id_bytes)) {
+        const size_t bytes = pf_machine_build_id(root, own);
+        return pf_build_id_is_same(own, bytes, kernel->build_id, kernel->build_id_bytes);
+    }
+    if (!pf_machine_is_named(root, kernel->host, kernel->release) ||
+        snprintf(path, sizeof(path), "%s%s", root, PF_MACHINE_KALLSYMS) >= (int)sizeof(path))
+        return 0;
+    const int boot = pf_kallsyms_boot(path, kernel, allocator);
+    return boot < 0 ? boot : boot != PF_BOOT_OTHER;
+}
+
+/* ---- for programs ---- */
+
+int perfile_running_kernel_read(struct perfile_running_kernel *kernel)
+{
+    struct perfile_running_kernel all = {.kallsyms = PF_MACHINE_KALLSYMS};
+    char release[128];
+    read_name("", "/proc/sys/kernel/osrelease", release, sizeof(release));
+    if (*release)
+        snprintf(all.modules, sizeof(all.modules), PF_MACHINE_MODULES "/%s/", release);
+    all.build_id_bytes = pf_machine_build_id("", all.build_id);
+    return pf_sized_give(kernel, &all, sizeof(all));
+}
