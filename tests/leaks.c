@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tries to see files in all ways that perfile and its libraries have: `leaks PATHS...` prints a line for each way and path by
- * which a file was there. "zone" is the local time of 1970, when it is not that of UTC, "kernel" the name that uname() reports.
+ * which a file was there. "zone" is the local time of 1970, when it is not that of UTC.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -124,7 +123,6 @@ static const struct {
 
 int main(int count, char **words)
 {
-    struct utsname name;
     struct tm local;
     const time_t zero = 0;
     for (int i = 1; i < count; i++)
@@ -133,7 +131,5 @@ int main(int count, char **words)
                 printf("%s %s\n", ways[way].name, words[i]);
     if (localtime_r(&zero, &local) && (local.tm_hour != 0 || local.tm_min != 0))
         printf("zone %02d:%02d\n", local.tm_hour, local.tm_min);
-    if (uname(&name) == 0)
-        printf("kernel %s %s\n", name.nodename, name.release);
     return 0;
 }

@@ -4,9 +4,8 @@
  * for every test but those whose line in meson.build says `machine`.
  *
  * A file exists if it lies below a folder of WALLS (separated by colons), the build folder (two above this library) or TMPDIR,
- * or is one of `always`. All others are missing, and no kernel has the name that uname() reports. WALLS_LOG names a file that
- * gets a line for each that was refused. Only programs below the build folder are inside, and those with WALLS_INSIDE in their
- * environment: shells and the like go on as they are.
+ * or is one of `always`. All others are missing. WALLS_LOG names a file that gets a line for each that was refused. Only programs
+ * below the build folder are inside, and those with WALLS_INSIDE in their environment: shells and the like go on as they are.
  *
  * What the C library opens by itself is not seen here. So the time zone is UTC unless TZ says otherwise without a file.
  */
@@ -23,7 +22,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -295,20 +293,6 @@ static struct tm *next_localtime_r(const time_t *when, struct tm *parts)
     if (zone_file)
         note_refused(zone_file);
     return next_localtime_r(when, parts);
-}
-
-static int next_uname(struct utsname *name) NEXT(int, uname, (struct utsname * name), (name))
-
-    /* No recording of the tests is of this kernel: see identities.py. */
-    int uname(struct utsname *name)
-{
-    const int result = next_uname(name);
-    if (is_inside && result == 0) {
-        strcpy(name->nodename, "walls");
-        strcpy(name->release, "0.0.0-walls");
-        strcpy(name->version, "#1");
-    }
-    return result;
 }
 #else
 typedef int nothing; /* other C libraries: tests see the machine */
