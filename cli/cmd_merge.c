@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* ---- options ---- */
 
@@ -62,6 +63,7 @@ struct run {
     struct perfile_writer *writer;
     struct pf_log log;
     struct pf_progress progress;
+    int temporary; /* a file for the records of many recordings; 0: the library makes one beside the output */
     struct note *notes;
     size_t note_count;
     bool notes_lost; /* out of memory */
@@ -159,6 +161,7 @@ static int merge(struct run *run)
     made.separate_hosts = run->settings->merge_separate_hosts;
     made.note = keep_note;
     made.note_context = run;
+    made.temporary_fd = run->temporary;
     if (pf_progress_start(&run->progress, run->command->name)) {
         made.progress = pf_progress_update;
         made.progress_context = &run->progress;
@@ -332,12 +335,24 @@ static int run_open(struct run *run)
     return status;
 }
 
+/* What is written to a pipe or a device has no folder, and inside the sandbox no file can be made in $TMPDIR. */
+static int file_for_records(const char *output)
+{
+    struct stat status;
+    const bool in_place =
+        !strcmp(output, "-") || (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+    const int fd = in_place ? pf_temporary_file() : 0;
+
+    return fd < 0 ? 0 : fd;
+}
+
 static int run_merge(const struct pf_command *command, struct pf_settings *settings)
 {
     struct run run = {.command = command, .settings = settings, .report = PERFILE_MERGE_REPORT_INIT};
     int status;
 
     if ((status = choose(&run)) == PF_STATUS_OK) {
+        run.temporary = file_for_records(settings->output);
         pf_sandbox_enter(command, settings);
         status = pf_inputs_open(&run.inputs);
     }

@@ -275,6 +275,12 @@ struct perfile_merge_options {
     bool separate_hosts;
     void (*note)(void *context, const struct perfile_merge_note *note); /* may be NULL */
     void *note_context;
+    /*
+     * An empty file, open for reading and writing, into which the records of more than 128 recordings are sorted first.
+     * 0: one is made in the folder of the output, or else in $TMPDIR. For processes that cannot make files there. The
+     * caller closes it.
+     */
+    int temporary_fd;
 };
 #define PERFILE_MERGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_merge_options)
 

@@ -13,8 +13,6 @@
 #include "schema/schema.h"
 
 enum { ROUND_BYTES = 1 << 20, PROGRESS_STEP = 4096 };
-/* Of many inputs little is held, all of them together about so much; of one not less than the least. */
-enum { MANY_INPUTS = 128, HELD_BYTES = 64 << 20, HELD_MIN = 8 << 10 };
 
 /* ---- records that describe a recording ---- */
 
@@ -56,6 +54,22 @@ static bool concerns_record_only(int result)
            result == PERFILE_ERROR_LIMIT;
 }
 
+/* What was sorted first is read twice. */
+void pf_merge_report_progress(const struct pf_merge *merge, uint64_t records)
+{
+    uint64_t done = merge->spool.bytes, left = 0, total = merge->spool.bytes;
+    if (!merge->options.progress || records % PROGRESS_STEP)
+        return;
+    for (size_t i = 0; i < merge->input_count; i++) {
+        const struct perfile_reader *reader = merge->options.readers[i];
+        done += reader->counts.data_bytes;
+        left += merge->inputs[i].spool_end - merge->inputs[i].spool_at;
+        for (uint32_t j = 0; j < reader->part_count; j++)
+            total += reader->parts[j].source.bytes;
+    }
+    merge->options.progress(merge->options.progress_context, done - left, total);
+}
+
 /* ---- inputs ---- */
 
 /* Which of the recordings it was that could not be read. */
@@ -69,7 +83,10 @@ static int say_where(const struct pf_merge_input *input, int result, struct perf
 
 static int advance(struct pf_merge_input *input, struct perfile_error *error)
 {
-    int more = perfile_session_next(input->session, &input->head, error);
+    const bool spooled = input->spooled.allocator;
+    input->head = &input->record;
+    const int more =
+        spooled ? pf_merge_unspool(input, error) : perfile_session_next(input->session, &input->head, error);
     if (more <= 0)
         input->head = NULL;
     return more < 0 ? say_where(input, more, error) : 0;
@@ -115,12 +132,14 @@ static int open_input(struct pf_merge *merge, size_t number, struct perfile_erro
     pf_map_open(&input->ids, merge->allocator);
     if (!counts || !input->name)
         return pf_fail_memory(error, "merge");
-    const bool many = merge->input_count > MANY_INPUTS;
+    const bool many = merge->input_count > PF_MERGE_MANY_INPUTS, sorts_first = many && pf_merge_can_spool(input);
     for (uint32_t i = 0; i < input->reader->part_count; i++)
-        input->reader->parts[i].window.narrow = many;
+        input->reader->parts[i].window.narrow = many && !sorts_first;
     int result = perfile_session_open(input->reader, &input->session, error);
-    if (result == 0 && many)
-        pf_session_hold_little(input->session, pf_max(HELD_BYTES / merge->input_count, HELD_MIN));
+    if (result == 0)
+        pf_session_leave_names(input->session);
+    if (result == 0 && sorts_first && (result = pf_merge_spool(merge, input, error)) < 0)
+        say_where(input, result, error);
     if (result == 0)
         result = read_description(merge, input, error);
     return result;
@@ -129,6 +148,7 @@ static int open_input(struct pf_merge *merge, size_t number, struct perfile_erro
 static void close_input(const struct pf_merge *merge, struct pf_merge_input *input)
 {
     perfile_session_close(input->session);
+    pf_window_close(&input->spooled);
     pf_map_close(&input->ids);
     pf_free(merge->allocator, input->routes, input->route_capacity * sizeof(*input->routes));
 }
@@ -328,20 +348,6 @@ static int take_head(struct pf_merge *merge, struct pf_merge_input *input, struc
     return result < 0 ? result : advance(input, error);
 }
 
-static void report_progress(const struct pf_merge *merge, uint64_t records)
-{
-    uint64_t done = 0, total = 0;
-    if (!merge->options.progress || records % PROGRESS_STEP)
-        return;
-    for (size_t i = 0; i < merge->input_count; i++) {
-        const struct perfile_reader *reader = merge->inputs[i].reader;
-        done += reader->counts.data_bytes;
-        for (uint32_t j = 0; j < reader->part_count; j++)
-            total += reader->parts[j].source.bytes;
-    }
-    merge->options.progress(merge->options.progress_context, done, total);
-}
-
 static int walk(struct pf_merge *merge, struct perfile_error *error)
 {
     struct pf_merge_input *input;
@@ -350,7 +356,7 @@ static int walk(struct pf_merge *merge, struct perfile_error *error)
     while (result == 0 && (input = pf_merge_first(merge, &until))) {
         do {
             result = take_head(merge, input, error);
-            report_progress(merge, records++);
+            pf_merge_report_progress(merge, records++);
         } while (result == 0 && input->head && pf_merge_head_time(input) < until);
         if (result == 0 && !pf_merge_moved(merge, input))
             result = pf_fail_memory(error, "merge");
@@ -403,6 +409,7 @@ static void close_merge(struct pf_merge *merge)
     pf_free(allocator, merge->waiters, merge->options.reader_count * sizeof(*merge->waiters));
     pf_free(allocator, merge->item, sizeof(*merge->item));
     pf_free(allocator, merge->scratch, PF_MERGE_SCRATCH);
+    pf_sink_close(&merge->spool);
     pf_dedup_close(merge->duplicates);
     pf_map_close(&merge->ids);
     pf_map_close(&merge->known);

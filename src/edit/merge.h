@@ -8,6 +8,8 @@
 #include "edit/edit.h"
 
 enum { PF_PIDS_OF_A_HOST = 4194304 }; /* Linux has no greater ones */
+/* More recordings than these are sorted into a temporary file first. */
+enum { PF_MERGE_MANY_INPUTS = 128 };
 
 /* An event of the output. */
 struct pf_merge_event {
@@ -41,8 +43,12 @@ struct pf_merge_input {
     size_t number;
     char *name;
     const struct perfile_record *head; /* its next record; NULL: at its end */
-    size_t duplicate;                  /* the first input that is of the same recording; it may be this one */
-    size_t next_like;                  /* 1 + the first input of another recording under the same hash; 0: none */
+    struct pf_window spooled;          /* merge_spool.c: of the temporary file; without a buffer when it is not used */
+    int spool_fd;
+    uint64_t spool_at, spool_end; /* the records there that are left */
+    struct perfile_record record; /* the last one of them */
+    size_t duplicate;             /* the first input that is of the same recording; it may be this one */
+    size_t next_like;             /* 1 + the first input of another recording under the same hash; 0: none */
     bool has_duplicates;
     struct pf_merge_route *routes; /* by the index of its events */
     size_t route_count;
@@ -104,6 +110,7 @@ struct pf_merge {
     struct pf_merge_added *added;   /* formats that it lacks */
     size_t added_count;
     size_t added_capacity;
+    struct pf_sink spool; /* the temporary file for many inputs */
     struct pf_dedup *duplicates;
     size_t aux_owner;  /* which recording has AUX data; SIZE_MAX: none yet */
     size_t stat_owner; /* and the configuration of perf stat */
@@ -119,6 +126,8 @@ struct pf_merge {
 
 enum { PF_MERGE_SCRATCH = 4 * 65536 };
 
+/* Reports how much of the inputs was read, now and then: `records` is a number that grows by 1. */
+void pf_merge_report_progress(const struct pf_merge *merge, uint64_t records);
 void pf_merge_note(const struct pf_merge *merge, const struct pf_merge_input *input, const char *rule, uint32_t feature,
                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -141,6 +150,15 @@ bool pf_merge_open_queue(struct pf_merge *merge);
 struct pf_merge_input *pf_merge_first(const struct pf_merge *merge, uint64_t *until);
 /* It has another head, or none. False when out of memory. */
 bool pf_merge_moved(struct pf_merge *merge, const struct pf_merge_input *first);
+
+/* ---- merge_spool.c ---- */
+
+/* It can be read again where records have bytes outside of them. */
+bool pf_merge_can_spool(const struct pf_merge_input *input);
+/* Writes all records of the input's session to the temporary file. */
+int pf_merge_spool(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
+/* The next of these records is input->record. 1, 0 at the end, or an error. */
+int pf_merge_unspool(struct pf_merge_input *input, struct perfile_error *error);
 
 /* ---- merge_events.c ---- */
 

@@ -395,6 +395,14 @@ int pf_reader_drive(struct perfile_reader *reader, struct perfile_error *error)
     return 0;
 }
 
+void pf_reader_go_to_payload(struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct pf_part *part = &reader->parts[record->part];
+    reader->record = *record;
+    part->payload_at = record->payload_offset;
+    part->payload_left = record->payload_bytes;
+}
+
 int perfile_reader_payload(struct perfile_reader *reader, const uint8_t **data, size_t *bytes,
                            struct perfile_error *error)
 {

@@ -153,6 +153,8 @@ void pf_reader_go_to(struct perfile_reader *reader, const struct pf_entry *entry
 void pf_reader_pass_over(struct perfile_reader *reader, uint64_t offset, uint64_t samples, uint64_t time);
 /* STOPPED after perfile_reader_stop, else 0. */
 int pf_reader_check_stopped(const struct perfile_reader *reader, struct perfile_error *error);
+/* perfile_reader_payload gives the bytes that this record, which was read before, has outside of it. */
+void pf_reader_go_to_payload(struct perfile_reader *reader, const struct perfile_record *record);
 /* Gives the reader to a session, which sets `stops` back when it ends. ARGUMENT: not at its start, or another has it. */
 int pf_reader_drive(struct perfile_reader *reader, struct perfile_error *error);
 /* The next record of one part into *record; used by the reader and by sessions. */

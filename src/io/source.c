@@ -186,8 +186,11 @@ int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t b
     return 0;
 }
 
-static int open_unlinked(struct perfile_error *error)
+int pf_open_unlinked(int folder, struct perfile_error *error)
 {
+    const int there = folder < 0 ? -1 : openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (there >= 0)
+        return there;
     const char *directory = getenv("TMPDIR");
     char path[4096];
     int length = snprintf(path, sizeof(path), "%s/perfile-XXXXXX", directory && *directory ? directory : "/tmp");
@@ -224,7 +227,7 @@ int pf_source_spool(struct pf_source *source, const void *head, size_t head_byte
                     struct perfile_error *error)
 {
     const bool owned = !temporary;
-    int fd = owned ? open_unlinked(error) : temporary;
+    int fd = owned ? pf_open_unlinked(-1, error) : temporary;
     if (fd < 0)
         return fd;
     uint64_t total;

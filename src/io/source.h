@@ -38,6 +38,9 @@ void pf_source_close(struct pf_source *source);
 int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
                    struct perfile_error *error);
 
+/* A file without a name in this folder, -1: in $TMPDIR; below 0: none could be made. OPEN. */
+int pf_open_unlinked(int folder, struct perfile_error *error);
+
 /*
  * Makes a stream seekable by copying it, `head` (the bytes already read) first, to the file `temporary`, which stays the
  * caller's; 0: to an unlinked one in $TMPDIR.

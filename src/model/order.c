@@ -116,31 +116,6 @@ static const struct perfile_record *record_of(const struct pf_order_run *run)
     return (const struct perfile_record *)(const void *)(run->chunk->data + run->at);
 }
 
-static void step(struct pf_order_run *run)
-{
-    run->at += entry_bytes(record_of(run)->bytes);
-    if (--run->left && run->at >= run->chunk->used) {
-        run->chunk = run->chunk->next;
-        run->at = 0;
-    }
-}
-
-bool pf_order_leave_from(struct pf_order *order, uint64_t time)
-{
-    struct pf_order kept;
-    bool fine = true;
-    pf_order_open(&kept, order->allocator);
-    for (size_t i = 0; i < order->run_count; i++)
-        for (struct pf_order_run run = order->runs[i]; fine && run.left && record_of(&run)->time < time; step(&run))
-            fine = pf_order_push(&kept, record_of(&run));
-    kept.max_time = order->max_time;
-    struct pf_order *gone = fine ? order : &kept;
-    const struct pf_order left = fine ? kept : *order;
-    pf_order_close(gone);
-    *order = left;
-    return fine;
-}
-
 /* ---- the merge ---- */
 
 /* Keys that are no run's. */

@@ -46,8 +46,6 @@ void pf_order_open(struct pf_order *order, const struct perfile_allocator *alloc
 void pf_order_close(struct pf_order *order);
 /* Holds a copy of the record. False when out of memory. Not while flushing. */
 bool pf_order_push(struct pf_order *order, const struct perfile_record *record);
-/* What has this time or a later one is given up, and its memory. False when out of memory. Not while flushing. */
-bool pf_order_leave_from(struct pf_order *order, uint64_t time);
 /* From now on records with a time up to `limit` come out of _pop, until it says that there are no more. */
 void pf_order_flush(struct pf_order *order, uint64_t limit);
 /* The next record in order, valid until the next call. NULL: flushing is done. */

@@ -22,8 +22,6 @@ int perfile_session_open(struct perfile_reader *reader, struct perfile_session *
     made->reader = reader;
     made->last_wanted = UINT64_MAX;
     made->skips.at = UINT64_MAX;
-    made->hold_bytes = reader->options.limit_queue_bytes;
-    made->passes.horizon = UINT64_MAX;
     pf_order_open(&made->order, allocator);
     pf_threads_open(&made->threads, allocator);
     pf_maps_open(&made->maps, allocator);
@@ -126,11 +124,10 @@ static bool is_used(struct perfile_session *session, const struct perfile_record
 
 /* ---- one stream: rounds of ring buffers ---- */
 
-void pf_session_flush(struct perfile_session *session, uint64_t limit)
+static void flush(struct perfile_session *session, uint64_t limit)
 {
-    session->plain = !session->has_filter && !session->follower && !session->passes.capacity_bytes && !session->heads;
-    session->passes.limit = limit;
-    pf_order_flush(&session->order, pf_min(limit, session->passes.horizon - 1));
+    session->plain = !session->has_filter && !session->follower && !session->heads;
+    pf_order_flush(&session->order, limit);
 }
 
 static void end_round(struct perfile_session *session)
@@ -141,9 +138,7 @@ static void end_round(struct perfile_session *session)
     session->can_enter = pf_reader_entry(session->reader, &session->round_at);
     session->counts_at = session->reader->counts;
     session->round_over = true;
-    if (PF_UNLIKELY(session->passes.capacity_bytes))
-        pf_passes_mark(session);
-    pf_session_flush(session, session->round_limit);
+    flush(session, session->round_limit);
     session->settled = session->round_limit;
     session->round_limit = session->order.max_time;
 }
@@ -153,31 +148,15 @@ static void relieve(struct perfile_session *session)
 {
     struct pf_order *order = &session->order;
     session->relieved = true;
-    pf_order_flush(order,
-                   pf_min(order->min_time + (order->max_time - order->min_time) / 2, session->passes.horizon - 1));
-}
-
-/* False when out of memory. */
-static bool hold_less(struct perfile_session *session)
-{
-    const bool fine = pf_passes_hold_less(session);
-    if (session->order.bytes > session->reader->options.limit_queue_bytes)
-        relieve(session);
-    return fine;
+    pf_order_flush(order, order->min_time + (order->max_time - order->min_time) / 2);
 }
 
 /* There is nothing more to be read: what waits has its turn. */
 static void end_reading(struct perfile_session *session)
 {
-    if (session->passes.on) {
-        pf_passes_finish(session);
-        return;
-    }
     session->at_end = true;
-    if (session->passes.capacity_bytes)
-        pf_passes_mark(session);
     pf_reader_rest(session->reader);
-    pf_session_flush(session, UINT64_MAX);
+    flush(session, UINT64_MAX);
 }
 
 /* All that the last round settled has been delivered. */
@@ -219,15 +198,15 @@ static void pass_over(struct perfile_session *session)
 /* Samples are for the order of time, and for who previews them. */
 static bool holds_all(const struct perfile_session *session)
 {
-    return !session->passes.capacity_bytes && !session->follower && !session->resumed_until && !session->first_wanted &&
-           session->skips.at == UINT64_MAX;
+    return !session->follower && !session->resumed_until && !session->first_wanted && session->skips.at == UINT64_MAX;
 }
 
 static inline int hold(struct perfile_session *session, const struct perfile_record *read, struct perfile_error *error)
 {
-    if (PF_UNLIKELY(!pf_order_push(&session->order, read) ||
-                    (session->order.bytes > session->hold_bytes && !hold_less(session))))
+    if (PF_UNLIKELY(!pf_order_push(&session->order, read)))
         return pf_fail_memory(error, "time order");
+    if (PF_UNLIKELY(session->order.bytes > session->reader->options.limit_queue_bytes))
+        relieve(session);
     return 1;
 }
 
@@ -256,13 +235,9 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
 {
     for (;;) {
         const struct perfile_record *read = session->order.flushing ? pf_order_pop(&session->order) : NULL;
-        if (PF_UNLIKELY(session->passes.capacity_bytes) && read)
-            pf_reader_rest(session->reader); /* until all of these are given */
         if (read)
             return deliver(session, read, record, error);
-        if (PF_UNLIKELY(session->passes.capacity_bytes) && pf_passes_step(session))
-            continue;
-        if (session->at_end && !session->passes.on) {
+        if (session->at_end) {
             pf_order_close(&session->order); /* those who keep the session for its names need the memory */
             return 0;
         }
@@ -279,8 +254,6 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             continue;
         }
         if (PF_UNLIKELY(!read))
-            continue;
-        if (PF_UNLIKELY(session->passes.capacity_bytes) && pf_passes_leave(session, read))
             continue;
         if (PF_UNLIKELY(session->follower != NULL))
             session->follower->read(session->follower_context, read);
@@ -610,6 +583,11 @@ const char *perfile_session_later_comm(const struct perfile_session *session, co
 const char *perfile_session_cgroup(const struct perfile_session *session, uint64_t id)
 {
     return pf_cgroups_path(&session->cgroups, id);
+}
+
+void pf_session_leave_names(struct perfile_session *session)
+{
+    session->nameless = true;
 }
 
 void perfile_session_keep_comms(struct perfile_session *session)

@@ -9,7 +9,6 @@
 #include "model/cgroups.h"
 #include "model/maps.h"
 #include "model/order.h"
-#include "model/passes.h"
 #include "model/skips.h"
 #include "model/threads.h"
 
@@ -61,10 +60,8 @@ struct perfile_session {
     bool follows_maps;
     bool exit_pending; /* the record that was delivered last ends a thread: its name goes when the next one comes */
     int32_t exit_tid;
-    bool keeps_comms;    /* those of threads that have ended */
-    bool nameless;       /* nobody asks for any */
-    uint64_t hold_bytes; /* of order: when there is more, something is done about it */
-    struct pf_passes passes;
+    bool keeps_comms; /* those of threads that have ended */
+    bool nameless;    /* nobody asks for any */
     bool has_filter;
     struct pf_filter filter;
 };
@@ -80,12 +77,7 @@ static inline bool pf_session_must_wait(const struct perfile_session *session, c
            record->time != 0 && record->time != UINT64_MAX && !record->damaged;
 }
 
-/*
- * For who asks for no names and has many sessions, before the first _next: of what waits for its turn about so many bytes are held, or
- * some of the file when that is more, and the rest is read again in its turn. What cannot be read again is held.
- */
-void pf_session_hold_little(struct perfile_session *session, uint64_t bytes);
-/* All that waits comes up to this time, before reading goes on. */
-void pf_session_flush(struct perfile_session *session, uint64_t limit);
+/* Names of threads, mappings and control groups are not needed. To be called before the first _next. */
+void pf_session_leave_names(struct perfile_session *session);
 
 #endif

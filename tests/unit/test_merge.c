@@ -98,13 +98,13 @@ static struct perfile_reader *read_back(struct maker *maker)
 
 /* ---- merging, and the result as text ---- */
 
-enum { INPUTS = 40 };
+enum { INPUTS = 150 }; /* more than are merged without a temporary file */
 
 struct result {
     struct memory memory;
     struct perfile_merge_report report;
     uint64_t dropped[INPUTS], damaged[INPUTS]; /* records of the inputs */
-    char text[16384];
+    char text[65536];
     char notes[1024];
     uint64_t last_id; /* of the last sample */
     struct perfile_error error;
@@ -212,7 +212,7 @@ static void test_many_inputs(void **state)
     (void)state;
     struct maker makers[INPUTS];
     struct result result;
-    static char wanted[16384];
+    static char wanted[65536];
     size_t used = 0;
     for (size_t i = 0; i < INPUTS; i++) {
         start(&makers[i]);

@@ -582,59 +582,6 @@ static void test_after_4_gib(void **state)
     recording_close(&r);
 }
 
-/* The offsets of what is delivered; the most that was held in *held. */
-static size_t list_offsets(const struct recording *r, uint64_t capacity, uint64_t *offsets, size_t max, uint64_t *held)
-{
-    struct perfile_session *session;
-    const struct perfile_record *record;
-    uint8_t *block;
-    size_t count = 0;
-    int result;
-    struct perfile_reader *reader = recording_read(r, &block);
-    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
-    if (capacity)
-        pf_session_hold_little(session, capacity);
-    for (*held = 0; (result = perfile_session_next(session, &record, NULL)) > 0;
-         *held = pf_max(*held, session->order.bytes)) {
-        assert_true(count < max);
-        assert_int_equal(record->time,
-                         record->type == PERFILE_RECORD_SAMPLE ? pf_load64(record->data + 32, r->swap) : 0);
-        offsets[count++] = record->offset;
-    }
-    assert_int_equal(result, 0);
-    assert_int_equal(perfile_session_unordered(session), 0);
-    assert_int_equal(perfile_reader_counts(reader)->records, count);
-    perfile_session_close(session);
-    perfile_close(reader);
-    free(block);
-    return count;
-}
-
-/* What is left in the file and read again comes in the same order, whatever rounds there are and however times lie. */
-static void test_little_held(void **state)
-{
-    (void)state;
-    enum { RECORDS = 3000, ROUND_RECORDS = 700, SPREAD = 1500 };
-    static uint64_t all[2 * RECORDS], again[2 * RECORDS];
-    uint64_t random = 1, held_all, held;
-    struct recording r;
-    for (int rounds = 0; rounds < 3; rounds++) {
-        recording_open(&r, TYPE, false);
-        for (uint64_t i = 0; i < RECORDS; i++) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            recording_sample(&r, 1, 7, 10000 + 2 * i + (random >> 33) % (rounds == 1 ? 2 : SPREAD));
-            if (rounds && i % ROUND_RECORDS == ROUND_RECORDS - 1)
-                recording_round(&r);
-        }
-        recording_finish(&r);
-        const size_t count = list_offsets(&r, 0, all, 2 * RECORDS, &held_all);
-        assert_int_equal(list_offsets(&r, 4096, again, 2 * RECORDS, &held), count);
-        assert_memory_equal(again, all, count * sizeof(*all));
-        assert_true(held < held_all / 2);
-        recording_close(&r);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -645,8 +592,7 @@ int main(void)
         cmocka_unit_test(test_control_groups), cmocka_unit_test(test_damaged_part),
         cmocka_unit_test(test_stop),           cmocka_unit_test(test_not_a_recording),
         cmocka_unit_test(test_limited),        cmocka_unit_test(test_limited_without_order),
-        cmocka_unit_test(test_trim),           cmocka_unit_test(test_little_held),
-        cmocka_unit_test(test_after_4_gib),
+        cmocka_unit_test(test_trim),           cmocka_unit_test(test_after_4_gib),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

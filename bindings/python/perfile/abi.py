@@ -483,6 +483,7 @@ class perfile_merge_options(Sized):
     separate_hosts: bool
     note: Any
     note_context: Any
+    temporary_fd: int
 
 
 class perfile_merge_report(Sized):
@@ -2115,7 +2116,8 @@ perfile_merge_options._fields_ = [
     ('clock', c_int),
     ('separate_hosts', c_bool),
     ('note', CFUNCTYPE(None, c_void_p, POINTER(perfile_merge_note))),
-    ('note_context', c_void_p)]
+    ('note_context', c_void_p),
+    ('temporary_fd', c_int)]
 perfile_merge_report._fields_ = [
     ('size', c_size_t),
     ('total', POINTER(perfile_edit_report)),
