@@ -119,9 +119,21 @@ static void put_column(struct pf_json_writer *json, const struct perfile_column 
     pf_json_writer_end(json, false);
 }
 
+static void put_event(struct pf_json_writer *json, const struct perfile_view_event *event)
+{
+    static const char *const needs[] = {
+        [PERFILE_EVENT_NEEDED] = "needed", [PERFILE_EVENT_USEFUL] = "useful", [PERFILE_EVENT_INSTEAD] = "instead"};
+
+    pf_json_writer_begin(json, NULL, false);
+    pf_json_writer_text(json, "name", event->name);
+    pf_json_writer_text(json, "need", needs[event->need]);
+    pf_json_writer_end(json, false);
+}
+
 static void put_view(struct pf_json_writer *json, const struct perfile_view_info *view)
 {
     struct perfile_column column = PERFILE_COLUMN_INIT;
+    const struct perfile_view_event *event;
 
     pf_json_writer_break(json);
     pf_json_writer_begin(json, NULL, false);
@@ -130,6 +142,10 @@ static void put_view(struct pf_json_writer *json, const struct perfile_view_info
     pf_json_writer_begin(json, "columns", true);
     for (size_t i = 0; perfile_view_column(view->name, i, &column) == 0; i++)
         put_column(json, &column);
+    pf_json_writer_end(json, true);
+    pf_json_writer_begin(json, "events", true);
+    for (size_t i = 0; (event = perfile_view_event_at(view->name, i)); i++)
+        put_event(json, event);
     pf_json_writer_end(json, true);
     pf_json_writer_end(json, false);
 }

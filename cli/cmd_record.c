@@ -3,6 +3,7 @@
 #include "fitting.h"
 #include "message.h"
 #include "options.h"
+#include "presets.h"
 #include "record_output.h"
 #include "record_page.h"
 #include "record_rows.h"
@@ -326,38 +327,27 @@ static int read_fail_on_lost(struct run *run)
                : refuse("fail-on-lost", text, "a percentage from 0 to 100");
 }
 
-static int found(void *context, const struct perfile_known_event *event)
-{
-    (void)event;
-    *(bool *)context = true;
-    return 1;
-}
-
-static bool has_tracepoint(const char *name)
-{
-    bool is_there = false;
-
-    (void)!perfile_known_events(name, found, &is_there, NULL);
-    return is_there;
-}
-
 /*
  * All switches of the machine tell when each thread waits. Of single threads the tracepoint tells when they stop, but only
  * SWITCH records when they go on.
  */
 static int add_off_cpu(struct run *run)
 {
-    static const char *const tracepoints[] = {"sched:sched_switch", "sched:sched_waking", NULL};
-    static const char *const counter[] = {"context-switches", NULL};
-    const bool traced = has_tracepoint(tracepoints[0]) && has_tracepoint(tracepoints[1]);
+    struct pf_chosen_events chosen = {.count = 0};
     const char *chains = run->options.call_graph ? "" : ",call-graph=fp";
     struct pf_record_settings *record = &run->settings->record;
-    char *events = NULL;
 
-    for (const char *const *name = traced ? tracepoints : counter; *name; name++) {
-        const char *before = events ? events : record->events ? record->events : "cycles:P";
+    pf_choose_events("offcpu", NULL, &chosen);
+    const bool traced = !chosen.missing;
+    if (!traced)
+        chosen = (struct pf_chosen_events){.names = {"context-switches"}, .count = 1};
+    for (size_t i = 0; i < chosen.count; i++) {
+        const char *name = chosen.names[i], *before = record->events ? record->events : "cycles:P";
+        char *events;
 
-        if (asprintf(&events, "%s,%s/period=1,name=%s%s/", before, *name, *name, chains) < 0) {
+        if (record->only_off_cpu && i == 0)
+            before = "";
+        if (asprintf(&events, "%s%s%s/period=1,name=%s%s/", before, *before ? "," : "", name, name, chains) < 0) {
             pf_message("record: out of memory");
             return PF_STATUS_MEMORY;
         }

@@ -1,47 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 #include "fitting.h"
+#include "presets.h"
+
+#include <perfile/table.h>
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_VIEWS = 3 };
-enum { MEMORY, COUNTS, SWITCHES, FROM_NAMES };
+enum { MAX_SHOWN = 3 };
+enum { MEMORY, COUNTS, SWITCHES, FIRST_VIEW };
 
-/* What names cannot tell comes first, in the order of the numbers above. A view stands once for all that lead to it. */
+/* What shows recordings of some kind: first those that the names of events do not say, then those of a view's events. */
 static const struct {
-    const char *event; /* its name begins so */
-    const char *views[2];
+    const char *view; /* one of those that read these events; NULL: see above */
+    const char *commands[2];
 } fits[] = {
     [MEMORY] = {NULL, {"mem", "c2c report"}},
     [COUNTS] = {NULL, {"stat report"}},
     [SWITCHES] = {NULL, {"offcpu"}},
-    [FROM_NAMES] = {"sched:sched_switch", {"sched latency", "offcpu"}},
-    {"raw_syscalls:", {"trace -s"}},
-    {"syscalls:", {"trace -s"}},
-    {"lock:contention_", {"lock contention"}},
-    {"kmem:mm_page_", {"kmem --page stat"}},
-    {"kmem:k", {"kmem stat"}},
-    {"irq:", {"kwork report"}},
-    {"workqueue:", {"kwork report"}},
-    {"block:block_rq_", {"table block_latency"}},
-    {"exceptions:page_fault_", {"table page_faults"}},
-    {"page-faults", {"table page_faults"}},
-    {"minor-faults", {"table page_faults"}},
-    {"major-faults", {"table page_faults"}},
-    {"cpu/mem-loads", {"mem", "c2c report"}},
-    {"cpu/mem-stores", {"mem", "c2c report"}},
-    {"ibs_op", {"mem", "c2c report"}},
-    {"arm_spe", {"mem", "c2c report"}},
+    [FIRST_VIEW] = {"sched_latency", {"sched latency", "offcpu"}},
+    {"syscalls", {"trace -s"}},
+    {"lock_contention", {"lock contention"}},
+    {"kmem_page", {"kmem --page stat"}},
+    {"kmem_slab", {"kmem stat"}},
+    {"kwork", {"kwork report"}},
+    {"block_latency", {"table block_latency"}},
+    {"page_faults", {"table page_faults"}},
 };
 enum { FITS = sizeof(fits) / sizeof(fits[0]) };
 
 _Static_assert(FITS <= 32, "they are bits");
 
+/* The name of an event of a view may stand for all that begin so; that of an event may have modifiers and terms. */
+static bool is_same(const char *of_view, const char *event)
+{
+    const size_t bytes = strcspn(of_view, "*");
+
+    return !strncmp(of_view, event, bytes) && (of_view[bytes] || strchr(":/", event[bytes]));
+}
+
+/* Without an event like this the view would have no rows. */
+static bool view_needs(const char *view, const char *name)
+{
+    const struct perfile_view_event *event;
+    bool needed = false;
+
+    for (size_t i = 0; (event = perfile_view_event_at(view, i)); i++) {
+        if (event->need != PERFILE_EVENT_INSTEAD)
+            needed = event->need == PERFILE_EVENT_NEEDED;
+        if (needed && is_same(event->name, name))
+            return true;
+    }
+    return false;
+}
+
 void pf_fitting_take_name(struct pf_fitting *fitting, const char *event)
 {
-    for (size_t i = FROM_NAMES; i < FITS; i++)
-        if (!strncmp(event, fits[i].event, strlen(fits[i].event)))
-            fitting->found |= 1u << i;
+    for (size_t i = FIRST_VIEW; i < FITS; i++)
+        fitting->found |= (uint32_t)view_needs(fits[i].view, event) << i;
+    fitting->found |= (uint32_t)pf_is_memory_event(event) << MEMORY;
 }
 
 void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader)
@@ -77,10 +94,10 @@ bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *t
     size_t count = 0, used = 0;
 
     for (size_t i = 0; i < FITS; i++)
-        for (size_t k = 0; k < 2 && fits[i].views[k]; k++)
-            if (fitting->found >> i & 1 && !is_known(views, count, fits[i].views[k]))
-                views[count++] = fits[i].views[k];
-    for (size_t i = 0; i < count && i < MAX_VIEWS && used < capacity; i++)
+        for (size_t k = 0; k < 2 && fits[i].commands[k]; k++)
+            if (fitting->found >> i & 1 && !is_known(views, count, fits[i].commands[k]))
+                views[count++] = fits[i].commands[k];
+    for (size_t i = 0; i < count && i < MAX_SHOWN && used < capacity; i++)
         used += (size_t)snprintf(text + used, capacity - used, "%sperfile %s%s%s", i ? ", " : "", views[i],
                                  *file ? " " : "", file);
     return count && used < capacity;

@@ -42,7 +42,7 @@ struct pf_record_settings {
     uint64_t realtime; /* 0: the usual priority */
     uint64_t repeat;   /* 0: not asked for */
     const char *versus, *warm_up;
-    bool off_cpu;
+    bool off_cpu, only_off_cpu; /* the second: without other samples */
     bool frame_pointers;
     bool any_branch;
     bool no_clobber;

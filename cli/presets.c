@@ -5,6 +5,7 @@
 #include "views.h"
 
 #include <perfile/recorder.h>
+#include <perfile/table.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,49 +14,7 @@
 
 extern const struct pf_command pf_command_record;
 
-/* ---- tracepoints ------------------------------------------------------------------------------------------------- */
-
-enum need { NEEDED, USEFUL, INSTEAD }; /* without it nothing can be shown; of the one before, where that is not there */
-
-/* What the views know of; some of it is only in kernels of some age or configuration. */
-static const struct {
-    const char *verb, *kind; /* NULL: whatever is asked for */
-    const char *event;
-    enum need need;
-} tracepoints[] = {
-    {"sched", NULL, "sched:sched_switch", NEEDED},
-    {"sched", NULL, "sched:sched_waking", USEFUL},
-    {"sched", NULL, "sched:sched_wakeup", INSTEAD},
-    {"sched", NULL, "sched:sched_wakeup_new", USEFUL},
-    {"sched", NULL, "sched:sched_migrate_task", USEFUL},
-    {"sched", NULL, "sched:sched_process_fork", USEFUL},
-    {"sched", NULL, "sched:sched_stat_runtime", USEFUL},
-    {"sched", NULL, "sched:sched_stat_wait", USEFUL},
-    {"sched", NULL, "sched:sched_stat_sleep", USEFUL},
-    {"sched", NULL, "sched:sched_stat_iowait", USEFUL},
-    {"lock", NULL, "lock:contention_begin", NEEDED},
-    {"lock", NULL, "lock:contention_end", NEEDED},
-    {"trace", NULL, "raw_syscalls:sys_enter", NEEDED},
-    {"trace", NULL, "raw_syscalls:sys_exit", NEEDED},
-    {"kmem", "slab", "kmem:kmalloc", NEEDED},
-    {"kmem", "slab", "kmem:kmalloc_node", USEFUL},
-    {"kmem", "slab", "kmem:kfree", NEEDED},
-    {"kmem", "slab", "kmem:kmem_cache_alloc", NEEDED},
-    {"kmem", "slab", "kmem:kmem_cache_alloc_node", USEFUL},
-    {"kmem", "slab", "kmem:kmem_cache_free", NEEDED},
-    {"kmem", "page", "kmem:mm_page_alloc", NEEDED},
-    {"kmem", "page", "kmem:mm_page_free", NEEDED},
-    {"kwork", "irq", "irq:irq_handler_entry", NEEDED},
-    {"kwork", "irq", "irq:irq_handler_exit", NEEDED},
-    {"kwork", "softirq", "irq:softirq_raise", NEEDED},
-    {"kwork", "softirq", "irq:softirq_entry", NEEDED},
-    {"kwork", "softirq", "irq:softirq_exit", NEEDED},
-    {"kwork", "workqueue", "workqueue:workqueue_activate_work", NEEDED},
-    {"kwork", "workqueue", "workqueue:workqueue_execute_start", NEEDED},
-    {"kwork", "workqueue", "workqueue:workqueue_execute_end", NEEDED},
-    {"kwork", "sched", "sched:sched_switch", NEEDED},
-};
-enum { TRACEPOINTS = sizeof(tracepoints) / sizeof(tracepoints[0]) };
+/* ---- the events of views ----------------------------------------------------------------------------------------- */
 
 /* As a word of a list with commas. */
 static bool has_word(const char *list, const char *word)
@@ -71,6 +30,64 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
+struct search {
+    const char *name;
+    bool is_there;
+};
+
+/* The search is also for parts of names. */
+static int found(void *context, const struct perfile_known_event *event)
+{
+    struct search *search = context;
+
+    search->is_there = strchr(search->name, '*') || !strcmp(event->name, search->name);
+    return search->is_there;
+}
+
+static void choose(struct pf_chosen_events *chosen, const char *name)
+{
+    for (size_t i = 0; i < chosen->count; i++)
+        if (!strcmp(chosen->names[i], name))
+            return;
+    if (chosen->count < PF_CHOSEN_EVENTS_MAX)
+        chosen->names[chosen->count++] = name;
+}
+
+/* Whether this kernel has the event. */
+static bool try_event(struct pf_chosen_events *chosen, const char *name)
+{
+    struct search search = {name, false};
+
+    if (perfile_known_events(name, found, &search, &chosen->error) == 0 || search.is_there)
+        chosen->error.code = 0;
+    if (search.is_there)
+        choose(chosen, name);
+    return search.is_there;
+}
+
+void pf_choose_events(const char *view, const char *kinds, struct pf_chosen_events *chosen)
+{
+    const struct perfile_view_event *event;
+    const char *unmet = NULL; /* a NEEDED one that is missing, unless one follows that is there INSTEAD */
+    bool is_there = false;
+
+    for (size_t i = 0; !chosen->missing && (event = perfile_view_event_at(view, i)); i++) {
+        if (kinds && event->kind && !has_word(kinds, event->kind))
+            continue;
+        if (event->need != PERFILE_EVENT_INSTEAD) {
+            chosen->missing = unmet;
+            is_there = false;
+        }
+        if (is_there || chosen->missing)
+            continue;
+        is_there = try_event(chosen, event->name);
+        if (event->need == PERFILE_EVENT_NEEDED || is_there)
+            unmet = is_there ? NULL : event->name;
+    }
+    if (!chosen->missing)
+        chosen->missing = unmet;
+}
+
 /* The kinds that are asked for; NULL: all. */
 static const char *kinds_of(const struct pf_command *command, const struct pf_settings *settings)
 {
@@ -79,55 +96,52 @@ static const char *kinds_of(const struct pf_command *command, const struct pf_se
     return settings->events.classes;
 }
 
-static int found(void *context, const struct perfile_known_event *event)
-{
-    (void)event;
-    *(bool *)context = true;
-    return 1;
-}
-
-/* 1, 0, or an error: tracepoints cannot be read. */
-static int has_tracepoint(const char *name, struct perfile_error *error)
-{
-    bool is_there = false;
-    const int result = perfile_known_events(name, found, &is_there, error);
-
-    return is_there ? 1 : result < 0 ? result : 0;
-}
-
-static int missing(const struct pf_command *command, const char *event, int result, const struct perfile_error *error)
-{
-    if (result < 0)
-        pf_message("%s record: %s", command->name, error->message);
-    else
-        pf_message("%s record: this kernel has no event %s", command->name, event);
-    return PF_STATUS_UNREADABLE;
-}
-
-static int put_tracepoints(const struct pf_command *command, const struct pf_settings *settings, FILE *events)
+static int put_events(const struct pf_command *command, const char *const *views, struct pf_settings *settings,
+                      FILE *events)
 {
     const char *kinds = kinds_of(command, settings);
-    struct perfile_error error;
-    int before = 0, count = 0;
+    struct pf_chosen_events chosen = {.count = 0};
 
-    for (size_t i = 0; i < TRACEPOINTS; i++) {
-        const bool asked = !tracepoints[i].kind || !kinds || has_word(kinds, tracepoints[i].kind);
-        if (strcmp(tracepoints[i].verb, command->name) || !asked || (tracepoints[i].need == INSTEAD && before))
-            continue;
-        before = has_tracepoint(tracepoints[i].event, &error);
-        if (before <= 0 && tracepoints[i].need == NEEDED)
-            return missing(command, tracepoints[i].event, before, &error);
-        if (before > 0)
-            fprintf(events, "%s%s", count++ ? "," : "", tracepoints[i].event);
-    }
-    if (!count)
+    for (size_t i = 0; i < PF_PRESET_VIEWS && views[i]; i++)
+        pf_choose_events(views[i], kinds, &chosen);
+    if (chosen.missing && chosen.error.code)
+        pf_message("%s record: %s", command->name, chosen.error.message);
+    else if (chosen.missing)
+        pf_message("%s record: this kernel has no event %s", command->name, chosen.missing);
+    if (chosen.missing)
+        return PF_STATUS_UNREADABLE;
+    for (size_t i = 0; i < chosen.count; i++)
+        fprintf(events, "%s%s", i ? "," : "", chosen.names[i]);
+    if (!chosen.count)
         pf_message("%s record: nothing of %s can be recorded", command->name, kinds ? kinds : command->name);
-    return count ? PF_STATUS_OK : PF_STATUS_USAGE;
+    return chosen.count ? PF_STATUS_OK : PF_STATUS_USAGE;
+}
+
+/* As --off-cpu of the verb record, which knows what there is instead of the tracepoints; without other samples. */
+static int put_waits(const struct pf_command *command, const char *const *views, struct pf_settings *settings,
+                     FILE *events)
+{
+    (void)command, (void)views, (void)events;
+    settings->record.off_cpu = settings->record.only_off_cpu = true;
+    return PF_STATUS_OK;
 }
 
 /* ---- memory accesses --------------------------------------------------------------------------------------------- */
 
 #define DEVICES "/sys/bus/event_source/devices/"
+
+static const char *const memory_pmus[] = {"cpu", "cpu_core", "cpu_atom"};
+
+bool pf_is_memory_event(const char *name)
+{
+    for (size_t i = 0; i < sizeof(memory_pmus) / sizeof(memory_pmus[0]); i++) {
+        const size_t bytes = strlen(memory_pmus[i]);
+
+        if (!strncmp(name, memory_pmus[i], bytes) && !strncmp(name + bytes, "/mem-", strlen("/mem-")))
+            return true;
+    }
+    return !strncmp(name, "ibs_op", strlen("ibs_op")) || !strncmp(name, "arm_spe", strlen("arm_spe"));
+}
 
 static bool has_file(const char *folder, const char *file)
 {
@@ -140,23 +154,25 @@ static bool has_file(const char *folder, const char *file)
 /* Loads that took long, and all stores; since Sapphire Rapids loads need a second event beside them. */
 static int put_intel(const struct pf_settings *settings, FILE *events)
 {
-    static const char *const pmus[] = {"cpu", "cpu_core", "cpu_atom"};
     const char *type = settings->mem.type ? settings->mem.type : "load,store";
     int count = 0;
 
-    for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++) {
-        if (has_word(type, "load") && has_file(pmus[i], "/events/mem-loads-aux"))
-            fprintf(events, "%s{%s/mem-loads-aux/,%s/mem-loads,ldlat=30/}:P", count++ ? "," : "", pmus[i], pmus[i]);
-        else if (has_word(type, "load") && has_file(pmus[i], "/events/mem-loads"))
-            fprintf(events, "%s%s/mem-loads,ldlat=30/P", count++ ? "," : "", pmus[i]);
-        if (has_word(type, "store") && has_file(pmus[i], "/events/mem-stores"))
-            fprintf(events, "%s%s/mem-stores/P", count++ ? "," : "", pmus[i]);
+    for (size_t i = 0; i < sizeof(memory_pmus) / sizeof(memory_pmus[0]); i++) {
+        if (has_word(type, "load") && has_file(memory_pmus[i], "/events/mem-loads-aux"))
+            fprintf(events, "%s{%s/mem-loads-aux/,%s/mem-loads,ldlat=30/}:P", count++ ? "," : "", memory_pmus[i],
+                    memory_pmus[i]);
+        else if (has_word(type, "load") && has_file(memory_pmus[i], "/events/mem-loads"))
+            fprintf(events, "%s%s/mem-loads,ldlat=30/P", count++ ? "," : "", memory_pmus[i]);
+        if (has_word(type, "store") && has_file(memory_pmus[i], "/events/mem-stores"))
+            fprintf(events, "%s%s/mem-stores/P", count++ ? "," : "", memory_pmus[i]);
     }
     return count;
 }
 
-static int put_memory(const struct pf_command *command, const struct pf_settings *settings, FILE *events)
+static int put_memory(const struct pf_command *command, const char *const *views, struct pf_settings *settings,
+                      FILE *events)
 {
+    (void)views;
     if (put_intel(settings, events))
         return PF_STATUS_OK;
     if (has_file("ibs_op", ""))
@@ -191,28 +207,50 @@ static const struct pf_option_group mem_group = {"Options of perf mem record", m
 static const struct pf_option_group c2c_group = {"Options of perf c2c record", c2c_options};
 
 static const struct preset {
-    const char *verb;
-    int (*put)(const struct pf_command *command, const struct pf_settings *settings, FILE *events);
+    const char *verb;                   /* NULL: its views are shown by `table` alone */
+    const char *views[PF_PRESET_VIEWS]; /* the events are those of all of them */
+    int (*put)(const struct pf_command *command, const char *const *views, struct pf_settings *settings, FILE *events);
     unsigned flags;
     bool each;                           /* every event counts, not a sample of them */
     bool stacks;                         /* its views are of callers */
     const struct pf_option_group *group; /* options before those of the verb record; NULL: none */
 } presets[] = {
-    {"sched", put_tracepoints, PERFILE_RECORDER_ALL_CPUS, true, false},
-    {"lock", put_tracepoints, 0, true, true},
-    {"kmem", put_tracepoints, PERFILE_RECORDER_ALL_CPUS, true, false},
-    {"kwork", put_tracepoints, PERFILE_RECORDER_ALL_CPUS, true, false},
-    {"trace", put_tracepoints, 0, true, false},
-    {"mem", put_memory, PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_WEIGHT, false, false, &mem_group},
-    {"c2c", put_memory, PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_WEIGHT | PERFILE_RECORDER_CPU, false, false,
+    {"sched", {"sched_timehist"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
+    {"offcpu", {"offcpu"}, put_waits, 0, false, true},
+    {"lock", {"lock_contention"}, put_events, 0, true, true},
+    {"kmem", {"kmem_slab", "kmem_page"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
+    {"kwork", {"kwork", "kwork_top"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
+    {"trace", {"syscalls"}, put_events, 0, true, false},
+    {NULL, {"block_latency"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
+    {NULL, {"page_faults"}, put_events, PERFILE_RECORDER_ADDRESS, true, false},
+    {"mem", {NULL}, put_memory, PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_WEIGHT, false, false, &mem_group},
+    {"c2c",
+     {NULL},
+     put_memory,
+     PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_WEIGHT | PERFILE_RECORDER_CPU,
+     false,
+     false,
      &c2c_group},
 };
+enum { PRESETS = sizeof(presets) / sizeof(presets[0]) };
 
 static const struct preset *preset_of(const struct pf_command *command)
 {
-    for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++)
-        if (!strcmp(presets[i].verb, command->name))
+    for (size_t i = 0; i < PRESETS; i++)
+        if (presets[i].verb && !strcmp(presets[i].verb, command->name))
             return &presets[i];
+    return NULL;
+}
+
+/* NULL: the view is of whatever was recorded. */
+static const struct preset *preset_of_view(const char *view)
+{
+    const struct perfile_view_event *first = perfile_view_event_at(view, 0);
+
+    for (size_t i = 0; first && i < PRESETS; i++)
+        for (size_t k = 0; k < PF_PRESET_VIEWS && presets[i].views[k]; k++)
+            if (perfile_view_event_at(presets[i].views[k], 0) == first)
+                return &presets[i];
     return NULL;
 }
 
@@ -238,11 +276,16 @@ char **pf_preset_find(const struct pf_command *command, char **arguments)
 
     while (*at && (*at)[0] == '-' && (*at)[1])
         at += takes_value(command, *at) && at[1] ? 2 : 1;
-    return preset_of(command) && *at && !strcmp(*at, "record") ? at : NULL;
+    if (command->operand_at == pf_view_at && *at && preset_of_view(*at))
+        at++;
+    else if (!preset_of(command))
+        return NULL;
+    return *at && !strcmp(*at, "record") ? at : NULL;
 }
 
 /* The events, unless others were named. */
-static int choose_events(const struct pf_command *command, const struct preset *preset, struct pf_settings *settings)
+static int choose_events(const struct pf_command *command, const struct preset *preset, const char *const *views,
+                         struct pf_settings *settings)
 {
     char *text = NULL;
     size_t bytes;
@@ -250,10 +293,10 @@ static int choose_events(const struct pf_command *command, const struct preset *
 
     if (!events && settings->record.events)
         return PF_STATUS_OK;
-    int status = events ? preset->put(command, settings, events) : PF_STATUS_MEMORY;
+    int status = events ? preset->put(command, views, settings, events) : PF_STATUS_MEMORY;
     if (events && fclose(events) != 0)
         status = PF_STATUS_MEMORY;
-    if (status)
+    if (status || !bytes)
         free(text);
     else
         settings->record.events = text;
@@ -287,19 +330,23 @@ static struct pf_command record_of(const struct preset *preset)
 
 int pf_preset_run(const struct pf_command *command, char **arguments, char **word, struct pf_settings *settings)
 {
-    const struct preset *preset = preset_of(command);
-    const struct pf_command record = record_of(preset);
     int status;
 
     *word = NULL;
-    if ((status = pf_options_parse(command, arguments, settings)) ||
-        (status = pf_options_parse(&record, word + 1, settings)))
+    if ((status = pf_options_parse(command, arguments, settings)))
+        return status;
+    const char *const view[PF_PRESET_VIEWS] = {settings->operand_count ? settings->operands[0] : NULL};
+    const struct preset *preset = *view ? preset_of_view(*view) : preset_of(command);
+    const struct pf_command record = record_of(preset);
+
+    settings->operand_count = 0;
+    if ((status = pf_options_parse(&record, word + 1, settings)))
         return status;
     pf_message_setup(settings->color, settings->quiet, settings->verbose);
     if (settings->help)
         return pf_help_verb(&record, settings->all);
     const bool own_events = settings->record.events;
-    if ((status = choose_events(command, preset, settings)))
+    if ((status = choose_events(command, preset, *view ? view : preset->views, settings)))
         return status;
     choose_how(preset, own_events, settings);
     return record.run(&record, settings);

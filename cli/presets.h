@@ -5,14 +5,28 @@
 
 #include "options.h"
 
+enum { PF_CHOSEN_EVENTS_MAX = 32, PF_PRESET_VIEWS = 2 };
+
+/* The events that views need, as far as this kernel has them. All zeros at first. */
+struct pf_chosen_events {
+    const char *names[PF_CHOSEN_EVENTS_MAX];
+    size_t count;
+    const char *missing;        /* one that is needed and that this kernel does not have; NULL: none ... */
+    struct perfile_error error; /* ... if the code is not 0, because its events cannot be read */
+};
+/* Adds those of a view; kinds: of these kinds of rows only, a list with commas, or NULL. */
+void pf_choose_events(const char *view, const char *kinds, struct pf_chosen_events *chosen);
+/* An event of this name has the source of the data in its samples. */
+bool pf_is_memory_event(const char *name);
+
 /* There is a `record` of this verb. */
 bool pf_preset_known(const struct pf_command *command);
 /*
- * Where the word "record" stands among the arguments of a verb, behind options of the verb at most; NULL: it is another
- * command line.
+ * The position of the word "record" among the arguments of a verb: after its options, if it has any, and of `table` after a
+ * view that has events of its own. NULL: it is another command line.
  */
 char **pf_preset_find(const struct pf_command *command, char **arguments);
-/* `word` is that place. Records, with the options of the verb before it and those of the verb record behind it. */
+/* `word` is that position. Records, with the options of the verb before it and those of the verb record after it. */
 int pf_preset_run(const struct pf_command *command, char **arguments, char **word, struct pf_settings *settings);
 
 #endif

@@ -88,6 +88,24 @@ struct perfile_view_info {
 /* The views of this build by position; NULL after the last. Static. */
 PERFILE_API const struct perfile_view_info *perfile_view_at(size_t index);
 
+/* How much a view needs an event. */
+enum perfile_event_need {
+    PERFILE_EVENT_NEEDED,  /* without it the view has no rows */
+    PERFILE_EVENT_USEFUL,  /* with it the view shows more */
+    PERFILE_EVENT_INSTEAD, /* in place of the event before it, where that is missing */
+};
+struct perfile_view_event {
+    const char
+        *name; /* as -e takes it: "sched:sched_switch", "minor-faults"; "syscalls:sys_enter_*": all that begin so */
+    const char *kind; /* of which rows it is, as perfile_event_options.classes names them: "softirq"; NULL: of all */
+    uint32_t need;    /* enum perfile_event_need */
+};
+/*
+ * The events that a view is made of, by position: NULL after the last, and at once for views of whatever was recorded.
+ * Static; views that read the same events have the same.
+ */
+PERFILE_API const struct perfile_view_event *perfile_view_event_at(const char *view, size_t index);
+
 /* What the values of a column are, and their Arrow format. The metadata of its schema has "type" (as below), "unit" and "doc"; columns that
  * are never null, in whatever recording, are not ARROW_FLAG_NULLABLE. */
 enum perfile_column_type {

@@ -269,6 +269,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 
 const struct pf_view pf_view_block_io = {
     .info = {"block_io", "every request to a block device: who, what, how long it waited and took"},
+    .events = &pf_block_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
     .open = open_requests,
@@ -281,6 +282,7 @@ const struct pf_view pf_view_block_io = {
 
 const struct pf_view pf_view_block_latency = {
     .info = {"block_latency", "requests to block devices added up by device and operation"},
+    .events = &pf_block_events,
     .lists = {PF_COLUMNS(sum_columns)},
     .not_filtered = PF_FILTER_EVENTS,
     .open = open_sums,

@@ -268,9 +268,10 @@ static int open_page_view(struct perfile_table *table, void **state, struct perf
     return open_kind(table, state, &kind, error);
 }
 
-#define KMEM_VIEW(name, text, list, key, opens)                                                                        \
+#define KMEM_VIEW(name, text, reads, list, key, opens)                                                                 \
     const struct pf_view pf_view_##name = {                                                                            \
         .info = {#name, text},                                                                                         \
+        .events = &reads,                                                                                              \
         .lists = {PF_COLUMNS(list)},                                                                                   \
         .own_key = key,                                                                                                \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \
@@ -282,7 +283,7 @@ static int open_page_view(struct perfile_table *table, void **state, struct perf
         .notes = notes,                                                                                                \
     }
 
-KMEM_VIEW(kmem_slab, "allocations of the kernel's slab allocator, by caller or by address", slab_columns, "address",
-          open_slab_view);
-KMEM_VIEW(kmem_page, "pages of memory that the kernel gave out, by caller or by page", page_columns, "page",
-          open_page_view);
+KMEM_VIEW(kmem_slab, "allocations of the kernel's slab allocator, by caller or by address", pf_slab_events,
+          slab_columns, "address", open_slab_view);
+KMEM_VIEW(kmem_page, "pages of memory that the kernel gave out, by caller or by page", pf_pages_events, page_columns,
+          "page", open_page_view);

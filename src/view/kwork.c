@@ -214,6 +214,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 #define KWORK_VIEW(name, text, list, opens, goes)                                                                      \
     const struct pf_view pf_view_##name = {                                                                            \
         .info = {#name, text},                                                                                         \
+        .events = &pf_kwork_events,                                                                                    \
         .lists = {PF_COLUMNS(list)},                                                                                   \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \
         .open = opens,                                                                                                 \

@@ -90,6 +90,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 
 const struct pf_view pf_view_kwork_top = {
     .info = {"kwork_top", "which tasks had the CPUs, and how long interrupts and softirqs took of that"},
+    .events = &pf_kwork_top_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS | PF_FILTER_PIDS | PF_FILTER_TIDS | PF_FILTER_COMMS,
     .open = open_top,

@@ -141,6 +141,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 
 const struct pf_view pf_view_lock_contention = {
     .info = {"lock_contention", "waits for locks of the kernel: how many, how long; by caller, lock or thread"},
+    .events = &pf_locks_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
     .open = open_contention,

@@ -361,6 +361,7 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
 #define OFF_VIEW(id, text, opens, columns)                                                                             \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
+        .events = &pf_offcpu_events,                                                                                   \
         .lists = {PF_COLUMNS(columns)},                                                                                \
         .open = opens,                                                                                                 \
         .next = next_row,                                                                                              \

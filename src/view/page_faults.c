@@ -25,10 +25,15 @@ enum by { BY_CALLER, BY_MAPPING, BY_PAGE };
 enum kind { ANY, MINOR, MAJOR, USER, KERNEL };
 enum { ADDRESS, IP };
 
-static const struct pf_event_wish wishes[] = {
-    {"exceptions", "page_fault_user", {"address", "ip"}},
-    {"exceptions", "page_fault_kernel", {"address", "ip"}},
+enum required {
+#define PF_PAGE_FAULTS(id, ...) id,
+#include "analysis/events/events.def"
 };
+static const struct pf_required_event required[] = {
+#define PF_PAGE_FAULTS PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
+};
+static const struct pf_required_events required_events = {required, PF_COUNT(required)};
 
 struct faults {
     struct pf_profiled_events events; /* first */
@@ -116,7 +121,7 @@ static bool read_facts(struct faults *faults, const struct pf_profile_sample *sa
     if (!event)
         return false;
     const struct perfile_bytes *raw = &sample->decoded->raw;
-    facts->kind = event->wish ? KERNEL : USER;
+    facts->kind = event->id == KERNEL_FAULTS ? KERNEL : USER;
     facts->has_address = pf_event_number(&faults->tracepoints, event, ADDRESS, raw, &facts->address);
     return pf_event_number(&faults->tracepoints, event, IP, raw, &facts->ip);
 }
@@ -221,7 +226,7 @@ static int open_faults(struct perfile_table *table, void **state, struct perfile
     if (!faults)
         return pf_fail_memory(error, "page faults");
     faults->events.table = table;
-    pf_bound_events_open(&faults->tracepoints, table->reader, wishes, PF_COUNT(wishes), table->allocator);
+    pf_bound_events_open(&faults->tracepoints, table->reader, &required_events, table->allocator);
     pf_pairs_open(&faults->index, table->allocator);
     if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
         return pf_fail_memory(error, "page faults");
@@ -256,6 +261,7 @@ static void notes(void *state, pf_on_note *facts, void *context)
 
 const struct pf_view pf_view_page_faults = {
     .info = {"page_faults", "page faults by function, by mapping or by page"},
+    .events = &required_events,
     .lists = {PF_COLUMNS(columns)},
     .own_key = "page",
     .open = open_faults,

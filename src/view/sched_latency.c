@@ -111,6 +111,7 @@ static void close_latency(void *state)
 
 const struct pf_view pf_view_sched_latency = {
     .info = {"sched_latency", "how long the tasks of each name waited for a CPU after they were woken or preempted"},
+    .events = &pf_switches_events,
     .own_key = "tid",
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},

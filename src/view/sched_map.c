@@ -54,6 +54,7 @@ static int open_map(struct perfile_table *table, void **state, struct perfile_er
 
 const struct pf_view pf_view_sched_map = {
     .info = {"sched_map", "every switch of a CPU from one task to another"},
+    .events = &pf_switches_events,
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},
     .open = open_map,

@@ -275,6 +275,7 @@ static void close_summary(void *state)
 #define SUMMARY_VIEW(id, text, key, opens, nexts, ...)                                                                 \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
+        .events = &pf_switches_events,                                                                                 \
         .own_key = key,                                                                                                \
         .lists = {__VA_ARGS__},                                                                                        \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \

@@ -100,6 +100,7 @@ static int open_timehist(struct perfile_table *table, void **state, struct perfi
 
 const struct pf_view pf_view_sched_timehist = {
     .info = {"sched_timehist", "every time that a task left its CPU: how long it ran, and waited before"},
+    .events = &pf_switches_events,
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},
     .open = open_timehist,

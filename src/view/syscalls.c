@@ -248,6 +248,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 
 const struct pf_view pf_view_syscalls = {
     .info = {"syscalls", "every system call: who, when, how long, its arguments and what it returned"},
+    .events = &pf_syscalls_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
     .open = open_calls,

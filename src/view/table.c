@@ -27,6 +27,14 @@ const struct perfile_view_info *perfile_view_at(size_t index)
     return index < PF_COUNT(views) ? &views[index]->info : NULL;
 }
 
+const struct perfile_view_event *perfile_view_event_at(const char *view, size_t index)
+{
+    for (size_t i = 0; i < PF_COUNT(views); i++)
+        if (strcmp(views[i]->info.name, view) == 0)
+            return views[i]->events && index < views[i]->events->count ? &views[i]->events->items[index].event : NULL;
+    return NULL;
+}
+
 static int fail(struct perfile_error *error, int code, const char *text)
 {
     return pf_fail(error, code, PERFILE_NO_OFFSET, "table", "%s", text);

@@ -16,6 +16,7 @@
 
 #include <perfile/table.h>
 
+#include "analysis/events/fields.h"
 #include "analysis/wishes.h"
 #include "base/text.h"
 #include "view/vector.h"
@@ -47,7 +48,8 @@ typedef void pf_on_note(void *context, const char *text);
 
 struct pf_view {
     struct perfile_view_info info;
-    struct pf_column_list lists[2]; /* all columns that it may have, of whatever recording ... */
+    const struct pf_required_events *events; /* that it reads; NULL: those that there are, whatever they are */
+    struct pf_column_list lists[2];          /* all columns that it may have, of whatever recording ... */
     /* ... behind these; false: there are no more. NULL: there are none. */
     bool (*column_at)(size_t index, struct pf_column *column);
     const char *own_key;   /* in perfile_table_options.keys: what its rows are of then; NULL: none */

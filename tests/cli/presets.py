@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """presets.py PERFILE: `VERB record` records what the views of the verb need, as far as this machine allows."""
-import pathlib, subprocess, sys, tempfile
+import pathlib, re, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -16,6 +16,10 @@ PRESETS = [
     (['kwork', '-k', 'softirq'], 'irq:softirq_entry irq:softirq_exit', ['kwork', 'report']),
     (['kwork', '-k', 'sched,irq,softirq'], 'sched:sched_switch irq:softirq_entry', ['kwork', 'top']),
     (['trace'], 'raw_syscalls:sys_enter raw_syscalls:sys_exit', ['trace', '-s']),
+    (['offcpu'], 'sched:sched_switch sched:sched_waking', ['offcpu']),
+    (['table', 'block_latency'], 'block:block_rq_insert block:block_rq_issue block:block_rq_complete', ['table', 'block_latency']),
+    (['table', 'page_faults'], 'minor-faults major-faults', ['table', 'page_faults', '--by', 'page']),
+    (['table', 'kwork_top'], 'sched:sched_switch irq:softirq_exit', ['table', 'kwork_top']),
     (['mem', '-t', 'load'], '', ['mem', 'report']),
     (['c2c'], '', ['c2c', 'report']),
 ]
@@ -35,11 +39,21 @@ def check(folder, arguments, events, view):
     assert done.returncode == 0, done
     names = perfile('evlist', path).stdout.split()
     assert set(events.split()) <= set(names), (arguments, names)
-    assert arguments[0] != 'kwork' or not any('workqueue' in name for name in names), names
+    assert not {'kwork', 'kwork_top'} & set(arguments) or not any('workqueue' in name for name in names), names
     shown = perfile(*view, path)
     missing = 'record with' in shown.stderr and 'not of all CPUs' not in shown.stderr  # a kernel may keep switches back
     assert shown.returncode == 0 and not missing, (arguments, shown.stderr)
     return True
+
+
+def check_advice():
+    """The command lines that notes recommend are those of verbs that record."""
+    advice = pathlib.Path(__file__).resolve().parents[2] / 'src/analysis/events/advice.h'
+    lines = re.findall(r'#define PF_RECORD_\w+ "perfile (.*)"', advice.read_text())
+    for line in lines:
+        done = perfile(*line.partition(' -- ')[0].split(), '--help')
+        assert done.returncode == 0 and done.stdout.startswith('Usage: perfile record'), (line, done)
+    assert len(lines) > 9, lines
 
 
 def check_command_lines():
@@ -47,7 +61,7 @@ def check_command_lines():
     for kinds in 'nosuch', 'irq,nosuch':
         done = perfile('kwork', '-k', kinds, 'record', 'true')
         assert done.returncode == 2 and 'invalid value "nosuch" for -k' in done.stderr, done
-    done = perfile('offcpu', 'record')
+    done = perfile('flame', 'record')
     assert done.returncode == 3 and 'record: No such file' in done.stderr, done
     done = perfile('sched', 'record', '--help')
     assert done.returncode == 0 and done.stdout.startswith('Usage: perfile record'), done
@@ -60,6 +74,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         checked = [check(pathlib.Path(name), *preset) for preset in PRESETS]
     check_command_lines()
+    check_advice()
     if not any(checked):
         print('skipped: recording: no tracepoint can be opened here')
         sys.exit(77)

@@ -232,6 +232,23 @@ static void each_view_as_a_stream(void **state)
         }
 }
 
+/* ---- what views are made of --------------------------------------------------------------------------------------- */
+
+static void views_name_their_events(void **state)
+{
+    const struct perfile_view_event *event;
+    (void)state;
+    assert_string_equal(perfile_view_event_at("sched_latency", 0)->name, "sched:sched_switch");
+    assert_ptr_equal(perfile_view_event_at("sched_latency", 0), perfile_view_event_at("sched_map", 0));
+    assert_string_equal((event = perfile_view_event_at("kwork", 3))->name, "irq:softirq_entry");
+    assert_string_equal(event->kind, "softirq");
+    assert_int_equal(event->need, PERFILE_EVENT_NEEDED);
+    assert_int_equal(perfile_view_event_at("offcpu", 2)->need, PERFILE_EVENT_INSTEAD);
+    assert_null(perfile_view_event_at("offcpu", 3));
+    assert_null(perfile_view_event_at("samples", 0));
+    assert_null(perfile_view_event_at("nosuch", 0));
+}
+
 /* ---- batches of any size, columns of any kind -------------------------------------------------------------------- */
 
 struct text {
@@ -447,6 +464,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_view_as_a_stream),
+        cmocka_unit_test(views_name_their_events),
         cmocka_unit_test(batches_of_any_size_have_the_same_rows),
         cmocka_unit_test(columns_come_as_they_are_asked_for),
         cmocka_unit_test(a_column_does_not_depend_on_others),

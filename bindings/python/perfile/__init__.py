@@ -38,9 +38,9 @@ def library_version() -> str:
     return str(text(lib.perfile_version()))
 
 
-def _listed(function: str) -> Iterator[Any]:
+def _listed(function: str, *of: Any) -> Iterator[Any]:
     index = 0
-    while found := getattr(lib, function)(index):
+    while found := getattr(lib, function)(*of, index):
         yield copy(found.contents)
         index += 1
 
@@ -48,6 +48,11 @@ def _listed(function: str) -> Iterator[Any]:
 def views() -> List[values.ViewInfo]:
     """The views that recording.table() knows."""
     return list(_listed('perfile_view_at'))
+
+
+def view_events(view: str) -> List[values.ViewEvent]:
+    """The events that a view is made of; none: it is of whatever was recorded."""
+    return list(_listed('perfile_view_event_at', encoded(view)))
 
 
 def outputs() -> List[values.OutputInfo]:
@@ -70,7 +75,7 @@ __all__ = [
     'Features', 'FormatError', 'LimitError', 'OpenError', 'OutOfMemoryError', 'Profile', 'ReadError', 'Record', 'Recording',
     'Records', 'Rows', 'Sample', 'Samples', 'StoppedError', 'Stream', 'StreamSample', 'Table', 'TruncatedError',
     'UnsupportedError', 'WriteError', '__version__', 'anonymize', 'constants', 'convert', 'cut', 'enum_name', 'inject',
-    'library_version', 'merge', 'merge_profiles', 'open', 'outputs', 'register_name', 'repair', 'values', 'views']
+    'library_version', 'merge', 'merge_profiles', 'open', 'outputs', 'register_name', 'repair', 'values', 'view_events', 'views']
 
 for _name in __all__:  # where it is found, in messages and in pickles
     if isinstance(globals()[_name], type):

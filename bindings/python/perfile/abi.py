@@ -1628,6 +1628,12 @@ class perfile_view_info(Struct):
     doc: Optional[Bytes]
 
 
+class perfile_view_event(Struct):
+    name: Optional[Bytes]
+    kind: Optional[Bytes]
+    need: int
+
+
 class perfile_column(Sized):
     size: int
     name: Optional[Bytes]
@@ -3019,6 +3025,10 @@ ArrowArrayStream._fields_ = [
 perfile_view_info._fields_ = [
     ('name', c_char_p),
     ('doc', c_char_p)]
+perfile_view_event._fields_ = [
+    ('name', c_char_p),
+    ('kind', c_char_p),
+    ('need', c_uint32)]
 perfile_column._fields_ = [
     ('size', c_size_t),
     ('name', c_char_p),
@@ -3305,6 +3315,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_bpf_metadata_entry_at': ('libperfile', None, [POINTER(perfile_list), c_uint64, POINTER(perfile_bpf_metadata_entry), c_size_t]),
     'perfile_simpleperf_event_id_entry_at': ('libperfile', None, [POINTER(perfile_list), c_uint64, POINTER(perfile_simpleperf_event_id_entry), c_size_t]),
     'perfile_view_at': ('libperfile-analysis', POINTER(perfile_view_info), [c_size_t]),
+    'perfile_view_event_at': ('libperfile-analysis', POINTER(perfile_view_event), [c_char_p, c_size_t]),
     'perfile_view_column': ('libperfile-analysis', c_int, [c_char_p, c_size_t, POINTER(perfile_column)]),
     'perfile_column_type_name': ('libperfile-analysis', c_char_p, [c_uint32]),
     'perfile_table_open': ('libperfile-analysis', c_int, [c_void_p, c_char_p, POINTER(perfile_table_options), POINTER(c_void_p), POINTER(perfile_error)]),

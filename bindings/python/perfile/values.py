@@ -967,6 +967,12 @@ class ViewInfo(NamedTuple):
     doc: Optional[str]
 
 
+class ViewEvent(NamedTuple):
+    name: Optional[str]
+    kind: Optional[str]
+    need: int
+
+
 class Column(NamedTuple):
     name: Optional[str]
     unit: Optional[str]
@@ -1099,6 +1105,7 @@ CLASSES: Dict[Any, Any] = {
     abi.perfile_simpleperf_tracing_data: SimpleperfTracingData,
     abi.perfile_simpleperf_debug: SimpleperfDebug,
     abi.perfile_view_info: ViewInfo,
+    abi.perfile_view_event: ViewEvent,
     abi.perfile_column: Column,
     abi.perfile_constant: Constant,
     abi.perfile_parquet_info: ParquetInfo,

@@ -7,20 +7,23 @@
 
 #include "analysis/events/advice.h"
 
-enum { INSERT, ISSUE, COMPLETE };
+enum required {
+#define PF_BLOCK(id, ...) id,
+#include "analysis/events/events.def"
+};
 enum { DEV, SECTOR, SECTORS, OP, BYTES_OR_ERROR };
 
-static const struct pf_event_wish wishes[] = {
-    [INSERT] = {"block", "block_rq_insert", {"dev", "sector", "nr_sector", "rwbs", "bytes"}},
-    [ISSUE] = {"block", "block_rq_issue", {"dev", "sector", "nr_sector", "rwbs", "bytes"}},
-    [COMPLETE] = {"block", "block_rq_complete", {"dev", "sector", "nr_sector", "rwbs", "error"}},
+static const struct pf_required_event required[] = {
+#define PF_BLOCK PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
 };
+const struct pf_required_events pf_block_events = {required, PF_COUNT(required)};
 
 void pf_block_io_open(struct pf_block_io *blocks, struct perfile_reader *reader,
                       const struct perfile_allocator *allocator)
 {
     *blocks = (struct pf_block_io){.reader = reader, .allocator = allocator};
-    pf_bound_events_open(&blocks->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&blocks->events, reader, &pf_block_events, allocator);
     pf_event_losses_open(&blocks->losses, allocator);
     pf_map_open(&blocks->positions, allocator);
 }
@@ -162,9 +165,9 @@ int pf_block_io_take(struct pf_block_io *blocks, const struct pf_delivered *item
     pf_event_number(&blocks->events, event, SECTORS, raw, &notify.sectors);
     pf_event_number(&blocks->events, event, BYTES_OR_ERROR, raw, &notify.more);
     pf_event_text(&blocks->events, event, OP, raw, notify.op, sizeof(notify.op));
-    if (event->wish == COMPLETE)
+    if (event->id == COMPLETE)
         return complete(blocks, item, &notify, request);
-    return begin(blocks, item, &notify, event->wish == ISSUE) ? 0 : PERFILE_ERROR_MEMORY;
+    return begin(blocks, item, &notify, event->id == ISSUE) ? 0 : PERFILE_ERROR_MEMORY;
 }
 
 void pf_block_io_notify(struct pf_block_io *blocks, pf_on_event_note *notify, void *context)

@@ -10,6 +10,8 @@
 #include "analysis/events/losses.h"
 #include "analysis/events/source.h"
 
+extern const struct pf_required_events pf_block_events;
+
 enum { PF_BLOCK_OP = 12 };
 
 struct pf_block_request {

@@ -5,13 +5,12 @@
 
 #include "base/bytes.h"
 
-const struct pf_event_fields pf_event_not_wished;
+const struct pf_event_fields pf_event_not_required;
 
-void pf_bound_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
-                          size_t count, const struct perfile_allocator *allocator)
+void pf_bound_events_open(struct pf_events *events, struct perfile_reader *reader,
+                          const struct pf_required_events *required, const struct perfile_allocator *allocator)
 {
-    *events = (struct pf_events){
-        .reader = reader, .wishes = wishes, .wish_count = count, .swap = perfile_reader_file(reader)->swapped};
+    *events = (struct pf_events){.reader = reader, .required = required, .swap = perfile_reader_file(reader)->swapped};
     pf_arena_open(&events->arena, allocator);
 }
 
@@ -31,13 +30,22 @@ static const struct perfile_tracepoint_field *find_field(const struct perfile_tr
     return NULL;
 }
 
-static size_t find_wish(const struct pf_events *events, const struct perfile_tracepoint *tracepoint)
+/* "sched:sched_switch" */
+static bool is_tracepoint(const char *name, const struct perfile_tracepoint *tracepoint)
 {
-    size_t i = 0;
-    while (i < events->wish_count && (strcmp(events->wishes[i].system, tracepoint->system) != 0 ||
-                                      strcmp(events->wishes[i].name, tracepoint->name) != 0))
-        i++;
-    return i;
+    const size_t bytes = strlen(tracepoint->system);
+    return strncmp(name, tracepoint->system, bytes) == 0 && name[bytes] == ':' &&
+           strcmp(name + bytes + 1, tracepoint->name) == 0;
+}
+
+/* NULL: it is not one of them. */
+static const struct pf_required_event *find_required(const struct pf_required_events *required,
+                                                     const struct perfile_tracepoint *tracepoint)
+{
+    for (size_t i = 0; i < required->count; i++)
+        if (is_tracepoint(required->items[i].event.name, tracepoint))
+            return &required->items[i];
+    return NULL;
 }
 
 static struct pf_event_position position_of(const struct perfile_tracepoint_field *field, bool swap)
@@ -61,16 +69,15 @@ static struct pf_event_position position_of(const struct perfile_tracepoint_fiel
 /* NULL when out of memory. */
 static const struct pf_event_fields *bind(struct pf_events *events, const struct perfile_tracepoint *tracepoint)
 {
-    const size_t wish = find_wish(events, tracepoint);
-    if (wish == events->wish_count)
-        return &pf_event_not_wished;
+    const struct pf_required_event *required = find_required(events->required, tracepoint);
+    if (!required)
+        return &pf_event_not_required;
     struct pf_event_fields *made = pf_arena_new(&events->arena, sizeof(*made));
     if (!made)
         return NULL;
-    made->wish = wish;
-    const char *const *names = events->wishes[wish].fields;
+    made->id = (size_t)(required - events->required->items);
     for (size_t i = 0; i < PF_EVENT_FIELDS_MAX; i++) {
-        made->fields[i] = names[i] ? find_field(tracepoint, names[i]) : NULL;
+        made->fields[i] = required->fields[i] ? find_field(tracepoint, required->fields[i]) : NULL;
         made->positions[i] = position_of(made->fields[i], events->swap);
     }
     return made;
@@ -92,24 +99,24 @@ const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const
     const bool may_come = !tracepoint && event->attr->type == PERFILE_TYPE_TRACEPOINT; /* of a stream */
     const struct pf_event_fields *found = tracepoint ? bind(events, tracepoint)
                                           : may_come ? NULL
-                                                     : &pf_event_not_wished;
+                                                     : &pf_event_not_required;
     events->of_event[event->index] = found;
-    return found == &pf_event_not_wished ? NULL : found;
+    return found == &pf_event_not_required ? NULL : found;
 }
 
 bool pf_events_want(void *context, const struct perfile_event *event)
 {
     struct pf_events *events = context;
     return pf_events_find(events, event) || event->index >= events->capacity ||
-           events->of_event[event->index] != &pf_event_not_wished;
+           events->of_event[event->index] != &pf_event_not_required;
 }
 
-bool pf_events_have(struct pf_events *events, size_t wish)
+bool pf_events_have(struct pf_events *events, size_t id)
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(events->reader, i)); i++) {
         const struct pf_event_fields *fields = pf_events_find(events, event);
-        if (fields && fields->wish == wish)
+        if (fields && fields->id == id)
             return true;
     }
     return false;

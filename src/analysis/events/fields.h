@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fields of the tracepoints that a view is made of, by their names: where they stand in the raw data is looked up once
+ * The events that a view reads (events.def) and their fields by name: the offset of a field in the raw data is looked up once
  * for each event of the recording.
  */
 #ifndef PF_ANALYSIS_EVENTS_FIELDS_H
 #define PF_ANALYSIS_EVENTS_FIELDS_H
 
-#include <perfile/perfile.h>
+#include <perfile/table.h>
 #include <string.h>
 
 #include "analysis/trace/trace_format.h"
@@ -14,11 +14,18 @@
 
 enum { PF_EVENT_FIELDS_MAX = 8 };
 
-/* A tracepoint that is asked for, with its fields; NULL ends them. */
-struct pf_event_wish {
-    const char *system, *name;
+/* An event that a view reads, with the fields that it reads of it, at any positions. */
+struct pf_required_event {
+    struct perfile_view_event event;
     const char *fields[PF_EVENT_FIELDS_MAX];
 };
+struct pf_required_events {
+    const struct pf_required_event *items;
+    size_t count;
+};
+/* For the rows of events.def. */
+#define PF_REQUIRED_EVENT(id, event_name, event_kind, event_need, ...)                                                 \
+    [id] = {{event_name, event_kind, PERFILE_EVENT_##event_need}, {__VA_ARGS__}},
 
 /* How most fields are read: without a look at what else is known of them. */
 enum pf_event_field_kind { PF_FIELD_OTHER, PF_FIELD_U32, PF_FIELD_I32, PF_FIELD_64, PF_FIELD_NAME, PF_FIELD_DYNAMIC };
@@ -29,9 +36,9 @@ struct pf_event_position {
     enum pf_event_field_kind kind;
 };
 
-/* An event of the recording that is one of these. A field that it has not is NULL. */
+/* An event of the recording that is one of these; a field that is missing in it is NULL. */
 struct pf_event_fields {
-    size_t wish;
+    size_t id; /* its position among the required ones */
     const struct perfile_tracepoint_field *fields[PF_EVENT_FIELDS_MAX];
     struct pf_event_position positions[PF_EVENT_FIELDS_MAX];
 };
@@ -39,23 +46,22 @@ struct pf_event_fields {
 struct pf_events {
     struct perfile_reader *reader;
     struct pf_arena arena;
-    const struct pf_event_wish *wishes;
-    size_t wish_count;
-    const struct pf_event_fields **of_event; /* by index; `none`: it is not asked for; NULL: not looked at yet */
+    const struct pf_required_events *required;
+    const struct pf_event_fields **of_event; /* by index; NULL: not looked up yet */
     size_t capacity;
     bool swap;
 };
 
-/* What is all zeros may be closed, too. The wishes must live as long. */
-void pf_bound_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
-                          size_t count, const struct perfile_allocator *allocator);
+/* What is all zeros may be closed, too. */
+void pf_bound_events_open(struct pf_events *events, struct perfile_reader *reader,
+                          const struct pf_required_events *required, const struct perfile_allocator *allocator);
 void pf_bound_events_close(struct pf_events *events);
-/* NULL: none of those that are asked for, or out of memory, which the allocator is told. */
+/* NULL: it is not required, or out of memory, which the allocator reports. */
 const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const struct perfile_event *event);
 /* Whether the recording has the tracepoint, as far as its events are known. */
-bool pf_events_have(struct pf_events *events, size_t wish);
+bool pf_events_have(struct pf_events *events, size_t id);
 
-extern const struct pf_event_fields pf_event_not_wished;
+extern const struct pf_event_fields pf_event_not_required;
 
 static inline const struct pf_event_fields *pf_events_find(struct pf_events *events, const struct perfile_event *event)
 {
@@ -63,7 +69,7 @@ static inline const struct pf_event_fields *pf_events_find(struct pf_events *eve
         event && event->index < events->capacity ? events->of_event[event->index] : NULL;
     if (PF_UNLIKELY(!known))
         return event ? pf_events_find_new(events, event) : NULL;
-    return known == &pf_event_not_wished ? NULL : known;
+    return known == &pf_event_not_required ? NULL : known;
 }
 
 /* What an engine over events must be given. */
@@ -73,7 +79,7 @@ struct pf_event_needs {
     void *state;                                                           /* of it; it may be NULL */
 };
 
-/* For pf_delivery_options.wants, with the events: it is one of those that are asked for, or may still become one. */
+/* For pf_delivery_options.wants, with the events: it is required, or may still turn out to be. */
 bool pf_events_want(void *events, const struct perfile_event *event);
 
 /* The number in a field; false: the data has none. */

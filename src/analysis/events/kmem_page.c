@@ -9,20 +9,24 @@
 #include "analysis/events/advice.h"
 #include "base/error.h"
 
-enum { ALLOC, FREE };
+enum required {
+#define PF_KMEM_PAGE(id, ...) id,
+#include "analysis/events/events.def"
+};
 enum { PFN, ORDER, FLAGS, TYPE };
 
-static const struct pf_event_wish wishes[] = {
-    [ALLOC] = {"kmem", "mm_page_alloc", {"pfn", "order", "gfp_flags", "migratetype"}},
-    [FREE] = {"kmem", "mm_page_free", {"pfn", "order"}},
+static const struct pf_required_event required[] = {
+#define PF_KMEM_PAGE PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
 };
+const struct pf_required_events pf_pages_events = {required, PF_COUNT(required)};
 
 int pf_pages_open(struct pf_pages *pages, struct perfile_reader *reader, const struct perfile_allocator *allocator,
                   struct perfile_error *error)
 {
     const struct perfile_tracing *tracing;
     *pages = (struct pf_pages){.reader = reader, .allocator = allocator, .page_bytes = 4096};
-    pf_bound_events_open(&pages->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&pages->events, reader, &pf_pages_events, allocator);
     pf_arena_open(&pages->arena, allocator);
     pf_map_open(&pages->gfps, allocator);
     pf_map_open(&pages->lifetimes, allocator);
@@ -333,7 +337,7 @@ bool pf_pages_take(void *state, const struct pf_profile_sample *sample)
         !pf_event_number(&pages->events, event, ORDER, &sample->decoded->raw, &notify.order) ||
         notify.order >= PF_PAGE_ORDERS)
         return true;
-    return event->wish == ALLOC ? take_alloc(pages, event, &notify) : take_free(pages, &notify);
+    return event->id == ALLOC ? take_alloc(pages, event, &notify) : take_free(pages, &notify);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */

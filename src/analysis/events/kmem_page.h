@@ -10,6 +10,8 @@
 #include "analysis/trace/trace_format.h"
 #include "base/pairs.h"
 
+extern const struct pf_required_events pf_pages_events;
+
 enum { PF_PAGE_ORDERS = 32, PF_PAGE_TYPES = 5 };
 
 struct pf_page_gfp {

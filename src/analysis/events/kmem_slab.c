@@ -9,21 +9,22 @@
 #include "analysis/events/advice.h"
 
 enum { CALL_SITE, POINTER, REQUESTED, ALLOCATED, NODE };
-enum { ALLOCATIONS = 4 }; /* of the wishes, the first ones */
 
-static const struct pf_event_wish wishes[] = {
-    {"kmem", "kmalloc", {"call_site", "ptr", "bytes_req", "bytes_alloc", "node"}},
-    {"kmem", "kmem_cache_alloc", {"call_site", "ptr", "bytes_req", "bytes_alloc", "node"}},
-    {"kmem", "kmalloc_node", {"call_site", "ptr", "bytes_req", "bytes_alloc", "node"}},
-    {"kmem", "kmem_cache_alloc_node", {"call_site", "ptr", "bytes_req", "bytes_alloc", "node"}},
-    {"kmem", "kfree", {"call_site", "ptr"}},
-    {"kmem", "kmem_cache_free", {"call_site", "ptr"}},
+enum required {
+#define PF_KMEM_SLAB(id, ...) id,
+#include "analysis/events/events.def"
 };
+
+static const struct pf_required_event required[] = {
+#define PF_KMEM_SLAB PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
+};
+const struct pf_required_events pf_slab_events = {required, PF_COUNT(required)};
 
 void pf_slab_open(struct pf_slab *slab, struct perfile_reader *reader, const struct perfile_allocator *allocator)
 {
     *slab = (struct pf_slab){.reader = reader, .allocator = allocator, .node = -1};
-    pf_bound_events_open(&slab->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&slab->events, reader, &pf_slab_events, allocator);
     pf_arena_open(&slab->arena, allocator);
     pf_map_open(&slab->callers.index, allocator);
     pf_map_open(&slab->addresses.index, allocator);
@@ -145,7 +146,7 @@ bool pf_slab_take(void *state, const struct pf_profile_sample *sample)
     uint64_t pointer;
     if (!event || !pf_event_number(&slab->events, event, POINTER, &sample->decoded->raw, &pointer))
         return true;
-    return event->wish < ALLOCATIONS ? take_alloc(slab, event, sample, pointer) : take_free(slab, sample, pointer);
+    return event->id <= CACHE_ALLOC_NODE ? take_alloc(slab, event, sample, pointer) : take_free(slab, sample, pointer);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
@@ -213,7 +214,7 @@ void pf_slab_notify(struct pf_slab *slab, pf_on_event_note *notify, void *contex
 {
     char text[256];
     bool any = false;
-    for (size_t i = 0; i < ALLOCATIONS; i++)
+    for (size_t i = 0; i <= CACHE_ALLOC_NODE; i++)
         any |= pf_events_have(&slab->events, i);
     if (!notify)
         return;

@@ -11,6 +11,8 @@
 #include "analysis/events/source.h"
 #include "analysis/profile.h"
 
+extern const struct pf_required_events pf_slab_events;
+
 struct pf_slab_row {
     uint64_t key;       /* the caller, or the address that was given out */
     uint64_t address;   /* that; of callers 0 */

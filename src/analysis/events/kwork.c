@@ -12,30 +12,31 @@
 enum step { RAISE, ENTRY, EXIT };
 enum { ID, NAME, FUNCTION = 1 };
 
-static const struct pf_event_wish wishes[] = {
-    {"irq", "irq_handler_entry", {"irq", "name"}},
-    {"irq", "irq_handler_exit", {"irq"}},
-    {"irq", "softirq_raise", {"vec"}},
-    {"irq", "softirq_entry", {"vec"}},
-    {"irq", "softirq_exit", {"vec"}},
-    {"workqueue", "workqueue_activate_work", {"work", "function"}},
-    {"workqueue", "workqueue_execute_start", {"work", "function"}},
-    {"workqueue", "workqueue_execute_end", {"work", "function"}},
+enum required {
+#define PF_KWORK(id, ...) id,
+#include "analysis/events/events.def"
 };
 
-/* Of the wishes. */
+static const struct pf_required_event required[] = {
+#define PF_KWORK PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
+};
+const struct pf_required_events pf_kwork_events = {required, PF_COUNT(required)};
+
 static const struct {
     enum pf_kwork_class class;
     enum step step;
-} meanings[PF_COUNT(wishes)] = {
-    {PF_KWORK_IRQ, ENTRY},    {PF_KWORK_IRQ, EXIT},        {PF_KWORK_SOFTIRQ, RAISE},   {PF_KWORK_SOFTIRQ, ENTRY},
-    {PF_KWORK_SOFTIRQ, EXIT}, {PF_KWORK_WORKQUEUE, RAISE}, {PF_KWORK_WORKQUEUE, ENTRY}, {PF_KWORK_WORKQUEUE, EXIT},
+} meanings[PF_COUNT(required)] = {
+    [IRQ_ENTRY] = {PF_KWORK_IRQ, ENTRY},         [IRQ_EXIT] = {PF_KWORK_IRQ, EXIT},
+    [SOFTIRQ_RAISE] = {PF_KWORK_SOFTIRQ, RAISE}, [SOFTIRQ_ENTRY] = {PF_KWORK_SOFTIRQ, ENTRY},
+    [SOFTIRQ_EXIT] = {PF_KWORK_SOFTIRQ, EXIT},   [WORK_ACTIVATE] = {PF_KWORK_WORKQUEUE, RAISE},
+    [WORK_START] = {PF_KWORK_WORKQUEUE, ENTRY},  [WORK_END] = {PF_KWORK_WORKQUEUE, EXIT},
 };
 
 void pf_kwork_open(struct pf_kwork *kwork, struct perfile_reader *reader, const struct perfile_allocator *allocator)
 {
     *kwork = (struct pf_kwork){.reader = reader, .allocator = allocator};
-    pf_bound_events_open(&kwork->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&kwork->events, reader, &pf_kwork_events, allocator);
     pf_event_losses_open(&kwork->losses, allocator);
     pf_arena_open(&kwork->arena, allocator);
     pf_pairs_open(&kwork->index, allocator);
@@ -235,8 +236,8 @@ static bool has_name(const struct pf_kwork *kwork, const struct pf_kwork_row *ro
 static int take_event(struct pf_kwork *kwork, const struct pf_profile_sample *sample,
                       const struct pf_event_fields *event, struct pf_kwork_run *run)
 {
-    const enum pf_kwork_class class = meanings[event->wish].class;
-    const enum step step = meanings[event->wish].step;
+    const enum pf_kwork_class class = meanings[event->id].class;
+    const enum step step = meanings[event->id].step;
     const struct perfile_bytes *raw = &sample->decoded->raw;
     uint64_t id;
     if (!is_wanted(kwork, class) || !pf_event_number(&kwork->events, event, ID, raw, &id))
@@ -336,7 +337,7 @@ void pf_kwork_notify(struct pf_kwork *kwork, pf_on_event_note *notify, void *con
     char text[256];
     uint64_t open = 0, uncertain = 0;
     bool any = false;
-    for (size_t i = 0; i < PF_COUNT(wishes); i++)
+    for (size_t i = 0; i < PF_COUNT(required); i++)
         any |= meanings[i].step == EXIT && pf_events_have(&kwork->events, i);
     if (!notify)
         return;

@@ -15,6 +15,8 @@
 #include "analysis/stats.h"
 #include "base/pairs.h"
 
+extern const struct pf_required_events pf_kwork_events;
+
 enum pf_kwork_class { PF_KWORK_IRQ, PF_KWORK_SOFTIRQ, PF_KWORK_WORKQUEUE, PF_KWORK_CLASSES };
 
 /* What rows are sorted by: the total of runs, or the average of delays or waits, then the longest and the count; or some of these. */

@@ -10,23 +10,23 @@
 
 enum { MAX_CPUS = 8192 }; /* as many as kernels are built for */
 
-enum wish { SWITCH, IRQ_ENTRY, IRQ_EXIT, SOFTIRQ_ENTRY, SOFTIRQ_EXIT };
+enum required {
+#define PF_KWORK_TOP(id, ...) id,
+#include "analysis/events/events.def"
+};
 enum { PREV_PID, NEXT_PID, PREV_COMM, NEXT_COMM };
 
-static const struct pf_event_wish wishes[] = {
-    [SWITCH] = {"sched", "sched_switch", {"prev_pid", "next_pid", "prev_comm", "next_comm"}},
-    [IRQ_ENTRY] = {"irq", "irq_handler_entry", {NULL}},
-    [IRQ_EXIT] = {"irq", "irq_handler_exit", {NULL}},
-    [SOFTIRQ_ENTRY] = {"irq", "softirq_entry", {NULL}},
-    [SOFTIRQ_EXIT] = {"irq", "softirq_exit", {NULL}},
+static const struct pf_required_event required[] = {
+#define PF_KWORK_TOP PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
 };
-static const char *const class_of_wish[] = {"sched", "irq", "irq", "softirq", "softirq"};
+const struct pf_required_events pf_kwork_top_events = {required, PF_COUNT(required)};
 
 void pf_kwork_top_open(struct pf_kwork_top *top, struct perfile_reader *reader,
                        const struct perfile_allocator *allocator)
 {
     *top = (struct pf_kwork_top){.reader = reader, .allocator = allocator};
-    pf_bound_events_open(&top->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&top->events, reader, &pf_kwork_top_events, allocator);
     pf_pairs_open(&top->index, allocator);
     pf_pairs_open(&top->part_index, allocator);
 }
@@ -154,16 +154,16 @@ static bool take_switch(struct pf_kwork_top *top, const struct pf_delivered *ite
     return true;
 }
 
-static void take_interrupt(struct pf_kwork_top *top, uint32_t number, uint64_t time, enum wish wish)
+static void take_interrupt(struct pf_kwork_top *top, uint32_t number, uint64_t time, enum required event)
 {
     struct pf_kwork_top_cpu *cpu = number < top->cpu_count ? &top->cpus[number] : NULL;
     if (!cpu || !cpu->row)
         return;
     count_time(cpu, time);
-    if (wish == IRQ_ENTRY || wish == IRQ_EXIT)
-        cpu->in_irq = wish == IRQ_ENTRY && pf_events_have(&top->events, IRQ_EXIT);
+    if (event == IRQ_ENTRY || event == IRQ_EXIT)
+        cpu->in_irq = event == IRQ_ENTRY && pf_events_have(&top->events, IRQ_EXIT);
     else
-        cpu->in_softirq = wish == SOFTIRQ_ENTRY && pf_events_have(&top->events, SOFTIRQ_EXIT);
+        cpu->in_softirq = event == SOFTIRQ_ENTRY && pf_events_have(&top->events, SOFTIRQ_EXIT);
 }
 
 /* Without a CPU it may have been any of them. */
@@ -201,15 +201,15 @@ bool pf_kwork_top_take(struct pf_kwork_top *top, const struct pf_delivered *item
         return true;
     }
     const struct pf_event_fields *event = pf_events_find(&top->events, item->event);
-    if (!event || !is_wanted(top, class_of_wish[event->wish]))
+    if (!event || !is_wanted(top, required[event->id].event.kind))
         return true;
     if (!(item->sample.present & PERFILE_SAMPLE_CPU) || item->sample.cpu >= MAX_CPUS) {
         top->foreign++;
         return true;
     }
-    if (event->wish == SWITCH)
+    if (event->id == SWITCH)
         return take_switch(top, item, event);
-    take_interrupt(top, item->sample.cpu, item->sample.time, (enum wish)event->wish);
+    take_interrupt(top, item->sample.cpu, item->sample.time, (enum required)event->id);
     return true;
 }
 
@@ -281,12 +281,12 @@ void pf_kwork_top_notify(struct pf_kwork_top *top, pf_on_event_note *notify, voi
     if (!notify)
         return;
     if (!pf_events_have(&top->events, SWITCH)) {
-        notify(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_KWORK_TOP);
+        notify(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_KWORK);
         return;
     }
     if (!pf_events_have(&top->events, IRQ_EXIT) || !pf_events_have(&top->events, SOFTIRQ_EXIT))
         notify(context, "without events of interrupts and softirqs their time is that of the tasks around them; record "
-                        "with: " PF_RECORD_KWORK_TOP);
+                        "with: " PF_RECORD_KWORK);
     const struct {
         uint64_t count;
         const char *text;

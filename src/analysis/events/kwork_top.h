@@ -14,6 +14,8 @@
 #include "analysis/events/source.h"
 #include "base/pairs.h"
 
+extern const struct pf_required_events pf_kwork_top_events;
+
 /* What a moment is spent on; in a sum they are times, ns. */
 enum pf_kwork_use { PF_KWORK_TASK, PF_KWORK_IN_IRQ, PF_KWORK_IN_SOFTIRQ, PF_KWORK_USES };
 

@@ -16,15 +16,17 @@ struct pf_lock_wait {
     bool ignored; /* it began, but was not asked for */
 };
 
-enum wish { BEGIN, END, CONTENDED, ACQUIRED };
+enum required {
+#define PF_LOCKS(id, ...) id,
+#include "analysis/events/events.def"
+};
 enum { LOCK, FLAGS, NAME = 1 };
 
-static const struct pf_event_wish wishes[] = {
-    [BEGIN] = {"lock", "contention_begin", {"lock_addr", "flags"}},
-    [END] = {"lock", "contention_end", {"lock_addr"}},
-    [CONTENDED] = {"lock", "lock_contended", {"lockdep_addr", "name"}},
-    [ACQUIRED] = {"lock", "lock_acquired", {"lockdep_addr", "name"}},
+static const struct pf_required_event required[] = {
+#define PF_LOCKS PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
 };
+const struct pf_required_events pf_locks_events = {required, PF_COUNT(required)};
 
 bool pf_locks_by_parse(const char *text, enum pf_locks_by *by)
 {
@@ -44,7 +46,7 @@ void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const 
                    const struct perfile_allocator *allocator)
 {
     *locks = (struct pf_locks){.reader = reader, .options = options, .allocator = allocator};
-    pf_bound_events_open(&locks->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&locks->events, reader, &pf_locks_events, allocator);
     pf_event_losses_open(&locks->losses, allocator);
     pf_arena_open(&locks->arena, allocator);
     pf_pairs_open(&locks->waiting, allocator);
@@ -439,17 +441,18 @@ bool pf_locks_take(struct pf_locks *locks, const struct pf_profile_sample *sampl
     locks->last_time = sample->time;
     if (!event || !pf_event_number(&locks->events, event, LOCK, &sample->decoded->raw, &notify.lock))
         return true;
-    locks->has_new |= event->wish <= END;
-    if (event->wish > END && locks->has_new)
+    const bool is_new = event->id == BEGIN || event->id == END;
+    locks->has_new |= is_new;
+    if (!is_new && locks->has_new)
         return true; /* both kinds would tell of each wait twice */
-    if (event->wish == BEGIN)
+    if (event->id == BEGIN)
         pf_event_number(&locks->events, event, FLAGS, &sample->decoded->raw, &flags);
     notify.flags = (uint32_t)flags;
-    if (event->wish > END)
+    if (!is_new)
         pf_event_text(&locks->events, event, NAME, &sample->decoded->raw, notify.name, sizeof(notify.name));
     if (!*notify.name && wants_names(locks))
         name_variable(locks, &notify);
-    return event->wish == BEGIN || event->wish == CONTENDED ? begin_wait(locks, &notify) : end_wait(locks, &notify);
+    return event->id == BEGIN || event->id == CONTENDED ? begin_wait(locks, &notify) : end_wait(locks, &notify);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 #include "analysis/stats.h"
 #include "base/pairs.h"
 
+extern const struct pf_required_events pf_locks_events;
+
 enum pf_locks_by { PF_LOCKS_BY_CALLER, PF_LOCKS_BY_LOCK, PF_LOCKS_BY_THREAD };
 enum { PF_LOCK_STACK = 8 };
 

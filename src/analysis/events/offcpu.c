@@ -9,6 +9,16 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
+enum required {
+#define PF_OFFCPU(id, ...) id,
+#include "analysis/events/events.def"
+};
+static const struct pf_required_event required[] = {
+#define PF_OFFCPU PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
+};
+const struct pf_required_events pf_offcpu_events = {required, PF_COUNT(required)};
+
 /* A copy of a record. */
 struct kept {
     struct perfile_record record;
@@ -283,13 +293,12 @@ void pf_offcpu_notify(struct pf_offcpu *offcpu, pf_on_switches_note *notify, voi
     if (!notify)
         return;
     if (!have->switches && !have->switch_records)
-        notify(context, "the recording does not say when tasks left their CPUs; record with: " PF_RECORD_STACKS
-                        ", or one program with: " PF_RECORD_PROGRAM);
+        notify(context, "the recording does not say when tasks left their CPUs; record with: " PF_RECORD_OFFCPU);
     else if (!have->switches && !offcpu->has_switch_event)
         notify(context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
-                        "sample before, which is mostly another one; record with: " PF_RECORD_PROGRAM);
+                        "sample before, which is mostly another one; record with: " PF_RECORD_OFFCPU);
     else if (offcpu->what == PF_OFFCPU_WAKERS && !have->wakings && !have->wakeups)
-        notify(context, "the recording does not say who woke whom; record with: " PF_RECORD_STACKS);
+        notify(context, "the recording does not say who woke whom; record with: " PF_RECORD_OFFCPU);
     pf_switches_notify_cpus(&offcpu->switches, notify, context);
     if (offcpu->has_switch_event && offcpu->attr.freq)
         notify(context,

@@ -9,6 +9,8 @@
 
 #include "analysis/events/switches.h"
 
+extern const struct pf_required_events pf_offcpu_events;
+
 enum pf_offcpu_what {
     PF_OFFCPU_BLOCKED, /* times in which the task could not run */
     PF_OFFCPU_ALL,     /* and those in which it was preempted */

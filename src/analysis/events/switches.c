@@ -10,29 +10,27 @@
 
 enum { NOTE_BYTES = 320 };
 
-enum wish { SWITCH, WAKING, WAKEUP, WAKEUP_NEW, MIGRATE, RUNTIME };
+enum required {
+#define PF_SWITCHES(id, ...) id,
+#include "analysis/events/events.def"
+};
 enum switch_field { PREV_COMM, PREV_PID, PREV_STATE, NEXT_COMM, NEXT_PID, PREV_PRIORITY, NEXT_PRIORITY };
 enum wake_field { WAKE_COMM, WAKE_PID };
 enum migrate_field { MIGRATE_COMM, MIGRATE_PID, MIGRATE_FROM, MIGRATE_TO };
 enum runtime_field { RUNTIME_COMM, RUNTIME_PID, RUNTIME_NS };
 
-static const struct pf_event_wish wishes[] = {
-    [SWITCH] = {"sched",
-                "sched_switch",
-                {"prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid", "prev_prio", "next_prio"}},
-    [WAKING] = {"sched", "sched_waking", {"comm", "pid"}},
-    [WAKEUP] = {"sched", "sched_wakeup", {"comm", "pid"}},
-    [WAKEUP_NEW] = {"sched", "sched_wakeup_new", {"comm", "pid"}},
-    [MIGRATE] = {"sched", "sched_migrate_task", {"comm", "pid", "orig_cpu", "dest_cpu"}},
-    [RUNTIME] = {"sched", "sched_stat_runtime", {"comm", "pid", "runtime"}},
+static const struct pf_required_event required[] = {
+#define PF_SWITCHES PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
 };
+const struct pf_required_events pf_switches_events = {required, PF_COUNT(required)};
 
 void pf_switches_open(struct pf_switches *switches, struct perfile_reader *reader,
                       const struct perfile_allocator *allocator)
 {
     struct pf_switch_reading *reading = &switches->reading;
     *switches = (struct pf_switches){.allocator = allocator, .window = {0, UINT64_MAX}, .reading.reader = reader};
-    pf_bound_events_open(&reading->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&reading->events, reader, &pf_switches_events, allocator);
     pf_arena_open(&reading->arena, allocator);
     pf_map_open(&reading->comms, allocator);
     pf_arena_open(&switches->arena, allocator);
@@ -627,7 +625,7 @@ static int read_migration(const struct pf_switch_reading *reading, const struct 
 static int read_event(struct pf_switch_reading *reading, const struct perfile_record *record,
                       const struct pf_event_fields *event, struct pf_sched_fact *fact)
 {
-    switch ((enum wish)event->wish) {
+    switch ((enum required)event->id) {
     case SWITCH:
         reading->have.switches = true;
         if (!reading->letters_known)
@@ -635,7 +633,7 @@ static int read_event(struct pf_switch_reading *reading, const struct perfile_re
         return read_switch(reading, event, fact);
     case WAKING:
     case WAKEUP_NEW:
-        reading->have.wakings |= event->wish == WAKING;
+        reading->have.wakings |= event->id == WAKING;
         return read_task(reading, event, PF_FACT_WAKING, fact);
     case WAKEUP:
         reading->have.wakeups = true;

@@ -14,6 +14,8 @@
 #include "base/filter.h"
 #include "base/map.h"
 
+extern const struct pf_required_events pf_switches_events;
+
 /* Priorities as the kernel's events have them: -1 (deadline) to 139. */
 enum { PF_NO_PRIORITY = INT32_MIN };
 

@@ -10,6 +10,16 @@
 #include "base/bytes.h"
 #include "base/locale.h"
 
+enum required {
+#define PF_SYSCALLS(id, ...) id,
+#include "analysis/events/events.def"
+};
+static const struct pf_required_event required[] = {
+#define PF_SYSCALLS PF_REQUIRED_EVENT
+#include "analysis/events/events.def"
+};
+const struct pf_required_events pf_syscalls_events = {required, PF_COUNT(required)};
+
 /* How the data of an event is read. */
 struct binding {
     enum pf_syscall_step step; /* NOTHING: it is none of these events */

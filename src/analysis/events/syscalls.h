@@ -7,10 +7,13 @@
 #ifndef PF_ANALYSIS_EVENTS_SYSCALLS_H
 #define PF_ANALYSIS_EVENTS_SYSCALLS_H
 
+#include "analysis/events/fields.h"
 #include "analysis/events/losses.h"
 #include "analysis/events/source.h"
 #include "analysis/events/syscall_table.h"
 #include "base/map.h"
+
+extern const struct pf_required_events pf_syscalls_events;
 
 /* A call, or what is known of it. */
 struct pf_syscall_call {
