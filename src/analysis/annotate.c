@@ -25,18 +25,18 @@ static int check_syntax(const char *syntax, struct perfile_error *error)
 static int take_options(struct perfile_annotation *made, const struct perfile_reader *reader,
                         const struct perfile_annotation_options *options, struct perfile_error *error)
 {
-    int result = pf_wishes_take(&made->wishes, reader, options->filter, options->symbols, error);
+    int result = pf_complete_options_take(&made->complete, reader, options->filter, options->symbols, error);
     if (result == 0)
         result = check_syntax(options->syntax, error);
     made->options = *options;
-    made->options.filter = &made->wishes.filter;
-    made->options.symbols = &made->wishes.symbols;
+    made->options.filter = &made->complete.filter;
+    made->options.symbols = &made->complete.symbols;
     return result;
 }
 
 static int open_parts(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
 {
-    made->find = pf_find_options_of(&made->wishes.symbols, made->allocator);
+    made->find = pf_find_options_of(&made->complete.symbols, made->allocator);
     const struct pf_delivery_options delivery = {.allocator = made->allocator,
                                                  .filter = made->options.filter,
                                                  .find = &made->find,
@@ -90,7 +90,7 @@ int perfile_annotation_open(struct perfile_reader *reader, const struct perfile_
     pf_arena_open(&made->arena, made->allocator);
     pf_map_open(&made->short_names, made->allocator);
     result = take_options(made, reader, &all, error);
-    pf_sources_open(&made->sources, made->wishes.symbols.source_dirs, made->wishes.symbols.symfs, made->allocator);
+    pf_sources_open(&made->sources, made->complete.symbols.source_dirs, made->complete.symbols.symfs, made->allocator);
     made->sources.find = &made->find;
     if (result == 0)
         result = read_all(made, reader, error);

@@ -15,7 +15,7 @@
 
 #include "analysis/delivery.h"
 #include "analysis/sources.h"
-#include "analysis/wishes.h"
+#include "analysis/complete_options.h"
 #include "base/map.h"
 #include "symbol/disassembler.h"
 #include "symbol/symbols.h"
@@ -65,7 +65,7 @@ struct perfile_annotation {
     struct pf_watch watch;
     const struct perfile_allocator *allocator; /* the watch's */
     struct perfile_annotation_options options;
-    struct pf_wishes wishes;
+    struct pf_complete_options complete;
     struct pf_find_options find;
     struct pf_symbols *symbols;
     struct pf_delivery *delivery; /* its mappings and code of JITs stay in use */

@@ -392,7 +392,7 @@ static bool find_frames(struct perfile_listing *code, size_t index)
 {
     struct pf_source_frame frames[FRAMES_MAX];
     struct line *line = &code->lines[index];
-    const size_t capacity = code->annotation->wishes.symbols.no_inline ? 1 : FRAMES_MAX;
+    const size_t capacity = code->annotation->complete.symbols.no_inline ? 1 : FRAMES_MAX;
     const size_t count = pf_annotation_frames(code->annotation, code->function, line->address, frames, capacity);
     if (index && has_frames(code, line - 1, frames, count)) {
         line->frames = line[-1].frames;

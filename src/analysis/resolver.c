@@ -3,7 +3,7 @@
 #include <perfile/profile.h>
 
 #include "analysis/describe.h"
-#include "analysis/wishes.h"
+#include "analysis/complete_options.h"
 #include "base/error.h"
 #include "base/sized.h"
 
@@ -35,15 +35,15 @@ int perfile_resolver_open(struct perfile_reader *reader, struct perfile_session 
     struct perfile_resolver_options all = PERFILE_RESOLVER_OPTIONS_INIT;
     const uint32_t known = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED;
     *resolver = NULL;
-    struct pf_wishes wishes;
+    struct pf_complete_options complete;
     int result = pf_sized_take(&all, sizeof(all), options, "resolver options", error);
     if (result == 0)
-        result = pf_wishes_take(&wishes, reader, NULL, all.symbols, error);
+        result = pf_complete_options_take(&complete, reader, NULL, all.symbols, error);
     if (result == 0)
-        result = pf_wishes_check_flags(all.flags, known, error);
+        result = pf_check_known_flags(all.flags, known, error);
     if (result < 0)
         return result;
-    all.symbols = &wishes.symbols;
+    all.symbols = &complete.symbols;
     struct perfile_resolver *made = pf_new(pf_allocator_or_default(all.allocator), sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "resolver");

@@ -4,7 +4,7 @@
 
 #include "analysis/describe.h"
 #include "analysis/profile.h"
-#include "analysis/wishes.h"
+#include "analysis/complete_options.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -27,13 +27,13 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
     struct perfile_stream_options all = PERFILE_STREAM_OPTIONS_INIT;
     const uint32_t known =
         PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED | PERFILE_STREAM_DECODED;
-    struct pf_wishes wishes;
+    struct pf_complete_options complete;
     *stream = NULL;
     int result = pf_sized_take(&all, sizeof(all), options, "stream options", error);
     if (result == 0)
-        result = pf_wishes_take(&wishes, reader, all.filter, all.symbols, error);
+        result = pf_complete_options_take(&complete, reader, all.filter, all.symbols, error);
     if (result == 0)
-        result = pf_wishes_check_flags(all.flags, known, error);
+        result = pf_check_known_flags(all.flags, known, error);
     if (result < 0)
         return result;
     const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
@@ -45,11 +45,11 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
     made->unmatched_context = all.unmatched_context;
     pf_watch_open(&made->watch, allocator);
     pf_labels_open(&made->labels, &made->watch.allocator);
-    struct pf_profile_options how = {.filter = &wishes.filter,
-                                     .find = pf_find_options_of(&wishes.symbols, &made->watch.allocator),
-                                     .unwind = wishes.symbols.unwind,
+    struct pf_profile_options how = {.filter = &complete.filter,
+                                     .find = pf_find_options_of(&complete.symbols, &made->watch.allocator),
+                                     .unwind = complete.symbols.unwind,
                                      .decoded = all.flags & PERFILE_STREAM_DECODED,
-                                     .frames = pf_describe_options(all.flags, &wishes.symbols),
+                                     .frames = pf_describe_options(all.flags, &complete.symbols),
                                      .drive = {all.threads, all.progress, all.progress_context}};
     result = pf_profile_open(reader, &how, &made->profile, error);
     if (result < 0) {

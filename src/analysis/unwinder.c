@@ -2,7 +2,7 @@
 /* Unwinding, build ids and the code of JITs for who has a session and samples, but no profile. */
 #include <string.h>
 
-#include "analysis/wishes.h"
+#include "analysis/complete_options.h"
 #include "base/cache_trim.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -23,7 +23,7 @@ static int take_options(struct pf_find_options *find, const struct perfile_reade
                         const struct perfile_symbol_options *options, struct perfile_error *error)
 {
     struct perfile_symbol_options all;
-    const int result = pf_wishes_take_symbols(&all, reader, options, error);
+    const int result = pf_complete_symbols(&all, reader, options, error);
     *find = pf_find_options_of(&all, reader ? perfile_reader_allocator(reader) : NULL);
     return result;
 }

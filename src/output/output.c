@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/wishes.h"
+#include "analysis/complete_options.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -134,40 +134,42 @@ static int check_more(const struct pf_output *output, const struct perfile_outpu
                : 0;
 }
 
-/* What the caller wishes, as outputs see it: nothing that the options point at is NULL. */
-struct wishes {
+/* The options of the caller as outputs see them: nothing that they point at is NULL. */
+struct complete_options {
     struct perfile_output_options all;
     struct perfile_flame_options flame;
     struct perfile_annotate_options annotate;
     struct perfile_event_options events;
-    struct pf_wishes more;
+    struct pf_complete_options more;
 };
 
-static int take_wishes(struct wishes *wishes, const struct perfile_reader *reader,
-                       const struct perfile_output_options *options, struct perfile_error *error)
+static int take_options(struct complete_options *complete, const struct perfile_reader *reader,
+                        const struct perfile_output_options *options, struct perfile_error *error)
 {
-    struct perfile_output_options *all = &wishes->all;
-    *wishes = (struct wishes){.all = PERFILE_OUTPUT_OPTIONS_INIT,
-                              .flame = PERFILE_FLAME_OPTIONS_INIT,
-                              .annotate = PERFILE_ANNOTATE_OPTIONS_INIT,
-                              .events = PERFILE_EVENT_OPTIONS_INIT};
+    struct perfile_output_options *all = &complete->all;
+    *complete = (struct complete_options){.all = PERFILE_OUTPUT_OPTIONS_INIT,
+                                          .flame = PERFILE_FLAME_OPTIONS_INIT,
+                                          .annotate = PERFILE_ANNOTATE_OPTIONS_INIT,
+                                          .events = PERFILE_EVENT_OPTIONS_INIT};
     int result = pf_sized_take(all, sizeof(*all), options, "output options", error);
     if (result == 0)
-        result = pf_wishes_take(&wishes->more, reader, all->filter, all->symbols, error);
+        result = pf_complete_options_take(&complete->more, reader, all->filter, all->symbols, error);
     if (result == 0)
-        result = pf_sized_take(&wishes->more.report, sizeof(wishes->more.report), all->report, "report options", error);
+        result =
+            pf_sized_take(&complete->more.report, sizeof(complete->more.report), all->report, "report options", error);
     if (result == 0)
-        result = pf_sized_take(&wishes->flame, sizeof(wishes->flame), all->flame, "flame options", error);
+        result = pf_sized_take(&complete->flame, sizeof(complete->flame), all->flame, "flame options", error);
     if (result == 0)
-        result = pf_sized_take(&wishes->annotate, sizeof(wishes->annotate), all->annotate, "annotate options", error);
-    all->annotate = &wishes->annotate;
+        result =
+            pf_sized_take(&complete->annotate, sizeof(complete->annotate), all->annotate, "annotate options", error);
+    all->annotate = &complete->annotate;
     if (result == 0)
-        result = pf_sized_take(&wishes->events, sizeof(wishes->events), all->events, "event options", error);
-    all->events = &wishes->events;
-    all->filter = &wishes->more.filter;
-    all->symbols = &wishes->more.symbols;
-    all->flame = &wishes->flame;
-    all->report = &wishes->more.report;
+        result = pf_sized_take(&complete->events, sizeof(complete->events), all->events, "event options", error);
+    all->events = &complete->events;
+    all->filter = &complete->more.filter;
+    all->symbols = &complete->more.symbols;
+    all->flame = &complete->flame;
+    all->report = &complete->more.report;
     return result;
 }
 
@@ -213,22 +215,22 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
                          const struct perfile_output_options *options, const struct perfile_sink *sink,
                          struct perfile_error *error)
 {
-    struct wishes wishes;
+    struct complete_options complete;
     int result = check_arguments(reader, kind, options, sink, error);
     if (result < 0)
         return result;
     const struct pf_output *output = find(kind, format);
     if (!output)
         return fail_unknown(kind, format, error);
-    result = take_wishes(&wishes, reader, options, error);
+    result = take_options(&complete, reader, options, error);
     if (result == 0)
-        result = check_more(output, &wishes.all, error);
+        result = check_more(output, &complete.all, error);
     if (result == 0)
-        result = pf_table_check_gzip(wishes.all.gzip, format, error);
+        result = pf_table_check_gzip(complete.all.gzip, format, error);
     if (result < 0)
         return result;
     struct pf_watch watch; /* names that are missing would be other text: it goes nowhere once memory was short */
-    pf_watch_open(&watch, wishes.all.allocator);
-    wishes.all.allocator = &watch.allocator;
-    return (wishes.all.gzip ? write_gzip : write_to)(output, reader, &wishes.all, sink, error);
+    pf_watch_open(&watch, complete.all.allocator);
+    complete.all.allocator = &watch.allocator;
+    return (complete.all.gzip ? write_gzip : write_to)(output, reader, &complete.all, sink, error);
 }

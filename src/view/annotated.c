@@ -24,7 +24,7 @@ int pf_annotated_open(struct pf_annotated *annotated, struct perfile_table *tabl
     const struct perfile_annotate_options options = options_of(table);
     const struct perfile_annotation_options how = {.size = sizeof(how),
                                                    .filter = table->options.filter,
-                                                   .symbols = &table->wishes.symbols,
+                                                   .symbols = &table->complete.symbols,
                                                    .threads = table->options.threads,
                                                    .progress = table->options.progress,
                                                    .progress_context = table->options.progress_context,

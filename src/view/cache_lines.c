@@ -276,7 +276,7 @@ static int open_view(struct perfile_table *table, void **state, bool by_row, str
     const struct pf_lines_options how = {
         .allocator = table->allocator,
         .filter = table->options.filter,
-        .symbols = &table->wishes.symbols,
+        .symbols = &table->complete.symbols,
         .drive = {table->options.threads, table->options.progress, table->options.progress_context},
         .keys = table->options.keys};
     struct cache_lines *view = pf_new(table->allocator, sizeof(*view));

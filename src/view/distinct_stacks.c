@@ -245,9 +245,9 @@ static int open_profile(struct distinct *distinct, struct perfile_error *error)
     const struct perfile_table *table = distinct->table;
     struct pf_profile_options how = {
         .filter = table->options.filter,
-        .find = pf_find_options_of(&table->wishes.symbols, table->allocator),
-        .unwind = table->wishes.symbols.unwind,
-        .frames = {.inlines = !table->wishes.symbols.no_inline, .joins_unnamed = true},
+        .find = pf_find_options_of(&table->complete.symbols, table->allocator),
+        .unwind = table->complete.symbols.unwind,
+        .frames = {.inlines = !table->complete.symbols.no_inline, .joins_unnamed = true},
         .in_blocks = true,
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
     return pf_profile_open(table->reader, &how, &distinct->profile, error);

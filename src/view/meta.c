@@ -19,7 +19,7 @@ struct meta {
 PF_PUT(recording)
 {
     META;
-    pf_set_text(vector, meta->reading.table->wishes.symbols.recording);
+    pf_set_text(vector, meta->reading.table->complete.symbols.recording);
 }
 
 PF_PUT(mode)

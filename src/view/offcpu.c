@@ -288,12 +288,12 @@ static int open_profile(struct offcpu *offcpu, struct perfile_error *error)
     const struct perfile_table *table = offcpu->table;
     struct pf_profile_options how = {
         .filter = &offcpu->filter,
-        .find = pf_find_options_of(&table->wishes.symbols, table->allocator),
-        .unwind = table->wishes.symbols.unwind,
+        .find = pf_find_options_of(&table->complete.symbols, table->allocator),
+        .unwind = table->complete.symbols.unwind,
         .decoded = true,
         .keeps_comms = true,
         .skips_offcpu_notes = true,
-        .frames = {.inlines = !table->wishes.symbols.no_inline},
+        .frames = {.inlines = !table->complete.symbols.no_inline},
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
     return pf_profile_open(table->reader, &how, &offcpu->profile, error);
 }

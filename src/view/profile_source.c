@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/profile_source.h"
 
-#include "base/error.h"
-
 int pf_profiled_events_open(struct pf_profiled_events *events, struct perfile_table *table,
                             const struct pf_event_needs *needs, struct perfile_error *error)
 {
-    struct pf_profile_options how = {.filter = table->options.filter,
-                                     .find = pf_find_options_of(&table->wishes.symbols, table->allocator),
-                                     .decoded = true,
-                                     .keeps_comms = true,
-                                     .stacks_of = "",
-                                     .wants = needs->only ? pf_events_want : NULL,
-                                     .wants_context = needs->only,
-                                     .take = needs->take_record,
-                                     .take_context = needs->state,
-                                     .frames = {.by_address = true},
-                                     .drive = {1, table->options.progress, table->options.progress_context}};
+    struct pf_profile_options how =
+        pf_event_profile_options(table->options.filter, &table->complete.symbols, table->allocator, needs);
+    how.drive = (struct pf_profile_drive){1, table->options.progress, table->options.progress_context};
     events->table = table;
     return pf_profile_open(table->reader, &how, &events->profile, error);
 }
@@ -29,15 +19,10 @@ void pf_profiled_events_close(struct pf_profiled_events *events)
 bool pf_profiled_events_read(struct pf_profiled_events *events,
                              bool (*take)(void *state, const struct pf_profile_sample *sample), void *state)
 {
-    const struct pf_profile_sample *sample;
     if (events->done)
         return false;
     events->done = true;
-    while ((events->result = pf_profile_next(events->profile, &sample, &events->error)) > 0)
-        if (!take(state, sample)) {
-            events->result = pf_fail_memory(&events->error, "events");
-            break;
-        }
+    events->result = pf_event_profile_read(events->profile, take, state, &events->error);
     return true;
 }
 

@@ -3,8 +3,7 @@
 #ifndef PF_VIEW_PROFILE_SOURCE_H
 #define PF_VIEW_PROFILE_SOURCE_H
 
-#include "analysis/events/fields.h"
-#include "analysis/profile.h"
+#include "analysis/events/event_profile.h"
 #include "view/gathered.h"
 
 /* To be the first member of a view's state. All zeros may be closed, too. */

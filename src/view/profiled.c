@@ -11,7 +11,7 @@ int pf_profiled_open(struct pf_profiled *profiled, struct perfile_table *table, 
     const bool own_key = table->view->own_key && pf_profiled_is_by(table, table->view->own_key);
     const struct perfile_profile_options how = {.size = sizeof(how),
                                                 .filter = table->options.filter,
-                                                .symbols = &table->wishes.symbols,
+                                                .symbols = &table->complete.symbols,
                                                 .flags = flags,
                                                 .threads = table->options.threads,
                                                 .progress = table->options.progress,

@@ -316,10 +316,10 @@ static int open_profile(struct samples *samples, struct perfile_error *error)
     const struct perfile_table *table = samples->table;
     struct pf_profile_options how = {
         .filter = table->options.filter,
-        .find = pf_find_options_of(&table->wishes.symbols, table->allocator),
-        .unwind = table->wishes.symbols.unwind,
+        .find = pf_find_options_of(&table->complete.symbols, table->allocator),
+        .unwind = table->complete.symbols.unwind,
         .decoded = true,
-        .frames = {.inlines = !table->wishes.symbols.no_inline,
+        .frames = {.inlines = !table->complete.symbols.no_inline,
                    .by_address = pf_table_may_show(table, "srcfile") || pf_table_may_show(table, "srcline") ||
                                  pf_table_may_show(table, "symbol_offset") || pf_table_may_show(table, "symoff")},
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};

@@ -11,7 +11,7 @@ int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, 
                                          .progress = table->options.progress,
                                          .progress_context = table->options.progress_context,
                                          .threads = reads_all ? table->options.threads : 1,
-                                         .symbols = with_stacks ? &table->wishes.symbols : NULL,
+                                         .symbols = with_stacks ? &table->complete.symbols : NULL,
                                          .with_priorities = pf_table_may_show(table, "priority") ||
                                                             pf_table_may_show(table, "in_priority"),
                                          .priorities = table->options.events->priorities};

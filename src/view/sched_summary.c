@@ -248,7 +248,7 @@ static int open_tasks(struct perfile_table *table, void **state, struct perfile_
 
 static int open_cpus(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    const char *keys = table->options.keys, *quantum = table->wishes.report.time_quantum;
+    const char *keys = table->options.keys, *quantum = table->complete.report.time_quantum;
     const bool by_time = keys && strcmp(keys, "time") == 0;
     int result = by_time && !pf_table_add_all(table, time_columns, PF_COUNT(time_columns))
                      ? pf_fail_memory(error, "scheduler events")

@@ -383,22 +383,22 @@ static int open_view(struct perfile_table *table, struct perfile_error *error)
     return pf_memory_was_short(table->allocator) ? pf_fail_memory(error, "table") : result;
 }
 
-/* What the caller wishes, as views see it: nothing that it points at is NULL. */
+/* The options of the caller as views see them: nothing that they point at is NULL. */
 static int take_options(struct perfile_table *table, const struct perfile_table_options *options,
                         struct perfile_error *error)
 {
-    int result = pf_wishes_take(&table->wishes, table->reader, options->filter, options->symbols, error);
+    int result = pf_complete_options_take(&table->complete, table->reader, options->filter, options->symbols, error);
     if (result == 0)
-        result = pf_sized_take(&table->wishes.report, sizeof(table->wishes.report), options->report, "report options",
-                               error);
+        result = pf_sized_take(&table->complete.report, sizeof(table->complete.report), options->report,
+                               "report options", error);
     table->events = (struct perfile_event_options)PERFILE_EVENT_OPTIONS_INIT;
     if (result == 0)
         result = pf_sized_take(&table->events, sizeof(table->events), options->events, "event options", error);
     table->options = *options;
     table->options.events = &table->events;
-    table->options.filter = &table->wishes.filter;
-    table->options.symbols = &table->wishes.symbols;
-    table->options.report = &table->wishes.report;
+    table->options.filter = &table->complete.filter;
+    table->options.symbols = &table->complete.symbols;
+    table->options.report = &table->complete.report;
     table->options.batch_rows = options->batch_rows ? pf_min(options->batch_rows, MAX_BATCH_ROWS) : BATCH_ROWS;
     return result;
 }

@@ -17,7 +17,7 @@
 #include <perfile/table.h>
 
 #include "analysis/events/fields.h"
-#include "analysis/wishes.h"
+#include "analysis/complete_options.h"
 #include "base/text.h"
 #include "view/vector.h"
 
@@ -74,8 +74,8 @@ struct perfile_table {
     struct pf_view own; /* of rows that the caller has */
     void *state;
     struct perfile_reader *reader;        /* NULL: rows of the caller's */
-    struct perfile_table_options options; /* points at the wishes */
-    struct pf_wishes wishes;
+    struct perfile_table_options options; /* points at the complete ones */
+    struct pf_complete_options complete;
     struct perfile_event_options events;       /* what the options point at */
     const struct perfile_output_options *verb; /* that the table is an output of, or NULL */
     struct pf_watch watch;                     /* its allocator is that of the table */

@@ -12,7 +12,7 @@
 #include "analysis/keys.h"
 #include "analysis/profile.h"
 #include "analysis/stacks.h"
-#include "analysis/wishes.h"
+#include "analysis/complete_options.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -105,7 +105,7 @@ static int check_options(struct reading *r, struct perfile_error *error)
 {
     const uint32_t known = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED;
     r->quantum_ns = r->options->time_quantum ? r->options->time_quantum : default_quantum_ns;
-    int result = pf_wishes_check_flags(r->options->flags, known, error);
+    int result = pf_check_known_flags(r->options->flags, known, error);
     if (result == 0)
         result = parse_keys(r, r->options->keys, error);
     if (result == 0 && r->options->time_quantum && !(r->keys & PF_KEY_BIT(time)))
@@ -567,16 +567,16 @@ static int open_in_manner(struct perfile_reader *reader, const struct perfile_pr
     struct perfile_profile_options all = PERFILE_PROFILE_OPTIONS_INIT;
     struct pf_aggregate aggregate;
     *profile = NULL;
-    struct pf_wishes wishes;
+    struct pf_complete_options complete;
     int result = pf_sized_take(&all, sizeof(all), options, "profile options", error);
     if (result == 0)
-        result = pf_wishes_take(&wishes, all.path ? NULL : reader, all.filter, all.symbols, error);
+        result = pf_complete_options_take(&complete, all.path ? NULL : reader, all.filter, all.symbols, error);
     if (result < 0)
         return result;
-    if (!wishes.symbols.recording)
-        wishes.symbols.recording = all.path;
-    all.filter = &wishes.filter;
-    all.symbols = &wishes.symbols;
+    if (!complete.symbols.recording)
+        complete.symbols.recording = all.path;
+    all.filter = &complete.filter;
+    all.symbols = &complete.symbols;
     if (!pf_aggregate_open(&aggregate, all.allocator))
         return pf_fail_memory(error, "profile");
     struct reading r = {.aggregate = &aggregate,

@@ -3,16 +3,12 @@
 #ifndef PF_OUTPUT_EVENTS_EVENTS_H
 #define PF_OUTPUT_EVENTS_EVENTS_H
 
-#include "analysis/events/fields.h"
-#include "analysis/profile.h"
+#include "analysis/events/event_profile.h"
 #include "output/output.h"
 
 /* Samples, decoded and without frames, with functions by address. */
 int pf_event_profile_open(const struct perfile_output_options *options, struct perfile_reader *reader,
                           const struct pf_event_needs *needs, struct pf_profile **profile, struct perfile_error *error);
-/* Hands all of them to `take`, which says false when out of memory. */
-int pf_event_profile_read(struct pf_profile *profile, bool (*take)(void *state, const struct pf_profile_sample *sample),
-                          void *state, struct perfile_error *error);
 /* A line of so many dashes. */
 void pf_put_rule(struct pf_text *out, unsigned dashes);
 /* "3820.818190", cut to microseconds, `width` characters. */

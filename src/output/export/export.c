@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "output/notes.h"
 
-struct perfile_profile_options pf_export_wishes(const struct perfile_output_options *options,
-                                                struct perfile_profile_options how)
+struct perfile_profile_options pf_export_profile_options(const struct perfile_output_options *options,
+                                                         struct perfile_profile_options how)
 {
     how.size = sizeof(how);
     how.filter = options->filter;
@@ -47,7 +47,7 @@ static int open_nth(struct perfile_reader *reader, const struct perfile_output_o
     struct perfile_symbol_options symbols;
     struct perfile_output_options of_it;
     reader = pf_export_nth(reader, options, nth, &of_it, &symbols);
-    const struct perfile_profile_options its = pf_export_wishes(&of_it, *how);
+    const struct perfile_profile_options its = pf_export_profile_options(&of_it, *how);
     return perfile_profile_open(reader, &its, profile, error);
 }
 

@@ -27,8 +27,8 @@ struct perfile_reader *pf_export_nth(struct perfile_reader *reader, const struct
                                      size_t nth, struct perfile_output_options *options,
                                      struct perfile_symbol_options *symbols);
 /* What perfile_profile_open is asked for then: all but the keys and flags of `how` is what the options of the output say. */
-struct perfile_profile_options pf_export_wishes(const struct perfile_output_options *options,
-                                                struct perfile_profile_options how);
+struct perfile_profile_options pf_export_profile_options(const struct perfile_output_options *options,
+                                                         struct perfile_profile_options how);
 /* The samples one after the other, `flags` as perfile_stream_options. */
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
                      struct perfile_stream **stream, struct perfile_error *error);

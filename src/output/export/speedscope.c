@@ -475,7 +475,7 @@ static int read_profile(struct perfile_reader *reader, struct scope *scope, stru
                                           .flags = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_JOIN_UNNAMED};
     if (options->more_count)
         return pf_export_profile_as(reader, options, &how, profile, error);
-    how = pf_export_wishes(options, how);
+    how = pf_export_profile_options(options, how);
     return pf_profile_open_in_order(reader, &how, &scope->arrivals, profile, error);
 }
 

@@ -46,7 +46,7 @@ void pf_table_put_recording(struct pf_json *json, const char *name, struct perfi
     } facts[] = {{"host", HOSTNAME}, {"kernel", OSRELEASE}, {"recorded_with", VERSION}, {"arch", ARCH}};
     pf_json_begin(json, name, false);
     if (table->reader) {
-        pf_json_string(json, "path", table->wishes.symbols.recording);
+        pf_json_string(json, "path", table->complete.symbols.recording);
         pf_json_string(json, "mode", modes[perfile_reader_file(table->reader)->mode]);
     }
     for (size_t i = 0; i < PF_COUNT(facts) && table->reader; i++) {

@@ -156,7 +156,7 @@ static int put_some(struct pf_sheet *sheet, const struct pf_table_format *format
 
 static void report_notes(const struct perfile_table *table)
 {
-    const struct perfile_symbol_options *symbols = &table->wishes.symbols;
+    const struct perfile_symbol_options *symbols = &table->complete.symbols;
     if (table->view->notes && symbols->note)
         table->view->notes(table->state, symbols->note, symbols->note_context);
 }
