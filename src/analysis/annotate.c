@@ -270,7 +270,7 @@ static bool is_name(void *wanted, const char *name)
 
 static bool has_inlined(struct perfile_annotation *annotation, size_t rank, const char *name)
 {
-    return !annotation->wishes.symbols.no_inline && pf_annotation_inlines(annotation, rank, is_name, (void *)name);
+    return !annotation->complete.symbols.no_inline && pf_annotation_inlines(annotation, rank, is_name, (void *)name);
 }
 
 static uint32_t find_from(struct perfile_annotation *annotation, const char *name, size_t from,

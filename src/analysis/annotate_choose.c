@@ -101,7 +101,7 @@ static int choose_all(struct choosing *c, struct perfile_error *error)
 static int choose_inliners(struct choosing *c, struct perfile_error *error)
 {
     c->by_inlined =
-        c->names.active && c->names.unmatched && !c->is_one_name && !c->annotation->wishes.symbols.no_inline;
+        c->names.active && c->names.unmatched && !c->is_one_name && !c->annotation->complete.symbols.no_inline;
     const int result = c->by_inlined ? choose_all(c, error) : 0;
     if (result == 0 && c->inliners)
         pf_find_note(&c->annotation->find, "\"%.80s\" is inlined in %s%s: the code around it is shown",

@@ -32,13 +32,14 @@ enum { PF_INDEX_INFLATES = 1024 };
 
 struct pf_index_mark {
     uint64_t settled;
-    struct pf_entry resume;        /* of the round, */
-    uint64_t end;                  /* and its end */
-    struct pf_index_piece texts;   /* that are new, each with its NUL: their numbers count on from mark to mark */
-    struct pf_index_piece gone;    /* names of threads that ended since the mark before: struct pf_index_name */
-    struct pf_index_piece state;   /* a zstd frame of as many bytes as its count says; the same is ... */
-    struct pf_index_piece history; /* ... what of before `resume` matters (model/history.h). No bytes: that is not told */
-    struct perfile_counts counts;  /* when the reader stood at `resume` */
+    struct pf_entry resume;      /* of the round, */
+    uint64_t end;                /* and its end */
+    struct pf_index_piece texts; /* that are new, each with its NUL: their numbers count on from mark to mark */
+    struct pf_index_piece gone;  /* names of threads that ended since the mark before: struct pf_index_name */
+    struct pf_index_piece state; /* a zstd frame of as many bytes as its count says; the same is ... */
+    struct pf_index_piece
+        history; /* ... what of before `resume` matters (model/history.h). No bytes: that is not told */
+    struct perfile_counts counts; /* when the reader stood at `resume` */
 };
 
 /* Sets of numbers: of those that say "no" the number is not in it. */

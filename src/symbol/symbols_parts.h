@@ -80,7 +80,7 @@ struct pf_symbols {
     struct pf_named_ids recorded_ids;
     struct pf_known_map *known_maps; /* by the last bits of their ids; others of the same bits replace them */
     struct pf_map vdsos;             /* ids of maps that may be of 32-bit programs to the number of the module */
-    struct pf_map readable;       /* pointers to linkage names of debug info to pointers to readable ones */
+    struct pf_map readable;          /* pointers to linkage names of debug info to pointers to readable ones */
     bool reported_mangled;
     char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
     size_t kallsyms_bytes;
