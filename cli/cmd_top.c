@@ -64,14 +64,15 @@ static void put_symbol(const struct location *location, FILE *to)
 static const struct column {
     const char *name, *title;
     void (*put)(const struct location *location, FILE *to);
+    bool of_functions;
     const char *doc;
 } columns[] = {
-    {"comm", "Command", put_comm, "the name of the thread"},
-    {"pid", "Pid", put_pid, "the process"},
-    {"tid", "Tid", put_tid, "the thread"},
-    {"cpu", "CPU", put_cpu, "the processor"},
-    {"dso", "Shared Object", put_dso, "the file of the function"},
-    {"symbol", "Symbol", put_symbol, "the function; sym is the same"},
+    {"comm", "Command", put_comm, false, "the name of the thread"},
+    {"pid", "Pid", put_pid, false, "the process"},
+    {"tid", "Tid", put_tid, false, "the thread"},
+    {"cpu", "CPU", put_cpu, false, "the processor"},
+    {"dso", "Shared Object", put_dso, true, "the file of the function"},
+    {"symbol", "Symbol", put_symbol, true, "the function; sym is the same"},
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), USUAL_ROWS = 20 };
 
@@ -114,7 +115,7 @@ static int choose_columns(const char *list, struct chosen *chosen)
             return PF_STATUS_USAGE;
         }
         chosen->columns[chosen->count++] = column;
-        chosen->by_functions &= column->put == put_dso || column->put == put_symbol;
+        chosen->by_functions &= column->of_functions;
         at += bytes + (at[bytes] == ',');
     }
     return PF_STATUS_OK;
@@ -122,21 +123,19 @@ static int choose_columns(const char *list, struct chosen *chosen)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* `texts` has a column behind each NUL. */
+/* `texts` has a column after each NUL. */
 struct row {
     char *texts;
     size_t bytes;
     uint64_t period, samples;
-    uint64_t self; /* of the period */
+    uint64_t self;   /* of the period */
+    uint32_t number; /* of the function or the sample whose texts these are */
 };
 
 struct rows {
     struct row *all;
     size_t count, capacity;
     uint64_t period, samples;
-    /* while they are made */
-    size_t *of;     /* by function: its row plus one, when the columns are of functions only */
-    size_t *sample; /* by function: the sample that was added to it last, plus one */
 };
 
 static void free_rows(struct rows *rows)
@@ -144,8 +143,6 @@ static void free_rows(struct rows *rows)
     for (size_t i = 0; i < rows->count; i++)
         free(rows->all[i].texts);
     free(rows->all);
-    free(rows->of);
-    free(rows->sample);
 }
 
 static int compare_bytes(const struct row *x, const struct row *y)
@@ -167,13 +164,19 @@ static int by_period(const void *a, const void *b)
     return x->period != y->period ? (x->period < y->period) - (x->period > y->period) : compare_bytes(x, y);
 }
 
-static bool make_texts(const struct location *location, const struct chosen *chosen, struct row *row)
-{
-    FILE *to = open_memstream(&row->texts, &row->bytes);
+/* Of which columns: those of functions, those of samples, all. */
+enum part { OF_FUNCTIONS, OF_SAMPLES, OF_ALL };
 
+static bool make_texts(const struct location *location, const struct chosen *chosen, enum part part, struct row *row)
+{
+    if (part == OF_SAMPLES && chosen->by_functions)
+        return (row->texts = calloc(1, 1));
+    FILE *to = open_memstream(&row->texts, &row->bytes);
     if (!to)
         return false;
     for (size_t i = 0; i < chosen->count; i++) {
+        if (part == (chosen->columns[i]->of_functions ? OF_SAMPLES : OF_FUNCTIONS))
+            continue;
         chosen->columns[i]->put(location, to);
         putc(0, to);
     }
@@ -195,84 +198,110 @@ static struct row *new_row(struct rows *rows)
     return row;
 }
 
-/* Adds the sample to a function of its stack, once. */
-static bool add_function(struct rows *rows, struct location *location, size_t index, uint32_t frame_number,
-                         const struct chosen *chosen)
+/* Adds the texts of a function or a sample. */
+static bool add_texts(struct rows *names, const struct location *location, const struct chosen *chosen, enum part part,
+                      uint32_t number)
 {
-    struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
+    struct row *name = new_row(names);
 
-    if (perfile_profile_frame_at(location->profile, frame_number, &frame) < 0 ||
-        perfile_profile_function_at(location->profile, frame.function, &location->function) < 0)
-        return false;
-    if (rows->sample[frame.function] == index + 1)
-        return true;
-    rows->sample[frame.function] = index + 1;
-    size_t *known = chosen->by_functions ? &rows->of[frame.function] : NULL;
-    struct row *row = known && *known ? &rows->all[*known - 1] : new_row(rows);
-    if (!row || (!row->texts && !make_texts(location, chosen, row)))
-        return false;
-    if (known)
-        *known = (size_t)(row - rows->all) + 1;
-    row->period += location->sample.values[1];
-    row->samples += location->sample.values[0];
-    row->self += frame_number == location->sample.leaf ? location->sample.values[1] : 0;
-    return true;
+    if (name)
+        name->number = number;
+    return name && make_texts(location, chosen, part, name);
 }
 
-/* The function that was running is the first one. */
-static bool take_sample(struct rows *rows, struct location *location, size_t index, uint32_t event,
-                        const struct chosen *chosen)
+static void sort(struct rows *rows, int (*compare)(const void *a, const void *b))
 {
-    struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
-    struct perfile_profile_sample *sample = &location->sample;
+    if (rows->count)
+        qsort(rows->all, rows->count, sizeof(*rows->all), compare);
+}
 
-    if (perfile_profile_sample_at(location->profile, index, sample) < 0)
-        return false;
-    if (sample->event != event)
-        return true;
-    rows->period += sample->values[1];
-    rows->samples += sample->values[0];
-    bool fine = add_function(rows, location, index, sample->leaf, chosen);
-    for (uint32_t at = chosen->children ? sample->stack : PERFILE_NO_ID; fine && at != PERFILE_NO_ID; at = stack.parent)
-        fine = perfile_profile_stack_at(location->profile, at, &stack) == 0 &&
-               add_function(rows, location, index, stack.frame, chosen);
+static bool name_functions(struct rows *names, struct location *location, const struct chosen *chosen)
+{
+    bool fine = true;
+
+    for (uint32_t i = 0; fine && perfile_profile_function_at(location->profile, i, &location->function) == 0; i++)
+        fine = add_texts(names, location, chosen, OF_FUNCTIONS, i);
+    sort(names, by_texts);
     return fine;
 }
 
-/* Rows with equal texts become one. */
-static void join(struct rows *rows)
+static bool name_samples(struct rows *names, struct location *location, const struct chosen *chosen, uint32_t event)
 {
-    size_t count = 0;
+    bool fine = true;
 
-    qsort(rows->all, rows->count, sizeof(*rows->all), by_texts);
-    for (size_t i = 0; i < rows->count; i++) {
-        struct row *row = &rows->all[i], *last = count ? &rows->all[count - 1] : NULL;
-        if (last && !compare_bytes(last, row)) {
-            last->period += row->period;
-            last->samples += row->samples;
-            last->self += row->self;
-            free(row->texts);
-        } else {
-            rows->all[count++] = *row;
-        }
+    for (uint32_t i = 0; fine && perfile_profile_sample_at(location->profile, i, &location->sample) == 0; i++)
+        fine = location->sample.event != event || add_texts(names, location, chosen, OF_SAMPLES, i);
+    sort(names, by_texts);
+    return fine;
+}
+
+/* Functions of equal texts are one group; `firsts`: by group its first name. */
+static int open_calls(const struct rows *names, const struct perfile_profile *profile, size_t *firsts,
+                      struct perfile_calls **calls)
+{
+    struct perfile_calls_options options = PERFILE_CALLS_OPTIONS_INIT;
+    uint32_t *groups = calloc(names->count + 1, sizeof(*groups));
+
+    for (size_t i = 0; groups && i < names->count; i++) {
+        if (!i || compare_bytes(&names->all[i - 1], &names->all[i]))
+            firsts[options.group_count++] = i;
+        groups[names->all[i].number] = options.group_count - 1;
     }
-    rows->count = count;
-    qsort(rows->all, rows->count, sizeof(*rows->all), by_period);
+    options.groups = groups;
+    const int result = groups ? perfile_calls_open(profile, &options, calls, NULL) : PERFILE_ERROR_MEMORY;
+    free(groups);
+    return result;
+}
+
+/* The rows of the samples that were added, of whose thread the sample of the place is. */
+static bool add_rows(struct rows *rows, struct location *location, const struct chosen *chosen,
+                     const struct perfile_calls *calls, const struct rows *functions, const size_t *firsts)
+{
+    const uint64_t *weight, *self;
+
+    for (uint32_t i = 0; (self = perfile_calls_self(calls, i)); i++) {
+        weight = chosen->children ? perfile_calls_total(calls, i) : self;
+        if (!weight[0])
+            continue;
+        struct row *row = new_row(rows);
+        if (!row ||
+            perfile_profile_function_at(location->profile, functions->all[firsts[i]].number, &location->function) < 0)
+            return false;
+        *row = (struct row){.samples = weight[0], .period = weight[1], .self = self[1]};
+        if (!make_texts(location, chosen, OF_ALL, row))
+            return false;
+        rows->samples += self[0];
+        rows->period += self[1];
+    }
+    return true;
 }
 
 static bool make_rows(struct rows *rows, const struct perfile_profile *profile, uint32_t event,
                       const struct chosen *chosen)
 {
     struct location location = {profile, PERFILE_PROFILE_SAMPLE_INIT, PERFILE_PROFILE_FUNCTION_INIT};
-    const size_t count = perfile_profile_sample_count(profile), functions = perfile_profile_function_count(profile);
+    struct rows functions = {.count = 0}, samples = {.count = 0};
+    struct perfile_calls *calls = NULL;
+    size_t *firsts = calloc(perfile_profile_function_count(profile) + 1, sizeof(*firsts));
 
-    *rows = (struct rows){.of = calloc(functions + 1, sizeof(*rows->of)),
-                          .sample = calloc(functions + 1, sizeof(*rows->sample))};
-    bool fine = rows->of && rows->sample;
-    for (size_t i = 0; i < count && fine; i++)
-        fine = take_sample(rows, &location, i, event, chosen);
-    if (fine && rows->count)
-        join(rows);
+    *rows = (struct rows){.count = 0};
+    bool fine = firsts && name_functions(&functions, &location, chosen) &&
+                name_samples(&samples, &location, chosen, event) &&
+                open_calls(&functions, profile, firsts, &calls) == 0;
+    for (size_t i = 0; i < samples.count && fine; i++) {
+        perfile_calls_add(calls, samples.all[i].number);
+        if (i + 1 < samples.count && !compare_bytes(&samples.all[i], &samples.all[i + 1]))
+            continue;
+        perfile_calls_sum(calls);
+        fine = perfile_profile_sample_at(profile, samples.all[i].number, &location.sample) == 0 &&
+               add_rows(rows, &location, chosen, calls, &functions, firsts);
+        perfile_calls_clear(calls);
+    }
+    sort(rows, by_period);
+    perfile_calls_close(calls);
+    free_rows(&functions);
+    free_rows(&samples);
+    free(firsts);
     return fine;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfile/profile.h: the samples of a recording with their stacks resolved to functions (libperfile-analysis), in three
- * forms: one after the other, added up, and single addresses for those who read records themselves.
+ * perfile/profile.h: the samples of a recording with their stacks resolved to functions (libperfile-analysis), in
+ * these forms: one after the other, aggregated, summed up by function and by call, and single addresses for those who read
+ * records themselves.
  *
  *     perfile_stream_open -> perfile_stream_next ... -> perfile_stream_close
  *     perfile_profile_open (-> perfile_profile_merge) -> perfile_profile_*_at ... -> perfile_profile_close
+ *     perfile_calls_open -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ... -> perfile_calls_close
  *     perfile_resolver_open -> perfile_resolver_frames ... -> perfile_resolver_close
  *
  * ---- streams ----
@@ -446,6 +448,92 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_sample_at(const struct perfil
 /* Sums over all recordings. ARGUMENT: losses->size is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_losses(const struct perfile_profile *profile,
                                                           struct perfile_losses *losses);
+
+/* ---- what functions and their calls weigh ------------------------------------------------------------------------- */
+
+/*
+ * Samples of a profile added up by function and by call, for tables of functions, callers and callees, call trees:
+ *
+ *     perfile_calls_open -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ...
+ *                        -> perfile_calls_clear -> perfile_calls_add ... and so on with other samples
+ *
+ * The caller adds the samples that it wants: those of an event, a thread, a range of time. The self weight of a function is
+ * what was sampled in it (the `leaf` of samples), its total weight what was sampled in it or in anything that it called. A
+ * sample counts once for each of its functions: recursion does not add to a total, and the function of the sampled address
+ * counts where the stack does not have it, too. Weights are lists of perfile_calls_value_count values, in the order of
+ * struct perfile_profile_sample: samples, period, and weight if an event of the profile has it. Sums end at 2^64 - 1.
+ *
+ * The stacks are a tree of nodes, numbered from 0 so that all that a node called, and no other, comes right after it. They
+ * have no addresses: a node is a function in the context of its callers.
+ *
+ * It is made of a profile, which may be closed then; it takes about 9 bytes for each stack of the profile and 30 for each
+ * sample, and what follows after opening takes no more memory. Numbers that do not exist give NULL, 0 or PERFILE_NO_ID. One
+ * thread at a time may use it, any number when none adds, sums, clears or marks.
+ */
+struct perfile_calls;
+
+struct perfile_calls_options {
+    size_t size; /* sizeof(struct perfile_calls_options) */
+    /*
+     * By function of the profile: the number of the group that it counts as, below group_count. Functions of one group are one
+     * function here, as those of a file are when totals of files are asked for. NULL: each is a group of its own number.
+     */
+    const uint32_t *groups;
+    uint32_t group_count;
+    const struct perfile_allocator *allocator; /* must live as long as the calls; NULL: malloc */
+};
+#define PERFILE_CALLS_OPTIONS_INIT PERFILE_SIZED(struct perfile_calls_options)
+
+/* `options` NULL: the defaults; `groups` is not needed afterwards. Errors: ARGUMENT (the size, a group's number), MEMORY. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_calls_open(const struct perfile_profile *profile,
+                                                      const struct perfile_calls_options *options,
+                                                      struct perfile_calls **calls, struct perfile_error *error);
+/* NULL is allowed. */
+PERFILE_API void perfile_calls_close(struct perfile_calls *calls);
+
+/* All weights become 0, as they are after opening. This and the sums cost what was added: there may be one for each thread. */
+PERFILE_API void perfile_calls_clear(struct perfile_calls *calls);
+/* Adds a sample of the profile, by its number there. */
+PERFILE_API void perfile_calls_add(struct perfile_calls *calls, size_t sample);
+/* To be called once when the samples are added: makes the totals. */
+PERFILE_API void perfile_calls_sum(struct perfile_calls *calls);
+
+/* How many values a weight has: 2 or 3. */
+PERFILE_API size_t perfile_calls_value_count(const struct perfile_calls *calls);
+/* The weights of a group, valid as long as the calls: they change with what is added. */
+PERFILE_API const uint64_t *perfile_calls_self(const struct perfile_calls *calls, uint32_t group);
+PERFILE_API const uint64_t *perfile_calls_total(const struct perfile_calls *calls, uint32_t group);
+/* The total weight of a node: of all samples whose stacks go through it. */
+PERFILE_API const uint64_t *perfile_calls_node(const struct perfile_calls *calls, uint32_t node);
+
+PERFILE_API size_t perfile_calls_node_count(const struct perfile_calls *calls);
+/* The group of a node. */
+PERFILE_API uint32_t perfile_calls_group(const struct perfile_calls *calls, uint32_t node);
+/* The node that called it; PERFILE_NO_ID: it is an outermost caller. */
+PERFILE_API uint32_t perfile_calls_parent(const struct perfile_calls *calls, uint32_t node);
+/* Its first callee, or PERFILE_NO_ID; of PERFILE_NO_ID the first of the outermost callers. */
+PERFILE_API uint32_t perfile_calls_first(const struct perfile_calls *calls, uint32_t node);
+/* The next callee of the same caller, or the next of the outermost callers; PERFILE_NO_ID after the last one. */
+PERFILE_API uint32_t perfile_calls_next(const struct perfile_calls *calls, uint32_t node);
+/*
+ * The nodes of a group that none of the same group called, directly or not: its total is the sum of theirs. Writes their
+ * number to *count. Valid as long as the calls.
+ */
+PERFILE_API const uint32_t *perfile_calls_nodes(const struct perfile_calls *calls, uint32_t group, size_t *count);
+
+/* Where a sample of the profile is: the node at which its stack ends, or PERFILE_NO_ID ... */
+PERFILE_API uint32_t perfile_calls_end(const struct perfile_calls *calls, size_t sample);
+/* ... and the group of the sampled address. */
+PERFILE_API uint32_t perfile_calls_leaf(const struct perfile_calls *calls, size_t sample);
+/* The innermost node of that group in the stack; PERFILE_NO_ID: the stack does not have it. */
+PERFILE_API uint32_t perfile_calls_leaf_node(const struct perfile_calls *calls, size_t sample);
+/*
+ * Marks groups, for filters by what is in a stack: `marks` has 16 bits for each group, NULL: all are 0, as they are after
+ * opening.
+ */
+PERFILE_API void perfile_calls_mark(struct perfile_calls *calls, const uint16_t *marks);
+/* The marks of all groups that the sample counts for, combined by or. */
+PERFILE_API uint16_t perfile_calls_marks(const struct perfile_calls *calls, size_t sample);
 
 /* ---- single addresses -------------------------------------------------------------------------------------------- */
 

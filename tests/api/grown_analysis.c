@@ -205,6 +205,22 @@ static void merge_profiles(void)
     perfile_profile_close(merged);
 }
 
+static void weigh_calls(void)
+{
+    struct perfile_calls_options options = PERFILE_CALLS_OPTIONS_INIT;
+    struct perfile_profile *profile = open_profile();
+    struct perfile_calls *calls;
+    CALL("perfile_calls_open", options, perfile_calls_open(profile, &options, &calls, &error));
+    for (size_t i = 0; perfile_calls_leaf(calls, i) != PERFILE_NO_ID; i++)
+        perfile_calls_add(calls, i);
+    perfile_calls_sum(calls);
+    for (uint32_t i = 0; i < perfile_profile_function_count(profile); i++)
+        printf("function %" PRIu32 " %" PRIu64 " %" PRIu64 "\n", i, perfile_calls_self(calls, i)[1],
+               perfile_calls_total(calls, i)[1]);
+    perfile_calls_close(calls);
+    perfile_profile_close(profile);
+}
+
 /* ---- single addresses, unwinding, code made at run time ---------------------------------------------------------- */
 
 static void resolve(void)
@@ -280,6 +296,7 @@ int main(int count, char **arguments)
     write_outputs();
     read_stream();
     merge_profiles();
+    weigh_calls();
     resolve();
     unwind();
     for (size_t i = 0; (info = perfile_view_at(i)); i++)

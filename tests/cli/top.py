@@ -61,6 +61,15 @@ def check_children(busy):
         assert abs(sum(one[-1] for one in shares) - 100) < 0.01 * len(shares) and shares == sorted(shares, key=lambda one: -one[0]), table
 
 
+def check_children_of_files(busy):
+    """A sample counts once for a file, however many of its functions are in the stack."""
+    done = top('-p', busy, '--duration', '1', '-g', '--sort', 'dso')
+    assert done.returncode == 0, done
+    table = done.stdout.split('\n\n')[-2].splitlines()
+    shares = [float(line.split()[0][:-1]) for line in table[2:]]
+    assert shares and max(shares) <= 100, table
+
+
 def wait_for_events(process):
     """Until it has opened them, however long a busy machine takes for that."""
     folder, end = pathlib.Path(f'/proc/{process.pid}/fd'), time.monotonic() + 60
@@ -150,6 +159,7 @@ def main():
                 return 77
             check_text(busy)
             check_children(busy)
+            check_children_of_files(busy)
             check_end(busy)
             check_usage(busy)
             if shutil.which('tmux') and '--tui is not possible: this perfile' not in top('--tui', '-p', busy).stderr:

@@ -82,6 +82,26 @@ static void compare(const struct perfile_profile *profile, const struct perfile_
     perfile_diff_close(diff);
 }
 
+/* Weights of functions and nodes are never more than those of all samples, which are those of nodes without a caller. */
+static void weigh(const struct perfile_profile *profile)
+{
+    struct perfile_calls *calls;
+    uint64_t self = 0, outer = 0;
+    if (perfile_calls_open(profile, NULL, &calls, NULL) < 0)
+        return;
+    for (size_t i = 0; i < perfile_profile_sample_count(profile); i++)
+        perfile_calls_add(calls, i);
+    perfile_calls_sum(calls);
+    for (uint32_t i = 0; i < perfile_profile_function_count(profile); i++) {
+        FUZZ_REQUIRE(perfile_calls_self(calls, i)[0] <= perfile_calls_total(calls, i)[0]);
+        self |= perfile_calls_self(calls, i)[0];
+    }
+    for (uint32_t i = perfile_calls_first(calls, PERFILE_NO_ID); i != PERFILE_NO_ID; i = perfile_calls_next(calls, i))
+        outer |= perfile_calls_node(calls, i)[0];
+    FUZZ_REQUIRE(!outer || self);
+    perfile_calls_close(calls);
+}
+
 /* What is written is read, and written the same again. */
 static void check_again(const struct perfile_profile *profile)
 {
@@ -99,6 +119,7 @@ static void check_again(const struct perfile_profile *profile)
         compare(again, merged, "function", PERFILE_DIFF_GATE);
         perfile_profile_close(merged);
     }
+    weigh(again);
     compare(profile, again, "path", PERFILE_DIFF_INCLUSIVE);
     compare(profile, again, "dso", PERFILE_DIFF_RELATIVE);
     compare(profile, again, "line,thread", 0);

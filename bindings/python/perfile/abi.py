@@ -1039,6 +1039,13 @@ class perfile_profile_sample(Sized):
     recording: int
 
 
+class perfile_calls_options(Sized):
+    size: int
+    groups: Any
+    group_count: int
+    allocator: Any
+
+
 class perfile_resolver_options(Sized):
     size: int
     symbols: Any
@@ -2573,6 +2580,11 @@ perfile_profile_sample._fields_ = [
     ('time', c_uint64),
     ('cgroup', c_char_p),
     ('recording', c_uint32)]
+perfile_calls_options._fields_ = [
+    ('size', c_size_t),
+    ('groups', POINTER(c_uint32)),
+    ('group_count', c_uint32),
+    ('allocator', POINTER(perfile_allocator))]
 perfile_resolver_options._fields_ = [
     ('size', c_size_t),
     ('symbols', POINTER(perfile_symbol_options)),
@@ -3282,6 +3294,26 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_profile_thread_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(perfile_profile_thread)]),
     'perfile_profile_sample_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(perfile_profile_sample)]),
     'perfile_profile_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
+    'perfile_calls_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_calls_options), POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_calls_close': ('libperfile-analysis', None, [c_void_p]),
+    'perfile_calls_clear': ('libperfile-analysis', None, [c_void_p]),
+    'perfile_calls_add': ('libperfile-analysis', None, [c_void_p, c_size_t]),
+    'perfile_calls_sum': ('libperfile-analysis', None, [c_void_p]),
+    'perfile_calls_value_count': ('libperfile-analysis', c_size_t, [c_void_p]),
+    'perfile_calls_self': ('libperfile-analysis', POINTER(c_uint64), [c_void_p, c_uint32]),
+    'perfile_calls_total': ('libperfile-analysis', POINTER(c_uint64), [c_void_p, c_uint32]),
+    'perfile_calls_node': ('libperfile-analysis', POINTER(c_uint64), [c_void_p, c_uint32]),
+    'perfile_calls_node_count': ('libperfile-analysis', c_size_t, [c_void_p]),
+    'perfile_calls_group': ('libperfile-analysis', c_uint32, [c_void_p, c_uint32]),
+    'perfile_calls_parent': ('libperfile-analysis', c_uint32, [c_void_p, c_uint32]),
+    'perfile_calls_first': ('libperfile-analysis', c_uint32, [c_void_p, c_uint32]),
+    'perfile_calls_next': ('libperfile-analysis', c_uint32, [c_void_p, c_uint32]),
+    'perfile_calls_nodes': ('libperfile-analysis', POINTER(c_uint32), [c_void_p, c_uint32, POINTER(c_size_t)]),
+    'perfile_calls_end': ('libperfile-analysis', c_uint32, [c_void_p, c_size_t]),
+    'perfile_calls_leaf': ('libperfile-analysis', c_uint32, [c_void_p, c_size_t]),
+    'perfile_calls_leaf_node': ('libperfile-analysis', c_uint32, [c_void_p, c_size_t]),
+    'perfile_calls_mark': ('libperfile-analysis', None, [c_void_p, POINTER(c_uint16)]),
+    'perfile_calls_marks': ('libperfile-analysis', c_uint16, [c_void_p, c_size_t]),
     'perfile_resolver_open': ('libperfile-analysis', c_int, [c_void_p, c_void_p, POINTER(perfile_resolver_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_resolver_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_resolver_frames': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_location), POINTER(c_uint32), c_size_t, POINTER(perfile_error)]),

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/profile/walk.h"
 
-bool pf_walk_positions(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree, uint32_t *positions)
+static void find_positions(const struct pf_walk_tree *tree, uint32_t *positions, uint32_t *ends)
 {
     const struct pf_tree_link *nodes = tree->nodes;
-    uint32_t *left = pf_new(allocator, (tree->count + 1) * sizeof(*left)); /* of each node: what is below it, and it */
     uint32_t top = 0;
-    if (!left)
-        return false;
+    memset(positions, 0, tree->count * sizeof(*positions)); /* at first the number of nodes from each on downwards */
     for (size_t i = tree->count; i-- > 0;) {
-        left[i]++;
+        positions[i]++;
         if (nodes[i].parent != PF_WALK_ROOT)
-            left[nodes[i].parent] += left[i];
+            positions[nodes[i].parent] += positions[i];
     }
     for (size_t i = 0; i < tree->count; i++) {
-        uint32_t *next = nodes[i].parent == PF_WALK_ROOT ? &top : &left[nodes[i].parent];
-        const uint32_t below = left[i];
+        uint32_t *next = nodes[i].parent == PF_WALK_ROOT ? &top : &ends[nodes[i].parent];
+        const uint32_t below = positions[i];
         positions[i] = *next;
+        ends[i] = *next + 1; /* where its next child goes */
         *next += below;
-        left[i] = positions[i] + 1; /* from here on: where the next child goes */
     }
-    pf_free(allocator, left, (tree->count + 1) * sizeof(*left));
+}
+
+bool pf_walk_positions(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree, uint32_t *positions,
+                       uint32_t *ends)
+{
+    const size_t bytes = (tree->count + 1) * sizeof(*ends);
+    uint32_t *own = ends ? NULL : pf_new(allocator, bytes);
+    if (!ends && !own)
+        return false;
+    find_positions(tree, positions, ends ? ends : own);
+    pf_free(allocator, own, bytes);
     return true;
 }
 
@@ -47,11 +55,11 @@ bool pf_walk_outermost(const struct perfile_allocator *allocator, const struct p
                  group_bytes = (groups->group_count + 1) * sizeof(uint32_t);
     uint32_t *order = pf_new(allocator, bytes), *inside = pf_new(allocator, group_bytes);
     uint32_t *own = positions ? NULL : pf_new(allocator, bytes);
-    const bool fine = order && inside && (positions || (own && pf_walk_positions(allocator, tree, own)));
+    const bool fine = order && inside && (positions || (own && pf_walk_positions(allocator, tree, own, NULL)));
     positions = positions ? positions : own;
     for (uint32_t i = 0; fine && i < tree->count; i++)
         order[positions[i]] = i;
-    pf_free(allocator, own, own ? bytes : 0);
+    pf_free(allocator, own, bytes);
     if (fine)
         find_outermost(tree, order, groups->of_frame, inside, outermost);
     pf_free(allocator, order, bytes);

@@ -16,10 +16,11 @@ struct pf_walk_tree {
 #define PF_WALK_ROOT UINT32_MAX
 
 /*
- * The position of each node in a walk from the roots on: what is below a node comes right after it. `places` has space for
- * count + 1 of them. False when out of memory.
+ * The position of each node in a walk from the roots on: what is below a node comes right after it, up to `ends`, which may be
+ * NULL. Both have space for count + 1 numbers. False when out of memory.
  */
-bool pf_walk_positions(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree, uint32_t *positions);
+bool pf_walk_positions(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree, uint32_t *positions,
+                       uint32_t *ends);
 
 /* By frame the group, a smaller number than group_count, that its nodes are in. */
 struct pf_walk_groups {

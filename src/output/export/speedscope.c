@@ -247,7 +247,7 @@ static bool order_rows(struct scope *scope)
     struct pf_sort_item *items = pf_new(scope->options->allocator, (2 * count + 1) * sizeof(*items));
     scope->order = pf_arena_new(&scope->arena, (count + 1) * sizeof(*scope->order));
     const bool enough =
-        positions && items && scope->order && pf_walk_positions(scope->options->allocator, &tree, positions);
+        positions && items && scope->order && pf_walk_positions(scope->options->allocator, &tree, positions, NULL);
     for (uint32_t i = 0; enough && i < count; i++) {
         const uint64_t rank = scope->tracks[scope->track_of[i]].rank;
         items[i] = (struct pf_sort_item){rank << 32 | positions[node_of_row(scope, i)], i};
