@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where files are looked for: what the user asked for, what the environment and the recording have, and notes about it. */
+/* Where files are looked for: what the user asked for, and what the environment and the recording have. */
 #include "symbol/find/find.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "symbol/find/bundle.h"
@@ -44,18 +42,6 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                    .used_context = wanted->used_context};
     made.was_short = pf_bundle_open(&made) < 0;
     return made;
-}
-
-void pf_find_note(const struct pf_find_options *options, const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-    if (!options->note)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    options->note(options->note_context, text);
 }
 
 /* NULL: the recording does not say. */

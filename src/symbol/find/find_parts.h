@@ -2,7 +2,7 @@
 /*
  * What the files find*.c share. Each calls only files that are named after it: find.c, find_process.c and find_kernel.c are
  * searches, find_debug.c looks for debug files, find_take.c has the candidates, find_options.c what is the same for all
- * searches.
+ * searches, find_note.c what is reported.
  */
 #ifndef PF_SYMBOL_FIND_FIND_PARTS_H
 #define PF_SYMBOL_FIND_FIND_PARTS_H
