@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/counted.h"
+
 void pf_cursor_fail(struct pf_cursor *c, uint64_t wanted)
 {
     if (!c->failed) {
@@ -44,6 +46,7 @@ const char *pf_cursor_text(struct pf_cursor *c, size_t *bytes)
 
 int pf_cursor_error(const struct pf_cursor *c, const char *what, struct perfile_error *error)
 {
-    return pf_fail(error, PERFILE_ERROR_DAMAGED, c->failed_at, what, "%" PRIu64 " bytes needed, %" PRIu64 " available",
-                   c->wanted, c->had);
+    char bytes[PF_COUNTED_BYTES];
+    return pf_fail(error, PERFILE_ERROR_DAMAGED, c->failed_at, what, "%s needed, %" PRIu64 " available",
+                   pf_count_of(c->wanted, "bytes", bytes), c->had);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "format/reader.h"
 
@@ -33,10 +34,11 @@ int pf_feature_add(struct perfile_reader *reader, uint32_t number, const struct 
 
 static int report_outside(struct perfile_reader *reader, const struct pf_feature *feature, struct perfile_error *error)
 {
-    char label[64], message[192];
+    char label[64], message[320], count[PF_COUNTED_BYTES];
     const struct perfile_section *section = &feature->public.section;
-    snprintf(message, sizeof(message), "%s: section of %" PRIu64 " bytes at 0x%" PRIx64 " is outside the file",
-             feature_label(label, sizeof(label), feature->public.number), section->bytes, section->offset);
+    snprintf(message, sizeof(message), "%s: section of %s at 0x%" PRIx64 " is outside the file",
+             feature_label(label, sizeof(label), feature->public.number), pf_count_of(section->bytes, "bytes", count),
+             section->offset);
     const struct perfile_diagnostic loss = {.rule = "feature-outside",
                                             .severity = PERFILE_LOSS,
                                             .offset = section->offset,
@@ -107,7 +109,7 @@ static void drop(struct perfile_reader *reader, struct pf_feature *feature)
 
 static int load(struct perfile_reader *reader, struct pf_feature *feature, struct perfile_error *error)
 {
-    char label[64];
+    char label[64], count[PF_COUNTED_BYTES];
     feature_label(label, sizeof(label), feature->public.number);
     const struct perfile_section *section = &feature->public.section;
     if (!feature->public.readable)
@@ -125,8 +127,8 @@ static int load(struct perfile_reader *reader, struct pf_feature *feature, struc
         data ? pf_source_read(&reader->parts[0].source, section->offset, data, (size_t)section->bytes, &got, error)
              : pf_fail_memory(error, label);
     if (result == 0 && got < section->bytes)
-        result = pf_fail(error, PERFILE_ERROR_TRUNCATED, section->offset, label,
-                         "%" PRIu64 " bytes needed, %zu are there", section->bytes, got);
+        result = pf_fail(error, PERFILE_ERROR_TRUNCATED, section->offset, label, "%s, of which there are %zu",
+                         pf_count_of(section->bytes, "bytes are needed", count), got);
     feature->data = data;
     if (result < 0)
         drop(reader, feature); /* it may be asked for again */

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "format/attr.h"
 #include "format/features_walk.h"
 #include "format/tracing.h"
@@ -101,8 +102,10 @@ static void show_list(struct pf_feature_walk *w, const char *name, uint64_t coun
     uint64_t min = min_bytes(of);
     uint64_t shown = pf_min(count, left / min);
     bool too_many = !w->c->failed && count > shown;
+    char text[PF_COUNTED_BYTES];
     if (too_many)
-        pf_feature_damage(w, "%" PRIu64 " entries of at least %" PRIu64 " bytes in %zu bytes", count, min, left);
+        pf_feature_damage(w, "entries of at least %" PRIu64 " bytes in %s: %" PRIu64, min,
+                          pf_count_of(left, "bytes", text), count);
     pf_emit_begin(w->e, name, true);
     for (uint64_t i = 0; i < shown && pf_feature_goes_on(w); i++)
         of->show(w, of);
@@ -262,8 +265,9 @@ static void feature_event_desc(struct pf_feature_walk *w, const char *name)
 {
     uint32_t count = pf_cursor_u32(w->c);
     uint32_t attr_bytes = pf_cursor_u32(w->c);
+    char text[PF_COUNTED_BYTES];
     if (!w->c->failed && attr_bytes < PF_ATTR_SIZE_MIN) {
-        pf_feature_damage(w, "attributes of %" PRIu32 " bytes", attr_bytes);
+        pf_feature_damage(w, "attributes of %s", pf_count_of(attr_bytes, "bytes", text));
         give_up(w);
     }
     struct pf_feature_element event = {
@@ -480,8 +484,10 @@ static void feature_build_ids(struct pf_feature_walk *w, const char *name)
         struct pf_cursor header = *w->c;
         pf_cursor_take(&header, 6);
         uint16_t size = pf_cursor_u16(&header);
+        char text[PF_COUNTED_BYTES], left[PF_COUNTED_BYTES];
         if (size < BUILD_ID_PID + BUILD_ID_CAPACITY || size > pf_cursor_left(w->c)) {
-            pf_feature_damage(w, "a record of %u bytes in %zu bytes", (unsigned)size, pf_cursor_left(w->c));
+            pf_feature_damage(w, "a record of %s in %s", pf_count_of(size, "bytes", text),
+                              pf_count_of(pf_cursor_left(w->c), "bytes", left));
             give_up(w);
             break;
         }

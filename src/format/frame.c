@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "format/reader.h"
 #include "schema/schema.h"
@@ -396,9 +397,9 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
         return result;
     size_t held = position.got < 8 ? position.got : 8;
     fill_damaged(record, part, frame, &position, held);
-    char why[96];
+    char why[PF_COUNTED_BYTES], count[PF_COUNTED_BYTES];
     if (held < 8)
-        snprintf(why, sizeof(why), "%zu bytes are no record", held);
+        pf_count_of(held, "bytes are not a record", why);
     else if (position.bytes < 8)
         snprintf(why, sizeof(why), "a record states a size of %u", position.bytes);
     else if (position.bytes > position.got)
@@ -416,8 +417,8 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
     frame->at = found;
     frame->previous_inexact = false;
     uint64_t lost = found > at ? found - at : 0;
-    char message[192];
-    snprintf(message, sizeof(message), "0x%" PRIx64 ": %s; %" PRIu64 " bytes are skipped", at, why, lost);
+    char message[384];
+    snprintf(message, sizeof(message), "0x%" PRIx64 ": %s; %s", at, why, pf_count_of(lost, "bytes are skipped", count));
     const struct perfile_diagnostic loss = {
         .rule = cut ? "record-cut" : "record-size", .offset = at, .length = lost, .message = message};
     reader->counts.damaged++;
@@ -675,10 +676,10 @@ static bool doubtful(const struct position *position, uint32_t asked, bool padde
 static int report_payload_cut(struct perfile_reader *reader, const struct pf_part *part, const struct pf_frame *frame,
                               uint64_t missing, struct perfile_error *error)
 {
-    char message[192];
-    snprintf(message, sizeof(message),
-             "0x%" PRIx64 ": %s record: %" PRIu64 " of %" PRIu64 " bytes behind it are missing", frame->previous,
-             perfile_record_name(frame->payload_type), missing, frame->payload);
+    char message[320], count[PF_COUNTED_BYTES];
+    snprintf(message, sizeof(message), "0x%" PRIx64 ": %s record: %" PRIu64 " of %s missing", frame->previous,
+             perfile_record_name(frame->payload_type), missing,
+             pf_count_of(frame->payload, "bytes that follow it are", count));
     const struct perfile_diagnostic loss = {.rule = "payload-cut",
                                             .severity = PERFILE_LOSS,
                                             .offset = frame->compressed ? part->container : frame->previous,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/locale.h"
 #include "output/output.h"
@@ -247,14 +248,14 @@ static int take(void *context, const char *name, const uint8_t *id, size_t bytes
 static void report_notes(const struct archive *a)
 {
     const struct perfile_symbol_options *symbols = a->options->symbols;
-    char others[40] = "", text[256];
+    char others[PF_COUNTED_BYTES + 8] = "", count[PF_COUNTED_BYTES], text[512];
     if (!symbols->note)
         return;
     if (a->missing > 1)
-        snprintf(others, sizeof(others), " and %" PRIu64 " others", a->missing - 1);
+        snprintf(others, sizeof(others), " and %s", pf_count_of(a->missing - 1, "others", count));
     if (a->missing) {
         snprintf(text, sizeof(text),
-                 "%" PRIu64 " binaries packed; not found, or without a build id in the recording: %s%s", a->packed,
+                 "binaries packed: %" PRIu64 "; not found, or without a build id in the recording: %s%s", a->packed,
                  a->first_missing, others);
         symbols->note(symbols->note_context, text);
     }

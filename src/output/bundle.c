@@ -13,6 +13,7 @@
 #include <perfile/table.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/sized.h"
@@ -199,9 +200,9 @@ static int put_recording(struct bundling *b, struct perfile_reader *reader, stru
 static void report_notes(const struct bundling *b)
 {
     const struct perfile_symbol_options *symbols = b->options->symbols;
-    char others[40] = "", text[256];
+    char others[PF_COUNTED_BYTES + 8] = "", count[PF_COUNTED_BYTES], text[512];
     if (b->missing > 1)
-        snprintf(others, sizeof(others), " and %" PRIu64 " others", b->missing - 1);
+        snprintf(others, sizeof(others), " and %s", pf_count_of(b->missing - 1, "others", count));
     if (!symbols->note || !b->missing)
         return;
     snprintf(text, sizeof(text), "not found, and not in the bundle: %s%s", b->first_missing, others);
@@ -210,6 +211,7 @@ static void report_notes(const struct bundling *b)
 
 static int bundle(struct bundling *b, struct perfile_reader *reader, struct perfile_error *error)
 {
+    char files[PF_COUNTED_BYTES];
     int result = put_recording(b, reader, error);
     if (result == 0 && b->list)
         pf_put_format(b->list, "%12s %12s  %-8s %s\n", "in bundle", "bytes", "kind", "file");
@@ -221,7 +223,8 @@ static int bundle(struct bundling *b, struct perfile_reader *reader, struct perf
     if (result >= 0 && pf_bundle_writer_finish(b->writer) < 0)
         result = pf_fail_memory(error, "bundle");
     if (result >= 0 && b->list)
-        pf_put_format(b->list, "%12" PRIu64 " %12" PRIu64 "  %" PRIu64 " files\n", b->stored, b->bytes, b->files);
+        pf_put_format(b->list, "%12" PRIu64 " %12" PRIu64 "  %s\n", b->stored, b->bytes,
+                      pf_count_of(b->files, "files", files));
     if (result >= 0)
         report_notes(b);
     return result;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "output/output.h"
@@ -112,10 +113,9 @@ static void check_features(struct checked *checked, const char *rule, int severi
 static void put_count(struct checked *checked, const struct perfile_diagnostic *finding, uint64_t count,
                       const char *what)
 {
-    char message[128];
+    char message[PF_COUNTED_BYTES];
     struct perfile_diagnostic counted = *finding;
-    snprintf(message, sizeof(message), "%" PRIu64 " %s", count, what);
-    counted.message = message;
+    counted.message = pf_count_of(count, what, message);
     counted.offset = PERFILE_NO_OFFSET;
     if (count)
         put_finding(checked, &counted);
@@ -145,14 +145,14 @@ static void check_bundle(struct checked *checked, const char *rule, int severity
     const char *path = checked->options->symbols->recording;
     struct perfile_bundle bundle = PERFILE_BUNDLE_INIT;
     struct perfile_error error;
-    char message[128];
+    char message[256], files[PF_COUNTED_BYTES];
     const int result = path ? perfile_bundle_look(path, &bundle, &error) : PERFILE_ERROR_OPEN;
     checked->short_of_memory |= result == PERFILE_ERROR_MEMORY;
     if (result == PERFILE_ERROR_DAMAGED)
         snprintf(message, sizeof(message), "the bundle behind the recording cannot be used: %.64s", error.message);
     else if (result == 0 && bundle.bytes)
-        snprintf(message, sizeof(message), "a bundle of %" PRIu64 " files, %" PRIu64 " bytes, behind the recording",
-                 bundle.files, bundle.bytes);
+        snprintf(message, sizeof(message), "a bundle of %s, %" PRIu64 " bytes, behind the recording",
+                 pf_count_of(bundle.files, "files", files), bundle.bytes);
     else
         return;
     put_finding(checked, &(struct perfile_diagnostic){.rule = rule,
@@ -213,15 +213,16 @@ static int write_check_text(struct perfile_reader *reader, const struct perfile_
                             struct pf_text *out, struct perfile_error *error)
 {
     struct checked checked = {.reader = reader, .options = options, .out = out, .put = put_text};
+    char records[PF_COUNTED_BYTES], samples[PF_COUNTED_BYTES], bytes[PF_COUNTED_BYTES], findings[PF_COUNTED_BYTES];
     int result = check_all(&checked, error);
     if (result < 0)
         return result;
     const struct perfile_counts *counts = perfile_reader_counts(reader);
     pf_output_put_color(out, options, checked.findings ? PF_RED : PF_GREEN, checked.findings ? "damaged" : "sound");
-    pf_put_format(out,
-                  ": %" PRIu64 " records and %" PRIu64 " samples are whole, %" PRIu64
-                  " bytes are not accounted for, %" PRIu64 " findings\n",
-                  counts->records, counts->samples, counts->bytes_lost, checked.findings);
+    pf_put_format(out, ": %s and %s are whole, %s, %s\n", pf_count_of(counts->records, "records", records),
+                  pf_count_of(counts->samples, "samples", samples),
+                  pf_count_of(counts->bytes_lost, "bytes are not accounted for", bytes),
+                  pf_count_of(checked.findings, "findings", findings));
     return checked.findings != 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/profile.h"
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -254,12 +255,14 @@ static void put_text_events(const struct info *info, struct pf_text *out)
         pf_put_string(out, "  ");
         pf_put_name(out, event->name);
         pf_put_format(out, "%*s", (int)(NAME_WIDTH - pf_min(strlen(event->name), NAME_WIDTH)), "");
+        const uint64_t samples = samples_of(info, i);
         if (info->counted)
-            pf_put_format(out, " %12" PRIu64 " samples", samples_of(info, i));
+            pf_put_format(out, " %12" PRIu64 " %s", samples, samples == 1 ? "sample" : "samples");
+        const char *blanks = info->counted && samples == 1 ? "   " : "  ";
         if (event->attr->freq)
-            pf_put_format(out, "  %" PRIu64 " Hz", event->attr->sample_period_or_freq);
+            pf_put_format(out, "%s%" PRIu64 " Hz", blanks, event->attr->sample_period_or_freq);
         else if (event->attr->sample_period_or_freq)
-            pf_put_format(out, "  every %" PRIu64, event->attr->sample_period_or_freq);
+            pf_put_format(out, "%severy %" PRIu64, blanks, event->attr->sample_period_or_freq);
         pf_put_char(out, '\n');
     }
 }
@@ -301,9 +304,10 @@ static bool find_bundle(const struct info *info, struct perfile_bundle *bundle)
 static void put_text_bundle(const struct info *info, struct pf_text *out)
 {
     struct perfile_bundle bundle;
+    char files[PF_COUNTED_BYTES];
     if (find_bundle(info, &bundle))
-        pf_put_format(out, "%-14s %" PRIu64 " files, %" PRIu64 " bytes%s\n", "bundle", bundle.files, bundle.bytes,
-                      bundle.code ? ", with code" : "");
+        pf_put_format(out, "%-14s %s, %" PRIu64 " bytes%s\n", "bundle", pf_count_of(bundle.files, "files", files),
+                      bundle.bytes, bundle.code ? ", with code" : "");
 }
 
 static void put_json_bundle(const struct info *info, struct pf_json *json)
@@ -352,6 +356,7 @@ static void put_text_aux(const struct info *info, struct pf_text *out)
 
 static void put_text_counts(const struct info *info, struct pf_text *out)
 {
+    char lost[PF_COUNTED_BYTES];
     const struct perfile_counts *counts = perfile_reader_counts(info->reader);
     if (!info->counted) {
         put_row(out, "records", "not counted; --count counts them");
@@ -365,7 +370,7 @@ static void put_text_counts(const struct info *info, struct pf_text *out)
     if (info->other_types)
         pf_put_format(out, "  %-30s %12" PRIu64 "\n", "other", info->other_types);
     pf_put_format(out, "%-14s %" PRIu64 "\n", "samples", counts->samples);
-    pf_put_format(out, "%-14s %" PRIu64 " events\n", "lost", info->lost);
+    pf_put_format(out, "%-14s %s\n", "lost", pf_count_of(info->lost, "events", lost));
 }
 
 static void put_damage(const struct info *info, struct pf_text *out, const char *label, const char *message)

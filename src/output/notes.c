@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/counted.h"
+
 /* ---- AUX data ---- */
 
 static bool samples_have_aux(const struct perfile_reader *reader)
@@ -20,13 +22,14 @@ bool pf_note_aux(const struct perfile_reader *reader, char note[PF_NOTE_BYTES])
     const struct perfile_counts *counts = perfile_reader_counts(reader);
     const char *kind = perfile_enum_name("auxtrace_type", counts->aux_type);
     const bool in_samples = counts->samples && samples_have_aux(reader);
-    char bytes[64] = " in samples", unknown[32] = "";
+    char bytes[PF_COUNTED_BYTES + 24] = " in samples", count[PF_COUNTED_BYTES], unknown[32] = "";
     if (!counts->aux_bytes && !in_samples)
         return false;
     if (!kind && counts->aux_type)
         snprintf(unknown, sizeof(unknown), " of unknown type %" PRIu32, counts->aux_type);
     if (counts->aux_bytes)
-        snprintf(bytes, sizeof(bytes), ": %" PRIu64 " bytes%s", counts->aux_bytes, in_samples ? " and in samples" : "");
+        snprintf(bytes, sizeof(bytes), ": %s%s", pf_count_of(counts->aux_bytes, "bytes", count),
+                 in_samples ? " and in samples" : "");
     snprintf(note, PF_NOTE_BYTES, "AUX data%s%s%s%s, not decoded", kind ? " of " : "", kind ? kind : "", unknown,
              bytes);
     return true;
@@ -57,8 +60,9 @@ bool pf_note_no_samples(const struct perfile_reader *reader, uint64_t filtered, 
 {
     const struct perfile_counts *counts = perfile_reader_counts(reader);
     const char *why = NULL;
+    char count[PF_COUNTED_BYTES];
     if (filtered)
-        snprintf(note, PF_NOTE_BYTES, "None of %" PRIu64 " samples passes the filters", filtered);
+        snprintf(note, PF_NOTE_BYTES, "None of %s passes the filters", pf_count_of(filtered, "samples", count));
     else if (is_of_stat(reader))
         why = "This is a recording of `perf stat`: counters, not samples; `perfile stat report` prints them";
     else if (counts->aux_bytes)

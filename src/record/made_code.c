@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/counted.h"
 #include "record/machine_files.h"
 
 static bool ends_in(const char *name, const char *end)
@@ -138,14 +139,14 @@ void pf_made_code_notify(const struct pf_made_code *code, uint64_t samples,
         const struct pf_made_code_region *region = &code->regions[i];
         const uint64_t own = samples_of(code, region->pid);
         const char *advice = advice_for(region->comm);
-        char text[256];
+        char text[384], count[PF_COUNTED_BYTES];
         if (own * PARTS <= samples || !is_first_of_process(code, i) || has_names(code, region->pid))
             continue;
         snprintf(text, sizeof(text),
-                 "%s (process %" PRIu32 "): %" PRIu64 " samples in code that it made itself (JIT), which has no names "
+                 "%s (process %" PRIu32 "): %s in code that it made itself (JIT), which has no names "
                  "unless it writes a perf map or a jitdump file%s%s",
-                 region->comm[0] ? region->comm : "?", region->pid, own, advice ? ": start it as " : "",
-                 advice ? advice : "");
+                 region->comm[0] ? region->comm : "?", region->pid, pf_count_of(own, "samples", count),
+                 advice ? ": start it as " : "", advice ? advice : "");
         note(context, text);
     }
 }

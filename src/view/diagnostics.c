@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "view/reading.h"
 
@@ -78,11 +79,12 @@ static bool report_rest(struct diagnostics *diagnostics)
 {
     const struct perfile_counts *counts = perfile_reader_counts(diagnostics->reading.table->reader);
     const uint64_t all = counts->notes + counts->warnings + counts->losses;
+    char count[PF_COUNTED_BYTES];
     if (diagnostics->reported || all <= diagnostics->kept)
         return false;
     diagnostics->reported = true;
-    snprintf(diagnostics->message, sizeof(diagnostics->message), "%" PRIu64 " further ones are not listed",
-             all - diagnostics->kept);
+    snprintf(diagnostics->message, sizeof(diagnostics->message), "%s",
+             pf_count_of(all - diagnostics->kept, "further ones are not listed", count));
     diagnostics->one = (struct perfile_diagnostic){.rule = "not-listed",
                                                    .severity = counts->losses ? PERFILE_LOSS : PERFILE_WARNING,
                                                    .offset = PERFILE_NO_OFFSET,

@@ -24,9 +24,9 @@ sample misc=2 ip=0x400010 pid=8 tid=8 time=2000000000 cpu=1 period=1
 '''
 # filter: what is said of it, and whether its samples are left
 FILTERS = {
-    '--comms nosuch': ('no samples of a thread named "nosuch"; there are gzip, sort', False),
+    '--comms nosuch': ('no samples of a thread named "nosuch"; there are sort, gzip', False),
     '--comms gzpi': ('no samples of a thread named "gzpi"; did you mean gzip?', False),
-    '--comms sort,nosuch': ('no samples of a thread named "nosuch"; there are gzip, sort', True),
+    '--comms sort,nosuch': ('no samples of a thread named "nosuch"; there are sort, gzip', True),
     '--cpu 9': ('no samples on CPU 9', False),
     '--pid 1,2': ('no samples of process 1,2', False),
     '--tid 3': ('no samples of thread 3', False),
@@ -41,7 +41,7 @@ REPORT = {
     '--dsos nosuch': 'no samples in file "nosuch"; there are ',
     '--symbols comput': 'no samples in function "comput"',
     '--symbol-filter nosuch': 'no samples in a function whose name has "nosuch"',
-    '--comms nosuch --symbols nosuch': 'no samples of a thread named "nosuch"; there are gzip, sort',
+    '--comms nosuch --symbols nosuch': 'no samples of a thread named "nosuch"; there are sort, gzip',
 }
 # of other verbs: what is said of a recording of tests/data, or '' where something is left
 OTHERS = {
@@ -56,8 +56,8 @@ OTHERS = {
     'trace -s -e nosuch trace-raw': 'no system call passes the list "nosuch"',
 }
 QUERIES = {
-    ('--comms nosuch', 'SELECT count(*) FROM samples'): 'no samples of a thread named "nosuch"; there are gzip, sort',
-    ('--comms nosuch', 'SELECT count(*) FROM samples a JOIN samples b'): 'no samples of a thread named "nosuch"; there are gzip, sort',
+    ('--comms nosuch', 'SELECT count(*) FROM samples'): 'no samples of a thread named "nosuch"; there are sort, gzip',
+    ('--comms nosuch', 'SELECT count(*) FROM samples a JOIN samples b'): 'no samples of a thread named "nosuch"; there are sort, gzip',
     ('--cpu 9', 'SELECT count(*) FROM samples'): 'no samples on CPU 9',
     ('--time 5,6', 'SELECT count(*) FROM samples'): 'no samples in the time range "5,6"',
     ('--cpu 0', 'SELECT count(*) FROM samples'): '', ('--cpu 0', 'SELECT count(*) FROM samples WHERE pid = 99'): '',

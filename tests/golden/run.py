@@ -142,7 +142,7 @@ def run(perfile, command, flavour, recording):
         out = [json.dumps(without_places(line), ensure_ascii=False) for line in out]
     err = done.stderr.decode('utf-8', 'backslashreplace').replace(str(recording), 'FILE').splitlines()
     if arguments[0] == 'check':
-        out = [re.sub(r'\b[0-9]{1,9} records and', '# records and', without_offsets(line)) for line in out]
+        out = [re.sub(r'\b[0-9]{1,9} records? and', '# records and', without_offsets(line)) for line in out]
     status = [f'? {done.returncode}'] if done.returncode else []
     return marked('>', out) + marked('!', [without_offsets(line) for line in err]) + status
 

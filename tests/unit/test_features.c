@@ -604,22 +604,22 @@ static const struct damaged {
     {3, make_long_text, "null", "feature HOSTNAME at 0x104: 100 bytes needed, 6 available"},
     {10, make_nothing, "null", "feature TOTAL_MEM at 0x100: 8 bytes needed, 0 available"},
     {11, make_too_many, "[\"/usr/bin/perf\",\"record\"]",
-     "feature CMDLINE at 0x104: 2130706434 entries of at least 5 bytes in 80 bytes"},
+     "feature CMDLINE at 0x104: entries of at least 5 bytes in 80 bytes: 2130706434"},
     {11, make_empty_text, "[\"a\"]", "feature CMDLINE at 0x110: a text of 0 bytes"},
     {12, make_nrcpus, "[]", "feature EVENT_DESC at 0x108: attributes of 3 bytes"},
     {18, make_wrapping_auxtrace, "[{\"file_offset\":1,\"sz\":2}]",
-     "feature AUXTRACE at 0x108: 1152921504606846976 entries of at least 16 bytes in 16 bytes"},
+     "feature AUXTRACE at 0x108: entries of at least 16 bytes in 16 bytes: 1152921504606846976"},
     {22, make_endless_bitmap,
      "{\"version\":1,\"block_size_bytes\":1,\"nodes\":[{\"node_id\":0,\"size\":18446744073709551615,"
      "\"bitmapsize\":18446744073709551615,\"entries\":[\"0000000000000001\"]}]}",
-     "feature MEM_TOPOLOGY at 0x130: 288230376151711744 entries of at least 8 bytes in 8 bytes"},
-    {31, make_too_many_caps, "[]", "feature PMU_CAPS at 0x104: 1 entries of at least 9 bytes in 4 bytes"},
+     "feature MEM_TOPOLOGY at 0x130: entries of at least 8 bytes in 8 bytes: 288230376151711744"},
+    {31, make_too_many_caps, "[]", "feature PMU_CAPS at 0x104: entries of at least 9 bytes in 4 bytes: 1"},
     {128, make_bad_file_before_good,
      "[{\"path\":\"x\"},{\"path\":\"d\",\"type\":3,\"min_vaddr\":0,\"symbols\":[],\"dex_file_offsets\":[300]}]",
      "feature FILE at 0x106: 4 bytes needed, 0 available"},
     {129, make_odd_meta_info, "{}", "feature META_INFO at 0x104: 4 bytes needed, 3 available"},
     {132, make_endless_varint, "[{\"path\":\"\",\"type\":0,\"min_vaddr\":0,\"symbols\":[]}]",
-     "feature FILE2 at 0x10f: 1 bytes needed, 2 available"},
+     "feature FILE2 at 0x10f: 1 byte needed, 2 available"},
 };
 
 static void test_damage_is_named(void **state)

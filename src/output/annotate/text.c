@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/locale.h"
@@ -106,22 +107,24 @@ static void put_shares(struct pf_annotate *annotate, const struct pf_annotate_fu
     for (size_t i = 0; i < function->event_count; i++) {
         const struct perfile_annotation_event event = pf_annotate_event(annotate, function->events[i]);
         struct perfile_weight weight = PERFILE_WEIGHT_INIT;
+        char count[PF_COUNTED_BYTES];
         (void)!perfile_annotation_weight(annotate->annotation, function->about.rank, function->events[i],
                                          &weight); /* both exist */
         pf_put_string(annotate->out, i ? ", " : ": ");
         pf_put_hundredths(annotate->out, pf_annotate_share(annotate, function, i), 0);
         pf_put_string(annotate->out, "% of ");
         pf_put_name(annotate->out, event.name);
-        pf_put_format(annotate->out, " (%" PRIu64 " sample%s)", weight.samples, weight.samples == 1 ? "" : "s");
+        pf_put_format(annotate->out, " (%s)", pf_count_of(weight.samples, "samples", count));
     }
 }
 
 static void put_location(struct pf_annotate *annotate, const struct pf_annotate_function *function)
 {
     const struct perfile_annotation_function *about = &function->about;
+    char bytes[PF_COUNTED_BYTES];
     pf_put_name(annotate->out, function->module.name);
     if (about->name && about->bytes)
-        pf_put_format(annotate->out, " 0x%" PRIx64 ", %" PRIu64 " bytes", about->address, about->bytes);
+        pf_put_format(annotate->out, " 0x%" PRIx64 ", %s", about->address, pf_count_of(about->bytes, "bytes", bytes));
     put_shares(annotate, function);
     pf_put_char(annotate->out, '\n');
 }
@@ -395,9 +398,10 @@ static int put_function(struct pf_annotate *annotate, struct pf_annotate_functio
 static void put_losses(struct pf_annotate *annotate)
 {
     struct perfile_losses losses = PERFILE_LOSSES_INIT;
+    char lost[PF_COUNTED_BYTES];
     (void)!perfile_annotation_losses(annotate->annotation, &losses); /* the size is set */
     if (losses.lost)
-        pf_put_format(annotate->out, "%" PRIu64 " samples were lost while recording\n", losses.lost);
+        pf_put_format(annotate->out, "%s\n", pf_count_of(losses.lost, "samples were lost while recording", lost));
     if (losses.samples && losses.unresolved && !annotate->how->symbol)
         pf_put_format(annotate->out, "%.1f%% of the samples have no function\n",
                       100.0 * (double)losses.unresolved / (double)losses.samples);

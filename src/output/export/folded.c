@@ -3,15 +3,17 @@
 #include "output/export/export.h"
 
 #include "analysis/event_names.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/pairs.h"
 #include "output/flame/recording.h"
 
 static void report_others(const struct perfile_output_options *options, const char *event, size_t others)
 {
+    char count[PF_COUNTED_BYTES];
     if (others)
-        pf_export_notify(options, "folded: the stacks of %s; there is no room for those of %zu other event%s", event,
-                         others, others == 1 ? "" : "s");
+        pf_export_notify(options, "folded: the stacks of %s; there is no room for those of %s", event,
+                         pf_count_of(others, "other events", count));
 }
 
 /* ---- one recording ----------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * beside zeros for those of others, and labels for the keys that kept it apart.
  */
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "output/export/protobuf.h"
@@ -195,10 +196,11 @@ static void put_times(struct pprof *p)
 static void put_comment(struct pprof *p)
 {
     struct perfile_losses losses = {.size = sizeof(losses)};
+    char lost[PF_COUNTED_BYTES];
     (void)!perfile_profile_losses(p->profile, &losses);
     pf_put_format(&p->part, "perfile %s", perfile_version());
     if (losses.lost)
-        pf_put_format(&p->part, "; %" PRIu64 " samples were lost while recording", losses.lost);
+        pf_put_format(&p->part, "; %s", pf_count_of(losses.lost, "samples were lost while recording", lost));
     pf_put_char(&p->part, '\0');
     const uint32_t text = pf_tables_text_now(&p->tables, p->part.data);
     p->part.used = 0;

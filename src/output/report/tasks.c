@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/tasks.h"
+#include "base/counted.h"
 
 /* As perf has it: threads without a name are called by their number. */
 static void put_comm(const struct pf_task *task, struct pf_text *out)
@@ -26,13 +27,15 @@ static void put_task(const struct pf_task *task, struct pf_text *out)
 int pf_tasks_write(struct perfile_reader *reader, struct pf_text *out, struct perfile_error *error)
 {
     struct pf_tasks tasks;
+    char count[PF_COUNTED_BYTES];
     const int result = pf_tasks_open(&tasks, reader, out->allocator, error);
     if (tasks.order_count) {
         pf_put_format(out, "# %8s %8s %8s  %s\n", "pid", "tid", "ppid", "comm");
         for (size_t i = 0; i < tasks.order_count; i++)
             put_task(&tasks.tasks[tasks.order[i]], out);
         if (tasks.replaced)
-            pf_put_format(out, "# Not shown: %" PRIu64 " earlier tasks whose ids were reused\n", tasks.replaced);
+            pf_put_format(out, "# Not shown: %s whose ids were reused\n",
+                          pf_count_of(tasks.replaced, "earlier tasks", count));
     }
     pf_tasks_close(&tasks);
     return result;

@@ -7,6 +7,7 @@
 #include "analysis/report/report.h"
 #include "base/bytes.h"
 #include "base/columns.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/stages.h"
 #include "output/header.h"
@@ -182,33 +183,36 @@ static void put_modules_without_symbols(struct table *table)
 /* What is in no row, whatever the filters. */
 static void put_unread(struct table *table)
 {
-    char note[PF_NOTE_BYTES];
+    char note[PF_NOTE_BYTES], count[PF_COUNTED_BYTES];
     if (pf_note_aux(table->report->reader, note))
         pf_put_format(table->out, "# %s\n", note);
     if (table->report->without_branches)
-        pf_put_format(table->out, "# %" PRIu64 " samples have no branches and are not shown\n",
-                      table->report->without_branches);
+        pf_put_format(
+            table->out, "# %s\n",
+            pf_count_of(table->report->without_branches, "samples have no branches and are not shown", count));
 }
 
 static void put_stack_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
+    char count[PF_COUNTED_BYTES];
     if (totals->truncated)
-        pf_put_format(table->out, "# Stack dumps of %" PRIu64 " samples are too short: callers are missing\n",
-                      totals->truncated);
+        pf_put_format(table->out, "# Stack dumps of %s are too short: callers are missing\n",
+                      pf_count_of(totals->truncated, "samples", count));
     if (totals->guessed)
-        pf_put_format(table->out,
-                      "# Callers in the stack dumps of %" PRIu64 " samples come from frame pointers and may be wrong\n",
-                      totals->guessed);
+        pf_put_format(table->out, "# Callers in the stack dumps of %s come from frame pointers and may be wrong\n",
+                      pf_count_of(totals->guessed, "samples", count));
 }
 
 static void put_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
+    char count[PF_COUNTED_BYTES];
     pf_put_string(table->out, "#\n");
     if (totals->unresolved)
-        pf_put_format(table->out, "# %.2f%% of %" PRIu64 " samples have no symbol, %.2f%% lie in no mapping\n",
-                      pf_report_percent(totals->unresolved, totals->samples), totals->samples,
+        pf_put_format(table->out, "# %.2f%% of %s no symbol, %.2f%% lie in no mapping\n",
+                      pf_report_percent(totals->unresolved, totals->samples),
+                      pf_count_of(totals->samples, "samples have", count),
                       pf_report_percent(totals->unmapped, totals->samples));
     put_stack_losses(table);
     put_modules_without_symbols(table);
@@ -223,6 +227,7 @@ static void put_losses(struct table *table)
 static void put_screen_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
+    char count[PF_COUNTED_BYTES];
     if (totals->unresolved && (table->report->by_frame || table->report->order != PF_GRAPH_NONE))
         pf_put_format(table->out, "# %.2f%% of the samples have no symbol, %.2f%% lie in no mapping\n",
                       pf_report_percent(totals->unresolved, totals->samples),
@@ -230,7 +235,7 @@ static void put_screen_losses(struct table *table)
     put_stack_losses(table);
     put_unread(table);
     if (totals->lost)
-        pf_put_format(table->out, "# %" PRIu64 " samples lost while recording: %.2f%%\n", totals->lost,
+        pf_put_format(table->out, "# %s: %.2f%%\n", pf_count_of(totals->lost, "samples lost while recording", count),
                       pf_report_percent(totals->lost, totals->lost + totals->samples + totals->filtered));
 }
 
@@ -307,8 +312,9 @@ static void put_screen_title(struct table *table)
 {
     const struct perfile_output_options *options = table->report->options;
     uint64_t samples, period;
+    char text[PF_COUNTED_BYTES];
     sum_members(table, &samples, &period);
-    pf_put_format(table->out, "# %" PRIu64 " sample%s of ", samples, samples == 1 ? "" : "s");
+    pf_put_format(table->out, "# %s of ", pf_count_of(samples, "samples", text));
     put_event_names(table);
     pf_put_format(table->out, ", %s %" PRIu64, table->report->by_weight ? "total weight" : "event count", period);
     if (options->filter->time) {
@@ -1003,8 +1009,9 @@ static bool put_hierarchy(struct table *table, struct drawers *drawers)
 static void put_left_out(struct table *table)
 {
     const size_t count = table->event->left_out;
+    char text[PF_COUNTED_BYTES];
     if (count && table->screen && has_header(table))
-        pf_put_format(table->out, "# and %zu more row%s\n", count, count > 1 ? "s" : "");
+        pf_put_format(table->out, "# and %s\n", pf_count_of(count, "more rows", text));
 }
 
 static bool put_table(struct table *table)

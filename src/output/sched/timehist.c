@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "output/sched/idle_stacks.h"
 #include "output/sched/sched.h"
@@ -466,19 +467,18 @@ static int put_lines(struct timehist *timehist, struct perfile_error *error)
 
 static void report_notes(const struct timehist *timehist, const struct perfile_output_options *options)
 {
-    char text[160];
+    char text[320], count[PF_COUNTED_BYTES];
     if (!options->symbols->note)
         return;
     if (timehist->gone) {
         snprintf(text, sizeof(text),
-                 "the summary has %" PRIu64 " tasks that ended; perf leaves them out, or sums them up as thread -1",
-                 timehist->gone);
+                 "the summary has %s that ended; perf leaves them out, or sums them up as thread -1",
+                 pf_count_of(timehist->gone, "tasks", count));
         options->symbols->note(options->symbols->note_context, text);
     }
     if (timehist->unknown) {
-        snprintf(text, sizeof(text),
-                 "%" PRIu64 " times that are not known are shown as -; perf makes them of what is left",
-                 timehist->unknown);
+        snprintf(text, sizeof(text), "%s; perf makes them of what is left",
+                 pf_count_of(timehist->unknown, "times that are not known are shown as -", count));
         options->symbols->note(options->symbols->note_context, text);
     }
 }
