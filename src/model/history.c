@@ -54,9 +54,9 @@ static bool decode(struct perfile_reader *reader, const struct perfile_record *r
  * Each sample, and what else has its place in time, has one that a filter by time can judge. What is compressed, and
  * callchains that come later, are not looked for here.
  */
-static bool can_be_reported(const struct perfile_session *session, const struct perfile_record *record)
+static bool can_be_reported(const struct pf_history_maker *maker, const struct perfile_reader *reader,
+                            const struct perfile_record *record)
 {
-    const struct perfile_reader *reader = session->reader;
     const uint32_t type = record->type;
     if (type == PERFILE_RECORD_SAMPLE || type == PERFILE_RECORD_CALLCHAIN_DEFERRED || record->compressed ||
         type == PERFILE_RECORD_COMPRESSED || type == PERFILE_RECORD_COMPRESSED2)
@@ -66,7 +66,7 @@ static bool can_be_reported(const struct perfile_session *session, const struct 
     if (!reader->event_count || !reader->events[0]->plan.sample_id_all || record->time == UINT64_MAX)
         return false;
     /* what has no time comes where it stands: only before all others it does not matter where that is */
-    return record->time || pf_record_kind(type) != PF_KIND_PROCESS || !session->round_at.offset;
+    return record->time || pf_record_kind(type) != PF_KIND_PROCESS || !maker->round_ended;
 }
 
 static enum what what_is(enum pf_record_kind kind, bool decoded, uint32_t type)
@@ -76,20 +76,19 @@ static enum what what_is(enum pf_record_kind kind, bool decoded, uint32_t type)
     return kind == PF_KIND_PROCESS && decoded ? LIFE : ALWAYS;
 }
 
-void pf_history_note(struct pf_history_maker *maker, const struct perfile_session *session,
-                     const struct perfile_record *record)
+void pf_history_note(struct pf_history_maker *maker, struct perfile_reader *reader, const struct perfile_record *record)
 {
     const enum pf_record_kind kind = pf_record_kind(record->type);
     struct pf_life_note note = {.pid = 0};
     if (maker->off)
         return;
-    if (!can_be_reported(session, record) || maker->count >= 2 * (size_t)ENTRIES_MAX) {
+    if (!can_be_reported(maker, reader, record) || maker->count >= 2 * (size_t)ENTRIES_MAX) {
         turn_off(maker);
         return;
     }
     if (record->type == PERFILE_RECORD_SAMPLE || (record->time && (kind == PF_KIND_MOMENT || kind == PF_KIND_RUNNING)))
         return;
-    const bool decoded = decode(session->reader, record, &note);
+    const bool decoded = decode(reader, record, &note);
     maker->failed |=
         !pf_grow(maker->allocator, &maker->entries, &maker->capacity, maker->count + 1, sizeof(*maker->entries));
     if (!maker->failed)

@@ -21,23 +21,24 @@ struct pf_history_maker {
     struct pf_lifetimes lifetimes;
     struct pf_history_entry *entries; /* records that matter, as far as one knows; in the order of the file */
     size_t count, capacity;
-    size_t renew_at; /* with so many, those that do not matter any more go */
-    bool off;        /* there is something that cannot be told so: marks have none from now on */
-    bool failed;     /* out of memory */
+    size_t renew_at;  /* with so many, those that do not matter any more go */
+    bool off;         /* there is something that cannot be told so: marks have none from now on */
+    bool failed;      /* out of memory */
+    bool round_ended; /* set by the caller when the first round has ended */
 };
 
 void pf_history_maker_open(struct pf_history_maker *maker, const struct perfile_allocator *allocator);
 void pf_history_maker_close(struct pf_history_maker *maker);
-void pf_history_note(struct pf_history_maker *maker, const struct perfile_session *session,
+void pf_history_note(struct pf_history_maker *maker, struct perfile_reader *reader,
                      const struct perfile_record *record);
 /* A record as it stands in the file. Nearly all are samples of which nothing need be known. */
-static inline void pf_history_read(struct pf_history_maker *maker, const struct perfile_session *session,
+static inline void pf_history_read(struct pf_history_maker *maker, struct perfile_reader *reader,
                                    const struct perfile_record *record)
 {
     const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
     if (PF_UNLIKELY(record->type != PERFILE_RECORD_SAMPLE || record->compressed || !event || !event->plan.time_at ||
                     record->time == UINT64_MAX))
-        pf_history_note(maker, session, record);
+        pf_history_note(maker, reader, record);
 }
 /* The record has its turn. */
 void pf_history_delivered(struct pf_history_maker *maker, struct perfile_reader *reader,

@@ -139,7 +139,7 @@ void pf_index_set_add(struct pf_index_set *set, uint32_t number);
 bool pf_index_describe(struct perfile_reader *reader, struct pf_index_tail *tail);
 /* The reader stands behind the first round: it goes to the last mark before the times that are wanted. MEMORY. */
 int pf_index_resume(struct perfile_session *session, struct perfile_error *error);
-/* The session ends early: what is behind counts as the index says. */
-void pf_index_count_rest(struct perfile_session *session);
+/* The session ends early: the rest counts as the index says. Returns how many samples are not among the `seen` ones. */
+uint64_t pf_index_count_rest(struct perfile_reader *reader, uint64_t seen);
 
 #endif

@@ -96,7 +96,7 @@ static void load_before(struct loading *l, const struct pf_index_tail *tail, uin
     for (uint64_t i = 0; i <= last && !l->damaged && !l->failed; i++) {
         const struct pf_index_mark mark = pf_index_mark_at(l->session->reader, tail, i);
         load_texts(l, &mark.texts);
-        if (!l->session->keeps_comms || l->damaged)
+        if (!l->session->state.keeps_comms || l->damaged)
             continue;
         l->damaged |= !open_piece(l->session->reader, &mark.gone, &input);
         load_names(l, &input, mark.gone.count);
@@ -275,7 +275,7 @@ static bool choose(const struct perfile_session *session, const struct pf_index_
     bool found = false;
     for (uint64_t i = 0; i < tail->marks.count; i++) {
         const struct pf_index_mark mark = pf_index_mark_at(session->reader, tail, i);
-        if (mark.settled >= session->first_wanted || mark.resume.offset >= mark.end || mark.end > frame->end)
+        if (mark.settled >= session->limits.first || mark.resume.offset >= mark.end || mark.end > frame->end)
             break;
         found |= mark.resume.offset > frame->at;
         *chosen = i;
@@ -296,14 +296,15 @@ static void take_over(struct loading *l)
     struct perfile_session *session = l->session;
     l->into.count = l->has.next_map;
     l->into.now = l->mark.settled;
-    EXCHANGE(struct pf_threads, &session->threads, &l->names);
-    EXCHANGE(struct pf_maps, &session->maps, &l->into);
-    EXCHANGE(struct pf_cgroups, &session->cgroups, &l->groups);
-    pf_order_close(&session->order);
-    session->order.max_time = session->round_limit = session->settled = session->last_time = l->mark.settled;
-    session->exit_pending = false;
+    EXCHANGE(struct pf_threads, &session->state.threads, &l->names);
+    EXCHANGE(struct pf_maps, &session->state.maps, &l->into);
+    EXCHANGE(struct pf_cgroups, &session->state.cgroups, &l->groups);
+    pf_order_close(&session->sorting.order);
+    session->sorting.order.max_time = session->sorting.round_limit = l->mark.settled;
+    session->sorting.settled = session->sorting.last_time = l->mark.settled;
+    session->state.exit_pending = false;
     session->left_out = l->mark.counts.samples;
-    session->resumed_until = l->mark.end;
+    session->resuming.until = l->mark.end;
     pf_reader_go_to(session->reader, &l->mark.resume, &l->mark.counts);
 }
 
@@ -323,7 +324,7 @@ int pf_index_resume(struct perfile_session *session, struct perfile_error *error
     struct loading l = {.session = session, .allocator = session->reader->allocator};
     const struct pf_index_tail tail = pf_index_tail_of(session->reader);
     uint64_t chosen = 0;
-    if (session->unordered || session->relieved || !choose(session, &tail, &chosen))
+    if (session->sorting.unordered || session->sorting.relieved || !choose(session, &tail, &chosen))
         return 0;
     l.mark = pf_index_mark_at(session->reader, &tail, chosen);
     pf_threads_open(&l.names, l.allocator);
@@ -334,10 +335,9 @@ int pf_index_resume(struct perfile_session *session, struct perfile_error *error
     return finish(&l, error);
 }
 
-void pf_index_count_rest(struct perfile_session *session)
+uint64_t pf_index_count_rest(struct perfile_reader *reader, uint64_t seen)
 {
-    struct perfile_reader *reader = session->reader;
     const struct pf_index_tail tail = pf_index_tail_of(reader);
-    session->left_out = tail.counts.samples - pf_min(session->delivered, tail.counts.samples);
     reader->counts = tail.counts;
+    return tail.counts.samples - pf_min(seen, tail.counts.samples);
 }

@@ -15,6 +15,13 @@ enum { MARK_BYTES = 64 << 20, MARK_STATES = 32 };
 enum { INFLATING = 4 }; /* as many times as dear it is to read what is compressed */
 enum { BLOCK_BYTES = 1 << 20, GAP_BYTES = 4096, GAP_MAX_BYTES = 1 << 30 };
 
+/* Where a round begins, and what the reader had counted there. */
+struct round {
+    struct pf_entry entry; /* offset 0: it is the first one, */
+    bool can_enter;        /* or reading cannot begin there */
+    struct perfile_counts counts;
+};
+
 struct builder {
     const struct perfile_allocator *allocator;
     struct perfile_sink sink;
@@ -23,6 +30,7 @@ struct builder {
     struct perfile_reader *reader;
     struct perfile_session *session; /* the last one that was opened until one has begun that reads all */
     bool started;
+    struct round round, round_before; /* that is read, and the one before it */
     struct pf_index_tail tail;
     struct pf_threads threads; /* as they are for who asks for the name of each, and forgets those that have ended */
     bool exit_pending;
@@ -90,7 +98,7 @@ static void put_name(void *context, uint32_t tid, const char *text)
 
 static void put_groups(struct builder *b)
 {
-    const struct pf_map *paths = &b->session->cgroups.paths;
+    const struct pf_map *paths = &b->session->state.cgroups.paths;
     for (size_t i = 0; i < paths->size; i++) {
         const struct pf_map_slot *slot = &paths->slots[i];
         if (!slot->value)
@@ -152,10 +160,10 @@ static uint32_t put_space(struct builder *b, const struct perfile_space *space)
 
 static void put_spaces(struct builder *b)
 {
-    const struct pf_map *spaces = &b->session->maps.spaces;
+    const struct pf_map *spaces = &b->session->state.maps.spaces;
     for (size_t i = 0; i < spaces->size; i++) {
         const struct pf_map_slot *slot = &spaces->slots[i];
-        if (slot->value <= 1 || pf_maps_is_over(&b->session->maps, slot->key))
+        if (slot->value <= 1 || pf_maps_is_over(&b->session->state.maps, slot->key))
             continue;
         const struct pf_index_process process = {
             (uint32_t)slot->key, put_space(b, (const struct perfile_space *)(uintptr_t)(slot->value - 1))};
@@ -180,7 +188,7 @@ static uint32_t put_lifetimes(const struct pf_maps *maps, struct pf_text *to, co
 
 static void gather(struct builder *b)
 {
-    const struct pf_maps *maps = &b->session->maps;
+    const struct pf_maps *maps = &b->session->state.maps;
     b->has = (struct pf_index_counts){.next_map = maps->count};
     pf_threads_walk(&b->threads, put_name, b);
     put_groups(b);
@@ -278,11 +286,10 @@ static uint64_t way_of(const struct pf_entry *entry)
 static int write_mark(struct builder *b)
 {
     struct perfile_error *error = &b->error;
-    const struct perfile_session *session = b->session;
-    struct pf_index_mark mark = {.settled = session->settled,
-                                 .resume = session->round_before,
-                                 .end = session->round_at.offset,
-                                 .counts = session->counts_before};
+    struct pf_index_mark mark = {.settled = b->session->sorting.settled,
+                                 .resume = b->round_before.entry,
+                                 .end = b->round.entry.offset,
+                                 .counts = b->round_before.counts};
     pf_map_open(&b->map_numbers, b->allocator);
     pf_map_open(&b->space_numbers, b->allocator);
     gather(b);
@@ -303,7 +310,7 @@ static int write_mark(struct builder *b)
     const uint64_t states =
         b->sizes.mark_bytes < MARK_BYTES ? 0 : MARK_STATES * (mark.state.bytes + mark.history.bytes);
     const uint64_t apart = b->compressed ? b->sizes.mark_bytes / INFLATING : b->sizes.mark_bytes;
-    b->next_mark = way_of(&session->round_at) + pf_max(apart, states);
+    b->next_mark = way_of(&b->round.entry) + pf_max(apart, states);
     return result;
 }
 
@@ -415,18 +422,18 @@ static void note_sample(struct builder *b, const struct perfile_record *record)
 }
 
 /* A sample of which no more need be known than the block says. */
-static bool is_usual(const struct perfile_session *session, const struct perfile_record *record)
+static bool is_usual(const struct pf_sorting *sorting, const struct perfile_record *record)
 {
     const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
     return record->type == PERFILE_RECORD_SAMPLE && !record->damaged && !record->compressed && event &&
-           event->plan.known && event->plan.time_at && pf_session_must_wait(session, record) &&
-           record->time >= session->settled && record->bytes == record->stated_bytes;
+           event->plan.known && event->plan.time_at && pf_sorting_must_wait(sorting->reader, record) &&
+           record->time >= sorting->settled && record->bytes == record->stated_bytes;
 }
 
 static void note(struct builder *b, const struct perfile_record *record)
 {
-    const bool usual = is_usual(b->session, record);
-    b->queue_bytes = pf_max(b->queue_bytes, b->session->order.bytes);
+    const bool usual = is_usual(&b->session->sorting, record);
+    b->queue_bytes = pf_max(b->queue_bytes, b->session->sorting.order.bytes);
     b->compressed |= record->compressed;
     if (b->gap.samples && (!usual || record->offset != b->gap.at + b->gap.bytes || b->gap.bytes >= GAP_MAX_BYTES))
         end_gap(b);
@@ -476,6 +483,7 @@ static int open_contents(struct builder *b, struct perfile_error *error)
     b->queue_bytes = 0;
     b->gap = (struct pf_index_gap){0};
     b->started = b->exit_pending = b->compressed = false;
+    b->round = b->round_before = (struct round){.can_enter = false};
     pf_map_open(&b->numbers, b->allocator);
     pf_map_open(&b->known, b->allocator);
     pf_arena_open(&b->arena, b->allocator);
@@ -519,7 +527,7 @@ static int fail_unsupported(struct perfile_error *error, const char *why)
 static void give_up(struct builder *b, int result)
 {
     b->result = result;
-    b->session->follower = NULL;
+    b->session->following.follower = NULL;
 }
 
 static void refuse(struct builder *b, const char *why)
@@ -536,15 +544,16 @@ static bool is_one_stream(const struct builder *b)
 static void take_round(void *context)
 {
     struct builder *b = context;
-    const struct perfile_session *session = b->session;
-    const bool can_enter = session->can_enter_before && session->round_before.offset && session->settled;
-    const bool due = can_enter && way_of(&session->round_at) >= b->next_mark;
-    if (session->round_at.inflated > MARK_BYTES && is_one_stream(b)) {
+    const struct round *before = &b->round_before;
+    const uint64_t settled = b->session->sorting.settled;
+    const bool can_enter = before->can_enter && before->entry.offset && settled;
+    const bool due = can_enter && way_of(&b->round.entry) >= b->next_mark;
+    if (b->round.entry.inflated > MARK_BYTES && is_one_stream(b)) {
         refuse(b, one_stream);
         return;
     }
     if (can_enter && !due)
-        pf_history_round(&b->history, session->settled, session->round_before.offset);
+        pf_history_round(&b->history, settled, before->entry.offset);
     const int result = due ? write_mark(b) : 0;
     if (result < 0)
         give_up(b, result);
@@ -600,7 +609,7 @@ static void take_other(struct builder *b, const struct perfile_record *record)
         b->compressed = true;
     else if (record->type == PERFILE_RECORD_FINISHED_ROUND && record->compressed)
         refuse(b, "its rounds are compressed");
-    else if (record->type >= PERFILE_RECORD_HEADER_ATTR && !harmless && b->session->round_at.offset)
+    else if (record->type >= PERFILE_RECORD_HEADER_ATTR && !harmless && b->round.entry.offset)
         refuse(b, "records in the middle of it describe the recording");
 }
 
@@ -635,16 +644,32 @@ static void take_delivered(void *context, const struct perfile_record *record)
 
 static bool reads_all(const struct perfile_session *session)
 {
-    return session->follows_maps && !session->first_wanted && session->last_wanted == UINT64_MAX;
+    return session->state.follows_maps && !session->limits.first && session->limits.last == UINT64_MAX;
 }
 
-static void take_first(void *context, const struct perfile_record *record);
+/* Whether the session reads all is known when its first record is asked for. */
+static bool take_start(void *context)
+{
+    struct builder *b = context;
+    b->started = reads_all(b->session);
+    return b->started;
+}
+
+static void begin_round(struct builder *b)
+{
+    b->round_before = b->round;
+    b->round.can_enter = pf_reader_entry(b->reader, &b->round.entry);
+    b->round.counts = b->reader->counts;
+    b->history.round_ended = true;
+}
 
 static void take_read(void *context, const struct perfile_record *record)
 {
     struct builder *b = context;
     note(b, record);
-    pf_history_read(&b->history, b->session, record);
+    pf_history_read(&b->history, b->reader, record);
+    if (record->type == PERFILE_RECORD_FINISHED_ROUND)
+        begin_round(b);
     if (PF_UNLIKELY(b->ready.used)) {
         const int result = write_ready(b, &b->error);
         if (result < 0)
@@ -661,14 +686,14 @@ static bool has_damage(const struct perfile_reader *reader)
 
 static const char *why_not(const struct builder *b)
 {
-    const struct perfile_session *session = b->session;
+    const struct pf_sorting *sorting = &b->session->sorting;
     if (is_one_stream(b))
         return one_stream;
     if (b->reader->counts.aux_type || b->reader->counts.aux_bytes)
         return "it has AUX data";
     if (has_damage(b->reader))
         return "it has damage, or something to be told of";
-    return session->unordered || session->relieved ? "its records are out of order" : NULL;
+    return sorting->unordered || sorting->relieved ? "its records are out of order" : NULL;
 }
 
 static int finish(struct builder *b)
@@ -707,18 +732,7 @@ static void take_end(void *context)
         b->ended(b->end_context, true);
 }
 
-static const struct pf_follower following = {take_round, take_read, take_delivered, take_end};
-static const struct pf_follower beginning = {take_round, take_first, take_delivered, take_end};
-
-/* Whether the session reads all is known now. */
-static void take_first(void *context, const struct perfile_record *record)
-{
-    struct builder *b = context;
-    b->started = reads_all(b->session);
-    b->session->follower = b->started ? &following : NULL;
-    if (b->started)
-        take_read(b, record);
-}
+static const struct pf_follower follower = {take_start, take_round, take_read, take_delivered, take_end};
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
@@ -735,8 +749,8 @@ static void take_session(void *context, struct perfile_session *session)
             return;
     }
     b->session = session;
-    session->follower = &beginning;
-    session->follower_context = b;
+    session->following.follower = &follower;
+    session->following.context = b;
 }
 
 static void take_close(void *context)
