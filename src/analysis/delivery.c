@@ -7,6 +7,12 @@
 #include "base/error.h"
 #include "base/filter_clock.h"
 
+/* Which synthesizer gave a sample. */
+struct origin {
+    const struct pf_synthesizer *synthesizer; /* NULL: it stands in the recording */
+    uint64_t note[PF_SYNTHESIZED_NOTE];
+};
+
 struct pf_delivery {
     const struct perfile_allocator *allocator;
     struct pf_delivery_options options;
@@ -30,14 +36,15 @@ struct pf_delivery {
     int32_t later_tid;
     enum { HELD_WAIT, HELD_GO_THREAD, HELD_GO_ALL } release;
 
-    struct pf_offcpu *offcpu; /* NULL: samples are given as they are */
-    struct pf_off off;        /* of the current sample */
-
-    const struct perfile_record *waiting; /* for samples that are synthesized before it; NULL: none */
+    struct pf_synthesizer own;            /* that of the filter */
+    bool synthesizes;                     /* there is one at least, */
+    bool replaces;                        /* and one that replaces the samples of the recording */
+    struct origin origin;                 /* of the current sample */
+    const struct perfile_record *waiting; /* while synthesizers give what comes before it; NULL: there is none */
     unsigned until_progress;
 };
 
-_Static_assert(sizeof(struct pf_off) <= PF_HELD_NOTE * sizeof(uint64_t), "it is kept with samples that wait");
+_Static_assert(sizeof(struct origin) <= PF_HELD_NOTE * sizeof(uint64_t), "it is kept with samples that wait");
 
 #define NO_VALUE UINT64_MAX
 
@@ -84,27 +91,31 @@ static int check_events(const struct pf_delivery *delivery, bool at_end, struct 
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static int open_offcpu(struct pf_delivery *delivery, const char *what, struct perfile_error *error)
+static const struct pf_synthesizer *synthesizer_at(const struct pf_delivery *delivery, size_t index)
 {
-    enum pf_offcpu_what parsed;
-    const int result = pf_offcpu_parse(what, &parsed, error);
-    if (result < 0)
-        return result;
-    delivery->offcpu = pf_offcpu_open(delivery->reader, parsed, delivery->allocator);
-    if (!delivery->offcpu)
-        return pf_fail_memory(error, "samples");
-    pf_switches_set_window(pf_offcpu_switches(delivery->offcpu), &delivery->filter);
-    return 0;
+    const size_t count = delivery->options.synthesizer_count;
+    return index < count                             ? &delivery->options.synthesizers[index]
+           : index == count && delivery->own.context ? &delivery->own
+                                                     : NULL;
+}
+
+static void note_synthesizers(struct pf_delivery *delivery)
+{
+    const struct pf_synthesizer *synthesizer;
+    for (size_t i = 0; (synthesizer = synthesizer_at(delivery, i)); i++) {
+        delivery->synthesizes = true;
+        delivery->replaces |= synthesizer->replaces;
+    }
 }
 
 /*
- * What is synthesized has times of its own, times off CPU are of when they end, counters are differences from sample to
- * sample, and the user part of a callchain comes later.
+ * What is synthesized has times of its own, counters are differences from sample to sample, and the user part of a
+ * callchain comes later.
  */
 static bool looks_at_each_alone(const struct pf_delivery *delivery)
 {
     const struct perfile_event *event;
-    bool alone = !delivery->options.reads_all && !delivery->offcpu && !delivery->options.synthesizer_count;
+    bool alone = !delivery->options.reads_all && !delivery->synthesizes;
     for (size_t i = 0; alone && (event = perfile_event_get(delivery->reader, i)); i++)
         alone = !event->attr->defer_callchain && !(event->attr->sample_type & PERFILE_SAMPLE_READ);
     return alone;
@@ -134,7 +145,7 @@ static bool take_unwanted(void *context, const struct perfile_record *record)
 /* They need not wait for their turn. */
 static void leave_out_unwanted(struct pf_delivery *delivery)
 {
-    const bool needs_all = delivery->filter.active || delivery->offcpu || delivery->options.synthesizer_count;
+    const bool needs_all = delivery->filter.active || delivery->synthesizes;
     if (delivery->options.wants && !needs_all)
         perfile_session_preview(delivery->session, take_unwanted, delivery);
 }
@@ -156,8 +167,10 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
     int result = 0;
     if (options->filter)
         result = pf_recording_filter(delivery->reader, options->filter, delivery->allocator, &delivery->filter, error);
-    if (result == 0 && options->filter && options->filter->off_cpu)
-        result = open_offcpu(delivery, options->filter->off_cpu, error);
+    if (result == 0 && options->filter)
+        result = pf_synthesizer_open(&delivery->own, delivery->reader, options->filter, &delivery->filter,
+                                     delivery->allocator, error);
+    note_synthesizers(delivery);
     if (result == 0)
         result = check_events(delivery, false, error);
     if (result == 0)
@@ -205,7 +218,8 @@ void pf_delivery_close(struct pf_delivery *delivery)
         pf_held_free(&delivery->held, delivery->released);
     pf_held_close(&delivery->held);
     pf_counters_close(&delivery->counters);
-    pf_offcpu_close(delivery->offcpu);
+    if (delivery->own.context)
+        delivery->own.close(delivery->own.context);
     perfile_session_close(delivery->session);
     pf_jit_close(delivery->jit);
     if (delivery->options.filter)
@@ -241,13 +255,13 @@ static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item
 {
     const struct perfile_sample *sample = &item->sample;
     const bool has_thread = sample->present & PERFILE_SAMPLE_TID;
-    const struct pf_filter_subject subject = {.time = sample->present & PERFILE_SAMPLE_TIME ? sample->time : PF_NO_TIME,
-                                              .cpu = sample->present & PERFILE_SAMPLE_CPU ? (int32_t)sample->cpu
-                                                                                          : PF_NO_NUMBER,
-                                              .pid = has_thread ? sample->pid : PF_NO_NUMBER,
-                                              .tid = has_thread ? sample->tid : PF_NO_NUMBER,
-                                              .comm = has_thread ? item->comm : NULL,
-                                              .event = delivery->offcpu ? item->record->event : item->event};
+    const struct pf_filter_subject subject = {
+        .time = sample->present & PERFILE_SAMPLE_TIME ? sample->time : PF_NO_TIME,
+        .cpu = sample->present & PERFILE_SAMPLE_CPU ? (int32_t)sample->cpu : PF_NO_NUMBER,
+        .pid = has_thread ? sample->pid : PF_NO_NUMBER,
+        .tid = has_thread ? sample->tid : PF_NO_NUMBER,
+        .comm = has_thread ? item->comm : NULL,
+        .event = delivery->origin.synthesizer ? item->record->event : item->event};
     return pf_filter_passes(&delivery->filter, &subject);
 }
 
@@ -301,6 +315,12 @@ static int next_counter(struct pf_delivery *delivery, struct pf_delivered *item,
     return 0;
 }
 
+static void complete(const struct origin *origin, struct pf_delivered *item)
+{
+    if (origin->synthesizer->complete)
+        origin->synthesizer->complete(origin->synthesizer->context, origin->note, item);
+}
+
 /* The sample was decoded: 1, 0 when nothing was counted for it, or an error. */
 static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
@@ -308,6 +328,8 @@ static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item,
     item->is_sample = true;
     item->event = item->record->event;
     item->id = sample->present & PERFILE_SAMPLE_IDENTIFIER ? sample->identifier : sample->id;
+    if (PF_UNLIKELY(delivery->origin.synthesizer != NULL))
+        complete(&delivery->origin, item);
     item->comm = perfile_session_comm(delivery->session, sample->pid, sample->tid);
     find_spaces(delivery, item);
     delivery->delivered = false;
@@ -318,35 +340,6 @@ static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item,
 }
 
 /* ---- samples whose user part of the stack comes later ------------------------------------------------------------ */
-
-/* What is decoded becomes the time off CPU that it is the stack of. 1, or an error. */
-static int begin_off(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
-{
-    struct perfile_sample *sample = &item->sample;
-    sample->present = (sample->present & ~(uint64_t)PERFILE_SAMPLE_READ) | PERFILE_SAMPLE_TIME;
-    sample->time = delivery->off.to;
-    sample->period = delivery->off.to - delivery->off.from;
-    const int result = begin_sample(delivery, item, error);
-    const struct perfile_event *event = pf_offcpu_event(delivery->offcpu);
-    item->event = event ? event : item->event;
-    item->off = &delivery->off;
-    return result;
-}
-
-/* A sample of a time on CPU, among those off CPU; its times are zeros. 1, 0: nothing was counted for it, or an error. */
-static int begin_on(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
-{
-    item->sample.present &= ~(uint64_t)PERFILE_SAMPLE_READ;
-    const int result = begin_sample(delivery, item, error);
-    const struct perfile_event *event = pf_offcpu_event(delivery->offcpu);
-    item->event = event ? event : item->event;
-    return result;
-}
-
-static int begin_off_or_on(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
-{
-    return delivery->off.to ? begin_off(delivery, item, error) : begin_on(delivery, item, error);
-}
 
 /* The held sample is the current one. 1, 0: it is none, or an error. */
 static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct pf_delivered *item,
@@ -360,10 +353,7 @@ static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct 
     pf_held_take_cookie(&item->sample.callchain, &cookie);
     if (delivery->release == HELD_GO_THREAD && held->cookie == delivery->later.cookie)
         item->user_chain = delivery->later.ips;
-    if (PF_UNLIKELY(delivery->offcpu != NULL)) {
-        memcpy(&delivery->off, held->note, sizeof(delivery->off));
-        return begin_off_or_on(delivery, item, error);
-    }
+    memcpy(&delivery->origin, held->note, sizeof(delivery->origin));
     return begin_sample(delivery, item, error);
 }
 
@@ -405,8 +395,8 @@ static int hold(struct pf_delivery *delivery, struct pf_delivered *item, struct 
         delivery->options.never_waits)
         return 0;
     struct pf_held *held = pf_held_add(&delivery->held, item->record, item->sample.tid, cookie);
-    if (held && delivery->offcpu)
-        memcpy(held->note, &delivery->off, sizeof(delivery->off));
+    if (held)
+        memcpy(held->note, &delivery->origin, sizeof(delivery->origin));
     return held ? 1 : pf_fail_memory(error, "samples");
 }
 
@@ -456,105 +446,116 @@ static int take_other(struct pf_delivery *delivery, struct pf_delivered *item, s
     return delivery->options.gives_records;
 }
 
-/* Without a sample there is no stack: the record that says when it came has who it is. */
-static void make_sample(const struct pf_delivery *delivery, struct pf_delivered *item)
+/* The record is a sample. 1: it is the item, 0: it is not delivered now, or an error. */
+static int take_sample(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
-    const struct pf_sched_task *task = delivery->off.task;
-    item->sample = (struct perfile_sample){.size = sizeof(item->sample),
-                                           .present = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME,
-                                           .pid = task->pid,
-                                           .tid = task->tid,
-                                           .cpu = UINT32_MAX};
-}
-
-/* 1: a time off CPU, or another record, is the item, 0: it gives none now, or an error. */
-static int take_off(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
-{
-    const struct perfile_record *sample;
-    const bool is_sample = item->record->type == PERFILE_RECORD_SAMPLE;
-    const int ended = pf_offcpu_take(delivery->offcpu, item->record, &delivery->off, &sample, error);
-    const int other = is_sample || ended < 0 ? 0 : take_other(delivery, item, error);
-    const bool on = is_sample && ended == 0 && pf_offcpu_is_on(delivery->offcpu, item->record);
-    if ((ended <= 0 && !on) || other < 0)
-        return ended < 0 ? ended : other;
-    if (on)
-        delivery->off = (struct pf_off){0};
-    item->record = sample ? sample : item->record;
-    if (!sample && !on) {
-        make_sample(delivery, item);
-        return begin_off(delivery, item, error);
-    }
     if (item->record->damaged || !pf_delivered_decode(item))
-        return 0;
-    const int held = hold(delivery, item, error);
-    return held > 0 ? 0 : held < 0 ? held : begin_off_or_on(delivery, item, error);
-}
-
-/* 1: the record is the item, 0: it gives none now, or an error. */
-static int take_record(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
-{
-    const struct perfile_record *record = item->record;
-    item->off = NULL;
-    if (PF_UNLIKELY(delivery->offcpu != NULL))
-        return take_off(delivery, item, error);
-    if (record->type != PERFILE_RECORD_SAMPLE)
-        return take_other(delivery, item, error);
-    if (PF_UNLIKELY(delivery->filter.has_times) && is_out_of_time(delivery, record)) {
-        delivery->filtered++;
-        return 0;
-    }
-    if (record->damaged || !pf_delivered_decode(item))
         return 0;
     const int held = hold(delivery, item, error);
     return held > 0 ? 0 : held < 0 ? held : begin_sample(delivery, item, error);
 }
 
-/* ---- samples from elsewhere -------------------------------------------------------------------------------------- */
+/* 1: the record is the item, 0: it is not delivered now, or an error. */
+static int take_record(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    item->off = NULL;
+    if (item->record->type != PERFILE_RECORD_SAMPLE)
+        return take_other(delivery, item, error);
+    if (PF_UNLIKELY(delivery->filter.has_times) && is_out_of_time(delivery, item->record)) {
+        delivery->filtered++;
+        return 0;
+    }
+    return take_sample(delivery, item, error);
+}
 
-static int give_waiting(struct pf_delivery *delivery, const struct perfile_record **record, struct perfile_error *error)
+/* The same of what a synthesizer gives. */
+static int take_synthesized(struct pf_delivery *delivery, const struct pf_synthesizer *from,
+                            const struct pf_synthesized *made, struct pf_delivered *item, struct perfile_error *error)
+{
+    item->record = made->record;
+    item->off = NULL;
+    delivery->origin.synthesizer = from;
+    memcpy(delivery->origin.note, made->note, sizeof(made->note));
+    if (!made->sample)
+        return take_sample(delivery, item, error);
+    item->sample = *made->sample;
+    return begin_sample(delivery, item, error);
+}
+
+/* ---- one after the other ----------------------------------------------------------------------------------------- */
+
+static void report_progress(struct pf_delivery *delivery)
 {
     const struct pf_delivery_options *options = &delivery->options;
-    *record = delivery->waiting;
-    delivery->waiting = NULL;
-    if (!*record)
-        return 0;
-    for (size_t i = 0; (*record)->type != PERFILE_RECORD_SAMPLE && i < options->synthesizer_count; i++) {
-        const int result = options->synthesizers[i].take(options->synthesizers[i].context, *record, error);
-        if (result < 0)
-            return result;
-    }
+    delivery->until_progress = PROGRESS_RECORDS;
+    if (!delivery->gave) /* no mapping is in use yet */
+        perfile_session_trim(delivery->session);
+    if (options->progress)
+        options->progress(options->progress_context, perfile_reader_counts(delivery->reader)->data_bytes,
+                          perfile_reader_file(delivery->reader)->file_bytes);
+}
+
+/* 1 and the next record of the session, 0 at the end, or an error. */
+static inline int read_record(struct pf_delivery *delivery, const struct perfile_record **record,
+                              struct perfile_error *error)
+{
+    const struct pf_delivery_options *options = &delivery->options;
+    const int more = perfile_session_next(delivery->session, record, error);
+    if (PF_UNLIKELY(more <= 0))
+        return more;
+    if (PF_UNLIKELY(delivery->until_progress-- == 0))
+        report_progress(delivery);
+    if (options->watch && !options->watch(options->watch_context, *record))
+        return pf_fail_memory(error, "samples");
     return 1;
 }
 
-/* The next record of the session, after those that are synthesized before it. */
-static int next_of_all(struct pf_delivery *delivery, const struct perfile_record **record, struct perfile_error *error)
+/* Synthesizers see each record before it is delivered. 1: it waits, 0 at the end, or an error. */
+static int read_waiting(struct pf_delivery *delivery, struct perfile_error *error)
 {
-    const struct pf_delivery_options *options = &delivery->options;
-    if (!delivery->waiting) {
-        const int more = perfile_session_next(delivery->session, &delivery->waiting, error);
-        if (more < 0)
-            return more;
-        if (more == 0)
-            delivery->waiting = NULL;
-    }
+    const struct pf_synthesizer *synthesizer;
+    const int more = read_record(delivery, &delivery->waiting, error);
+    int result = 0;
+    if (more <= 0)
+        delivery->waiting = NULL;
+    for (size_t i = 0; delivery->waiting && result == 0 && (synthesizer = synthesizer_at(delivery, i)); i++)
+        result = synthesizer->take(synthesizer->context, delivery->waiting, error);
+    return result < 0 ? result : more;
+}
+
+/* The next of what the synthesizers give before the waiting record, or that record. As take_next. */
+static int take_next_of_all(struct pf_delivery *delivery, struct pf_delivered *item, bool *ended,
+                            struct perfile_error *error)
+{
+    const struct pf_synthesizer *synthesizer;
+    struct pf_synthesized made = {.sample = NULL};
+    int result = delivery->waiting ? 1 : read_waiting(delivery, error);
+    if (result < 0)
+        return result;
     const uint64_t time = delivery->waiting ? delivery->waiting->time : UINT64_MAX;
-    for (size_t i = 0; i < options->synthesizer_count; i++) {
-        const struct pf_synthesizer *synthesizer = &options->synthesizers[i];
-        const int result = synthesizer->next(synthesizer->context, time, record, error);
+    for (size_t i = 0; (synthesizer = synthesizer_at(delivery, i)); i++) {
+        result = synthesizer->next(synthesizer->context, time, &made, error);
         if (result != 0)
-            return result;
+            return result < 0 ? result : take_synthesized(delivery, synthesizer, &made, item, error);
     }
-    return give_waiting(delivery, record, error);
+    item->record = delivery->waiting;
+    delivery->waiting = NULL;
+    delivery->origin.synthesizer = NULL;
+    *ended = !item->record;
+    const bool replaced = delivery->replaces && item->record && item->record->type == PERFILE_RECORD_SAMPLE;
+    return *ended || replaced ? 0 : take_record(delivery, item, error);
 }
 
-static inline int next_record(struct pf_delivery *delivery, const struct perfile_record **record,
-                              struct perfile_error *error)
+/* 1: what comes next is the item; 0: it is not delivered now, or all *ended; or an error. */
+static inline int take_next(struct pf_delivery *delivery, struct pf_delivered *item, bool *ended,
+                            struct perfile_error *error)
 {
-    return PF_LIKELY(!delivery->options.synthesizer_count) ? perfile_session_next(delivery->session, record, error)
-                                                           : next_of_all(delivery, record, error);
+    if (PF_UNLIKELY(delivery->synthesizes))
+        return take_next_of_all(delivery, item, ended, error);
+    const int more = read_record(delivery, &item->record, error);
+    *ended = more == 0;
+    return more <= 0 ? more : take_record(delivery, item, error);
 }
-
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 /* The next counter of the current sample, or the next held sample that may go: 1, 0, or an error. */
 static int next_known(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
@@ -569,34 +570,17 @@ static int next_known(struct pf_delivery *delivery, struct pf_delivered *item, s
     return release_held(delivery, item, error);
 }
 
-static void report_progress(struct pf_delivery *delivery)
-{
-    const struct pf_delivery_options *options = &delivery->options;
-    delivery->until_progress = PROGRESS_RECORDS;
-    if (!delivery->gave) /* nobody has a mapping yet */
-        perfile_session_trim(delivery->session);
-    if (options->progress)
-        options->progress(options->progress_context, perfile_reader_counts(delivery->reader)->data_bytes,
-                          perfile_reader_file(delivery->reader)->file_bytes);
-}
-
 /* 1 and an item that no filter has seen, 0 at the end, or an error. */
 static int next_item(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
     int result = next_known(delivery, item, error);
     while (result == 0) {
-        const int more = next_record(delivery, &item->record, error);
-        if (more < 0)
-            return more;
-        if (more == 0) {
+        bool ended = false;
+        result = take_next(delivery, item, &ended, error);
+        if (PF_UNLIKELY(ended)) {
             delivery->release = HELD_GO_ALL;
             return release_held(delivery, item, error);
         }
-        if (PF_UNLIKELY(delivery->until_progress-- == 0))
-            report_progress(delivery);
-        if (delivery->options.watch && !delivery->options.watch(delivery->options.watch_context, item->record))
-            return pf_fail_memory(error, "samples");
-        result = take_record(delivery, item, error);
         if (result == 0)
             result = release_held(delivery, item, error);
     }
@@ -618,8 +602,8 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
         delivery->delivered = true;
         return 1;
     }
-    /* times off CPU are given only as far as they are in the range of time */
-    delivery->filter.timed_out |= perfile_session_left_out(delivery->session) > 0 || delivery->offcpu;
+    /* what replaces samples looks at the times of the filter itself */
+    delivery->filter.timed_out |= perfile_session_left_out(delivery->session) > 0 || delivery->replaces;
     return result == 0 ? check_events(delivery, true, error) : result;
 }
 
@@ -641,9 +625,12 @@ void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on
         pf_filter_notify_unmatched(&delivery->filter, delivery->reader, perfile_event_get, notify, context);
 }
 
-struct pf_offcpu *pf_delivery_offcpu(const struct pf_delivery *delivery)
+void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_missing_reported *notify, void *context)
 {
-    return delivery->offcpu;
+    const struct pf_synthesizer *synthesizer;
+    for (size_t i = 0; (synthesizer = synthesizer_at(delivery, i)); i++)
+        if (synthesizer->report_missing)
+            synthesizer->report_missing(synthesizer->context, notify, context);
 }
 
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery)

@@ -9,7 +9,7 @@
 
 #include <perfile/analysis.h>
 
-#include "analysis/events/offcpu.h"
+#include "analysis/synthesizer.h"
 #include "base/filter.h"
 #include "symbol/unwind/callchain.h"
 #include "symbol/jit/jit.h"
@@ -33,18 +33,6 @@ struct pf_delivered {
     bool again;                     /* the sample of the last one, of another counter: the same stack */
 };
 
-/*
- * A source of further samples, such as a decoder of AUX data. What it gives are SAMPLE records as the kernel would have
- * written them for their event. They see the mappings of the record that follows them.
- */
-struct pf_synthesizer {
-    void *context;
-    /* Looks at a record that is no sample, in order. 0, or an error. */
-    int (*take)(void *context, const struct perfile_record *record, struct perfile_error *error);
-    /* The next record whose time is not above `time` (UINT64_MAX: all that is left): 1, 0 when there is none, or an error. */
-    int (*next)(void *context, uint64_t time, const struct perfile_record **record, struct perfile_error *error);
-};
-
 struct pf_delivery_options {
     const struct perfile_allocator *allocator; /* NULL: malloc's */
     const struct perfile_filter *filter;       /* may be NULL */
@@ -62,7 +50,7 @@ struct pf_delivery_options {
     bool (*watch)(void *context,
                   const struct perfile_record *record); /* each as it is read; false: out of memory; may be NULL */
     void *watch_context;
-    const struct pf_synthesizer *synthesizers;
+    const struct pf_synthesizer *synthesizers; /* beside those that the filter asks for */
     size_t synthesizer_count;
     void (*progress)(void *context, uint64_t done, uint64_t total); /* bytes; may be NULL */
     void *progress_context;
@@ -97,8 +85,8 @@ uint64_t pf_delivery_filtered(const struct pf_delivery *delivery);
 const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery);
 /* At the end: tells of what the filter asked for in vain. */
 void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on_unmatched *notify, void *context);
-/* NULL: it gives no times off CPU. */
-struct pf_offcpu *pf_delivery_offcpu(const struct pf_delivery *delivery);
+/* At the end: what the synthesizers could not find in the recording. `told` may be NULL. */
+void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_missing_reported *notify, void *context);
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery);
 struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery);
 /* The path of a control group, "unknown" for one that the recording did not name so far. Lives as long as the delivery. */

@@ -392,14 +392,14 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     end_reading(profile);
     pf_filter_notify(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
     report_guests(profile);
-    if (pf_delivery_offcpu(profile->delivery) && !profile->skips_offcpu_notes)
-        pf_offcpu_notify(pf_delivery_offcpu(profile->delivery), profile->note, profile->note_context);
+    if (!profile->skips_offcpu_notes)
+        pf_profile_report_missing(profile, profile->note, profile->note_context);
     return result;
 }
 
-struct pf_offcpu *pf_profile_offcpu(const struct pf_profile *profile)
+void pf_profile_report_missing(const struct pf_profile *profile, pf_missing_reported *notify, void *context)
 {
-    return pf_delivery_offcpu(profile->delivery);
+    pf_delivery_report_missing(profile->delivery, notify, context);
 }
 
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile)

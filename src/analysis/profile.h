@@ -110,8 +110,8 @@ struct pf_profile_options {
     bool never_waits;  /* callchains whose user part comes later are given without it: samples stay in order */
     bool watches_all;  /* also what lies before and behind the times of the filter */
     bool
-        skips_offcpu_notes; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */
-    bool in_blocks; /* else so they are with one thread, too: a sample is given before the next one is there */
+        skips_offcpu_notes; /* the caller reports what is missing (pf_profile_report_missing), not the find options' note */
+    bool in_blocks;         /* else so they are with one thread, too: a sample is given before the next one is there */
     struct pf_profile_drive drive;
 };
 
@@ -132,8 +132,8 @@ uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
 /* Only where samples are decoded: what gives them, and the last one as it was given. */
 struct pf_delivery *pf_profile_delivery(const struct pf_profile *profile);
 const struct pf_delivered *pf_profile_item(const struct pf_profile *profile);
-/* NULL: samples are given as they are. */
-struct pf_offcpu *pf_profile_offcpu(const struct pf_profile *profile);
+/* At the end: what the recording is missing for the samples that were asked for. `told` may be NULL. */
+void pf_profile_report_missing(const struct pf_profile *profile, pf_missing_reported *notify, void *context);
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile);
 /* At the end: tells of what the filter asked for in vain. */
 void pf_profile_notify_unmatched(const struct pf_profile *profile, perfile_on_unmatched *notify, void *context);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/events/offcpu.h"
 #include "analysis/profile.h"
 #include "analysis/stats.h"
 #include "base/error.h"
@@ -355,7 +356,7 @@ static void report_unmatched(const void *state, perfile_on_unmatched *notify, vo
 static void report_notes(void *state, pf_on_note *notify, void *context)
 {
     const struct offcpu *offcpu = state;
-    pf_offcpu_notify(pf_profile_offcpu(offcpu->profile), notify, context);
+    pf_profile_report_missing(offcpu->profile, notify, context);
 }
 
 #define OFF_VIEW(id, text, opens, columns)                                                                             \

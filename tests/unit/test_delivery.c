@@ -112,7 +112,7 @@ static int decoder_take(void *context, const struct perfile_record *record, stru
     return 0;
 }
 
-static int decoder_next(void *context, uint64_t time, const struct perfile_record **record, struct perfile_error *error)
+static int decoder_next(void *context, uint64_t time, struct pf_synthesized *passed, struct perfile_error *error)
 {
     struct decoder *decoder = context;
     (void)error;
@@ -127,7 +127,7 @@ static int decoder_next(void *context, uint64_t time, const struct perfile_recor
                                               .stated_bytes = (uint32_t)decoder->bytes.bytes,
                                               .event = perfile_event_get(reader, 0),
                                               .time = decoder->times[-1]};
-    *record = &decoder->record;
+    passed->record = &decoder->record;
     return 1;
 }
 
@@ -144,7 +144,7 @@ static void synthesized_samples(void **state)
     recording_comm(&made, 7, "second", 24);
     recording_sample(&made, 1, 7, 30);
     struct decoder decoder = {.times = times, .bytes = {.sample_type = TYPE}};
-    const struct pf_synthesizer synthesizer = {&decoder, decoder_take, decoder_next};
+    const struct pf_synthesizer synthesizer = {.context = &decoder, .take = decoder_take, .next = decoder_next};
     open_delivery(&(struct pf_delivery_options){.filter = &some, .synthesizers = &synthesizer, .synthesizer_count = 1});
     assert_string_equal(items(), "12 first, 13 first, 20 first, 25 second, 30 second, 99 second");
     assert_int_equal(pf_delivery_filtered(delivery), 1);
@@ -152,13 +152,64 @@ static void synthesized_samples(void **state)
     recording_close(&decoder.bytes);
 }
 
+/* Gives every other sample of the recording, with a time that is later by its note. */
+struct thinner {
+    const struct perfile_record *next;
+    unsigned count;
+};
+
+static int thinner_take(void *context, const struct perfile_record *record, struct perfile_error *error)
+{
+    struct thinner *thinner = context;
+    (void)error;
+    if (record->type == PERFILE_RECORD_SAMPLE)
+        thinner->next = thinner->count++ % 2 ? NULL : record;
+    return 0;
+}
+
+static int thinner_next(void *context, uint64_t time, struct pf_synthesized *passed, struct perfile_error *error)
+{
+    struct thinner *thinner = context;
+    (void)time, (void)error;
+    passed->record = thinner->next;
+    passed->note[0] = 5;
+    thinner->next = NULL;
+    return passed->record != NULL;
+}
+
+static void thinner_complete(void *context, const uint64_t *note, struct pf_delivered *item)
+{
+    (void)context;
+    item->sample.time += note[0];
+}
+
+/* A synthesizer sees all records, and its samples can take the place of those of the recording. */
+static void samples_that_replace_others(void **state)
+{
+    (void)state;
+    recording_open(&made, TYPE, false);
+    recording_sample(&made, 1, 7, 10);
+    recording_sample(&made, 1, 7, 20);
+    recording_comm(&made, 7, "new", 24);
+    recording_sample(&made, 1, 7, 30);
+    struct thinner thinner = {NULL};
+    const struct pf_synthesizer synthesizer = {.context = &thinner,
+                                               .replaces = true,
+                                               .take = thinner_take,
+                                               .next = thinner_next,
+                                               .complete = thinner_complete};
+    open_delivery(
+        &(struct pf_delivery_options){.synthesizers = &synthesizer, .synthesizer_count = 1, .gives_records = true});
+    assert_string_equal(items(), "15 :7, COMM, 35 new");
+    close_delivery();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_passed_to_owner_asks),
-        cmocka_unit_test(absent_fields),
-        cmocka_unit_test(pid_of_a_task_that_is_gone),
-        cmocka_unit_test(synthesized_samples),
+        cmocka_unit_test(records_are_passed_to_owner_asks), cmocka_unit_test(absent_fields),
+        cmocka_unit_test(pid_of_a_task_that_is_gone),       cmocka_unit_test(synthesized_samples),
+        cmocka_unit_test(samples_that_replace_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <perfile/analysis.h>
 #include <stdio.h>
 
+#include "analysis/delivery.h"
 #include "analysis/events/advice.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -41,7 +42,17 @@ struct pf_offcpu {
     struct perfile_attr attr;
     uint64_t on; /* samples of clocks */
     uint64_t delivered, cut, without_stack, without_waker;
+    struct {
+        bool waits;                          /* to be given */
+        const struct perfile_record *record; /* with the stack, or what says that the time ended */
+        bool has_stack;
+        struct pf_off off; /* zeros: a time on CPU */
+    } next;
+    struct perfile_sample bare; /* of a time without a stack */
+    struct pf_off now;          /* of the sample that was given last */
 };
+
+_Static_assert(sizeof(struct pf_off) <= PF_SYNTHESIZED_NOTE * sizeof(uint64_t), "it is kept with samples that wait");
 
 static const struct {
     const char *name, *doc;
@@ -62,7 +73,7 @@ const char *perfile_off_cpu_at(size_t index, const char **doc)
     return whats[index].name;
 }
 
-int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error)
+static int parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error)
 {
     for (unsigned i = 0; i < PF_COUNT(whats); i++)
         if (strcmp(whats[i].name, text) == 0) {
@@ -96,11 +107,6 @@ void pf_offcpu_close(struct pf_offcpu *offcpu)
     pf_free(offcpu->allocator, offcpu->kept, offcpu->kept_capacity * sizeof(*offcpu->kept));
     pf_switches_close(&offcpu->switches);
     pf_free(offcpu->allocator, offcpu, sizeof(*offcpu));
-}
-
-struct pf_switches *pf_offcpu_switches(struct pf_offcpu *offcpu)
-{
-    return &offcpu->switches;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -142,14 +148,16 @@ static void look_at_events(struct pf_offcpu *offcpu)
     offcpu->event.scale = 1;
 }
 
-const struct perfile_event *pf_offcpu_event(struct pf_offcpu *offcpu)
+/* What all its samples belong to: its name says what is measured, its unit is ns. NULL: the recording has no events. */
+static const struct perfile_event *event_of(struct pf_offcpu *offcpu)
 {
     if (!offcpu->looked)
         look_at_events(offcpu);
     return offcpu->looked ? &offcpu->event : NULL;
 }
 
-bool pf_offcpu_is_on(struct pf_offcpu *offcpu, const struct perfile_record *record)
+/* A sample of a clock, which is wanted beside the times off CPU. */
+static bool is_on(struct pf_offcpu *offcpu, const struct perfile_record *record)
 {
     const struct perfile_attr *attr = record->event ? record->event->attr : NULL;
     const bool on = offcpu->what == PF_OFFCPU_BOTH && attr && attr->type == PERFILE_TYPE_SOFTWARE &&
@@ -286,42 +294,126 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
 
 /* ---- what is missing --------------------------------------------------------------------------------------------- */
 
-void pf_offcpu_notify(struct pf_offcpu *offcpu, pf_on_switches_note *notify, void *context)
+static void report_missing(void *context, pf_missing_reported *notify, void *notify_context)
 {
+    struct pf_offcpu *offcpu = context;
     const struct pf_switches_have *have = &offcpu->switches.reading.have;
     char text[320];
     if (!notify)
         return;
     if (!have->switches && !have->switch_records)
-        notify(context, "the recording does not say when tasks left their CPUs; record with: " PF_RECORD_OFFCPU);
+        notify(notify_context, "the recording does not say when tasks left their CPUs; record with: " PF_RECORD_OFFCPU);
     else if (!have->switches && !offcpu->has_switch_event)
-        notify(context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
+        notify(notify_context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
                         "sample before, which is mostly another one; record with: " PF_RECORD_OFFCPU);
     else if (offcpu->what == PF_OFFCPU_WAKERS && !have->wakings && !have->wakeups)
-        notify(context, "the recording does not say who woke whom; record with: " PF_RECORD_OFFCPU);
-    pf_switches_notify_cpus(&offcpu->switches, notify, context);
+        notify(notify_context, "the recording does not say who woke whom; record with: " PF_RECORD_OFFCPU);
+    pf_switches_notify_cpus(&offcpu->switches, notify, notify_context);
     if (offcpu->has_switch_event && offcpu->attr.freq)
-        notify(context,
+        notify(notify_context,
                "switches were recorded at a frequency: not all stacks are there, and nothing is scaled; record with "
                "-c 1");
     if (offcpu->what == PF_OFFCPU_BOTH && !offcpu->on)
-        notify(context, "the recording has no samples of cpu-clock or task-clock: the times on CPU are missing; record "
-                        "with: " PF_RECORD_BOTH);
+        notify(notify_context,
+               "the recording has no samples of cpu-clock or task-clock: the times on CPU are missing; record "
+               "with: " PF_RECORD_BOTH);
     if (offcpu->without_stack) {
         snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " times off CPU have no stack", offcpu->without_stack,
                  offcpu->delivered);
-        notify(context, text);
+        notify(notify_context, text);
     }
     if (offcpu->without_waker) {
         snprintf(text, sizeof(text), "of %" PRIu64 " times off CPU it is not known who ended them",
                  offcpu->without_waker);
-        notify(context, text);
+        notify(notify_context, text);
     }
     if (offcpu->cut) {
         snprintf(text, sizeof(text),
                  "%" PRIu64
                  " times off CPU span a loss of records: how long they were is not known, and they are left out",
                  offcpu->cut);
-        notify(context, text);
+        notify(notify_context, text);
     }
+}
+
+/* ---- as samples -------------------------------------------------------------------------------------------------- */
+
+static int take_record(void *context, const struct perfile_record *record, struct perfile_error *error)
+{
+    struct pf_offcpu *offcpu = context;
+    const struct perfile_record *stack = NULL;
+    struct pf_off off = {.to = 0};
+    const int ended = pf_offcpu_take(offcpu, record, &off, &stack, error);
+    if (ended < 0)
+        return ended;
+    const bool on = !ended && record->type == PERFILE_RECORD_SAMPLE && is_on(offcpu, record);
+    offcpu->next.waits = ended || on;
+    offcpu->next.record = stack ? stack : record;
+    offcpu->next.has_stack = stack || on;
+    offcpu->next.off = ended ? off : (struct pf_off){.to = 0};
+    return 0;
+}
+
+static int give_next(void *context, uint64_t time, struct pf_synthesized *made, struct perfile_error *error)
+{
+    struct pf_offcpu *offcpu = context;
+    const struct pf_sched_task *task = offcpu->next.off.task;
+    (void)time, (void)error;
+    if (!offcpu->next.waits)
+        return 0;
+    offcpu->next.waits = false;
+    made->record = offcpu->next.record;
+    memcpy(made->note, &offcpu->next.off, sizeof(offcpu->next.off));
+    if (offcpu->next.has_stack)
+        return 1;
+    offcpu->bare = (struct perfile_sample){.size = sizeof(offcpu->bare),
+                                           .present = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME,
+                                           .pid = task->pid,
+                                           .tid = task->tid,
+                                           .cpu = UINT32_MAX};
+    made->sample = &offcpu->bare;
+    return 1;
+}
+
+/* Of a time off CPU the sample has the stack; of a time on CPU it counts what it counted. */
+static void complete(void *context, const uint64_t *note, struct pf_delivered *item)
+{
+    struct pf_offcpu *offcpu = context;
+    const struct perfile_event *event = event_of(offcpu);
+    memcpy(&offcpu->now, note, sizeof(offcpu->now));
+    item->event = event ? event : item->event;
+    item->sample.present &= ~(uint64_t)PERFILE_SAMPLE_READ;
+    if (!offcpu->now.to)
+        return;
+    item->off = &offcpu->now;
+    item->sample.present |= PERFILE_SAMPLE_TIME;
+    item->sample.time = offcpu->now.to;
+    item->sample.period = offcpu->now.to - offcpu->now.from;
+}
+
+static void close_context(void *context)
+{
+    pf_offcpu_close(context);
+}
+
+int pf_offcpu_synthesizer(struct pf_synthesizer *synthesizer, struct perfile_reader *reader, const char *what,
+                          const struct pf_filter *filter, const struct perfile_allocator *allocator,
+                          struct perfile_error *error)
+{
+    enum pf_offcpu_what parsed = PF_OFFCPU_BLOCKED;
+    const int result = parse(what, &parsed, error);
+    if (result < 0)
+        return result;
+    struct pf_offcpu *offcpu = pf_offcpu_open(reader, parsed, allocator);
+    if (!offcpu)
+        return pf_fail_memory(error, "samples");
+    pf_switches_set_window(&offcpu->switches, filter);
+    *synthesizer = (struct pf_synthesizer){.context = offcpu,
+                                           .replaces = true,
+                                           .take = take_record,
+                                           .next = give_next,
+                                           .complete = complete,
+                                           .report_missing = report_missing,
+                                           .close = close_context};
+    return 0;
 }

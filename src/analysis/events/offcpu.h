@@ -8,6 +8,7 @@
 #define PF_ANALYSIS_EVENTS_OFFCPU_H
 
 #include "analysis/events/switches.h"
+#include "analysis/synthesizer.h"
 
 extern const struct pf_required_events pf_offcpu_events;
 
@@ -30,26 +31,24 @@ struct pf_off {
 
 struct pf_offcpu;
 
-/* "blocked", "all", "both", "wakers". ARGUMENT. */
-int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error);
 /* Its samples have the stacks with which tasks left a CPU. */
 bool pf_offcpu_is_switch_event(const struct perfile_event *event);
 /* NULL when out of memory. */
 struct pf_offcpu *pf_offcpu_open(struct perfile_reader *reader, enum pf_offcpu_what what,
                                  const struct perfile_allocator *allocator);
 void pf_offcpu_close(struct pf_offcpu *offcpu);
-struct pf_switches *pf_offcpu_switches(struct pf_offcpu *offcpu);
 /*
  * The next record in the order of time. 1: a time off CPU ended, *off is of it; `*sample` is the record with its stack, valid
  * until the next call, NULL: there is none. 0: none ended. MEMORY.
  */
 int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record, struct pf_off *off,
                    const struct perfile_record **sample, struct perfile_error *error);
-/* A sample of a clock, which is wanted beside the times off CPU. */
-bool pf_offcpu_is_on(struct pf_offcpu *offcpu, const struct perfile_record *record);
-/* What all these samples are of: its name is that of what is measured, its unit ns. NULL: the recording has no events. */
-const struct perfile_event *pf_offcpu_event(struct pf_offcpu *offcpu);
-/* At the end: what is missing. `told` may be NULL. */
-void pf_offcpu_notify(struct pf_offcpu *offcpu, pf_on_switches_note *notify, void *context);
+/*
+ * Gives these times as samples, cut to the times of the filter. `what` is "blocked", "all", "both" or "wakers".
+ * ARGUMENT, MEMORY.
+ */
+int pf_offcpu_synthesizer(struct pf_synthesizer *synthesizer, struct perfile_reader *reader, const char *what,
+                          const struct pf_filter *filter, const struct perfile_allocator *allocator,
+                          struct perfile_error *error);
 
 #endif

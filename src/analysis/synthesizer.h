@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sources of samples beside those that the kernel wrote: times off CPU, decoders of AUX data. A synthesizer sees each record
+ * of the recording in the order of time, and gives samples that come before that record, or instead of it.
+ */
+#ifndef PF_ANALYSIS_SYNTHESIZER_H
+#define PF_ANALYSIS_SYNTHESIZER_H
+
+#include "base/filter.h"
+
+struct pf_delivered;
+
+enum { PF_SYNTHESIZED_NOTE = 7 };
+
+/* A sample that a synthesizer gives. */
+struct pf_synthesized {
+    const struct perfile_record
+        *record; /* as the kernel would have written it for its event; valid until the next call */
+    const struct perfile_sample
+        *sample; /* all that is known of it, when it has no record: `record` is another one then */
+    uint64_t note[PF_SYNTHESIZED_NOTE]; /* kept with the sample for `complete`, also while it waits for its callchain */
+};
+
+typedef void pf_missing_reported(void *context, const char *text);
+
+struct pf_synthesizer {
+    void *context; /* NULL: there is no synthesizer */
+    bool replaces; /* the samples of the recording are not delivered, but for those that it gives */
+    /* Looks at a record, in the order of time. 0, or an error. */
+    int (*take)(void *context, const struct perfile_record *record, struct perfile_error *error);
+    /*
+     * The next sample whose time is not above `time` (UINT64_MAX: all that are left): 1, 0 when there is none, or an error. It
+     * sees the names and mappings that hold after the record that was taken last.
+     */
+    int (*next)(void *context, uint64_t time, struct pf_synthesized *made, struct perfile_error *error);
+    /* The item's sample is decoded: changes what the record cannot say. May be NULL. */
+    void (*complete)(void *context, const uint64_t *note, struct pf_delivered *item);
+    /* At the end: what the recording is missing. May be NULL. */
+    void (*report_missing)(void *context, pf_missing_reported *notify, void *end_context);
+    void (*close)(void *context); /* may be NULL */
+};
+
+/* The one that the filter asks for, if any, which has been opened as `filter`. ARGUMENT, MEMORY. */
+int pf_synthesizer_open(struct pf_synthesizer *synthesizer, struct perfile_reader *reader,
+                        const struct perfile_filter *wanted, const struct pf_filter *filter,
+                        const struct perfile_allocator *allocator, struct perfile_error *error);
+
+#endif
