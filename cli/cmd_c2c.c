@@ -48,7 +48,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         snprintf(keys, sizeof(keys), "%s,%s%s", display ? display : "tot", coalesce ? coalesce : "iaddr",
                  settings->c2c.doubled ? ",double" : "");
         settings->keys = keys;
-        settings->print.keys = keys;
+        settings->events.keys = keys;
     }
     return pf_run_subview(command, settings, views);
 }

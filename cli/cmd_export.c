@@ -140,7 +140,7 @@ static const struct pf_option options[] = {
     {.name = "by",
      .kind = PF_OPTION_LIST,
      .argument = "KEYS",
-     .offset = offsetof(struct pf_settings, print.keys),
+     .offset = offsetof(struct pf_settings, exports.keys),
      .value_at = key_at,
      .doc = "pprof, otlp: keep samples apart by these, and label them so [pid,tid,comm,cpu,cgroup]. Fewer keys make a "
             "smaller file; "
@@ -150,7 +150,7 @@ static const struct pf_option options[] = {
     PF_OPTION_UNWIND,
     {.name = "addresses",
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, print.addresses),
+     .offset = offsetof(struct pf_settings, exports.addresses),
      .doc = "callgrind: write the cost of each instruction, not of each source line."},
     {.name = "output",
      .letter = 'o',

@@ -19,7 +19,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return PF_STATUS_USAGE;
     }
     settings->keys = settings->by_thread ? "thread" : settings->by_lock || report ? "lock" : NULL;
-    settings->print.keys = settings->keys;
+    settings->events.keys = settings->keys;
     return pf_run_subview(command, settings, views);
 }
 

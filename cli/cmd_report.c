@@ -11,10 +11,10 @@
         .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit,              \
         .doc = __VA_ARGS__                                                                                             \
     }
-#define HEADER(option, short_option, member, text)                                                                     \
+#define HEADER(option, short_option, bit, text)                                                                        \
     {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG,                                                \
-        .offset = offsetof(struct pf_settings, print.member), .doc = text                                              \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
+        .offset = offsetof(struct pf_settings, print.header), .bits = bit, .doc = text                                 \
     }
 #define TEXT(option, short_option, value, member, ...)                                                                 \
     {                                                                                                                  \
@@ -109,9 +109,9 @@ static const struct pf_option options[] = {
          "Print all processes and threads of the recording instead, each below its parent."),
     FLAG("stats", 0, PERFILE_REPORT_STATS,
          "Print the number of records of each type instead, and of samples by event."),
-    HEADER("header", 0, header, "text: print the header of the recording first, as perf does."),
-    HEADER("header-only", 0, header_only, "text: print only the header."),
-    HEADER("show-info", 'I', full_header, "With the header: processors, caches and memory in full."),
+    HEADER("header", 0, PERFILE_HEADER_FIRST, "text: print the header of the recording first, as perf does."),
+    HEADER("header-only", 0, PERFILE_HEADER_ONLY, "text: print only the header."),
+    HEADER("show-info", 'I', PERFILE_HEADER_FULL, "With the header: processors, caches and memory in full."),
     {.name = "dump-raw-trace",
      .letter = 'D',
      .kind = PF_OPTION_FLAG,

@@ -70,12 +70,12 @@ static void take_letters(struct pf_settings *settings)
 {
     const char *view = settings->operand_count ? settings->operands[0] : "", *value;
 
-    if (!strcmp(view, "latency") && settings->sched_bits & PERFILE_SCHED_SUMMARY &&
+    if (!strcmp(view, "latency") && settings->events.sched & PERFILE_SCHED_SUMMARY &&
         ((value = take_operand(settings, is_sort)) || (value = take_word(settings))))
         settings->events.sort = value;
     if (!strcmp(view, "latency"))
-        settings->sched_bits &= ~(unsigned)PERFILE_SCHED_SUMMARY;
-    if (!strcmp(view, "timehist") && settings->sched_bits & PERFILE_SCHED_BY_TID &&
+        settings->events.sched &= ~(unsigned)PERFILE_SCHED_SUMMARY;
+    if (!strcmp(view, "timehist") && settings->events.sched & PERFILE_SCHED_BY_TID &&
         (value = take_operand(settings, is_ids)))
         settings->filter.pids = value;
 }
@@ -87,8 +87,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: unexpected argument \"%s\"", command->name, settings->operands[2]);
         return PF_STATUS_USAGE;
     }
-    settings->print.sched = settings->sched_bits;
-    if (settings->sched_bits & PERFILE_SCHED_BY_TID)
+    if (settings->events.sched & PERFILE_SCHED_BY_TID)
         settings->keys = "tid";
     if (settings->report.time_quantum)
         settings->keys = "time";
@@ -114,7 +113,7 @@ static const char *key_at(const struct pf_command *command, size_t index, const 
 #define FLAG(option, short_option, bit, text)                                                                          \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
-        .offset = offsetof(struct pf_settings, sched_bits), .bits = bit, .doc = text                                   \
+        .offset = offsetof(struct pf_settings, events.sched), .bits = bit, .doc = text                                 \
     }
 #define TEXT(option, value, member, text)                                                                              \
     {                                                                                                                  \

@@ -5,11 +5,18 @@
 #define AT(member) offsetof(struct pf_settings, member)
 #define FLAG(option, short_option, member, text)                                                                       \
     {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(print.member), .doc = text        \
+        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(script.options.member),           \
+        .doc = text                                                                                                    \
+    }
+#define HEADER(option, short_option, bit, text)                                                                        \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
+        .offset = offsetof(struct pf_settings, print.header), .bits = bit, .doc = text                                 \
     }
 #define SHOW(option, bit, text)                                                                                        \
     {                                                                                                                  \
-        .name = "show-" option "-events", .kind = PF_OPTION_BITS, .offset = AT(print.show), .bits = bit, .doc = text   \
+        .name = "show-" option "-events", .kind = PF_OPTION_BITS, .offset = AT(script.options.show), .bits = bit,      \
+        .doc = text                                                                                                    \
     }
 
 static const char *field_at(const struct pf_command *command, size_t index, const char **doc)
@@ -36,19 +43,19 @@ static const struct pf_option options[] = {
      .doc = "Print times with 9 decimal places instead of 6."},
     {.name = "reltime",
      .kind = PF_OPTION_BITS,
-     .offset = AT(print.times),
+     .offset = AT(script.options.times),
      .bits = PERFILE_TIMES_SINCE_FIRST,
      .doc = "Print times since the first line."},
     {.name = "deltatime",
      .kind = PF_OPTION_BITS,
-     .offset = AT(print.times),
+     .offset = AT(script.options.times),
      .bits = PERFILE_TIMES_SINCE_LAST,
      .doc = "Print times since the line before."},
     FLAG("hide-call-graph", 'G', no_callchain, "Do not print callchains: each sample is one line."),
     {.name = "max-stack",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
-     .offset = AT(print.max_stack),
+     .offset = AT(script.options.max_stack),
      .doc = "Print at most N entries of a callchain [0: all]."},
     {.name = "symbols",
      .letter = 'S',
@@ -65,9 +72,9 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = AT(symbols.full_source_path),
      .doc = "Print source files with their directories."},
-    FLAG("header", 0, header, "Print the header of the recording first, as perf does."),
-    FLAG("header-only", 0, header_only, "Print only the header."),
-    FLAG("show-info", 'I', full_header, "With the header: processors, caches and memory in full."),
+    HEADER("header", 0, PERFILE_HEADER_FIRST, "Print the header of the recording first, as perf does."),
+    HEADER("header-only", 0, PERFILE_HEADER_ONLY, "Print only the header."),
+    HEADER("show-info", 'I', PERFILE_HEADER_FULL, "With the header: processors, caches and memory in full."),
     {.name = "dump-raw-trace",
      .letter = 'D',
      .kind = PF_OPTION_FLAG,
@@ -114,10 +121,10 @@ extern const struct pf_command pf_command_dump;
 /* Tables have no lines before or behind them, numbers as they were recorded, and all samples. */
 static bool is_about_text(const struct pf_settings *settings)
 {
-    const struct perfile_output_options *print = &settings->print;
+    const struct perfile_script_options *lines = &settings->script.options;
 
-    return print->header || print->header_only || print->full_header || print->no_callchain || print->latency ||
-           print->times || print->max_stack || settings->report.symbols || settings->script.dump;
+    return settings->print.header || lines->no_callchain || lines->latency || lines->times || lines->max_stack ||
+           settings->report.symbols || settings->script.dump;
 }
 
 /* What has no meaning here, or makes no sense together. */
@@ -128,7 +135,7 @@ static const char *why_not(const struct pf_settings *settings)
     if (settings->script.program)
         return "perf's scripts are not run (-s): perfile script --format jsonl gives every sample to a program of any "
                "language, and the Python package perfile reads recordings";
-    if ((settings->print.times & both) == both)
+    if ((settings->script.options.times & both) == both)
         return "--reltime and --deltatime cannot both be given";
     if (settings->format && strcmp(settings->format, "text") && is_about_text(settings))
         return "--header, --header-only, -I, -G, -L, -S, -D, --max-stack, --reltime and --deltatime are for --format "

@@ -309,7 +309,7 @@ static int write_counts(struct runs *runs, const char *title)
 
     if (!settings->output && isatty(runs->fd))
         settings->report.columns = pf_terminal_columns(runs->fd);
-    settings->print.title = title;
+    settings->stat.options.title = title;
     settings->print.more = runs->readers + 1;
     settings->print.more_count = runs->count - 1;
     const int result =
@@ -576,15 +576,15 @@ static int choose_print(struct pf_settings *settings)
     const int status = check_level(&settings->stat);
 
     choose_format(settings);
-    settings->print.per = per_of(&settings->stat);
-    settings->print.metrics = settings->stat.metrics;
-    settings->print.stat = (settings->stat.plain_summary ? PERFILE_STAT_PLAIN_SUMMARY
-                            : settings->stat.summary     ? PERFILE_STAT_SUMMARY
-                                                         : 0u) |
-                           (settings->stat.plain_numbers ? PERFILE_STAT_PLAIN_NUMBERS : 0u) |
-                           (settings->stat.null ? PERFILE_STAT_NO_COUNTS : 0u) |
-                           (settings->stat.table ? PERFILE_STAT_TABLE : 0u) |
-                           (settings->stat.interval_clear ? PERFILE_STAT_CLEAR : 0u);
+    settings->stat.options.per = per_of(&settings->stat);
+    settings->stat.options.metrics = settings->stat.metrics;
+    settings->stat.options.flags = (settings->stat.plain_summary ? PERFILE_STAT_PLAIN_SUMMARY
+                                    : settings->stat.summary     ? PERFILE_STAT_SUMMARY
+                                                                 : 0u) |
+                                   (settings->stat.plain_numbers ? PERFILE_STAT_PLAIN_NUMBERS : 0u) |
+                                   (settings->stat.null ? PERFILE_STAT_NO_COUNTS : 0u) |
+                                   (settings->stat.table ? PERFILE_STAT_TABLE : 0u) |
+                                   (settings->stat.interval_clear ? PERFILE_STAT_CLEAR : 0u);
     return status ? status : check_metrics(settings);
 }
 

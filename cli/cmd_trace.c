@@ -68,7 +68,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     if (pf_refuse_text_options(command, settings) != PF_STATUS_OK)
         return PF_STATUS_USAGE;
-    settings->print.keys = settings->keys;
+    settings->events.keys = settings->keys;
     if (settings->format || settings->columns)
         settings->view = summary ? "syscall_summary" : "syscalls";
     else

@@ -62,7 +62,7 @@ static int open_counter(struct pf_count *count)
     struct perfile_counter_options options = PERFILE_COUNTER_OPTIONS_INIT;
 
     options.what = &count->what;
-    options.per = count->settings->print.per;
+    options.per = stat->options.per;
     options.interval_ms = stat->interval_ms;
     options.unscaled = stat->unscaled;
     options.detail = stat->detail;

@@ -274,6 +274,10 @@ void pf_settings_init(struct pf_settings *settings)
         .report = PERFILE_REPORT_OPTIONS_INIT,
         .annotate = PERFILE_ANNOTATE_OPTIONS_INIT,
         .events = PERFILE_EVENT_OPTIONS_INIT,
+        .dump = PERFILE_DUMP_OPTIONS_INIT,
+        .exports = PERFILE_EXPORT_OPTIONS_INIT,
+        .script.options = PERFILE_SCRIPT_OPTIONS_INIT,
+        .stat.options = PERFILE_STAT_OPTIONS_INIT,
     };
     const char *cache = getenv("PERF_BUILDID_DIR"); /* which perf sets for its scripts */
     settings->symbols.buildid_dir = cache && *cache ? cache : NULL;
@@ -283,6 +287,10 @@ void pf_settings_init(struct pf_settings *settings)
     settings->print.report = &settings->report;
     settings->print.annotate = &settings->annotate;
     settings->print.events = &settings->events;
+    settings->print.dump = &settings->dump;
+    settings->print.exports = &settings->exports;
+    settings->print.script = &settings->script.options;
+    settings->print.stat = &settings->stat.options;
 }
 
 void pf_settings_free(struct pf_settings *settings)

@@ -52,6 +52,7 @@ struct pf_record_settings {
 
 /* Of the verb stat. */
 struct pf_stat_settings {
+    struct perfile_stat_options options;
     uint64_t delay_ms, timeout_ms, interval_ms, interval_count;
     const char *delay, *repeat_text, *control; /* NULL: not given */
     uint64_t repeat;                           /* 0: not given */
@@ -82,6 +83,7 @@ struct pf_script_settings {
     const char *itrace;
     bool dump;
     bool per_event; /* a file for each event, beside the recording */
+    struct perfile_script_options options;
 };
 
 /* Of the small verbs that perf has, too. */
@@ -132,8 +134,7 @@ struct pf_settings {
     const char *view; /* table: which; NULL: the verb prints an output ... */
     const char *kind; /* ... of this kind; NULL: of the verb's name */
     bool as_perf;     /* --stdio of views */
-    unsigned sched_bits;
-    bool wakers; /* offcpu */
+    bool wakers;      /* offcpu */
     const struct pf_part
         *parts; /* instead of it several, each in a file of its own in the folder `output`; view NULL ends them */
     const char *columns; /* table */
@@ -160,7 +161,7 @@ struct pf_settings {
     unsigned flame_bits;     /* flame: --by under its older names */
     const char *from_folded; /* flame; NULL: not given */
     struct perfile_open_options open;
-    struct perfile_output_options print; /* points at the next five */
+    struct perfile_output_options print; /* points at all the options of outputs here */
     struct perfile_filter filter;
     struct perfile_symbol_options symbols;
     uint64_t index_from; /* bytes of a recording of which an index is left; 0: of none */
@@ -168,6 +169,8 @@ struct pf_settings {
     struct perfile_flame_options flame;
     struct perfile_report_options report;
     struct perfile_annotate_options annotate;
+    struct perfile_dump_options dump;
+    struct perfile_export_options exports;
     const char *percent_type; /* annotate; NULL: not given */
     bool no_arrows;
     bool bundle_dry_run;

@@ -196,7 +196,7 @@ static void prepare(struct run *run)
 
     options->gzip = run->stream.gzip;
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
-    options->escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
+    input->settings->script.options.escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
     fit_terminal(run);
     input->settings->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
     options->threads = pf_thread_count(input->settings);

@@ -297,6 +297,8 @@ struct perfile_event_options {
     const char *priorities;
     uint64_t lines;     /* trace, syscalls: at most so many, without those of callchains; 0: all */
     uint64_t min_stack; /* trace: only calls whose callchain has so many frames */
+    unsigned sched;     /* sched_...: enum perfile_sched_flags */
+    const char *keys;   /* trace, lock, cache_lines: what rows are of, as in perfile_table_options */
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)
 
@@ -343,39 +345,100 @@ struct perfile_annotate_options {
 };
 #define PERFILE_ANNOTATE_OPTIONS_INIT PERFILE_SIZED(struct perfile_annotate_options)
 
+/* script: how its lines look, and what else it prints. */
+struct perfile_script_options {
+    size_t size;        /* sizeof(struct perfile_script_options) */
+    unsigned show;      /* enum perfile_show */
+    unsigned times;     /* enum perfile_script_times */
+    uint64_t max_stack; /* entries of callchains that are printed; 0: all */
+    bool no_callchain;  /* callchains are left out */
+    bool latency;       /* names in 8 columns, processors in 3 and without brackets */
+    /*
+     * Names that a terminal would not print as they are have escapes, as perfile_text_escape makes them; else they are
+     * printed as they are, as perf does. The other texts for people always have them.
+     */
+    bool escape_names;
+};
+#define PERFILE_SCRIPT_OPTIONS_INIT PERFILE_SIZED(struct perfile_script_options)
+
+struct perfile_dump_options {
+    size_t size;        /* sizeof(struct perfile_dump_options) */
+    uint64_t max_bytes; /* longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
+    bool header_only;   /* without records */
+};
+#define PERFILE_DUMP_OPTIONS_INIT PERFILE_SIZED(struct perfile_dump_options)
+
+struct perfile_stat_options {
+    size_t size;    /* sizeof(struct perfile_stat_options) */
+    unsigned flags; /* enum perfile_stat_flags */
+    /*
+     * By what counters are added up: "all", "cpu", "socket", "die", "cache" (the last level), "L1" to "L4", "core", "node",
+     * "thread"; NULL: as the recording says. Of several recordings (`more`) the mean is shown.
+     */
+    const char *per;
+    const char *title; /* what was counted, in the heading; NULL: the recording's command line */
+    /*
+     * Further metrics, one on a line: "ipc=instructions/cycles". + - * / % < > ( ) min(a, b) max(a, b) d_ratio(a, b) "a if c
+     * else b", numbers, the events of the recording by their names, with the numbers that their lines show, and
+     * duration_time, the seconds that passed. Division by 0 and what was not counted make a metric not available. NULL: none.
+     */
+    const char *metrics;
+};
+#define PERFILE_STAT_OPTIONS_INIT PERFILE_SIZED(struct perfile_stat_options)
+
+struct perfile_export_options {
+    size_t size; /* sizeof(struct perfile_export_options) */
+    /* By what samples are kept apart, as in perfile_profile_options; NULL: by all that the format has labels for. */
+    const char *keys;
+    bool addresses; /* callgrind: costs of each instruction, not only of lines */
+};
+#define PERFILE_EXPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_export_options)
+
+/* script, report: the header of the recording, as perf prints it. */
+enum perfile_header_flags {
+    PERFILE_HEADER_FIRST = 1 << 0, /* before all else */
+    PERFILE_HEADER_FULL = 1 << 1,  /* with all of topology, caches and memory */
+    PERFILE_HEADER_ONLY = 1 << 2,  /* and nothing else */
+};
+
 struct perfile_output_options {
     size_t size;                                  /* sizeof(struct perfile_output_options) */
-    const struct perfile_filter *filter;          /* which samples; this and the next three may be NULL: the defaults */
+    const struct perfile_filter *filter;          /* which samples; this and the next nine may be NULL: the defaults */
     const struct perfile_symbol_options *symbols; /* script, report, flame */
     const struct perfile_flame_options *flame;
     const struct perfile_report_options *report;
+    const struct perfile_script_options *script;
+    const struct perfile_dump_options *dump;
+    const struct perfile_stat_options *stat;
+    const struct perfile_export_options *exports;
+    const struct perfile_annotate_options *annotate;
+    const struct perfile_event_options *events; /* trace, lock, kmem, kwork, sched_..., cache_lines */
     /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; report: columns; NULL: default */
     const char *fields;
-    bool nanoseconds;   /* script: 9 digits instead of 6 */
-    unsigned show;      /* script: enum perfile_show */
-    uint64_t max_bytes; /* dump: longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
-    bool count;         /* info: walk the records and count them */
-    bool header_only;   /* dump: no records; script, report: the header and nothing else */
-    bool color;         /* text of report, check, info: with the colours of a terminal */
-    /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
-    void (*progress)(void *context, uint64_t done, uint64_t total);
-    void *progress_context;
+    unsigned header;  /* script, report: enum perfile_header_flags */
+    bool nanoseconds; /* script, report: 9 digits instead of 6 */
+    bool count;       /* info: walk the records and count them */
+    bool color;       /* text of report, check, info: with the colours of a terminal */
+    bool gzip;        /* what is written is a gzip file; not for parquet and arrow, which are compressed themselves */
     /*
-     * report, flame, script, dump: threads that may be used, the caller's included; 0 and 1: no other. What is written is the same for
-     * every number. The sink is called from the caller's thread only. With more than one, `progress`, `symbols->note` and
-     * what the reader was opened with (its allocator, `diagnostic`) may be called from another one, but never two of
-     * these at a time.
+     * bundle: with source files and machine code; flame, html: the page has the code of the heaviest functions, which
+     * `symbols->note` is told. The recording is read twice for that.
+     */
+    bool code;
+    /*
+     * report, flame, script, dump: threads that may be used, the caller's included; 0 and 1: no other. What is written is the
+     * same for every number. The sink is called from the caller's thread only. With more than one, `progress`,
+     * `symbols->note` and what the reader was opened with (its allocator, `diagnostic`) may be called from another one, but
+     * never two of these at a time.
      * None is started for little input, nor where there is only one processor.
      * Other threads block all signals, and are gone when the call returns. Not counted, and there for any number, is the
      * thread that asks debuginfod when DEBUGINFOD_URLS is set: it calls nothing of the caller's, and may outlive the call
      * when the server is slow.
      */
     unsigned threads;
-    /*
-     * script: names that a terminal would not print as they are have escapes, as perfile_text_escape makes them; else they
-     * are printed as they are, as perf does. The other texts for people always have them.
-     */
-    bool escape_names;
+    /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
     /* Called at the end for filters that matched nothing. May be NULL. */
     perfile_on_unmatched *unmatched;
     void *unmatched_context;
@@ -384,46 +447,13 @@ struct perfile_output_options {
      * time.
      */
     const struct perfile_allocator *allocator;
-    bool gzip; /* what is written is a gzip file; not for parquet and arrow, which are compressed themselves */
     /*
-     * export: further recordings, whose profiles are merged with that of the reader. Each must be at its start, and is read
-     * to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.
+     * export, stat: further recordings; their profiles are merged with that of the reader. Each must be at its start, and is
+     * read to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.
      */
     struct perfile_reader *const *more;
     const char *const *more_paths;
     size_t more_count;
-    /* export: by what samples are kept apart, as in perfile_profile_options; NULL: by all that the format has labels for.
-     * cache_lines: as in perfile_table_options. */
-    const char *keys;
-    bool addresses; /* export: costs of each instruction, not only of lines, in callgrind's format */
-    /*
-     * stat: by what counters are added up: "all", "cpu", "socket", "die", "cache" (the last level), "L1" to "L4", "core", "node",
-     * "thread"; NULL: as the recording says. Of several recordings (`more`) the mean is shown.
-     */
-    const char *per;
-    const char *title; /* stat: what was counted, in the heading; NULL: the recording's command line */
-    /* script, report: the header before all else, as perf prints it; with all of topology, caches and memory. */
-    bool header;
-    bool full_header;
-    bool no_callchain;  /* script: callchains are left out */
-    bool latency;       /* script: names in 8 places, processors in 3 and without brackets */
-    unsigned times;     /* script: enum perfile_script_times */
-    uint64_t max_stack; /* script: entries of callchains that are printed; 0: all */
-    unsigned sched;     /* sched_...: enum perfile_sched_flags */
-    const struct perfile_annotate_options *annotate; /* may be NULL: the defaults */
-    const struct perfile_event_options *events;      /* trace, lock, kmem, kwork; NULL: the defaults */
-    /*
-     * stat: further metrics, one on a line: "ipc=instructions/cycles". + - * / % < > ( ) min(a, b) max(a, b) d_ratio(a, b) "a if c
-     * else b", numbers, the events of the recording by their names, with the numbers that their lines show, and duration_time,
-     * the seconds that passed. Division by 0 and what was not counted make a metric not available. NULL: none.
-     */
-    const char *metrics;
-    /*
-     * bundle: with source files and machine code; flame, html: the page has the code of the heaviest functions, which
-     * `symbols->note` is told. The recording is read twice for that.
-     */
-    bool code;
-    uint64_t stat; /* stat: enum perfile_stat_flags */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

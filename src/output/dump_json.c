@@ -111,7 +111,7 @@ static int put_header(struct perfile_reader *reader, struct pf_json *json, struc
 
 static struct pf_json json_of(struct pf_text *text, const struct perfile_output_options *options)
 {
-    return (struct pf_json){.text = text, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
+    return (struct pf_json){.text = text, .max_bytes = options->dump->max_bytes ? options->dump->max_bytes : 4096};
 }
 
 static int put_record(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
@@ -149,7 +149,7 @@ static int write_dump_json(struct perfile_reader *reader, const struct perfile_o
 {
     struct pf_json json = json_of(out, options);
     int result = put_header(reader, &json, error);
-    if (result == 0 && !options->header_only)
+    if (result == 0 && !options->dump->header_only)
         result = pf_dump_records(reader, options, out, put_record, error);
     return result == PERFILE_ERROR_STOPPED ? PERFILE_ERROR_WRITE : result;
 }

@@ -129,7 +129,7 @@ static int put_header(struct perfile_reader *reader, struct lines *lines, const 
 
 static struct lines lines_of(struct pf_text *text, const struct perfile_output_options *options)
 {
-    return (struct lines){.text = text, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
+    return (struct lines){.text = text, .max_bytes = options->dump->max_bytes ? options->dump->max_bytes : 4096};
 }
 
 static void put_part(struct pf_text *text, const char *name)
@@ -169,7 +169,7 @@ static int write_dump_text(struct perfile_reader *reader, const struct perfile_o
     struct lines lines = lines_of(out, options);
     const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
     const int result = put_header(reader, &lines, &visitor, error);
-    return result < 0 || options->header_only ? result : pf_dump_records(reader, options, out, put_record, error);
+    return result < 0 || options->dump->header_only ? result : pf_dump_records(reader, options, out, put_record, error);
 }
 
 const struct pf_output pf_output_dump_text = {

@@ -138,38 +138,55 @@ static int check_more(const struct pf_output *output, const struct perfile_outpu
 struct complete_options {
     struct perfile_output_options all;
     struct perfile_flame_options flame;
+    struct perfile_report_options report;
+    struct perfile_script_options script;
+    struct perfile_dump_options dump;
+    struct perfile_stat_options stat;
+    struct perfile_export_options exports;
     struct perfile_annotate_options annotate;
     struct perfile_event_options events;
     struct pf_complete_options more;
 };
 
+/* A struct that they point at: where its complete copy is, and the pointer to it. */
+#define PART(member, words)                                                                                            \
+    {                                                                                                                  \
+        offsetof(struct perfile_output_options, member), offsetof(struct complete_options, member),                    \
+            sizeof(((struct complete_options *)NULL)->member), words                                                   \
+    }
+static const struct part {
+    size_t pointer_offset, copy_offset, bytes;
+    const char *what;
+} parts[] = {
+    PART(flame, "flame options"),       PART(report, "report options"), PART(script, "script options"),
+    PART(dump, "dump options"),         PART(stat, "stat options"),     PART(exports, "export options"),
+    PART(annotate, "annotate options"), PART(events, "event options"),
+};
+
+static int take_part(struct complete_options *complete, const struct part *part, struct perfile_error *error)
+{
+    char *pointer = (char *)&complete->all + part->pointer_offset;
+    void *ours = (char *)complete + part->copy_offset;
+    const void *theirs;
+    memcpy(&theirs, pointer, sizeof(theirs));
+    memcpy(pointer, &ours, sizeof(ours));
+    memset(ours, 0, part->bytes);
+    memcpy(ours, &part->bytes, sizeof(part->bytes)); /* its size */
+    return pf_sized_take(ours, part->bytes, theirs, part->what, error);
+}
+
 static int take_options(struct complete_options *complete, const struct perfile_reader *reader,
                         const struct perfile_output_options *options, struct perfile_error *error)
 {
     struct perfile_output_options *all = &complete->all;
-    *complete = (struct complete_options){.all = PERFILE_OUTPUT_OPTIONS_INIT,
-                                          .flame = PERFILE_FLAME_OPTIONS_INIT,
-                                          .annotate = PERFILE_ANNOTATE_OPTIONS_INIT,
-                                          .events = PERFILE_EVENT_OPTIONS_INIT};
+    complete->all = (struct perfile_output_options)PERFILE_OUTPUT_OPTIONS_INIT;
     int result = pf_sized_take(all, sizeof(*all), options, "output options", error);
     if (result == 0)
         result = pf_complete_options_take(&complete->more, reader, all->filter, all->symbols, error);
-    if (result == 0)
-        result =
-            pf_sized_take(&complete->more.report, sizeof(complete->more.report), all->report, "report options", error);
-    if (result == 0)
-        result = pf_sized_take(&complete->flame, sizeof(complete->flame), all->flame, "flame options", error);
-    if (result == 0)
-        result =
-            pf_sized_take(&complete->annotate, sizeof(complete->annotate), all->annotate, "annotate options", error);
-    all->annotate = &complete->annotate;
-    if (result == 0)
-        result = pf_sized_take(&complete->events, sizeof(complete->events), all->events, "event options", error);
-    all->events = &complete->events;
     all->filter = &complete->more.filter;
     all->symbols = &complete->more.symbols;
-    all->flame = &complete->flame;
-    all->report = &complete->more.report;
+    for (size_t i = 0; i < PF_COUNT(parts) && result == 0; i++)
+        result = take_part(complete, &parts[i], error);
     return result;
 }
 
@@ -180,7 +197,7 @@ static int write_to(const struct pf_output *output, struct perfile_reader *reade
     struct pf_text text;
     if (pf_text_open(&text, options->allocator, sink->write, sink->context) < 0)
         return pf_fail_memory(error, "output");
-    text.escapes = output != &pf_output_script_text || options->escape_names;
+    text.escapes = output != &pf_output_script_text || options->script->escape_names;
     int result = output->write_table ? output->write_table(output, reader, options, &text, error)
                                      : output->write(reader, options, &text, error);
     if (output->reports_omissions && reader)

@@ -97,6 +97,7 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     struct perfile_report_options report = PERFILE_REPORT_OPTIONS_INIT;
+    struct perfile_script_options script = PERFILE_SCRIPT_OPTIONS_INIT;
     const struct perfile_sink out = {sink, sink_write};
     struct perfile_reader *reader;
     struct perfile_error error;
@@ -104,7 +105,8 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
     left_to_succeed = -1;
     options.count = true;
     options.threads = threads;
-    options.show = UINT32_MAX;
+    script.show = UINT32_MAX;
+    options.script = &script;
     report.flags = report_flags;
     options.report = &report;
     options.symbols = &nothing;

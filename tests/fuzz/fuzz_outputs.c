@@ -89,6 +89,8 @@ static const struct member event_members[] = {
     MEMBER(event_options, priorities, TEXT, 0, "0-99|120|x"),
     MEMBER(event_options, lines, NUMBER, 0, NULL),
     MEMBER(event_options, min_stack, NUMBER, 0, NULL),
+    MEMBER(event_options, sched, FLAGS, PERFILE_SCHED_PRIORITY, NULL),
+    MEMBER(event_options, keys, TEXT, 0, "lock|thread|total|tot,iaddr|x"),
 };
 static const struct member annotate_members[] = {
     MEMBER(annotate_options, symbol, TEXT, 0, NAMES),
@@ -99,30 +101,36 @@ static const struct member annotate_members[] = {
     MEMBER(annotate_options, syntax, TEXT, 0, "att|intel|x"),
     MEMBER(annotate_options, width, NUMBER, 0, NULL),
 };
+static const struct member script_members[] = {
+    MEMBER(script_options, show, FLAGS, 1 << 16, NULL),
+    MEMBER(script_options, times, FLAGS, PERFILE_TIMES_SINCE_FIRST, NULL),
+    MEMBER(script_options, max_stack, NUMBER, 0, NULL),
+    MEMBER(script_options, no_callchain, YES, 0, NULL),
+    MEMBER(script_options, latency, YES, 0, NULL),
+    MEMBER(script_options, escape_names, YES, 0, NULL),
+};
+static const struct member dump_members[] = {
+    MEMBER(dump_options, max_bytes, NUMBER, 0, NULL),
+    MEMBER(dump_options, header_only, YES, 0, NULL),
+};
+static const struct member stat_members[] = {
+    MEMBER(stat_options, flags, FLAGS, PERFILE_STAT_CLEAR, NULL),
+    MEMBER(stat_options, per, TEXT, 0, "all|cpu|socket|thread|L3|x"),
+    MEMBER(stat_options, title, TEXT, 0, "title|\x1b["),
+    MEMBER(stat_options, metrics, TEXT, 0, "a=cycles/instructions|b=1/0|x=(|c=min(a, b) if d else 1"),
+};
+static const struct member export_members[] = {
+    MEMBER(export_options, keys, TEXT, 0, "comm|pid,tid|tot|stack|x"),
+    MEMBER(export_options, addresses, YES, 0, NULL),
+};
 static const struct member output_members[] = {
     MEMBER(output_options, fields, TEXT, 0, "comm,tid,ip|+addr,-period|trace:comm,trace|overhead,comm|x"),
+    MEMBER(output_options, header, FLAGS, PERFILE_HEADER_ONLY, NULL),
     MEMBER(output_options, nanoseconds, YES, 0, NULL),
-    MEMBER(output_options, show, FLAGS, 1 << 16, NULL),
-    MEMBER(output_options, max_bytes, NUMBER, 0, NULL),
     MEMBER(output_options, count, YES, 0, NULL),
-    MEMBER(output_options, header_only, YES, 0, NULL),
     MEMBER(output_options, color, YES, 0, NULL),
-    MEMBER(output_options, escape_names, YES, 0, NULL),
     MEMBER(output_options, gzip, YES, 0, NULL),
-    MEMBER(output_options, keys, TEXT, 0, "comm|pid,tid|tot|stack|x"),
-    MEMBER(output_options, addresses, YES, 0, NULL),
-    MEMBER(output_options, per, TEXT, 0, "all|cpu|socket|thread|L3|x"),
-    MEMBER(output_options, title, TEXT, 0, "title|\x1b["),
-    MEMBER(output_options, header, YES, 0, NULL),
-    MEMBER(output_options, full_header, YES, 0, NULL),
-    MEMBER(output_options, no_callchain, YES, 0, NULL),
-    MEMBER(output_options, latency, YES, 0, NULL),
-    MEMBER(output_options, times, FLAGS, PERFILE_TIMES_SINCE_FIRST, NULL),
-    MEMBER(output_options, max_stack, NUMBER, 0, NULL),
-    MEMBER(output_options, sched, FLAGS, PERFILE_SCHED_PRIORITY, NULL),
-    MEMBER(output_options, metrics, TEXT, 0, "a=cycles/instructions|b=1/0|x=(|c=min(a, b) if d else 1"),
     MEMBER(output_options, code, YES, 0, NULL),
-    MEMBER(output_options, stat, NUMBER, 0, NULL),
 };
 
 static uint64_t next(uint64_t *chance)
@@ -208,10 +216,11 @@ static void write_scripts(const uint8_t *data, size_t bytes, const struct perfil
 {
     static const struct perfile_filter filter = {
         .size = sizeof(filter), .time = "10%-90%", .cpus = "0-3", .comms = "perf,swapper"};
+    static const struct perfile_script_options all_records = {.size = sizeof(all_records), .show = UINT32_MAX};
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     options.symbols = &fuzz_no_symbols;
     options.fields = all_fields();
-    options.show = UINT32_MAX;
+    options.script = &all_records;
     write_output(data, bytes, info, &options);
     options.fields = "comm,tid,time,ip,sym,trace,brstack,iregs,uregs";
     options.nanoseconds = true;
@@ -238,12 +247,20 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     struct perfile_report_options report = PERFILE_REPORT_OPTIONS_INIT;
     struct perfile_event_options events = PERFILE_EVENT_OPTIONS_INIT;
     struct perfile_annotate_options annotate = PERFILE_ANNOTATE_OPTIONS_INIT;
+    struct perfile_script_options script = PERFILE_SCRIPT_OPTIONS_INIT;
+    struct perfile_dump_options dump = PERFILE_DUMP_OPTIONS_INIT;
+    struct perfile_stat_options stat = PERFILE_STAT_OPTIONS_INIT;
+    struct perfile_export_options exports = PERFILE_EXPORT_OPTIONS_INIT;
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     set_members(&filter, filter_members, COUNT(filter_members), chance);
     set_members(&flame, flame_members, COUNT(flame_members), chance);
     set_members(&report, report_members, COUNT(report_members), chance);
     set_members(&events, event_members, COUNT(event_members), chance);
     set_members(&annotate, annotate_members, COUNT(annotate_members), chance);
+    set_members(&script, script_members, COUNT(script_members), chance);
+    set_members(&dump, dump_members, COUNT(dump_members), chance);
+    set_members(&stat, stat_members, COUNT(stat_members), chance);
+    set_members(&exports, export_members, COUNT(export_members), chance);
     set_members(&options, output_members, COUNT(output_members), chance);
     options.symbols = &fuzz_no_symbols;
     options.filter = next(chance) % 4 ? NULL : &filter;
@@ -251,6 +268,10 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     options.report = &report;
     options.events = &events;
     options.annotate = &annotate;
+    options.script = &script;
+    options.dump = &dump;
+    options.stat = &stat;
+    options.exports = &exports;
     write_output(data, bytes, info, &options);
 }
 

@@ -236,7 +236,7 @@ class Contents(unittest.TestCase):
         with perfile.open(binding.DEMO) as recording:
             profile, by_comm = io.BytesIO(), io.BytesIO()
             recording.write(profile, 'export', 'pprof', gzip=True)
-            recording.write(by_comm, 'export', 'pprof', keys=['comm'])
+            recording.write(by_comm, 'export', 'pprof', exports={'keys': ['comm']})
             self.assertNotEqual(by_comm.getvalue(), gzip.decompress(profile.getvalue()))
 
 

@@ -15,11 +15,13 @@ static inline int script_text(struct recording *r, const struct perfile_output_o
 {
     const struct perfile_filter filter = PERFILE_FILTER_INIT;
     const struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
+    const struct perfile_script_options script = PERFILE_SCRIPT_OPTIONS_INIT;
     const struct perfile_report_options report = PERFILE_REPORT_OPTIONS_INIT;
     struct perfile_output_options all = *options; /* as perfile_output_write hands them on */
     uint8_t *block;
     all.filter = all.filter ? all.filter : &filter;
     all.symbols = all.symbols ? all.symbols : &symbols;
+    all.script = all.script ? all.script : &script;
     all.report = all.report ? all.report : &report;
     recording_finish(r);
     struct perfile_reader *reader = recording_read(r, &block);

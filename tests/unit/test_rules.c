@@ -169,33 +169,23 @@ static int cut_by(const void *sized)
     return cut(&options);
 }
 
-static int filter_output(const void *sized)
-{
-    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.filter = sized;
-    return write_output(&options);
-}
-
-static int find_for_output(const void *sized)
-{
-    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.symbols = sized;
-    return write_output(&options);
-}
-
-static int draw(const void *sized)
-{
-    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.flame = sized;
-    return write_output(&options);
-}
-
-static int report_by(const void *sized)
-{
-    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.report = sized;
-    return write_output(&options);
-}
+#define WRITE_WITH(member)                                                                                             \
+    static int write_with_##member(const void *sized)                                                                  \
+    {                                                                                                                  \
+        struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;                                           \
+        options.member = sized;                                                                                        \
+        return write_output(&options);                                                                                 \
+    }
+WRITE_WITH(filter)
+WRITE_WITH(symbols)
+WRITE_WITH(flame)
+WRITE_WITH(report)
+WRITE_WITH(script)
+WRITE_WITH(dump)
+WRITE_WITH(stat)
+WRITE_WITH(exports)
+WRITE_WITH(annotate)
+WRITE_WITH(events)
 
 static int filter_stream(const void *sized)
 {
@@ -316,14 +306,20 @@ static const struct {
     {find_for_table, sizeof(struct perfile_symbol_options)},
     {table_by, sizeof(struct perfile_report_options)},
     {cut_by, sizeof(struct perfile_filter)},
-    {filter_output, sizeof(struct perfile_filter)},
     {filter_stream, sizeof(struct perfile_filter)},
-    {find_for_output, sizeof(struct perfile_symbol_options)},
     {find_for_stream, sizeof(struct perfile_symbol_options)},
     {open_unwinder, sizeof(struct perfile_symbol_options)},
     {open_jit, sizeof(struct perfile_symbol_options)},
-    {draw, sizeof(struct perfile_flame_options)},
-    {report_by, sizeof(struct perfile_report_options)},
+    {write_with_filter, sizeof(struct perfile_filter)},
+    {write_with_symbols, sizeof(struct perfile_symbol_options)},
+    {write_with_flame, sizeof(struct perfile_flame_options)},
+    {write_with_report, sizeof(struct perfile_report_options)},
+    {write_with_script, sizeof(struct perfile_script_options)},
+    {write_with_dump, sizeof(struct perfile_dump_options)},
+    {write_with_stat, sizeof(struct perfile_stat_options)},
+    {write_with_exports, sizeof(struct perfile_export_options)},
+    {write_with_annotate, sizeof(struct perfile_annotate_options)},
+    {write_with_events, sizeof(struct perfile_event_options)},
     {open_profile, sizeof(struct perfile_profile_options)},
     {merge_profiles, sizeof(struct perfile_profile_merge_options)},
     {filter_profile, sizeof(struct perfile_filter)},
@@ -665,6 +661,7 @@ static void tokens(void **state)
     struct perfile_report_options rows = PERFILE_REPORT_OPTIONS_INIT;
     struct perfile_flame_options flame = PERFILE_FLAME_OPTIONS_INIT;
     struct perfile_convert_options convert = PERFILE_CONVERT_OPTIONS_INIT;
+    const struct perfile_stat_options stat = {.size = sizeof(stat), .metrics = "ipc=cycels"};
     (void)state;
     open_both();
     expect_token(token_of_output("scirpt", &options), "scirpt");
@@ -689,7 +686,7 @@ static void tokens(void **state)
     filter.events = "cycels";
     expect_token(token_of_output("script", &options), "cycels");
     options = (struct perfile_output_options)PERFILE_OUTPUT_OPTIONS_INIT;
-    options.metrics = "ipc=cycels";
+    options.stat = &stat;
     expect_token(token_of_output("stat", &options), "cycels");
     convert.strip = "stack,reg";
     expect_token(perfile_convert(reader, writer, &convert, NULL, &error), "reg");

@@ -645,7 +645,8 @@ class Recording:
         """
         An output of the library, such as "report", "script", "flame" or "dump", as the command prints it: see
         perfile.outputs(). `to` is a binary file object, a path, or a descriptor. Options are members of struct
-        perfile_output_options, the filter as of table(). 1: the output itself is a finding; else 0.
+        perfile_output_options, the filter as of table(); those of one kind of output are dictionaries: export's are
+        exports={'keys': 'pid,comm'}. 1: the output itself is a finding; else 0.
         """
         from ._output import write_output
         return write_output(self, to, kind, format, progress, options)

@@ -22,20 +22,26 @@ def _import(name: str) -> Any:
 FILTER = tuple(field[0] for field in abi.perfile_filter._fields_ if field[0] != 'size')
 
 
+def _not_plain(struct: Any) -> List[str]:
+    """Members that are no numbers and no texts: callbacks, and what they point at."""
+    return [name for name, kind in struct._fields_ if kind is ctypes.c_void_p or not hasattr(kind, '_type_') or
+            not isinstance(kind._type_, str)]
+
+
 def structs_of(options: Any, given: Dict[str, Any], recording: Recording, keep: Sequence[str] = ()) -> Any:
     """
-    Options of C by their names. Members of the filter stand among them; `symbols`, `report` and `flame` are dictionaries.
+    Options of C by their names. Members of the filter stand among them; structs of further options, such as `symbols` and
+    `report`, are dictionaries.
     """
     wanted = {name: given[name] for name in FILTER if given.get(name) is not None}
     given = {name: value for name, value in given.items() if name not in FILTER}
     kinds = dict(options._fields_)
     if 'symbols' in kinds:
         given['symbols'] = {'recording': recording.path, **(given.get('symbols') or {})}
-    for name, struct in (('symbols', abi.perfile_symbol_options), ('report', abi.perfile_report_options),
-                         ('flame', abi.perfile_flame_options)):
-        if name in kinds and given.get(name) is not None:
-            given[name] = ctypes.pointer(fill(struct(), given[name], ('note', 'note_context', 'reach', 'reach_context',
-                                                                      'before')))
+    for name, kind in kinds.items():
+        struct = getattr(kind, '_type_', None)
+        if getattr(struct, '__name__', '').endswith('_options') and given.get(name) is not None:
+            given[name] = ctypes.pointer(fill(struct(), given[name], _not_plain(struct)))
     if wanted:
         if 'filter' not in kinds:
             raise TypeError(f'{", ".join(wanted)}: there is no filter here')

@@ -135,6 +135,8 @@ class perfile_event_options(Sized):
     priorities: Optional[Bytes]
     lines: int
     min_stack: int
+    sched: int
+    keys: Optional[Bytes]
 
 
 class perfile_machine_code(Sized):
@@ -160,46 +162,64 @@ class perfile_annotate_options(Sized):
     disassemble_context: Any
 
 
+class perfile_script_options(Sized):
+    size: int
+    show: int
+    times: int
+    max_stack: int
+    no_callchain: bool
+    latency: bool
+    escape_names: bool
+
+
+class perfile_dump_options(Sized):
+    size: int
+    max_bytes: int
+    header_only: bool
+
+
+class perfile_stat_options(Sized):
+    size: int
+    flags: int
+    per: Optional[Bytes]
+    title: Optional[Bytes]
+    metrics: Optional[Bytes]
+
+
+class perfile_export_options(Sized):
+    size: int
+    keys: Optional[Bytes]
+    addresses: bool
+
+
 class perfile_output_options(Sized):
     size: int
     filter: Any
     symbols: Any
     flame: Any
     report: Any
+    script: Any
+    dump: Any
+    stat: Any
+    exports: Any
+    annotate: Any
+    events: Any
     fields: Optional[Bytes]
+    header: int
     nanoseconds: bool
-    show: int
-    max_bytes: int
     count: bool
-    header_only: bool
     color: bool
+    gzip: bool
+    code: bool
+    threads: int
     progress: Any
     progress_context: Any
-    threads: int
-    escape_names: bool
     unmatched: Any
     unmatched_context: Any
     allocator: Any
-    gzip: bool
     more: Any
     more_paths: Any
     more_count: int
-    keys: Optional[Bytes]
-    addresses: bool
-    per: Optional[Bytes]
-    title: Optional[Bytes]
-    header: bool
-    full_header: bool
-    no_callchain: bool
-    latency: bool
-    times: int
-    max_stack: int
-    sched: int
-    annotate: Any
-    events: Any
-    metrics: Optional[Bytes]
-    code: bool
-    stat: int
 
 
 class perfile_output_info(Struct):
@@ -1833,7 +1853,9 @@ perfile_event_options._fields_ = [
     ('work', c_char_p),
     ('priorities', c_char_p),
     ('lines', c_uint64),
-    ('min_stack', c_uint64)]
+    ('min_stack', c_uint64),
+    ('sched', c_uint),
+    ('keys', c_char_p)]
 perfile_machine_code._fields_ = [
     ('size', c_size_t),
     ('bytes', c_void_p),
@@ -1853,46 +1875,56 @@ perfile_annotate_options._fields_ = [
     ('width', c_uint64),
     ('disassemble', CFUNCTYPE(None, c_void_p, POINTER(perfile_machine_code), CFUNCTYPE(None, c_void_p, c_uint64, c_char_p), c_void_p)),
     ('disassemble_context', c_void_p)]
+perfile_script_options._fields_ = [
+    ('size', c_size_t),
+    ('show', c_uint),
+    ('times', c_uint),
+    ('max_stack', c_uint64),
+    ('no_callchain', c_bool),
+    ('latency', c_bool),
+    ('escape_names', c_bool)]
+perfile_dump_options._fields_ = [
+    ('size', c_size_t),
+    ('max_bytes', c_uint64),
+    ('header_only', c_bool)]
+perfile_stat_options._fields_ = [
+    ('size', c_size_t),
+    ('flags', c_uint),
+    ('per', c_char_p),
+    ('title', c_char_p),
+    ('metrics', c_char_p)]
+perfile_export_options._fields_ = [
+    ('size', c_size_t),
+    ('keys', c_char_p),
+    ('addresses', c_bool)]
 perfile_output_options._fields_ = [
     ('size', c_size_t),
     ('filter', POINTER(perfile_filter)),
     ('symbols', POINTER(perfile_symbol_options)),
     ('flame', POINTER(perfile_flame_options)),
     ('report', POINTER(perfile_report_options)),
+    ('script', POINTER(perfile_script_options)),
+    ('dump', POINTER(perfile_dump_options)),
+    ('stat', POINTER(perfile_stat_options)),
+    ('exports', POINTER(perfile_export_options)),
+    ('annotate', POINTER(perfile_annotate_options)),
+    ('events', POINTER(perfile_event_options)),
     ('fields', c_char_p),
+    ('header', c_uint),
     ('nanoseconds', c_bool),
-    ('show', c_uint),
-    ('max_bytes', c_uint64),
     ('count', c_bool),
-    ('header_only', c_bool),
     ('color', c_bool),
+    ('gzip', c_bool),
+    ('code', c_bool),
+    ('threads', c_uint),
     ('progress', CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)),
     ('progress_context', c_void_p),
-    ('threads', c_uint),
-    ('escape_names', c_bool),
     ('unmatched', CFUNCTYPE(None, c_void_p, POINTER(perfile_unmatched))),
     ('unmatched_context', c_void_p),
     ('allocator', POINTER(perfile_allocator)),
-    ('gzip', c_bool),
     ('more', POINTER(c_void_p)),
     ('more_paths', POINTER(c_char_p)),
-    ('more_count', c_size_t),
-    ('keys', c_char_p),
-    ('addresses', c_bool),
-    ('per', c_char_p),
-    ('title', c_char_p),
-    ('header', c_bool),
-    ('full_header', c_bool),
-    ('no_callchain', c_bool),
-    ('latency', c_bool),
-    ('times', c_uint),
-    ('max_stack', c_uint64),
-    ('sched', c_uint),
-    ('annotate', POINTER(perfile_annotate_options)),
-    ('events', POINTER(perfile_event_options)),
-    ('metrics', c_char_p),
-    ('code', c_bool),
-    ('stat', c_uint64)]
+    ('more_count', c_size_t)]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),

@@ -484,7 +484,7 @@ static int write_lines(struct perfile_reader *reader, const struct perfile_outpu
                                          .filter = options->filter,
                                          .symbols = options->symbols,
                                          .drive = pf_profile_drive_of(options),
-                                         .keys = options->keys};
+                                         .keys = options->events->keys};
     struct pf_lines lines;
     uint64_t all;
     int result = pf_lines_open(&lines, reader, &how, error);

@@ -209,9 +209,9 @@ static int write_lock(struct lock *lock, struct perfile_reader *reader, const st
 {
     const struct perfile_output_options *options = lock->options;
     enum pf_locks_by by;
-    if (!pf_locks_by_parse(options->keys, &by))
+    if (!pf_locks_by_parse(options->events->keys, &by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                       "waits for locks are added up by caller, lock or thread, not by '%.40s'", options->keys);
+                       "waits for locks are added up by caller, lock or thread, not by '%.40s'", options->events->keys);
     int result = open_lock(lock, reader, usual, by, error);
     if (result == 0)
         result = pf_event_profile_read(lock->profile, take, lock, error);
@@ -240,9 +240,11 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     static const struct usual usual = {"acquired,contended,avg_wait,wait_total,wait_max,wait_min", "acquired", true,
                                        put_report};
     struct perfile_output_options by_lock = *options;
+    struct perfile_event_options events = *options->events;
     struct lock lock = {.out = out, .options = &by_lock};
-    if (!by_lock.keys)
-        by_lock.keys = "lock";
+    if (!events.keys)
+        events.keys = "lock";
+    by_lock.events = &events;
     return write_lock(&lock, reader, &usual, error);
 }
 

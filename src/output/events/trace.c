@@ -482,10 +482,10 @@ static int open_trace(struct trace *trace, struct perfile_reader *reader, struct
 {
     const struct perfile_output_options *options = trace->options;
     enum pf_syscall_by by;
-    if (!pf_syscall_by_parse(options->keys, &by))
+    if (!pf_syscall_by_parse(options->events->keys, &by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "system calls are added up by thread, process, cgroup, fd or total, not by '%.40s'",
-                       options->keys);
+                       options->events->keys);
     const int result = open_source(trace, reader, error);
     if (result < 0)
         return result;

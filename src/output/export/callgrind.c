@@ -168,7 +168,7 @@ static struct cost cost_of(const struct graph *graph, uint32_t node, uint32_t ca
     struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
     (void)!perfile_profile_frame_at(stacks->profile, stacks->nodes[node].frame, &frame);
     struct cost cost = {.block = graph->block_of[frame.function], .callee = callee, .event = event};
-    if (graph->options->addresses)
+    if (graph->options->exports->addresses)
         cost.address = frame.address;
     if (frame.file && *frame.file) {
         cost.line = frame.line;
@@ -396,7 +396,7 @@ static bool put_block(struct graph *graph, uint32_t number, const char *const ke
 
 static void put_position(struct graph *graph, uint64_t address, uint32_t line)
 {
-    if (graph->options->addresses) {
+    if (graph->options->exports->addresses) {
         pf_put_string(graph->out, "0x");
         pf_put_hex(graph->out, address);
         pf_put_char(graph->out, ' ');
@@ -525,13 +525,13 @@ static void put_head(struct graph *graph)
     put_command(graph);
     pf_put_string(graph->out,
                   "desc: Calls: how many samples were in what was called, since samples do not count calls\n");
-    if (graph->options->addresses)
+    if (graph->options->exports->addresses)
         pf_put_string(graph->out, "desc: Addresses: of calls they are those of the next instruction\n");
     for (size_t i = 0; perfile_profile_event_at(graph->stacks.profile, i, &event) == 0; i++)
         pf_put_format(graph->out, "desc: Unit of %s: %s\n",
                       graph->columns[graph->column_of[event.first_value + PERIOD]], event.unit);
     put_build_ids(graph);
-    pf_put_format(graph->out, "positions: %s\nevents:", graph->options->addresses ? "instr line" : "line");
+    pf_put_format(graph->out, "positions: %s\nevents:", graph->options->exports->addresses ? "instr line" : "line");
     for (size_t i = 0; i < graph->column_count; i++) {
         pf_put_char(graph->out, ' ');
         pf_put_string(graph->out, graph->columns[i]);

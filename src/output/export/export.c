@@ -107,7 +107,7 @@ int pf_export_profile(struct perfile_reader *reader, const struct perfile_output
 
 const char *pf_export_keys(const struct perfile_output_options *options)
 {
-    return options->keys ? options->keys : "pid,tid,comm,cpu,cgroup";
+    return options->exports->keys ? options->exports->keys : "pid,tid,comm,cpu,cgroup";
 }
 
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,

@@ -1085,17 +1085,19 @@ static bool put_report(struct table *table)
 static int write_report(struct perfile_reader *reader, const struct perfile_output_options *options,
                         struct pf_text *out, struct perfile_error *error)
 {
-    const struct pf_header_options header = {.path = options->symbols->recording, .full = options->full_header};
+    const struct pf_header_options header = {.path = options->symbols->recording,
+                                             .full = options->header & PERFILE_HEADER_FULL};
     struct pf_report report;
     struct table table = {.report = &report, .out = out};
-    if (options->header_only)
+    if (options->header & PERFILE_HEADER_ONLY)
         return pf_header_put_only(reader, &header, out, error);
     if (options->report->flags & PERFILE_REPORT_STATS)
         return pf_stats_write(reader, options, out, error);
     if (options->report->flags & PERFILE_REPORT_TASKS)
         return pf_tasks_write(reader, out, error);
     int result = pf_report_open(&report, reader, options, true, error);
-    const int headed = options->header && has_header(&table) ? pf_header_put(reader, &header, out, error) : 0;
+    const int headed =
+        options->header & PERFILE_HEADER_FIRST && has_header(&table) ? pf_header_put(reader, &header, out, error) : 0;
     if (headed < 0)
         result = headed;
     else if (result == 0 || report.row_count)

@@ -86,7 +86,7 @@ static int write_latency(struct perfile_reader *reader, const struct perfile_out
     if (result == 0)
         result = read_all(&latencies, &sched, error);
     if (result != PERFILE_ERROR_MEMORY && sched.session) {
-        if (pf_latencies_end(&latencies, &sched, !(options->sched & PERFILE_SCHED_BY_TID)))
+        if (pf_latencies_end(&latencies, &sched, !(options->events->sched & PERFILE_SCHED_BY_TID)))
             put_rows(out, &name, &latencies);
         else
             result = pf_fail_memory(error, "latencies");

@@ -185,9 +185,9 @@ static int write_map(struct perfile_reader *reader, const struct perfile_output_
                      struct perfile_error *error)
 {
     struct map map = {.out = out,
-                      .compact = options->sched & PERFILE_SCHED_COMPACT,
+                      .compact = options->events->sched & PERFILE_SCHED_COMPACT,
                       .tasks = options->events->tasks,
-                      .parts = options->sched & PERFILE_SCHED_PARTS};
+                      .parts = options->events->sched & PERFILE_SCHED_PARTS};
     struct perfile_filter cpus = PERFILE_FILTER_INIT;
     cpus.cpus = options->events->cpus;
     int result = pf_filter_open(&map.cpus, &cpus, NULL, options->allocator, error);

@@ -13,7 +13,7 @@ int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
                                          .threads = options->threads,
                                          .symbols = max_frames ? options->symbols : NULL,
                                          .max_frames = max_frames,
-                                         .with_priorities = options->sched & PERFILE_SCHED_PRIORITY,
+                                         .with_priorities = options->events->sched & PERFILE_SCHED_PRIORITY,
                                          .priorities = options->events ? options->events->priorities : NULL};
     return pf_sched_open(sched, reader, &how, error);
 }

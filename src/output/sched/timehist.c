@@ -493,10 +493,13 @@ static size_t stack_depth_of(const struct perfile_output_options *options)
 static int write_timehist(struct perfile_reader *reader, const struct perfile_output_options *options,
                           struct pf_text *out, struct perfile_error *error)
 {
-    struct timehist timehist = {
-        .out = out, .flags = options->sched, .name_width = FIRST_NAME_WIDTH, .stack_depth = stack_depth_of(options)};
-    const bool sums_alone = (options->sched & (PERFILE_SCHED_SUMMARY | PERFILE_SCHED_IDLE)) == PERFILE_SCHED_SUMMARY;
-    const bool with_stacks = !(options->sched & PERFILE_SCHED_NO_STACKS) && !sums_alone;
+    struct timehist timehist = {.out = out,
+                                .flags = options->events->sched,
+                                .name_width = FIRST_NAME_WIDTH,
+                                .stack_depth = stack_depth_of(options)};
+    const bool sums_alone =
+        (options->events->sched & (PERFILE_SCHED_SUMMARY | PERFILE_SCHED_IDLE)) == PERFILE_SCHED_SUMMARY;
+    const bool with_stacks = !(options->events->sched & PERFILE_SCHED_NO_STACKS) && !sums_alone;
     int result = pf_sched_text_open(&timehist.sched, reader, options, with_stacks ? timehist.stack_depth : 0, error);
     pf_sched_lifetimes_open(&timehist.lifetimes, options->allocator);
     pf_idle_stacks_open(&timehist.idle, options->allocator);

@@ -299,7 +299,7 @@ static void put_line(struct pf_script *script, const struct perfile_record *reco
 {
     union body body;
     for (size_t i = 0; i < PF_COUNT(lines); i++) {
-        if (lines[i].type != record->type || !(lines[i].show & (script->options->show | SHOW_ALWAYS)))
+        if (lines[i].type != record->type || !(lines[i].show & (script->options->script->show | SHOW_ALWAYS)))
             continue;
         if (!lines[i].bytes || perfile_record_decode(script->reader, record, &body, lines[i].bytes, NULL) == 0)
             lines[i].put(script, record, &body);

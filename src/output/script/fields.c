@@ -347,7 +347,7 @@ int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile
         if (result < 0)
             return result;
     }
-    if (!options->no_callchain)
+    if (!options->script->no_callchain)
         show_tracepoint_chains(fields, reader);
     return 0;
 }

@@ -38,11 +38,11 @@ static pf_script_step *choose_step(const struct pf_script *script, const struct 
 {
     switch (field) {
     case SCRIPT_COMM:
-        if (script->options->latency)
+        if (script->options->script->latency)
             return pf_script_put_short_comm;
         return has(plan, SCRIPT_IP) && plan->has_callchain ? pf_script_put_bare_comm : pf_script_put_comm;
     case SCRIPT_CPU:
-        return script->options->latency ? pf_script_put_bare_cpu : pf_script_put_cpu;
+        return script->options->script->latency ? pf_script_put_bare_cpu : pf_script_put_cpu;
     case SCRIPT_PID:
         return has(plan, SCRIPT_TID) ? pf_script_put_pid_tid : pf_script_put_pid;
     case SCRIPT_TID:
@@ -173,7 +173,7 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     int type = pf_script_type(event);
     plan->event = event;
     plan->fields = script->fields.fields[type];
-    plan->has_callchain = event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN && !script->options->no_callchain;
+    plan->has_callchain = event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN && !script->options->script->no_callchain;
     plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
     plan->shows_chain = plan->has_callchain && has(plan, SCRIPT_IP) && plan->shows_ip;
     if (!add_positions(script, plan))

@@ -219,12 +219,14 @@ char *pf_script_put_misc(struct pf_script *script, char *at)
 static uint64_t printed_time(struct pf_script *script)
 {
     const uint64_t time = script->item.sample.time, last = script->last_ns;
-    if (script->options->times == PERFILE_TIMES_OF_CLOCK)
+    if (script->options->script->times == PERFILE_TIMES_OF_CLOCK)
         return time;
     script->last_ns = time;
     if (!script->first_ns)
         script->first_ns = time;
-    return script->options->times == PERFILE_TIMES_SINCE_FIRST ? time - script->first_ns : last ? time - last : 0;
+    return script->options->script->times == PERFILE_TIMES_SINCE_FIRST ? time - script->first_ns
+           : last                                                      ? time - last
+                                                                       : 0;
 }
 
 /* Samples of one second have the same beginning; returns the ns within the second. */

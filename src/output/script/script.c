@@ -65,9 +65,9 @@ static int open_delivery(struct pf_script *script)
                                             .filter = options->filter,
                                             .find = wants_maps ? &find : NULL,
                                             .follows_maps = stacks_want_maps(script) || script->names.active ||
-                                                            options->show & PERFILE_SHOW_TEXT_POKE,
+                                                            options->script->show & PERFILE_SHOW_TEXT_POKE,
                                             .gives_records = true,
-                                            .reads_all = options->show != 0,
+                                            .reads_all = options->script->show != 0,
                                             .progress = options->progress,
                                             .progress_context = options->progress_context,
                                             .lock = lock,
@@ -197,7 +197,7 @@ static void take_sample(struct pf_script *script)
 static bool put_header(struct pf_script *script)
 {
     const struct pf_header_options options = {.path = script->options->symbols->recording,
-                                              .full = script->options->full_header};
+                                              .full = script->options->header & PERFILE_HEADER_FULL};
     if (!script->wants_header)
         return true;
     script->wants_header = false;
@@ -210,7 +210,8 @@ static bool put_header(struct pf_script *script)
 static int only_header(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                        struct perfile_error *error)
 {
-    const struct pf_header_options header = {.path = options->symbols->recording, .full = options->full_header};
+    const struct pf_header_options header = {.path = options->symbols->recording,
+                                             .full = options->header & PERFILE_HEADER_FULL};
     const int result = pf_header_put_only(reader, &header, out, error);
     return result == 0 && out->failed ? pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "cannot be written")
                                       : result;
@@ -244,7 +245,7 @@ static int drive(struct pf_script *script)
 int pf_script_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                    struct perfile_error *error)
 {
-    if (options->header_only)
+    if (options->header & PERFILE_HEADER_ONLY)
         return only_header(reader, options, out, error);
     struct pf_script *script = pf_new(out->allocator, sizeof(*script));
     if (!script)
@@ -253,7 +254,7 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
     script->options = options;
     script->error = error;
     int result = open_script(script, out) ? open_parts(script) : pf_fail_memory(error, "script");
-    script->wants_header = options->header;
+    script->wants_header = options->header & PERFILE_HEADER_FIRST;
     if (result == 0 && !script->pipe && !put_header(script))
         result = script->failed;
     if (result == 0)

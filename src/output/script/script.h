@@ -266,7 +266,7 @@ char *pf_script_right_hex(char *at, uint64_t value);
 /* Entries of a callchain that are printed. */
 static inline unsigned pf_script_chain_max(const struct pf_script *script)
 {
-    const uint64_t max = script->options->max_stack;
+    const uint64_t max = script->options->script->max_stack;
     return max && max < PF_CALLCHAIN_MAX ? (unsigned)max : PF_CALLCHAIN_MAX;
 }
 

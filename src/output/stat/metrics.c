@@ -141,7 +141,7 @@ static int add_wanted(struct pf_stat_sheet *sheet, const char *passed, size_t by
 int pf_stat_wanted_open(struct pf_stat_sheet *sheet, struct perfile_error *error)
 {
     int result = 0;
-    for (const char *at = sheet->options->metrics; at && *at && !sheet->wanted_done && result == 0;) {
+    for (const char *at = sheet->options->stat->metrics; at && *at && !sheet->wanted_done && result == 0;) {
         const size_t bytes = strcspn(at, "\n");
         if (bytes)
             result = add_wanted(sheet, at, bytes, error);

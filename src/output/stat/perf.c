@@ -25,7 +25,7 @@ static void put_csv_time(struct pf_stat_sheet *sheet)
     if (sheet->intervals)
         pf_put_format(sheet->out, "%" PRIu64 ".%09" PRIu64 "%s", sheet->time / 1000000000, sheet->time % 1000000000,
                       separator_of(sheet));
-    else if (sheet->summary && !(sheet->options->stat & PERFILE_STAT_PLAIN_SUMMARY))
+    else if (sheet->summary && !(sheet->options->stat->flags & PERFILE_STAT_PLAIN_SUMMARY))
         pf_put_format(sheet->out, "summary%s", separator_of(sheet));
 }
 

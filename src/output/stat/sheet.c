@@ -221,7 +221,7 @@ static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *s
     hide_idle(sheet);
     if (style->measure)
         style->measure(sheet);
-    for (size_t i = 0; i < sheet->line_count && !(sheet->options->stat & PERFILE_STAT_NO_COUNTS); i++)
+    for (size_t i = 0; i < sheet->line_count && !(sheet->options->stat->flags & PERFILE_STAT_NO_COUNTS); i++)
         if (!sheet->lines[i].hidden)
             style->line(sheet, &sheet->lines[i]);
     pf_stat_wanted_put(sheet, style);
@@ -328,7 +328,7 @@ static bool add_round(struct pf_stat_sheet *sheet)
 /* An interval on the screen takes the place of the one before. */
 static bool clears(const struct pf_stat_sheet *sheet)
 {
-    return sheet->options->stat & PERFILE_STAT_CLEAR && sheet->options->report->columns;
+    return sheet->options->stat->flags & PERFILE_STAT_CLEAR && sheet->options->report->columns;
 }
 
 /* The last round of a command that ended in the middle of an interval has what is left. */
@@ -394,7 +394,7 @@ static void report_notes(const struct pf_stat_sheet *sheet, const char *note)
 static int settle(struct pf_stat_sheet *sheet, struct perfile_error *error)
 {
     static const char *const names[] = {"cpu", "all", "socket", "die", "core", "thread", "node", "cache"};
-    const char *per = sheet->options->per;
+    const char *per = sheet->options->stat->per;
     const struct perfile_event *event;
     sheet->per = pf_stat_per_of(&sheet->stat, sheet->reader);
     sheet->level = sheet->stat.level <= PF_CACHE_LEVELS && !per ? (uint32_t)sheet->stat.level : 0;
@@ -417,7 +417,7 @@ static int settle(struct pf_stat_sheet *sheet, struct perfile_error *error)
         sheet->per = PF_STAT_ALL;
         report_notes(sheet, why);
     }
-    if (sheet->intervals && !sheet->options->title)
+    if (sheet->intervals && !sheet->options->stat->title)
         report_notes(sheet,
                      "each interval has what was counted in it, not the sums since the start as perf 7 prints them");
     return result;
@@ -507,7 +507,8 @@ static int read_recording(struct pf_stat_sheet *sheet, const struct pf_stat_styl
     const int same = check_events(sheet, first, error);
     if (same < 0)
         return same;
-    sheet->summary = sheet->intervals && sheet->options->stat & (PERFILE_STAT_SUMMARY | PERFILE_STAT_PLAIN_SUMMARY);
+    sheet->summary =
+        sheet->intervals && sheet->options->stat->flags & (PERFILE_STAT_SUMMARY | PERFILE_STAT_PLAIN_SUMMARY);
     if ((!sheet->intervals || sheet->summary) && !add_totals(sheet))
         return pf_fail_memory(error, "counts");
     return result;

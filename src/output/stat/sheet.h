@@ -147,7 +147,7 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
                   const struct pf_stat_style *style, struct pf_text *out, struct perfile_error *error);
 struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line);
 enum pf_stat_kind pf_stat_kind_of(const struct perfile_event *event);
-/* What options->metrics asks for, as soon as the events are known. ARGUMENT, MEMORY. */
+/* What options->stat->metrics asks for, as soon as the events are known. ARGUMENT, MEMORY. */
 int pf_stat_wanted_open(struct pf_stat_sheet *sheet, struct perfile_error *error);
 void pf_stat_wanted_close(struct pf_stat_sheet *sheet);
 /* Those of all groups, behind the lines. */

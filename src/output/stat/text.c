@@ -108,8 +108,8 @@ static void put_title(struct pf_stat_sheet *sheet)
 {
     const struct perfile_visitor words = {
         .size = sizeof(words), .context = sheet, .begin = nothing, .end = end_nothing, .value = put_word};
-    if (sheet->options->title) {
-        pf_put_name(sheet->out, sheet->options->title);
+    if (sheet->options->stat->title) {
+        pf_put_name(sheet->out, sheet->options->stat->title);
         return;
     }
     pf_put_char(sheet->out, '\'');
@@ -202,7 +202,7 @@ static void put_count(struct pf_stat_sheet *sheet, const struct pf_stat_line *li
     const char *missing = pf_stat_missing(line);
     char value[PF_STAT_VALUE_BYTES];
     pf_stat_format_value(line, floor(line->event->scale) == line->event->scale ? 0 : 2, value);
-    if (screen_of(sheet) && !(sheet->options->stat & PERFILE_STAT_PLAIN_NUMBERS))
+    if (screen_of(sheet) && !(sheet->options->stat->flags & PERFILE_STAT_PLAIN_NUMBERS))
         group_digits(value);
     pf_put_format(sheet->out, "%*s ", count_width(sheet), missing ? missing : value);
     pf_put_format(sheet->out, "%-*.32s ", (int)unit_width(sheet), line->event->unit ? line->event->unit : "");
@@ -388,7 +388,7 @@ static void end(struct pf_stat_sheet *sheet)
     const double error = pf_stats_error_percent(&sheet->walls) / 100 * mean;
     if (!sheet->elapsed)
         return;
-    if (sheet->walls.count > 1 && sheet->options->stat & PERFILE_STAT_TABLE)
+    if (sheet->walls.count > 1 && sheet->options->stat->flags & PERFILE_STAT_TABLE)
         put_table(sheet);
     if (sheet->walls.count > 1)
         pf_put_format(sheet->out, "\n %17.9f +- %.9f seconds time elapsed  ( +-%6.2f%% )\n\n", mean, error,
