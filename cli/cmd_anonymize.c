@@ -6,6 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct settings {
+    const char *key, *key_file; /* NULL: not given */
+    const char *keep, *change, *drop;
+    bool no_words;
+    bool list_words;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 #define AT(member) offsetof(struct pf_settings, member)
 
 static const char *category_at(const struct pf_command *command, size_t index, const char **doc)
@@ -18,40 +30,40 @@ static const struct pf_option options[] = {
     {.name = "key",
      .kind = PF_OPTION_TEXT,
      .argument = "KEY",
-     .offset = AT(hide_key),
+     PF_OWN(key),
      .doc = "The key that replacement names are derived from: recordings anonymized with the same key can be compared "
             "with each other, and only someone who has the key can test guesses. Command lines are visible to others: "
             "prefer --key-file. Without a key a random one is used and discarded."},
     {.name = "key-file",
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
-     .offset = AT(hide_key_file),
+     PF_OWN(key_file),
      .doc = "Read the key from FILE, at most 64 KiB."},
     {.name = "keep",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
-     .offset = AT(hide_keep),
+     PF_OWN(keep),
      .value_at = category_at,
      .doc = "Categories to keep unchanged, secrets included."},
     {.name = "change",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
-     .offset = AT(hide_change),
+     PF_OWN(change),
      .value_at = category_at,
      .doc = "Categories to replace; times and pids are kept by default."},
     {.name = "drop",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
-     .offset = AT(hide_drop),
+     PF_OWN(drop),
      .value_at = category_at,
      .doc = "Categories to remove, or to make empty where the format needs a value."},
     {.name = "no-words",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(hide_words),
+     PF_OWN(no_words),
      .doc = "Also replace well-known names of directories, files and tracepoints."},
     {.name = "vocabulary",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(list_words),
+     PF_OWN(list_words),
      .doc = "Print the well-known words that are kept, one per line, and exit."},
     PF_OPTION_REPORT_FORMAT,
     {0},
@@ -93,16 +105,16 @@ static int read_key(const char *path, struct key *key)
 
 static int find_key(const struct pf_settings *settings, struct key *key)
 {
-    const bool empty = settings->hide_key && !*settings->hide_key;
+    const bool empty = own(settings)->key && !*own(settings)->key;
 
-    if (empty || (settings->hide_key && settings->hide_key_file)) {
+    if (empty || (own(settings)->key && own(settings)->key_file)) {
         pf_message("anonymize: --key: %s", empty ? "the key is empty" : "cannot be combined with --key-file");
         return PF_STATUS_USAGE;
     }
-    if (settings->hide_key_file)
-        return read_key(settings->hide_key_file, key);
-    if (settings->hide_key)
-        *key = (struct key){.data = settings->hide_key, .bytes = strlen(settings->hide_key)};
+    if (own(settings)->key_file)
+        return read_key(own(settings)->key_file, key);
+    if (own(settings)->key)
+        *key = (struct key){.data = own(settings)->key, .bytes = strlen(own(settings)->key)};
     return PF_STATUS_OK;
 }
 
@@ -119,10 +131,10 @@ static int anonymize(struct perfile_reader *reader, struct perfile_writer *write
 
     made.key = key.data;
     made.key_bytes = key.bytes;
-    made.keep = settings->hide_keep;
-    made.change = settings->hide_change;
-    made.drop = settings->hide_drop;
-    made.strict = settings->hide_words;
+    made.keep = own(settings)->keep;
+    made.change = own(settings)->change;
+    made.drop = own(settings)->drop;
+    made.strict = own(settings)->no_words;
     made.edit = edit_options;
     int result = perfile_anonymize(reader, writer, &made, &report, error);
     if (report.edit)
@@ -193,7 +205,7 @@ static int print_words(void)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    if (settings->list_words)
+    if (own(settings)->list_words)
         return print_words();
     int status = find_key(settings, &key);
     if (!status)
@@ -212,6 +224,7 @@ const struct pf_command pf_command_anonymize = {
     .examples = "anonymize -o shared.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+struct settings {
+    bool list, purge_all;
+    const char *add, *remove, *purge, *update, *missing, *kcore; /* NULL: not given */
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 /* The entries of the cache; PF_STATUS_OK also when there is no such folder yet. */
 static int read_cache(const struct pf_settings *settings, struct pf_build_ids *ids)
 {
@@ -183,7 +193,7 @@ static int print_missing(struct pf_input *input, struct pf_stream *out)
     struct pf_build_ids wanted = {0}, cache = {0};
     int result = pf_build_ids_read(&wanted, input, false);
 
-    if (input->settings->perf.list)
+    if (own(input->settings)->list)
         (void)print_cache(input->settings, out); /* what fails here fails below, too */
     if (result >= 0 && read_cache(input->settings, &cache) == PF_STATUS_OK) {
         char text[PF_BUILD_ID_TEXT];
@@ -203,7 +213,7 @@ static int print_missing(struct pf_input *input, struct pf_stream *out)
 /* In perf's order; the worst status. */
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const struct pf_perf_settings *asked = &settings->perf;
+    const struct settings *asked = own(settings);
     const struct {
         const char *list;
         int (*work)(const struct pf_settings *settings, const char *path);
@@ -215,6 +225,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("buildid-cache: kcore is not copied; perf does that");
         return PF_STATUS_USAGE;
     }
+    settings->writes_build_ids = asked->add || asked->update;
     pf_sandbox_enter(command, settings);
     if (asked->list && !asked->missing)
         status = list_cache(settings);
@@ -241,29 +252,25 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 #define FILES(option, short_option, member, text)                                                                      \
     {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = "FILES",                           \
-        .offset = offsetof(struct pf_settings, perf.member), .doc = text                                               \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = "FILES", PF_OWN(member),           \
+        .doc = text                                                                                                    \
     }
 static const struct pf_option options[] = {
-    {.name = "list",
-     .letter = 'l',
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, perf.list),
-     .doc = "List the files in the cache."},
+    {.name = "list", .letter = 'l', .kind = PF_OPTION_FLAG, PF_OWN(list), .doc = "List the files in the cache."},
     FILES("add", 'a', add, "Copy these ELF files, separated by commas, into the cache."),
     FILES("remove", 'r', remove, "Remove the copies of these files."),
     FILES("purge", 'p', purge, "Remove the copies of all versions of these files, which may be gone."),
     {.name = "purge-all",
      .letter = 'P',
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, perf.purge_all),
+     PF_OWN(purge_all),
      .doc = "Remove all files from the cache."},
     FILES("update", 'u', update, "Copy these files again."),
     {.name = "missing",
      .letter = 'M',
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
-     .offset = offsetof(struct pf_settings, perf.missing),
+     PF_OWN(missing),
      .doc = "List the files of this recording that the cache does not have."},
     PF_OPTION_BUILDID_DIR,
     PF_OPTION_OUTPUT,
@@ -271,7 +278,7 @@ static const struct pf_option options[] = {
      .letter = 'k',
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
-     .offset = offsetof(struct pf_settings, perf.kcore),
+     PF_OWN(kcore),
      .doc = "Not available: /proc/kcore is not copied."},
     {.name = "force", .letter = 'f', .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf."},
     {0},
@@ -287,6 +294,7 @@ const struct pf_command pf_command_buildid_cache = {
     .examples = "buildid-cache --list\n"
                 "buildid-cache --add ./server\n"
                 "buildid-cache --missing perf.data",
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

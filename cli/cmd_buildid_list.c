@@ -9,6 +9,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+struct settings {
+    bool with_hits, kernel;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 enum { BUILD_ID, PATH, COLUMNS };
 static const struct perfile_column *const columns[COLUMNS] = {
     [BUILD_ID] = PF_COLUMN("build_id", PERFILE_COLUMN_TEXT, "As hexadecimal digits."),
@@ -45,7 +54,7 @@ static void put_ids(struct pf_input *input, struct pf_stream *out, const struct 
 static int print(struct pf_input *input, struct pf_stream *out)
 {
     struct pf_build_ids ids = {0};
-    const int result = pf_build_ids_read(&ids, input, input->settings->perf.with_hits);
+    const int result = pf_build_ids_read(&ids, input, own(input->settings)->with_hits);
 
     if (result != PERFILE_ERROR_MEMORY)
         put_ids(input, out, &ids);
@@ -110,7 +119,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *path = settings->operand_count ? settings->operands[0] : settings->input;
 
-    if (settings->perf.kernel)
+    if (own(settings)->kernel)
         return print_kernel(settings);
     if (path && is_elf(path))
         return print_elf(command, settings, path);
@@ -121,12 +130,12 @@ static const struct pf_option options[] = {
     {.name = "with-hits",
      .letter = 'H',
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, perf.with_hits),
+     PF_OWN(with_hits),
      .doc = "Print only files that samples or their callchains hit; this reads all records."},
     {.name = "kernel",
      .letter = 'k',
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, perf.kernel),
+     PF_OWN(kernel),
      .doc = "Print the build id of the running kernel."},
     {.name = "format",
      .kind = PF_OPTION_CHOICE,
@@ -150,6 +159,7 @@ const struct pf_command pf_command_buildid_list = {
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

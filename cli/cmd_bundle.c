@@ -3,14 +3,23 @@
 #include "input.h"
 #include "message.h"
 
+struct settings {
+    bool dry_run;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    if (!settings->output && !settings->bundle_dry_run) {
+    if (!settings->output && !own(settings)->dry_run) {
         pf_message("bundle: no output file given (use -o FILE, or --dry-run for the list of what would be in it)");
         return PF_STATUS_USAGE;
     }
-    settings->format = settings->bundle_dry_run ? "text" : "data";
-    if (settings->bundle_dry_run)
+    settings->format = own(settings)->dry_run ? "text" : "data";
+    if (own(settings)->dry_run)
         settings->output = NULL; /* it would be written to, else */
     return pf_run_output(command, settings);
 }
@@ -24,7 +33,7 @@ static const struct pf_option options[] = {
     {.name = "dry-run",
      .letter = 'n',
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, bundle_dry_run),
+     PF_OWN(dry_run),
      .doc = "Write nothing but the list of the files that would be in the bundle, with their sizes in it and outside."},
     {0},
 };
@@ -42,6 +51,7 @@ const struct pf_command pf_command_bundle = {
                 "bundle --archive perf.data.tar.gz -o one.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+struct settings {
+    const char *display, *coalesce; /* NULL: not given */
+    bool doubled;                   /* lines are pairs of lines */
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 static const struct pf_subview views[] = {
     {"report", "cache_lines", true, "cache lines, those first that caches fight over, with their loads and stores"},
     {"accesses", "cache_line_accesses", false, "who accessed which bytes of the lines"},
@@ -41,12 +51,12 @@ static const char *part_at(const struct pf_command *command, size_t index, const
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const char *display = settings->c2c.display, *coalesce = settings->c2c.coalesce;
+    const char *display = own(settings)->display, *coalesce = own(settings)->coalesce;
     char keys[128];
 
-    if (display || coalesce || settings->c2c.doubled) {
+    if (display || coalesce || own(settings)->doubled) {
         snprintf(keys, sizeof(keys), "%s,%s%s", display ? display : "tot", coalesce ? coalesce : "iaddr",
-                 settings->c2c.doubled ? ",double" : "");
+                 own(settings)->doubled ? ",double" : "");
         settings->keys = keys;
         settings->events.keys = keys;
     }
@@ -61,19 +71,19 @@ static const struct pf_option options[] = {
      .letter = 'd',
      .kind = PF_OPTION_CHOICE,
      .argument = "HOW",
-     .offset = offsetof(struct pf_settings, c2c.display),
+     PF_OWN(display),
      .value_at = display_at,
      .doc = "The order of the lines."},
     {.name = "coalesce",
      .letter = 'c',
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
-     .offset = offsetof(struct pf_settings, c2c.coalesce),
+     PF_OWN(coalesce),
      .value_at = part_at,
      .doc = "What rows within a line are of, besides the offset: pid, tid, iaddr, dso [iaddr]."},
     {.name = "double-cl",
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, c2c.doubled),
+     PF_OWN(doubled),
      .doc = "Lines are pairs of neighbours, which some processors fetch together."},
     PF_OPTION_OUTPUT,
     {0},
@@ -106,6 +116,7 @@ const struct pf_command pf_command_c2c = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &perf_group, PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -3,6 +3,16 @@
 
 #include "edit.h"
 
+struct settings {
+    const char *strip, *for_perf; /* NULL: not given */
+    bool unwind;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 #define AT(member) offsetof(struct pf_settings, member)
 
 static const char *part_at(const struct pf_command *command, size_t index, const char **doc)
@@ -15,18 +25,18 @@ static const struct pf_option options[] = {
     {.name = "strip",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
-     .offset = AT(convert_strip),
+     PF_OWN(strip),
      .value_at = part_at,
      .doc = "Remove these parts from all samples, separated by commas. aux also removes AUX records and all AUX data."},
     {.name = "for",
      .kind = PF_OPTION_TEXT,
      .argument = "VERSION",
-     .offset = AT(convert_for),
+     PF_OWN(for_perf),
      .doc = "Write what this version of perf can read, from perf-3.0 to perf-7.x: newer things are removed or "
             "converted to the older form. The report counts both."},
     {.name = "unwind",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(convert_unwind),
+     PF_OWN(unwind),
      .doc = "Unwind dumped user stacks (perf record --call-graph dwarf) into callchains, using the recorded binaries, "
             "and remove the stacks. The records are then written in time order."},
     PF_OPTION_REPORT_FORMAT,
@@ -42,10 +52,10 @@ static int convert(struct perfile_reader *reader, struct perfile_writer *writer,
     struct perfile_unwinder *unwinder = NULL;
     int result = 0;
 
-    how.strip = settings->convert_strip;
-    how.for_perf = settings->convert_for;
+    how.strip = own(settings)->strip;
+    how.for_perf = own(settings)->for_perf;
     how.edit = edit_options;
-    if (settings->convert_unwind) {
+    if (own(settings)->unwind) {
         result = perfile_unwinder_open(reader, &settings->symbols, &unwinder, error);
         how.unwind = perfile_unwind;
         how.unwind_context = unwinder;
@@ -71,6 +81,7 @@ const struct pf_command pf_command_convert = {
                 "convert -z 3 -o small.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -10,39 +10,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct settings {
+    const char *cgroups, *split; /* NULL: not given */
+    uint64_t every, samples;     /* 0: not given */
+    uint64_t limit_parts, limit_open;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 #define AT(member) offsetof(struct pf_settings, member)
 
 static const struct pf_option options[] = {
     {.name = "cgroup",
      .kind = PF_OPTION_TEXT,
      .argument = "LIST",
-     .offset = AT(cut_cgroups),
+     PF_OWN(cgroups),
      .doc = "Only samples of these cgroups and those below them: /system.slice,/user.slice."},
     {.name = "every",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
-     .offset = AT(cut_every),
+     PF_OWN(every),
      .doc = "Keep every Nth of these samples of each event; its period becomes the sum of the periods of the N."},
     {.name = "samples",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
-     .offset = AT(cut_samples),
+     PF_OWN(samples),
      .doc = "Keep at most N of these samples, evenly spread, with periods summed in the same way."},
     {.name = "split",
      .kind = PF_OPTION_TEXT,
      .argument = "BY",
-     .offset = AT(cut_split),
+     PF_OWN(split),
      .doc = "Write several recordings: BY is time=DURATION (10ms, 1.5s), size=BYTES (100M), pid, tid, cpu, event or "
             "comm. A % in -o FILE is replaced by the number, id or name of each part."},
     {.name = "limit-parts",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
-     .offset = AT(cut_limit_parts),
+     PF_OWN(limit_parts),
      .doc = "At most N parts [65536]."},
     {.name = "limit-open",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
-     .offset = AT(cut_limit_open),
+     PF_OWN(limit_open),
      .doc = "Write at most N parts at the same time [64], using 400 KB of memory each, 1.5 MB with compression; for "
             "more parts the recording is read again."},
     PF_OPTION_REPORT_FORMAT,
@@ -56,9 +67,9 @@ static struct perfile_cut_options cut_options(const struct pf_settings *settings
     struct perfile_cut_options made = PERFILE_CUT_OPTIONS_INIT;
 
     made.filter = &settings->filter;
-    made.cgroups = settings->cut_cgroups;
-    made.every = settings->cut_every;
-    made.samples = settings->cut_samples;
+    made.cgroups = own(settings)->cgroups;
+    made.every = own(settings)->every;
+    made.samples = own(settings)->samples;
     made.edit = edit_options;
     made.unmatched = settings->print.unmatched;
     made.unmatched_context = settings->print.unmatched_context;
@@ -71,7 +82,7 @@ static bool reads_twice(const struct pf_settings *settings)
 {
     const struct perfile_filter *filter = &settings->filter;
 
-    return settings->cut_split || settings->cut_every > 1 || settings->cut_samples || settings->cut_cgroups ||
+    return own(settings)->split || own(settings)->every > 1 || own(settings)->samples || own(settings)->cgroups ||
            filter->comms || (filter->time && strpbrk(filter->time, "%+"));
 }
 
@@ -430,14 +441,14 @@ static int run_split(const struct pf_command *command, struct pf_settings *setti
     const struct way *way;
     int status;
 
-    if (!parse_way(settings->cut_split, &way, &split))
-        return refuse_way(command, settings->cut_split, way);
+    if (!parse_way(own(settings)->split, &way, &split))
+        return refuse_way(command, own(settings)->split, way);
     if (!settings->output || !has_placeholder(settings->output)) {
         pf_message("%s: --split needs -o FILE with a %% for the part's number or name", command->name);
         return PF_STATUS_USAGE;
     }
-    split.limit_parts = settings->cut_limit_parts;
-    split.limit_open = settings->cut_limit_open;
+    split.limit_parts = own(settings)->limit_parts;
+    split.limit_open = own(settings)->limit_open;
     split.context = &splitting;
     split.open = open_part;
     split.close = close_part;
@@ -473,9 +484,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     int status = spool(command, settings);
 
+    settings->splits_output = own(settings)->split;
     if (status)
         return status;
-    return settings->cut_split ? run_split(command, settings) : pf_run_edit(command, settings, cut);
+    return own(settings)->split ? run_split(command, settings) : pf_run_edit(command, settings, cut);
 }
 
 const struct pf_command pf_command_cut = {
@@ -488,6 +500,7 @@ const struct pf_command pf_command_cut = {
                 "cut --comms make -o make.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_filter_group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

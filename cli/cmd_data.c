@@ -3,6 +3,15 @@
 #include "message.h"
 #include "stream.h"
 
+struct settings {
+    const char *to_json, *to_ctf; /* NULL: not given */
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 static const char *subverb_at(const struct pf_command *command, size_t index, const char **doc)
 {
     (void)command;
@@ -18,17 +27,17 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     settings->operands++;
     settings->operand_count--;
-    if (settings->perf.to_ctf) {
+    if (own(settings)->to_ctf) {
         pf_message(
             "data: CTF is not written; instead: %s export --format chrome (a timeline), %s table (Arrow, Parquet)",
             pf_program_name(), pf_program_name());
         return PF_STATUS_USAGE;
     }
-    if (!settings->perf.to_json) {
+    if (!own(settings)->to_json) {
         pf_message("data: --to-json OUT is missing");
         return PF_STATUS_USAGE;
     }
-    settings->output = settings->perf.to_json;
+    settings->output = own(settings)->to_json;
     settings->symbols.no_inline = true;
     return pf_run_output(command, settings);
 }
@@ -37,12 +46,13 @@ static const struct pf_option options[] = {
     {.name = "to-json",
      .kind = PF_OPTION_TEXT,
      .argument = "OUT",
-     .offset = offsetof(struct pf_settings, perf.to_json),
+     PF_OWN(to_json),
+     .is_output = true,
      .doc = "Write the samples as JSON to OUT, - for standard output. OUT appears when it is complete."},
     {.name = "to-ctf",
      .kind = PF_OPTION_TEXT,
      .argument = "DIR",
-     .offset = offsetof(struct pf_settings, perf.to_ctf),
+     PF_OWN(to_ctf),
      .doc = "Not available: names the alternative."},
     {.name = "all",
      .kind = PF_OPTION_FLAG,
@@ -63,6 +73,7 @@ const struct pf_command pf_command_data = {
     .operand = "convert [FILE]",
     .operand_max = 2,
     .operand_at = subverb_at,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -50,13 +50,13 @@ static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
     {.name = "remove",
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, dataset_remove),
+     PF_OWN_OF(struct pf_dataset_settings, remove),
      .doc = "check: remove files that nobody needs: those that killed commands left behind, and those whose rows a "
             "joined file has, too."},
     {.name = "size",
      .kind = PF_OPTION_SIZE,
      .argument = "SIZE",
-     .offset = offsetof(struct pf_settings, dataset_size),
+     PF_OWN_OF(struct pf_dataset_settings, joined_bytes),
      .doc = "compact: join files that are smaller than SIZE, to files of up to twice that [64M]."},
     {0},
 };
@@ -72,6 +72,7 @@ const struct pf_command pf_command_dataset = {
     .operand = "ACTION DATASET",
     .operand_max = 2,
     .operand_at = action_at,
+    .own_bytes = sizeof(struct pf_dataset_settings),
     .groups = {&group, &pf_common_group},
     .run = run,
 };

@@ -13,18 +13,19 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-#define AT(member) offsetof(struct pf_settings, diff.member)
 #define TEXT(option, value, member, text)                                                                              \
     {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member), .doc = text                   \
+        .name = option, .kind = PF_OPTION_TEXT, .argument = value, PF_OWN_OF(struct pf_diff_settings, member),         \
+        .doc = text                                                                                                    \
     }
 #define FLAG(option, member, text)                                                                                     \
     {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_FLAG, .offset = AT(member), .doc = text                                      \
+        .name = option, .kind = PF_OPTION_FLAG, PF_OWN_OF(struct pf_diff_settings, member), .doc = text                \
     }
 #define LINES(option, value, member, text)                                                                             \
     {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_LINES, .argument = value, .offset = AT(member), .doc = text                  \
+        .name = option, .kind = PF_OPTION_LINES, .argument = value, PF_OWN_OF(struct pf_diff_settings, member),        \
+        .doc = text                                                                                                    \
     }
 
 static const struct {
@@ -86,14 +87,24 @@ static const char *gate_at(const struct pf_command *command, size_t index, const
     return index < 2 ? values[index][0] : NULL;
 }
 
+/* The recordings of this side are the operands from here on. */
+static int begin_side(const struct pf_option *option, const char *text, struct pf_settings *settings)
+{
+    (void)text;
+    *(uint64_t *)pf_option_target(option, settings) = settings->operand_count + 1;
+    return PF_STATUS_OK;
+}
+
 static const struct pf_option side_options[] = {
     {.name = "before",
-     .kind = PF_OPTION_POSITION,
-     .offset = AT(before),
+     .kind = PF_OPTION_FLAG,
+     .set = begin_side,
+     PF_OWN_OF(struct pf_diff_settings, before),
      .doc = "The recordings that follow are those before: --before a b c --after d e f."},
     {.name = "after",
-     .kind = PF_OPTION_POSITION,
-     .offset = AT(after),
+     .kind = PF_OPTION_FLAG,
+     .set = begin_side,
+     PF_OWN_OF(struct pf_diff_settings, after),
      .doc = "The recordings that follow are those after."},
     {0},
 };
@@ -104,7 +115,7 @@ static const struct pf_option row_options[] = {
      .letter = 's',
      .kind = PF_OPTION_LIST,
      .argument = "KEYS",
-     .offset = AT(sort),
+     PF_OWN_OF(struct pf_diff_settings, sort),
      .value_at = key_at,
      .doc = "What rows are of: function, module (or dso), line, thread, path, or several of them [function]."},
     TEXT("per", "EVENT", per, "Divide weights by what EVENT counted in the same recording, such as instructions."),
@@ -142,7 +153,7 @@ static const struct pf_option gate_options[] = {
     {.name = "fail-on",
      .kind = PF_OPTION_CHOICE,
      .argument = "WHAT",
-     .offset = AT(fail_on),
+     PF_OWN_OF(struct pf_diff_settings, fail_on),
      .value_at = gate_at,
      .doc = "What --fail-above looks at [rows]."},
     LINES("only", "NAME", only,
@@ -166,7 +177,7 @@ static const struct pf_option baseline_options[] = {
     {.name = "keep",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
-     .offset = AT(keep),
+     PF_OWN_OF(struct pf_diff_settings, keep),
      .doc = "With --update: how many profiles FOLDER keeps, the newest [10]."},
     {0},
 };
@@ -238,7 +249,7 @@ static int out_of_memory(const struct pf_command *command)
 static int choose_baseline(struct diff_run *run)
 {
     const struct pf_settings *settings = run->settings;
-    const struct pf_diff_settings *diff = &settings->diff;
+    const struct pf_diff_settings *diff = pf_diff_own(settings);
     int status;
 
     if (diff->before || diff->after || !settings->operand_count)
@@ -263,7 +274,7 @@ static int choose_baseline(struct diff_run *run)
 static int choose_sides(struct diff_run *run)
 {
     struct pf_settings *settings = run->settings;
-    const struct pf_diff_settings *diff = &settings->diff;
+    const struct pf_diff_settings *diff = pf_diff_own(settings);
     const size_t count = settings->operand_count;
 
     if (diff->against)
@@ -440,7 +451,7 @@ static bool is_table(const struct diff_run *run)
 
 static unsigned flags_of(const struct diff_run *run)
 {
-    const struct pf_diff_settings *diff = &run->settings->diff;
+    const struct pf_diff_settings *diff = pf_diff_own(run->settings);
 
     return (diff->relative ? PERFILE_DIFF_RELATIVE : 0u) |
            (diff->inclusive || diff->tree ? PERFILE_DIFF_INCLUSIVE : 0u) |
@@ -453,13 +464,13 @@ static bool is_flame_page(const struct diff_run *run)
 {
     const struct pf_settings *settings = run->settings;
 
-    return is_format(run, "html") && run->count == 2 && !settings->diff.noise && !settings->diff.maps &&
+    return is_format(run, "html") && run->count == 2 && !pf_diff_own(settings)->noise && !pf_diff_own(settings)->maps &&
            !pf_is_profile(run->paths[0]) && !pf_is_profile(run->paths[1]);
 }
 
 static int choose_options(struct diff_run *run)
 {
-    struct pf_diff_settings *diff = &run->settings->diff;
+    struct pf_diff_settings *diff = pf_diff_own(run->settings);
     struct perfile_diff_options *options = &run->options;
     int status;
 
@@ -507,8 +518,8 @@ static bool sorts_by(const struct diff_run *run, const char *key, const char *pe
 /* Else a function and who calls it, as far as guesses need it, are enough. */
 static bool needs_callers(const struct diff_run *run)
 {
-    return run->settings->diff.update || run->options.flags & PERFILE_DIFF_INCLUSIVE || is_format(run, "html") ||
-           sorts_by(run, "path", "path");
+    return pf_diff_own(run->settings)->update || run->options.flags & PERFILE_DIFF_INCLUSIVE ||
+           is_format(run, "html") || sorts_by(run, "path", "path");
 }
 
 /* Events are chosen afterwards: --per is another one. */
@@ -529,7 +540,7 @@ static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_
     options.flags = PERFILE_STREAM_JOIN_UNNAMED | (settings->symbols.no_inline ? PERFILE_STREAM_NO_INLINES : 0u);
     if (sorts_by(run, "line", "srcline"))
         options.flags |= PERFILE_STREAM_ADDRESSES;
-    options.keys = settings->diff.update || sorts_by(run, "thread", "comm") ? "comm" : NULL;
+    options.keys = pf_diff_own(settings)->update || sorts_by(run, "thread", "comm") ? "comm" : NULL;
     options.path = input->name;
     options.max_frames = needs_callers(run) ? 0 : 2;
     options.threads = pf_thread_count(settings);
@@ -613,7 +624,7 @@ static int write_format(const struct pf_diff_output *output, const struct pf_com
 {
     const char *format = output->settings->format;
 
-    if (output->settings->diff.tree) {
+    if (pf_diff_own(output->settings)->tree) {
         pf_diff_print_tree(output);
         return PF_STATUS_OK;
     }
@@ -679,7 +690,7 @@ static int write_flame_page(struct diff_run *run)
     settings->before = run->paths[0];
     settings->operands = run->paths + 1;
     settings->operand_count = 1;
-    settings->flame.normalize = settings->diff.relative;
+    settings->flame.normalize = pf_diff_own(settings)->relative;
     return pf_run_output(&pf_command_flame, settings);
 }
 
@@ -722,7 +733,7 @@ static int choose_inputs(struct diff_run *run)
 
 static int update_baseline(struct diff_run *run)
 {
-    const uint64_t keep = run->settings->diff.keep ? run->settings->diff.keep : 10;
+    const uint64_t keep = pf_diff_own(run->settings)->keep ? pf_diff_own(run->settings)->keep : 10;
     const size_t added = run->count - run->before_count;
     const size_t first = added > keep ? run->count - (size_t)keep : run->before_count;
     int status = PF_STATUS_OK;
@@ -745,11 +756,11 @@ static int read_and_print(struct diff_run *run)
         return status;
     if (!run->before_count)
         pf_message_advice("%s: %s has no profiles yet: nothing is compared", run->command->name,
-                          run->settings->diff.against);
+                          pf_diff_own(run->settings)->against);
     else if (!(status = compare(run)))
         status = print(run);
     losses = pf_inputs_losses(&run->inputs);
-    if (!status && !losses && run->settings->diff.update)
+    if (!status && !losses && pf_diff_own(run->settings)->update)
         status = update_baseline(run);
     return status ? status : losses;
 }
@@ -777,6 +788,7 @@ static int run_diff(const struct pf_command *command, struct pf_settings *settin
     struct diff_run run = {.command = command, .settings = settings};
     int status;
 
+    settings->also_written = pf_diff_own(settings)->against;
     if (settings->input)
         status = usage(command, "recordings are given without -i");
     else if (!(status = choose_sides(&run)) && !(status = choose_options(&run)))
@@ -794,6 +806,7 @@ const struct pf_command pf_command_diff = {
     .operand = "BEFORE AFTER",
     .operand_max = SIZE_MAX,
     .pages = true,
+    .own_bytes = sizeof(struct pf_diff_settings),
     .groups = {&side_group, &row_group, &test_group, &gate_group, &baseline_group, &print_group, &pf_comms_filter_group,
                &pf_symbol_group, &pf_reading_group, &pf_limit_group, &pf_common_group},
     .run = run_diff,

@@ -6,6 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct settings {
+    bool frequency, group, trace_fields;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 /* What is printed of one event behind its name. */
 struct line {
     struct pf_input *input;
@@ -285,11 +294,11 @@ static int put_event(struct line *line)
         const int result = put_attr(line);
         if (result < 0)
             return result;
-    } else if (settings->perf.frequency) {
+    } else if (own(settings)->frequency) {
         put_separator(line);
         pf_stream_print(line->out, "sample_%s=%" PRIu64, attr->freq ? "freq" : "period", attr->sample_period_or_freq);
     }
-    if (settings->perf.trace_fields)
+    if (own(settings)->trace_fields)
         put_trace_fields(line);
     pf_stream_print(line->out, "\n");
     return 0;
@@ -297,10 +306,10 @@ static int put_event(struct line *line)
 
 static void put_tips(const struct pf_settings *settings, struct pf_stream *out, bool has_tracepoint, bool has_group)
 {
-    if (has_tracepoint && !settings->perf.trace_fields)
+    if (has_tracepoint && !own(settings)->trace_fields)
         pf_stream_print(out, "# Tip: use '%s evlist --trace-fields' to show fields for tracepoint events\n",
                         pf_program_name());
-    if (has_group && !settings->perf.group)
+    if (has_group && !own(settings)->group)
         pf_stream_print(out, "# Tip: use '%s evlist -g' to show group information\n", pf_program_name());
 }
 
@@ -316,7 +325,7 @@ static int put_events(struct pf_input *input, struct pf_stream *out, const struc
 
         has_group = has_group || group;
         has_tracepoint = has_tracepoint || line.event->attr->type == PERFILE_TYPE_TRACEPOINT;
-        if (group && input->settings->perf.group) {
+        if (group && own(input->settings)->group) {
             put_group(input, out, group);
             i += (size_t)(group->members < count - i ? group->members : count - i) - 1;
         } else {
@@ -344,7 +353,7 @@ static int print(struct pf_input *input, struct pf_stream *out)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    if (settings->perf.group && (settings->verbose || settings->perf.frequency)) {
+    if (own(settings)->group && (settings->verbose || own(settings)->frequency)) {
         pf_message("evlist: --group prints groups alone, without --verbose or --freq");
         return PF_STATUS_USAGE;
     }
@@ -355,16 +364,16 @@ static const struct pf_option options[] = {
     {.name = "freq",
      .letter = 'F',
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, perf.frequency),
+     PF_OWN(frequency),
      .doc = "Print the sample frequency, or the period."},
     {.name = "group",
      .letter = 'g',
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, perf.group),
+     PF_OWN(group),
      .doc = "Print the events of a group on one line: {cycles,instructions}."},
     {.name = "trace-fields",
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, perf.trace_fields),
+     PF_OWN(trace_fields),
      .doc = "Print the names of the fields of tracepoints."},
     PF_OPTION_OUTPUT,
     {0},
@@ -382,6 +391,7 @@ const struct pf_command pf_command_evlist = {
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

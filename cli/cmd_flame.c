@@ -10,6 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct settings {
+    unsigned by; /* --by under its older names */
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 #define AT(member) offsetof(struct pf_settings, flame.member)
 #define TEXT(option, value, member, ...)                                                                               \
     {                                                                                                                  \
@@ -44,12 +53,12 @@ static const struct pf_option options[] = {
     TEXT("time-quantum", "TIME", time_quantum, "With --by time: the length of a slice, in s, ms, us or ns [100ms]."),
     {.name = "by-pid",
      .kind = PF_OPTION_BITS,
-     .offset = offsetof(struct pf_settings, flame_bits),
+     PF_OWN(by),
      .bits = BY_PID,
      .doc = "The same as --by pid: show processes with the same name separately."},
     {.name = "by-tid",
      .kind = PF_OPTION_BITS,
-     .offset = offsetof(struct pf_settings, flame_bits),
+     PF_OWN(by),
      .bits = BY_TID,
      .doc = "The same as --by tid: show threads with the same name separately."},
     {.name = "from-folded",
@@ -234,12 +243,12 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     int status;
 
-    if (settings->flame_bits && settings->flame.by) {
+    if (own(settings)->by && settings->flame.by) {
         pf_message("%s: --by-pid and --by-tid cannot be combined with --by", command->name);
         return PF_STATUS_USAGE;
     }
-    if (settings->flame_bits)
-        settings->flame.by = settings->flame_bits & BY_TID ? "tid" : "pid";
+    if (own(settings)->by)
+        settings->flame.by = own(settings)->by & BY_TID ? "tid" : "pid";
     if (!settings->flame.max_nodes)
         settings->flame.max_nodes = pf_nodes_that_fit(PERFILE_FLAME_NODE_BYTES);
     status = pf_picture_choose(command, settings);
@@ -258,6 +267,7 @@ const struct pf_command pf_command_flame = {
                 "flame --before old.data -o diff.svg new.data",
     .operand = "[FILE]",
     .operand_max = 1,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &compare_group, &svg_group, PF_SAMPLE_GROUPS},
     .run = run,
 };

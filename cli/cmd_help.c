@@ -6,6 +6,15 @@
 
 #include <perfile/table.h>
 
+struct settings {
+    bool json, scdoc;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 static const char *verb_at(const struct pf_command *command, size_t index, const char **doc)
 {
     (void)command;
@@ -17,12 +26,12 @@ static const char *verb_at(const struct pf_command *command, size_t index, const
 static const struct pf_option options[] = {
     {.name = "json",
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, json),
+     PF_OWN(json),
      .doc = "Describe every verb, option, and view with its columns as one JSON object, for programs."},
     {.name = "scdoc",
      .hidden = true,
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, scdoc),
+     PF_OWN(scdoc),
      .doc = "Print the options of a verb, or the list of verbs, in scdoc format."},
     {0},
 };
@@ -49,12 +58,11 @@ static void put_option(struct pf_json_writer *json, const struct pf_command *com
                        const struct pf_option *option)
 {
     static const char *const kinds[] = {
-        [PF_OPTION_FLAG] = "flag",         [PF_OPTION_BITS] = "flag",     [PF_OPTION_TEXT] = "text",
-        [PF_OPTION_FILE] = "text",         [PF_OPTION_CHOICE] = "choice", [PF_OPTION_LIST] = "list",
-        [PF_OPTION_FIELDS] = "fields",     [PF_OPTION_EVENTS] = "events", [PF_OPTION_FILTER] = "text",
-        [PF_OPTION_NUMBER] = "number",     [PF_OPTION_SIZE] = "size",     [PF_OPTION_IGNORE] = "ignored",
-        [PF_OPTION_EXCLUDE_SELF] = "flag", [PF_OPTION_LINES] = "text",    [PF_OPTION_POSITION] = "flag",
-        [PF_OPTION_CGROUPS] = "text",      [PF_OPTION_COUNT] = "flag",    [PF_OPTION_WORDS] = "list",
+        [PF_OPTION_FLAG] = "flag",     [PF_OPTION_BITS] = "flag",      [PF_OPTION_TEXT] = "text",
+        [PF_OPTION_FILE] = "text",     [PF_OPTION_CHOICE] = "choice",  [PF_OPTION_LIST] = "list",
+        [PF_OPTION_FIELDS] = "fields", [PF_OPTION_EVENTS] = "events",  [PF_OPTION_NUMBER] = "number",
+        [PF_OPTION_SIZE] = "size",     [PF_OPTION_IGNORE] = "ignored", [PF_OPTION_LINES] = "text",
+        [PF_OPTION_COUNT] = "flag",    [PF_OPTION_WORDS] = "list",
     };
     char name[64];
 
@@ -263,11 +271,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     struct pf_stream out;
 
     (void)command;
-    if (!settings->json && !settings->scdoc)
+    if (!own(settings)->json && !own(settings)->scdoc)
         return about ? pf_help_verb(about, settings->all) : pf_help_overview();
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
-    if (settings->json)
+    if (own(settings)->json)
         print_json(&out);
     else if (about)
         print_scdoc_verb(&out, about);
@@ -284,6 +292,7 @@ const struct pf_command pf_command_help = {
     .operand_max = 1,
     .pages = true,
     .operand_at = verb_at,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_common_group},
     .run = run,
 };

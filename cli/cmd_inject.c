@@ -7,51 +7,63 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+struct settings {
+    bool build_ids, all_build_ids;
+    bool hit_maps, all_maps;
+    bool jit;
+    const char *jit_dir; /* NULL: not given */
+    bool sched_stat;
+    bool strip;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 #define AT(member) offsetof(struct pf_settings, member)
 
 static const struct pf_option options[] = {
     {.name = "build-ids",
      .letter = 'b',
      .kind = PF_OPTION_FLAG,
-     .offset = AT(inject_build_ids),
+     PF_OWN(build_ids),
      .doc = "Add the build ids of the files that samples and callchains hit: those in the recording, else those of the "
             "binaries found."},
     {.name = "buildid-all",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(inject_all_build_ids),
+     PF_OWN(all_build_ids),
      .doc = "Add the build ids of all mapped files, hit or not."},
     {.name = "mmap2-buildids",
      .letter = 'B',
      .kind = PF_OPTION_FLAG,
-     .offset = AT(inject_hit_maps),
+     PF_OWN(hit_maps),
      .doc = "Put build ids into mapping records, and drop mappings that no sample hits. None is dropped from "
             "recordings with dumped user stacks, deferred callchains or traces."},
     {.name = "mmap2-buildid-all",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(inject_all_maps),
+     PF_OWN(all_maps),
      .doc = "Put build ids into all mapping records."},
     {.name = "jit",
      .letter = 'j',
      .kind = PF_OPTION_FLAG,
-     .offset = AT(inject_jit),
+     PF_OWN(jit),
      .doc = "Add JIT-compiled code from jitdump files (jit-PID.dump): a mapping for each piece, with its code, symbol "
             "and lines in jitted-PID-N.so beside the output. The recording must have been made with -k 1."},
     {.name = "jit-dir",
      .kind = PF_OPTION_TEXT,
      .argument = "DIR",
-     .offset = AT(inject_jit_dir),
+     PF_OWN(jit_dir),
+     .is_output = true,
      .doc = "Write the files of -j to DIR. The default is the output's directory, or the current one if the output is "
             "not a file. The output contains the name of DIR."},
     {.name = "sched-stat",
      .letter = 's',
      .kind = PF_OPTION_FLAG,
-     .offset = AT(inject_sched_stat),
+     PF_OWN(sched_stat),
      .doc = "Show where threads slept, and how long: join sched:sched_stat_* with the preceding sched:sched_switch. "
             "The remaining samples are those of sched:sched_switch, with the time slept as their period."},
-    {.name = "strip",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(inject_strip),
-     .doc = "Remove AUX data, as convert --strip aux does."},
+    {.name = "strip", .kind = PF_OPTION_FLAG, PF_OWN(strip), .doc = "Remove AUX data, as convert --strip aux does."},
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -85,18 +97,18 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     struct perfile_symbol_options symbols = settings->symbols;
     struct perfile_inject_options how = PERFILE_INJECT_OPTIONS_INIT;
 
-    how.build_ids = settings->inject_build_ids;
+    how.build_ids = own(settings)->build_ids;
     how.find_build_id = perfile_build_id_find;
     how.find_context = &symbols;
-    how.all_build_ids = settings->inject_all_build_ids;
-    how.map_build_ids = settings->inject_all_maps   ? PERFILE_MAP_BUILD_IDS_ALL
-                        : settings->inject_hit_maps ? PERFILE_MAP_BUILD_IDS_HIT
-                                                    : PERFILE_MAP_BUILD_IDS_NONE;
-    how.sched_stat = settings->inject_sched_stat;
-    how.strip = settings->inject_strip;
+    how.all_build_ids = own(settings)->all_build_ids;
+    how.map_build_ids = own(settings)->all_maps   ? PERFILE_MAP_BUILD_IDS_ALL
+                        : own(settings)->hit_maps ? PERFILE_MAP_BUILD_IDS_HIT
+                                                  : PERFILE_MAP_BUILD_IDS_NONE;
+    how.sched_stat = own(settings)->sched_stat;
+    how.strip = own(settings)->strip;
     how.edit = edit_options;
-    int result = settings->inject_jit ? inject_code(reader, writer, &how, settings->inject_jit_dir, error)
-                                      : perfile_inject(reader, writer, &how, &counts, error);
+    int result = own(settings)->jit ? inject_code(reader, writer, &how, own(settings)->jit_dir, error)
+                                    : perfile_inject(reader, writer, &how, &counts, error);
     *report = counts;
     return result;
 }
@@ -144,10 +156,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     char *folder = NULL;
 
-    if (settings->inject_jit && !settings->inject_jit_dir && settings->output)
-        settings->inject_jit_dir = folder = folder_of_output(settings->output);
+    if (own(settings)->jit && !own(settings)->jit_dir && settings->output)
+        own(settings)->jit_dir = folder = folder_of_output(settings->output);
+    settings->also_written = own(settings)->jit_dir;
     int status = pf_run_edit_report(command, settings, inject, print);
-    settings->inject_jit_dir = NULL;
+    settings->also_written = own(settings)->jit_dir = NULL;
     free(folder);
     return status;
 }
@@ -159,6 +172,7 @@ const struct pf_command pf_command_inject = {
     .examples = "inject --jit -o jitted.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

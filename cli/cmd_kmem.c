@@ -16,8 +16,9 @@ static const struct pf_subview page_views[] = {
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool by_address = settings->events.flags & PERFILE_EVENTS_ALLOC;
+    const bool pages = settings->events.classes && !strcmp(settings->events.classes, "page");
 
-    if (settings->kmem_slab && settings->kmem_page) {
+    if (settings->events.classes && strchr(settings->events.classes, ',')) {
         pf_message("%s: --slab and --page cannot be combined", command->name);
         return PF_STATUS_USAGE;
     }
@@ -25,8 +26,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: --caller and --alloc are two tables; print one of them, or both with --stdio", command->name);
         return PF_STATUS_USAGE;
     }
-    settings->keys = !by_address ? NULL : settings->kmem_page ? "page" : "address";
-    return pf_run_subview(command, settings, settings->kmem_page ? page_views : slab_views);
+    settings->keys = !by_address ? NULL : pages ? "page" : "address";
+    return pf_run_subview(command, settings, pages ? page_views : slab_views);
 }
 
 static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
@@ -55,15 +56,25 @@ static const char *key_at(const struct pf_command *command, size_t index, const 
         .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(events.flags), .bits = bit,       \
         .doc = text                                                                                                    \
     }
+/* The kinds of rows are called like these options. */
+static int choose_kind(const struct pf_option *option, const char *text, struct pf_settings *settings)
+{
+    const char **kinds = &settings->events.classes;
+
+    (void)text;
+    *kinds = *kinds && strcmp(*kinds, option->name) ? "slab,page" : option->name;
+    return PF_STATUS_OK;
+}
+
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
     PF_OPTION_COLUMNS,
     PF_OPTION_STDIO,
     {.name = "slab",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(kmem_slab),
+     .set = choose_kind,
      .doc = "What was allocated from slabs (kmalloc and the like). The default."},
-    {.name = "page", .kind = PF_OPTION_FLAG, .offset = AT(kmem_page), .doc = "Whole pages."},
+    {.name = "page", .kind = PF_OPTION_FLAG, .set = choose_kind, .doc = "Whole pages."},
     FLAG("caller", 0, PERFILE_EVENTS_CALLER, "A row for each caller. The default of tables."),
     FLAG("alloc", 0, PERFILE_EVENTS_ALLOC, "A row for each address, or page."),
     FLAG("live", 0, PERFILE_EVENTS_LIVE, "page: only what was not freed."),

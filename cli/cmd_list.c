@@ -8,6 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct settings {
+    bool json;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 struct event {
     char *name; /* owned, and so is the doc, which may be NULL */
     char *doc;
@@ -224,7 +233,7 @@ static int print_list(struct list *list, const struct pf_command *command, const
 
     if (status)
         return status;
-    if (settings->json)
+    if (own(settings)->json)
         print_perf_json(&out, list);
     else if (is_text(settings))
         print_text(&out, list);
@@ -253,7 +262,7 @@ static const struct pf_option options[] = {
     {.name = "json",
      .letter = 'j',
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, json),
+     PF_OWN(json),
      .doc =
          "Print the events that work here as perf list -j does: a list of objects with Unit, EventName, EventType and "
          "BriefDescription."},
@@ -273,6 +282,7 @@ const struct pf_command pf_command_list = {
     .operand = "[PATTERN]",
     .operand_max = 1,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_common_group},
     .run = run,
 };

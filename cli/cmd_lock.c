@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+struct settings {
+    bool by_thread, by_lock;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 static const struct pf_subview views[] = {
     {"contention", "lock_contention", true, "who waited for locks of the kernel, and how long"},
     {"report", "lock_contention", true, "the same by lock", "lock_report"},
@@ -14,11 +23,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool report = settings->operand_count && !strcmp(settings->operands[0], "report");
 
-    if (settings->by_thread && settings->by_lock) {
+    if (own(settings)->by_thread && own(settings)->by_lock) {
         pf_message("%s: --threads and --lock-addr cannot be combined", command->name);
         return PF_STATUS_USAGE;
     }
-    settings->keys = settings->by_thread ? "thread" : settings->by_lock || report ? "lock" : NULL;
+    settings->keys = own(settings)->by_thread ? "thread" : own(settings)->by_lock || report ? "lock" : NULL;
     settings->events.keys = settings->keys;
     return pf_run_subview(command, settings, views);
 }
@@ -49,12 +58,8 @@ static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
     PF_OPTION_COLUMNS,
     PF_OPTION_STDIO,
-    {.name = "threads",
-     .letter = 't',
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(by_thread),
-     .doc = "A row for each thread."},
-    {.name = "lock-addr", .letter = 'l', .kind = PF_OPTION_FLAG, .offset = AT(by_lock), .doc = "A row for each lock."},
+    {.name = "threads", .letter = 't', .kind = PF_OPTION_FLAG, PF_OWN(by_thread), .doc = "A row for each thread."},
+    {.name = "lock-addr", .letter = 'l', .kind = PF_OPTION_FLAG, PF_OWN(by_lock), .doc = "A row for each lock."},
     TEXT("type-filter", 'Y', "TYPES", events.classes, "Only locks of these types: rwsem,mutex,spinlock,rwlock:W."),
     {.name = "stack-skip",
      .kind = PF_OPTION_NUMBER,
@@ -110,6 +115,7 @@ const struct pf_command pf_command_lock = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &perf_group, &pf_cpu_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = run,

@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+struct settings {
+    bool phys_data, data_page_size;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 static const struct pf_subview views[] = {
     {"report", "report", false, "accesses by cost: where the data came from, which code, which data"},
     {0},
@@ -43,9 +52,9 @@ static const char *sort_of(const struct pf_settings *settings)
         {{NULL, LOADS ",data_page_size"}, {LOADS ",phys_daddr", LOADS ",phys_daddr,data_page_size"}},
         {{STORES, STORES ",data_page_size"}, {STORES ",phys_daddr", STORES ",phys_daddr,data_page_size"}},
     };
-    const bool stores = settings->mem.type && !strcmp(settings->mem.type, "store");
+    const bool stores = settings->events.classes && !strcmp(settings->events.classes, "store");
 
-    return lists[stores][settings->mem.phys_data][settings->mem.data_page_size];
+    return lists[stores][own(settings)->phys_data][own(settings)->data_page_size];
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
@@ -87,18 +96,15 @@ static const struct pf_option options[] = {
      .letter = 't',
      .kind = PF_OPTION_CHOICE,
      .argument = "TYPE",
-     .offset = AT(mem.type),
+     .offset = AT(events.classes),
      .value_at = type_at,
      .doc = "Which columns are the default: those of loads, of stores, or of both."},
     {.name = "phys-data",
      .letter = 'p',
      .kind = PF_OPTION_FLAG,
-     .offset = AT(mem.phys_data),
+     PF_OWN(phys_data),
      .doc = "Also by the physical address of the data."},
-    {.name = "data-page-size",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(mem.data_page_size),
-     .doc = "Also by the size of its page."},
+    {.name = "data-page-size", .kind = PF_OPTION_FLAG, PF_OWN(data_page_size), .doc = "Also by the size of its page."},
     {.name = "hide-unresolved",
      .letter = 'U',
      .kind = PF_OPTION_BITS,
@@ -135,6 +141,7 @@ const struct pf_command pf_command_mem = {
     .operand_at = pf_subview_at,
     .views = views,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, PF_SAMPLE_GROUPS},
     .run = run,
 };

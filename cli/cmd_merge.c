@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+struct settings {
+    const char *clock; /* NULL: not given */
+    bool separate_hosts;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 /* ---- options ---- */
 
 static const char *clock_at(const struct pf_command *command, size_t index, const char **doc)
@@ -34,12 +44,12 @@ static const struct pf_option options[] = {
     {.name = "clock",
      .kind = PF_OPTION_CHOICE,
      .argument = "HOW",
-     .offset = offsetof(struct pf_settings, merge_clock),
+     PF_OWN(clock),
      .value_at = clock_at,
      .doc = "Whether times are converted to one clock."},
     {.name = "separate-hosts",
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, merge_separate_hosts),
+     PF_OWN(separate_hosts),
      .doc = "Keep processes of different hosts separate: 4194304 is added to the pids and tids of the second host, "
             "twice that to those of the third, and so on, and threads are named HOST:COMM."},
     PF_OPTION_REPORT_FORMAT,
@@ -157,8 +167,8 @@ static int merge(struct run *run)
     made.readers = run->inputs.readers;
     made.reader_count = run->inputs.count;
     made.names = run->inputs.names;
-    made.clock = clock_of(run->settings->merge_clock);
-    made.separate_hosts = run->settings->merge_separate_hosts;
+    made.clock = clock_of(own(run->settings)->clock);
+    made.separate_hosts = own(run->settings)->separate_hosts;
     made.note = keep_note;
     made.note_context = run;
     made.temporary_fd = run->temporary;
@@ -374,6 +384,7 @@ const struct pf_command pf_command_merge = {
     .examples = "merge -o all.data one.data two.data",
     .operand = "FILE...",
     .operand_max = SIZE_MAX,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_writing_group, &pf_serial_reading_group, &pf_limit_group, &pf_common_group},
     .run = run_merge,
 };

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "views.h"
 
+struct settings {
+    bool wakers;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 static const struct pf_subview off[] = {{"", "offcpu", false, NULL}, {0}};
 static const struct pf_subview wakers[] = {{"", "wakers", false, NULL}, {0}};
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    return pf_run_subview(command, settings, settings->wakers ? wakers : off);
+    return pf_run_subview(command, settings, own(settings)->wakers ? wakers : off);
 }
 
 static const struct pf_option options[] = {
@@ -14,7 +23,7 @@ static const struct pf_option options[] = {
     PF_OPTION_COLUMNS,
     {.name = "wakers",
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, wakers),
+     PF_OWN(wakers),
      .doc = "Show who woke whom, with the stack of the waker, and how long those who were woken had been blocked."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
@@ -34,6 +43,7 @@ const struct pf_command pf_command_offcpu = {
     .operand = "[FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 1,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, PF_SAMPLE_GROUPS},
     .run = run,
 };

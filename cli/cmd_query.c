@@ -38,6 +38,16 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct settings {
+    const char *file; /* of statements; NULL: not given */
+    bool lists;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 /* ---- rows about the tables --------------------------------------------------------------------------------------- */
 
 enum { COLUMNS_MAX = 6 };
@@ -454,10 +464,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *first = settings->operand_count ? settings->operands[0] : NULL, *sql;
 
-    if (settings->query_list)
+    if (own(settings)->lists)
         return list_ready(settings);
-    if (settings->query_file)
-        return run_file(command, settings, settings->query_file);
+    if (own(settings)->file)
+        return run_file(command, settings, own(settings)->file);
     if (!first) {
         pf_message("query: which statement? (perfile query --list shows ready ones)");
         return PF_STATUS_USAGE;
@@ -486,14 +496,14 @@ static const struct pf_option options[] = {
      .letter = 'l',
      .first = true,
      .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, query_list),
+     PF_OWN(lists),
      .doc = "List the ready queries; with -v, or in another format than text, with their statements."},
     {.name = "file",
      .letter = 'f',
      .first = true,
      .kind = PF_OPTION_FILE,
      .argument = "FILE",
-     .offset = offsetof(struct pf_settings, query_file),
+     PF_OWN(file),
      .doc = "Read the statement from FILE; - is standard input."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
@@ -519,6 +529,7 @@ const struct pf_command pf_command_query = {
     .operand_at = ready_at,
     .operand_is_free = true,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_forceless_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "control.h"
+#include "event_filters.h"
 #include "fitting.h"
 #include "message.h"
 #include "options.h"
@@ -29,13 +30,15 @@ static const struct pf_option what_options[] = {
     EVENTS("The events, in perf's syntax: cycles:u, cpu-clock, sched:sched_switch, cpu/event=0x3c/, {a,b}:S. perfile "
            "list shows those of this machine. The default is the best one for sampling, which is printed."),
     {.name = "filter",
-     .kind = PF_OPTION_FILTER,
+     .kind = PF_OPTION_TEXT,
+     .set = pf_add_event_filter,
      .argument = "FILTER",
      .offset = AT(filters),
      .doc =
          "Only record the preceding tracepoint, or all that a wildcard matches, if its fields match: 'prev_pid != 0'."},
     {.name = "exclude-perf",
-     .kind = PF_OPTION_EXCLUDE_SELF,
+     .kind = PF_OPTION_FLAG,
+     .set = pf_exclude_self,
      .doc = "Do not record the preceding tracepoint for perfile itself."},
     TEXT("freq", 'F', "N", frequency, "Take N samples per second on each CPU [4000], or max: as many as allowed.",
          .first = true),
@@ -132,7 +135,7 @@ static const struct pf_option file_options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .usual = "1",
-     .offset = offsetof(struct pf_settings, write_level),
+     .offset = offsetof(struct pf_settings, write.level),
      .doc = "Compress the records, from 1 (fast, the default) to 22 (small)."},
     {.name = "max-size",
      .kind = PF_OPTION_SIZE,
@@ -402,7 +405,7 @@ static int check_choices(struct run *run)
         why = "--overwrite writes nothing until it is asked to: --switch-output by signal or time, not by size";
     if (run->settings->record.control)
         run->options.flags |= PERFILE_RECORDER_TRACK;
-    if (run->settings->write_level && pf_record_output_streams(&run->output))
+    if (run->settings->write.level && pf_record_output_streams(&run->output))
         note(run, "perf does not read compressed streams (-z with -o -), not even its own; perfile does");
     if (why)
         pf_message("record: %s", why);

@@ -2,11 +2,21 @@
 #include "message.h"
 #include "options.h"
 
+struct settings {
+    const char *program; /* -s; NULL: not given */
+    const char *itrace;
+    bool dump;
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 #define AT(member) offsetof(struct pf_settings, member)
 #define FLAG(option, short_option, member, text)                                                                       \
     {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(script.options.member),           \
-        .doc = text                                                                                                    \
+        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(script.member), .doc = text       \
     }
 #define HEADER(option, short_option, bit, text)                                                                        \
     {                                                                                                                  \
@@ -15,8 +25,7 @@
     }
 #define SHOW(option, bit, text)                                                                                        \
     {                                                                                                                  \
-        .name = "show-" option "-events", .kind = PF_OPTION_BITS, .offset = AT(script.options.show), .bits = bit,      \
-        .doc = text                                                                                                    \
+        .name = "show-" option "-events", .kind = PF_OPTION_BITS, .offset = AT(script.show), .bits = bit, .doc = text  \
     }
 
 static const char *field_at(const struct pf_command *command, size_t index, const char **doc)
@@ -43,19 +52,19 @@ static const struct pf_option options[] = {
      .doc = "Print times with 9 decimal places instead of 6."},
     {.name = "reltime",
      .kind = PF_OPTION_BITS,
-     .offset = AT(script.options.times),
+     .offset = AT(script.times),
      .bits = PERFILE_TIMES_SINCE_FIRST,
      .doc = "Print times since the first line."},
     {.name = "deltatime",
      .kind = PF_OPTION_BITS,
-     .offset = AT(script.options.times),
+     .offset = AT(script.times),
      .bits = PERFILE_TIMES_SINCE_LAST,
      .doc = "Print times since the line before."},
     FLAG("hide-call-graph", 'G', no_callchain, "Do not print callchains: each sample is one line."),
     {.name = "max-stack",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
-     .offset = AT(script.options.max_stack),
+     .offset = AT(script.max_stack),
      .doc = "Print at most N entries of a callchain [0: all]."},
     {.name = "symbols",
      .letter = 'S',
@@ -78,24 +87,24 @@ static const struct pf_option options[] = {
     {.name = "dump-raw-trace",
      .letter = 'D',
      .kind = PF_OPTION_FLAG,
-     .offset = AT(script.dump),
+     PF_OWN(dump),
      .doc = "Print every record with every field, as perfile dump does; the text is not that of perf."},
     {.name = "per-event-dump",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(script.per_event),
+     .offset = AT(per_event),
      .doc = "Write the samples of each event to a file of their own, RECORDING.EVENT.dump."},
     {.name = "itrace",
      .kind = PF_OPTION_TEXT,
      .argument = "OPTIONS",
      .usual = "",
-     .offset = AT(script.itrace),
+     PF_OWN(itrace),
      .doc = "Accepted for compatibility with perf: AUX data is not decoded."},
     {.name = "no-itrace", .kind = PF_OPTION_IGNORE, .doc = "The default; accepted for compatibility with perf."},
     {.name = "script",
      .letter = 's',
      .kind = PF_OPTION_TEXT,
      .argument = "SCRIPT",
-     .offset = AT(script.program),
+     PF_OWN(program),
      .doc = "Refused: the scripts of perf are not run; --format jsonl and the Python package serve that purpose."},
     PF_OPTION_OUTPUT,
     {0},
@@ -121,10 +130,10 @@ extern const struct pf_command pf_command_dump;
 /* Tables have no lines before or behind them, numbers as they were recorded, and all samples. */
 static bool is_about_text(const struct pf_settings *settings)
 {
-    const struct perfile_script_options *lines = &settings->script.options;
+    const struct perfile_script_options *lines = &settings->script;
 
     return settings->print.header || lines->no_callchain || lines->latency || lines->times || lines->max_stack ||
-           settings->report.symbols || settings->script.dump;
+           settings->report.symbols || own(settings)->dump;
 }
 
 /* What has no meaning here, or makes no sense together. */
@@ -132,15 +141,15 @@ static const char *why_not(const struct pf_settings *settings)
 {
     const unsigned both = PERFILE_TIMES_SINCE_FIRST | PERFILE_TIMES_SINCE_LAST;
 
-    if (settings->script.program)
+    if (own(settings)->program)
         return "perf's scripts are not run (-s): perfile script --format jsonl gives every sample to a program of any "
                "language, and the Python package perfile reads recordings";
-    if ((settings->script.options.times & both) == both)
+    if ((settings->script.times & both) == both)
         return "--reltime and --deltatime cannot both be given";
     if (settings->format && strcmp(settings->format, "text") && is_about_text(settings))
         return "--header, --header-only, -I, -G, -L, -S, -D, --max-stack, --reltime and --deltatime are for --format "
                "text";
-    if (settings->script.per_event && (settings->output || settings->format))
+    if (settings->per_event && (settings->output || settings->format))
         return "--per-event-dump chooses the names of its files: without --output and --format";
     return NULL;
 }
@@ -153,9 +162,9 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: %s", command->name, why);
         return PF_STATUS_USAGE;
     }
-    if (settings->script.itrace && !settings->quiet)
+    if (own(settings)->itrace && !settings->quiet)
         pf_message("%s: AUX data is not decoded: --itrace has no effect", command->name);
-    return pf_run_output(settings->script.dump ? &pf_command_dump : command, settings);
+    return pf_run_output(own(settings)->dump ? &pf_command_dump : command, settings);
 }
 
 const struct pf_command pf_command_script = {
@@ -168,6 +177,7 @@ const struct pf_command pf_command_script = {
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_filter_group, &show_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = run,

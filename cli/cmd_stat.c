@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "control.h"
 #include "count.h"
+#include "event_filters.h"
 #include "help.h"
 #include "message.h"
 #include "stream.h"
@@ -12,12 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RUNS_MAX = 10000 };
+enum { RUNS_MAX = 10000, SUMMARIES = PERFILE_STAT_SUMMARY | PERFILE_STAT_PLAIN_SUMMARY };
+
+static struct pf_stat_settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
 
 #define AT(member) offsetof(struct pf_settings, member)
 #define FLAG(option, short_option, member, ...)                                                                        \
     {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(stat.member), .doc = __VA_ARGS__  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, PF_OWN_OF(struct pf_stat_settings, member),    \
+        .doc = __VA_ARGS__                                                                                             \
     }
 #define BITS(option, short_option, bit, ...)                                                                           \
     {                                                                                                                  \
@@ -34,11 +41,45 @@ enum { RUNS_MAX = 10000 };
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
         .doc = __VA_ARGS__                                                                                             \
     }
+#define OWN_STRING(option, short_option, value, member, ...)                                                           \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
+        PF_OWN_OF(struct pf_stat_settings, member), .doc = __VA_ARGS__                                                 \
+    }
+#define PRINT(option, short_option, bit, text)                                                                         \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(stat.flags), .bits = bit,         \
+        .doc = text                                                                                                    \
+    }
 #define NUMBER(option, short_option, value, member, ...)                                                               \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_NUMBER, .argument = value,                           \
-        .offset = AT(stat.member), .doc = __VA_ARGS__                                                                  \
+        PF_OWN_OF(struct pf_stat_settings, member), .doc = __VA_ARGS__                                                 \
     }
+
+/* Of one name, as in perf, for all events that were given before it; else of the first, the second ... */
+static int add_cgroups(const struct pf_option *option, const char *text, struct pf_settings *settings)
+{
+    struct pf_stat_settings *stat = own(settings);
+    const size_t events = pf_count_events(settings->record.events), before = pf_count_events(stat->cgroups);
+    const size_t times = strchr(text, ',') || events <= before + 1 ? 1 : events - before;
+    int status = PF_STATUS_OK;
+
+    (void)option;
+    for (size_t i = 0; i < times && !status; i++)
+        status = pf_text_join(&stat->cgroups, ",", text);
+    stat->cgroup_events = events;
+    return status;
+}
+
+/* One name alone is of all events: also of those after it, if there were none before. */
+static int end_cgroups(struct pf_settings *settings)
+{
+    char **cgroups = &own(settings)->cgroups;
+    const bool is_alone = *cgroups && !strchr(*cgroups, ',') && own(settings)->cgroup_events == 1;
+
+    return is_alone && pf_count_events(settings->record.events) > 1 ? pf_text_join(cgroups, ",", "") : PF_STATUS_OK;
+}
 
 static const struct pf_option what_options[] = {
     {.name = "event",
@@ -50,18 +91,19 @@ static const struct pf_option what_options[] = {
      .doc = "The events, in perf's syntax. The default is clock, context switches, migrations, page faults, cycles, "
             "instructions, branches and branch misses."},
     {.name = "filter",
-     .kind = PF_OPTION_FILTER,
+     .kind = PF_OPTION_TEXT,
+     .set = pf_add_event_filter,
      .argument = "FILTER",
      .offset = AT(record.filters),
      .doc = "Only count the preceding tracepoint, or all that a wildcard matches, if its fields match: 'fd == 1'."},
     {.name = "detailed",
      .letter = 'd',
      .kind = PF_OPTION_COUNT,
-     .offset = AT(stat.detail),
+     PF_OWN_OF(struct pf_stat_settings, detail),
      .doc =
          "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
          "instruction cache and of TLBs; -ddd: also prefetches."},
-    FLAG("null", 'n', null, "Count nothing: only say how long it took."),
+    PRINT("null", 'n', PERFILE_STAT_NO_COUNTS, "Count nothing: only say how long it took."),
     BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the whole system; the default without a command.",
          .first = true),
     TEXT("cpu", 'C', "LIST", cpus, "Only count on these CPUs: 0-3,7."),
@@ -70,28 +112,32 @@ static const struct pf_option what_options[] = {
     TEXT("uid", 'u', "USER", user, "Count all processes of a user."),
     {.name = "cgroup",
      .letter = 'G',
-     .kind = PF_OPTION_CGROUPS,
+     .kind = PF_OPTION_LINES,
+     .set = add_cgroups,
      .argument = "PATH[,...]",
-     .offset = AT(stat.cgroups),
+     PF_OWN_OF(struct pf_stat_settings, cgroups),
      .doc =
          "Only count the processes of a cgroup; with --all-cpus. Several are those of the first event, the second and "
          "so on; an empty one counts everything."},
-    STRING("for-each-cgroup", 0, "PATH[,...]", stat.for_each_cgroup,
-           "Count every event in each of these cgroups; a regular expression stands for all whose paths it matches."),
+    OWN_STRING(
+        "for-each-cgroup", 0, "PATH[,...]", for_each_cgroup,
+        "Count every event in each of these cgroups; a regular expression stands for all whose paths it matches."),
     BITS("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Do not count child processes."),
     BITS("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only count user space, for all events."),
     BITS("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only count the kernel, for all events."),
-    STRING("delay", 'D', "MS", stat.delay,
-           "Start MS milliseconds after the command, or with -1 when --control enables it."),
+    OWN_STRING("delay", 'D', "MS", delay,
+               "Start MS milliseconds after the command, or with -1 when --control enables it."),
     NUMBER("timeout", 0, "MS", timeout_ms, "Stop after MS milliseconds."),
-    STRING("control", 0, "HOW", stat.control,
-           "Listen for commands on fd:CTL[,ACK] or fifo:CTL[,ACK], one on a line: enable, disable, ping, stop. Each is "
-           "answered with \"ack\" when it is done."),
-    STRING("repeat", 'r', "N", stat.repeat_text,
-           "Run the command N times, and print means and standard errors; 0: again and again, each by itself, until "
-           "Ctrl-C.",
-           .first = true),
-    FLAG("table", 0, table, "With --repeat also print how long each run took."),
+    OWN_STRING(
+        "control", 0, "HOW", control,
+        "Listen for commands on fd:CTL[,ACK] or fifo:CTL[,ACK], one on a line: enable, disable, ping, stop. Each is "
+        "answered with \"ack\" when it is done."),
+    OWN_STRING(
+        "repeat", 'r', "N", repeat_text,
+        "Run the command N times, and print means and standard errors; 0: again and again, each by itself, until "
+        "Ctrl-C.",
+        .first = true),
+    PRINT("table", 0, PERFILE_STAT_TABLE, "With --repeat also print how long each run took."),
     {0},
 };
 static const struct pf_option_group what_group = {"What is counted", what_options};
@@ -99,12 +145,12 @@ static const struct pf_option_group what_group = {"What is counted", what_option
 static const struct pf_option how_options[] = {
     NUMBER("interval-print", 'I', "MS", interval_ms, "Print what was counted every MS milliseconds.", .first = true),
     NUMBER("interval-count", 0, "N", interval_count, "Stop after N intervals."),
-    FLAG("interval-clear", 0, interval_clear, "On a terminal print each interval in the place of the one before."),
+    PRINT("interval-clear", 0, PERFILE_STAT_CLEAR, "On a terminal print each interval in the place of the one before."),
     FLAG("no-scale", 0, unscaled, "Do not scale counts of events that shared the hardware."),
     STRING("output", 'o', "FILE", output,
            "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data].",
            .first = true),
-    STRING("log-fd", 0, "FD", stat.log_fd, "Write to this descriptor: --log-fd 3 3>>FILE adds to a file."),
+    OWN_STRING("log-fd", 0, "FD", log_fd, "Write to this descriptor: --log-fd 3 3>>FILE adds to a file."),
     {0},
 };
 static const struct pf_option_group how_group = {"When and where it is printed", how_options};
@@ -118,7 +164,7 @@ static const struct pf_option print_options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "LEVEL",
      .usual = "cache",
-     .offset = AT(stat.per_cache),
+     PF_OWN_OF(struct pf_stat_settings, per_cache),
      .doc = "Add up counts by cache, L1 to L4; without LEVEL the last one that there is."},
     FLAG("per-core", 0, per_core, "Add up counts by core."),
     FLAG("per-node", 0, per_node, "Add up counts by memory node."),
@@ -134,7 +180,7 @@ static const struct pf_option print_options[] = {
      .letter = 'M',
      .kind = PF_OPTION_LINES,
      .argument = "NAME=EXPRESSION",
-     .offset = AT(stat.metrics),
+     PF_OWN_OF(struct pf_stat_settings, metrics),
      .doc = "Also print what counts make together, such as ipc=instructions/cycles: numbers, the events that are "
             "counted by their names, and duration_time (the seconds that passed), with the signs of arithmetic, "
             "parentheses, min(a,b), max(a,b), d_ratio(a,b) and 'a if c else b'. Can be given several times."},
@@ -142,9 +188,10 @@ static const struct pf_option print_options[] = {
      .letter = 'B',
      .kind = PF_OPTION_IGNORE,
      .doc = "The default on terminals: numbers with commas; elsewhere they have none."},
-    FLAG("no-big-num", 0, plain_numbers, "On terminals, too, print numbers without commas."),
-    FLAG("summary", 0, summary, "After intervals also print what was counted in all of them."),
-    FLAG("no-csv-summary", 0, plain_summary, "The same, and with -x its lines do not begin with \"summary\"."),
+    PRINT("no-big-num", 0, PERFILE_STAT_PLAIN_NUMBERS, "On terminals, too, print numbers without commas."),
+    PRINT("summary", 0, PERFILE_STAT_SUMMARY, "After intervals also print what was counted in all of them."),
+    PRINT("no-csv-summary", 0, PERFILE_STAT_PLAIN_SUMMARY,
+          "The same, and with -x its lines do not begin with \"summary\"."),
     FLAG("json-output", 'j', as_json, "Print an object on a line for each count, as perf stat -j does."),
     PF_OPTION_FORMAT,
     {0},
@@ -188,7 +235,7 @@ static void choose_format(struct pf_settings *settings)
         settings->report.separator = "\t"; /* as perf has it */
     if (settings->format && strcmp(settings->format, "text") != 0)
         return;
-    settings->format = settings->stat.as_json ? "perf-json" : settings->report.separator ? "perf-csv" : "text";
+    settings->format = own(settings)->as_json ? "perf-json" : settings->report.separator ? "perf-csv" : "text";
 }
 
 /* Tables hold what one run counted; the other formats add up, and have means of several. */
@@ -255,8 +302,7 @@ static bool shows_times(const struct runs *runs)
     const struct pf_settings *settings = runs->settings;
 
     return runs->count == 1 && runs->counts[0].workload.pid && !runs->counts[0].targets &&
-           (!settings->stat.interval_ms || settings->stat.summary || settings->stat.plain_summary) &&
-           !strcmp(settings->format, "text");
+           (!own(settings)->interval_ms || settings->stat.flags & SUMMARIES) && !strcmp(settings->format, "text");
 }
 
 static void print_times(const struct pf_count *count, const struct perfile_sink *sink)
@@ -309,7 +355,7 @@ static int write_counts(struct runs *runs, const char *title)
 
     if (!settings->output && isatty(runs->fd))
         settings->report.columns = pf_terminal_columns(runs->fd);
-    settings->stat.options.title = title;
+    settings->stat.title = title;
     settings->print.more = runs->readers + 1;
     settings->print.more_count = runs->count - 1;
     const int result =
@@ -371,8 +417,8 @@ static int count_runs(struct pf_settings *settings, struct pf_control *control, 
     struct runs runs = {.settings = settings, .capacity = capacity, .control = *control, .fd = STDERR_FILENO};
     int status = PF_STATUS_MEMORY;
 
-    if (settings->stat.log_fd)
-        runs.fd = atoi(settings->stat.log_fd);
+    if (own(settings)->log_fd)
+        runs.fd = atoi(own(settings)->log_fd);
     runs.counts = calloc(runs.capacity, sizeof(*runs.counts));
     runs.readers = calloc(runs.capacity, sizeof(struct perfile_reader *));
     for (size_t i = 0; runs.counts && i < runs.capacity; i++)
@@ -393,9 +439,9 @@ static int count_runs(struct pf_settings *settings, struct pf_control *control, 
 static int count(struct pf_settings *settings, struct pf_control *control)
 {
     bool ended = false;
-    int status = count_runs(settings, control, settings->stat.repeat ? (size_t)settings->stat.repeat : 1, &ended);
+    int status = count_runs(settings, control, own(settings)->repeat ? (size_t)own(settings)->repeat : 1, &ended);
 
-    while (settings->stat.forever && !status && !ended)
+    while (own(settings)->forever && !status && !ended)
         status = count_runs(settings, control, 1, &ended);
     return status;
 }
@@ -470,7 +516,7 @@ static const char *read_texts(struct pf_stat_settings *stat)
 
 static const char *check_units(const struct pf_settings *settings)
 {
-    const struct pf_stat_settings *stat = &settings->stat;
+    const struct pf_stat_settings *stat = own(settings);
     const struct perfile_recorder_options *what = &settings->record.options;
     const bool by_cpu = what->cpus || what->flags & PERFILE_RECORDER_ALL_CPUS;
 
@@ -494,15 +540,15 @@ static const char *check_units(const struct pf_settings *settings)
 
 static const char *check_runs(const struct pf_settings *settings)
 {
-    const struct pf_stat_settings *stat = &settings->stat;
+    const struct pf_stat_settings *stat = own(settings);
 
-    if (stat->null && settings->record.events)
+    if (settings->stat.flags & PERFILE_STAT_NO_COUNTS && settings->record.events)
         return "--null counts nothing: it is not for --event";
     if (stat->repeat_text && !settings->operand_count)
         return "--repeat needs a command";
-    if (stat->table && stat->repeat < 2)
+    if (settings->stat.flags & PERFILE_STAT_TABLE && stat->repeat < 2)
         return "--table needs --repeat with two runs or more";
-    if (stat->interval_clear && (!stat->interval_ms || settings->output || stat->log_fd))
+    if (settings->stat.flags & PERFILE_STAT_CLEAR && (!stat->interval_ms || settings->output || stat->log_fd))
         return "--interval-clear needs --interval-print MS, and the terminal: it is not for --output or --log-fd";
     if (stat->repeat > 1 && stat->interval_ms)
         return "--repeat prints no intervals";
@@ -510,7 +556,7 @@ static const char *check_runs(const struct pf_settings *settings)
         return "--repeat needs the format text, -x or -j, which have means of several runs: a table is of one run";
     if (stat->interval_count && !stat->interval_ms)
         return "--interval-count needs --interval-print MS";
-    if ((stat->summary || stat->plain_summary) && !stat->interval_ms)
+    if (settings->stat.flags & SUMMARIES && !stat->interval_ms)
         return "--summary needs --interval-print MS: without intervals that is all that is printed";
     if (stat->log_fd && settings->output)
         return "give --output or --log-fd";
@@ -520,16 +566,16 @@ static const char *check_runs(const struct pf_settings *settings)
 /* Lines for scripts have no others among them; what they cannot say is in them: "<not supported>", ":u". */
 static bool is_for_scripts(const struct pf_settings *settings)
 {
-    return !strncmp(settings->format, "perf-", 5) && !settings->output && !settings->stat.log_fd;
+    return !strncmp(settings->format, "perf-", 5) && !settings->output && !own(settings)->log_fd;
 }
 
 static int check(struct pf_settings *settings, bool records)
 {
     struct perfile_recorder_options *what = &settings->record.options;
-    const char *why = read_texts(&settings->stat);
+    const char *why = read_texts(own(settings));
 
     what->size = sizeof(*what);
-    what->events = settings->stat.null ? "dummy:u" : settings->record.events;
+    what->events = settings->stat.flags & PERFILE_STAT_NO_COUNTS ? "dummy:u" : settings->record.events;
     what->filters = (const char *const *)settings->record.filters;
     what->filter_count = settings->record.filter_count;
     what->note = records || !is_for_scripts(settings) ? note : NULL;
@@ -538,7 +584,7 @@ static int check(struct pf_settings *settings, bool records)
     settings->symbols.note_context = settings;
     if (!settings->operand_count && !what->pids && !what->tids && !what->user)
         what->flags |= PERFILE_RECORDER_ALL_CPUS;
-    if (settings->stat.per_thread)
+    if (own(settings)->per_thread)
         what->flags |= PERFILE_RECORDER_NO_INHERIT;
     if (why || (why = check_units(settings)) || (why = check_runs(settings)))
         pf_message("stat: %s", why);
@@ -548,7 +594,7 @@ static int check(struct pf_settings *settings, bool records)
 static int run_controlled(struct pf_settings *settings, bool records)
 {
     struct pf_control control = {.verb = "stat"};
-    int status = pf_control_open(&control, settings->stat.control);
+    int status = pf_control_open(&control, own(settings)->control);
 
     if (!status)
         status = records ? record(settings, &control) : count(settings, &control);
@@ -573,18 +619,11 @@ static int check_level(struct pf_stat_settings *stat)
 
 static int choose_print(struct pf_settings *settings)
 {
-    const int status = check_level(&settings->stat);
+    const int status = check_level(own(settings));
 
     choose_format(settings);
-    settings->stat.options.per = per_of(&settings->stat);
-    settings->stat.options.metrics = settings->stat.metrics;
-    settings->stat.options.flags = (settings->stat.plain_summary ? PERFILE_STAT_PLAIN_SUMMARY
-                                    : settings->stat.summary     ? PERFILE_STAT_SUMMARY
-                                                                 : 0u) |
-                                   (settings->stat.plain_numbers ? PERFILE_STAT_PLAIN_NUMBERS : 0u) |
-                                   (settings->stat.null ? PERFILE_STAT_NO_COUNTS : 0u) |
-                                   (settings->stat.table ? PERFILE_STAT_TABLE : 0u) |
-                                   (settings->stat.interval_clear ? PERFILE_STAT_CLEAR : 0u);
+    settings->stat.per = per_of(own(settings));
+    settings->stat.metrics = own(settings)->metrics;
     return status ? status : check_metrics(settings);
 }
 
@@ -613,8 +652,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
             return status;
         settings->operands[settings->operand_count] = NULL;
     }
-    if ((status = choose_print(settings)) || (status = pf_options_end_cgroups(settings)) ||
-        (status = check(settings, records)))
+    if ((status = choose_print(settings)) || (status = end_cgroups(settings)) || (status = check(settings, records)))
         return status;
     return run_controlled(settings, records);
 }
@@ -657,6 +695,7 @@ const struct pf_command pf_command_stat = {
     .operand = "[record | report] [COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,
+    .own_bytes = sizeof(struct pf_stat_settings),
     .groups = {&what_group, &print_group, &how_group, &pf_common_group},
     .run = run,
 };

@@ -14,7 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TOP(member) offsetof(struct pf_settings, top.member)
+static const struct pf_top_settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
@@ -435,7 +438,7 @@ static int run_text(struct pf_live *live, const struct chosen *chosen)
 
 static int read_frequency(struct pf_settings *settings)
 {
-    const char *text = settings->top.frequency;
+    const char *text = own(settings)->frequency;
     char *end;
 
     if (!text)
@@ -490,7 +493,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
     if (status || (status = read_frequency(settings)))
         return status;
-    if (settings->top.interval_s > MAX_SECONDS || settings->top.duration_s > MAX_SECONDS) {
+    if (own(settings)->interval_s > MAX_SECONDS || own(settings)->duration_s > MAX_SECONDS) {
         pf_message("top: --delay and --duration allow at most %d seconds", MAX_SECONDS);
         return PF_STATUS_USAGE;
     }
@@ -509,7 +512,7 @@ static const struct pf_option what_options[] = {
      .letter = 'F',
      .kind = PF_OPTION_TEXT,
      .argument = "N",
-     .offset = TOP(frequency),
+     PF_OWN_OF(struct pf_top_settings, frequency),
      .doc = "Take N samples per second on each CPU [4000]."},
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
     FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "The whole system, which is the default."),
@@ -543,19 +546,19 @@ static const struct pf_option show_options[] = {
      .letter = 'd',
      .kind = PF_OPTION_NUMBER,
      .argument = "SECONDS",
-     .offset = TOP(interval_s),
+     PF_OWN_OF(struct pf_top_settings, interval_s),
      .doc = "The length of an interval in seconds, after which the display is refreshed [2]."},
     {.name = "duration",
      .first = true,
      .kind = PF_OPTION_NUMBER,
      .argument = "SECONDS",
-     .offset = TOP(duration_s),
+     PF_OWN_OF(struct pf_top_settings, duration_s),
      .doc = "Stop recording after so many seconds. The interactive view stays."},
     {.name = "zero",
      .first = true,
      .letter = 'z',
      .kind = PF_OPTION_FLAG,
-     .offset = TOP(each),
+     PF_OWN_OF(struct pf_top_settings, each),
      .doc = "Show each interval alone, not the sum since the start."},
     {.name = "sort",
      .letter = 's',
@@ -601,6 +604,7 @@ const struct pf_command pf_command_top = {
                 "top --pid 4711 -g\n"
                 "top --stdio --duration 10 --delay 5\n",
     .interactive = true,
+    .own_bytes = sizeof(struct pf_top_settings),
     .groups = {&what_group, &show_group, &pf_symbol_group, &pf_common_group},
     .run = run,
 };

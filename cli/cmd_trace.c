@@ -5,6 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct settings {
+    const char *duration; /* NULL: not given */
+};
+
+static struct settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 #define AT(member) offsetof(struct pf_settings, member)
 #define FLAG(option, short_option, bit, text)                                                                          \
     {                                                                                                                  \
@@ -62,8 +71,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool summary = settings->events.flags & PERFILE_EVENTS_SUMMARY;
 
-    if (settings->duration && !parse_ms(settings->duration, &settings->events.minimum_ns)) {
-        pf_message("%s: invalid --duration %s (milliseconds, such as 0.5)", command->name, settings->duration);
+    if (own(settings)->duration && !parse_ms(own(settings)->duration, &settings->events.minimum_ns)) {
+        pf_message("%s: invalid --duration %s (milliseconds, such as 0.5)", command->name, own(settings)->duration);
         return PF_STATUS_USAGE;
     }
     if (pf_refuse_text_options(command, settings) != PF_STATUS_OK)
@@ -138,7 +147,11 @@ static const struct pf_option filters[] = {
     TEXT("expr", 'e', "CALLS", events.calls,
          "Only these calls: openat,read*,%file. The groups are %file, %desc, %network, %process, %memory and %signal; "
          "a leading ! takes all others."),
-    TEXT("duration", 0, "MS", duration, "Only calls that took longer than so many milliseconds: 0.5."),
+    {.name = "duration",
+     .kind = PF_OPTION_TEXT,
+     .argument = "MS",
+     PF_OWN(duration),
+     .doc = "Only calls that took longer than so many milliseconds: 0.5."},
     FLAG("failure", 0, PERFILE_EVENTS_FAILED, "Only calls that failed."),
     TEXT("time", 0, "START,STOP", filter.time,
          "Only events from START to STOP, in seconds as recorded, or 10%-20%; a call that this cuts has no duration."),
@@ -160,6 +173,7 @@ const struct pf_command pf_command_trace = {
     .operand = "[FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 1,
     .pages = true,
+    .own_bytes = sizeof(struct settings),
     .groups = {&group, &text_group, &filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = run,

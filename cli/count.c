@@ -11,6 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+static const struct pf_stat_settings *own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
+
 enum { NS_PER_MS = 1000000, LOOK_MS = 100 };
 
 static int64_t now_ns(void)
@@ -58,11 +63,11 @@ static int open_writer(struct pf_count *count, const char *path)
 
 static int open_counter(struct pf_count *count)
 {
-    const struct pf_stat_settings *stat = &count->settings->stat;
+    const struct pf_stat_settings *stat = own(count->settings);
     struct perfile_counter_options options = PERFILE_COUNTER_OPTIONS_INIT;
 
     options.what = &count->what;
-    options.per = stat->options.per;
+    options.per = count->settings->stat.per;
     options.interval_ms = stat->interval_ms;
     options.unscaled = stat->unscaled;
     options.detail = stat->detail;
@@ -83,7 +88,7 @@ static int prepare_command(struct pf_count *count)
     snprintf(count->pid, sizeof(count->pid), "%d", (int)count->workload.pid);
     if (!count->targets) {
         count->what.tids = count->pid;
-        if (!count->settings->stat.delay_ms && !count->settings->stat.start_disabled)
+        if (!own(count->settings)->delay_ms && !own(count->settings)->start_disabled)
             count->what.flags |= PERFILE_RECORDER_ENABLE_ON_EXEC;
     }
     return PF_STATUS_OK;
@@ -92,7 +97,7 @@ static int prepare_command(struct pf_count *count)
 /* Its time begins now. */
 static int enable(struct pf_count *count)
 {
-    const struct pf_stat_settings *stat = &count->settings->stat;
+    const struct pf_stat_settings *stat = own(count->settings);
 
     if (!(count->what.flags & PERFILE_RECORDER_ENABLE_ON_EXEC) && !stat->start_disabled &&
         (count->failed = perfile_counter_enable(count->counter, &count->error)) < 0)
@@ -121,8 +126,8 @@ int pf_count_start(struct pf_count *count, const struct pf_settings *settings, s
     if ((result = open_writer(count, path)) < 0 || (result = open_counter(count)) < 0)
         return failure(count, result);
     getrusage(RUSAGE_CHILDREN, &count->before);
-    if (settings->stat.delay_ms) {
-        count->enable_ns = now_ns() + (int64_t)settings->stat.delay_ms * NS_PER_MS;
+    if (own(settings)->delay_ms) {
+        count->enable_ns = now_ns() + (int64_t)own(settings)->delay_ms * NS_PER_MS;
         count->start_ns = count->enable_ns;
     } else if ((status = enable(count))) {
         return status;
@@ -213,7 +218,7 @@ static bool obey(void *context, const char *command)
 /* Until there is more to read, or all is over. */
 static void advance(struct pf_count *count)
 {
-    const uint64_t max = count->settings->stat.interval_count, before = count->intervals;
+    const uint64_t max = own(count->settings)->interval_count, before = count->intervals;
 
     while (!count->ended && count->intervals == before) {
         struct pollfd fds[] = {{.fd = count->signals, .events = POLLIN}, {.fd = count->control->fd, .events = POLLIN}};
@@ -228,7 +233,7 @@ static void advance(struct pf_count *count)
         if (over || due)
             write_round(count, over || (due && max && count->intervals + 1 == max));
         if (due)
-            count->next_ns += (int64_t)count->settings->stat.interval_ms * NS_PER_MS;
+            count->next_ns += (int64_t)own(count->settings)->interval_ms * NS_PER_MS;
     }
 }
 

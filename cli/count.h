@@ -15,6 +15,24 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+/* Of the verb stat. */
+struct pf_stat_settings {
+    uint64_t delay_ms, timeout_ms, interval_ms, interval_count;
+    const char *delay, *repeat_text, *control; /* NULL: not given */
+    uint64_t repeat;                           /* 0: not given */
+    uint64_t detail;
+    const char *log_fd; /* NULL: not given */
+    bool start_disabled, forever;
+    bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
+    bool unscaled;
+    bool as_json;
+    const char *per_cache; /* NULL: not given */
+    char *metrics;         /* a line each; owned */
+    char *cgroups;         /* of the first event, of the second ...; owned */
+    const char *for_each_cgroup;
+    size_t cgroup_events; /* that stood before the last of `cgroups` */
+};
+
 struct pf_count {
     const struct pf_settings *settings;
     struct perfile_recorder_options what;

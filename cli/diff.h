@@ -3,9 +3,24 @@
 #ifndef PERFILE_CLI_DIFF_H
 #define PERFILE_CLI_DIFF_H
 
+#include "options.h"
 #include "stream.h"
 
 #include <perfile/diff.h>
+
+/* Of the verb diff. */
+struct pf_diff_settings {
+    uint64_t before, after;     /* where the recordings of a side begin in `operands`, plus one; 0: not given */
+    char *maps, *only, *ignore; /* a line each; owned */
+    const char *sort, *per, *work, *noise, *margin, *alpha, *fail_above, *fail_on, *against;
+    uint64_t keep;
+    bool relative, inclusive, no_guesses, all, tree, update;
+};
+
+static inline struct pf_diff_settings *pf_diff_own(const struct pf_settings *settings)
+{
+    return settings->own;
+}
 
 struct pf_diff_output {
     struct pf_settings *settings;

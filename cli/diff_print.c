@@ -184,16 +184,16 @@ static size_t put_group(const struct pf_diff_output *output, enum group group, s
 static void put_header(const struct pf_diff_output *output)
 {
     const struct perfile_diff_info *info = &output->info;
-    const bool relative = output->settings->diff.relative;
+    const bool relative = pf_diff_own(output->settings)->relative;
     char recordings[PF_COUNTED_BYTES];
 
     pf_stream_put_name(output->stream, "", info->event ? info->event : "?", "");
     pf_stream_print(output->stream, ": %s, %zu after; %s%s%s\n",
                     pf_counted(info->before_count, "recordings before", recordings), info->after_count,
                     relative ? "percent of each recording" : "mean weight of a recording",
-                    output->settings->diff.inclusive ? ", with callees" : "",
+                    pf_diff_own(output->settings)->inclusive ? ", with callees" : "",
                     info->sampling_only ? "; intervals are of sampling alone" : "");
-    if (output->settings->diff.per || output->settings->diff.work)
+    if (pf_diff_own(output->settings)->per || pf_diff_own(output->settings)->work)
         pf_stream_print(output->stream, "weights are in %s\n", info->unit);
     pf_stream_print(output->stream, "\n  %10s %10s %11s %8s  %s\n", "before", "after", "difference", "",
                     "95% interval");
@@ -234,7 +234,7 @@ static void put_noise(const struct pf_diff_output *output, size_t unsure, size_t
 
 const char *pf_diff_limit(const struct pf_diff_output *output, char text[64])
 {
-    snprintf(text, 64, "%.40s", output->settings->diff.fail_above);
+    snprintf(text, 64, "%.40s", pf_diff_own(output->settings)->fail_above);
     return text;
 }
 
@@ -254,7 +254,8 @@ void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_d
 static void put_gate(const struct pf_diff_output *output)
 {
     char limit[64];
-    const bool of_total = output->settings->diff.fail_on && !strcmp(output->settings->diff.fail_on, "total");
+    const bool of_total =
+        pf_diff_own(output->settings)->fail_on && !strcmp(pf_diff_own(output->settings)->fail_on, "total");
 
     if (output->info.sampling_only)
         pf_stream_print(output->stream, "\ngate: nothing can be concluded from so few recordings\n");
@@ -271,7 +272,7 @@ static void put_gate(const struct pf_diff_output *output)
 
 void pf_diff_print(const struct pf_diff_output *output)
 {
-    const bool all = output->settings->diff.all;
+    const bool all = pf_diff_own(output->settings)->all;
     size_t counts_of[GROUPS];
     struct perfile_diff_row total = PERFILE_DIFF_ROW_INIT;
 

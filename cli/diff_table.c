@@ -36,7 +36,7 @@ int pf_diff_put_page(const struct pf_diff_output *output, const struct pf_comman
     page.functions = output->functions;
     page.inclusive = output->inclusive;
     page.gzip = output->stream->gzip;
-    page.normalized = output->settings->diff.relative;
+    page.normalized = pf_diff_own(output->settings)->relative;
     result = perfile_diff_page_write(&page, &sink, &error);
     if (result == 0 || result == PERFILE_ERROR_WRITE)
         return PF_STATUS_OK; /* closing the stream says so */

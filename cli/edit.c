@@ -98,19 +98,19 @@ static const struct pf_option options[] = {
     {.name = "mode",
      .kind = PF_OPTION_CHOICE,
      .argument = "MODE",
-     .offset = AT(write_mode),
+     .offset = AT(write.mode),
      .value_at = mode_at,
      .doc = "The kind of recording to write."},
     {.name = "byte-order",
      .kind = PF_OPTION_CHOICE,
      .argument = "ORDER",
-     .offset = AT(write_order),
+     .offset = AT(write.order),
      .value_at = order_at,
      .doc = "The byte order of the output."},
     {.name = "compress",
      .kind = PF_OPTION_CHOICE,
      .argument = "HOW",
-     .offset = AT(write_compression),
+     .offset = AT(write.compression),
      .value_at = compression_at,
      .doc = "How the records are compressed."},
     {.name = "compression-level",
@@ -118,16 +118,16 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .usual = "1",
-     .offset = AT(write_level),
+     .offset = AT(write.level),
      .doc = "The compression level, from 1 (fast, the default) to 22 (small); implies --compress zstd."},
     {.name = "seekable",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(write_seekable),
+     .offset = AT(write.seekable),
      .doc = "Compress so that perfile index can begin in the middle: anew about every MiB of records, which makes the "
             "output a few per cent larger; implies --compress zstd."},
     {.name = "no-sync",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(write_no_sync),
+     .offset = AT(write.no_sync),
      .doc = "Do not wait until the output is on disk."},
     {0},
 };
@@ -199,21 +199,21 @@ struct perfile_writer_options pf_writing_options(const struct pf_input *input, c
     const struct pf_settings *settings = input->settings;
     const struct perfile_file *file = perfile_reader_file(input->reader);
     struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
-    bool named = settings->write_compression && strcmp(settings->write_compression, "none");
+    bool named = settings->write.compression && strcmp(settings->write.compression, "none");
 
-    made.mode = settings->write_mode   ? value_of(modes, settings->write_mode)
+    made.mode = settings->write.mode   ? value_of(modes, settings->write.mode)
                 : !strcmp(output, "-") ? PERFILE_MODE_PIPE
                                        : PERFILE_MODE_FILE;
-    made.byte_order = value_of(orders, settings->write_order);
+    made.byte_order = value_of(orders, settings->write.order);
     if (made.byte_order == PERFILE_ORDER_NATIVE)
         made.byte_order = file->big_endian ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
-    made.compression = settings->write_level ? (int)(settings->write_level < 99 ? settings->write_level : 99) : named;
-    if (settings->write_seekable) {
+    made.compression = settings->write.level ? (int)(settings->write.level < 99 ? settings->write.level : 99) : named;
+    if (settings->write.seekable) {
         made.compression = made.compression ? made.compression : 1;
         made.frame_bytes = FRAME_BYTES;
     }
-    made.compressed_v1 = value_of(compressions, settings->write_compression);
-    made.no_sync = settings->write_no_sync;
+    made.compressed_v1 = value_of(compressions, settings->write.compression);
+    made.no_sync = settings->write.no_sync;
     made.diagnostic = pf_log_diagnostic;
     made.diagnostic_context = log;
     return made;
@@ -405,7 +405,7 @@ static int write_out(struct run *run, pf_edit *edit)
 /* Streams have no end that a bundle could lie behind. */
 static bool wants_file(const struct run *run)
 {
-    const char *mode = run->input.settings->write_mode;
+    const char *mode = run->input.settings->write.mode;
 
     return !to_standard_output(run) && (!mode || !strcmp(mode, "file"));
 }

@@ -201,9 +201,11 @@ int pf_live_start(struct pf_live *live, struct pf_settings *settings)
     if (result < 0)
         return pf_live_failure(live, result);
     live->start_ms = live->part_ms = now_ms();
-    live->interval_ms = (int64_t)(settings->top.interval_s ? settings->top.interval_s : USUAL_S) * MS_PER_S;
-    live->end_ms = settings->top.duration_s ? live->start_ms + (int64_t)settings->top.duration_s * MS_PER_S : 0;
-    live->each = settings->top.each;
+    const struct pf_top_settings *top = settings->own;
+
+    live->interval_ms = (int64_t)(top->interval_s ? top->interval_s : USUAL_S) * MS_PER_S;
+    live->end_ms = top->duration_s ? live->start_ms + (int64_t)top->duration_s * MS_PER_S : 0;
+    live->each = top->each;
     return PF_STATUS_OK;
 }
 

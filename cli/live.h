@@ -13,6 +13,13 @@
 
 #include <stdatomic.h>
 
+/* Of the verb top. */
+struct pf_top_settings {
+    uint64_t interval_s, duration_s; /* 0: 2; without end */
+    const char *frequency;
+    bool each;
+};
+
 struct pf_live_part {
     uint8_t *data; /* owned */
     size_t used, capacity;

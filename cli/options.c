@@ -276,8 +276,8 @@ void pf_settings_init(struct pf_settings *settings)
         .events = PERFILE_EVENT_OPTIONS_INIT,
         .dump = PERFILE_DUMP_OPTIONS_INIT,
         .exports = PERFILE_EXPORT_OPTIONS_INIT,
-        .script.options = PERFILE_SCRIPT_OPTIONS_INIT,
-        .stat.options = PERFILE_STAT_OPTIONS_INIT,
+        .script = PERFILE_SCRIPT_OPTIONS_INIT,
+        .stat = PERFILE_STAT_OPTIONS_INIT,
     };
     const char *cache = getenv("PERF_BUILDID_DIR"); /* which perf sets for its scripts */
     settings->symbols.buildid_dir = cache && *cache ? cache : NULL;
@@ -289,22 +289,37 @@ void pf_settings_init(struct pf_settings *settings)
     settings->print.events = &settings->events;
     settings->print.dump = &settings->dump;
     settings->print.exports = &settings->exports;
-    settings->print.script = &settings->script.options;
-    settings->print.stat = &settings->stat.options;
+    settings->print.script = &settings->script;
+    settings->print.stat = &settings->stat;
+}
+
+void *pf_option_target(const struct pf_option *option, struct pf_settings *settings)
+{
+    return (char *)(option->own ? settings->own : settings) + option->offset;
+}
+
+/* Texts that grow with each option are from malloc. */
+static void free_own(struct pf_settings *settings)
+{
+    const struct pf_command *command = settings->own_command;
+
+    for (const struct pf_option_group *const *group = command ? command->groups : NULL; group && *group; group++)
+        for (const struct pf_option *option = (*group)->options; option->name; option++)
+            if (option->own && option->kind == PF_OPTION_LINES)
+                free(*(char **)pf_option_target(option, settings));
+    free(settings->own);
+    settings->own = NULL;
+    settings->own_command = NULL;
 }
 
 void pf_settings_free(struct pf_settings *settings)
 {
     free(settings->fields);
-    free(settings->diff.maps);
-    free(settings->diff.only);
-    free(settings->diff.ignore);
     free(settings->record.events);
-    free(settings->stat.metrics);
-    free(settings->stat.cgroups);
     for (size_t i = 0; i < settings->record.filter_count; i++)
         free(settings->record.filters[i]);
     free(settings->record.filters);
+    free_own(settings);
     settings->fields = NULL;
 }
 
@@ -419,11 +434,6 @@ static const char *where_to_read(const struct pf_command *command, char buffer[8
     return buffer;
 }
 
-static void *target(struct pf_settings *settings, const struct pf_option *option)
-{
-    return (char *)settings + option->offset;
-}
-
 static bool scale_of(const char *suffix, uint64_t *scale)
 {
     static const char letters[] = "KMGT";
@@ -535,8 +545,8 @@ static bool is_address(const char *text)
 /* What is written is a file or a folder of this machine: an address would become a folder that is called "s3:". */
 static int set_text(const struct passed *passed, const char *text, const char **to)
 {
-    const size_t offset = passed->option->offset;
-    const bool is_output = offset == AT(output) || offset == AT(perf.to_json) || offset == AT(inject_jit_dir);
+    const struct pf_option *option = passed->option;
+    const bool is_output = option->is_output || (!option->own && option->offset == AT(output));
 
     *to = text;
     if (!is_output || !is_address(text))
@@ -547,8 +557,7 @@ static int set_text(const struct passed *passed, const char *text, const char **
                     passed->spelling, text);
 }
 
-/* Appends to what was given before. */
-static int join(char **list, const char *separator, const char *text)
+int pf_text_join(char **list, const char *separator, const char *text)
 {
     char *joined = NULL;
 
@@ -569,87 +578,16 @@ static int add_fields(const char *text, char **fields)
 {
     const bool changes = *fields && strchr("+-", **fields) && strchr("+-", *text) && !strchr(*fields, ';');
 
-    return join(fields, changes ? "," : ";", text);
-}
-
-/* Commas between slashes separate terms, not events. */
-static size_t count_events(const char *list)
-{
-    size_t count = 1;
-    bool terms = false;
-
-    for (; *list; list++) {
-        terms ^= *list == '/';
-        count += *list == ',' && !terms;
-    }
-    return count;
-}
-
-/* Filters of one event must all let a sample pass, as in perf. */
-static int add_filter(const char *text, struct pf_record_settings *record)
-{
-    const size_t count = record->events ? count_events(record->events) : 0;
-    char **filters, *both = NULL;
-
-    if (!count) {
-        pf_message("--filter and --exclude-perf must follow the --event they apply to");
-        return PF_STATUS_USAGE;
-    }
-    filters = realloc(record->filters, count * sizeof(*filters));
-    if (!filters) {
-        pf_message("out of memory");
-        return PF_STATUS_MEMORY;
-    }
-    record->filters = filters;
-    while (record->filter_count < count)
-        filters[record->filter_count++] = NULL;
-    if (!filters[count - 1])
-        return join(&filters[count - 1], "", text);
-    if (asprintf(&both, "(%s) && (%s)", filters[count - 1], text) < 0) {
-        pf_message("out of memory");
-        return PF_STATUS_MEMORY;
-    }
-    free(filters[count - 1]);
-    filters[count - 1] = both;
-    return PF_STATUS_OK;
-}
-
-/* Of one name, as in perf, for all events that were given before it; else of the first, the second ... */
-static int add_cgroups(const char *text, struct pf_settings *settings)
-{
-    const size_t events = settings->record.events ? count_events(settings->record.events) : 0;
-    const size_t passed = settings->stat.cgroups ? count_events(settings->stat.cgroups) : 0;
-    const size_t times = strchr(text, ',') || events <= passed + 1 ? 1 : events - passed;
-    int status = PF_STATUS_OK;
-
-    for (size_t i = 0; i < times && !status; i++)
-        status = join(&settings->stat.cgroups, ",", text);
-    settings->stat.cgroup_events = events;
-    return status;
-}
-
-/* One name alone is of all events: of those behind it, too, if there were none before. */
-int pf_options_end_cgroups(struct pf_settings *settings)
-{
-    char **cgroups = &settings->stat.cgroups;
-    const bool is_alone = *cgroups && !strchr(*cgroups, ',') && settings->stat.cgroup_events == 1;
-
-    return is_alone && count_events(settings->record.events) > 1 ? join(cgroups, ",", "") : PF_STATUS_OK;
-}
-
-static int exclude_self(struct pf_record_settings *record)
-{
-    char filter[40];
-
-    snprintf(filter, sizeof(filter), "common_pid != %ld", (long)getpid());
-    return add_filter(filter, record);
+    return pf_text_join(fields, changes ? "," : ";", text);
 }
 
 static int set_option(const struct passed *passed, const char *text, struct pf_settings *settings)
 {
     const struct pf_option *option = passed->option;
-    void *to = target(settings, option);
+    void *to = pf_option_target(option, settings);
 
+    if (option->set)
+        return option->set(option, text, settings);
     switch (option->kind) {
     case PF_OPTION_FLAG:
         *(bool *)to = true;
@@ -672,18 +610,9 @@ static int set_option(const struct passed *passed, const char *text, struct pf_s
     case PF_OPTION_FIELDS:
         return add_fields(text, to);
     case PF_OPTION_EVENTS:
-        return join(to, ",", text);
+        return pf_text_join(to, ",", text);
     case PF_OPTION_LINES:
-        return join(to, "\n", text);
-    case PF_OPTION_POSITION:
-        *(uint64_t *)to = settings->operand_count + 1;
-        return PF_STATUS_OK;
-    case PF_OPTION_FILTER:
-        return add_filter(text, &settings->record);
-    case PF_OPTION_CGROUPS:
-        return add_cgroups(text, settings);
-    case PF_OPTION_EXCLUDE_SELF:
-        return exclude_self(&settings->record);
+        return pf_text_join(to, "\n", text);
     case PF_OPTION_NUMBER:
     case PF_OPTION_SIZE:
         return set_number(passed, text, to);
@@ -908,10 +837,22 @@ static bool is_of_help(const struct pf_command *command)
     return find_option(command, "all", 3, 0)->hidden && strcmp(command->name, "help") != 0;
 }
 
+/* What the verb has alone, unless it is there from another part of the command line. */
+static int make_own(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (settings->own || !command->own_bytes)
+        return PF_STATUS_OK;
+    settings->own = calloc(1, command->own_bytes);
+    settings->own_command = command;
+    if (!settings->own)
+        pf_message("out of memory");
+    return settings->own ? PF_STATUS_OK : PF_STATUS_MEMORY;
+}
+
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings)
 {
     struct parse parse = {command, settings, arguments};
-    int status = PF_STATUS_OK;
+    int status = make_own(command, settings);
 
     settings->operands = arguments; /* operands move to the front, over arguments that were read already */
     while (*parse.next && !status) {
@@ -967,7 +908,8 @@ const char *pf_options_suggest(const struct pf_command *command, struct pf_setti
 
     for (const struct pf_option_group *const *group = command->groups; *group && !*text; group++)
         for (const struct pf_option *option = (*group)->options; option->name && !*text; option++)
-            if (pf_option_is_list(option) && *(const char **)target(settings, option))
-                text = suggest_of_list(command, option, *(const char **)target(settings, option), token, buffer);
+            if (pf_option_is_list(option) && *(const char **)pf_option_target(option, settings))
+                text =
+                    suggest_of_list(command, option, *(const char **)pf_option_target(option, settings), token, buffer);
     return text;
 }

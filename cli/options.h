@@ -50,82 +50,20 @@ struct pf_record_settings {
     bool html;
 };
 
-/* Of the verb stat. */
-struct pf_stat_settings {
-    struct perfile_stat_options options;
-    uint64_t delay_ms, timeout_ms, interval_ms, interval_count;
-    const char *delay, *repeat_text, *control; /* NULL: not given */
-    uint64_t repeat;                           /* 0: not given */
-    uint64_t detail;
-    const char *log_fd; /* NULL: not given */
-    bool start_disabled, forever;
-    bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
-    bool table, interval_clear;
-    bool unscaled, summary, plain_summary, plain_numbers, null;
-    bool as_json;
-    const char *per_cache; /* NULL: not given */
-    char *metrics;         /* a line each; owned */
-    char *cgroups;         /* of the first event, of the second ...; owned */
-    const char *for_each_cgroup;
-    size_t cgroup_events; /* that stood before the last of `cgroups` */
-};
-
-/* Of the verb top. */
-struct pf_top_settings {
-    uint64_t interval_s, duration_s; /* 0: 2; without end */
-    const char *frequency;
-    bool each;
-};
-
-/* Of the verb script. */
-struct pf_script_settings {
-    const char *program; /* -s */
-    const char *itrace;
-    bool dump;
-    bool per_event; /* a file for each event, beside the recording */
-    struct perfile_script_options options;
-};
-
-/* Of the small verbs that perf has, too. */
-struct pf_perf_settings {
-    bool frequency; /* evlist */
-    bool group;
-    bool trace_fields;
-    bool with_hits; /* buildid-list */
-    bool kernel;
-    bool list; /* buildid-cache */
-    bool purge_all;
-    const char *add, *remove, *purge, *update, *missing, *kcore;
-    const char *to_json; /* data */
-    const char *to_ctf;
-};
-
-/* Of the verbs mem and c2c. */
-struct pf_mem_settings {
-    const char *type; /* NULL: not given */
-    bool phys_data, data_page_size;
-};
-struct pf_c2c_settings {
-    const char *display, *coalesce; /* NULL: not given */
-    bool doubled;                   /* lines are pairs of lines */
-};
-
-/* Of the verb diff. */
-struct pf_diff_settings {
-    uint64_t before, after;     /* where the recordings of a side begin in `operands`, plus one; 0: it was not said */
-    char *maps, *only, *ignore; /* a line each; owned */
-    const char *sort, *per, *work, *noise, *margin, *alpha, *fail_above, *fail_on, *against;
-    uint64_t keep;
-    bool relative, inclusive, no_guesses, all, tree, update;
-};
-
 /* A view that is written to a file of its own. */
 struct pf_part {
     const char *view, *columns, *keys;
     bool complete; /* of the recording, whatever samples are asked for */
 };
 
-/* What the options of all verbs write to; the tables hold offsets into it. */
+/* Of verbs that write recordings. */
+struct pf_write_settings {
+    const char *mode, *order, *compression; /* NULL: not given */
+    uint64_t level;
+    bool seekable, no_sync;
+};
+
+/* What the options of several verbs write to; the tables hold offsets into it. What one verb has alone is in its own struct. */
 struct pf_settings {
     const char *input;  /* -i; NULL: not given */
     const char *output; /* -o; NULL: standard output */
@@ -134,7 +72,6 @@ struct pf_settings {
     const char *view; /* table: which; NULL: the verb prints an output ... */
     const char *kind; /* ... of this kind; NULL: of the verb's name */
     bool as_perf;     /* --stdio of views */
-    bool wakers;      /* offcpu */
     const struct pf_part
         *parts; /* instead of it several, each in a file of its own in the folder `output`; view NULL ends them */
     const char *columns; /* table */
@@ -154,11 +91,8 @@ struct pf_settings {
     bool keeps_old;                 /* a file that was there before gets another name */
     bool quiet;
     bool verbose;
-    bool report_dumps; /* -D */
-    bool json;
-    bool scdoc;
+    bool report_dumps;       /* -D */
     const char *before;      /* flame: the recording to compare with; NULL: none */
-    unsigned flame_bits;     /* flame: --by under its older names */
     const char *from_folded; /* flame; NULL: not given */
     struct perfile_open_options open;
     struct perfile_output_options print; /* points at all the options of outputs here */
@@ -169,85 +103,43 @@ struct pf_settings {
     struct perfile_flame_options flame;
     struct perfile_report_options report;
     struct perfile_annotate_options annotate;
+    struct perfile_script_options script;
     struct perfile_dump_options dump;
+    struct perfile_stat_options stat;
     struct perfile_export_options exports;
+    bool per_event;           /* script: a file for each event, beside the recording */
     const char *percent_type; /* annotate; NULL: not given */
     bool no_arrows;
-    bool bundle_dry_run;
     bool stdio;
     const char *objdump; /* annotate; NULL: not given */
     struct perfile_event_options events;
-    const char *duration;    /* trace */
-    bool by_thread, by_lock; /* lock */
-    bool kmem_slab, kmem_page;
-    const char *write_mode; /* of verbs that write recordings; NULL: not given */
-    const char *write_order;
-    const char *write_compression;
-    bool write_seekable;
-    uint64_t write_level;
-    bool write_no_sync;
+    struct pf_write_settings write;
     struct pf_record_settings record;
-    struct pf_stat_settings stat;
-    struct pf_top_settings top;
-    struct pf_script_settings script;
-    struct pf_diff_settings diff;
-    const char *convert_strip;
-    const char *convert_for;
-    bool convert_unwind;
-    bool inject_build_ids;
-    bool inject_sched_stat;
-    bool inject_all_build_ids;
-    bool inject_hit_maps;
-    bool inject_all_maps;
-    bool inject_jit;
-    const char *inject_jit_dir; /* NULL: not given */
-    bool inject_strip;
-    const char *cut_cgroups;
-    const char *cut_split;
-    uint64_t cut_every;
-    uint64_t cut_samples;
-    uint64_t cut_limit_parts;
-    uint64_t cut_limit_open;
-    const char *merge_clock; /* NULL: not given */
-    bool merge_separate_hosts;
-    const char *partition; /* export; NULL: not given */
-    bool dataset_remove;   /* dataset */
-    uint64_t dataset_size;
-    bool query_list;
-    const char *query_file; /* -f */
-    const char *hide_key;   /* of anonymize */
-    const char *hide_key_file;
-    const char *hide_keep;
-    const char *hide_change;
-    const char *hide_drop;
-    bool hide_words;
-    bool list_words;
-    struct pf_perf_settings perf;
-    struct pf_mem_settings mem;
-    struct pf_c2c_settings c2c;
-    char **operands; /* what is not an option, in order */
+    void *own;                            /* of the verb alone, see PF_OWN; all zeros at first */
+    const struct pf_command *own_command; /* that verb; NULL: it has none */
+    const char *also_written;             /* a folder beside the output; NULL: none */
+    bool writes_build_ids;                /* perf's cache of files is added to */
+    bool splits_output;                   /* `output` is a pattern of names: FILE-%d */
+    const char *partition;                /* export; NULL: not given */
+    char **operands;                      /* what is not an option, in order */
     size_t operand_count;
 };
 
 enum pf_option_kind {
-    PF_OPTION_FLAG,         /* bool */
-    PF_OPTION_COUNT,        /* uint64_t: how often it was given */
-    PF_OPTION_BITS,         /* unsigned, or-ed with `bits` */
-    PF_OPTION_TEXT,         /* const char * */
-    PF_OPTION_FILE,         /* const char *, a file that is read; PF_STATUS_UNREADABLE when it cannot be */
-    PF_OPTION_CHOICE,       /* const char *, one of the values */
-    PF_OPTION_WORDS,        /* const char *, some of the values, separated by commas */
-    PF_OPTION_LIST,         /* const char *, values separated by commas; the library checks them */
-    PF_OPTION_FIELDS,       /* char *, likewise; what is given again is added */
-    PF_OPTION_EVENTS,       /* char *; what is given again is added behind a comma */
-    PF_OPTION_LINES,        /* char *; what is given again is added in a line of its own */
-    PF_OPTION_POSITION,     /* uint64_t: the number of operands before it, plus one */
-    PF_OPTION_FILTER,       /* of the last event that was given */
-    PF_OPTION_CGROUPS,      /* of the events that were given */
-    PF_OPTION_EXCLUDE_SELF, /* a filter that leaves out this process */
-    PF_OPTION_NUMBER,       /* uint64_t */
-    PF_OPTION_SIZE,         /* uint64_t of bytes: K, M, G, T, or "unlimited" */
-    PF_OPTION_IGNORE,       /* nothing: accepted because perf has it */
+    PF_OPTION_FLAG,   /* bool */
+    PF_OPTION_COUNT,  /* uint64_t: how often it was given */
+    PF_OPTION_BITS,   /* unsigned, or-ed with `bits` */
+    PF_OPTION_TEXT,   /* const char * */
+    PF_OPTION_FILE,   /* const char *, a file that is read; PF_STATUS_UNREADABLE when it cannot be */
+    PF_OPTION_CHOICE, /* const char *, one of the values */
+    PF_OPTION_WORDS,  /* const char *, some of the values, separated by commas */
+    PF_OPTION_LIST,   /* const char *, values separated by commas; the library checks them */
+    PF_OPTION_FIELDS, /* char *, likewise; what is given again is added */
+    PF_OPTION_EVENTS, /* char *; what is given again is added behind a comma */
+    PF_OPTION_LINES,  /* char *; what is given again is added in a line of its own */
+    PF_OPTION_NUMBER, /* uint64_t */
+    PF_OPTION_SIZE,   /* uint64_t of bytes: K, M, G, T, or "unlimited" */
+    PF_OPTION_IGNORE, /* nothing: accepted because perf has it */
 };
 
 struct pf_command;
@@ -265,11 +157,22 @@ struct pf_option {
     const char *argument; /* NULL: a flag */
     const char *usual;    /* the value when none follows; NULL: one must */
     size_t offset;        /* in struct pf_settings */
+    bool own;             /* ... no: in the settings of the verb alone, see PF_OWN */
+    bool is_output;       /* a file or a folder that is written */
     unsigned bits;
+    /* What else than its kind says is done with the value, or NULL. The status, after a message. */
+    int (*set)(const struct pf_option *option, const char *text, struct pf_settings *settings);
     pf_value_at *value_at; /* or NULL */
     const char *doc;       /* sentences */
 };
 
+/* For the options of one verb: a member of the `struct settings` of its file. */
+#define PF_OWN(member) PF_OWN_OF(struct settings, member)
+#define PF_OWN_OF(type, member) .own = true, .offset = offsetof(type, member)
+/* What the option writes to. */
+void *pf_option_target(const struct pf_option *option, struct pf_settings *settings);
+/* Appends to a text from malloc, or to NULL. The status, after a message. */
+int pf_text_join(char **list, const char *separator, const char *text);
 /* Several values of a known list, separated by commas. */
 bool pf_option_is_list(const struct pf_option *option);
 
@@ -293,6 +196,7 @@ struct pf_command {
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
     bool interactive;                         /* has a view for terminals, see tui/tui.h */
     bool findings;                            /* the output itself tells what is wrong with the recording */
+    size_t own_bytes;                         /* of what `settings->own` points at */
     const struct pf_option_group *groups[12]; /* NULL-terminated */
     int (*run)(const struct pf_command *command, struct pf_settings *settings);
 };
@@ -388,8 +292,6 @@ pf_value_at pf_view_at;
 pf_value_at pf_table_format_at;
 
 void pf_settings_init(struct pf_settings *settings);
-/* To be called when all options are there. */
-int pf_options_end_cgroups(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);
 
 /*

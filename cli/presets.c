@@ -88,18 +88,10 @@ void pf_choose_events(const char *view, const char *kinds, struct pf_chosen_even
         chosen->missing = unmet;
 }
 
-/* The kinds that are asked for; NULL: all. */
-static const char *kinds_of(const struct pf_command *command, const struct pf_settings *settings)
-{
-    if (!strcmp(command->name, "kmem"))
-        return !settings->kmem_page ? "slab" : settings->kmem_slab ? "slab,page" : "page";
-    return settings->events.classes;
-}
-
 static int put_events(const struct pf_command *command, const char *const *views, struct pf_settings *settings,
                       FILE *events)
 {
-    const char *kinds = kinds_of(command, settings);
+    const char *kinds = settings->events.classes;
     struct pf_chosen_events chosen = {.count = 0};
 
     for (size_t i = 0; i < PF_PRESET_VIEWS && views[i]; i++)
@@ -154,7 +146,7 @@ static bool has_file(const char *folder, const char *file)
 /* Loads that took long, and all stores; since Sapphire Rapids loads need a second event beside them. */
 static int put_intel(const struct pf_settings *settings, FILE *events)
 {
-    const char *type = settings->mem.type ? settings->mem.type : "load,store";
+    const char *type = settings->events.classes ? settings->events.classes : "load,store";
     int count = 0;
 
     for (size_t i = 0; i < sizeof(memory_pmus) / sizeof(memory_pmus[0]); i++) {
@@ -214,11 +206,12 @@ static const struct preset {
     bool each;                           /* every event counts, not a sample of them */
     bool stacks;                         /* its views are of callers */
     const struct pf_option_group *group; /* options before those of the verb record; NULL: none */
+    const char *kinds;                   /* those of the events when none is named; NULL: all */
 } presets[] = {
     {"sched", {"sched_timehist"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
     {"offcpu", {"offcpu"}, put_waits, 0, false, true},
     {"lock", {"lock_contention"}, put_events, 0, true, true},
-    {"kmem", {"kmem_slab", "kmem_page"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
+    {"kmem", {"kmem_slab", "kmem_page"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false, NULL, "slab"},
     {"kwork", {"kwork", "kwork_top"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
     {"trace", {"syscalls"}, put_events, 0, true, false},
     {NULL, {"block_latency"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
@@ -346,6 +339,8 @@ int pf_preset_run(const struct pf_command *command, char **arguments, char **wor
     if (settings->help)
         return pf_help_verb(&record, settings->all);
     const bool own_events = settings->record.events;
+    if (!settings->events.classes)
+        settings->events.classes = preset->kinds;
     if ((status = choose_events(command, preset, *view ? view : preset->views, settings)))
         return status;
     choose_how(preset, own_events, settings);

@@ -175,7 +175,7 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
     made.mode = streams || (exists && S_ISFIFO(status.st_mode)) ? PERFILE_MODE_PIPE : PERFILE_MODE_FILE;
     made.live = !streams && (!exists || S_ISREG(status.st_mode));
     made.no_sync = pf_record_output_switches(output); /* while the disk is waited for nobody would empty the buffers */
-    made.compression = (int)(output->settings->write_level < 99 ? output->settings->write_level : 99);
+    made.compression = (int)(output->settings->write.level < 99 ? output->settings->write.level : 99);
     const int result = perfile_writer_open_path(output->named, &made, writer, error); /* it checks links */
     if (result >= 0)
         return PF_STATUS_OK;

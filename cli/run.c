@@ -196,7 +196,7 @@ static void prepare(struct run *run)
 
     options->gzip = run->stream.gzip;
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
-    input->settings->script.options.escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
+    input->settings->script.escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
     fit_terminal(run);
     input->settings->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
     options->threads = pf_thread_count(input->settings);
@@ -487,7 +487,7 @@ static int choose_events(struct run *run)
     const struct pf_input *input = &run->input;
     struct stat about;
 
-    if (!input->settings->script.per_event)
+    if (!input->settings->per_event)
         return PF_STATUS_OK;
     if (!strcmp(input->name, "-") || (!stat(input->name, &about) && !S_ISREG(about.st_mode))) {
         pf_message("%s: --per-event-dump needs a recording that is a file", input->command->name);
@@ -543,7 +543,7 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
     if ((status = pf_input_open(&run->input)) || (run->before.name && (status = pf_input_open(&run->before))) ||
         (status = pf_inputs_open(&run->more)))
         return status;
-    if (settings->script.per_event)
+    if (settings->per_event)
         return write_events(run);
     if (settings->tui)
         return show(run);

@@ -528,7 +528,7 @@ static void allow_build_ids(const struct fence *fence, const struct pf_settings 
     if ((!folder && !home) ||
         snprintf(path, sizeof(path), "%s%s", folder ? folder : home, folder ? "" : "/.debug") >= (int)sizeof(path))
         return;
-    if (settings->perf.add || settings->perf.update)
+    if (settings->writes_build_ids)
         make_folders(path, 0755);
     allow(fence, path, FOLDER_ACCESS | FS_MAKE_SYM);
 }
@@ -576,24 +576,22 @@ static void allow_outputs(const struct fence *fence, const struct pf_command *co
 {
     const char *output = settings->output;
 
-    if (output && settings->cut_split)
+    if (output && settings->splits_output)
         allow_folder_of(fence, output, strcspn(output, "%"));
     else if (output && !pf_stream_is_standard(output))
         allow_output(fence, output);
     if (output && pf_command_has_group(command, &pf_writing_group))
         keep_mode(output);
-    if (settings->script.per_event) { /* beside the recording */
+    if (settings->per_event) { /* beside the recording */
         const char *input = settings->operand_count ? settings->operands[0]
                             : settings->input       ? settings->input
                                                     : "perf.data";
         allow_folder_of(fence, input, strlen(input));
     }
-    if (settings->diff.against)
-        allow(fence, settings->diff.against, FOLDER_ACCESS);
+    if (settings->also_written)
+        allow(fence, settings->also_written, FOLDER_ACCESS);
     if (!strcmp(command->name, "buildid-cache"))
         allow_build_ids(fence, settings);
-    if (settings->inject_jit_dir)
-        allow(fence, settings->inject_jit_dir, FOLDER_ACCESS);
 }
 
 /* 0, or the number of the error. */

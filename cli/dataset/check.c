@@ -317,7 +317,7 @@ static int run(struct check *check, const struct pf_command *command, const stru
 
 int pf_dataset_check(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
 {
-    struct check check = {.dataset = dataset, .removes = settings->dataset_remove};
+    struct check check = {.dataset = dataset, .removes = ((const struct pf_dataset_settings *)settings->own)->remove};
     const int fd = pf_lock_dataset(dataset); /* not while somebody joins files; who may only look does without */
 
     if (fd >= 0)

@@ -18,6 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Files below this size are joined. */
+static uint64_t limit_of(const struct pf_settings *settings)
+{
+    const struct pf_dataset_settings *own = settings->own;
+
+    return own->joined_bytes ? own->joined_bytes : (uint64_t)64 << 20;
+}
+
 struct compact {
     const struct pf_command *command;
     struct pf_settings *settings;
@@ -159,7 +167,7 @@ static bool is_damaged(const struct source *source)
 /* False: it is left as it is. */
 static bool take_source(struct compact *compact, struct pf_dataset_file *file, struct source *source)
 {
-    const uint64_t limit = compact->settings->dataset_size ? compact->settings->dataset_size : (uint64_t)64 << 20;
+    const uint64_t limit = limit_of(compact->settings);
     const struct pf_added *added;
 
     *source = (struct source){.file = file};
@@ -309,7 +317,7 @@ static int join(struct folder *folder, const struct source *sources, size_t coun
 static int join_all(struct folder *folder)
 {
     const struct pf_settings *settings = folder->compact->settings;
-    const uint64_t limit = settings->dataset_size ? settings->dataset_size : (uint64_t)64 << 20;
+    const uint64_t limit = limit_of(settings);
     const struct source *sources = folder->sources;
     int status = PF_STATUS_OK;
 

@@ -23,6 +23,12 @@
 #include "../options.h"
 #include "digest.h"
 
+/* Of the verb dataset. */
+struct pf_dataset_settings {
+    bool remove;
+    uint64_t joined_bytes; /* 0: not given */
+};
+
 /* What recordings are apart by, in the order of the folders. */
 enum { PF_BY_HOST = 1, PF_BY_DATE = 2, PF_BY_HOUR = 4 };
 
