@@ -397,7 +397,7 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     return result;
 }
 
-void pf_profile_report_missing(const struct pf_profile *profile, pf_missing_reported *notify, void *context)
+void pf_profile_report_missing(const struct pf_profile *profile, pf_on_missing *notify, void *context)
 {
     pf_delivery_report_missing(profile->delivery, notify, context);
 }

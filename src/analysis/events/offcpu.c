@@ -294,7 +294,7 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
 
 /* ---- what is missing --------------------------------------------------------------------------------------------- */
 
-static void report_missing(void *context, pf_missing_reported *notify, void *notify_context)
+static void report_missing(void *context, pf_on_missing *notify, void *notify_context)
 {
     struct pf_offcpu *offcpu = context;
     const struct pf_switches_have *have = &offcpu->switches.reading.have;
@@ -304,8 +304,9 @@ static void report_missing(void *context, pf_missing_reported *notify, void *not
     if (!have->switches && !have->switch_records)
         notify(notify_context, "the recording does not say when tasks left their CPUs; record with: " PF_RECORD_OFFCPU);
     else if (!have->switches && !offcpu->has_switch_event)
-        notify(notify_context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
-                        "sample before, which is mostly another one; record with: " PF_RECORD_OFFCPU);
+        notify(notify_context,
+               "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
+               "sample before, which is mostly another one; record with: " PF_RECORD_OFFCPU);
     else if (offcpu->what == PF_OFFCPU_WAKERS && !have->wakings && !have->wakeups)
         notify(notify_context, "the recording does not say who woke whom; record with: " PF_RECORD_OFFCPU);
     pf_switches_notify_cpus(&offcpu->switches, notify, notify_context);
