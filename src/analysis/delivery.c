@@ -625,7 +625,7 @@ void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on
         pf_filter_notify_unmatched(&delivery->filter, delivery->reader, perfile_event_get, notify, context);
 }
 
-void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_on_missing *notify, void *context)
+void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_on_note *notify, void *context)
 {
     const struct pf_synthesizer *synthesizer;
     for (size_t i = 0; (synthesizer = synthesizer_at(delivery, i)); i++)

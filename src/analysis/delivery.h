@@ -86,7 +86,7 @@ const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery);
 /* At the end: tells of what the filter asked for in vain. */
 void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on_unmatched *notify, void *context);
 /* At the end: what the synthesizers could not find in the recording. `told` may be NULL. */
-void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_on_missing *notify, void *context);
+void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_on_note *notify, void *context);
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery);
 struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery);
 /* The path of a control group, "unknown" for one that the recording did not name so far. Lives as long as the delivery. */

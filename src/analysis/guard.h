@@ -14,7 +14,7 @@
 struct pf_guard {
     pthread_mutex_t symbols;
     pthread_mutex_t calling_back; /* behind `symbols` when both are held */
-    void (*note)(void *context, const char *text);
+    pf_on_note *note;
     void *note_context;
 };
 

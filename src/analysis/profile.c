@@ -28,7 +28,7 @@ struct pf_profile {
     bool skips_offcpu_notes;
     bool (*take)(void *context, const struct perfile_record *record); /* as in struct pf_profile_options */
     void *take_context;
-    void (*note)(void *context, const char *text); /* as in struct pf_find_options */
+    pf_on_note *note; /* as in struct pf_find_options */
     void *note_context;
     struct pf_guard guard;
     struct pf_find_options find_jit; /* code of JITs */
@@ -397,7 +397,7 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     return result;
 }
 
-void pf_profile_report_missing(const struct pf_profile *profile, pf_on_missing *notify, void *context)
+void pf_profile_report_missing(const struct pf_profile *profile, pf_on_note *notify, void *context)
 {
     pf_delivery_report_missing(profile->delivery, notify, context);
 }

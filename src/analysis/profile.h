@@ -133,7 +133,7 @@ uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
 struct pf_delivery *pf_profile_delivery(const struct pf_profile *profile);
 const struct pf_delivered *pf_profile_item(const struct pf_profile *profile);
 /* At the end: what the recording is missing for the samples that were asked for. `told` may be NULL. */
-void pf_profile_report_missing(const struct pf_profile *profile, pf_on_missing *notify, void *context);
+void pf_profile_report_missing(const struct pf_profile *profile, pf_on_note *notify, void *context);
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile);
 /* At the end: tells of what the filter asked for in vain. */
 void pf_profile_notify_unmatched(const struct pf_profile *profile, perfile_on_unmatched *notify, void *context);

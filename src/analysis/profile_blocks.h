@@ -30,7 +30,7 @@ struct pf_blocks_options {
     enum pf_unwind_policy policy;
     unsigned threads;
     struct pf_guard *guard;
-    void (*note)(void *context, const char *text); /* guarded; NULL: not needed */
+    pf_on_note *note; /* guarded; NULL: not needed */
     void *note_context;
 };
 

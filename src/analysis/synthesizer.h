@@ -21,8 +21,6 @@ struct pf_synthesized {
     uint64_t note[PF_SYNTHESIZED_NOTE]; /* kept with the sample for `complete`, also while it waits for its callchain */
 };
 
-typedef void pf_on_missing(void *context, const char *text);
-
 struct pf_synthesizer {
     void *context; /* NULL: there is no synthesizer */
     bool replaces; /* the samples of the recording are not delivered, but for those that it gives */
@@ -36,7 +34,7 @@ struct pf_synthesizer {
     /* The item's sample is decoded: changes what the record cannot say. May be NULL. */
     void (*complete)(void *context, const uint64_t *note, struct pf_delivered *item);
     /* At the end: what the recording is missing. May be NULL. */
-    void (*report_missing)(void *context, pf_on_missing *notify, void *notify_context);
+    void (*report_missing)(void *context, pf_on_note *notify, void *notify_context);
     void (*close)(void *context); /* may be NULL */
 };
 

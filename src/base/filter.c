@@ -527,7 +527,7 @@ bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *
     return passes;
 }
 
-void pf_filter_notify(const struct pf_filter *filter, void (*notify)(void *context, const char *text), void *context)
+void pf_filter_notify(const struct pf_filter *filter, pf_on_note *notify, void *context)
 {
     static const char *const sentences[PF_FILTER_KINDS] = {
         [PF_FILTER_TIME] = "a time, which the filter by time keeps",

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/note.h"
 
 /* Inclusive. */
 struct pf_range {
@@ -171,7 +172,7 @@ int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_
 /* Everything that was asked for matches. Counts what passes for lack of it. */
 bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject);
 /* Tells how many samples passed for lack of what was asked for, one sentence for each kind. `tell` may be NULL. */
-void pf_filter_notify(const struct pf_filter *filter, void (*notify)(void *context, const char *text), void *context);
+void pf_filter_notify(const struct pf_filter *filter, pf_on_note *notify, void *context);
 /* The event's name is in the list: as it stands, or without its modifiers; true when events are not filtered. */
 bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event *event);
 

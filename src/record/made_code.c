@@ -131,8 +131,7 @@ static bool is_first_of_process(const struct pf_made_code *code, size_t index)
     return true;
 }
 
-void pf_made_code_notify(const struct pf_made_code *code, uint64_t samples,
-                         void (*note)(void *context, const char *text), void *context)
+void pf_made_code_notify(const struct pf_made_code *code, uint64_t samples, pf_on_note *note, void *context)
 {
     enum { PARTS = 100 };
     for (size_t i = 0; i < code->count; i++) {

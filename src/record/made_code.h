@@ -4,6 +4,7 @@
 #define PF_RECORD_MADE_CODE_H
 
 #include "base/bytes.h"
+#include "base/note.h"
 
 enum { PF_MADE_CODE_REGIONS = 64, PF_MADE_CODE_NAME = 16 };
 
@@ -34,7 +35,6 @@ static inline void pf_made_code_sample(struct pf_made_code *code, uint32_t pid, 
  * Says of each process with more than a hundredth of all samples in such code what would give it names, unless there is a perf
  * map or a jitdump file.
  */
-void pf_made_code_notify(const struct pf_made_code *code, uint64_t samples,
-                         void (*note)(void *context, const char *text), void *context);
+void pf_made_code_notify(const struct pf_made_code *code, uint64_t samples, pf_on_note *note, void *context);
 
 #endif

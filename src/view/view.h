@@ -18,6 +18,7 @@
 
 #include "analysis/events/fields.h"
 #include "analysis/complete_options.h"
+#include "base/note.h"
 #include "base/text.h"
 #include "view/vector.h"
 
@@ -43,8 +44,6 @@ struct pf_column_list {
     {                                                                                                                  \
         (array), PF_COUNT(array)                                                                                       \
     }
-
-typedef void pf_on_note(void *context, const char *text);
 
 struct pf_view {
     struct perfile_view_info info;

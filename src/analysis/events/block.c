@@ -170,7 +170,7 @@ int pf_block_io_take(struct pf_block_io *blocks, const struct pf_delivered *item
     return begin(blocks, item, &notify, event->id == ISSUE) ? 0 : PERFILE_ERROR_MEMORY;
 }
 
-void pf_block_io_notify(struct pf_block_io *blocks, pf_on_event_note *notify, void *context)
+void pf_block_io_notify(struct pf_block_io *blocks, pf_on_note *notify, void *context)
 {
     char text[256];
     uint64_t open = 0;

@@ -48,6 +48,6 @@ void pf_block_io_open(struct pf_block_io *blocks, struct perfile_reader *reader,
 void pf_block_io_close(struct pf_block_io *blocks);
 /* 1 and *request, which is complete; 0, or PERFILE_ERROR_MEMORY. */
 int pf_block_io_take(struct pf_block_io *blocks, const struct pf_delivered *item, struct pf_block_request *request);
-void pf_block_io_notify(struct pf_block_io *blocks, pf_on_event_note *notify, void *context);
+void pf_block_io_notify(struct pf_block_io *blocks, pf_on_note *notify, void *context);
 
 #endif

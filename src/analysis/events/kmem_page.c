@@ -436,7 +436,7 @@ void pf_pages_sort(struct pf_pages *pages, bool live)
         qsort(pages->gfp_list, pages->gfp_count, sizeof(*pages->gfp_list), compare_gfps);
 }
 
-void pf_pages_notify(struct pf_pages *pages, pf_on_event_note *notify, void *context)
+void pf_pages_notify(struct pf_pages *pages, pf_on_note *notify, void *context)
 {
     if (notify && !pf_events_have(&pages->events, ALLOC))
         notify(context, "the recording has no events of pages; record with: " PF_RECORD_PAGES);

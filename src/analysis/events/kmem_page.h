@@ -80,6 +80,6 @@ int pf_pages_order(struct pf_pages *pages, const char *keys, struct perfile_erro
 void pf_pages_sort(struct pf_pages *pages, bool live);
 /* "UNMOVABL", "MOVABLE" ... */
 const char *pf_page_type(uint32_t type);
-void pf_pages_notify(struct pf_pages *pages, pf_on_event_note *notify, void *context);
+void pf_pages_notify(struct pf_pages *pages, pf_on_note *notify, void *context);
 
 #endif

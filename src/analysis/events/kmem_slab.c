@@ -210,7 +210,7 @@ void pf_slab_sort(struct pf_slab *slab)
     sort_rows(slab, &slab->addresses);
 }
 
-void pf_slab_notify(struct pf_slab *slab, pf_on_event_note *notify, void *context)
+void pf_slab_notify(struct pf_slab *slab, pf_on_note *notify, void *context)
 {
     char text[256];
     bool any = false;

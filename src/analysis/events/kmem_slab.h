@@ -55,6 +55,6 @@ int pf_slab_order(struct pf_slab *slab, const char *keys, struct perfile_error *
 void pf_slab_sort(struct pf_slab *slab);
 /* What was allocated and not asked for, in percent. */
 double pf_slab_waste(uint64_t requested, uint64_t allocated);
-void pf_slab_notify(struct pf_slab *slab, pf_on_event_note *notify, void *context);
+void pf_slab_notify(struct pf_slab *slab, pf_on_note *notify, void *context);
 
 #endif

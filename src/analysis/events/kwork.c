@@ -332,7 +332,7 @@ void pf_kwork_sort(struct pf_kwork *kwork)
         qsort_r(kwork->rows, count, sizeof(*kwork->rows), compare, kwork);
 }
 
-void pf_kwork_notify(struct pf_kwork *kwork, pf_on_event_note *notify, void *context)
+void pf_kwork_notify(struct pf_kwork *kwork, pf_on_note *notify, void *context)
 {
     char text[256];
     uint64_t open = 0, uncertain = 0;

@@ -84,7 +84,7 @@ int pf_kwork_take(struct pf_kwork *kwork, const struct pf_profile_sample *sample
 int pf_kwork_order(struct pf_kwork *kwork, enum pf_kwork_order order, const char *keys, struct perfile_error *error);
 /* At the end: only rows of the name that was asked for, by waits only those that have some. */
 void pf_kwork_sort(struct pf_kwork *kwork);
-void pf_kwork_notify(struct pf_kwork *kwork, pf_on_event_note *notify, void *context);
+void pf_kwork_notify(struct pf_kwork *kwork, pf_on_note *notify, void *context);
 /* "irq", "softirq", "workqueue". */
 const char *pf_kwork_class_name(enum pf_kwork_class class);
 /* As perf calls it: "(s)RCU:9". */

@@ -275,7 +275,7 @@ void pf_kwork_top_sort(struct pf_kwork_top *top)
         qsort_r(top->tasks, top->count, sizeof(*top->tasks), compare, &top->keys);
 }
 
-void pf_kwork_top_notify(struct pf_kwork_top *top, pf_on_event_note *notify, void *context)
+void pf_kwork_top_notify(struct pf_kwork_top *top, pf_on_note *notify, void *context)
 {
     char text[256];
     if (!notify)

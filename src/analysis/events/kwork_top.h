@@ -71,7 +71,7 @@ bool pf_kwork_top_take(struct pf_kwork_top *top, const struct pf_delivered *item
 int pf_kwork_top_order(struct pf_kwork_top *top, const char *keys, struct perfile_error *error);
 /* At the end. */
 void pf_kwork_top_sort(struct pf_kwork_top *top);
-void pf_kwork_top_notify(struct pf_kwork_top *top, pf_on_event_note *notify, void *context);
+void pf_kwork_top_notify(struct pf_kwork_top *top, pf_on_note *notify, void *context);
 
 static inline uint64_t pf_kwork_top_total(const struct pf_kwork_top_cpu *cpu)
 {

@@ -545,7 +545,7 @@ bool pf_lines_recorded(struct perfile_reader *reader)
     return false;
 }
 
-void pf_lines_notify(struct pf_lines *lines, void (*notify)(void *context, const char *text), void *context)
+void pf_lines_notify(struct pf_lines *lines, pf_on_note *notify, void *context)
 {
     char text[320];
     const struct pf_access_sums *sums = &lines->sums;

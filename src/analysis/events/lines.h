@@ -131,7 +131,7 @@ void pf_lines_close(struct pf_lines *lines);
 /* What lines are sorted by. */
 uint64_t pf_lines_score(const struct pf_lines *lines, const struct pf_access_sums *sums);
 /* At the end: what the recording lacks. `told` may be NULL. */
-void pf_lines_notify(struct pf_lines *lines, void (*notify)(void *context, const char *text), void *context);
+void pf_lines_notify(struct pf_lines *lines, pf_on_note *notify, void *context);
 /* Whether some event of the recording has the source of data. */
 bool pf_lines_recorded(struct perfile_reader *reader);
 

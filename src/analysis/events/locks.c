@@ -519,7 +519,7 @@ void pf_locks_end(struct pf_locks *locks)
         qsort_r(locks->rows, locks->count, sizeof(*locks->rows), compare, &locks->keys);
 }
 
-void pf_locks_notify(struct pf_locks *locks, pf_on_event_note *notify, void *context)
+void pf_locks_notify(struct pf_locks *locks, pf_on_note *notify, void *context)
 {
     char text[256];
     uint64_t open = 0, uncertain = 0;

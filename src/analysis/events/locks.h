@@ -86,7 +86,7 @@ extern const struct pf_sort_names pf_lock_fields;
 uint64_t pf_lock_value(const struct pf_lock_row *row, enum pf_lock_field field);
 /* At the end. */
 void pf_locks_end(struct pf_locks *locks);
-void pf_locks_notify(struct pf_locks *locks, pf_on_event_note *notify, void *context);
+void pf_locks_notify(struct pf_locks *locks, pf_on_note *notify, void *context);
 /* "rwsem:R", or without how it is taken "rwsem"; "unknown". */
 const char *pf_lock_type(uint32_t flags, bool with_mode);
 

@@ -294,7 +294,7 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
 
 /* ---- what is missing --------------------------------------------------------------------------------------------- */
 
-static void report_missing(void *context, pf_on_missing *notify, void *notify_context)
+static void report_missing(void *context, pf_on_note *notify, void *notify_context)
 {
     struct pf_offcpu *offcpu = context;
     const struct pf_switches_have *have = &offcpu->switches.reading.have;

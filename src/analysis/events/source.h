@@ -26,7 +26,4 @@ static inline int pf_event_source_open(const struct pf_event_source *source, str
     return pf_delivery_open(reader, &options, delivery, error);
 }
 
-/* Sentences about what is missing, and how it is recorded. */
-typedef void pf_on_event_note(void *context, const char *text);
-
 #endif

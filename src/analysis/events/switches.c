@@ -827,7 +827,7 @@ static size_t recorded_cpus(const struct pf_switches *switches)
     return 0;
 }
 
-void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_switches_note *fact, void *context)
+void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_note *notify, void *context)
 {
     char text[NOTE_BYTES];
     const uint64_t there = pf_switches_machine_cpus(switches), recorded = recorded_cpus(switches);
@@ -841,40 +841,41 @@ void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_switches_note *
              " CPUs: what tasks did on others is not known, and waits may "
              "be runs there; record with: " PF_RECORD_SCHED,
              recorded, there);
-    fact(context, text);
+    notify(context, text);
 }
 
-void pf_switches_notify(struct pf_switches *switches, pf_on_switches_note *fact, void *context)
+void pf_switches_notify(struct pf_switches *switches, pf_on_note *notify, void *context)
 {
     char text[NOTE_BYTES];
-    if (!fact)
+    if (!notify)
         return;
     if (!switches->reading.have.switches)
-        fact(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_SCHED);
+        notify(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_SCHED);
     else if (!switches->reading.have.wakings && !switches->reading.have.wakeups)
-        fact(context, "the recording has no events sched:sched_waking: how long tasks waited for a CPU after they were "
-                      "woken is not known; record with: " PF_RECORD_SCHED);
+        notify(context,
+               "the recording has no events sched:sched_waking: how long tasks waited for a CPU after they were "
+               "woken is not known; record with: " PF_RECORD_SCHED);
     if (switches->reading.have.switches && seems_per_task(switches))
-        fact(context, "the recording is not of all CPUs: when tasks came to a CPU, and who woke them, is mostly not "
-                      "known; record with: " PF_RECORD_SCHED);
-    pf_switches_notify_cpus(switches, fact, context);
+        notify(context, "the recording is not of all CPUs: when tasks came to a CPU, and who woke them, is mostly not "
+                        "known; record with: " PF_RECORD_SCHED);
+    pf_switches_notify_cpus(switches, notify, context);
     if (switches->cut_count) {
         snprintf(text, sizeof(text),
                  "%" PRIu64 " intervals span a loss of records, or an event that is missing: how long they were is not "
                  "known, and no sum has them",
                  switches->cut_count);
-        fact(context, text);
+        notify(context, text);
     }
     if (switches->mismatch_count && switches->reading.have.switches && !seems_per_task(switches)) {
         snprintf(text, sizeof(text),
                  "%" PRIu64 " of %" PRIu64 " switches are from another task than the one before on their CPU came to: "
                  "events are missing between them; runs and waits there are not known, and no sum has them",
                  switches->mismatch_count, switches->switch_count);
-        fact(context, text);
+        notify(context, text);
     }
     if (switches->foreign_count) {
         snprintf(text, sizeof(text), "%" PRIu64 " events are of CPUs with a number above %d, and left out",
                  switches->foreign_count, PF_SCHED_MAX_CPUS - 1);
-        fact(context, text);
+        notify(context, text);
     }
 }

@@ -203,10 +203,9 @@ static inline uint64_t pf_switches_span(const struct pf_switches *switches)
 {
     return switches->last_time > switches->first_time ? switches->last_time - switches->first_time : 0;
 }
-/* At the end: sentences about what is missing, and how it is recorded. `told` may be NULL. */
-typedef void pf_on_switches_note(void *context, const char *text);
-/* That switches were recorded on some of the machine's CPUs only, if so. */
-void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_switches_note *fact, void *context);
-void pf_switches_notify(struct pf_switches *switches, pf_on_switches_note *fact, void *context);
+/* Notes that switches were recorded on some of the machine's CPUs only, if so. `notify` may be NULL. */
+void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_note *notify, void *context);
+/* At the end: notes what is missing, and how it is recorded. `notify` may be NULL. */
+void pf_switches_notify(struct pf_switches *switches, pf_on_note *notify, void *context);
 
 #endif

@@ -550,7 +550,7 @@ int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *it
     return take_event(syscalls, item, binding, event);
 }
 
-void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_event_note *notify, void *context)
+void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_note *notify, void *context)
 {
     char text[256];
     uint64_t open = 0;

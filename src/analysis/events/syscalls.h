@@ -91,6 +91,6 @@ bool pf_syscalls_have(struct perfile_reader *reader);
 /* The name is one of a list that is asked for: with '*' and '?', groups %file, %network, %process, %memory, %signal; "!" before all: not these. */
 bool pf_syscall_is_wanted(const char *wanted, const struct pf_syscall *call, const char *label);
 /* At the end: sentences about what is missing, and how it is recorded. */
-void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_event_note *notify, void *context);
+void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_note *notify, void *context);
 
 #endif

@@ -6,6 +6,7 @@
 #include <perfile/analysis.h>
 
 #include "base/memory.h"
+#include "base/note.h"
 #include "symbol/find/debuginfod.h"
 
 struct pf_find_options {
@@ -28,7 +29,7 @@ struct pf_find_options {
     uint64_t debuginfod_seconds;      /* in all; 0: PF_DEBUGINFOD_TOTAL_SECONDS */
     uint64_t debuginfod_bytes;        /* of one file; 0: PF_DEBUGINFOD_FILE_BYTES */
     struct pf_debuginfod *debuginfod; /* NULL: it is not asked */
-    void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
+    pf_on_note *note;                 /* as in perfile_symbol_options */
     void *note_context;
     void (*trouble)(void *context, const struct perfile_trouble *trouble); /* likewise */
     void *trouble_context;
