@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""words.py SOURCE [PATH...]: names, comments and messages use the field's common words.
+
+Each word of REFUSED has a common one beside it. Names are checked in code by their parts, sentences in comments and in
+strings; documentation by DOCUMENTS, which allows words that are private only when they speak of code. What a word of
+the list may mean elsewhere stands in ALLOWED.
+"""
+import pathlib, re, subprocess, sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+REFUSED = {
+    'tell, tells, told, telling': 'report, notice, say; distinguish',
+    'room, rooms': 'capacity; does not fit',
+    'place, places, spot, spots': 'address, position, row, node',
+    'who, whom, nobody, somebody': 'the caller, the thread, no one is named',
+    'behind': 'after', 'wish, wishes, wished': 'required; options',
+    'lack, lacks, lacking': 'missing, without',
+    'learn, learns, learnt': 'load, find out', 'forget, forgets, forgotten': 'discard, drop',
+    'heed, heeds, attend, attends': 'check, handle', 'twin, twins': 'duplicate, pair',
+    'begun': 'started', 'said': 'reported, stated', 'whole': 'complete, all', 'sound': 'valid',
+    'reckoned': 'computed',
+}
+NAMES = 'given lives past whose'  # refused in names, common in sentences
+PHRASES = {
+    r'(?<!there )is none\b': 'NULL means ...', r'is of\b': 'belongs to, its type', r'(?<!there )are none\b': 'none is left',
+    r'(?<!there )is no (?!longer|more|less|such)\w+': 'is not an X', r'is taken for\b': 'is matched to',
+}
+DOCUMENTS = 'tell tells told telling behind wish wishes lack lacks forget forgets forgotten heed twins begun sound'
+ALLOWED = r'in[ _-]place|(?:tak\w+|in) (?:the|its|their) place|damaged_places|places\b(?=,|\))|sound card'
+# Names of the system, of perf, of formats, and columns of tables.
+ALLOWED_NAMES = {'SI_TKILL', 'in_place', 'drop_in_place', 'name_nodes_in_place', 'places', 'damaged_places', 'who'}
+
+TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+WORDS = {word: common for words, common in REFUSED.items() for word in words.split(', ')}
+SENTENCE = re.compile(r'\b(' + '|'.join(WORDS) + r')\b|\b(' + '|'.join(PHRASES) + ')', re.IGNORECASE)
+PARTS = set(WORDS) | set(NAMES.split())
+
+
+def common(found):
+    word = found.lower()
+    return WORDS.get(word) or next((c for phrase, c in PHRASES.items() if re.match(phrase, word)), 'another word')
+
+
+def sentences(text, at, pattern=SENTENCE):
+    for found in pattern.finditer(re.sub(ALLOWED, lambda m: '_' * len(m.group(0)), text)):
+        yield at + text.count('\n', 0, found.start()), found.group(0)
+
+
+def names(code, at):
+    for found in re.finditer(r'[A-Za-z_]\w*', code):
+        name = found.group(0)
+        parts = name.lower().strip('_').split('_')
+        if name not in ALLOWED_NAMES and (PARTS & set(parts) or (len(parts) > 1 and parts[0] in ('most', 'least'))):
+            yield at + code.count('\n', 0, found.start()), name
+
+
+def check_code(text):
+    position, line = 0, 1
+    for token in TOKENS.finditer(text):
+        yield from names(text[position:token.start()], line)
+        line += text.count('\n', position, token.start())
+        if token.group(0)[0] == '/' or ' ' in token.group(0):
+            yield from sentences(token.group(0), line)
+        line += token.group(0).count('\n')
+        position = token.end()
+    yield from names(text[position:], line)
+
+
+def main():
+    hermetic.settle()
+    root = pathlib.Path(sys.argv[1])
+    paths = sys.argv[2:] or ['src', 'cli', 'include', 'examples', 'tests', 'bench']
+    listed = subprocess.run(['git', '-c', 'safe.directory=*', '-C', root, 'ls-files', '--', *paths], capture_output=True, text=True)
+    files = [f for f in listed.stdout.split() if f.endswith(('.c', '.h', '.def')) and 'syscalls/' not in f]
+    if not files:
+        print('no list of files: this is not a checkout')
+        return 77
+    count = 0
+    for name in files:
+        for line, found in check_code((root / name).read_text()):
+            print(f'{name}:{line}: "{found}": write {common(found)}')
+            count += 1
+    print(f'{len(files)} files, {count} words')
+    return 1 if count else 0
+
+
+sys.exit(main())
