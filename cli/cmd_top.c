@@ -292,13 +292,14 @@ static bool make_rows(struct rows *rows, const struct perfile_profile *profile, 
                 name_samples(&samples, &location, chosen, event) &&
                 open_calls(&functions, profile, firsts, &calls) == 0;
     for (size_t i = 0; i < samples.count && fine; i++) {
+        if ((!i || compare_bytes(&samples.all[i - 1], &samples.all[i])) && perfile_calls_start(calls, NULL) < 0)
+            fine = false;
         perfile_calls_add(calls, samples.all[i].number);
         if (i + 1 < samples.count && !compare_bytes(&samples.all[i], &samples.all[i + 1]))
             continue;
         perfile_calls_sum(calls);
         fine = perfile_profile_sample_at(profile, samples.all[i].number, &location.sample) == 0 &&
                add_rows(rows, &location, chosen, calls, &functions, firsts);
-        perfile_calls_clear(calls);
     }
     sort(rows, by_period);
     perfile_calls_close(calls);

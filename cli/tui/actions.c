@@ -232,9 +232,8 @@ static uint64_t *weigh_combos(const struct pf_tui *app)
     uint64_t *weights = calloc(index->combo_count + 1, sizeof(*weights));
 
     for (size_t i = 0; i < index->row_count && weights; i++) {
-        const struct pf_tui_row *row = &index->rows[i];
-        if (pf_tui_row_passes(&app->model, row))
-            weights[row->combo] += app->model.by_samples ? row->samples : row->period;
+        if (pf_tui_row_passes(&app->model, i))
+            weights[index->rows[i].combo] += pf_tui_weight(&app->model, pf_tui_row_value(&app->model, i));
     }
     return weights;
 }
@@ -394,8 +393,8 @@ static void print_details(FILE *to, const struct pf_tui *app, uint32_t function)
         fprintf(to, "%-12s 0x%" PRIx64 "\n", "Address", at->address);
     if (at->kind < sizeof(kinds) / sizeof(kinds[0]))
         fprintf(to, "%-12s %s\n", "Code", kinds[at->kind]);
-    print_value(to, app, "Total", app->model.total[function]);
-    print_value(to, app, "Self", app->model.self[function]);
+    print_value(to, app, "Total", pf_tui_total(&app->model, function));
+    print_value(to, app, "Self", pf_tui_self(&app->model, function));
 }
 
 void pf_tui_do_details(struct pf_tui *app)

@@ -259,18 +259,20 @@ static bool prepare(struct pf_tui *app)
 static uint32_t function_around(const struct pf_tui *app, uint32_t function)
 {
     const struct pf_tui_index *index = app->model.index;
-    const struct pf_tui_function *at = &index->functions[function];
     uint64_t max = 0;
     uint32_t found = function;
+    size_t count;
+    const uint32_t *nodes = perfile_calls_nodes(index->calls, function, &count);
 
-    for (uint32_t i = 0; i < at->count && at->kind == PERFILE_FRAME_INLINED; i++) {
-        uint32_t node = index->outer_nodes[at->first + i];
+    for (size_t i = 0; i < count && index->functions[function].kind == PERFILE_FRAME_INLINED; i++) {
+        uint32_t node = nodes[i];
         const uint64_t weight = pf_tui_weight(&app->model, pf_tui_node_total(&app->model, node));
-        while (node != PF_TUI_NONE && index->functions[index->nodes.functions[node]].kind == PERFILE_FRAME_INLINED)
-            node = pf_tui_parent(&index->nodes, node);
+        while (node != PF_TUI_NONE &&
+               index->functions[perfile_calls_group(index->calls, node)].kind == PERFILE_FRAME_INLINED)
+            node = perfile_calls_parent(index->calls, node);
         if (node != PF_TUI_NONE && weight > max) {
             max = weight;
-            found = index->nodes.functions[node];
+            found = perfile_calls_group(index->calls, node);
         }
     }
     return found;
@@ -732,15 +734,18 @@ static bool is_called(const char *name, const char *wanted)
     return false;
 }
 
-/* The one with most of `values`, which has samples; `name` NULL: any. */
-static uint32_t find_hottest(const struct pf_tui *app, const char *name, const struct pf_tui_value *values)
+/* What a function weighs: pf_tui_self or pf_tui_total. */
+typedef struct pf_tui_value weight_of(const struct pf_tui_model *model, uint32_t function);
+
+/* The function that weighs the most, and not 0. `name` NULL: of any name. */
+static uint32_t find_hottest(const struct pf_tui *app, const char *name, weight_of *value)
 {
     const struct pf_tui_index *index = app->model.index;
     uint32_t best = PF_TUI_NONE;
     uint64_t max = 0;
 
     for (uint32_t i = 0; i < index->function_count; i++) {
-        const uint64_t weight = pf_tui_weight(&app->model, values[i]);
+        const uint64_t weight = pf_tui_weight(&app->model, value(&app->model, i));
         if (weight > max && index->functions[i].named && (!name || is_called(index->functions[i].name, name))) {
             max = weight;
             best = i;
@@ -751,10 +756,10 @@ static uint32_t find_hottest(const struct pf_tui *app, const char *name, const s
 
 void pf_tui_show_code_of(struct pf_tui *app, const char *name)
 {
-    uint32_t best = find_hottest(app, name, app->model.self);
+    uint32_t best = find_hottest(app, name, pf_tui_self);
 
     if (best == PF_TUI_NONE && name)
-        best = find_hottest(app, name, app->model.total); /* inlined functions have no samples of their own */
+        best = find_hottest(app, name, pf_tui_total); /* inlined functions have no samples of their own */
     if (best != PF_TUI_NONE)
         pf_tui_show_code(app, best);
     else if (name)

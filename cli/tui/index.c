@@ -52,9 +52,8 @@ void pf_tui_index_free(struct pf_tui_index *index)
     free(index->functions);
     free(index->threads);
     free(index->combos);
-    pf_tui_nodes_close(&index->nodes);
+    perfile_calls_close(index->calls);
     free(index->rows);
-    free(index->outer_nodes);
     free(index->event_samples);
     free(index);
 }
@@ -128,20 +127,23 @@ static bool take_threads(struct pf_tui_index *index, const struct perfile_profil
     return true;
 }
 
-/* Addresses in nothing that was mapped tell nobody anything, and there are many where stacks are broken: they are one function. */
-static void join_unknown_functions(struct pf_tui_index *index)
+/*
+ * Addresses in nothing that was mapped say nothing, and there are many where stacks are broken: they are one function. By function
+ * the one that it is counted as.
+ */
+static void join_unknown_functions(struct pf_tui_index *index, uint32_t *groups)
 {
     uint32_t joined[PERFILE_FRAME_UNKNOWN + 1];
 
     memset(joined, 0xff, sizeof(joined)); /* NONE */
     for (uint32_t i = 0; i < index->function_count; i++) {
         struct pf_tui_function *function = &index->functions[i];
-        function->is = i;
+        groups[i] = i;
         if (function->named || function->module != PERFILE_NO_ID || function->kind > PERFILE_FRAME_UNKNOWN)
             continue;
         if (joined[function->kind] == PF_TUI_NONE)
             joined[function->kind] = i;
-        function->is = joined[function->kind];
+        groups[i] = joined[function->kind];
         function->name = "[unknown]";
         function->address = 0;
     }
@@ -149,62 +151,20 @@ static void join_unknown_functions(struct pf_tui_index *index)
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
-static bool has_callers(const struct pf_tui_nodes *nodes)
+static bool take_calls(struct pf_tui_index *index, const struct perfile_profile *profile)
 {
-    for (size_t i = 0; i < nodes->count; i++)
-        if (pf_tui_parent(nodes, (uint32_t)i) != PF_TUI_NONE)
-            return true;
-    return false;
-}
+    struct perfile_calls_options options = PERFILE_CALLS_OPTIONS_INIT;
+    uint32_t *groups = calloc(index->function_count + 1, sizeof(*groups));
 
-/* How often each function is in the stack at hand tells which nodes are the outermost of theirs: a bit for each. */
-static void find_outer_nodes(struct pf_tui_index *index, uint32_t *inside, uint64_t *outer)
-{
-    const struct pf_tui_nodes *nodes = &index->nodes;
-    uint32_t last = PF_TUI_NONE;
-
-    for (uint32_t at = 0; at < nodes->count; at++) {
-        for (const uint32_t parent = pf_tui_parent(nodes, at); last != parent; last = pf_tui_parent(nodes, last))
-            inside[nodes->functions[last]]--;
-        const uint32_t function = nodes->functions[at];
-        if (inside[function]++ == 0) {
-            outer[at / 64] |= (uint64_t)1 << at % 64;
-            index->functions[function].count++;
-        }
-        last = at;
-    }
-}
-
-static bool deal_outer_nodes(struct pf_tui_index *index, const uint64_t *outer)
-{
-    uint32_t used = 0;
-
-    for (size_t i = 0; i < index->function_count; i++) {
-        struct pf_tui_function *function = &index->functions[i];
-        function->first = used;
-        used += function->count;
-        function->count = 0;
-    }
-    index->outer_nodes = malloc(((size_t)used + 1) * sizeof(*index->outer_nodes));
-    for (uint32_t i = 0; i < index->nodes.count && index->outer_nodes; i++) {
-        struct pf_tui_function *function = &index->functions[index->nodes.functions[i]];
-        if (outer[i / 64] >> i % 64 & 1)
-            index->outer_nodes[function->first + function->count++] = i;
-    }
-    return index->outer_nodes;
-}
-
-static bool list_outer_nodes(struct pf_tui_index *index)
-{
-    uint32_t *inside = calloc(index->function_count + 1, sizeof(*inside));
-    uint64_t *outer = calloc(index->nodes.count / 64 + 1, sizeof(*outer));
-    bool fine = inside && outer;
-
-    if (fine)
-        find_outer_nodes(index, inside, outer);
-    free(inside);
-    fine = fine && deal_outer_nodes(index, outer);
-    free(outer);
+    if (!groups)
+        return false;
+    join_unknown_functions(index, groups);
+    options.groups = groups;
+    options.group_count = (uint32_t)index->function_count;
+    const bool fine = perfile_calls_open(profile, &options, &index->calls, NULL) == 0;
+    free(groups);
+    for (uint32_t i = 0; fine && i < perfile_calls_node_count(index->calls) && !index->has_stacks; i++)
+        index->has_stacks = perfile_calls_parent(index->calls, i) != PERFILE_NO_ID;
     return fine;
 }
 
@@ -293,37 +253,18 @@ static bool keep_comms(struct pf_tui_index *index)
     return true;
 }
 
-/* An inlined function may be what runs; the sample counts for the function that it is in. */
-static uint32_t node_of_leaf(const struct pf_tui_index *index, uint32_t node, uint32_t leaf)
-{
-    while (node != PF_TUI_NONE && index->nodes.functions[node] != leaf)
-        node = pf_tui_parent(&index->nodes, node);
-    return node;
-}
-
-static bool take_row(struct combos *combos, const struct perfile_profile *profile,
-                     const struct pf_tui_locations *positions, size_t i)
+static bool take_row(struct combos *combos, const struct perfile_profile *profile, size_t i)
 {
     struct pf_tui_index *index = combos->index;
     struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
-    struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
 
-    if (perfile_profile_sample_at(profile, i, &sample) < 0 ||
-        perfile_profile_frame_at(profile, sample.leaf, &frame) < 0)
+    if (perfile_profile_sample_at(profile, i, &sample) < 0)
         return false;
-    const uint32_t leaf = index->functions[frame.function].is;
     const struct pf_tui_combo combo = {sample.event, sample.pid, sample.tid, sample.cpu, sample.comm};
     const uint64_t step =
         sample.time == UINT64_MAX ? UINT64_MAX : (sample.time - index->first_time) / index->quantum_ns;
-    index->rows[i] = (struct pf_tui_row){
-        .period = sample.values[1],
-        .samples = sample.values[0] < UINT32_MAX ? (uint32_t)sample.values[0] : UINT32_MAX,
-        .combo = number_combo(combos, &combo),
-        .node = positions->at[sample.stack],
-        .leaf = leaf,
-        .at = node_of_leaf(index, positions->at[sample.stack], leaf),
-        .step = step < index->step_count ? (uint32_t)step : PF_TUI_NONE,
-    };
+    index->rows[i] = (struct pf_tui_row){.combo = number_combo(combos, &combo),
+                                         .step = step < index->step_count ? (uint32_t)step : PF_TUI_NONE};
     index->event_samples[sample.event] += sample.values[0];
     return index->rows[i].combo != PF_TUI_NONE;
 }
@@ -350,14 +291,13 @@ static void choose_steps(struct pf_tui_index *index, const struct perfile_profil
     index->step_count = (uint32_t)((last - first) / index->quantum_ns) + 1;
 }
 
-static bool take_rows(struct pf_tui_index *index, const struct perfile_profile *profile,
-                      const struct pf_tui_locations *positions)
+static bool take_rows(struct pf_tui_index *index, const struct perfile_profile *profile)
 {
     struct combos combos = {.index = index};
     bool fine = true;
 
     for (size_t i = 0; i < index->row_count && fine; i++)
-        fine = take_row(&combos, profile, positions, i);
+        fine = take_row(&combos, profile, i);
     free(combos.slots);
     return fine && keep_comms(index);
 }
@@ -410,23 +350,8 @@ static bool make_buffers(struct pf_tui_index *index)
     index->modules = calloc(index->module_count + 1, sizeof(*index->modules));
     index->functions = calloc(index->function_count + 1, sizeof(*index->functions));
     index->threads = calloc(index->thread_count + 1, sizeof(*index->threads));
-    return index->events && index->event_samples && index->modules && index->functions && index->threads;
-}
-
-/* What says where the profile's stacks are is needed no longer than for this. */
-static bool take_stacks(struct pf_tui_index *index, const struct perfile_profile *profile)
-{
-    struct pf_tui_locations positions;
-    bool fine = pf_tui_nodes_make(&index->nodes, &positions, profile);
-
-    for (size_t i = 0; i < index->nodes.count && fine; i++)
-        index->nodes.functions[i] = index->functions[index->nodes.functions[i]].is;
-    if (fine)
-        index->rows = calloc(index->row_count + 1, sizeof(*index->rows));
-    fine = fine && index->rows && take_rows(index, profile, &positions);
-    pf_tui_locations_close(&positions);
-    index->has_stacks = fine && has_callers(&index->nodes);
-    return fine;
+    index->rows = calloc(index->row_count + 1, sizeof(*index->rows));
+    return index->rows && index->events && index->event_samples && index->modules && index->functions && index->threads;
 }
 
 static bool take_all(struct pf_tui_index *index, const struct perfile_profile *profile, uint64_t quantum_ns)
@@ -441,9 +366,8 @@ static bool take_all(struct pf_tui_index *index, const struct perfile_profile *p
         !take_modules(index, profile) || !take_functions(index, profile) || !take_threads(index, profile) ||
         !take_facts(index, profile))
         return false;
-    join_unknown_functions(index);
     choose_steps(index, profile, quantum_ns);
-    return take_stacks(index, profile) && list_outer_nodes(index);
+    return take_rows(index, profile) && take_calls(index, profile);
 }
 
 struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial)

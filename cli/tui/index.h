@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the interactive views know of a profile, laid out so that all of it can be added up again in a moment: rows as plain
- * arrays, the stacks as a tree (nodes.h). It has copies of all texts, so that the profile can be closed.
+ * What the interactive views know of a profile, so that all of it can be added up again in a moment: its calls, and what
+ * samples are of. It has copies of all texts, so that the profile can be closed.
  */
 #ifndef PERFILE_CLI_TUI_INDEX_H
 #define PERFILE_CLI_TUI_INDEX_H
 
-#include "nodes.h"
+#include <perfile/profile.h>
+
+#define PF_TUI_NONE UINT32_MAX
 
 struct pf_tui_event {
     const char *name, *unit;
@@ -22,9 +24,6 @@ struct pf_tui_function {
     uint32_t module;  /* or NONE */
     uint32_t kind;    /* enum perfile_frame_kind */
     uint64_t address; /* as perfile_profile_function has it */
-    uint32_t first;   /* of outer_nodes ... */
-    uint32_t count;   /* ... those of this function */
-    uint32_t is;      /* the function it is counted as: itself but for unknown ones */
     bool named;
 };
 
@@ -41,12 +40,7 @@ struct pf_tui_combo {
 };
 
 struct pf_tui_row {
-    uint64_t period;
-    uint32_t samples;
     uint32_t combo;
-    uint32_t node; /* where its stack ends */
-    uint32_t leaf; /* function of the sampled address */
-    uint32_t at;   /* the node of `leaf` in its stack, or NONE */
     uint32_t step; /* of time; NONE: not recorded */
 };
 
@@ -56,9 +50,8 @@ struct pf_tui_index {
     struct pf_tui_function *functions;
     struct pf_tui_thread *threads;
     struct pf_tui_combo *combos;
-    struct pf_tui_nodes nodes;
-    struct pf_tui_row *rows;
-    uint32_t *outer_nodes; /* by function: nodes none of whose callers is the same function */
+    struct perfile_calls *calls; /* whose groups are functions */
+    struct pf_tui_row *rows;     /* by sample of the calls */
     size_t event_count, module_count, function_count, thread_count, combo_count, row_count;
     uint64_t *event_samples;
     uint64_t first_time; /* of step 0, ns */
@@ -72,7 +65,7 @@ struct pf_tui_index {
 };
 
 /*
- * `quantum_ns` is what the profile was made with. NULL: out of memory. What it holds is not changed by anything that follows.
+ * `quantum_ns` is what the profile was made with. NULL: out of memory. Nothing but the weights of the calls is changed by what follows.
  */
 struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial);
 /* NULL is allowed. */

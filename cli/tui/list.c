@@ -82,7 +82,7 @@ static bool grow(void *array, size_t *capacity, size_t needed, size_t bytes)
 
 static bool find(struct found *found, const struct pf_tui_location *position, struct pf_tui_value self)
 {
-    const uint32_t function = found->model->index->nodes.functions[position->node];
+    const uint32_t function = perfile_calls_group(found->model->index->calls, position->node);
     uint32_t *slot = &found->model->slot[function];
     size_t groups_capacity = found->capacity;
 
@@ -110,9 +110,9 @@ static bool find(struct found *found, const struct pf_tui_location *position, st
 static bool find_callees(struct found *found, uint32_t node)
 {
     const struct pf_tui_model *model = found->model;
+    const struct perfile_calls *calls = model->index->calls;
 
-    for (uint32_t at = pf_tui_first_child(&model->index->nodes, node); at != PF_TUI_NONE;
-         at = pf_tui_next(&model->index->nodes, at)) {
+    for (uint32_t at = perfile_calls_first(calls, node); at != PF_TUI_NONE; at = perfile_calls_next(calls, at)) {
         const struct pf_tui_location position = {.node = at, .value = pf_tui_node_total(model, at)};
         if (position.value.samples && !find(found, &position, pf_tui_node_self(model, at)))
             return false;
@@ -124,7 +124,7 @@ static bool find_caller(struct found *found, const struct pf_tui_location *from)
 {
     static const struct pf_tui_value none = {0, 0};
     const struct pf_tui_location position = {
-        .node = from->is_caller ? from->node : pf_tui_parent(&found->model->index->nodes, from->node),
+        .node = from->is_caller ? from->node : perfile_calls_parent(found->model->index->calls, from->node),
         .value = from->value};
 
     return position.node == PF_TUI_NONE || find(found, &position, none);
@@ -197,32 +197,31 @@ static bool find_self_positions(struct pf_tui_list *list, struct pf_tui_item *it
     size_t capacity = 0;
 
     for (size_t i = 0; i < index->row_count; i++) {
-        const struct pf_tui_row *row = &index->rows[i];
-        if (row->leaf != item->function || !pf_tui_row_passes(list->model, row))
+        if (perfile_calls_leaf(index->calls, i) != item->function || !pf_tui_row_passes(list->model, i))
             continue;
+        const uint32_t node = perfile_calls_leaf_node(index->calls, i);
         if (!grow(&item->positions, &capacity, item->position_count + 1, sizeof(*item->positions)))
             return false;
         item->positions[item->position_count++] =
-            (struct pf_tui_location){.node = row->at == PF_TUI_NONE ? row->node : row->at,
-                                     .is_caller = row->at == PF_TUI_NONE,
-                                     .value = {row->period, row->samples}};
+            (struct pf_tui_location){.node = node == PF_TUI_NONE ? perfile_calls_end(index->calls, i) : node,
+                                     .is_caller = node == PF_TUI_NONE,
+                                     .value = pf_tui_row_value(list->model, i)};
     }
     return true;
 }
 
 static bool find_outer_positions(struct pf_tui_list *list, struct pf_tui_item *item)
 {
-    const struct pf_tui_index *index = list->model->index;
-    const struct pf_tui_function *function = &index->functions[item->function];
+    size_t count;
+    const uint32_t *nodes = perfile_calls_nodes(list->model->index->calls, item->function, &count);
 
-    item->positions = malloc((function->count + 1) * sizeof(*item->positions));
+    item->positions = malloc((count + 1) * sizeof(*item->positions));
     if (!item->positions)
         return false;
-    for (uint32_t i = 0; i < function->count; i++) {
-        const uint32_t node = index->outer_nodes[function->first + i];
-        const struct pf_tui_value value = pf_tui_node_total(list->model, node);
+    for (size_t i = 0; i < count; i++) {
+        const struct pf_tui_value value = pf_tui_node_total(list->model, nodes[i]);
         if (value.samples)
-            item->positions[item->position_count++] = (struct pf_tui_location){.node = node, .value = value};
+            item->positions[item->position_count++] = (struct pf_tui_location){.node = nodes[i], .value = value};
     }
     return true;
 }
@@ -278,10 +277,10 @@ static bool make_functions(struct pf_tui_list *list)
     if (!list->items)
         return false;
     for (uint32_t i = 0; i < model->index->function_count; i++) {
-        const struct pf_tui_value value = by_self ? model->self[i] : model->total[i];
+        const struct pf_tui_value value = by_self ? pf_tui_self(model, i) : pf_tui_total(model, i);
         if (model->shown[i] && weighs_enough(list, value))
             list->items[list->item_count++] =
-                (struct pf_tui_item){.function = i, .total = value, .self = model->self[i]};
+                (struct pf_tui_item){.function = i, .total = value, .self = pf_tui_self(model, i)};
     }
     sort(list, list->items, list->item_count, false);
     return true;

@@ -9,34 +9,22 @@ enum { IN_BASE = 1, PASSES = 2, OF_EVENT = 4 };
 
 static void free_buffers(struct pf_tui_model *model)
 {
-    free(model->self);
-    free(model->total);
-    free(model->chain_periods);
-    free(model->chain_samples);
     free(model->steps);
     free(model->shown);
     free(model->combo_passes);
     free(model->means);
-    free(model->through);
     free(model->slot);
 }
 
 static bool make_buffers(struct pf_tui_model *model, const struct pf_tui_index *index)
 {
-    const size_t chains = index->nodes.chain_count + 1;
-
-    model->self = calloc(index->function_count + 1, sizeof(*model->self));
-    model->total = calloc(index->function_count + 1, sizeof(*model->total));
-    model->chain_periods = calloc(chains, sizeof(*model->chain_periods));
-    model->chain_samples = calloc(chains, sizeof(*model->chain_samples));
     model->steps = calloc(index->step_count + 1, sizeof(*model->steps));
     model->shown = calloc(index->function_count + 1, sizeof(*model->shown));
     model->combo_passes = calloc(index->combo_count + 1, sizeof(*model->combo_passes));
     model->means = calloc(index->function_count + 1, sizeof(*model->means));
-    model->through = calloc(chains, sizeof(*model->through));
     model->slot = malloc((index->function_count + 1) * sizeof(*model->slot));
-    if (!model->self || !model->total || !model->chain_periods || !model->chain_samples || !model->steps ||
-        !model->shown || !model->combo_passes || !model->means || !model->through || !model->slot)
+    if (perfile_calls_start(index->calls, NULL) < 0 || !model->steps || !model->shown || !model->combo_passes ||
+        !model->means || !model->slot)
         return false;
     memset(model->slot, 0xff, (index->function_count + 1) * sizeof(*model->slot)); /* NONE */
     return true;
@@ -68,6 +56,10 @@ bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index
     fresh.index = index;
     fresh.previous = model->index;
     pf_tui_index_free(model->previous);
+    if (fresh.previous) { /* only its names are looked at */
+        perfile_calls_close(fresh.previous->calls);
+        fresh.previous->calls = NULL;
+    }
     free_buffers(model);
     *model = fresh;
     pf_tui_model_add_up(model);
@@ -107,21 +99,6 @@ static void judge_combos(struct pf_tui_model *model)
     }
 }
 
-/* Samples are of the last node of a chain. */
-static void judge_chains(struct pf_tui_model *model)
-{
-    const struct pf_tui_nodes *nodes = &model->index->nodes;
-    size_t chain = 0;
-
-    for (uint32_t i = 0; i < nodes->count; i++) {
-        if (pf_tui_starts_chain(nodes, i)) {
-            const uint32_t parent = nodes->chains[chain].parent;
-            model->through[chain++] = parent == PF_TUI_NONE ? 0 : model->through[pf_tui_chain(nodes, parent)];
-        }
-        model->through[chain - 1] |= model->means[nodes->functions[i]];
-    }
-}
-
 static void judge_functions(struct pf_tui_model *model)
 {
     const struct pf_tui_filters *filters = &model->filters;
@@ -140,8 +117,7 @@ static void judge_functions(struct pf_tui_model *model)
     }
     for (size_t i = 0; i < model->index->function_count; i++)
         model->shown[i] = (model->means[i] & of_rows) == of_rows;
-    if (model->all_met)
-        judge_chains(model);
+    perfile_calls_mark(model->index->calls, model->all_met ? model->means : NULL);
 }
 
 static bool has_time_filter(const struct pf_tui_model *model)
@@ -152,15 +128,16 @@ static bool has_time_filter(const struct pf_tui_model *model)
     return false;
 }
 
-static bool functions_pass(const struct pf_tui_model *model, const struct pf_tui_row *row)
+static bool functions_pass(const struct pf_tui_model *model, size_t row)
 {
-    return !model->all_met ||
-           (model->through[pf_tui_chain(&model->index->nodes, row->node)] | model->means[row->leaf]) == model->all_met;
+    return !model->all_met || perfile_calls_marks(model->index->calls, row) == model->all_met;
 }
 
-bool pf_tui_row_passes(const struct pf_tui_model *model, const struct pf_tui_row *row)
+bool pf_tui_row_passes(const struct pf_tui_model *model, size_t number)
 {
-    return model->combo_passes[row->combo] & PASSES && functions_pass(model, row) &&
+    const struct pf_tui_row *row = &model->index->rows[number];
+
+    return model->combo_passes[row->combo] & PASSES && functions_pass(model, number) &&
            (!model->timed || (row->step >= model->first_step && row->step < model->end_step));
 }
 
@@ -172,20 +149,33 @@ static void add(struct pf_tui_value *to, struct pf_tui_value value)
     to->samples += value.samples;
 }
 
-static void add_to_chain(struct pf_tui_model *model, size_t chain, struct pf_tui_value value)
+static struct pf_tui_value value_of(const uint64_t *values)
 {
-    const uint64_t samples = model->chain_samples[chain] + value.samples;
+    return (struct pf_tui_value){values[1], values[0]};
+}
 
-    model->chain_periods[chain] += value.period;
-    model->chain_samples[chain] = samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX;
+struct pf_tui_value pf_tui_self(const struct pf_tui_model *model, uint32_t function)
+{
+    return value_of(perfile_calls_self(model->index->calls, function));
+}
+
+struct pf_tui_value pf_tui_total(const struct pf_tui_model *model, uint32_t function)
+{
+    return value_of(perfile_calls_total(model->index->calls, function));
+}
+
+struct pf_tui_value pf_tui_row_value(const struct pf_tui_model *model, size_t row)
+{
+    return value_of(perfile_calls_sample(model->index->calls, row));
 }
 
 /* What the time line shows does not depend on the range that is chosen on it. */
-static void add_row(struct pf_tui_model *model, const struct pf_tui_row *row)
+static void add_row(struct pf_tui_model *model, size_t number)
 {
-    const struct pf_tui_value value = {row->period, row->samples};
+    const struct pf_tui_row *row = &model->index->rows[number];
+    const struct pf_tui_value value = pf_tui_row_value(model, number);
     const unsigned combo = model->combo_passes[row->combo];
-    const bool met = functions_pass(model, row);
+    const bool met = functions_pass(model, number);
 
     if (combo & OF_EVENT)
         add(&model->unfiltered, value);
@@ -197,28 +187,20 @@ static void add_row(struct pf_tui_model *model, const struct pf_tui_row *row)
     if (!(combo & PASSES) || !met)
         return;
     add(&model->passed, value);
-    add(&model->self[row->leaf], value);
-    add_to_chain(model, pf_tui_chain(&model->index->nodes, row->node), value);
-    if (row->at == PF_TUI_NONE)
-        add(&model->total[row->leaf], value);
-}
-
-static struct pf_tui_value chain_value(const struct pf_tui_model *model, size_t chain)
-{
-    return (struct pf_tui_value){model->chain_periods[chain], model->chain_samples[chain]};
+    perfile_calls_add(model->index->calls, number);
 }
 
 struct pf_tui_value pf_tui_node_total(const struct pf_tui_model *model, uint32_t node)
 {
-    return chain_value(model, pf_tui_chain(&model->index->nodes, node));
+    return value_of(perfile_calls_node(model->index->calls, node));
 }
 
 struct pf_tui_value pf_tui_node_self(const struct pf_tui_model *model, uint32_t node)
 {
-    const struct pf_tui_nodes *nodes = &model->index->nodes;
+    const struct perfile_calls *calls = model->index->calls;
     struct pf_tui_value value = pf_tui_node_total(model, node);
 
-    for (uint32_t at = pf_tui_first_child(nodes, node); at != PF_TUI_NONE; at = pf_tui_next(nodes, at)) {
+    for (uint32_t at = perfile_calls_first(calls, node); at != PF_TUI_NONE; at = perfile_calls_next(calls, at)) {
         const struct pf_tui_value below = pf_tui_node_total(model, at);
         value.period -= below.period;
         value.samples -= below.samples < value.samples ? below.samples : value.samples;
@@ -226,28 +208,11 @@ struct pf_tui_value pf_tui_node_self(const struct pf_tui_model *model, uint32_t 
     return value;
 }
 
-static void add_nodes(struct pf_tui_model *model)
-{
-    const struct pf_tui_index *index = model->index;
-
-    for (size_t i = index->nodes.chain_count; i-- > 0;) { /* callees before callers */
-        const uint32_t parent = index->nodes.chains[i].parent;
-        if (parent != PF_TUI_NONE)
-            add_to_chain(model, pf_tui_chain(&index->nodes, parent), chain_value(model, i));
-    }
-    for (size_t i = 0; i < index->function_count; i++)
-        for (uint32_t k = 0; k < index->functions[i].count; k++)
-            add(&model->total[i], pf_tui_node_total(model, index->outer_nodes[index->functions[i].first + k]));
-}
-
 void pf_tui_model_add_up(struct pf_tui_model *model)
 {
     const struct pf_tui_index *index = model->index;
 
-    memset(model->self, 0, index->function_count * sizeof(*model->self));
-    memset(model->total, 0, index->function_count * sizeof(*model->total));
-    memset(model->chain_periods, 0, index->nodes.chain_count * sizeof(*model->chain_periods));
-    memset(model->chain_samples, 0, index->nodes.chain_count * sizeof(*model->chain_samples));
+    (void)!perfile_calls_start(index->calls, NULL); /* make_buffers has done it before */
     memset(model->steps, 0, index->step_count * sizeof(*model->steps));
     model->all = model->passed = model->unfiltered = (struct pf_tui_value){0, 0};
     judge_combos(model);
@@ -255,8 +220,8 @@ void pf_tui_model_add_up(struct pf_tui_model *model)
     model->timed = has_time_filter(model);
     pf_tui_filters_steps(&model->filters, index, &model->first_step, &model->end_step);
     for (size_t i = 0; i < index->row_count; i++)
-        add_row(model, &index->rows[i]);
-    add_nodes(model);
+        add_row(model, i);
+    perfile_calls_sum(index->calls);
     model->changed++;
 }
 

@@ -22,12 +22,8 @@ struct pf_tui_model {
     bool by_samples;  /* shares are of samples, not of periods */
     bool relative;    /* to what passes the filters, not to all of the event in the time and on the processors */
     uint64_t changed; /* counts up whenever numbers become others */
-    /* by function, by chain of nodes, by step of time */
-    struct pf_tui_value *self, *total;
-    uint64_t *chain_periods;
-    uint32_t *chain_samples; /* at most UINT32_MAX */
-    struct pf_tui_value *steps;
-    uint8_t *shown; /* functions that have rows */
+    struct pf_tui_value *steps; /* of time */
+    uint8_t *shown;             /* functions that have rows */
     struct pf_tui_value all, passed;
     struct pf_tui_value unfiltered; /* all of the event, at any time and on any processor */
     bool timed;                     /* some filter is of time ... */
@@ -35,7 +31,7 @@ struct pf_tui_model {
     struct pf_tui_index *previous;  /* whose names lists may remember; until the next replacement */
     /* what add_up works with */
     uint8_t *combo_passes;
-    uint16_t *means, *through; /* by function, by chain: which filters of functions are met, a bit each */
+    uint16_t *means; /* by function: which filters of functions are met, a bit each */
     uint16_t all_met;
     uint32_t *slot; /* by function: for grouping; NONE between uses */
 };
@@ -83,8 +79,12 @@ void pf_tui_model_discard(struct pf_tui_model *model);
 void pf_tui_model_close(struct pf_tui_model *model);
 /* After the filters, the event or the weights have changed. */
 void pf_tui_model_add_up(struct pf_tui_model *model);
-/* Whether it is counted, when the sums are made. */
-bool pf_tui_row_passes(const struct pf_tui_model *model, const struct pf_tui_row *row);
+/* Whether the row of that number is counted, when the sums are made. */
+bool pf_tui_row_passes(const struct pf_tui_model *model, size_t row);
+/* What a function, and a row of that number, weigh. */
+struct pf_tui_value pf_tui_self(const struct pf_tui_model *model, uint32_t function);
+struct pf_tui_value pf_tui_total(const struct pf_tui_model *model, uint32_t function);
+struct pf_tui_value pf_tui_row_value(const struct pf_tui_model *model, size_t row);
 /* What the stacks that go through the node weigh, and those of them that end there. */
 struct pf_tui_value pf_tui_node_total(const struct pf_tui_model *model, uint32_t node);
 struct pf_tui_value pf_tui_node_self(const struct pf_tui_model *model, uint32_t node);

@@ -6,7 +6,7 @@
  *
  *     perfile_stream_open -> perfile_stream_next ... -> perfile_stream_close
  *     perfile_profile_open (-> perfile_profile_merge) -> perfile_profile_*_at ... -> perfile_profile_close
- *     perfile_calls_open -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ... -> perfile_calls_close
+ *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ...
  *     perfile_resolver_open -> perfile_resolver_frames ... -> perfile_resolver_close
  *
  * ---- streams ----
@@ -454,8 +454,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_losses(const struct perfile_p
 /*
  * Samples of a profile added up by function and by call, for tables of functions, callers and callees, call trees:
  *
- *     perfile_calls_open -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ...
- *                        -> perfile_calls_clear -> perfile_calls_add ... and so on with other samples
+ *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ...
+ *                        -> perfile_calls_start -> perfile_calls_add ... and so on with other samples
  *
  * The caller adds the samples that it wants: those of an event, a thread, a range of time. The self weight of a function is
  * what was sampled in it (the `leaf` of samples), its total weight what was sampled in it or in anything that it called. A
@@ -466,9 +466,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_losses(const struct perfile_p
  * The stacks are a tree of nodes, numbered from 0 so that all that a node called, and no other, comes right after it. They
  * have no addresses: a node is a function in the context of its callers.
  *
- * It is made of a profile, which may be closed then; it takes about 9 bytes for each stack of the profile and 30 for each
- * sample, and what follows after opening takes no more memory. Numbers that do not exist give NULL, 0 or PERFILE_NO_ID. One
- * thread at a time may use it, any number when none adds, sums, clears or marks.
+ * It is made of a profile, which may be closed then; it takes about 9 bytes for each stack of the profile and 50 for each
+ * sample. Numbers that do not exist give NULL, 0 or PERFILE_NO_ID, and so do weights before the first start. One thread at a
+ * time may use it, any number when none starts, adds, sums or marks.
  */
 struct perfile_calls;
 
@@ -491,8 +491,11 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_calls_open(const struct perfile_profi
 /* NULL is allowed. */
 PERFILE_API void perfile_calls_close(struct perfile_calls *calls);
 
-/* All weights become 0, as they are after opening. This and the sums cost what was added: there may be one for each thread. */
-PERFILE_API void perfile_calls_clear(struct perfile_calls *calls);
+/*
+ * All weights become 0: to be called before samples are added, and before other samples are. What it costs, and what sums cost,
+ * depends on what was added, so that there may be sums for each of many threads. Errors: MEMORY, the first time.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_calls_start(struct perfile_calls *calls, struct perfile_error *error);
 /* Adds a sample of the profile, by its number there. */
 PERFILE_API void perfile_calls_add(struct perfile_calls *calls, size_t sample);
 /* To be called once when the samples are added: makes the totals. */
@@ -521,15 +524,17 @@ PERFILE_API uint32_t perfile_calls_next(const struct perfile_calls *calls, uint3
  */
 PERFILE_API const uint32_t *perfile_calls_nodes(const struct perfile_calls *calls, uint32_t group, size_t *count);
 
-/* Where a sample of the profile is: the node at which its stack ends, or PERFILE_NO_ID ... */
+/* The weight of a sample of the profile. */
+PERFILE_API const uint64_t *perfile_calls_sample(const struct perfile_calls *calls, size_t sample);
+/* Where it is: the node at which its stack ends, or PERFILE_NO_ID ... */
 PERFILE_API uint32_t perfile_calls_end(const struct perfile_calls *calls, size_t sample);
 /* ... and the group of the sampled address. */
 PERFILE_API uint32_t perfile_calls_leaf(const struct perfile_calls *calls, size_t sample);
 /* The innermost node of that group in the stack; PERFILE_NO_ID: the stack does not have it. */
 PERFILE_API uint32_t perfile_calls_leaf_node(const struct perfile_calls *calls, size_t sample);
 /*
- * Marks groups, for filters by what is in a stack: `marks` has 16 bits for each group, NULL: all are 0, as they are after
- * opening.
+ * Marks groups, for filters by what is in a stack: `marks` has 16 bits for each group, NULL: all are 0, as they are before. To be
+ * called after perfile_calls_start, which leaves marks as they are.
  */
 PERFILE_API void perfile_calls_mark(struct perfile_calls *calls, const uint16_t *marks);
 /* The marks of all groups that the sample counts for, combined by or. */

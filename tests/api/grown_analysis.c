@@ -211,6 +211,8 @@ static void weigh_calls(void)
     struct perfile_profile *profile = open_profile();
     struct perfile_calls *calls;
     CALL("perfile_calls_open", options, perfile_calls_open(profile, &options, &calls, &error));
+    if (perfile_calls_start(calls, &error) < 0)
+        return;
     for (size_t i = 0; perfile_calls_leaf(calls, i) != PERFILE_NO_ID; i++)
         perfile_calls_add(calls, i);
     perfile_calls_sum(calls);

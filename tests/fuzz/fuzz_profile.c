@@ -89,6 +89,7 @@ static void weigh(const struct perfile_profile *profile)
     uint64_t self = 0, outer = 0;
     if (perfile_calls_open(profile, NULL, &calls, NULL) < 0)
         return;
+    FUZZ_REQUIRE(perfile_calls_start(calls, NULL) == 0);
     for (size_t i = 0; i < perfile_profile_sample_count(profile); i++)
         perfile_calls_add(calls, i);
     perfile_calls_sum(calls);

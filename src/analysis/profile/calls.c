@@ -23,13 +23,14 @@ struct perfile_calls {
     uint64_t *starts; /* by node a bit: a chain starts there */
     uint32_t *before; /* by word of `starts`: the chains that start before it */
     struct chain *chains;
-    uint64_t *outermost;                       /* by node a bit: no caller is of its group */
-    uint32_t *outer;                           /* these nodes, by group */
-    uint32_t *outer_first;                     /* by group, and the end: its first one */
-    uint32_t *ends;                            /* by sample: a node, or NO_ID */
-    uint32_t *leaves;                          /* by sample: a group */
-    uint64_t *apart;                           /* by sample a bit: its stack does not have its leaf */
-    uint64_t *values;                          /* of samples */
+    uint64_t *outermost;   /* by node a bit: no caller is of its group */
+    uint32_t *outer;       /* these nodes, by group */
+    uint32_t *outer_first; /* by group, and the end: its first one */
+    uint32_t *ends;        /* by sample: a node, or NO_ID */
+    uint32_t *leaves;      /* by sample: a group */
+    uint64_t *apart;       /* by sample a bit: its stack does not have its leaf */
+    uint64_t *values;      /* of samples */
+    /* of the samples that were added; NULL before the first start */
     uint64_t *self, *total;                    /* of groups */
     uint64_t *sums;                            /* of chains */
     uint64_t *weighed_groups, *weighed_chains; /* a bit: one of its weights is not 0 */
@@ -126,6 +127,8 @@ uint32_t perfile_calls_leaf_node(const struct perfile_calls *calls, size_t sampl
 
 void perfile_calls_mark(struct perfile_calls *calls, const uint16_t *marks)
 {
+    if (!calls->through)
+        return;
     memset(calls->marks, 0, calls->group_count * sizeof(*marks));
     memset(calls->through, 0, calls->chain_count * sizeof(*marks));
     if (!marks)
@@ -143,7 +146,7 @@ void perfile_calls_mark(struct perfile_calls *calls, const uint16_t *marks)
 /* Samples are of the last node of a chain. */
 uint16_t perfile_calls_marks(const struct perfile_calls *calls, size_t sample)
 {
-    if (sample >= calls->sample_count)
+    if (sample >= calls->sample_count || !calls->through)
         return 0;
     const uint16_t of_leaf = calls->marks[calls->leaves[sample]];
     return calls->ends[sample] == PERFILE_NO_ID
@@ -160,7 +163,12 @@ size_t perfile_calls_value_count(const struct perfile_calls *calls)
 
 static const uint64_t *weight_at(const struct perfile_calls *calls, const uint64_t *weights, size_t i, size_t count)
 {
-    return i < count ? weights + i * calls->value_count : NULL;
+    return i < count && weights ? weights + i * calls->value_count : NULL;
+}
+
+const uint64_t *perfile_calls_sample(const struct perfile_calls *calls, size_t sample)
+{
+    return weight_at(calls, calls->values, sample, calls->sample_count);
 }
 
 const uint64_t *perfile_calls_self(const struct perfile_calls *calls, uint32_t group)
@@ -175,7 +183,7 @@ const uint64_t *perfile_calls_total(const struct perfile_calls *calls, uint32_t 
 
 const uint64_t *perfile_calls_node(const struct perfile_calls *calls, uint32_t node)
 {
-    return node < calls->node_count ? calls->sums + chain_of(calls, node) * calls->value_count : NULL;
+    return node < calls->node_count && calls->through ? calls->sums + chain_of(calls, node) * calls->value_count : NULL;
 }
 
 /* The highest bit below *end, which it becomes. False: there is none. */
@@ -203,13 +211,34 @@ static void clear(const struct perfile_calls *calls, uint64_t *weights, const ui
         memset(weights + i * calls->value_count, 0, bytes);
 }
 
-void perfile_calls_clear(struct perfile_calls *calls)
+static bool make_weights(struct perfile_calls *calls)
 {
+    const size_t weight = calls->value_count * sizeof(uint64_t);
+    if (calls->through)
+        return true;
+    calls->marks = pf_arena_new(&calls->arena, (calls->group_count + 1) * sizeof(*calls->marks));
+    calls->self = pf_arena_new(&calls->arena, (calls->group_count + 1) * weight);
+    calls->total = pf_arena_new(&calls->arena, (calls->group_count + 1) * weight);
+    calls->sums = pf_arena_new(&calls->arena, (calls->chain_count + 1) * weight);
+    calls->weighed_groups = pf_arena_new(&calls->arena, (calls->group_count / 64 + 1) * sizeof(uint64_t));
+    calls->weighed_chains = pf_arena_new(&calls->arena, (calls->chain_count / 64 + 1) * sizeof(uint64_t));
+    if (!calls->self || !calls->total || !calls->sums || !calls->weighed_groups || !calls->weighed_chains ||
+        !calls->marks)
+        return false;
+    calls->through = pf_arena_new(&calls->arena, (calls->chain_count + 1) * sizeof(*calls->through));
+    return calls->through;
+}
+
+int perfile_calls_start(struct perfile_calls *calls, struct perfile_error *error)
+{
+    if (!make_weights(calls))
+        return pf_fail_memory(error, "calls");
     clear(calls, calls->self, calls->weighed_groups, calls->group_count);
     clear(calls, calls->total, calls->weighed_groups, calls->group_count);
     clear(calls, calls->sums, calls->weighed_chains, calls->chain_count);
     memset(calls->weighed_groups, 0, (calls->group_count / 64 + 1) * sizeof(uint64_t));
     memset(calls->weighed_chains, 0, (calls->chain_count / 64 + 1) * sizeof(uint64_t));
+    return 0;
 }
 
 static void add(const struct perfile_calls *calls, uint64_t *weights, uint64_t *weighed, size_t i,
@@ -222,7 +251,7 @@ static void add(const struct perfile_calls *calls, uint64_t *weights, uint64_t *
 
 void perfile_calls_add(struct perfile_calls *calls, size_t sample)
 {
-    if (sample >= calls->sample_count)
+    if (sample >= calls->sample_count || !calls->through)
         return;
     const uint64_t *values = calls->values + sample * calls->value_count;
     add(calls, calls->self, calls->weighed_groups, calls->leaves[sample], values);
@@ -235,7 +264,7 @@ void perfile_calls_add(struct perfile_calls *calls, size_t sample)
 /* Callees before callers. */
 void perfile_calls_sum(struct perfile_calls *calls)
 {
-    for (size_t i = calls->chain_count; previous_bit(calls->weighed_chains, &i);) {
+    for (size_t i = calls->through ? calls->chain_count : 0; previous_bit(calls->weighed_chains, &i);) {
         const struct chain *chain = &calls->chains[i];
         const uint64_t *values = calls->sums + i * calls->value_count;
         if (chain->parent != PERFILE_NO_ID)
@@ -253,9 +282,9 @@ struct making {
     struct perfile_calls *calls;
     const struct perfile_profile *profile;
     struct pf_walk_tree tree;
+    size_t frame_count;
     uint32_t *of_frame;         /* its group */
     uint32_t *positions, *ends; /* by node of the profile: its own, and the first that is not below */
-    uint64_t *bits;             /* by node of the profile */
 };
 
 static const void *items(const struct making *making, enum pf_aggregate_kind kind)
@@ -272,13 +301,13 @@ static int find_groups(struct making *making, const struct perfile_calls_options
     for (size_t i = 0; options->groups && i < functions; i++)
         if (options->groups[i] >= options->group_count)
             return PERFILE_ERROR_ARGUMENT;
-    for (size_t i = 0; i < pf_aggregate_count(making->profile, PF_AGGREGATE_FRAMES); i++)
+    for (size_t i = 0; i < making->frame_count; i++)
         making->of_frame[i] = options->groups ? options->groups[frames[i].function] : frames[i].function;
     return 0;
 }
 
-/* A chain goes on where a node is the only callee of a node at which no stack of a sample ends. */
-static void find_chains(struct making *making)
+/* A chain goes on where a node is the only callee of a node at which no stack of a sample ends: `ending` has a bit for those. */
+static void find_chains(const struct making *making, const uint64_t *ending)
 {
     struct perfile_calls *calls = making->calls;
     const struct pf_tree_link *nodes = making->tree.nodes;
@@ -287,7 +316,7 @@ static void find_chains(struct making *making)
         const uint32_t parent = nodes[i].parent;
         calls->groups[positions[i]] = making->of_frame[nodes[i].frame];
         if (parent == PERFILE_NO_ID || ends[parent] != ends[i] || positions[parent] + 1 != positions[i] ||
-            has_bit(making->bits, parent)) {
+            has_bit(ending, parent)) {
             set_bit(calls->starts, positions[i]);
             calls->chain_count++;
         }
@@ -298,9 +327,12 @@ static void find_chains(struct making *making)
     }
 }
 
-static void fill_chains(const struct making *making)
+static bool make_chains(struct making *making)
 {
     struct perfile_calls *calls = making->calls;
+    calls->chains = pf_arena_new(&calls->arena, (calls->chain_count + 1) * sizeof(*calls->chains));
+    if (!calls->chains)
+        return false;
     for (size_t i = 0; i < calls->node_count; i++) {
         const uint32_t parent = making->tree.nodes[i].parent, node = making->positions[i];
         if (has_bit(calls->starts, node))
@@ -308,58 +340,79 @@ static void fill_chains(const struct making *making)
                 parent == PERFILE_NO_ID ? PERFILE_NO_ID : making->positions[parent], making->ends[i], node};
     }
     calls->chains[calls->chain_count].first = (uint32_t)calls->node_count;
+    return true;
 }
 
-/* Lists the outermost nodes of each group. */
-static bool list_outermost(struct making *making)
+static void free_nodes(const struct making *making, uint32_t **numbers)
 {
-    struct perfile_calls *calls = making->calls;
-    uint32_t *first = calls->outer_first;
-    size_t count = 0;
-    for (uint32_t i = 0; i < calls->node_count; i++)
-        if (has_bit(making->bits, i)) {
-            set_bit(calls->outermost, making->positions[i]);
-            first[making->of_frame[making->tree.nodes[i].frame] + 1]++;
-            count++;
-        }
-    for (size_t i = 0; i < calls->group_count; i++)
-        first[i + 1] += first[i];
-    calls->outer = pf_arena_new(&calls->arena, (count + 1) * sizeof(*calls->outer));
-    if (!calls->outer)
-        return false;
-    for (uint32_t node = (uint32_t)calls->node_count; node-- > 0;) /* from the ends, which become the starts */
-        if (has_bit(calls->outermost, node))
-            calls->outer[--first[calls->groups[node] + 1]] = node;
-    memmove(first, first + 1, calls->group_count * sizeof(*first));
-    first[calls->group_count] = (uint32_t)count;
-    return true;
+    pf_free(making->calls->allocator, *numbers, (making->calls->node_count + 1) * sizeof(**numbers));
+    *numbers = NULL;
 }
 
 static bool make_tree(struct making *making)
 {
     struct perfile_calls *calls = making->calls;
-    const size_t words = calls->node_count / 64 + 1;
     const struct pf_aggregate_row *rows = items(making, PF_AGGREGATE_ROWS);
-    const struct pf_walk_groups groups = {making->of_frame, calls->group_count};
+    const size_t words = calls->node_count / 64 + 1;
+    uint64_t *ending = calls->outermost = pf_arena_new(&calls->arena, words * sizeof(*ending));
     calls->groups = pf_arena_new(&calls->arena, (calls->node_count + 1) * sizeof(*calls->groups));
     calls->starts = pf_arena_new(&calls->arena, words * sizeof(*calls->starts));
     calls->before = pf_arena_new(&calls->arena, words * sizeof(*calls->before));
-    calls->outermost = pf_arena_new(&calls->arena, words * sizeof(*calls->outermost));
-    calls->outer_first = pf_arena_new(&calls->arena, (calls->group_count + 2) * sizeof(*calls->outer_first));
-    if (!calls->groups || !calls->starts || !calls->before || !calls->outermost || !calls->outer_first ||
+    if (!ending || !calls->groups || !calls->starts || !calls->before ||
         !pf_walk_positions(calls->allocator, &making->tree, making->positions, making->ends))
         return false;
     for (size_t i = 0; i < calls->sample_count; i++)
         if (rows[i].node != PERFILE_NO_ID)
-            set_bit(making->bits, rows[i].node);
-    find_chains(making);
-    calls->chains = pf_arena_new(&calls->arena, (calls->chain_count + 1) * sizeof(*calls->chains));
-    if (!calls->chains)
+            set_bit(ending, rows[i].node);
+    find_chains(making, ending);
+    memset(ending, 0, words * sizeof(*ending));
+    const bool fine = make_chains(making);
+    free_nodes(making, &making->ends);
+    return fine;
+}
+
+static uint32_t walked_node(const void *calls, size_t step)
+{
+    (void)calls;
+    return (uint32_t)step;
+}
+
+static uint32_t walked_parent(const void *calls, uint32_t node)
+{
+    return parent_of(calls, node);
+}
+
+static uint32_t walked_group(const void *calls, uint32_t node)
+{
+    return ((const struct perfile_calls *)calls)->groups[node];
+}
+
+static bool find_outermost(struct perfile_calls *calls)
+{
+    const struct pf_walk_steps steps = {calls, calls->node_count, walked_node, walked_parent, walked_group};
+    uint32_t *inside = pf_new(calls->allocator, (calls->group_count + 1) * sizeof(*inside));
+    if (inside)
+        pf_walk_find_outermost(&steps, inside, calls->outermost);
+    pf_free(calls->allocator, inside, (calls->group_count + 1) * sizeof(*inside));
+    return inside;
+}
+
+/* Lists the outermost nodes of each group. */
+static bool list_outermost(struct perfile_calls *calls)
+{
+    uint32_t *first = calls->outer_first =
+        pf_arena_new(&calls->arena, (calls->group_count + 2) * sizeof(*calls->outer_first));
+    if (!first || !find_outermost(calls))
         return false;
-    fill_chains(making);
-    memset(making->bits, 0, words * sizeof(*making->bits));
-    return pf_walk_outermost(calls->allocator, &making->tree, &groups, making->positions, making->bits) &&
-           list_outermost(making);
+    for (uint32_t node = 0; node < calls->node_count; node++)
+        first[calls->groups[node] + 2] += has_bit(calls->outermost, node);
+    for (size_t i = 0; i <= calls->group_count; i++)
+        first[i + 1] += first[i];
+    calls->outer = pf_arena_new(&calls->arena, ((size_t)first[calls->group_count + 1] + 1) * sizeof(*calls->outer));
+    for (uint32_t node = 0; calls->outer && node < calls->node_count; node++)
+        if (has_bit(calls->outermost, node))
+            calls->outer[first[calls->groups[node] + 1]++] = node;
+    return calls->outer;
 }
 
 static bool take_samples(struct making *making)
@@ -383,20 +436,6 @@ static bool take_samples(struct making *making)
     return true;
 }
 
-static bool make_weights(struct perfile_calls *calls)
-{
-    const size_t weight = calls->value_count * sizeof(uint64_t);
-    calls->self = pf_arena_new(&calls->arena, (calls->group_count + 1) * weight);
-    calls->total = pf_arena_new(&calls->arena, (calls->group_count + 1) * weight);
-    calls->sums = pf_arena_new(&calls->arena, (calls->chain_count + 1) * weight);
-    calls->weighed_groups = pf_arena_new(&calls->arena, (calls->group_count / 64 + 1) * sizeof(uint64_t));
-    calls->weighed_chains = pf_arena_new(&calls->arena, (calls->chain_count / 64 + 1) * sizeof(uint64_t));
-    calls->marks = pf_arena_new(&calls->arena, (calls->group_count + 1) * sizeof(*calls->marks));
-    calls->through = pf_arena_new(&calls->arena, (calls->chain_count + 1) * sizeof(*calls->through));
-    return calls->self && calls->total && calls->sums && calls->weighed_groups && calls->weighed_chains &&
-           calls->marks && calls->through;
-}
-
 static void count_things(struct perfile_calls *calls, const struct perfile_profile *profile)
 {
     calls->node_count = pf_aggregate_count(profile, PF_AGGREGATE_NODES);
@@ -406,29 +445,31 @@ static void count_things(struct perfile_calls *calls, const struct perfile_profi
         calls->value_count = pf_max(calls->value_count, pf_aggregate_value_count(pf_aggregate_event(profile, i)));
 }
 
+static bool make_all(struct making *making)
+{
+    if (!make_tree(making) || !take_samples(making))
+        return false;
+    free_nodes(making, &making->positions); /* what follows takes memory, too */
+    return list_outermost(making->calls);
+}
+
 static int make_calls(struct perfile_calls *calls, const struct perfile_profile *profile,
                       const struct perfile_calls_options *options)
 {
-    const struct perfile_allocator *allocator = calls->allocator;
-    const size_t frames = (pf_aggregate_count(profile, PF_AGGREGATE_FRAMES) + 1) * sizeof(uint32_t);
-    const size_t nodes = (calls->node_count + 1) * sizeof(uint32_t),
-                 bits = (calls->node_count / 64 + 1) * sizeof(uint64_t);
+    const size_t nodes = (calls->node_count + 1) * sizeof(uint32_t);
     struct making making = {.calls = calls,
                             .profile = profile,
                             .tree = {profile->lists[PF_AGGREGATE_NODES].items, calls->node_count},
-                            .of_frame = pf_new(allocator, frames),
-                            .positions = pf_new(allocator, nodes),
-                            .ends = pf_new(allocator, nodes),
-                            .bits = pf_new(allocator, bits)};
+                            .frame_count = pf_aggregate_count(profile, PF_AGGREGATE_FRAMES)};
+    making.of_frame = pf_new(calls->allocator, (making.frame_count + 1) * sizeof(*making.of_frame));
+    making.positions = pf_new(calls->allocator, nodes);
+    making.ends = pf_new(calls->allocator, nodes);
     int result = PERFILE_ERROR_MEMORY;
-    if (making.of_frame && making.positions && making.ends && making.bits &&
-        (result = find_groups(&making, options)) == 0 &&
-        !(make_tree(&making) && take_samples(&making) && make_weights(calls)))
-        result = PERFILE_ERROR_MEMORY;
-    pf_free(allocator, making.of_frame, frames);
-    pf_free(allocator, making.positions, nodes);
-    pf_free(allocator, making.ends, nodes);
-    pf_free(allocator, making.bits, bits);
+    if (making.of_frame && making.positions && making.ends && (result = find_groups(&making, options)) == 0)
+        result = make_all(&making) ? 0 : PERFILE_ERROR_MEMORY;
+    free_nodes(&making, &making.positions);
+    free_nodes(&making, &making.ends);
+    pf_free(calls->allocator, making.of_frame, (making.frame_count + 1) * sizeof(*making.of_frame));
     return result;
 }
 

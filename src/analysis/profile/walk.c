@@ -32,36 +32,42 @@ bool pf_walk_positions(const struct perfile_allocator *allocator, const struct p
     return true;
 }
 
-/* `inside`: by group, in how many of its nodes the walk is. */
-static void find_outermost(const struct pf_walk_tree *tree, const uint32_t *order, const uint32_t *of_frame,
-                           uint32_t *inside, uint64_t *outermost)
+struct listed {
+    const struct pf_tree_link *nodes;
+    const uint32_t *order, *of_frame;
+};
+
+static uint32_t listed_node(const void *tree, size_t step)
 {
-    const struct pf_tree_link *nodes = tree->nodes;
-    uint32_t last = PF_WALK_ROOT;
-    for (size_t i = 0; i < tree->count; i++) {
-        const uint32_t node = order[i];
-        for (; last != nodes[node].parent; last = nodes[last].parent)
-            inside[of_frame[nodes[last].frame]]--;
-        if (inside[of_frame[nodes[node].frame]]++ == 0)
-            outermost[node / 64] |= (uint64_t)1 << node % 64;
-        last = node;
-    }
+    return ((const struct listed *)tree)->order[step];
+}
+
+static uint32_t listed_parent(const void *tree, uint32_t node)
+{
+    return ((const struct listed *)tree)->nodes[node].parent;
+}
+
+static uint32_t listed_group(const void *tree, uint32_t node)
+{
+    const struct listed *listed = tree;
+    return listed->of_frame[listed->nodes[node].frame];
 }
 
 bool pf_walk_outermost(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree,
-                       const struct pf_walk_groups *groups, const uint32_t *positions, uint64_t *outermost)
+                       const struct pf_walk_groups *groups, uint64_t *outermost)
 {
-    const size_t bytes = (tree->count + 1) * sizeof(uint32_t),
-                 group_bytes = (groups->group_count + 1) * sizeof(uint32_t);
+    const size_t bytes = (tree->count + 1) * sizeof(uint32_t);
+    const size_t group_bytes = (groups->group_count + 1) * sizeof(uint32_t);
     uint32_t *order = pf_new(allocator, bytes), *inside = pf_new(allocator, group_bytes);
-    uint32_t *own = positions ? NULL : pf_new(allocator, bytes);
-    const bool fine = order && inside && (positions || (own && pf_walk_positions(allocator, tree, own, NULL)));
-    positions = positions ? positions : own;
+    uint32_t *positions = pf_new(allocator, bytes);
+    const bool fine = order && inside && positions && pf_walk_positions(allocator, tree, positions, order);
+    const struct listed listed = {tree->nodes, order, groups->of_frame};
+    const struct pf_walk_steps steps = {&listed, tree->count, listed_node, listed_parent, listed_group};
     for (uint32_t i = 0; fine && i < tree->count; i++)
         order[positions[i]] = i;
-    pf_free(allocator, own, bytes);
+    pf_free(allocator, positions, bytes);
     if (fine)
-        find_outermost(tree, order, groups->of_frame, inside, outermost);
+        pf_walk_find_outermost(&steps, inside, outermost);
     pf_free(allocator, order, bytes);
     pf_free(allocator, inside, group_bytes);
     return fine;

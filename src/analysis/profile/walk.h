@@ -29,11 +29,34 @@ struct pf_walk_groups {
 };
 
 /*
- * A bit for each node: it is the outermost of its group, as no node that it was called from is in that group. `places` are those
- * of pf_walk_positions, NULL: not known; `outermost` is zeroed, with space for count / 64 + 1 words. False when out of memory.
+ * A bit for each node: it is the outermost of its group, as no node that it was called from is in that group. `outermost` is
+ * zeroed, with space for count / 64 + 1 words. False when out of memory.
  */
 bool pf_walk_outermost(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree,
-                       const struct pf_walk_groups *groups, const uint32_t *positions, uint64_t *outermost);
+                       const struct pf_walk_groups *groups, uint64_t *outermost);
+
+/* The same of any tree: its nodes in the order of a walk, the caller of each, or PF_WALK_ROOT, and its group. */
+struct pf_walk_steps {
+    const void *tree;
+    size_t count;
+    uint32_t (*node_at)(const void *tree, size_t step);
+    uint32_t (*parent_of)(const void *tree, uint32_t node);
+    uint32_t (*group_of)(const void *tree, uint32_t node);
+};
+
+/* `inside`: by group, in how many of its nodes the walk is; zeroed. */
+static inline void pf_walk_find_outermost(const struct pf_walk_steps *steps, uint32_t *inside, uint64_t *outermost)
+{
+    uint32_t last = PF_WALK_ROOT;
+    for (size_t i = 0; i < steps->count; i++) {
+        const uint32_t node = steps->node_at(steps->tree, i), parent = steps->parent_of(steps->tree, node);
+        for (; last != parent; last = steps->parent_of(steps->tree, last))
+            inside[steps->group_of(steps->tree, last)]--;
+        if (inside[steps->group_of(steps->tree, node)]++ == 0)
+            outermost[node / 64] |= (uint64_t)1 << node % 64;
+        last = node;
+    }
+}
 
 static inline bool pf_walk_is_outermost(const uint64_t *outermost, uint32_t node)
 {

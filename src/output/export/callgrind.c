@@ -128,8 +128,8 @@ static bool find_recursion(struct graph *graph)
     graph->outermost = pf_arena_new(&graph->arena, (stacks->node_count / 64 + 1) * sizeof(*graph->outermost));
     for (size_t i = 0; keys && i < stacks->frame_count; i++)
         keys[i] = graph->blocks[graph->block_of[stacks->function_of[i]]].key;
-    const bool enough = keys && graph->outermost &&
-                        pf_walk_outermost(graph->options->allocator, &tree, &groups, NULL, graph->outermost);
+    const bool enough =
+        keys && graph->outermost && pf_walk_outermost(graph->options->allocator, &tree, &groups, graph->outermost);
     pf_free(graph->options->allocator, keys, (stacks->frame_count + 1) * sizeof(*keys));
     return enough;
 }

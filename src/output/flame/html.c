@@ -563,7 +563,7 @@ static uint64_t *find_outermost(const struct writer *w, const uint32_t *same, si
     for (size_t i = 1; outermost && i < tree->count; i++)
         links[i - 1] = (struct pf_tree_link){tree->nodes[i].parent ? tree->nodes[i].parent - 1 : PF_WALK_ROOT,
                                              tree->nodes[i].frame};
-    const bool fine = outermost && pf_walk_outermost(w->text->allocator, &walked, &groups, NULL, outermost);
+    const bool fine = outermost && pf_walk_outermost(w->text->allocator, &walked, &groups, outermost);
     pf_free(w->text->allocator, links, tree->count * sizeof(*links));
     if (!fine)
         pf_free(w->text->allocator, outermost, bytes);
