@@ -73,7 +73,8 @@ void pf_merge_report_progress(const struct pf_merge *merge, uint64_t records)
 /* ---- inputs ---- */
 
 /* Which of the recordings it was that could not be read. */
-static int say_where(const struct pf_merge_input *input, int result, struct perfile_error *error)
+static __attribute__((noinline)) int say_where(const struct pf_merge_input *input, int result,
+                                               struct perfile_error *error)
 {
     char message[sizeof(error->message)];
     snprintf(message, sizeof(message), "%.80s: %.170s", input->name, error->message);
@@ -81,14 +82,14 @@ static int say_where(const struct pf_merge_input *input, int result, struct perf
     return result;
 }
 
-static int advance(struct pf_merge_input *input, struct perfile_error *error)
+static inline int advance(struct pf_merge_input *input, struct perfile_error *error)
 {
-    const bool spooled = input->spooled.allocator;
-    input->head = &input->record;
-    const int more =
-        spooled ? pf_merge_unspool(input, error) : perfile_session_next(input->session, &input->head, error);
-    if (more <= 0)
-        input->head = NULL;
+    const int more = PF_UNLIKELY(input->spooled.allocator != NULL)
+                         ? pf_merge_unspool(input, error)
+                         : perfile_session_next(input->session, &input->head, error);
+    if (PF_LIKELY(more > 0))
+        return 0;
+    input->head = NULL;
     return more < 0 ? say_where(input, more, error) : 0;
 }
 

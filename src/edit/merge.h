@@ -157,7 +157,7 @@ bool pf_merge_moved(struct pf_merge *merge, const struct pf_merge_input *first);
 bool pf_merge_can_spool(const struct pf_merge_input *input);
 /* Writes all records of the input's session to the temporary file. */
 int pf_merge_spool(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
-/* The next of these records is input->record. 1, 0 at the end, or an error. */
+/* The next of these records is input->head. 1, 0 at the end, or an error. */
 int pf_merge_unspool(struct pf_merge_input *input, struct perfile_error *error);
 
 /* ---- merge_events.c ---- */

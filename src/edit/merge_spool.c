@@ -87,6 +87,7 @@ int pf_merge_unspool(struct pf_merge_input *input, struct perfile_error *error)
     if (result == 0 && got < bytes)
         result = pf_fail(error, PERFILE_ERROR_READ, input->spool_at, "temporary file", "it became shorter");
     record->data = piece + sizeof(*record);
+    input->head = record;
     input->spool_at += bytes;
     if (result == 0 && record->type >= PERFILE_RECORD_HEADER_ATTR)
         pf_reader_go_to_payload(input->reader, record);
