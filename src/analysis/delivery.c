@@ -36,9 +36,12 @@ struct pf_delivery {
     int32_t later_tid;
     enum { HELD_WAIT, HELD_GO_THREAD, HELD_GO_ALL } release;
 
-    struct pf_synthesizer own;            /* that of the filter */
-    bool synthesizes;                     /* there is one at least, */
-    bool replaces;                        /* and one that replaces the samples of the recording */
+    struct pf_synthesizer own;           /* that of the filter */
+    struct pf_synthesizer *synthesizers; /* all that there are */
+    size_t synthesizer_count;
+    bool replaces;                        /* one of them replaces the samples of the recording */
+    struct pf_synthesized made;           /* what one of them gave last */
+    bool gives;                           /* they may have samples that come before the record that waits */
     struct origin origin;                 /* of the current sample */
     const struct perfile_record *waiting; /* while synthesizers give what comes before it; NULL: there is none */
     unsigned until_progress;
@@ -91,21 +94,26 @@ static int check_events(const struct pf_delivery *delivery, bool at_end, struct 
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static const struct pf_synthesizer *synthesizer_at(const struct pf_delivery *delivery, size_t index)
+/* Those of the options, and that of the filter. */
+static int open_synthesizers(struct pf_delivery *delivery, struct perfile_error *error)
 {
-    const size_t count = delivery->options.synthesizer_count;
-    return index < count                             ? &delivery->options.synthesizers[index]
-           : index == count && delivery->own.context ? &delivery->own
-                                                     : NULL;
-}
-
-static void note_synthesizers(struct pf_delivery *delivery)
-{
-    const struct pf_synthesizer *synthesizer;
-    for (size_t i = 0; (synthesizer = synthesizer_at(delivery, i)); i++) {
-        delivery->synthesizes = true;
-        delivery->replaces |= synthesizer->replaces;
-    }
+    const struct pf_delivery_options *options = &delivery->options;
+    const size_t count = options->synthesizer_count;
+    const int result = options->filter ? pf_synthesizer_open(&delivery->own, delivery->reader, options->filter,
+                                                             &delivery->filter, delivery->allocator, error)
+                                       : 0;
+    if (result < 0 || (!count && !delivery->own.context))
+        return result;
+    delivery->synthesizers = pf_new(delivery->allocator, (count + 1) * sizeof(*delivery->synthesizers));
+    if (!delivery->synthesizers)
+        return pf_fail_memory(error, "samples");
+    for (size_t i = 0; i < count; i++)
+        delivery->synthesizers[i] = options->synthesizers[i];
+    delivery->synthesizers[count] = delivery->own;
+    delivery->synthesizer_count = count + (delivery->own.context != NULL);
+    for (size_t i = 0; i < delivery->synthesizer_count; i++)
+        delivery->replaces |= delivery->synthesizers[i].replaces;
+    return 0;
 }
 
 /*
@@ -115,7 +123,7 @@ static void note_synthesizers(struct pf_delivery *delivery)
 static bool looks_at_each_alone(const struct pf_delivery *delivery)
 {
     const struct perfile_event *event;
-    bool alone = !delivery->options.reads_all && !delivery->synthesizes;
+    bool alone = !delivery->options.reads_all && !delivery->synthesizer_count;
     for (size_t i = 0; alone && (event = perfile_event_get(delivery->reader, i)); i++)
         alone = !event->attr->defer_callchain && !(event->attr->sample_type & PERFILE_SAMPLE_READ);
     return alone;
@@ -145,7 +153,7 @@ static bool take_unwanted(void *context, const struct perfile_record *record)
 /* They need not wait for their turn. */
 static void leave_out_unwanted(struct pf_delivery *delivery)
 {
-    const bool needs_all = delivery->filter.active || delivery->synthesizes;
+    const bool needs_all = delivery->filter.active || delivery->synthesizer_count;
     if (delivery->options.wants && !needs_all)
         perfile_session_preview(delivery->session, take_unwanted, delivery);
 }
@@ -167,10 +175,8 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
     int result = 0;
     if (options->filter)
         result = pf_recording_filter(delivery->reader, options->filter, delivery->allocator, &delivery->filter, error);
-    if (result == 0 && options->filter)
-        result = pf_synthesizer_open(&delivery->own, delivery->reader, options->filter, &delivery->filter,
-                                     delivery->allocator, error);
-    note_synthesizers(delivery);
+    if (result == 0)
+        result = open_synthesizers(delivery, error);
     if (result == 0)
         result = check_events(delivery, false, error);
     if (result == 0)
@@ -220,6 +226,8 @@ void pf_delivery_close(struct pf_delivery *delivery)
     pf_counters_close(&delivery->counters);
     if (delivery->own.context)
         delivery->own.close(delivery->own.context);
+    pf_free(delivery->allocator, delivery->synthesizers,
+            (delivery->options.synthesizer_count + 1) * sizeof(*delivery->synthesizers));
     perfile_session_close(delivery->session);
     pf_jit_close(delivery->jit);
     if (delivery->options.filter)
@@ -468,10 +476,11 @@ static int take_record(struct pf_delivery *delivery, struct pf_delivered *item, 
     return take_sample(delivery, item, error);
 }
 
-/* The same of what a synthesizer gives. */
-static int take_synthesized(struct pf_delivery *delivery, const struct pf_synthesizer *from,
-                            const struct pf_synthesized *made, struct pf_delivered *item, struct perfile_error *error)
+/* The same of what a synthesizer has made. */
+static int take_synthesized(struct pf_delivery *delivery, const struct pf_synthesizer *from, struct pf_delivered *item,
+                            struct perfile_error *error)
 {
+    const struct pf_synthesized *made = &delivery->made;
     item->record = made->record;
     item->off = NULL;
     delivery->origin.synthesizer = from;
@@ -510,47 +519,77 @@ static inline int read_record(struct pf_delivery *delivery, const struct perfile
     return 1;
 }
 
-/* Synthesizers see each record before it is delivered. 1: it waits, 0 at the end, or an error. */
-static int read_waiting(struct pf_delivery *delivery, struct perfile_error *error)
+/* The synthesizers see the record that waits. 1: they have samples that come before it; 0: none; or an error. */
+static int show_waiting(struct pf_delivery *delivery, struct perfile_error *error)
 {
-    const struct pf_synthesizer *synthesizer;
-    const int more = read_record(delivery, &delivery->waiting, error);
-    int result = 0;
-    if (more <= 0)
-        delivery->waiting = NULL;
-    for (size_t i = 0; delivery->waiting && result == 0 && (synthesizer = synthesizer_at(delivery, i)); i++)
-        result = synthesizer->take(synthesizer->context, delivery->waiting, error);
-    return result < 0 ? result : more;
+    int gives = 0;
+    for (size_t i = 0; i < delivery->synthesizer_count; i++) {
+        const struct pf_synthesizer *to = &delivery->synthesizers[i];
+        const int result = to->take(to->context, delivery->waiting, error);
+        if (result < 0)
+            return result;
+        gives |= result;
+    }
+    return gives;
 }
 
-/* The next of what the synthesizers give before the waiting record, or that record. As take_next. */
+static bool is_replaced(const struct pf_delivery *delivery, const struct perfile_record *record)
+{
+    return delivery->replaces && record->type == PERFILE_RECORD_SAMPLE;
+}
+
+/* 1: a record waits, to be delivered or after samples that come before it; 0 at the end, or an error. */
+static int read_waiting(struct pf_delivery *delivery, struct perfile_error *error)
+{
+    int more, gives = 1; /* at the end: all that are left */
+    do {
+        more = read_record(delivery, &delivery->waiting, error);
+        if (more <= 0)
+            delivery->waiting = NULL;
+        else if ((gives = show_waiting(delivery, error)) < 0)
+            return gives;
+    } while (more > 0 && !gives && is_replaced(delivery, delivery->waiting));
+    delivery->gives = gives;
+    return more;
+}
+
+/* *found: a sample comes before the record that waits. As take_next. */
+static int take_before(struct pf_delivery *delivery, struct pf_delivered *item, bool *found,
+                       struct perfile_error *error)
+{
+    const uint64_t time = delivery->waiting ? delivery->waiting->time : UINT64_MAX;
+    for (size_t i = 0; i < delivery->synthesizer_count; i++) {
+        const struct pf_synthesizer *from = &delivery->synthesizers[i];
+        const int result = from->next(from->context, time, &delivery->made, error);
+        *found = result > 0;
+        if (result != 0)
+            return *found ? take_synthesized(delivery, from, item, error) : result;
+    }
+    return 0;
+}
+
+/* The next sample that comes before the record that waits, or that record. As take_next. */
 static int take_next_of_all(struct pf_delivery *delivery, struct pf_delivered *item, bool *ended,
                             struct perfile_error *error)
 {
-    const struct pf_synthesizer *synthesizer;
-    struct pf_synthesized made = {.sample = NULL};
-    int result = delivery->waiting ? 1 : read_waiting(delivery, error);
-    if (result < 0)
+    bool found = false;
+    int result = delivery->waiting ? 0 : read_waiting(delivery, error);
+    if (result >= 0 && delivery->gives)
+        result = take_before(delivery, item, &found, error);
+    if (result < 0 || found)
         return result;
-    const uint64_t time = delivery->waiting ? delivery->waiting->time : UINT64_MAX;
-    for (size_t i = 0; (synthesizer = synthesizer_at(delivery, i)); i++) {
-        result = synthesizer->next(synthesizer->context, time, &made, error);
-        if (result != 0)
-            return result < 0 ? result : take_synthesized(delivery, synthesizer, &made, item, error);
-    }
     item->record = delivery->waiting;
     delivery->waiting = NULL;
     delivery->origin.synthesizer = NULL;
     *ended = !item->record;
-    const bool replaced = delivery->replaces && item->record && item->record->type == PERFILE_RECORD_SAMPLE;
-    return *ended || replaced ? 0 : take_record(delivery, item, error);
+    return *ended || is_replaced(delivery, item->record) ? 0 : take_record(delivery, item, error);
 }
 
 /* 1: what comes next is the item; 0: it is not delivered now, or all *ended; or an error. */
 static inline int take_next(struct pf_delivery *delivery, struct pf_delivered *item, bool *ended,
                             struct perfile_error *error)
 {
-    if (PF_UNLIKELY(delivery->synthesizes))
+    if (PF_UNLIKELY(delivery->synthesizer_count))
         return take_next_of_all(delivery, item, ended, error);
     const int more = read_record(delivery, &item->record, error);
     *ended = more == 0;
@@ -627,10 +666,9 @@ void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on
 
 void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_on_note *notify, void *context)
 {
-    const struct pf_synthesizer *synthesizer;
-    for (size_t i = 0; (synthesizer = synthesizer_at(delivery, i)); i++)
-        if (synthesizer->report_missing)
-            synthesizer->report_missing(synthesizer->context, notify, context);
+    for (size_t i = 0; i < delivery->synthesizer_count; i++)
+        if (delivery->synthesizers[i].report_missing)
+            delivery->synthesizers[i].report_missing(delivery->synthesizers[i].context, notify, context);
 }
 
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery)

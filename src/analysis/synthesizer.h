@@ -16,15 +16,17 @@ enum { PF_SYNTHESIZED_NOTE = 7 };
 struct pf_synthesized {
     const struct perfile_record
         *record; /* as the kernel would have written it for its event; valid until the next call */
-    const struct perfile_sample
-        *sample; /* all that is known of it, when it has no record: `record` is another one then */
+    const struct perfile_sample *sample; /* NULL: that of the record; else it has none, and `record` is any other one */
     uint64_t note[PF_SYNTHESIZED_NOTE]; /* kept with the sample for `complete`, also while it waits for its callchain */
 };
 
 struct pf_synthesizer {
     void *context; /* NULL: there is no synthesizer */
     bool replaces; /* the samples of the recording are not delivered, but for those that it gives */
-    /* Looks at a record, in the order of time. 0, or an error. */
+    /*
+     * Looks at a record, in the order of time. 1: there are samples that come before it, for which `next` is called; 0:
+     * there are none; or an error.
+     */
     int (*take)(void *context, const struct perfile_record *record, struct perfile_error *error);
     /*
      * The next sample whose time is not above `time` (UINT64_MAX: all that are left): 1, 0 when there is none, or an error. It

@@ -109,7 +109,7 @@ static int decoder_take(void *context, const struct perfile_record *record, stru
     struct decoder *decoder = context;
     (void)error;
     decoder->started |= record->type == PERFILE_RECORD_COMM;
-    return 0;
+    return decoder->started;
 }
 
 static int decoder_next(void *context, uint64_t time, struct pf_synthesized *passed, struct perfile_error *error)
@@ -128,6 +128,7 @@ static int decoder_next(void *context, uint64_t time, struct pf_synthesized *pas
                                               .event = perfile_event_get(reader, 0),
                                               .time = decoder->times[-1]};
     passed->record = &decoder->record;
+    passed->sample = NULL;
     return 1;
 }
 
@@ -164,7 +165,7 @@ static int thinner_take(void *context, const struct perfile_record *record, stru
     (void)error;
     if (record->type == PERFILE_RECORD_SAMPLE)
         thinner->next = thinner->count++ % 2 ? NULL : record;
-    return 0;
+    return thinner->next != NULL;
 }
 
 static int thinner_next(void *context, uint64_t time, struct pf_synthesized *passed, struct perfile_error *error)
@@ -172,6 +173,7 @@ static int thinner_next(void *context, uint64_t time, struct pf_synthesized *pas
     struct thinner *thinner = context;
     (void)time, (void)error;
     passed->record = thinner->next;
+    passed->sample = NULL;
     passed->note[0] = 5;
     thinner->next = NULL;
     return passed->record != NULL;

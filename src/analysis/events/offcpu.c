@@ -46,7 +46,7 @@ struct pf_offcpu {
         bool waits;                          /* to be given */
         const struct perfile_record *record; /* with the stack, or what says that the time ended */
         bool has_stack;
-        struct pf_off off; /* zeros: a time on CPU */
+        struct pf_off off; /* `to` is 0: a time on CPU */
     } next;
     struct perfile_sample bare; /* of a time without a stack */
     struct pf_off now;          /* of the sample that was given last */
@@ -343,16 +343,17 @@ static int take_record(void *context, const struct perfile_record *record, struc
 {
     struct pf_offcpu *offcpu = context;
     const struct perfile_record *stack = NULL;
-    struct pf_off off = {.to = 0};
-    const int ended = pf_offcpu_take(offcpu, record, &off, &stack, error);
+    const int ended = pf_offcpu_take(offcpu, record, &offcpu->next.off, &stack, error);
     if (ended < 0)
         return ended;
     const bool on = !ended && record->type == PERFILE_RECORD_SAMPLE && is_on(offcpu, record);
-    offcpu->next.waits = ended || on;
+    if (!ended && !on)
+        return 0;
+    offcpu->next.waits = true;
     offcpu->next.record = stack ? stack : record;
     offcpu->next.has_stack = stack || on;
-    offcpu->next.off = ended ? off : (struct pf_off){.to = 0};
-    return 0;
+    offcpu->next.off.to = ended ? offcpu->next.off.to : 0;
+    return 1;
 }
 
 static int give_next(void *context, uint64_t time, struct pf_synthesized *made, struct perfile_error *error)
@@ -363,6 +364,7 @@ static int give_next(void *context, uint64_t time, struct pf_synthesized *made, 
     if (!offcpu->next.waits)
         return 0;
     offcpu->next.waits = false;
+    made->sample = NULL;
     made->record = offcpu->next.record;
     memcpy(made->note, &offcpu->next.off, sizeof(offcpu->next.off));
     if (offcpu->next.has_stack)
