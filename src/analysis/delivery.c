@@ -237,28 +237,6 @@ void pf_delivery_close(struct pf_delivery *delivery)
 
 /* ---- a sample ---------------------------------------------------------------------------------------------------- */
 
-void pf_delivered_fill_absent(struct perfile_sample *sample, uint64_t recorded)
-{
-    if (!(recorded & PERFILE_SAMPLE_TID))
-        sample->pid = sample->tid = -1;
-    if (!(recorded & PERFILE_SAMPLE_TIME))
-        sample->time = UINT64_MAX;
-    if (!(recorded & PERFILE_SAMPLE_CPU))
-        sample->cpu = UINT32_MAX;
-}
-
-bool pf_delivered_decode(struct pf_delivered *item)
-{
-    enum { ALWAYS = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
-    struct perfile_sample *sample = &item->sample;
-    sample->size = sizeof(*sample);
-    if (perfile_sample_decode(item->record, sample, NULL) < 0)
-        return false;
-    if (PF_UNLIKELY((sample->present & ALWAYS) != ALWAYS))
-        pf_delivered_fill_absent(sample, sample->present);
-    return true;
-}
-
 static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item)
 {
     const struct perfile_sample *sample = &item->sample;

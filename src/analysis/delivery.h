@@ -9,29 +9,10 @@
 
 #include <perfile/analysis.h>
 
+#include "analysis/delivered.h"
 #include "analysis/synthesizer.h"
-#include "base/filter.h"
 #include "symbol/unwind/callchain.h"
 #include "symbol/jit/jit.h"
-
-/*
- * A sample, or another record. The bytes that `record`, `sample` and `user_chain` point at are valid until the next one is
- * asked for; all else lives as long as the delivery. So a sample whose bytes are copied can be decoded and resolved at any
- * time by any thread.
- */
-struct pf_delivered {
-    const struct perfile_record *record;
-    const struct perfile_event *event;        /* of the counter, where a group was read; NULL: not known */
-    struct perfile_sample sample;             /* pid, tid, time and cpu are -1 where they were not recorded */
-    uint64_t id;                              /* of the event instance */
-    const char *comm;                         /* interned: equal names are equal pointers */
-    const struct perfile_space *kernel_space; /* NULL: nothing is mapped, or maps are not followed */
-    const struct perfile_space *user_space;
-    struct perfile_u64s user_chain; /* the user part of the callchain, when it came later; follows sample.callchain */
-    const struct pf_off *off;       /* a time off CPU: what it is of; NULL: another sample */
-    bool is_sample;                 /* else only `record` and `event` are set */
-    bool again;                     /* the sample of the last one, of another counter: the same stack */
-};
 
 struct pf_delivery_options {
     const struct perfile_allocator *allocator; /* NULL: malloc's */
@@ -94,22 +75,11 @@ const char *pf_delivery_cgroup(const struct pf_delivery *delivery, uint64_t id);
 /* uname -m of the recording, which a stream may say late; NULL: not known. */
 const char *pf_delivery_arch(struct pf_delivery *delivery);
 
-/* Guests and hypervisors have no mappings here. */
-static inline const struct perfile_space *pf_delivered_space(const struct pf_delivered *item, unsigned mode)
-{
-    return mode == PERFILE_MISC_KERNEL ? item->kernel_space : mode == PERFILE_MISC_USER ? item->user_space : NULL;
-}
-
 /* That of the sample; NULL when it was not recorded. */
 static inline const char *pf_delivered_cgroup(const struct pf_delivered *item, const struct pf_delivery *delivery)
 {
     return PF_UNLIKELY(item->sample.present & PERFILE_SAMPLE_CGROUP) ? pf_delivery_cgroup(delivery, item->sample.cgroup)
                                                                      : NULL;
 }
-
-/* Decodes the sample of item->record, which may be a copy; false when it is damaged. */
-bool pf_delivered_decode(struct pf_delivered *item);
-/* -1 where nothing was recorded, as perf has it: what was is PERFILE_SAMPLE_*. */
-void pf_delivered_fill_absent(struct perfile_sample *sample, uint64_t recorded);
 
 #endif

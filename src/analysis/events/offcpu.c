@@ -5,7 +5,7 @@
 #include <perfile/analysis.h>
 #include <stdio.h>
 
-#include "analysis/delivery.h"
+#include "analysis/delivered.h"
 #include "analysis/events/advice.h"
 #include "base/bytes.h"
 #include "base/error.h"
