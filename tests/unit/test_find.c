@@ -431,7 +431,8 @@ static void test_perf_map(void **state)
     put_text("tmp/perf-8.map", "");
     put_text("proc/8/status", "Name:\tjava\nNStgid:\t8\t3\n");
     put_text("proc/8/root/tmp/perf-3.map", "");
-    expect_perf_map(8, NULL); /* symfs: another machine */
+    put_text("other/proc/8/root/tmp/perf-8.map", "");
+    expect_perf_map(8, NULL); /* symfs: another machine, whose processes are not asked */
     options.same_machine = true;
     expect_perf_map(8, NULL);
     options.symfs = "";

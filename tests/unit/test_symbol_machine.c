@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/machine.h"
 
+#include <perfile/analysis.h>
+
 #include "made_elf.h"
 
 enum { ID = 0xab, OTHER_ID = 0xcd };
@@ -172,6 +174,35 @@ static void test_empty_machine_runs_no_kernel(void **state)
     assert_int_equal(pf_machine_runs_kernel(made_directory, &kernel, allocator), 0);
 }
 
+static void test_short_memory(void **state)
+{
+    (void)state;
+    struct counting counting;
+    const struct pf_recorded_kernel kernel = {
+        .host = HOST, .release = RELEASE, .reference = "_text", .reference_address = ADDRESS};
+    put_names(HOST, RELEASE);
+    put_text("proc/kallsyms", KALLSYMS);
+    for (int left = 0, runs = PERFILE_ERROR_MEMORY; runs < 0; left++) {
+        counting_open(&counting, left);
+        runs = pf_machine_runs_kernel(made_directory, &kernel, &counting.allocator);
+        assert_true(left ? runs == 1 || runs == PERFILE_ERROR_MEMORY : runs == PERFILE_ERROR_MEMORY);
+        counting_close(&counting);
+    }
+}
+
+/* What it reports is the machine's; here only how. */
+static void test_running_kernel(void **state)
+{
+    (void)state;
+    struct perfile_running_kernel kernel = {0};
+    assert_int_equal(perfile_running_kernel_read(&kernel), PERFILE_ERROR_ARGUMENT);
+    kernel.size = sizeof(kernel);
+    assert_int_equal(perfile_running_kernel_read(&kernel), 0);
+    assert_string_equal(kernel.kallsyms, PF_MACHINE_KALLSYMS);
+    assert_true(!*kernel.modules || kernel.modules[strlen(kernel.modules) - 1] == '/');
+    assert_true(kernel.build_id_bytes <= sizeof(kernel.build_id));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +211,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_path_that_is_too_long, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_own_pid, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_short_memory, open_world, made_directory_close),
+        cmocka_unit_test(test_running_kernel),
         cmocka_unit_test_setup_teardown(test_empty_machine_runs_no_kernel, open_world, made_directory_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
