@@ -7,41 +7,24 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/build_id.h"
 #include "base/cursor.h"
 #include "record/machine_build_id.h"
 
 enum { NOTE_BYTES_MAX = 4096, HEADERS_MAX = 256, PROBES = 16 };
 
-/* ---- notes ---- */
-
-static void skip_padding(struct pf_cursor *c, uint32_t bytes)
+static bool read_notes(const void *notes, size_t bytes, bool swap, struct pf_build_id *id)
 {
-    pf_cursor_take(c, pf_min((size_t)(-bytes & 3), pf_cursor_left(c)));
-}
-
-static bool read_notes(struct pf_cursor c, struct pf_build_id *id)
-{
-    while (pf_cursor_left(&c) >= 12) {
-        uint32_t name_bytes = pf_cursor_u32(&c), bytes = pf_cursor_u32(&c), type = pf_cursor_u32(&c);
-        const uint8_t *name = pf_cursor_take(&c, name_bytes);
-        skip_padding(&c, name_bytes);
-        const uint8_t *data = pf_cursor_take(&c, bytes);
-        skip_padding(&c, bytes);
-        if (!name || !data)
-            return false;
-        if (type != NT_GNU_BUILD_ID || name_bytes != 4 || memcmp(name, "GNU", 4) != 0 || !bytes)
-            continue;
-        memset(id, 0, sizeof(*id));
-        id->size = (uint8_t)pf_min((size_t)bytes, sizeof(id->bytes));
-        memcpy(id->bytes, data, id->size);
-        return true;
-    }
-    return false;
+    struct pf_build_id found = {.size = 0};
+    found.size = (uint8_t)pf_notes_build_id(notes, bytes, swap, found.bytes);
+    if (found.size)
+        *id = found;
+    return found.size;
 }
 
 bool pf_build_id_from_notes(const void *notes, size_t bytes, struct pf_build_id *id)
 {
-    return read_notes(pf_cursor_make(notes, bytes, 0, false), id);
+    return read_notes(notes, bytes, false, id);
 }
 
 /* ---- ELF files ---- */
@@ -113,7 +96,7 @@ bool pf_build_id_from_file(int fd, struct pf_build_id *id)
         if (segment.type != PT_NOTE)
             continue;
         got = read_piece(fd, notes, pf_min(segment.bytes, (uint64_t)sizeof(notes)), segment.offset);
-        if (got > 0 && read_notes(pf_cursor_make(notes, (size_t)got, 0, swap), id))
+        if (got > 0 && read_notes(notes, (size_t)got, swap, id))
             return true;
     }
     return false;

@@ -9,8 +9,6 @@
 #include "base/locale.h"
 #include "symbol/table_elf.h"
 
-enum { NOTE_GNU_BUILD_ID = 3, BUILD_ID_MAX = 20 };
-
 /* libelf has failed. The numbers of its errors are not public, but lack of memory leaves errno as well. */
 static int fail(const struct pf_elf *elf, const char *what, struct perfile_error *error)
 {
@@ -279,40 +277,6 @@ bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section
 }
 
 /* ---- build id ---- */
-
-size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t build_id[20])
-{
-    for (size_t at = 0; bytes - at >= 12;) {
-        uint64_t name = pf_load32(notes + at, swap), content = pf_load32(notes + at + 4, swap);
-        uint32_t type = pf_load32(notes + at + 8, swap);
-        uint64_t content_at = at + 12 + ((name + 3) & ~3ull);
-        if (content_at > bytes || content > bytes - content_at)
-            break;
-        if (type == NOTE_GNU_BUILD_ID && name == 4 && memcmp(notes + at + 12, "GNU", 4) == 0 && content) {
-            size_t consumed = (size_t)pf_min(content, BUILD_ID_MAX);
-            memcpy(build_id, notes + content_at, consumed);
-            return consumed;
-        }
-        uint64_t next = content_at + ((content + 3) & ~3ull);
-        if (next > bytes)
-            break;
-        at = (size_t)next;
-    }
-    return 0;
-}
-
-size_t pf_build_id_length(const uint8_t *id, size_t bytes)
-{
-    while (bytes && !id[bytes - 1])
-        bytes--;
-    return bytes;
-}
-
-bool pf_build_id_is_same(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
-{
-    const size_t bytes = pf_build_id_length(a, a_bytes);
-    return bytes == pf_build_id_length(b, b_bytes) && memcmp(a, b, bytes) == 0;
-}
 
 static size_t build_id_of_segments(const struct pf_elf *elf, bool swap, uint8_t build_id[20])
 {

@@ -11,6 +11,7 @@
 
 #include <perfile/analysis.h>
 
+#include "base/build_id.h"
 #include "base/bytes.h"
 #include "base/files.h"
 #include "base/sized.h"

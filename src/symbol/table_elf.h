@@ -5,6 +5,7 @@
 
 #include <gelf.h>
 
+#include "base/build_id.h"
 #include "symbol/table_build.h"
 #include "symbol/find/unpack.h"
 
@@ -50,13 +51,6 @@ bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section
 
 /* The GNU build id, at most 20 bytes of it; its length, 0 when there is none. */
 size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20]);
-
-/* The same in notes as they are in a file, or as the kernel reports its own. */
-size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t build_id[20]);
-/* The length without the zeros that recordings add to short build ids; 0: only zeros, which is not a build id. */
-size_t pf_build_id_length(const uint8_t *id, size_t bytes);
-/* The same but for such zeros. */
-bool pf_build_id_is_same(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes);
 
 /*
  * The address of the first symbol of that name in .symtab, also of those that a table leaves out for an alias: the

@@ -14,11 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/build_id.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "symbol/find/library.h"
 
-enum { SLOW_MS = 1000, GRACE_MS = 200, BUILD_ID_MAX = 20 };
+enum { SLOW_MS = 1000, GRACE_MS = 200 };
 
 typedef struct debuginfod_client debuginfod_client;
 typedef int find_function(debuginfod_client *client, const unsigned char *id, int bytes, char **path);
@@ -130,9 +131,9 @@ struct asking {
     unsigned holders;
     bool done;
     struct library library;
-    uint8_t id[BUILD_ID_MAX];
+    uint8_t id[PF_BUILD_ID_BYTES];
     int id_bytes;
-    char hex[2 * BUILD_ID_MAX + 1];
+    char hex[2 * PF_BUILD_ID_BYTES + 1];
     bool wants_debug;
     char *source; /* NULL: no source file */
     char *path;
@@ -262,7 +263,7 @@ static struct asking *make_asking(const struct library *library, const struct pf
     pthread_condattr_destroy(&attributes);
     asking->library = *library;
     asking->holders = 2;
-    asking->id_bytes = (int)pf_min(question->build_id_bytes, BUILD_ID_MAX);
+    asking->id_bytes = (int)pf_min(question->build_id_bytes, PF_BUILD_ID_BYTES);
     memcpy(asking->id, question->build_id, (size_t)asking->id_bytes);
     for (int i = 0; i < asking->id_bytes; i++)
         snprintf(asking->hex + 2 * i, 3, "%02x", asking->id[i]);

@@ -79,7 +79,7 @@ static bool begins_as_elf(const char *path)
 /* The file that debug files share has a build id of its own. */
 static void report_alternate(const struct pf_search *s)
 {
-    uint8_t bytes[PF_FIND_ID_BYTES] = {0};
+    uint8_t bytes[PF_BUILD_ID_BYTES] = {0};
     struct pf_find_id id;
     const int count = pf_elf_build_id(s->options->allocator, s->found->alternate_path, bytes);
     pf_find_id_set(&id, bytes, count > 0 ? (size_t)count : 0);

@@ -86,7 +86,7 @@ static void read_links(struct pf_search *s, struct links *links, const struct pf
 static void open_links(struct pf_search *s, struct links *links, const char *path)
 {
     struct pf_elf elf;
-    uint8_t bytes[PF_FIND_ID_BYTES];
+    uint8_t bytes[PF_BUILD_ID_BYTES];
     *links = (struct links){0};
     struct pf_watch watch;
     pf_watch_open(&watch, s->options->allocator);
@@ -111,7 +111,7 @@ static void close_links(const struct pf_search *s, struct links *links)
 /* A file with the right CRC; one with another build id is another file all the same. */
 static bool take_with_crc(struct pf_search *s, char *path, const struct links *links, char **result)
 {
-    uint8_t bytes[PF_FIND_ID_BYTES] = {0};
+    uint8_t bytes[PF_BUILD_ID_BYTES] = {0};
     struct pf_find_id id = {0};
     if (path && pf_search_is_file(path)) {
         int count = links->id.count ? pf_elf_build_id(s->options->allocator, path, bytes) : 0;

@@ -7,15 +7,14 @@
 #ifndef PF_SYMBOL_FIND_FIND_PARTS_H
 #define PF_SYMBOL_FIND_FIND_PARTS_H
 
+#include "base/build_id.h"
 #include "symbol/find/find.h"
 
-enum { PF_FIND_ID_BYTES = 20 };
-
 struct pf_find_id {
-    uint8_t bytes[PF_FIND_ID_BYTES];
+    uint8_t bytes[PF_BUILD_ID_BYTES];
     size_t count; /* without zeros at its end; 0: not known */
     size_t shown; /* its length where it becomes a name */
-    char hex[2 * PF_FIND_ID_BYTES + 1];
+    char hex[2 * PF_BUILD_ID_BYTES + 1];
 };
 
 /* One search. */

@@ -21,12 +21,12 @@
 
 void pf_find_id_set(struct pf_find_id *id, const uint8_t *bytes, size_t count)
 {
-    *id = (struct pf_find_id){.count = pf_build_id_length(bytes, pf_min(count, (size_t)PF_FIND_ID_BYTES))};
+    *id = (struct pf_find_id){.count = pf_build_id_length(bytes, pf_min(count, (size_t)PF_BUILD_ID_BYTES))};
     if (!id->count)
         return;
     memcpy(id->bytes, bytes, id->count);
-    id->shown = count > PF_FIND_ID_BYTES ? PF_FIND_ID_BYTES : count;
-    if (id->shown == PF_FIND_ID_BYTES && id->count <= 16)
+    id->shown = count > PF_BUILD_ID_BYTES ? PF_BUILD_ID_BYTES : count;
+    if (id->shown == PF_BUILD_ID_BYTES && id->count <= 16)
         id->shown = id->count <= 8 ? 8 : 16; /* a hash of lld, MD5 or UUID in a field for SHA-1 */
     *pf_hex_bytes(id->hex, id->bytes, id->shown) = '\0';
 }
@@ -83,7 +83,7 @@ enum verdict {
 
 static enum verdict judge(struct pf_search *s, const char *path, const struct pf_find_id *wanted, struct pf_find_id *id)
 {
-    uint8_t bytes[PF_FIND_ID_BYTES] = {0};
+    uint8_t bytes[PF_BUILD_ID_BYTES] = {0};
     if (!pf_search_is_file(path))
         return VERDICT_ABSENT;
     if (!wanted->count)
