@@ -367,7 +367,7 @@ static bool print_event(const struct pf_live *live, uint32_t event, const struct
 {
     struct perfile_profile_event about = PERFILE_PROFILE_EVENT_INIT;
     struct perfile_losses losses = PERFILE_LOSSES_INIT;
-    char samples[PF_GROUPED_BYTES], lost[PF_GROUPED_BYTES];
+    char samples[PF_COUNTED_BYTES], lost[PF_GROUPED_BYTES];
     const uint64_t top = live->settings->report.top;
     struct rows rows;
     const bool fine = make_rows(&rows, live->sum, event, chosen) &&
@@ -375,8 +375,8 @@ static bool print_event(const struct pf_live *live, uint32_t event, const struct
                       perfile_profile_losses(live->sum, &losses) == 0;
 
     if (fine) {
-        printf("# %.1f s to %.1f s: %s samples of ", (double)(live->sum_ms - live->start_ms) / 1e3,
-               (double)(live->part_ms - live->start_ms) / 1e3, pf_grouped(rows.samples, samples));
+        printf("# %.1f s to %.1f s: %s of ", (double)(live->sum_ms - live->start_ms) / 1e3,
+               (double)(live->part_ms - live->start_ms) / 1e3, pf_counted(rows.samples, "samples", samples));
         pf_print_name(about.name, stdout);
         printf(", %s lost\n", pf_grouped(losses.lost, lost));
         print_rows(&rows, top ? top : USUAL_ROWS, chosen);

@@ -374,11 +374,10 @@ void pf_tui_do_filter_menu(struct pf_tui *app)
 static void print_value(FILE *to, const struct pf_tui *app, const char *what, struct pf_tui_value value)
 {
     const struct pf_tui_model *model = &app->model;
-    char period[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+    char period[PF_GROUPED_BYTES], samples[PF_COUNTED_BYTES];
 
-    fprintf(to, "%-12s %6.2f%%  %s %s in %s samples\n", what, pf_tui_share(model, value),
-            pf_grouped(value.period, period), model->index->events[model->event].unit,
-            pf_grouped(value.samples, samples));
+    fprintf(to, "%-12s %6.2f%%  %s %s in %s\n", what, pf_tui_share(model, value), pf_grouped(value.period, period),
+            model->index->events[model->event].unit, pf_counted(value.samples, "samples", samples));
 }
 
 static void print_details(FILE *to, const struct pf_tui *app, uint32_t function)

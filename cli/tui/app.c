@@ -136,7 +136,7 @@ static void draw_title(struct pf_tui *app)
 {
     const struct pf_tui_model *model = &app->model;
     const struct pf_tui_index *index = model->index;
-    char loading[40], losses[40] = "", numbers[160] = "", count[PF_GROUPED_BYTES], name[120] = "";
+    char loading[40], losses[40] = "", numbers[160] = "", count[PF_COUNTED_BYTES], name[120] = "";
     const char *slash = strrchr(app->name, '/');
 
     describe_load(app, loading, sizeof(loading));
@@ -144,7 +144,7 @@ static void draw_title(struct pf_tui *app)
         describe_losses(index, losses, sizeof(losses));
         snprintf(name, sizeof(name), "  %.60s%s", index->events[model->event].name,
                  model->by_samples ? " (samples)" : "");
-        snprintf(numbers, sizeof(numbers), "  %s samples", pf_grouped(model->passed.samples, count));
+        snprintf(numbers, sizeof(numbers), "  %s", pf_counted(model->passed.samples, "samples", count));
     }
     const int capacity = app->screen.columns - (int)(strlen(loading) + strlen(losses) + strlen(numbers));
     const int for_name = capacity - (int)pf_tui_cells(&app->screen, name, 80);

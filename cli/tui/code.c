@@ -492,8 +492,9 @@ static void draw_code(struct pf_tui *app, void *context)
     code->top = code->cursor < code->top ? code->cursor : code->top;
     code->top = code->cursor >= code->top + (size_t)rows ? code->cursor - (size_t)rows + 1 : code->top;
     pf_tui_screen_clear();
-    int x =
-        pf_tui_format(&app->screen, 0, 0, 24, PF_TUI_HEADER | PF_TUI_BOLD, " %" PRIu64 " samples  ", code->all.samples);
+    char samples[PF_COUNTED_BYTES];
+    int x = pf_tui_format(&app->screen, 0, 0, 24, PF_TUI_HEADER | PF_TUI_BOLD, " %s  ",
+                          pf_counted(code->all.samples, "samples", samples));
     pf_tui_name(&app->screen, 0, x, app->screen.columns - x, PF_TUI_HEADER | PF_TUI_BOLD, code->name);
     if (missing)
         pf_tui_add(&app->screen, 1, 1, app->screen.columns - 1, PF_TUI_ALERT, missing);
