@@ -49,7 +49,8 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      PF_OWN(limit_parts),
-     .doc = "At most N parts [65536]."},
+     .doc = "At most N parts [65536]. With N, parts may also repeat any number of records of processes and the "
+            "kernel; otherwise 4 GiB and 64 times the recording are the limit."},
     {.name = "limit-open",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",

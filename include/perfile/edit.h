@@ -222,7 +222,7 @@ struct perfile_split_options {
     size_t size;          /* sizeof(struct perfile_split_options) */
     int by;               /* enum perfile_split_by */
     uint64_t step;        /* of TIME and SIZE */
-    uint64_t limit_parts; /* 0: 65536; more is LIMIT */
+    uint64_t limit_parts; /* 0: 65536, and what several parts have is limited, too; more is LIMIT */
     uint64_t limit_open; /* parts written at the same time, 0: 64; a writer takes 400 KB, a compressing one 1 MB more */
     void *context;
     /* A new writer for a part; a negative result ends all. */

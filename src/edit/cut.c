@@ -73,6 +73,7 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     int result = take_options(cut, options, split, error);
     if (result < 0)
         return result;
+    cut->bounds_copies = !cut->split.limit_parts;
     cut->split.limit_open = cut->split.limit_open ? cut->split.limit_open : OPEN_USUAL;
     cut->split.limit_parts = cut->split.limit_parts ? cut->split.limit_parts : PARTS_USUAL;
     pf_arena_open(&cut->arena, cut->allocator);
@@ -83,6 +84,7 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     pf_map_open(&cut->sampled, cut->allocator);
     pf_map_open(&cut->named, cut->allocator);
     pf_pairs_open(&cut->linked, cut->allocator);
+    pf_map_open(&cut->process_bytes, cut->allocator);
     pf_pairs_open(&cut->forked, cut->allocator);
     pf_name_line_open(&cut->line, cut->allocator);
     result = check_options(cut, error);
@@ -104,6 +106,7 @@ static void close_cut(struct pf_cut *cut)
     pf_map_close(&cut->sampled);
     pf_map_close(&cut->named);
     pf_pairs_close(&cut->linked);
+    pf_map_close(&cut->process_bytes);
     pf_pairs_close(&cut->forked);
     pf_arena_close(&cut->arena);
     pf_free(allocator, cut->cgroups.items, cut->cgroups.capacity * sizeof(*cut->cgroups.items));
@@ -230,9 +233,7 @@ static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *err
         result = check_events(cut, error);
     cut->thins = cut->options.every > 1 || cut->options.samples;
     cut->keeps_all = !cut->filter.active && !cut->cgroups.count && !cut->thins;
-    cut->prunes = filter->pids || filter->tids || filter->comms ||
-                  (cut->splits && (cut->split.by == PERFILE_SPLIT_PID || cut->split.by == PERFILE_SPLIT_TID ||
-                                   cut->split.by == PERFILE_SPLIT_COMM));
+    cut->prunes = filter->pids || filter->tids || filter->comms || pf_cut_splits_processes(cut);
     cut->drops_ended = !cut->prunes && !cut->splits && cut->first_time > 0;
     cut->prunes |= cut->drops_ended;
     const bool must = cut->splits || cut->thins;
@@ -343,9 +344,10 @@ static int write_sample(struct writing *writing, struct pf_item *item, struct pe
     return result;
 }
 
+/* Of a target that is clipped to the parts that are written. */
 static struct output *nth_output(const struct writing *writing, const struct pf_cut_target *target, size_t n)
 {
-    return output_of(writing, target->links ? target->links[n].part : target->first + n);
+    return &writing->outputs[(target->links ? target->links[n].part : target->first + n) - writing->first];
 }
 
 /* The bytes behind a record can be fetched once only. */
@@ -356,8 +358,7 @@ static int write_payload(struct writing *writing, const struct pf_cut_target *ta
     int result;
     while ((result = perfile_reader_payload(writing->cut->reader, &data, &bytes, error)) > 0) {
         for (size_t i = 0; i < target->count; i++) {
-            struct output *output = nth_output(writing, target, i);
-            int written = output ? perfile_writer_payload(output->edit.writer, data, bytes, error) : 0;
+            int written = perfile_writer_payload(nth_output(writing, target, i)->edit.writer, data, bytes, error);
             if (written < 0)
                 return written;
         }
@@ -365,26 +366,25 @@ static int write_payload(struct writing *writing, const struct pf_cut_target *ta
     if (result == PERFILE_ERROR_TRUNCATED)
         result = 0;
     for (size_t i = 0; i < target->count && result == 0; i++) {
-        struct output *output = nth_output(writing, target, i);
-        if (output && output->edit.writer->payload_left)
-            result = pf_writer_cut_payload(output->edit.writer, error);
+        struct perfile_writer *writer = nth_output(writing, target, i)->edit.writer;
+        if (writer->payload_left)
+            result = pf_writer_cut_payload(writer, error);
     }
     return result;
 }
 
-static int write_to_all(struct writing *writing, struct pf_item *item, const struct pf_cut_target *target,
+static int write_to_all(struct writing *writing, struct pf_item *item, const struct pf_cut_target *all,
                         struct perfile_error *error)
 {
-    const bool shared = item->record->type == PERFILE_RECORD_AUXTRACE && target->count > 1;
+    const bool shared = item->record->type == PERFILE_RECORD_AUXTRACE && all->count > 1;
+    const struct pf_cut_target target = pf_cut_clip(writing->cut, *all, writing->first, writing->count);
     int result = 0;
-    for (size_t i = 0; i < target->count && result == 0; i++) {
-        struct output *output = nth_output(writing, target, i);
-        if (!output)
-            continue;
+    for (size_t i = 0; i < target.count && result == 0; i++) {
+        struct output *output = nth_output(writing, &target, i);
         output->edit.writer->payload_apart = shared;
         result = pf_edit_record(&output->edit, item, error);
     }
-    return result == 0 && shared ? write_payload(writing, target, error) : result;
+    return result == 0 && shared ? write_payload(writing, &target, error) : result;
 }
 
 static int write_record(void *context, struct pf_item *item, struct perfile_error *error)

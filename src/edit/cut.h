@@ -101,7 +101,8 @@ struct pf_cut {
     bool drops_ended; /* records of processes that ended before the first time that passes go; with prunes */
     bool counted;     /* the second pass was there */
     bool keeps_all;
-    bool by_time; /* records come in the order of time, not of the file */
+    bool bounds_copies; /* what goes to several parts must not be too much */
+    bool by_time;       /* records come in the order of time, not of the file */
     struct pf_filter filter;
     uint64_t last_time; /* that passes; UINT64_MAX: times are not filtered */
     struct pf_names cgroups;
@@ -117,6 +118,8 @@ struct pf_cut {
     struct pf_cut_link *links; /* sorted by pid once all are known */
     size_t link_count, link_capacity;
     struct pf_pairs linked;
+    struct pf_map process_bytes;  /* by pid: of the records that go to all its parts */
+    uint64_t shared_bytes;        /* of those that go to all parts */
     struct pf_cut_link last_link; /* a cache in front of it */
     struct pf_cut_fork *forks;
     size_t fork_count, fork_capacity;
@@ -173,9 +176,17 @@ bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part);
 bool pf_cut_thin(struct pf_cut *cut, struct pf_item *item, bool *unscaled);
 /* Where any record but a sample belongs; count 0: nowhere. */
 struct pf_cut_target pf_cut_target(struct pf_cut *cut, struct pf_item *item);
+/* What of the target is among the `count` parts from `first` on. */
+struct pf_cut_target pf_cut_clip(const struct pf_cut *cut, struct pf_cut_target target, size_t first, size_t count);
 bool pf_cut_cgroup_add(struct pf_cut *cut, const struct perfile_cgroup *cgroup);
 /* The record is about a process: which. */
 bool pf_cut_process_of(struct pf_item *item, int32_t pids[2]);
+/* A recording that is split by process, thread, name or processor: each part has the records of its processes alone. */
+static inline bool pf_cut_splits_processes(const struct pf_cut *cut)
+{
+    return cut->splits && cut->split.by != PERFILE_SPLIT_TIME && cut->split.by != PERFILE_SPLIT_SIZE &&
+           cut->split.by != PERFILE_SPLIT_EVENT;
+}
 /* The cookie of a sample's callchain that comes later. */
 bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie);
 

@@ -360,12 +360,14 @@ static struct pf_cut_target later_parts(const struct pf_cut *cut, const struct p
     return (struct pf_cut_target){.first = first, .count = cut->part_count - first};
 }
 
-static size_t first_link(const struct pf_cut *cut, int32_t pid)
+/* The first link of the process to that part or a later one, among all of them. */
+static size_t first_link(const struct pf_cut *cut, int32_t pid, uint64_t part)
 {
     size_t low = 0, high = cut->link_count;
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cut->links[middle].pid < pid)
+        const size_t middle = low + (high - low) / 2;
+        const struct pf_cut_link *link = &cut->links[middle];
+        if (link->pid < pid || (link->pid == pid && link->part < part))
             low = middle + 1;
         else
             high = middle;
@@ -373,13 +375,24 @@ static size_t first_link(const struct pf_cut *cut, int32_t pid)
     return low;
 }
 
+static struct pf_cut_target links_between(const struct pf_cut *cut, int32_t pid, uint64_t first, uint64_t end)
+{
+    const size_t from = first_link(cut, pid, first);
+    return (struct pf_cut_target){.count = first_link(cut, pid, end) - from,
+                                  .links = cut->links ? cut->links + from : NULL};
+}
+
 static struct pf_cut_target parts_of_process(const struct pf_cut *cut, int32_t pid)
 {
-    const size_t first = first_link(cut, pid);
-    size_t end = first;
-    while (end < cut->link_count && cut->links[end].pid == pid)
-        end++;
-    return (struct pf_cut_target){.count = end - first, .links = cut->links ? cut->links + first : NULL};
+    return links_between(cut, pid, 0, UINT64_MAX);
+}
+
+struct pf_cut_target pf_cut_clip(const struct pf_cut *cut, struct pf_cut_target target, size_t first, size_t count)
+{
+    if (!target.count || target.links)
+        return target.count ? links_between(cut, target.links->pid, first, first + count) : target;
+    const size_t from = pf_max(target.first, first), end = pf_min(target.first + target.count, first + count);
+    return (struct pf_cut_target){.first = from, .count = from < end ? end - from : 0};
 }
 
 /* `target`, and of these only the parts that the process is in; of no part: the first when all must be somewhere. */
@@ -463,6 +476,20 @@ static struct pf_cut_target parts_of_aux_data(struct pf_cut *cut, struct pf_item
     return cut->splits && cut->split.by == PERFILE_SPLIT_TID ? part_of_key(cut, (uint32_t)tid) : all_parts(cut);
 }
 
+/* The record is of one processor, and the part is that one's. */
+static bool is_of_one_cpu(const struct pf_cut *cut, const struct pf_cut_target *target)
+{
+    const struct perfile_filter *filter = &cut->wanted;
+    return cut->splits && cut->split.by == PERFILE_SPLIT_CPU && target->count == 1 && !filter->pids && !filter->tids &&
+           !filter->comms;
+}
+
+static struct pf_cut_target parts_of_running(struct pf_cut *cut, struct pf_item *item)
+{
+    const struct pf_cut_target target = parts_of_moment(cut, item);
+    return is_of_one_cpu(cut, &target) ? target : narrow_to_process(cut, item, target);
+}
+
 struct pf_cut_target pf_cut_target(struct pf_cut *cut, struct pf_item *item)
 {
     switch (pf_record_kind(item->record->type)) {
@@ -473,7 +500,7 @@ struct pf_cut_target pf_cut_target(struct pf_cut *cut, struct pf_item *item)
     case PF_KIND_MOMENT:
         return parts_of_moment(cut, item);
     case PF_KIND_RUNNING:
-        return narrow_to_process(cut, item, parts_of_moment(cut, item));
+        return parts_of_running(cut, item);
     case PF_KIND_DEFERRED:
         return parts_of_deferred(cut, item);
     case PF_KIND_AUX_DATA:

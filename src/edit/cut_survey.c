@@ -140,12 +140,30 @@ static bool count_aux_data(struct pf_cut *cut, struct pf_item *item)
     uint64_t part;
     if (item->record->type != PERFILE_RECORD_AUXTRACE || pf_item_decode(item, NULL) < 0)
         return true;
+    if (cut->splits && cut->split.by == PERFILE_SPLIT_CPU)
+        cut->prunes = false; /* of which processes the data are is not known */
     const int32_t cpu = item->body.auxtrace.cpu, tid = item->body.auxtrace.tid;
     if (cut->splits && cut->split.by == PERFILE_SPLIT_CPU && cpu >= 0 && pf_filter_cpu(&cut->filter, cpu))
         return add_part(cut, (uint32_t)cpu, NULL, &part);
     if (cut->splits && cut->split.by == PERFILE_SPLIT_TID && cpu < 0 && tid >= 0)
         return add_part(cut, (uint32_t)tid, NULL, &part);
     return true;
+}
+
+/* What goes to several parts. */
+static bool count_copies(struct pf_cut *cut, struct pf_item *item)
+{
+    const enum pf_record_kind kind = pf_record_kind(item->record->type);
+    int32_t pids[2];
+    uint64_t known = 0;
+    if (!cut->splits || (kind != PF_KIND_STATE && kind != PF_KIND_PROCESS))
+        return true;
+    if (kind == PF_KIND_STATE || !cut->prunes || !pf_cut_process_of(item, pids) || pids[0] <= 0) {
+        cut->shared_bytes += item->record->bytes;
+        return true;
+    }
+    (void)pf_map_get(&cut->process_bytes, (uint32_t)pids[0], &known);
+    return pf_map_put(&cut->process_bytes, (uint32_t)pids[0], known + item->record->bytes);
 }
 
 static int count_record(void *context, struct pf_item *item, struct perfile_error *error)
@@ -155,8 +173,9 @@ static int count_record(void *context, struct pf_item *item, struct perfile_erro
     cut->moment = pf_name_line_step(&cut->line, cut->reader, record);
     if (record->damaged)
         return 0;
-    const bool fits = record->type == PERFILE_RECORD_SAMPLE ? count_sample(cut, item)
-                                                            : count_process(cut, item) && count_aux_data(cut, item);
+    const bool fits = record->type == PERFILE_RECORD_SAMPLE
+                          ? count_sample(cut, item)
+                          : count_process(cut, item) && count_aux_data(cut, item) && count_copies(cut, item);
     if (!fits || (cut->drops_ended && !pf_cut_note_round(cut, record)))
         return pf_fail_memory(error, "cut");
     if (cut->part_count > cut->split.limit_parts)
@@ -207,6 +226,28 @@ static int renumber(struct pf_cut *cut, struct perfile_error *error)
             cut->cookies.slots[i].value = 2 + number[cut->cookies.slots[i].value - 2];
     pf_free(cut->allocator, number, bytes + 1);
     return 0;
+}
+
+/*
+ * Parts of a recording with thousands of processors, or threads, may repeat what processes are in each of them: that would
+ * fill any disk. Who sets a limit of parts knows what comes.
+ */
+static int check_copies(const struct pf_cut *cut, struct perfile_error *error)
+{
+    enum { ALWAYS_SHIFT = 32, TIMES = 64 };
+    const uint64_t recording = perfile_reader_counts(cut->reader)->data_bytes;
+    double bytes = (double)cut->shared_bytes * (double)cut->part_count;
+    for (size_t i = 0; i < cut->link_count; i++) {
+        uint64_t of_process = 0;
+        (void)pf_map_get(&cut->process_bytes, (uint32_t)cut->links[i].pid, &of_process);
+        bytes += (double)of_process;
+    }
+    if (!cut->splits || !cut->bounds_copies ||
+        bytes <= (double)((uint64_t)1 << ALWAYS_SHIFT) + TIMES * (double)recording)
+        return 0;
+    return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "split",
+                   "%zu parts would repeat %.0f GB of what processes are; set limit_parts to allow that",
+                   cut->part_count, bytes / 1e9);
 }
 
 /* Moments between the samples of two parts belong to the later one, those after the last to the last. */
@@ -291,5 +332,5 @@ int pf_cut_count(struct pf_cut *cut, struct perfile_error *error)
     bound_parts(cut);
     plan_thinning(cut);
     cut->counted = true;
-    return result;
+    return result < 0 ? result : check_copies(cut, error);
 }

@@ -18,6 +18,13 @@ static void put_sample(struct edited *made, uint64_t time)
     put_sample_of(made, 1, time);
 }
 
+static void put_comm(struct edited *made, int32_t pid, int32_t tid, uint16_t misc, uint64_t time)
+{
+    const struct perfile_comm comm = {.pid = pid, .tid = tid, .comm = misc ? "program" : "thread"};
+    const struct perfile_sample_id id = {.size = sizeof(id), .pid = pid, .tid = tid, .time = time, .id = 1};
+    assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_COMM, misc, &comm, sizeof(comm), &id, NULL), 0);
+}
+
 static int call_cut(struct perfile_reader *reader, struct perfile_writer *writer, const void *options,
                     struct perfile_edit_report *report, struct perfile_error *error)
 {
@@ -132,6 +139,42 @@ static void test_split_directory_is_ordered(void **state)
     rmdir(folder);
 }
 
+static int open_nothing(void *context, const struct perfile_split_part *part, struct perfile_writer **writer,
+                        struct perfile_error *error)
+{
+    (void)context, (void)part, (void)writer, (void)error;
+    fail();
+    return 0;
+}
+
+static int call_split_by_cpu(struct perfile_reader *reader, struct perfile_writer *writer, const void *options,
+                             struct perfile_edit_report *report, struct perfile_error *error)
+{
+    struct perfile_split_options split = PERFILE_SPLIT_OPTIONS_INIT;
+    (void)writer, (void)options;
+    split.by = PERFILE_SPLIT_CPU;
+    split.open = open_nothing;
+    split.close = close_part;
+    return perfile_split(reader, NULL, &split, report, error);
+}
+
+/* The names of all threads of a process would stand in the parts of all processors: 5 GB of 1.4 MB. */
+static void test_split_does_not_fill_the_disk(void **state)
+{
+    enum { THREADS = 20000, CPUS = 5000 };
+    struct edited made = edited_start();
+    (void)state;
+    edited_event(&made, &usual, 1, NULL);
+    for (int32_t i = 0; i < THREADS; i++)
+        put_comm(&made, 1, 1 + i, 0, 1);
+    for (uint32_t i = 0; i < CPUS; i++) {
+        const struct perfile_sample sample = {.size = sizeof(sample), .pid = 1, .tid = 1, .time = 2, .cpu = i};
+        assert_int_equal(perfile_writer_sample(made.writer, 0, 2, &sample, NULL), 0);
+    }
+    assert_int_equal(edited_run(&made, NULL, call_split_by_cpu, NULL), PERFILE_ERROR_LIMIT);
+    close(made.fd);
+}
+
 /* ---- what filters cannot tell ---- */
 
 static struct edited start_silent(void)
@@ -172,13 +215,6 @@ static void put_task(struct edited *made, uint32_t type, const int32_t ids[4], u
     const struct perfile_fork task = {.pid = ids[0], .ppid = ids[1], .tid = ids[2], .ptid = ids[3], .time = time};
     const struct perfile_sample_id id = {.size = sizeof(id), .pid = ids[0], .tid = ids[2], .time = time, .id = 1};
     assert_int_equal(perfile_writer_record(made->writer, type, 0, &task, sizeof(task), &id, NULL), 0);
-}
-
-static void put_comm(struct edited *made, int32_t pid, int32_t tid, uint16_t misc, uint64_t time)
-{
-    const struct perfile_comm comm = {.pid = pid, .tid = tid, .comm = misc ? "program" : "thread"};
-    const struct perfile_sample_id id = {.size = sizeof(id), .pid = pid, .tid = tid, .time = time, .id = 1};
-    assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_COMM, misc, &comm, sizeof(comm), &id, NULL), 0);
 }
 
 /*
@@ -417,6 +453,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_directory_is_ordered),
         cmocka_unit_test(test_split_directory_is_ordered),
+        cmocka_unit_test(test_split_does_not_fill_the_disk),
         cmocka_unit_test(test_samples_that_do_not_say_stay),
         cmocka_unit_test(test_unwritten_sample_is_not_kept),
         cmocka_unit_test(test_invalid_feature_number),
