@@ -76,45 +76,19 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     cut->bounds_copies = !cut->split.limit_parts;
     cut->split.limit_open = cut->split.limit_open ? cut->split.limit_open : OPEN_USUAL;
     cut->split.limit_parts = cut->split.limit_parts ? cut->split.limit_parts : PARTS_USUAL;
-    pf_arena_open(&cut->arena, cut->allocator);
-    pf_map_open(&cut->cgroup_passes, cut->allocator);
-    pf_map_open(&cut->part_of, cut->allocator);
-    pf_map_open(&cut->cookies, cut->allocator);
-    pf_lifetimes_open(&cut->lifetimes, cut->allocator);
-    pf_map_open(&cut->sampled, cut->allocator);
-    pf_map_open(&cut->named, cut->allocator);
-    pf_pairs_open(&cut->linked, cut->allocator);
-    pf_map_open(&cut->process_bytes, cut->allocator);
-    pf_pairs_open(&cut->forked, cut->allocator);
-    pf_name_line_open(&cut->line, cut->allocator);
+    pf_cut_survey_open(&cut->survey, cut->allocator);
+    pf_cut_count_open(&cut->count, cut->allocator);
+    pf_cut_living_open(&cut->living, cut->allocator);
     result = check_options(cut, error);
     return result < 0 ? result : pf_cut_open_cgroups(cut, error);
 }
 
 static void close_cut(struct pf_cut *cut)
 {
-    const struct perfile_allocator *allocator = cut->allocator;
-    if (!cut->part_of.allocator) /* never opened */
-        return;
     pf_filter_close(&cut->filter);
-    pf_name_line_close(&cut->line);
-    pf_map_close(&cut->cgroup_passes);
-    pf_map_close(&cut->part_of);
-    pf_map_close(&cut->cookies);
-    pf_lifetimes_close(&cut->lifetimes);
-    pf_history_close(&cut->history);
-    pf_map_close(&cut->sampled);
-    pf_map_close(&cut->named);
-    pf_pairs_close(&cut->linked);
-    pf_map_close(&cut->process_bytes);
-    pf_pairs_close(&cut->forked);
-    pf_arena_close(&cut->arena);
-    pf_free(allocator, cut->cgroups.items, cut->cgroups.capacity * sizeof(*cut->cgroups.items));
-    pf_free(allocator, cut->parts, cut->part_capacity * sizeof(*cut->parts));
-    pf_free(allocator, cut->links, cut->link_capacity * sizeof(*cut->links));
-    pf_free(allocator, cut->forks, cut->fork_capacity * sizeof(*cut->forks));
-    pf_free(allocator, cut->notes, cut->note_capacity * sizeof(*cut->notes));
-    pf_free(allocator, cut->thinnings, cut->thinning_capacity * sizeof(*cut->thinnings));
+    pf_cut_survey_close(&cut->survey);
+    pf_cut_count_close(&cut->count);
+    pf_cut_living_close(&cut->living);
 }
 
 /* ---- the passes before the last ---- */
@@ -138,7 +112,7 @@ static void open_progress(struct pf_cut *cut)
 
 static void find_span(struct pf_cut *cut)
 {
-    struct pf_range *span = &cut->span;
+    struct pf_range *span = &cut->survey.span;
     if (perfile_feature_number(cut->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span->first, NULL) < 0 ||
         perfile_feature_number(cut->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span->last, NULL) < 0 ||
         span->first > span->last)
@@ -171,15 +145,15 @@ static int survey(struct pf_cut *cut, bool can_rewind, struct perfile_error *err
     const bool by_comm = filter->comms || (cut->splits && cut->split.by == PERFILE_SPLIT_COMM);
     const bool needs_span = pf_filter_needs_span(filter) || (cut->splits && cut->split.by == PERFILE_SPLIT_TIME);
     find_span(cut);
-    cut->line_known = by_comm;
-    if (!by_comm && !cut->cgroups.count && (!needs_span || cut->span.last))
+    cut->survey.line_known = by_comm;
+    if (!by_comm && !cut->survey.cgroups.count && (!needs_span || cut->survey.span.last))
         return 0;
     if (!can_rewind)
-        return by_comm || cut->cgroups.count ? cannot_rewind(error) : 0;
-    const struct pf_range known = cut->span;
+        return by_comm || cut->survey.cgroups.count ? cannot_rewind(error) : 0;
+    const struct pf_range known = cut->survey.span;
     int result = run_quietly(cut, pf_cut_survey, error);
     if (known.last)
-        cut->span = known; /* what script and report go by too */
+        cut->survey.span = known; /* what script and report go by too */
     return result;
 }
 
@@ -198,7 +172,7 @@ static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error
     const int result = check_events(cut, error);
     if (result < 0 || !options->unmatched)
         return result;
-    if (cut->cgroups_asked && !cut->cgroups_matched)
+    if (cut->survey.cgroups_asked && !cut->survey.cgroups_matched)
         options->unmatched(options->unmatched_context,
                            &(struct perfile_unmatched){.filter = "cgroups", .value = options->cgroups});
     if (cut->filter.active)
@@ -214,10 +188,10 @@ static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error
  */
 static int open_history(struct pf_cut *cut, struct perfile_error *error)
 {
-    if (!cut->drops_ended || cut->by_time || cut->line_known || !pf_cut_have_times(cut) ||
+    if (!cut->drops_ended || cut->by_time || cut->survey.line_known || !pf_cut_have_times(cut) ||
         pf_edit_defers_callchains(cut->reader))
         return 0;
-    return pf_history_open(&cut->history, cut->reader, cut->first_time, &cut->lifetimes, error);
+    return pf_history_open(&cut->living.history, cut->reader, cut->first_time, &cut->living.lifetimes, error);
 }
 
 static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *error)
@@ -232,7 +206,7 @@ static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *err
     if (result == 0)
         result = check_events(cut, error);
     cut->thins = cut->options.every > 1 || cut->options.samples;
-    cut->keeps_all = !cut->filter.active && !cut->cgroups.count && !cut->thins;
+    cut->keeps_all = !cut->filter.active && !cut->survey.cgroups.count && !cut->thins;
     cut->prunes = filter->pids || filter->tids || filter->comms || pf_cut_splits_processes(cut);
     cut->drops_ended = !cut->prunes && !cut->splits && cut->first_time > 0;
     cut->prunes |= cut->drops_ended;
@@ -248,8 +222,8 @@ static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *err
     if (result == 0 && (must || should) && can_rewind)
         result = run_quietly(cut, pf_cut_count, error);
     cut->pass_count = cut->pass + 1;
-    if (cut->splits && cut->part_count)
-        cut->pass_count = cut->pass + (uint32_t)((cut->part_count - 1) / cut->split.limit_open + 1);
+    if (cut->splits && cut->count.part_count)
+        cut->pass_count = cut->pass + (uint32_t)((cut->count.part_count - 1) / cut->split.limit_open + 1);
     return result;
 }
 
@@ -272,7 +246,7 @@ static int change_feature(void *context, struct perfile_reader *reader, uint32_t
     (void)error;
     if (number != PERFILE_FEATURE_SAMPLE_TIME || writer->options.mode != PERFILE_MODE_PIPE)
         return PF_EDIT_KEEP;
-    if (!output->cut->counted) {
+    if (!output->cut->count.done) {
         pf_writer_diagnose(writer, "feature-lost",
                            "feature SAMPLE_TIME is dropped: it is not known in advance for a stream");
         writer->features_dropped++;
@@ -395,8 +369,8 @@ static int write_record(void *context, struct pf_item *item, struct perfile_erro
         writing->report->records_damaged += !writing->first;
         return 0;
     }
-    if (cut->line_known)
-        cut->moment = pf_name_line_step(&cut->line, cut->reader, item->record);
+    if (cut->survey.line_known)
+        cut->moment = pf_name_line_step(&cut->survey.line, cut->reader, item->record);
     if (PF_LIKELY(item->record->type == PERFILE_RECORD_SAMPLE))
         return write_sample(writing, item, error);
     struct pf_cut_target target = pf_cut_target(cut, item);
@@ -412,7 +386,7 @@ static int write_record(void *context, struct pf_item *item, struct perfile_erro
 /* Nothing is dropped: the feature stays as it is. */
 static bool is_complete(const struct pf_cut *cut)
 {
-    return cut->keeps_all && (!cut->splits || cut->part_count == 1);
+    return cut->keeps_all && (!cut->splits || cut->count.part_count == 1);
 }
 
 static int begin_output(struct output *output, struct pf_cut *cut, struct pf_cut_part *part,
@@ -486,7 +460,7 @@ static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct p
     struct writing writing = {.cut = cut, .outputs = output, .count = 1, .report = report};
     if (!output)
         return pf_fail_memory(error, "cut");
-    int result = begin_output(output, cut, cut->parts, writer, error);
+    int result = begin_output(output, cut, cut->count.parts, writer, error);
     pf_cut_end_early(cut, &output->edit);
     pf_cut_pass_over(cut, &output->edit, count_passed_over);
     if (result == 0)
@@ -509,7 +483,7 @@ static int open_outputs(struct writing *writing, struct perfile_error *error)
     struct pf_cut *cut = writing->cut;
     int result = 0;
     for (size_t i = 0; i < writing->count && result == 0; i++) {
-        struct pf_cut_part *part = &cut->parts[writing->first + i];
+        struct pf_cut_part *part = &cut->count.parts[writing->first + i];
         struct perfile_writer *writer = NULL;
         result = cut->split.open(cut->split.context, &part->public, &writer, error);
         if (result == 0)
@@ -567,16 +541,16 @@ static int write_group(struct writing *writing, struct perfile_error *error)
 
 static int write_parts(struct pf_cut *cut, struct perfile_edit_report *report, struct perfile_error *error)
 {
-    const size_t capacity = pf_min(cut->split.limit_open, cut->part_count);
+    const size_t capacity = pf_min(cut->split.limit_open, cut->count.part_count);
     struct output *outputs = pf_new(cut->allocator, capacity * sizeof(*outputs) + 1);
     int result = 0;
     if (!outputs)
         return pf_fail_memory(error, "split");
-    for (size_t first = 0; first < cut->part_count && result == 0; first += capacity) {
+    for (size_t first = 0; first < cut->count.part_count && result == 0; first += capacity) {
         struct writing writing = {.cut = cut,
                                   .outputs = outputs,
                                   .first = first,
-                                  .count = pf_min(capacity, cut->part_count - first),
+                                  .count = pf_min(capacity, cut->count.part_count - first),
                                   .report = report};
         if (first)
             result = perfile_reader_rewind(cut->reader, error);
@@ -607,12 +581,12 @@ static int cut_one(struct perfile_reader *reader, struct perfile_writer *writer,
         return pf_fail_memory(error, "cut");
     int result = open_cut(cut, reader, options, NULL, error);
     cut->by_time = pf_edit_needs_order(reader, writer);
-    cut->parts = result == 0 ? pf_new(cut->allocator, sizeof(*cut->parts)) : NULL;
-    if (result == 0 && !cut->parts)
+    cut->count.parts = result == 0 ? pf_new(cut->allocator, sizeof(*cut->count.parts)) : NULL;
+    if (result == 0 && !cut->count.parts)
         result = pf_fail_memory(error, "cut");
-    if (cut->parts) {
-        cut->parts[0] = (struct pf_cut_part){.until = UINT64_MAX, .first_time = UINT64_MAX};
-        cut->part_count = cut->part_capacity = 1;
+    if (cut->count.parts) {
+        cut->count.parts[0] = (struct pf_cut_part){.until = UINT64_MAX, .first_time = UINT64_MAX};
+        cut->count.part_count = cut->count.part_capacity = 1;
     }
     if (result == 0)
         result = prepare(cut, is_stream(writer), error);

@@ -89,28 +89,20 @@ struct pf_cut_target {
     const struct pf_cut_link *links; /* or NULL */
 };
 
-struct pf_cut {
-    struct perfile_reader *reader;
-    const struct perfile_allocator *allocator;
-    struct perfile_cut_options options;
-    struct perfile_filter wanted; /* that of the options, or one that wants all */
-    struct perfile_split_options split;
-    bool splits;
-    bool thins;       /* `every` or `samples` */
-    bool prunes;      /* records of processes without samples go; needs the second pass */
-    bool drops_ended; /* records of processes that ended before the first time that passes go; with prunes */
-    bool counted;     /* the second pass was there */
-    bool keeps_all;
-    bool bounds_copies; /* what goes to several parts must not be too much */
-    bool by_time;       /* records come in the order of time, not of the file */
-    struct pf_filter filter;
-    uint64_t last_time; /* that passes; UINT64_MAX: times are not filtered */
+/* The first pass, and what it finds: what a sample is judged by. */
+struct pf_cut_survey {
     struct pf_names cgroups;
     struct pf_map cgroup_passes;         /* id to 0 or 1 */
     bool cgroups_asked, cgroups_matched; /* any sample */
     struct pf_range span;                /* of all samples; last 0: not known */
     bool line_known;
     struct pf_name_line line;
+};
+
+/* The second pass, and what it finds: which samples are kept, and what belongs to them. */
+struct pf_cut_count {
+    const struct perfile_allocator *allocator;
+    bool done;
     struct pf_arena arena;
     struct pf_cut_part *parts;
     size_t part_count, part_capacity;
@@ -118,34 +110,69 @@ struct pf_cut {
     struct pf_cut_link *links; /* sorted by pid once all are known */
     size_t link_count, link_capacity;
     struct pf_pairs linked;
-    struct pf_map process_bytes;  /* by pid: of the records that go to all its parts */
-    uint64_t shared_bytes;        /* of those that go to all parts */
-    struct pf_cut_link last_link; /* a cache in front of it */
+    struct pf_map process_bytes;  /* by pid: the bytes of the records that go to all its parts */
+    uint64_t shared_bytes;        /* of the records that go to all parts */
+    struct pf_cut_link last_link; /* the last one that was looked up in `linked` */
     struct pf_cut_fork *forks;
     size_t fork_count, fork_capacity;
     struct pf_pairs forked;
-    uint64_t first_time;           /* that passes */
-    struct pf_lifetimes lifetimes; /* with drops_ended: up to then */
-    struct pf_cut_note *notes;     /* what they were not told yet */
-    size_t note_count, note_capacity;
-    uint64_t notes_made;
-    uint64_t seen_time, round_time;    /* the last one in the data, and up to the round before */
-    struct pf_history history;         /* what an index says of it, or nothing */
-    struct pf_map sampled;             /* tids of samples that pass */
-    int32_t last_sampled;              /* a cache in front of it; 0: none */
-    struct pf_map named;               /* tids of those who live or have samples, and of those whose names they have */
     bool has_cookies;                  /* callchains come later */
     struct pf_map cookies;             /* of deferred callchains to the part plus 1; 0: several */
     struct pf_cut_thinning *thinnings; /* of each event */
     size_t thinning_count, thinning_capacity;
+};
+
+/* With drops_ended, of the second pass: the threads that live at the first time that passes. */
+struct pf_cut_living {
+    const struct perfile_allocator *allocator;
+    struct pf_lifetimes lifetimes; /* up to then */
+    struct pf_cut_note *notes;     /* that are not in `lifetimes` yet */
+    size_t note_count, note_capacity;
+    uint64_t notes_made;
+    uint64_t seen_time, round_time; /* the last one in the data, and up to the round before */
+    struct pf_history history;      /* what an index says of it, or nothing */
+    struct pf_map sampled;          /* tids of samples that pass */
+    int32_t last_sampled;           /* the last one that was put into `sampled`; 0: none */
+    struct pf_map named;            /* tids that live or have samples, and those that they have their names from */
+};
+
+struct pf_cut {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    /* what is asked for */
+    struct perfile_cut_options options;
+    struct perfile_filter wanted; /* that of the options, or one that wants all */
+    struct perfile_split_options split;
+    struct perfile_edit_options caller_options; /* the caller's */
+    /* what follows from that */
+    bool splits;
+    bool thins;       /* `every` or `samples` */
+    bool prunes;      /* records of processes without samples go; needs the second pass */
+    bool drops_ended; /* records of processes that ended before the first time that passes go; with prunes */
+    bool keeps_all;
+    bool bounds_copies; /* what goes to several parts must not be too much */
+    bool by_time;       /* records come in the order of time, not of the file */
+    struct pf_filter filter;
+    uint64_t first_time, last_time; /* that pass; UINT64_MAX: times are not filtered */
+    /* the passes */
+    struct pf_cut_survey survey;
+    struct pf_cut_count count;
+    struct pf_cut_living living;
+    struct perfile_edit_options edit_options; /* with the progress over all passes */
+    uint32_t pass, pass_count;
     uint64_t bytes;               /* of samples in this pass, for splits by size */
     uint64_t moment;              /* of this record, for names */
     uint64_t passed_over;         /* records of the last pass that were not read, for they are not kept, */
     uint64_t samples_passed_over; /* and samples among them */
-    uint32_t pass, pass_count;
-    struct perfile_edit_options caller_options; /* the caller's */
-    struct perfile_edit_options edit_options;   /* ours, with the progress over all passes */
 };
+
+/* Each closes what is all zeros, too. cut_survey.c, cut_lifetimes.c */
+void pf_cut_survey_open(struct pf_cut_survey *survey, const struct perfile_allocator *allocator);
+void pf_cut_survey_close(struct pf_cut_survey *survey);
+void pf_cut_count_open(struct pf_cut_count *count, const struct perfile_allocator *allocator);
+void pf_cut_count_close(struct pf_cut_count *count);
+void pf_cut_living_open(struct pf_cut_living *living, const struct perfile_allocator *allocator);
+void pf_cut_living_close(struct pf_cut_living *living);
 
 /* The key of samples that do not say. */
 #define PF_CUT_NO_KEY UINT64_MAX
@@ -211,7 +238,7 @@ bool pf_cut_is_over(const struct pf_cut *cut, const struct pf_item *item);
 
 /* Names, cgroups, span. */
 int pf_cut_survey(struct pf_cut *cut, struct perfile_error *error);
-bool pf_cut_add_link(struct pf_cut *cut, int32_t pid, uint64_t part);
+bool pf_cut_add_link(struct pf_cut_count *count, int32_t pid, uint64_t part);
 /* Parts, links, cookies, counts for thinning. */
 int pf_cut_count(struct pf_cut *cut, struct perfile_error *error);
 

@@ -7,19 +7,39 @@
 
 enum { NOTES_MAX = 1 << 20 };
 
+void pf_cut_living_open(struct pf_cut_living *living, const struct perfile_allocator *allocator)
+{
+    living->allocator = allocator;
+    pf_lifetimes_open(&living->lifetimes, allocator);
+    pf_map_open(&living->sampled, allocator);
+    pf_map_open(&living->named, allocator);
+}
+
+void pf_cut_living_close(struct pf_cut_living *living)
+{
+    if (!living->allocator)
+        return;
+    pf_lifetimes_close(&living->lifetimes);
+    pf_history_close(&living->history);
+    pf_map_close(&living->sampled);
+    pf_map_close(&living->named);
+    pf_free(living->allocator, living->notes, living->note_capacity * sizeof(*living->notes));
+}
+
 /* ---- who made whom ---- */
 
-static bool put_fork(struct pf_cut *cut, const struct pf_cut_fork *fork)
+static bool put_fork(struct pf_cut_count *count, const struct pf_cut_fork *fork)
 {
     uint32_t found;
     const uint64_t child = (uint32_t)fork->child, parent = (uint32_t)fork->parent;
-    if (pf_pairs_get(&cut->forked, child, parent, &found))
+    if (pf_pairs_get(&count->forked, child, parent, &found))
         return true;
-    if (cut->fork_count >= UINT32_MAX ||
-        !pf_grow(cut->allocator, &cut->forks, &cut->fork_capacity, cut->fork_count + 1, sizeof(*cut->forks)) ||
-        !pf_pairs_put(&cut->forked, child, parent, (uint32_t)cut->fork_count))
+    if (count->fork_count >= UINT32_MAX ||
+        !pf_grow(count->allocator, &count->forks, &count->fork_capacity, count->fork_count + 1,
+                 sizeof(*count->forks)) ||
+        !pf_pairs_put(&count->forked, child, parent, (uint32_t)count->fork_count))
         return false;
-    cut->forks[cut->fork_count++] = *fork;
+    count->forks[count->fork_count++] = *fork;
     return true;
 }
 
@@ -27,7 +47,7 @@ bool pf_cut_add_fork(struct pf_cut *cut, const struct perfile_record *record, co
 {
     const struct pf_cut_fork made = {.child = fork->pid, .parent = fork->ppid};
     const bool reported = cut->drops_ended && record->time < cut->first_time; /* by its life */
-    return reported || fork->pid == fork->ppid || put_fork(cut, &made);
+    return reported || fork->pid == fork->ppid || put_fork(&cut->count, &made);
 }
 
 static int compare_forks(const void *left, const void *right)
@@ -36,19 +56,19 @@ static int compare_forks(const void *left, const void *right)
     return a->child < b->child ? -1 : a->child > b->child;
 }
 
-static void sort_forks(struct pf_cut *cut)
+static void sort_forks(struct pf_cut_count *count)
 {
-    if (cut->fork_count)
-        qsort(cut->forks, cut->fork_count, sizeof(*cut->forks), compare_forks);
+    if (count->fork_count)
+        qsort(count->forks, count->fork_count, sizeof(*count->forks), compare_forks);
 }
 
 /* The first of a child. */
-static size_t first_fork(const struct pf_cut *cut, int32_t child)
+static size_t first_fork(const struct pf_cut_count *count, int32_t child)
 {
-    size_t low = 0, high = cut->fork_count;
+    size_t low = 0, high = count->fork_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (cut->forks[middle].child < child)
+        if (count->forks[middle].child < child)
             low = middle + 1;
         else
             high = middle;
@@ -59,20 +79,23 @@ static size_t first_fork(const struct pf_cut *cut, int32_t child)
 /* Of those who were made before the first time that passes their lives say it. */
 static bool link_maker(struct pf_cut *cut, const struct pf_cut_link *link)
 {
-    const struct pf_life *life = cut->drops_ended ? pf_lifetimes_process(&cut->lifetimes, (uint32_t)link->pid) : NULL;
-    return !life || !life->has_up || (int32_t)life->up <= 0 || pf_cut_add_link(cut, (int32_t)life->up, link->part);
+    const struct pf_life *life =
+        cut->drops_ended ? pf_lifetimes_process(&cut->living.lifetimes, (uint32_t)link->pid) : NULL;
+    return !life || !life->has_up || (int32_t)life->up <= 0 ||
+           pf_cut_add_link(&cut->count, (int32_t)life->up, link->part);
 }
 
 /* A process begins with the maps of its parent: who has the one needs the other. New links are looked at in turn. */
 bool pf_cut_link_parents(struct pf_cut *cut)
 {
-    sort_forks(cut);
-    for (size_t i = 0; i < cut->link_count; i++) {
-        const struct pf_cut_link link = cut->links[i];
+    sort_forks(&cut->count);
+    for (size_t i = 0; i < cut->count.link_count; i++) {
+        const struct pf_cut_link link = cut->count.links[i];
         if (!link_maker(cut, &link))
             return false;
-        for (size_t at = first_fork(cut, link.pid); at < cut->fork_count && cut->forks[at].child == link.pid; at++)
-            if (!pf_cut_add_link(cut, cut->forks[at].parent, link.part))
+        for (size_t at = first_fork(&cut->count, link.pid);
+             at < cut->count.fork_count && cut->count.forks[at].child == link.pid; at++)
+            if (!pf_cut_add_link(&cut->count, cut->count.forks[at].parent, link.part))
                 return false;
     }
     return true;
@@ -101,28 +124,29 @@ bool pf_cut_have_times(const struct pf_cut *cut)
 static bool follow_notes(struct pf_cut *cut, uint64_t limit)
 {
     size_t done = 0;
-    cut->lifetimes.keeps_ended = !pf_cut_have_times(cut);
-    if (cut->note_count)
-        qsort(cut->notes, cut->note_count, sizeof(*cut->notes), compare_notes);
-    for (; done < cut->note_count && cut->notes[done].note.time <= limit; done++)
-        pf_lifetimes_follow(&cut->lifetimes, &cut->notes[done].note);
-    cut->note_count -= done;
+    cut->living.lifetimes.keeps_ended = !pf_cut_have_times(cut);
+    if (cut->living.note_count)
+        qsort(cut->living.notes, cut->living.note_count, sizeof(*cut->living.notes), compare_notes);
+    for (; done < cut->living.note_count && cut->living.notes[done].note.time <= limit; done++)
+        pf_lifetimes_follow(&cut->living.lifetimes, &cut->living.notes[done].note);
+    cut->living.note_count -= done;
     if (done)
-        memmove(cut->notes, cut->notes + done, cut->note_count * sizeof(*cut->notes));
-    return !cut->lifetimes.failed;
+        memmove(cut->living.notes, cut->living.notes + done, cut->living.note_count * sizeof(*cut->living.notes));
+    return !cut->living.lifetimes.failed;
 }
 
 /* What has no time was there from the start. */
 static bool note_life(struct pf_cut *cut, const struct pf_life_note *note)
 {
     if (!note->time) {
-        pf_lifetimes_follow(&cut->lifetimes, note);
-        return !cut->lifetimes.failed;
+        pf_lifetimes_follow(&cut->living.lifetimes, note);
+        return !cut->living.lifetimes.failed;
     }
-    if (!pf_grow(cut->allocator, &cut->notes, &cut->note_capacity, cut->note_count + 1, sizeof(*cut->notes)))
+    if (!pf_grow(cut->allocator, &cut->living.notes, &cut->living.note_capacity, cut->living.note_count + 1,
+                 sizeof(*cut->living.notes)))
         return false;
-    cut->notes[cut->note_count++] = (struct pf_cut_note){*note, cut->notes_made++};
-    return cut->note_count < NOTES_MAX || follow_notes(cut, UINT64_MAX);
+    cut->living.notes[cut->living.note_count++] = (struct pf_cut_note){*note, cut->living.notes_made++};
+    return cut->living.note_count < NOTES_MAX || follow_notes(cut, UINT64_MAX);
 }
 
 /* Who is there from the first time on that passes, or begins later. */
@@ -130,8 +154,9 @@ bool pf_cut_note_process(struct pf_cut *cut, const struct pf_item *item, const i
 {
     const struct perfile_record *record = item->record;
     if (record->time >= cut->first_time)
-        return (pids[0] <= 0 || pf_cut_add_link(cut, pids[0], 0)) && (pids[1] <= 0 || pf_cut_add_link(cut, pids[1], 0));
-    if (pf_record_kind(record->type) != PF_KIND_PROCESS || pf_history_knows(&cut->history, record))
+        return (pids[0] <= 0 || pf_cut_add_link(&cut->count, pids[0], 0)) &&
+               (pids[1] <= 0 || pf_cut_add_link(&cut->count, pids[1], 0));
+    if (pf_record_kind(record->type) != PF_KIND_PROCESS || pf_history_knows(&cut->living.history, record))
         return true;
     const struct pf_life_note note = pf_life_note_of(record, &item->body);
     return note_life(cut, &note);
@@ -141,31 +166,31 @@ bool pf_cut_note_round(struct pf_cut *cut, const struct perfile_record *record)
 {
     if (PF_LIKELY(record->type != PERFILE_RECORD_FINISHED_ROUND)) {
         if (record->time != UINT64_MAX && record->type < PERFILE_RECORD_HEADER_ATTR)
-            cut->seen_time = pf_max(cut->seen_time, record->time);
+            cut->living.seen_time = pf_max(cut->living.seen_time, record->time);
         return true;
     }
-    const uint64_t settled = cut->round_time;
-    cut->round_time = cut->seen_time;
+    const uint64_t settled = cut->living.round_time;
+    cut->living.round_time = cut->living.seen_time;
     return follow_notes(cut, settled);
 }
 
 bool pf_cut_note_thread(struct pf_cut *cut, int32_t pid, int32_t tid)
 {
-    if (!cut->drops_ended || tid == pid || tid == cut->last_sampled)
+    if (!cut->drops_ended || tid == pid || tid == cut->living.last_sampled)
         return true;
-    cut->last_sampled = tid;
-    return pf_map_put(&cut->sampled, (uint32_t)tid, 0);
+    cut->living.last_sampled = tid;
+    return pf_map_put(&cut->living.sampled, (uint32_t)tid, 0);
 }
 
 /* The tid, and those of whom its name is, into `named`. */
-static bool name(struct pf_cut *cut, uint32_t tid)
+static bool name(struct pf_cut_living *living, uint32_t tid)
 {
     const struct pf_life *thread;
     uint64_t known;
-    while (!pf_map_get(&cut->named, tid, &known)) {
-        if (!pf_map_put(&cut->named, tid, 0))
+    while (!pf_map_get(&living->named, tid, &known)) {
+        if (!pf_map_put(&living->named, tid, 0))
             return false;
-        thread = pf_lifetimes_thread(&cut->lifetimes, tid);
+        thread = pf_lifetimes_thread(&living->lifetimes, tid);
         if (!thread || !thread->has_up)
             break;
         tid = thread->up;
@@ -175,19 +200,19 @@ static bool name(struct pf_cut *cut, uint32_t tid)
 
 bool pf_cut_link_living(struct pf_cut *cut)
 {
-    const struct pf_life_set *threads = &cut->lifetimes.threads;
+    const struct pf_life_set *threads = &cut->living.lifetimes.threads;
     if (!cut->drops_ended)
         return true;
     bool enough = follow_notes(cut, UINT64_MAX);
-    pf_lifetimes_advance(&cut->lifetimes, cut->first_time);
+    pf_lifetimes_advance(&cut->living.lifetimes, cut->first_time);
     for (size_t i = 0; i < threads->count && enough; i++) {
         const struct pf_life *thread = &threads->items[i];
         if (!thread->is_free && thread->alive)
-            enough =
-                name(cut, thread->id) && ((int32_t)thread->of <= 0 || pf_cut_add_link(cut, (int32_t)thread->of, 0));
+            enough = name(&cut->living, thread->id) &&
+                     ((int32_t)thread->of <= 0 || pf_cut_add_link(&cut->count, (int32_t)thread->of, 0));
     }
-    for (size_t i = 0; i < cut->sampled.size && enough; i++)
-        enough = !cut->sampled.slots[i].value || name(cut, (uint32_t)cut->sampled.slots[i].key);
+    for (size_t i = 0; i < cut->living.sampled.size && enough; i++)
+        enough = !cut->living.sampled.slots[i].value || name(&cut->living, (uint32_t)cut->living.sampled.slots[i].key);
     return enough;
 }
 
@@ -198,6 +223,6 @@ bool pf_cut_is_over(const struct pf_cut *cut, const struct pf_item *item)
     if (!cut->drops_ended || record->time >= cut->first_time || pf_record_kind(record->type) != PF_KIND_PROCESS)
         return false;
     const struct pf_life_note note = pf_life_note_of(record, &item->body);
-    return !pf_lifetimes_matters(&cut->lifetimes, &note) ||
-           (pf_life_note_is_of_thread(&note) && !pf_map_get(&cut->named, note.tid, &known));
+    return !pf_lifetimes_matters(&cut->living.lifetimes, &note) ||
+           (pf_life_note_is_of_thread(&note) && !pf_map_get(&cut->living.named, note.tid, &known));
 }

@@ -11,9 +11,9 @@ int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error)
     const char *list = cut->options.cgroups;
     while (list && *list) {
         size_t bytes = strcspn(list, ",");
-        char *path = pf_arena_text(&cut->arena, list, bytes);
-        if (!path || !pf_grow(cut->allocator, &cut->cgroups.items, &cut->cgroups.capacity, cut->cgroups.count + 1,
-                              sizeof(*cut->cgroups.items)))
+        char *path = pf_arena_text(&cut->count.arena, list, bytes);
+        if (!path || !pf_grow(cut->allocator, &cut->survey.cgroups.items, &cut->survey.cgroups.capacity,
+                              cut->survey.cgroups.count + 1, sizeof(*cut->survey.cgroups.items)))
             return pf_fail_memory(error, "filter");
         if (*path != '/')
             return pf_about(error, path, strlen(path),
@@ -21,7 +21,7 @@ int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error)
                                     "invalid path \"%.64s\": it does not begin with a slash", path));
         while (bytes && path[bytes - 1] == '/')
             path[--bytes] = 0;
-        cut->cgroups.items[cut->cgroups.count++] = path;
+        cut->survey.cgroups.items[cut->survey.cgroups.count++] = path;
         list += strcspn(list, ",");
         list += *list == ',';
     }
@@ -30,7 +30,7 @@ int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error)
 
 int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error)
 {
-    const struct pf_range *span = cut->span.last ? &cut->span : NULL;
+    const struct pf_range *span = cut->survey.span.last ? &cut->survey.span : NULL;
     struct pf_clock clock;
     pf_filter_close(&cut->filter);
     if (pf_filter_clock(cut->reader, &clock) < 0)
@@ -70,33 +70,33 @@ void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit,
 {
     edit->passed_over = passed_over;
     edit->unwanted_context = cut;
-    if (cut->filter.active && !cut->options.cgroups && !cut->line_known)
+    if (cut->filter.active && !cut->options.cgroups && !cut->survey.line_known)
         edit->unwanted = is_unwanted;
-    if (!cut->history.reader || (cut->counted && sees_history(cut)))
+    if (!cut->living.history.reader || (cut->count.done && sees_history(cut)))
         return;
-    edit->history = &cut->history;
-    edit->from_mark = !cut->counted;
+    edit->history = &cut->living.history;
+    edit->from_mark = !cut->count.done;
     cut->filter.noted |= cut->filter.unmatched != 0;
 }
 
 void pf_cut_select_rewind(struct pf_cut *cut)
 {
     memset(cut->filter.silent, 0, sizeof(cut->filter.silent));
-    pf_name_line_rewind(&cut->line);
+    pf_name_line_rewind(&cut->survey.line);
     cut->bytes = 0;
-    for (size_t i = 0; i < cut->thinning_count; i++)
-        cut->thinnings[i].seen = cut->thinnings[i].kept = cut->thinnings[i].period = 0;
+    for (size_t i = 0; i < cut->count.thinning_count; i++)
+        cut->count.thinnings[i].seen = cut->count.thinnings[i].kept = cut->count.thinnings[i].period = 0;
 }
 
 bool pf_cut_cgroup_add(struct pf_cut *cut, const struct perfile_cgroup *cgroup)
 {
     bool passes = false;
-    for (size_t i = 0; i < cut->cgroups.count && !passes; i++) {
-        const size_t bytes = strlen(cut->cgroups.items[i]);
-        passes = strncmp(cut->cgroups.items[i], cgroup->path, bytes) == 0 &&
+    for (size_t i = 0; i < cut->survey.cgroups.count && !passes; i++) {
+        const size_t bytes = strlen(cut->survey.cgroups.items[i]);
+        passes = strncmp(cut->survey.cgroups.items[i], cgroup->path, bytes) == 0 &&
                  (cgroup->path[bytes] == 0 || cgroup->path[bytes] == '/');
     }
-    return pf_map_put(&cut->cgroup_passes, cgroup->id, passes);
+    return pf_map_put(&cut->survey.cgroup_passes, cgroup->id, passes);
 }
 
 static bool has_cgroup(const struct perfile_record *record)
@@ -109,10 +109,10 @@ static bool cgroup_passes(struct pf_cut *cut, struct pf_item *item)
     uint64_t passes;
     if (!cut->options.cgroups || !has_cgroup(item->record))
         return true;
-    const bool matches =
-        pf_item_decode(item, NULL) == 0 && pf_map_get(&cut->cgroup_passes, item->sample.cgroup, &passes) && passes;
-    cut->cgroups_asked = true;
-    cut->cgroups_matched |= matches;
+    const bool matches = pf_item_decode(item, NULL) == 0 &&
+                         pf_map_get(&cut->survey.cgroup_passes, item->sample.cgroup, &passes) && passes;
+    cut->survey.cgroups_asked = true;
+    cut->survey.cgroups_matched |= matches;
     return matches;
 }
 
@@ -167,7 +167,7 @@ static struct pf_filter_subject subject_of(struct pf_cut *cut, const struct perf
     if (!pf_cut_thread(record, &subject.pid, &subject.tid))
         subject.pid = subject.tid = PF_NO_NUMBER;
     else if (cut->filter.has_comms)
-        subject.comm = pf_name_line_at(&cut->line, subject.tid, cut->moment);
+        subject.comm = pf_name_line_at(&cut->survey.line, subject.tid, cut->moment);
     return subject;
 }
 
@@ -192,7 +192,7 @@ bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item)
 
 static uint64_t window_of(const struct pf_cut *cut, uint64_t time)
 {
-    return time > cut->span.first ? (time - cut->span.first) / cut->split.step : 0;
+    return time > cut->survey.span.first ? (time - cut->survey.span.first) / cut->split.step : 0;
 }
 
 uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, const char **name)
@@ -216,7 +216,7 @@ uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, con
     if (!pf_cut_thread(record, &pid, &tid))
         return PF_CUT_NO_KEY;
     if (cut->split.by == PERFILE_SPLIT_COMM) {
-        *name = pf_name_line_at(&cut->line, tid, cut->moment);
+        *name = pf_name_line_at(&cut->survey.line, tid, cut->moment);
         return (uintptr_t)*name;
     }
     return (uint32_t)(cut->split.by == PERFILE_SPLIT_PID ? pid : tid);
@@ -225,7 +225,7 @@ uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, con
 bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part)
 {
     /* events of a stream may stand behind samples: these did not say when they were counted */
-    return pf_map_get(&cut->part_of, key, part) || pf_map_get(&cut->part_of, PF_CUT_NO_KEY, part);
+    return pf_map_get(&cut->count.part_of, key, part) || pf_map_get(&cut->count.part_of, PF_CUT_NO_KEY, part);
 }
 
 /* ---- thinning ---- */
@@ -255,9 +255,9 @@ bool pf_cut_thin(struct pf_cut *cut, struct pf_item *item, bool *unscaled)
 {
     const struct perfile_event *event = item->record->event;
     *unscaled = false;
-    if (!event || event->index >= cut->thinning_count)
+    if (!event || event->index >= cut->count.thinning_count)
         return true;
-    struct pf_cut_thinning *thinning = &cut->thinnings[event->index];
+    struct pf_cut_thinning *thinning = &cut->count.thinnings[event->index];
     if (thinning->wanted == thinning->total)
         return true;
     thinning->seen++;
@@ -307,9 +307,9 @@ bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie)
     return false;
 }
 
-static struct pf_cut_target all_parts(const struct pf_cut *cut)
+static struct pf_cut_target all_parts(const struct pf_cut_count *count)
 {
-    return (struct pf_cut_target){.count = cut->part_count};
+    return (struct pf_cut_target){.count = count->part_count};
 }
 
 static struct pf_cut_target no_part(void)
@@ -317,21 +317,21 @@ static struct pf_cut_target no_part(void)
     return (struct pf_cut_target){.count = 0};
 }
 
-static struct pf_cut_target part_of_key(const struct pf_cut *cut, uint64_t key)
+static struct pf_cut_target part_of_key(const struct pf_cut_count *count, uint64_t key)
 {
     uint64_t part;
-    if (!pf_map_get(&cut->part_of, key, &part))
-        return all_parts(cut);
+    if (!pf_map_get(&count->part_of, key, &part))
+        return all_parts(count);
     return (struct pf_cut_target){.first = (size_t)part, .count = 1};
 }
 
 /* The first part that ends at or behind a time. */
-static size_t part_until(const struct pf_cut *cut, uint64_t time)
+static size_t part_until(const struct pf_cut_count *count, uint64_t time)
 {
-    size_t low = 0, high = cut->part_count;
+    size_t low = 0, high = count->part_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (cut->parts[middle].until < time)
+        if (count->parts[middle].until < time)
             low = middle + 1;
         else
             high = middle;
@@ -343,8 +343,8 @@ static size_t part_until(const struct pf_cut *cut, uint64_t time)
 static struct pf_cut_target part_of_position(const struct pf_cut *cut)
 {
     const uint64_t key = cut->bytes / cut->split.step;
-    size_t part = (size_t)pf_min(key, cut->part_count - 1);
-    while (part && cut->parts[part].key > key)
+    size_t part = (size_t)pf_min(key, cut->count.part_count - 1);
+    while (part && cut->count.parts[part].key > key)
         part--;
     return (struct pf_cut_target){.first = part, .count = 1};
 }
@@ -353,20 +353,20 @@ static struct pf_cut_target part_of_position(const struct pf_cut *cut)
 static struct pf_cut_target later_parts(const struct pf_cut *cut, const struct perfile_record *record)
 {
     if (!record->time)
-        return all_parts(cut);
+        return all_parts(&cut->count);
     if (record->time > cut->last_time)
         return no_part();
-    const size_t first = part_until(cut, record->time);
-    return (struct pf_cut_target){.first = first, .count = cut->part_count - first};
+    const size_t first = part_until(&cut->count, record->time);
+    return (struct pf_cut_target){.first = first, .count = cut->count.part_count - first};
 }
 
 /* The first link of the process to that part or a later one, among all of them. */
-static size_t first_link(const struct pf_cut *cut, int32_t pid, uint64_t part)
+static size_t first_link(const struct pf_cut_count *count, int32_t pid, uint64_t part)
 {
-    size_t low = 0, high = cut->link_count;
+    size_t low = 0, high = count->link_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const struct pf_cut_link *link = &cut->links[middle];
+        const struct pf_cut_link *link = &count->links[middle];
         if (link->pid < pid || (link->pid == pid && link->part < part))
             low = middle + 1;
         else
@@ -375,22 +375,22 @@ static size_t first_link(const struct pf_cut *cut, int32_t pid, uint64_t part)
     return low;
 }
 
-static struct pf_cut_target links_between(const struct pf_cut *cut, int32_t pid, uint64_t first, uint64_t end)
+static struct pf_cut_target links_between(const struct pf_cut_count *count, int32_t pid, uint64_t first, uint64_t end)
 {
-    const size_t from = first_link(cut, pid, first);
-    return (struct pf_cut_target){.count = first_link(cut, pid, end) - from,
-                                  .links = cut->links ? cut->links + from : NULL};
+    const size_t from = first_link(count, pid, first);
+    return (struct pf_cut_target){.count = first_link(count, pid, end) - from,
+                                  .links = count->links ? count->links + from : NULL};
 }
 
-static struct pf_cut_target parts_of_process(const struct pf_cut *cut, int32_t pid)
+static struct pf_cut_target parts_of_process(const struct pf_cut_count *count, int32_t pid)
 {
-    return links_between(cut, pid, 0, UINT64_MAX);
+    return links_between(count, pid, 0, UINT64_MAX);
 }
 
 struct pf_cut_target pf_cut_clip(const struct pf_cut *cut, struct pf_cut_target target, size_t first, size_t count)
 {
     if (!target.count || target.links)
-        return target.count ? links_between(cut, target.links->pid, first, first + count) : target;
+        return target.count ? links_between(&cut->count, target.links->pid, first, first + count) : target;
     const size_t from = pf_max(target.first, first), end = pf_min(target.first + target.count, first + count);
     return (struct pf_cut_target){.first = from, .count = from < end ? end - from : 0};
 }
@@ -399,15 +399,15 @@ struct pf_cut_target pf_cut_clip(const struct pf_cut *cut, struct pf_cut_target 
 static struct pf_cut_target narrow_to_process(struct pf_cut *cut, struct pf_item *item, struct pf_cut_target target)
 {
     int32_t pids[2];
-    if (!target.count || !cut->prunes || !cut->counted || !pf_cut_process_of(item, pids) || pids[0] <= 0 ||
+    if (!target.count || !cut->prunes || !cut->count.done || !pf_cut_process_of(item, pids) || pids[0] <= 0 ||
         pids[1] <= 0)
         return target; /* 0 and -1 are the kernel's */
     if (pf_cut_is_over(cut, item))
         return no_part();
-    struct pf_cut_target parts = parts_of_process(cut, pids[0]);
+    struct pf_cut_target parts = parts_of_process(&cut->count, pids[0]);
     if (!parts.count && pids[1] != pids[0])
-        parts = parts_of_process(cut, pids[1]);
-    if (!parts.count && cut->splits && cut->part_count)
+        parts = parts_of_process(&cut->count, pids[1]);
+    if (!parts.count && cut->splits && cut->count.part_count)
         parts = (struct pf_cut_target){.count = 1};
     return parts;
 }
@@ -432,17 +432,17 @@ static struct pf_cut_target parts_of_moment(struct pf_cut *cut, struct pf_item *
         by_cpu && pf_item_decode(item, NULL) == 0 && item->has_id && item->id.present & PERFILE_SAMPLE_CPU;
     if (has_cpu && !pf_filter_cpu(&cut->filter, (int32_t)item->id.cpu))
         return no_part();
-    if (!cut->splits || !cut->part_count)
-        return all_parts(cut);
+    if (!cut->splits || !cut->count.part_count)
+        return all_parts(&cut->count);
     if (cut->split.by == PERFILE_SPLIT_SIZE)
         return part_of_position(cut);
     if (has_cpu && cut->split.by == PERFILE_SPLIT_CPU)
-        return part_of_key(cut, item->id.cpu);
+        return part_of_key(&cut->count, item->id.cpu);
     if (event && cut->split.by == PERFILE_SPLIT_EVENT)
-        return part_of_key(cut, event->index);
+        return part_of_key(&cut->count, event->index);
     if (record->time && cut->split.by == PERFILE_SPLIT_TIME)
-        return (struct pf_cut_target){.first = part_until(cut, record->time), .count = 1};
-    return all_parts(cut);
+        return (struct pf_cut_target){.first = part_until(&cut->count, record->time), .count = 1};
+    return all_parts(&cut->count);
 }
 
 /* Where the last samples before it went. */
@@ -450,30 +450,33 @@ static struct pf_cut_target parts_of_deferred(struct pf_cut *cut, struct pf_item
 {
     uint64_t part;
     if (pf_item_decode(item, NULL) < 0)
-        return all_parts(cut);
-    if (!cut->counted)
-        return item->record->time && !pf_filter_time(&cut->filter, item->record->time) ? no_part() : all_parts(cut);
-    if (!pf_map_get(&cut->cookies, item->body.callchain_deferred.cookie, &part))
-        return cut->keeps_all ? (struct pf_cut_target){.count = cut->part_count > 0} : no_part();
-    return part ? (struct pf_cut_target){.first = (size_t)part - 1, .count = 1} : all_parts(cut);
+        return all_parts(&cut->count);
+    if (!cut->count.done)
+        return item->record->time && !pf_filter_time(&cut->filter, item->record->time) ? no_part()
+                                                                                       : all_parts(&cut->count);
+    if (!pf_map_get(&cut->count.cookies, item->body.callchain_deferred.cookie, &part))
+        return cut->keeps_all ? (struct pf_cut_target){.count = cut->count.part_count > 0} : no_part();
+    return part ? (struct pf_cut_target){.first = (size_t)part - 1, .count = 1} : all_parts(&cut->count);
 }
 
 static struct pf_cut_target parts_of_aux_data(struct pf_cut *cut, struct pf_item *item)
 {
     const struct pf_filter *filter = &cut->filter;
     if (pf_item_decode(item, NULL) < 0)
-        return all_parts(cut);
+        return all_parts(&cut->count);
     const int32_t cpu = item->body.auxtrace.cpu, tid = item->body.auxtrace.tid;
     if (cpu >= 0) {
         if (!pf_filter_cpu(filter, cpu))
             return no_part();
-        return cut->splits && cut->split.by == PERFILE_SPLIT_CPU ? part_of_key(cut, (uint32_t)cpu) : all_parts(cut);
+        return cut->splits && cut->split.by == PERFILE_SPLIT_CPU ? part_of_key(&cut->count, (uint32_t)cpu)
+                                                                 : all_parts(&cut->count);
     }
     if (tid < 0)
-        return all_parts(cut);
+        return all_parts(&cut->count);
     if (filter->has_tids && !pf_ranges_hold(&filter->tids, (uint32_t)tid))
         return no_part();
-    return cut->splits && cut->split.by == PERFILE_SPLIT_TID ? part_of_key(cut, (uint32_t)tid) : all_parts(cut);
+    return cut->splits && cut->split.by == PERFILE_SPLIT_TID ? part_of_key(&cut->count, (uint32_t)tid)
+                                                             : all_parts(&cut->count);
 }
 
 /* The record is of one processor, and the part is that one's. */
@@ -506,6 +509,6 @@ struct pf_cut_target pf_cut_target(struct pf_cut *cut, struct pf_item *item)
     case PF_KIND_AUX_DATA:
         return parts_of_aux_data(cut, item);
     default:
-        return all_parts(cut);
+        return all_parts(&cut->count);
     }
 }
