@@ -14,7 +14,7 @@ struct choosing {
     struct perfile_annotation *annotation;
     const struct perfile_annotate_options *options;
     struct pf_annotation_choice *choice;
-    struct pf_filter dsos, names;
+    struct pf_names_filter dsos, names;
     bool by_inlined;  /* names of functions that were inlined count, too */
     bool is_one_name; /* the text with commas is */
     size_t inliners;  /* functions that were chosen for what is inlined in them */
@@ -22,16 +22,11 @@ struct choosing {
     double limit_percent;
 };
 
-static bool name_passes(struct pf_filter *filter, const char *name)
-{
-    return pf_filter_passes(filter, &(struct pf_filter_subject){.comm = name ? name : ""});
-}
-
 static bool module_passes(struct choosing *c, const struct pf_annotation_function *function)
 {
     const struct pf_module *module = pf_symbols_module(c->annotation->symbols, function->module);
-    return !c->dsos.active || name_passes(&c->dsos, module ? module->short_name : "[unknown]") ||
-           name_passes(&c->dsos, module ? module->name : "");
+    return !c->dsos.active || pf_names_filter_passes(&c->dsos, module ? module->short_name : "[unknown]") ||
+           pf_names_filter_passes(&c->dsos, module ? module->name : "");
 }
 
 static bool is_hot(const struct choosing *c, const struct pf_annotation_function *function)
@@ -47,7 +42,7 @@ static bool is_hot(const struct choosing *c, const struct pf_annotation_function
 static bool is_named(struct choosing *c, size_t rank, const struct pf_annotation_function *function)
 {
     const bool passes =
-        name_passes(&c->names, pf_symbols_name(c->annotation->symbols, function->module, function->symbol));
+        pf_names_filter_passes(&c->names, pf_symbols_name(c->annotation->symbols, function->module, function->symbol));
     const bool is_called = pf_annotation_is_called(c->annotation, rank, c->options->symbol);
     c->is_one_name |= is_called;
     return is_called || passes;
@@ -56,7 +51,7 @@ static bool is_named(struct choosing *c, size_t rank, const struct pf_annotation
 static bool is_wanted(void *context, const char *name)
 {
     struct choosing *c = context;
-    const bool passes = name_passes(&c->names, name);
+    const bool passes = pf_names_filter_passes(&c->names, name);
     return pf_annotation_is_name(name, c->options->symbol) || passes;
 }
 
@@ -101,7 +96,7 @@ static int choose_all(struct choosing *c, struct perfile_error *error)
 static int choose_inliners(struct choosing *c, struct perfile_error *error)
 {
     c->by_inlined =
-        c->names.active && c->names.unmatched && !c->is_one_name && !c->annotation->complete.symbols.no_inline;
+        c->names.active && c->names.wanted.unmatched && !c->is_one_name && !c->annotation->complete.symbols.no_inline;
     const int result = c->by_inlined ? choose_all(c, error) : 0;
     if (result == 0 && c->inliners)
         pf_find_note(&c->annotation->find, "\"%.80s\" is inlined in %s%s: the code around it is shown",
@@ -114,10 +109,9 @@ static void report_unmatched(const struct choosing *c)
     const struct perfile_annotation_options *options = &c->annotation->options;
     if (!options->unmatched)
         return;
-    if (c->dsos.active)
-        pf_filter_notify_unmatched(&c->dsos, NULL, NULL, options->unmatched, options->unmatched_context);
-    if (c->names.active && !c->choice->count)
-        pf_filter_notify_unmatched(&c->names, NULL, NULL, options->unmatched, options->unmatched_context);
+    pf_names_filter_notify_unmatched(&c->dsos, "dsos", options->unmatched, options->unmatched_context);
+    if (!c->choice->count)
+        pf_names_filter_notify_unmatched(&c->names, "symbols", options->unmatched, options->unmatched_context);
 }
 
 static int parse_limit(struct choosing *c, struct perfile_error *error)
@@ -134,15 +128,9 @@ static int parse_limit(struct choosing *c, struct perfile_error *error)
 
 static int open_filters(struct choosing *c, struct perfile_error *error)
 {
-    const struct perfile_filter dsos = {.comms = c->options->dsos}, names = {.comms = c->options->symbol};
     const struct perfile_allocator *allocator = c->annotation->allocator;
-    int result = pf_filter_open(&c->dsos, &dsos, NULL, allocator, error);
-    if (result == 0)
-        result = pf_filter_open(&c->names, &names, NULL, allocator, error);
-    c->dsos.comms_are = "dsos";
-    c->names.comms_are = "symbols";
-    c->names.of_functions = true;
-    return result;
+    const int result = pf_names_filter_open(&c->dsos, c->options->dsos, false, allocator, error);
+    return result < 0 ? result : pf_names_filter_open(&c->names, c->options->symbol, true, allocator, error);
 }
 
 int pf_annotation_choose(struct perfile_annotation *annotation, const struct perfile_annotate_options *options,
@@ -159,8 +147,8 @@ int pf_annotation_choose(struct perfile_annotation *annotation, const struct per
         result = choose_inliners(&c, error);
     if (result == 0)
         report_unmatched(&c);
-    pf_filter_close(&c.dsos);
-    pf_filter_close(&c.names);
+    pf_names_filter_close(&c.dsos);
+    pf_names_filter_close(&c.names);
     return result;
 }
 

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/event_name.h"
 #include "base/filter_clock.h"
-#include "base/function_name.h"
 
 /* A piece of the user's text. */
 struct piece {
@@ -351,10 +350,11 @@ static bool next_name(const char **rest, struct piece *piece)
     return true;
 }
 
-static int parse_names(struct pf_filter *filter, struct pf_names *names, const char *list, struct perfile_error *error)
+static int parse_events(struct pf_filter *filter, const char *list, struct perfile_error *error)
 {
+    struct pf_names *names = &filter->events;
     struct piece piece;
-    while (names == &filter->events ? next_name(&list, &piece) : next_piece(&list, ",", &piece)) {
+    while (next_name(&list, &piece)) {
         if (!piece.bytes)
             continue;
         char *name = pf_arena_text(&filter->arena, piece.text, piece.bytes);
@@ -368,19 +368,6 @@ static int parse_names(struct pf_filter *filter, struct pf_names *names, const c
     names->unmatched = names->count;
     names->matched = pf_arena_new(&filter->arena, names->count * sizeof(*names->matched));
     return names->matched ? 0 : pf_fail_memory(error, "filter");
-}
-
-static bool is_comm(const struct pf_filter *filter, const char *wanted, const char *comm)
-{
-    return strcmp(wanted, comm) == 0 || (filter->of_functions && pf_function_is_called(comm, wanted));
-}
-
-static bool comms_hold(const struct pf_filter *filter, const char *comm)
-{
-    for (size_t i = 0; i < filter->comms.count; i++)
-        if (is_comm(filter, filter->comms.items[i], comm))
-            return true;
-    return false;
 }
 
 /* "cycles:u" and "cycles/period=1/" go by "cycles" too; "sched:sched_switch" does not go by "sched". */
@@ -417,9 +404,9 @@ static int parse(struct pf_filter *filter, const struct perfile_filter *wanted, 
     if (result == 0 && filter->has_tids)
         result = parse_numbers(filter, &filter->tids, wanted->tids, false, error);
     if (result == 0 && filter->has_comms)
-        result = parse_names(filter, &filter->comms, wanted->comms, error);
+        result = pf_names_filter_open(&filter->comms, wanted->comms, false, filter->arena.allocator, error);
     if (result == 0 && filter->has_events)
-        result = parse_names(filter, &filter->events, wanted->events, error);
+        result = parse_events(filter, wanted->events, error);
     return result;
 }
 
@@ -458,7 +445,6 @@ int pf_filter_open_dated(struct pf_filter *filter, const struct perfile_filter *
     }
     filter->active = filter->asked;
     pf_arena_open(&filter->arena, pf_allocator_or_default(allocator));
-    pf_map_open(&filter->seen, filter->arena.allocator);
     return parse(filter, wanted, span, clock, error);
 }
 
@@ -475,22 +461,14 @@ void pf_filter_close(struct pf_filter *filter)
     close_ranges(filter, &filter->cpus);
     close_ranges(filter, &filter->pids);
     close_ranges(filter, &filter->tids);
-    pf_free(filter->arena.allocator, filter->comms.items, filter->comms.capacity * sizeof(*filter->comms.items));
     pf_free(filter->arena.allocator, filter->events.items, filter->events.capacity * sizeof(*filter->events.items));
-    pf_free(filter->arena.allocator, filter->known.items, filter->known.capacity * sizeof(*filter->known.items));
-    pf_map_close(&filter->seen);
+    pf_names_filter_close(&filter->comms);
     pf_arena_close(&filter->arena);
 }
 
 static bool comm_passes(struct pf_filter *filter, const char *comm)
 {
-    if (!filter->has_comms || !comm)
-        return true;
-    if (filter->comm != comm) {
-        filter->comm = comm;
-        filter->comm_passes = comms_hold(filter, comm);
-    }
-    return filter->comm_passes;
+    return !filter->has_comms || !comm || pf_names_filter_matches(&filter->comms, comm);
 }
 
 static bool event_passes(struct pf_filter *filter, const struct perfile_event *event)
@@ -627,33 +605,11 @@ bool pf_filter_leaves_out(struct pf_filter *filter, const struct pf_filter_block
 
 /* ---- what is asked for in vain ----------------------------------------------------------------------------------- */
 
-/* Names that could have been meant are kept; when out of memory, fewer of them. */
-static void remember(struct pf_filter *filter, const char *comm)
-{
-    enum { MAX_KNOWN = 4096 };
-    const struct perfile_allocator *allocator = filter->arena.allocator;
-    struct pf_names *known = &filter->known;
-    if (!*comm || known->count == MAX_KNOWN || !pf_map_put(&filter->seen, (uintptr_t)comm, 1))
-        return;
-    char *copy = pf_arena_text(&filter->arena, comm, strlen(comm));
-    if (copy && pf_grow(allocator, &known->items, &known->capacity, known->count + 1, sizeof(*known->items)))
-        known->items[known->count++] = copy;
-}
-
 static void note_comm(struct pf_filter *filter, const char *comm)
 {
-    struct pf_names *comms = &filter->comms;
-    uint64_t seen;
-    if (pf_map_get(&filter->seen, (uintptr_t)comm, &seen))
-        return;
-    for (size_t i = 0; i < comms->count; i++)
-        if (!comms->matched[i] && is_comm(filter, comms->items[i], comm)) {
-            comms->matched[i] = true;
-            comms->unmatched--;
-        }
-    if (!comms->unmatched)
+    pf_names_filter_note(&filter->comms, comm);
+    if (!filter->comms.wanted.unmatched)
         filter->unmatched &= ~(unsigned)PF_FILTER_COMMS;
-    remember(filter, comm);
 }
 
 static void note_event(struct pf_filter *filter, const struct perfile_event *event)
@@ -686,25 +642,9 @@ void pf_filter_note(struct pf_filter *filter, const struct pf_filter_subject *su
         note_event(filter, subject->event);
 }
 
-struct reporting {
-    perfile_on_unmatched *notify;
-    void *context;
-};
-
-static void report_names(const struct reporting *reporting, const char *filter, const struct pf_names *wanted,
-                         const struct pf_names *known)
-{
-    for (size_t i = 0; i < wanted->count; i++)
-        if (!wanted->matched[i])
-            reporting->notify(reporting->context, &(struct perfile_unmatched){.filter = filter,
-                                                                              .value = wanted->items[i],
-                                                                              .known = known->items,
-                                                                              .known_count = known->count});
-}
-
-/* The names of the events are their own; they are put together for as long as it takes to tell of them. */
+/* The names of the events are their own; they are put together for as long as the calls last. */
 static void report_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
-                          const struct reporting *reporting)
+                          perfile_on_unmatched *notify, void *context)
 {
     const struct perfile_allocator *allocator = filter->arena.allocator;
     const struct perfile_event *event;
@@ -712,7 +652,7 @@ static void report_events(const struct pf_filter *filter, const struct perfile_r
     for (size_t i = 0; event_at && (event = event_at(reader, i)) != NULL; i++)
         if (pf_grow(allocator, &known.items, &known.capacity, known.count + 1, sizeof(*known.items)))
             known.items[known.count++] = event->name;
-    report_names(reporting, "events", &filter->events, &known);
+    pf_names_notify_unmatched(&filter->events, &known, "events", notify, context);
     pf_free(allocator, known.items, known.capacity * sizeof(*known.items));
 }
 
@@ -726,7 +666,6 @@ void pf_filter_notify_unmatched(const struct pf_filter *filter, const struct per
                                 pf_event_at *event_at, perfile_on_unmatched *notify, void *context)
 {
     const unsigned numbers = filter->unmatched & ~(unsigned)(PF_FILTER_COMMS | PF_FILTER_EVENTS);
-    const struct reporting reporting = {notify, context};
     if (!notify || !(filter->noted || filter->timed_out))
         return;
     for (size_t i = 0; i < PF_FILTER_PARTS; i++) {
@@ -738,9 +677,9 @@ void pf_filter_notify_unmatched(const struct pf_filter *filter, const struct per
     if (!filter->noted)
         return;
     if (filter->unmatched & PF_FILTER_COMMS)
-        report_names(&reporting, filter->comms_are ? filter->comms_are : "comms", &filter->comms, &filter->known);
+        pf_names_notify_unmatched(&filter->comms.wanted, &filter->comms.known, "comms", notify, context);
     if (filter->unmatched & PF_FILTER_EVENTS)
-        report_events(filter, reader, event_at, &reporting);
+        report_events(filter, reader, event_at, notify, context);
     if (!filter->unmatched && !filter->passed && has_several(filter))
         notify(context, &(struct perfile_unmatched){.filter = NULL});
 }

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/names_filter.h"
 #include "base/note.h"
 
 /* Inclusive. */
@@ -18,13 +19,6 @@ struct pf_range {
 struct pf_ranges {
     struct pf_range *items; /* by ascending `first` */
     size_t count, capacity;
-};
-
-struct pf_names {
-    const char **items; /* in the arena */
-    size_t count, capacity;
-    bool *matched; /* one each; NULL: of no filter */
-    size_t unmatched;
 };
 
 /* What samples are looked at for: those parts that none has matched so far. */
@@ -63,20 +57,15 @@ struct pf_filter {
     bool active; /* anything to test at all */
     bool has_times, has_cpus, has_pids, has_tids, has_comms, has_events;
     struct pf_ranges times, cpus, pids, tids;
-    struct pf_names comms, events;
+    struct pf_names_filter comms;
+    struct pf_names events;
     struct pf_arena arena;
-    const char *comms_are; /* for pf_filter_notify_unmatched; NULL: "comms" */
-    bool of_functions;     /* comms are names of functions, and match without parameters, too */
     struct perfile_filter wanted;
     unsigned unmatched; /* PF_FILTER_... */
     unsigned asked;     /* how many parts were asked for */
     bool noted, passed; /* any sample */
     bool timed_out;     /* samples were left out by their time before anything else was looked at */
-    struct pf_map seen; /* comms that samples have, while one of the list is not found: by their address */
-    struct pf_names known;
-    /* the last answers: neighbours in a recording are alike */
-    const char *comm;
-    bool comm_passes;
+    /* the last answer: neighbours in a recording are alike */
     const struct perfile_event *event;
     bool event_passes;
     uint64_t silent[PF_FILTER_KINDS]; /* samples that passed because they do not say what was asked for */

@@ -166,7 +166,7 @@ static bool passes(struct pf_filter *filter, const struct pf_task *task, const c
 {
     const struct pf_filter_subject subject = {PF_NO_TIME, PF_NO_NUMBER, task->pid, task->tid, comm, NULL};
     const unsigned unmatched = filter->unmatched;
-    const size_t known = filter->known.count;
+    const size_t known = filter->comms.known.count;
     const bool events = filter->has_events;
     if (filter->has_comms && !comm)
         return false;
@@ -178,7 +178,7 @@ static bool passes(struct pf_filter *filter, const struct pf_task *task, const c
     if (passed && unmatched)
         pf_filter_note(filter, &subject);
     filter->unmatched |= unmatched & (PF_FILTER_TIMES | PF_FILTER_CPUS); /* a thread has none */
-    filter->known.count = known;
+    filter->comms.known.count = known;
     return passed;
 }
 

@@ -460,6 +460,41 @@ static void any_name_is_looked_at_to_its_end(void **state)
     }
 }
 
+/* ---- lists of names ---- */
+
+static void note_value(void *context, const struct perfile_unmatched *unmatched)
+{
+    assert_string_equal(unmatched->filter, "symbols");
+    assert_string_equal(unmatched->value, "cube");
+    assert_int_equal(unmatched->known_count, 2);
+    ++*(int *)context;
+}
+
+static void lists_of_functions(void **state)
+{
+    static const char compute[] = "shapes::compute<int>(double)";
+    struct pf_names_filter names;
+    int notes = 0;
+    (void)state;
+    assert_int_equal(pf_names_filter_open(&names, "compute,,cube", true, NULL, &error), 0);
+    pf_names_filter_notify_unmatched(&names, "symbols", note_value, &notes);
+    assert_int_equal(notes, 0); /* nothing was compared */
+    assert_true(pf_names_filter_passes(&names, compute));
+    assert_false(pf_names_filter_passes(&names, "sphere"));
+    assert_false(pf_names_filter_passes(&names, NULL));
+    pf_names_filter_notify_unmatched(&names, "symbols", note_value, &notes);
+    assert_int_equal(notes, 1);
+    pf_names_filter_close(&names);
+    assert_int_equal(pf_names_filter_open(&names, "compute", false, NULL, &error), 0);
+    assert_false(pf_names_filter_passes(&names, compute));
+    pf_names_filter_close(&names);
+    assert_int_equal(pf_names_filter_open(&names, ",", false, NULL, &error), PERFILE_ERROR_ARGUMENT);
+    pf_names_filter_close(&names);
+    assert_int_equal(pf_names_filter_open(&names, NULL, false, NULL, &error), 0);
+    assert_true(pf_names_filter_passes(&names, NULL));
+    pf_names_filter_close(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +520,7 @@ int main(void)
         cmocka_unit_test(event_names_are_complete),
         cmocka_unit_test(commas_of_events),
         cmocka_unit_test(durations),
+        cmocka_unit_test(lists_of_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,16 +134,11 @@ static int open_filters(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_filter *wanted = report->options->filter;
     const struct perfile_filter threads = {.pids = wanted->pids, .tids = wanted->tids, .comms = wanted->comms};
-    const struct perfile_filter dsos = {.comms = report->options->report->dsos};
-    const struct perfile_filter names = {.comms = report->options->report->symbols};
     int result = pf_filter_open(&report->threads, &threads, NULL, report->allocator, error);
     if (result == 0)
-        result = pf_filter_open(&report->dsos, &dsos, NULL, report->allocator, error);
+        result = pf_names_filter_open(&report->dsos, report->options->report->dsos, false, report->allocator, error);
     if (result == 0)
-        result = pf_filter_open(&report->names, &names, NULL, report->allocator, error);
-    report->dsos.comms_are = "dsos";
-    report->names.comms_are = "symbols";
-    report->names.of_functions = true;
+        result = pf_names_filter_open(&report->names, report->options->report->symbols, true, report->allocator, error);
     return result;
 }
 
@@ -151,13 +146,13 @@ static int open_filters(struct pf_report *report, struct perfile_error *error)
 static void report_unmatched(const struct pf_report *report)
 {
     const struct perfile_output_options *options = report->options;
-    const struct pf_filter *const filters[] = {&report->threads, &report->dsos, &report->names};
     if (!options->unmatched)
         return;
     pf_profile_notify_unmatched(report->profile, options->unmatched, options->unmatched_context);
-    for (size_t i = 0; i < PF_COUNT(filters); i++)
-        if (filters[i]->active)
-            pf_filter_notify_unmatched(filters[i], NULL, NULL, options->unmatched, options->unmatched_context);
+    if (report->threads.active)
+        pf_filter_notify_unmatched(&report->threads, NULL, NULL, options->unmatched, options->unmatched_context);
+    pf_names_filter_notify_unmatched(&report->dsos, "dsos", options->unmatched, options->unmatched_context);
+    pf_names_filter_notify_unmatched(&report->names, "symbols", options->unmatched, options->unmatched_context);
     if (report->filters_part && !report->part_matched)
         options->unmatched(
             options->unmatched_context,
@@ -259,21 +254,16 @@ struct pf_report_event *pf_report_note_event(struct pf_report *report, const str
     return &report->events[event->index];
 }
 
-static bool name_passes(struct pf_filter *filter, const char *name)
-{
-    return pf_filter_passes(filter, &(struct pf_filter_subject){.comm = name ? name : ""});
-}
-
 static bool frame_matches(struct pf_report *report, const struct pf_frame_info *info)
 {
     const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
-    const bool in_dso = name_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
-                        name_passes(&report->dsos, module ? module->name : "");
+    const bool in_dso = pf_names_filter_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
+                        pf_names_filter_passes(&report->dsos, module ? module->name : "");
     const char *part = report->options->report->symbol_filter;
     const bool has_part = !part || (info->name && strstr(info->name, part));
     report->filters_part |= in_dso && part;
     report->part_matched |= in_dso && has_part;
-    return in_dso && has_part && name_passes(&report->names, info->name);
+    return in_dso && has_part && pf_names_filter_passes(&report->names, info->name);
 }
 
 /* The answers are kept: 0: the frame was not asked for yet. */
@@ -1047,8 +1037,8 @@ void pf_report_close(struct pf_report *report)
 {
     const struct perfile_allocator *allocator = report->allocator;
     pf_filter_close(&report->threads);
-    pf_filter_close(&report->dsos);
-    pf_filter_close(&report->names);
+    pf_names_filter_close(&report->dsos);
+    pf_names_filter_close(&report->names);
     pf_free(allocator, report->events, report->event_capacity * sizeof(*report->events));
     pf_free(allocator, report->keys, report->key_capacity * sizeof(*report->keys));
     pf_free(allocator, report->values, report->value_capacity * sizeof(*report->values));

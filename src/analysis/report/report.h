@@ -323,8 +323,8 @@ struct pf_report {
     double limit_percent;
     double graph_limit_percent;
     uint64_t max_stack;
-    struct pf_filter threads;     /* pids, tids and comms */
-    struct pf_filter dsos, names; /* their `comms` */
+    struct pf_filter threads; /* pids, tids and comms */
+    struct pf_names_filter dsos, names;
 
     const struct pf_report_taker *taker; /* NULL: a table is made */
 

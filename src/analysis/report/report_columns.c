@@ -216,11 +216,11 @@ static void hide(struct pf_report *report, int column)
 /* A column that would say the same in each row is not printed, as in perf, which has all levels of a hierarchy. */
 static void hide_constants(struct pf_report *report)
 {
-    if (report->threads.comms.count == 1)
+    if (report->threads.comms.wanted.count == 1)
         hide(report, PF_COLUMN_comm);
-    if (report->dsos.comms.count == 1)
+    if (report->dsos.wanted.count == 1)
         hide(report, PF_COLUMN_dso);
-    if (report->names.comms.count == 1 && !pf_function_is_pattern(report->names.comms.items[0]) &&
+    if (report->names.wanted.count == 1 && !pf_function_is_pattern(report->names.wanted.items[0]) &&
         !report->inlined_passed)
         hide(report, PF_COLUMN_symbol);
 }

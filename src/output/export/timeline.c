@@ -222,8 +222,8 @@ static bool comm_passes(const struct pf_timeline *timeline, const struct owner *
     const struct pf_timeline_thread *thread = find_thread(timeline, owner->pid, owner->tid);
     if (!filter->has_comms || !thread || !thread->comm)
         return true;
-    for (size_t i = 0; i < filter->comms.count; i++)
-        if (strcmp(filter->comms.items[i], thread->comm) == 0)
+    for (size_t i = 0; i < filter->comms.wanted.count; i++)
+        if (strcmp(filter->comms.wanted.items[i], thread->comm) == 0)
             return true;
     return false;
 }

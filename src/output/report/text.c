@@ -239,11 +239,11 @@ static void put_screen_losses(struct table *table)
                       pf_report_percent(totals->lost, totals->lost + totals->samples + totals->filtered));
 }
 
-static void put_hidden(struct table *table, const char *what, const struct pf_filter *filter)
+static void put_hidden(struct table *table, const char *what, const struct pf_names_filter *filter)
 {
-    if (filter->comms.count == 1) {
+    if (filter->wanted.count == 1) {
         pf_put_format(table->out, "# %s: ", what);
-        pf_put_name(table->out, filter->comms.items[0]);
+        pf_put_name(table->out, filter->wanted.items[0]);
         pf_put_string(table->out, "\n");
     }
 }
@@ -253,7 +253,7 @@ static void put_filters(struct table *table)
 {
     const struct pf_report *report = table->report;
     put_hidden(table, "dso", &report->dsos);
-    put_hidden(table, "comm", &report->threads);
+    put_hidden(table, "comm", &report->threads.comms);
     put_hidden(table, "symbol", &report->names);
 }
 

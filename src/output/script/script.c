@@ -79,15 +79,6 @@ static int open_delivery(struct pf_script *script)
     return result;
 }
 
-static int open_names(struct pf_script *script)
-{
-    const struct perfile_filter names = {.comms = script->options->report->symbols};
-    const int result = pf_filter_open(&script->names, &names, NULL, script->out->allocator, script->error);
-    script->names.comms_are = "symbols";
-    script->names.of_functions = true;
-    return result;
-}
-
 static int open_parts(struct pf_script *script)
 {
     script->fields.allocator = script->out->allocator;
@@ -100,7 +91,8 @@ static int open_parts(struct pf_script *script)
         result =
             pf_unwind_policy_parse(script->options->symbols->unwind, PF_UNWIND_CFI, &script->policy, script->error);
     if (result == 0)
-        result = open_names(script);
+        result = pf_names_filter_open(&script->names, script->options->report->symbols, true, script->out->allocator,
+                                      script->error);
     if (result == 0)
         result = open_delivery(script);
     return result == 0 ? open_clock(script) : result;
@@ -144,7 +136,7 @@ static void close_script(struct pf_script *script)
     pf_script_symbols_close(script);
     pf_script_team_close(script);
     pf_delivery_close(script->delivery);
-    pf_filter_close(&script->names);
+    pf_names_filter_close(&script->names);
     pf_map_close(&script->guest_index);
     pf_free(allocator, script->guests, script->guest_capacity * sizeof(*script->guests));
     pf_free(allocator, script->plans, script->plan_capacity * sizeof(*script->plans));
@@ -265,8 +257,8 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
         pf_filter_notify(pf_delivery_filter(script->delivery), options->symbols->note, options->symbols->note_context);
     if (result == 0)
         pf_delivery_notify_unmatched(script->delivery, options->unmatched, options->unmatched_context);
-    if (result == 0 && script->names.active && options->unmatched)
-        pf_filter_notify_unmatched(&script->names, NULL, NULL, options->unmatched, options->unmatched_context);
+    if (result == 0)
+        pf_names_filter_notify_unmatched(&script->names, "symbols", options->unmatched, options->unmatched_context);
     if (result == 0 && out->failed)
         result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "cannot be written");
     close_script(script);

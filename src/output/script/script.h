@@ -212,9 +212,9 @@ struct pf_script {
     unsigned second_bytes;
     char second_text[32];
 
-    uint64_t first_ns, last_ns; /* for times that count from others; 0: none yet */
-    struct pf_filter names;     /* functions; not active: all */
-    struct pf_clock clock;      /* of tod */
+    uint64_t first_ns, last_ns;   /* for times that count from others; 0: none yet */
+    struct pf_names_filter names; /* functions; not active: all */
+    struct pf_clock clock;        /* of tod */
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
     struct pf_script_locations *locations;

@@ -445,18 +445,13 @@ bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address,
     return false;
 }
 
-static bool passes_names(struct pf_script *script, const char *name)
-{
-    return pf_filter_passes(&script->names, &(struct pf_filter_subject){.comm = name ? name : ""});
-}
-
 static bool passes_inlined(struct pf_script *script, const struct pf_location *location)
 {
     const char *names[PF_INLINED_MAX];
     const size_t count = pf_symbols_inlined_names(script->symbols, location, names, PF_INLINED_MAX);
     bool passes = false;
     for (size_t i = 0; i < count && !passes; i++)
-        passes = passes_names(script, names[i]);
+        passes = pf_names_filter_passes(&script->names, names[i]);
     return passes;
 }
 
@@ -468,7 +463,7 @@ bool pf_script_is_named(struct pf_script *script)
         return false;
     const char *name =
         location.map ? pf_symbols_name(script->symbols, location.location.module, location.location.symbol) : NULL;
-    return passes_names(script, name) ||
+    return pf_names_filter_passes(&script->names, name) ||
            (location.map && !script->options->symbols->no_inline && passes_inlined(script, &location.location));
 }
 
