@@ -39,7 +39,7 @@ def structs_of(options: Any, given: Dict[str, Any], recording: Recording, keep: 
     if 'symbols' in kinds:
         given['symbols'] = {'recording': recording.path, **(given.get('symbols') or {})}
     for name, kind in kinds.items():
-        struct = getattr(kind, '_type_', None)
+        struct: Any = getattr(kind, '_type_', None)
         if getattr(struct, '__name__', '').endswith('_options') and given.get(name) is not None:
             given[name] = ctypes.pointer(fill(struct(), given[name], _not_plain(struct)))
     if wanted:
