@@ -99,7 +99,7 @@ int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, u
         pf_bundle_unload(&find);
         return bytes;
     }
-    bytes = found.path ? pf_elf_build_id(&watch.allocator, found.path, build_id) : 0;
+    bytes = found.path ? pf_elf_build_id(&watch.allocator, found.path, build_id, NULL) : 0;
     pf_found_close(&found);
     pf_bundle_unload(&find);
     if (bytes == PERFILE_ERROR_MEMORY || pf_memory_was_short(&watch.allocator))

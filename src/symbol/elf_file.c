@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <perfile/analysis.h>
+
 #include "base/files.h"
 #include "base/locale.h"
 #include "symbol/table_elf.h"
@@ -308,4 +310,23 @@ size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20])
             found = pf_notes_build_id(notes, bytes, swap, build_id);
     }
     return found ? found : build_id_of_segments(elf, swap, build_id);
+}
+
+int pf_elf_build_id(const struct perfile_allocator *allocator, const char *path, uint8_t build_id[20],
+                    struct perfile_error *error)
+{
+    struct pf_elf elf;
+    struct pf_watch watch;
+    pf_watch_open(&watch, allocator);
+    const int code = pf_elf_open(&elf, path, &watch.allocator, error);
+    if (code < 0)
+        return code;
+    const size_t bytes = pf_elf_note_build_id(&elf, build_id);
+    pf_elf_close(&elf);
+    return pf_memory_was_short(&watch.allocator) ? pf_fail_memory(error, "ELF file") : (int)bytes;
+}
+
+int perfile_elf_build_id(const char *path, uint8_t build_id[20], struct perfile_error *error)
+{
+    return pf_elf_build_id(NULL, path, build_id, error);
 }

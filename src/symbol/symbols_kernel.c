@@ -21,7 +21,7 @@ void pf_symbols_free_text(const struct pf_symbols *symbols, char *text, size_t b
 static bool is_elf(const struct pf_symbols *symbols, const char *path)
 {
     uint8_t id[20];
-    return pf_memory_check(symbols->allocator, pf_elf_build_id(symbols->allocator, path, id)) >= 0;
+    return pf_memory_check(symbols->allocator, pf_elf_build_id(symbols->allocator, path, id, NULL)) >= 0;
 }
 
 /* The symbol that the kernel's mapping names, "[kernel.kallsyms]_text", or NULL. */
@@ -126,7 +126,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct pf_module_data *modu
     struct perfile_error error;
     if (!elf)
         return false;
-    const int bytes = pf_memory_check(symbols->allocator, pf_elf_build_id(symbols->allocator, elf, id));
+    const int bytes = pf_memory_check(symbols->allocator, pf_elf_build_id(symbols->allocator, elf, id, NULL));
     if (bytes < 0) {
         wrong = "not an ELF file";
     } else if (bytes && module->build_id_bytes &&

@@ -91,4 +91,8 @@ static inline const char *pf_symbol_name(const struct pf_symbol_table *table, co
 /* The address of a place in the file; false when no segment holds it. */
 bool pf_symbol_table_address(const struct pf_symbol_table *table, uint64_t file_offset, uint64_t *address);
 
+/* The build id of an ELF file; its length, 0 when there is none. Errors: those of pf_symbol_table_from_elf. */
+int pf_elf_build_id(const struct perfile_allocator *allocator, const char *path, uint8_t build_id[20],
+                    struct perfile_error *error);
+
 #endif

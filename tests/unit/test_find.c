@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include "made_elf.h"
+#include "symbol/table.h"
 
 enum { ID = 0xab, OTHER_ID = 0xcd };
 #define HEX "abababababababababababababababababababab"
@@ -58,11 +59,11 @@ static void test_build_id(void **state)
 {
     (void)state;
     uint8_t read[20] = {0};
-    assert_int_equal(pf_elf_build_id(NULL, put("id", ID, NULL, 0), read), 20);
+    assert_int_equal(pf_elf_build_id(NULL, put("id", ID, NULL, 0), read, NULL), 20);
     assert_memory_equal(read, id, sizeof(id));
-    assert_int_equal(pf_elf_build_id(NULL, put("no id", 0, NULL, 0), read), 0);
-    assert_int_equal(pf_elf_build_id(NULL, made_path("missing"), read), PERFILE_ERROR_OPEN);
-    assert_int_equal(pf_elf_build_id(NULL, made_file("text", "text", 4), read), PERFILE_ERROR_FORMAT);
+    assert_int_equal(pf_elf_build_id(NULL, put("no id", 0, NULL, 0), read, NULL), 0);
+    assert_int_equal(pf_elf_build_id(NULL, made_path("missing"), read, NULL), PERFILE_ERROR_OPEN);
+    assert_int_equal(pf_elf_build_id(NULL, made_file("text", "text", 4), read, NULL), PERFILE_ERROR_FORMAT);
 }
 
 static void test_by_name(void **state)

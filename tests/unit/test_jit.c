@@ -329,7 +329,7 @@ static int take(void *context, uint64_t time, const struct perfile_map *map, str
     snprintf(consumed + used, sizeof(consumed) - used, "%d:%x+%x@%x %s, ", (int)(time % 1000), (unsigned)map->start,
              (unsigned)(map->end - map->start), (unsigned)map->pgoff, map->filename);
     assert_int_equal(map->pid, PID);
-    assert_int_equal(pf_elf_build_id(NULL, made_path(map->filename), build_id), 20);
+    assert_int_equal(pf_elf_build_id(NULL, made_path(map->filename), build_id, NULL), 20);
     assert_memory_equal(map->build_id, build_id, 20);
     return 0;
 }

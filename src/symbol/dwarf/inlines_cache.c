@@ -18,7 +18,7 @@
 #include "base/files.h"
 #include "base/locale.h"
 #include "base/text.h"
-#include "symbol/find/find.h"
+#include "symbol/table.h"
 #include "symbol/dwarf/inlines_dwp.h"
 #include "symbol/dwarf/inlines_tables.h"
 
@@ -63,7 +63,7 @@ bool pf_inlines_key_of(const struct perfile_allocator *allocator, const char *pa
                                    .files.alternate = pf_file_identity_at(alternate_path)};
     if (pf_dwp_name(package, path))
         key->files.package = pf_file_identity_at(package);
-    const int bytes = pf_elf_build_id(allocator, path, key->build_id);
+    const int bytes = pf_elf_build_id(allocator, path, key->build_id, NULL);
     key->build_id_bytes = bytes > 0 ? (uint32_t)bytes : 0;
     return bytes > 0;
 }

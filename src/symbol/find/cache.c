@@ -19,8 +19,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/locale.h"
+#include "base/memory.h"
 #include "base/sized.h"
-#include "symbol/table_elf.h"
 
 enum {
     HEX_CAPACITY = 2 * 20 + 1,
@@ -45,19 +45,6 @@ static void put_hex(const uint8_t *id, size_t bytes, char hex[HEX_CAPACITY])
     hex[0] = 0;
     for (size_t i = 0; i < bytes; i++)
         snprintf(hex + 2 * i, 3, "%02x", id[i]);
-}
-
-int perfile_elf_build_id(const char *path, uint8_t build_id[20], struct perfile_error *error)
-{
-    struct pf_elf elf;
-    struct pf_watch watch;
-    pf_watch_open(&watch, NULL);
-    int result = pf_elf_open(&elf, path, &watch.allocator, error);
-    if (result < 0)
-        return result;
-    result = (int)pf_elf_note_build_id(&elf, build_id);
-    pf_elf_close(&elf);
-    return pf_memory_was_short(&watch.allocator) ? pf_fail_memory(error, "ELF file") : result;
 }
 
 /* ---- folders ---- */

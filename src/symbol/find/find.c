@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "symbol/table.h"
 
 /* ---- searches ---- */
 
@@ -81,7 +82,7 @@ static void report_alternate(const struct pf_search *s)
 {
     uint8_t bytes[PF_BUILD_ID_BYTES] = {0};
     struct pf_find_id id;
-    const int count = pf_elf_build_id(s->options->allocator, s->found->alternate_path, bytes);
+    const int count = pf_elf_build_id(s->options->allocator, s->found->alternate_path, bytes, NULL);
     pf_find_id_set(&id, bytes, count > 0 ? (size_t)count : 0);
     const struct perfile_used_file file = {
         .kind = "dwz", .name = s->found->alternate_path, .path = s->found->alternate_path, .build_id = id.hex};

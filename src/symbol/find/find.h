@@ -103,7 +103,5 @@ int pf_find_kernel_module(const struct pf_find_options *options, const char *nam
 /* "/lib/modules/5.1/kernel/net/nf-nat.ko.xz" is "nf_nat", and so is "[nf_nat]". */
 void pf_kernel_module_name(char *text, size_t capacity, const char *name);
 void pf_found_close(struct pf_found *found);
-/* The build id of an ELF file (.note.gnu.build-id); its length, 0 when there is none, negative on errors. */
-int pf_elf_build_id(const struct perfile_allocator *allocator, const char *path, uint8_t build_id[20]);
 
 #endif

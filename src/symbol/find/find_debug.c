@@ -114,7 +114,7 @@ static bool take_with_crc(struct pf_search *s, char *path, const struct links *l
     uint8_t bytes[PF_BUILD_ID_BYTES] = {0};
     struct pf_find_id id = {0};
     if (path && pf_search_is_file(path)) {
-        int count = links->id.count ? pf_elf_build_id(s->options->allocator, path, bytes) : 0;
+        int count = links->id.count ? pf_elf_build_id(s->options->allocator, path, bytes, NULL) : 0;
         if (count == PERFILE_ERROR_MEMORY)
             pf_search_note_short(s);
         pf_find_id_set(&id, bytes, count > 0 ? (size_t)count : 0);

@@ -36,19 +36,6 @@ bool pf_find_id_is_same(const struct pf_find_id *a, const struct pf_find_id *b)
     return a->count == b->count && memcmp(a->bytes, b->bytes, a->count) == 0;
 }
 
-int pf_elf_build_id(const struct perfile_allocator *allocator, const char *path, uint8_t build_id[20])
-{
-    struct pf_elf elf;
-    struct pf_watch watch;
-    pf_watch_open(&watch, allocator);
-    int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
-    if (code < 0)
-        return code;
-    code = (int)pf_elf_note_build_id(&elf, build_id);
-    pf_elf_close(&elf);
-    return pf_memory_was_short(&watch.allocator) ? PERFILE_ERROR_MEMORY : code;
-}
-
 /* ---- lack of memory ---- */
 
 /* What is looked for and where it may be is not known any more. */
@@ -88,7 +75,7 @@ static enum verdict judge(struct pf_search *s, const char *path, const struct pf
         return VERDICT_ABSENT;
     if (!wanted->count)
         return VERDICT_SAME;
-    int count = pf_elf_build_id(s->options->allocator, path, bytes);
+    int count = pf_elf_build_id(s->options->allocator, path, bytes, NULL);
     if (count == PERFILE_ERROR_MEMORY)
         pf_search_note_short(s);
     if (count < 0)
