@@ -40,22 +40,24 @@ void pf_body_set_u32(struct pf_body *body, size_t at, uint32_t value)
 
 /* ---- the system ---- */
 
-static bool host_name(struct pf_body *body)
+/* One of the names of struct utsname, by its offset. */
+static bool put_name(struct pf_body *body, size_t offset)
 {
     struct utsname name;
     if (uname(&name) < 0)
         return false;
-    pf_body_text(body, name.nodename);
+    pf_body_text(body, (const char *)&name + offset);
     return true;
+}
+
+static bool host_name(struct pf_body *body)
+{
+    return put_name(body, offsetof(struct utsname, nodename));
 }
 
 static bool kernel_release(struct pf_body *body)
 {
-    struct utsname name;
-    if (uname(&name) < 0)
-        return false;
-    pf_body_text(body, name.release);
-    return true;
+    return put_name(body, offsetof(struct utsname, release));
 }
 
 static bool version(struct pf_body *body)
@@ -66,11 +68,7 @@ static bool version(struct pf_body *body)
 
 static bool architecture(struct pf_body *body)
 {
-    struct utsname name;
-    if (uname(&name) < 0)
-        return false;
-    pf_body_text(body, name.machine);
-    return true;
+    return put_name(body, offsetof(struct utsname, machine));
 }
 
 static unsigned count_cpus(const char *list)
