@@ -62,10 +62,10 @@ struct perfile_used_file {
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
-    size_t size;          /* sizeof(struct perfile_symbol_options) */
-    const char *symfs;    /* a folder that holds the file system of the recording's machine, maybe proc and sys, too */
-    const char *vmlinux;  /* the kernel with its symbols */
-    const char *kallsyms; /* a copy of /proc/kallsyms of the recording's machine */
+    size_t size;             /* sizeof(struct perfile_symbol_options) */
+    const char *symfs;       /* a folder with the file system of the recording's machine, maybe with proc and sys */
+    const char *vmlinux;     /* the kernel with its symbols */
+    const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
     const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
     const char *archive;     /* a file of `perf archive`, or a folder as it unpacks */
     /* Its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it; NULL: perfile_file.path. */
