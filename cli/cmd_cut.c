@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
+#include "litter.h"
 #include "rows.h"
 #include "sandbox.h"
 
@@ -460,6 +461,7 @@ static int run_split(const struct pf_command *command, struct pf_settings *setti
     pf_sandbox_enter(command, settings);
     if ((status = pf_input_open(&splitting.input)))
         return status;
+    pf_litter_add_parts(settings->output);
     status = write_parts(&splitting, &split);
     if (!status)
         status = print_report(&splitting);

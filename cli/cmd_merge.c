@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
 #include "inputs.h"
+#include "litter.h"
 #include "sandbox.h"
 #include "stream.h"
 
@@ -124,6 +125,7 @@ static int open_writer(struct run *run)
 {
     const struct perfile_writer_options made =
         pf_writing_options(&run->inputs.inputs[0], run->settings->output, &run->log);
+    pf_litter_add_recording(run->settings->output);
     int result = perfile_writer_open_path(run->settings->output, &made, &run->writer, &run->error);
 
     run->log.input = strcmp(run->settings->output, "-") ? run->settings->output : "standard output";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "count.h"
+#include "litter.h"
 #include "message.h"
 
 #include <errno.h>
@@ -57,6 +58,8 @@ static int open_writer(struct pf_count *count, const char *path)
 
     options.mode = path && strcmp(path, "-") != 0 ? PERFILE_MODE_FILE : PERFILE_MODE_PIPE;
     options.live = options.mode == PERFILE_MODE_FILE; /* what was counted by then is there whatever happens */
+    if (path)
+        pf_litter_sweep(path);
     return path ? perfile_writer_open_path(path, &options, &count->writer, &count->error)
                 : perfile_writer_open_sink(&sink, &options, &count->writer, &count->error);
 }

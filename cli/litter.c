@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "litter.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ENTRIES = 16, DEPTH_MAX = 3, TRIES = 100, PATH_BYTES = 4096 };
+enum { ENTRIES = 16, DEPTH_MAX = 3, TRIES = 100, PATH_BYTES = 4096, RANDOM_DIGITS = 8, NAME_BYTES_KEPT = 200 };
+
+/* Outputs that are named so: `before`, any text, `after`; without any text when there is no `after`. */
+struct outputs {
+    const char *before, *after;
+};
 
 struct entry {
-    char path[PATH_BYTES];
-    bool prefix;
+    char path[PATH_BYTES]; /* the unfinished file or folder; of writers: the folder, behind its end the names */
+    bool of_writer;
+    struct outputs outputs;
     volatile sig_atomic_t used;
 };
 
@@ -30,8 +40,76 @@ struct kernel_dirent {
 
 static bool remove_at(int folder, const char *name, int depth);
 
-/* Everything in the folder whose name begins with `prefix`. */
-static void remove_all_in(int fd, const char *prefix, int depth)
+/* ---- names of unfinished files ----------------------------------------------------------------------------------- */
+
+/*
+ * The process that made an unfinished file: ".NAME.PID.xxxxxxxx" of the library's writers, "NAME.PID.tmp" of others, folders
+ * likewise. 0: the name has another form.
+ */
+static long maker_of(const char *left, const char **name, size_t *bytes)
+{
+    const size_t all = strlen(left);
+    const bool is_visible = all > 4 && !strcmp(left + all - 4, ".tmp");
+    const size_t end = is_visible ? all - 4 : all > 1 + RANDOM_DIGITS ? all - 1 - RANDOM_DIGITS : 0;
+    size_t dot = end;
+    long pid = 0;
+
+    if (!end || (!is_visible &&
+                 (*left != '.' || left[end] != '.' || strspn(left + end + 1, "0123456789abcdef") != RANDOM_DIGITS)))
+        return 0;
+    while (dot && left[dot - 1] >= '0' && left[dot - 1] <= '9' && end - dot < 10)
+        dot--;
+    for (size_t i = dot; i < end; i++)
+        pid = 10 * pid + left[i] - '0';
+    *name = left + !is_visible;
+    if (dot == end || left[dot] == '0' || dot < 2 || left[dot - 1] != '.' || left + dot - 1 <= *name)
+        return 0;
+    *bytes = (size_t)(left + dot - 1 - *name);
+    return pid;
+}
+
+/* Long names are cut off. */
+static bool is_of(const struct outputs *outputs, const char *name, size_t bytes)
+{
+    const size_t before = strlen(outputs->before), after = outputs->after ? strlen(outputs->after) : 0;
+    const bool is_cut = bytes == NAME_BYTES_KEPT;
+
+    if (is_cut && before >= bytes)
+        return !memcmp(name, outputs->before, bytes);
+    if (bytes < before || memcmp(name, outputs->before, before) != 0)
+        return false;
+    return is_cut || (outputs->after ? bytes >= before + after && !memcmp(name + bytes - after, outputs->after, after)
+                                     : bytes == before);
+}
+
+/* One that had our number is over, too. */
+static bool is_over(long pid)
+{
+    return pid == getpid() || (getpgid((pid_t)pid) < 0 && errno == ESRCH);
+}
+
+static bool is_ours(int folder, const char *name)
+{
+    struct stat status;
+
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == geteuid() &&
+           (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+}
+
+/* `pid` 0: of any process that is over. */
+static bool is_left(int folder, const char *left, const struct outputs *outputs, long pid)
+{
+    const char *name;
+    size_t bytes;
+    const long maker = maker_of(left, &name, &bytes);
+
+    return maker > 0 && is_of(outputs, name, bytes) && (pid ? maker == pid : is_over(maker)) && is_ours(folder, left);
+}
+
+/* ---- removing ---------------------------------------------------------------------------------------------------- */
+
+/* Everything in the folder; with `outputs` what process `pid` left of them. */
+static void remove_all_in(int fd, const struct outputs *outputs, long pid, int depth)
 {
     _Alignas(8) char buffer[8192];
     long got;
@@ -41,7 +119,7 @@ static void remove_all_in(int fd, const char *prefix, int depth)
             const struct kernel_dirent *one = (const void *)(buffer + at);
             const bool is_link_to_folder = !strcmp(one->name, ".") || !strcmp(one->name, "..");
 
-            if (!is_link_to_folder && !strncmp(one->name, prefix, strlen(prefix)))
+            if (!is_link_to_folder && (!outputs || is_left(fd, one->name, outputs, pid)))
                 remove_at(fd, one->name, depth + 1);
             at += one->bytes;
         }
@@ -56,31 +134,28 @@ static bool remove_at(int folder, const char *name, int depth)
         const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
             return true;
-        remove_all_in(fd, "", depth);
+        remove_all_in(fd, NULL, 0, depth);
         close(fd);
         is_gone = unlinkat(folder, name, AT_REMOVEDIR) == 0;
     }
     return is_gone;
 }
 
-static void remove_prefixed(struct entry *entry)
+static void remove_left_in(const char *folder, const struct outputs *outputs, long pid)
 {
-    char *slash = strrchr(entry->path, '/');
-    const char *name = slash ? slash + 1 : entry->path;
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (slash)
-        *slash = 0;
-    const int fd = open(slash ? (*entry->path ? entry->path : "/") : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0)
-        remove_all_in(fd, name, 0);
+    if (fd < 0)
+        return;
+    remove_all_in(fd, outputs, pid, 0);
     close(fd);
 }
 
 static void remove_and_die(int number)
 {
     for (int i = 0; i < ENTRIES; i++) {
-        if (entries[i].used && entries[i].prefix)
-            remove_prefixed(&entries[i]);
+        if (entries[i].used && entries[i].of_writer)
+            remove_left_in(entries[i].path, &entries[i].outputs, getpid());
         else if (entries[i].used)
             remove_at(AT_FDCWD, entries[i].path, 0);
     }
@@ -102,18 +177,24 @@ static void catch_signals(void)
     }
 }
 
-void pf_litter_add(const char *path, bool prefix)
+/* NULL: there are too many. */
+static struct entry *new_entry(void)
 {
     catch_signals();
-    for (int i = 0; i < ENTRIES; i++) {
-        if (entries[i].used)
-            continue;
-        if (snprintf(entries[i].path, PATH_BYTES, "%s", path) < PATH_BYTES) {
-            entries[i].prefix = prefix;
-            entries[i].used = 1;
-        }
+    for (int i = 0; i < ENTRIES; i++)
+        if (!entries[i].used)
+            return &entries[i];
+    return NULL;
+}
+
+void pf_litter_add(const char *path)
+{
+    struct entry *entry = new_entry();
+
+    if (!entry || snprintf(entry->path, PATH_BYTES, "%s", path) >= PATH_BYTES)
         return;
-    }
+    entry->of_writer = false;
+    entry->used = 1;
 }
 
 void pf_litter_drop(const char *path)
@@ -123,13 +204,68 @@ void pf_litter_drop(const char *path)
             entries[i].used = 0;
 }
 
+/* The folder, and behind its end the name of the file that a link leads to. False: it is too long, or not a file. */
+static bool take_apart(const char *path, char text[PATH_BYTES], char **name)
+{
+    char *real = realpath(path, NULL);
+    const char *complete = real ? real : path;
+    const char *slash = strrchr(complete, '/');
+    const size_t folder = slash ? (size_t)(slash - complete) + 1 : 2;
+    const char *last = slash ? slash + 1 : complete;
+    const bool fits = *last && strcmp(path, "-") != 0 && folder + strlen(last) + 2 < PATH_BYTES;
+
+    if (fits) {
+        *name = text + folder + 1;
+        snprintf(text, folder + 1, "%s", slash ? complete : "./");
+        strcpy(*name, last);
+    }
+    free(real);
+    return fits;
+}
+
+void pf_litter_sweep(const char *path)
+{
+    char text[PATH_BYTES], *name;
+
+    if (take_apart(path, text, &name))
+        remove_left_in(text, &(struct outputs){.before = name}, 0);
+}
+
+/* Ends `name` where the first % stands for another text; what follows the last one. */
+static const char *cut_at_positions(char *name)
+{
+    const char *after = NULL;
+    char *to = name;
+
+    for (const char *c = name; *c; c++) {
+        const bool is_position = *c == '%' && c[1] != '%';
+        c += *c == '%' && !is_position;
+        *to++ = is_position ? 0 : *c;
+        after = is_position ? to : after;
+    }
+    *to = 0;
+    return after;
+}
+
+static void add_writer(const char *path, bool of_parts)
+{
+    struct entry *entry = new_entry();
+    char *name;
+
+    if (!entry || !take_apart(path, entry->path, &name))
+        return;
+    entry->outputs = (struct outputs){.before = name, .after = of_parts ? cut_at_positions(name) : NULL};
+    entry->of_writer = true;
+    remove_left_in(entry->path, &entry->outputs, 0);
+    entry->used = 1;
+}
+
 void pf_litter_add_recording(const char *path)
 {
-    char text[PATH_BYTES];
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    add_writer(path, false);
+}
 
-    if (strcmp(path, "-") != 0 &&
-        snprintf(text, sizeof(text), "%.*s.%.200s.%ld.", (int)(name - path), path, name, (long)getpid()) < PATH_BYTES)
-        pf_litter_add(text, true);
+void pf_litter_add_parts(const char *pattern)
+{
+    add_writer(pattern, true);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_output.h"
+#include "litter.h"
 #include "message.h"
 #include "stream.h"
 
@@ -176,6 +177,7 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
     made.live = !streams && (!exists || S_ISREG(status.st_mode));
     made.no_sync = pf_record_output_switches(output); /* while the disk is waited for nobody would empty the buffers */
     made.compression = (int)(output->settings->write.level < 99 ? output->settings->write.level : 99);
+    pf_litter_sweep(output->named);
     const int result = perfile_writer_open_path(output->named, &made, writer, error); /* it checks links */
     if (result >= 0)
         return PF_STATUS_OK;

@@ -399,7 +399,8 @@ static int write_folder(struct run *run)
 
     if (asprintf(&folder, "%s.%ld.tmp", settings->output, (long)getpid()) < 0)
         return out_of_memory(run);
-    pf_litter_add(folder, false);
+    pf_litter_sweep(settings->output);
+    pf_litter_add(folder);
     if (mkdir(folder, 0777) != 0) {
         error = errno;
     } else {

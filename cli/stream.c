@@ -52,10 +52,11 @@ static int open_fd(struct pf_stream *stream)
         stream->temporary = NULL;
         return -1;
     }
+    pf_litter_sweep(stream->path);
     const int fd = open_unnamed(stream->path);
     stream->unnamed = fd >= 0;
     if (!stream->unnamed)
-        pf_litter_add(stream->temporary, false);
+        pf_litter_add(stream->temporary);
     return stream->unnamed ? fd : open(stream->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
@@ -214,7 +215,7 @@ static void name_it(struct pf_stream *stream)
     char self[32];
 
     snprintf(self, sizeof(self), "/proc/self/fd/%d", stream->fd);
-    pf_litter_add(stream->temporary, false);
+    pf_litter_add(stream->temporary);
     if (linkat(AT_FDCWD, self, AT_FDCWD, stream->temporary, AT_SYMLINK_FOLLOW) < 0)
         stream->error = errno;
 }

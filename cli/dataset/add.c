@@ -13,6 +13,7 @@
 #include <perfile/table.h>
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -295,16 +296,6 @@ static int take_file(struct one *one, size_t table, const char *path)
     return pf_digest_path(path, one->added.sums[table], &(uint64_t){0}) ? PF_STATUS_OK : fail_write(path);
 }
 
-/* What another process of this id left behind when it was killed is in the way. */
-static void remove_left(const char *path)
-{
-    char *temporary = NULL;
-
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) >= 0)
-        unlink(temporary);
-    free(temporary);
-}
-
 static int write_table(struct one *one, size_t table)
 {
     char *path = unplaced_path(one, table);
@@ -312,7 +303,6 @@ static int write_table(struct one *one, size_t table)
     int status = path ? PF_STATUS_OK : fail_memory(one->adding), result = 0, closed;
 
     if (!status) {
-        remove_left(path);
         status = pf_stream_open(&stream, path);
     }
     if (!status) {
@@ -476,6 +466,22 @@ static int is_in(const struct pf_dataset *dataset, const char *id, int *status)
     return 1;
 }
 
+/* What a command that was killed left of this recording, which we have locked. */
+static void remove_left(const struct one *one)
+{
+    char *folder = NULL;
+    DIR *entries = asprintf(&folder, "%s/_perfile/adding", one->adding->dataset->path) < 0 ? NULL : opendir(folder);
+    const size_t bytes = strlen(one->added.id);
+    const struct dirent *entry;
+
+    while (entries && (entry = readdir(entries)))
+        if (!strncmp(entry->d_name, one->added.id, bytes) && entry->d_name[bytes] == '-')
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+    free(folder);
+}
+
 static int add_new(struct one *one, bool *was_in)
 {
     const struct pf_dataset *dataset = one->adding->dataset;
@@ -485,8 +491,10 @@ static int add_new(struct one *one, bool *was_in)
     if (fd < 0)
         return fail_write(dataset->path);
     *was_in = is_in(dataset, one->added.id, &status); /* while we waited for another one */
-    if (!*was_in)
+    if (!*was_in) {
+        remove_left(one);
         status = read_and_write(one);
+    }
     pf_unlock_recording(dataset, one->added.id, fd);
     return status;
 }

@@ -126,6 +126,67 @@ def test_nothing_is_left_by_signals(bench):
             expect(left in ([], whole), f'{name} after signal {number}', left)
 
 
+SWEEPERS = {
+    'convert': (['convert', '-q', '-o', 'output'], 'output'), 'script': (['script', '-q', '-o', 'output'], 'output'),
+    'merge': (['merge', '-q', '-o', 'output'], 'output'), 'tables': (['export', '-q', '--format', 'parquet', '-o', 'output'], 'output'),
+    'split': (['cut', '-q', '--split', 'event', '-o', 'out%put%%'], 'out-some-put%'), 'link': (['convert', '-q', '-o', 'link'], 'output'),
+    'long': (['convert', '-q', '-o', 'x' * 230], 'x' * 200),
+}
+
+
+def is_there(path):
+    return path.is_symlink() or path.exists()
+
+
+def test_what_was_killed_is_removed_by_the_next(bench):
+    """Temporaries of killed commands stayed for ever where O_TMPFILE is missing; others' and those of living ones must stay."""
+    path = bench.assemble('input.data', EVENT + 'sample ip=0x400000 pid=7 tid=7 time=1000\n')
+    over = subprocess.Popen(['true'])
+    over.wait()
+    for case, (arguments, name) in SWEEPERS.items():
+        folder = bench.folder / f'swept-{case}'
+        folder.mkdir()
+        (folder / 'link').symlink_to('output')
+        (folder / 'output').write_text('old') if case == 'link' else None
+        gone = [f'.{name}.{over.pid}.0123abcd', f'.{name}.{over.pid}.ffffffff'] + [f'{name}.{over.pid}.tmp'] * (case != 'long')
+        stay = [f'.{name}.{os.getpid()}.0123abcd', f'{name}.{os.getpid()}.tmp', f'.{name}.{over.pid}.0123abc', f'{name}.x{over.pid}.tmp',
+                f'.{name}.{over.pid}.0123abcd.data', f'{name}.0{over.pid}.tmp', f'.another.{over.pid}.0123abcd', f'another.{over.pid}.tmp',
+                f'.{over.pid}.0123abcd', f'{over.pid}.tmp', f'{name}.tmp']
+        for left in gone + stay:
+            (folder / left).write_text('left')
+        (folder / gone[1]).unlink()
+        (folder / gone[1]).mkdir()
+        (folder / gone[1] / 'data').write_text('left')
+        (folder / f'.{name}.{over.pid}.00000000').symlink_to(folder / 'link')
+        done = subprocess.run([bench.perfile, *arguments, path], cwd=folder, capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 0, f'{case} beside what was left', done.stderr)
+        kept = [left for left in gone if is_there(folder / left)]
+        lost = [left for left in [*stay, f'.{name}.{over.pid}.00000000'] if not is_there(folder / left)]
+        expect(not kept and not lost, f'{case}: what was left', f'kept {kept}, lost {lost}')
+
+
+def test_killed_writer(bench):
+    """Its folder stayed for ever."""
+    samples = ''.join(f'sample ip=0x400000 pid=7 tid=7 time={1000 + i}\n' for i in range(20000))
+    stream = bench.assemble('stream.data', EVENT + samples, '--pipe').read_bytes()
+    folder = bench.folder / 'killed'
+    folder.mkdir()
+    arguments = [bench.perfile, 'convert', '-q', '--mode', 'directory', '-o', str(folder / 'output'), '-']
+    writer = subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    writer.stdin.write(stream[:len(stream) // 2])
+    writer.stdin.flush()
+    for _ in range(6000):
+        if list(folder.iterdir()):
+            break
+        time.sleep(0.01)
+    writer.kill()
+    writer.communicate()
+    left = [file.name for file in folder.iterdir()]
+    expect(len(left) == 1 and left[0].startswith(f'.output.{writer.pid}.'), 'a killed writer', left)
+    subprocess.run(arguments, input=stream, check=True)
+    expect([file.name for file in folder.iterdir()] == ['output'], 'after the next one', list(folder.iterdir()))
+
+
 def main():
     hermetic.settle()
     with tempfile.TemporaryDirectory() as folder:
