@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dataset.h"
 
+#include "../litter.h"
 #include "../message.h"
 
 #include <ctype.h>
@@ -106,6 +107,7 @@ bool pf_write_small(const char *path, const char *text)
     if (asprintf(&temporary, "%.*s.%s.%ld.tmp", folder, path, path + folder, (long)getpid()) < 0)
         return false;
     unlink(temporary);
+    pf_litter_add(temporary);
     const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) {
         is_ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
@@ -116,6 +118,7 @@ bool pf_write_small(const char *path, const char *text)
         unlink(temporary);
         errno = error;
     }
+    pf_litter_drop(temporary);
     free(temporary);
     return is_ok;
 }
@@ -183,9 +186,12 @@ static char *root_file(const struct pf_dataset *dataset, const char *name)
 static int make_dataset(const struct pf_dataset *dataset, const char *path)
 {
     static const char *const folders[] = {"recordings", "adding"};
-    char text[96], keys[32];
+    char text[96], keys[32], *hidden = root_file(dataset, ".dataset");
     bool is_ok = true;
 
+    if (hidden)
+        pf_litter_sweep(hidden);
+    free(hidden);
     put_keys(dataset->keys, keys);
     snprintf(text, sizeof(text), "%spartition %s\n", version_line, keys);
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && is_ok; i++) {
