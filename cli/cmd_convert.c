@@ -37,8 +37,9 @@ static const struct pf_option options[] = {
     {.name = "unwind",
      .kind = PF_OPTION_FLAG,
      PF_OWN(unwind),
-     .doc = "Unwind dumped user stacks (perf record --call-graph dwarf) into callchains, using the recorded binaries, "
-            "and remove the stacks. The records are then written in time order."},
+     .doc =
+         "Unwind dumped user stacks (perfile record --call-graph dwarf) into callchains, using the recorded binaries, "
+         "and remove the stacks. The records are then written in time order."},
     PF_OPTION_REPORT_FORMAT,
     {0},
 };

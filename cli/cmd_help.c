@@ -62,7 +62,7 @@ static void put_option(struct pf_json_writer *json, const struct pf_command *com
         [PF_OPTION_FILE] = "text",     [PF_OPTION_CHOICE] = "choice",  [PF_OPTION_LIST] = "list",
         [PF_OPTION_FIELDS] = "fields", [PF_OPTION_EVENTS] = "events",  [PF_OPTION_NUMBER] = "number",
         [PF_OPTION_SIZE] = "size",     [PF_OPTION_IGNORE] = "ignored", [PF_OPTION_LINES] = "text",
-        [PF_OPTION_COUNT] = "flag",    [PF_OPTION_WORDS] = "list",
+        [PF_OPTION_WORDS] = "list",
     };
     char name[64];
 

@@ -28,8 +28,9 @@ static const char *clock_at(const struct pf_command *command, size_t index, cons
         const char *name;
         const char *doc;
     } clocks[] = {
-        {"auto", "align if all recordings have CLOCK_DATA (perf record -k) and come from different hosts or boots; the "
-                 "default"},
+        {"auto",
+         "align if all recordings have CLOCK_DATA (perfile record -k) and come from different hosts or boots; the "
+         "default"},
         {"align", "align by wall clock time; fails if a recording has no CLOCK_DATA"},
         {"keep", "keep times as recorded"},
     };

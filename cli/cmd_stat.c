@@ -57,6 +57,14 @@ static struct pf_stat_settings *own(const struct pf_settings *settings)
         PF_OWN_OF(struct pf_stat_settings, member), .doc = __VA_ARGS__                                                 \
     }
 
+/* -dd is more than -d. */
+static int add_detail(const struct pf_option *option, const char *text, struct pf_settings *settings)
+{
+    (void)option, (void)text;
+    own(settings)->detail++;
+    return PF_STATUS_OK;
+}
+
 /* Of one name, as in perf, for all events that were given before it; else of the first, the second ... */
 static int add_cgroups(const struct pf_option *option, const char *text, struct pf_settings *settings)
 {
@@ -98,8 +106,8 @@ static const struct pf_option what_options[] = {
      .doc = "Only count the preceding tracepoint, or all that a wildcard matches, if its fields match: 'fd == 1'."},
     {.name = "detailed",
      .letter = 'd',
-     .kind = PF_OPTION_COUNT,
-     PF_OWN_OF(struct pf_stat_settings, detail),
+     .kind = PF_OPTION_FLAG,
+     .set = add_detail,
      .doc =
          "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
          "instruction cache and of TLBs; -ddd: also prefetches."},

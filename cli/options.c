@@ -592,9 +592,6 @@ static int set_option(const struct passed *passed, const char *text, struct pf_s
     case PF_OPTION_FLAG:
         *(bool *)to = true;
         return PF_STATUS_OK;
-    case PF_OPTION_COUNT:
-        ++*(uint64_t *)to;
-        return PF_STATUS_OK;
     case PF_OPTION_BITS:
         *(unsigned *)to |= option->bits;
         return PF_STATUS_OK;

@@ -127,7 +127,6 @@ struct pf_settings {
 
 enum pf_option_kind {
     PF_OPTION_FLAG,   /* bool */
-    PF_OPTION_COUNT,  /* uint64_t: how often it was given */
     PF_OPTION_BITS,   /* unsigned, or-ed with `bits` */
     PF_OPTION_TEXT,   /* const char * */
     PF_OPTION_FILE,   /* const char *, a file that is read; PF_STATUS_UNREADABLE when it cannot be */

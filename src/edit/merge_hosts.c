@@ -76,18 +76,18 @@ static void align_clocks(struct pf_merge *merge)
 
 static int settle_clocks(struct pf_merge *merge, struct perfile_error *error)
 {
-    const int wish = merge->options.clock;
+    const int clock = merge->options.clock;
     size_t lacking;
-    if (wish == PERFILE_MERGE_CLOCK_KEEP || merge->input_count == 1)
+    if (clock == PERFILE_MERGE_CLOCK_KEEP || merge->input_count == 1)
         return 0;
     if (all_have_clocks(merge, &lacking)) {
-        if (wish == PERFILE_MERGE_CLOCK_ALIGN || hosts_differ(merge) || clocks_differ(merge))
+        if (clock == PERFILE_MERGE_CLOCK_ALIGN || hosts_differ(merge) || clocks_differ(merge))
             align_clocks(merge);
         return 0;
     }
-    if (wish == PERFILE_MERGE_CLOCK_ALIGN)
+    if (clock == PERFILE_MERGE_CLOCK_ALIGN)
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "merge",
-                       "the clocks cannot be aligned: %s has no CLOCK_DATA (perf record -k writes it)",
+                       "the clocks cannot be aligned: %s has no CLOCK_DATA (perfile record -k writes it)",
                        merge->inputs[lacking].name);
     if (hosts_differ(merge))
         pf_merge_note(merge, &merge->inputs[lacking], "clock-kept", PERFILE_FEATURE_CLOCK_DATA,

@@ -288,7 +288,7 @@ static void test_not_used(void **state)
     recording_sample(&r, 0x10000, PID, 1011);
     char expected[512];
     snprintf(expected, sizeof(expected),
-             "/w/jit-7.dump is not used: its clock is CLOCK_MONOTONIC, and the recording's is not (perf record -k "
+             "/w/jit-7.dump is not used: its clock is CLOCK_MONOTONIC, and the recording's is not (perfile record -k "
              "1)\n/w/jit-8.dump is not used: its times are in ticks of a counter that the recording does not describe\n"
              "jitdump at 0x0: %s/w/jit-9.dump is not a jitdump file of version 1\n/w/jit-10.dump was not found\n",
              made_directory);

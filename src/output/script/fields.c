@@ -282,9 +282,9 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
     if (!has_ip && (has_field(fields, type, SCRIPT_SRCLINE) || has_field(fields, type, SCRIPT_SRCCODE)))
         message = "source lines go with \"ip\", which is not in the list";
     if (blocks && !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_ANY))
-        message = "the instructions between branches need all branches, which perf record -b records";
+        message = "the instructions between branches need all branches, which perfile record -b records";
     if (has_field(fields, type, SCRIPT_BRCNTR) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_COUNTERS))
-        message = "\"brcntr\" needs branch counters, which perf record -j any,counter records";
+        message = "\"brcntr\" needs branch counters, which perfile record -j any,counter records";
     if (words && !pf_disassembler_exists(fields->allocator))
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "field list",
                        "\"disasm\" and \"brstackdisasm\" need capstone, which this build or machine does not have");

@@ -298,9 +298,10 @@ static const char *wrong_clock(const struct pf_jit *jit, const struct pf_jitdump
     if (file->has_ticks)
         return jit->has_clock ? NULL
                               : "is not used: its times are in ticks of a counter that the recording does not describe";
-    return has_same_clock(jit) ? NULL
-                               : "is not used: its clock is CLOCK_MONOTONIC, and the recording's is not (perf record "
-                                 "-k 1)";
+    return has_same_clock(jit)
+               ? NULL
+               : "is not used: its clock is CLOCK_MONOTONIC, and the recording's is not (perfile record "
+                 "-k 1)";
 }
 
 static int choose_folder(struct reading *r, struct perfile_error *error)
