@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recording with its bundle, or the list of what would be in it. What is needed is found by looking at all that is
- * shown of the recording: each file that is looked for meanwhile is put behind it.
+ * Writes the recording with its bundle, or the list of the files that the bundle would have. Everything that can be
+ * shown of the recording is resolved once, and each file that is looked up meanwhile is appended to the recording.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -256,7 +256,7 @@ static int write_text(struct perfile_reader *reader, const struct perfile_output
 }
 
 const struct pf_output pf_output_bundle_data = {
-    .info = {"bundle", "data", "the recording, with what its symbols need behind it", true},
+    .info = {"bundle", "data", "the recording, followed by the files that its symbols need", true},
     .write = write_data,
 };
 
@@ -270,7 +270,7 @@ int perfile_bundle_look(const char *path, struct perfile_bundle *bundle, struct 
     struct pf_bundle found;
     if (!path || !bundle)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "bundle",
-                       "no path, or no place for what it says");
+                       "no path, or no struct for the result");
     if (pf_sized_check(bundle, "bundle", error) < 0)
         return PERFILE_ERROR_ARGUMENT;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

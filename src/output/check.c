@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Check: reads everything and tells what is odd. The reader finds what does not fit while it reads; the rules below look
- * at the recording as a whole.
+ * Check: reads everything and reports what is odd. The reader finds records that do not fit while it reads; the rules
+ * below look at the complete recording.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void put_new_findings(struct checked *checked)
     }
 }
 
-/* ---- rules about the whole ---- */
+/* ---- rules about the complete recording ---- */
 
 static void check_features(struct checked *checked, const char *rule, int severity)
 {
@@ -149,9 +149,9 @@ static void check_bundle(struct checked *checked, const char *rule, int severity
     const int result = path ? perfile_bundle_look(path, &bundle, &error) : PERFILE_ERROR_OPEN;
     checked->short_of_memory |= result == PERFILE_ERROR_MEMORY;
     if (result == PERFILE_ERROR_DAMAGED)
-        snprintf(message, sizeof(message), "the bundle behind the recording cannot be used: %.64s", error.message);
+        snprintf(message, sizeof(message), "the bundle after the recording cannot be used: %.64s", error.message);
     else if (result == 0 && bundle.bytes)
-        snprintf(message, sizeof(message), "a bundle of %s, %" PRIu64 " bytes, behind the recording",
+        snprintf(message, sizeof(message), "a bundle of %s, %" PRIu64 " bytes, after the recording",
                  pf_count_of(bundle.files, "files", files), bundle.bytes);
     else
         return;
@@ -219,7 +219,7 @@ static int write_check_text(struct perfile_reader *reader, const struct perfile_
         return result;
     const struct perfile_counts *counts = perfile_reader_counts(reader);
     pf_output_put_color(out, options, checked.findings ? PF_RED : PF_GREEN, checked.findings ? "damaged" : "sound");
-    pf_put_format(out, ": %s and %s are whole, %s, %s\n", pf_count_of(counts->records, "records", records),
+    pf_put_format(out, ": %s and %s are complete, %s, %s\n", pf_count_of(counts->records, "records", records),
                   pf_count_of(counts->samples, "samples", samples),
                   pf_count_of(counts->bytes_lost, "bytes are not accounted for", bytes),
                   pf_count_of(checked.findings, "findings", findings));
@@ -242,7 +242,7 @@ struct kept {
     struct pf_arena arena; /* texts */
     struct perfile_diagnostic *all;
     size_t count, capacity;
-    size_t next; /* one behind the row that is asked for */
+    size_t next; /* the row after the current one */
     bool failed; /* out of memory */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples as JSON, in the shape of perf's conversion (version 1 of that): who reads that reads this. Numbers of tracepoints
- * are texts there, and their fields may have the names of members that stand before them.
+ * Samples as JSON, in the format of perf's conversion (version 1), for programs that read that. Numbers of tracepoints
+ * are texts there, and their fields may have the names of members that come before them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -156,7 +156,10 @@ static bool put_position(struct data *data, const struct perfile_space *space, u
     return true;
 }
 
-/* What stands behind a mark is where the code was interrupted, the others are return addresses. */
+/*
+ * Puts the addresses of a callchain. The first one after a context mark was interrupted, the others are return
+ * addresses.
+ */
 static bool put_chain(struct data *data, const struct pf_delivered *item, const struct perfile_u64s *ips, unsigned mode)
 {
     bool returns = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The records of a dump. With several threads one reads and copies records to batches, any thread prints a batch, and
- * the caller writes them in order. What the recorder wrote itself needs the reader when it is printed (features, payloads
- * behind the record), so who reads prints that, too.
+ * the caller writes them in order. Records of the recorder itself need the reader when they are printed (for features
+ * and for payloads that follow the record), so the reading thread prints them.
  *
  * A batch ends with 128 KiB. With its text, which is some three times as much, it needs about 1 MB (more where a record
  * that the recorder wrote is larger), and there are twice as many of them as threads, and one more.
@@ -29,7 +29,7 @@ struct batch {
     struct pf_text bytes; /* of records */
     struct pf_text lines; /* what was printed while reading */
     struct pf_text text;  /* all */
-    int result;           /* what comes behind: 1 for more, 0 for the end, or an error */
+    int result;           /* of reading the next record: 1 for more, 0 for the end, or an error */
     struct perfile_error error;
 };
 
@@ -69,7 +69,7 @@ static int next_record(struct dump *dump, struct pf_dumped *next, struct perfile
     if (dump->count++ % PROGRESS_RECORDS == 1)
         pf_output_progress(dump->reader, dump->options);
     const int result = perfile_reader_next(dump->reader, &next->record, error);
-    /* descriptions that are too large are told of with the feature: the data stands there as it is */
+    /* Descriptions that are too large are reported with their feature; here their data is put as it is. */
     if (result > 0 &&
         pf_trace_events_take(&dump->events, next->record, &next->tracepoint, NULL) == PERFILE_ERROR_MEMORY)
         return pf_fail_memory(error, "dump");

@@ -122,7 +122,7 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
     const struct perfile_visitor visitor = pf_json_visitor(json);
     const char *name = perfile_record_name(record->type);
     pf_json_begin(json, NULL, false);
-    /* AUXTRACE has a field of this name: its own place goes by another */
+    /* AUXTRACE has a field named "offset", so the offset of its record has another name. */
     pf_json_unsigned(json, record->type == PERFILE_RECORD_AUXTRACE ? "record_offset" : "offset", record->offset);
     if (name)
         pf_json_string(json, "type", name);

@@ -108,7 +108,7 @@ static int put_header(struct perfile_reader *reader, struct lines *lines, const 
         pf_put_name(lines->text, event->name);
         lines->space = true;
         if (perfile_attr_visit(event, visitor, NULL) < 0)
-            return 0; /* the text failed, which is told at the end */
+            return 0; /* the text failed, which is reported at the end */
         pf_put_char(lines->text, '\n');
     }
     for (size_t i = 0; i < perfile_feature_count(reader); i++) {

@@ -80,7 +80,7 @@ static int put_header(struct pf_gzip_parts *gzip)
     return started ? 0 : put(gzip, header, sizeof(header));
 }
 
-/* The next part begins behind this one. */
+/* Starts the next part, with the end of the data before it as its window. */
 static void look_back(struct part *part, const struct part *at)
 {
     const size_t there = at->before + at->bytes, before = pf_min_size(there, WINDOW);

@@ -107,7 +107,7 @@ static void put_line_size(struct pf_header_walk *walk)
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-/* Each word with a blank behind it, and a backslash before quotes. */
+/* Puts a word and a blank, with a backslash before each quote. */
 static void put_word(struct pf_header_walk *walk, const char *list, const struct perfile_value *value)
 {
     size_t from = 0;
@@ -261,7 +261,10 @@ static int put_features(struct perfile_reader *reader, const struct pf_header_op
     return result;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/*
+ * ---- the complete header
+ * ---------------------------------------------------------------------------------------------
+ */
 
 /* Of a directory, its main file is what was written last. */
 bool pf_header_time(const char *path, int64_t *seconds)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The header of a recording in perf's words, line by line behind a "# ": for script and report with --header, and for info.
+ * The header of a recording in perf's words, with "# " before each line: for script and report with --header, and info.
  *
  *     header.c          which lines, in which order
  *     header_walk.c     a feature as rows of named values
@@ -32,9 +32,9 @@ int pf_header_put_feature(struct perfile_reader *reader, uint32_t number, struct
                           struct perfile_error *error);
 
 bool pf_header_has(const struct perfile_reader *reader, uint32_t feature);
-/* The names of what perf knows and the recording lacks, each with a blank before it. */
+/* Puts the names of the features that perf knows and the recording does not have, each with a blank before it. */
 void pf_header_put_missing(const struct perfile_reader *reader, struct pf_text *out);
-/* When the recording was written to its end: seconds since 1970. False: that is not known. */
+/* Finds when the recording was written to its end: seconds since 1970. False: that is not known. */
 bool pf_header_time(const char *path, int64_t *seconds);
 
 /* A part of a BPF program. */

@@ -9,7 +9,7 @@
 
 enum { TAG_BYTES = 8, NAME_BYTES = 16 };
 
-/* Where the members of struct bpf_prog_info stand; those of arrays hold offsets into the data behind it. */
+/* Offsets of members of struct bpf_prog_info; members for arrays hold offsets into the data that follows the struct. */
 enum {
     INFO_ID = 4,
     INFO_NAME = 64,

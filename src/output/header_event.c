@@ -211,7 +211,7 @@ static void put_member(struct pf_text *out, const struct perfile_value *member)
         pf_put_unsigned(out, value);
 }
 
-/* Zeros are left out, but not of what tells which event it is. */
+/* Puts the attributes of an event. Zeros are left out, except in the members that identify the event. */
 static void put_attr(struct pf_header_walk *walk)
 {
     static const char *const first[] = {"type", "size", "config", "name"};

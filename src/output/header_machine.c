@@ -244,7 +244,7 @@ int pf_header_put_pmus(struct pf_header_walk *walk, uint32_t feature, struct per
     return result;
 }
 
-/* Name and value come one after the other; whose they are comes behind them. */
+/* Puts a capability. Its name and value are two rows of the walk; the name of the PMU follows all of them. */
 static void put_cap(struct pf_header_walk *walk, const char *list, const struct perfile_value *value)
 {
     (void)list;

@@ -11,15 +11,15 @@ enum { PF_HEADER_DEPTH = 8, PF_HEADER_MEMBERS = 128 };
 struct pf_header_walk {
     struct perfile_reader *reader;
     struct pf_text *out;
-    struct pf_text scratch;             /* lines that wait for a value behind them */
-    const struct pf_header_rows *rows;  /* who is told */
+    struct pf_text scratch;             /* lines that are put after a value that is still to come */
+    const struct pf_header_rows *rows;  /* functions that get the rows */
     const char *lists[PF_HEADER_DEPTH]; /* names of what is open, outermost first; NULL: an element of a list */
     unsigned starts[PF_HEADER_DEPTH];   /* the first member of each */
     unsigned depth;                     /* deeper ones are counted, not kept */
     struct perfile_value members[PF_HEADER_MEMBERS]; /* of the objects that are open */
     unsigned member_count;
-    struct perfile_error damage; /* code 0: it is whole */
-    uint64_t count;              /* of whatever the feature counts; 0 at the start */
+    struct perfile_error damage; /* code 0: the feature is complete */
+    uint64_t count;              /* of items of the feature; 0 at the start */
     void *context;
 };
 

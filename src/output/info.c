@@ -146,7 +146,7 @@ static void time_of_header(struct info *info)
     }
 }
 
-/* Features that cannot be read whole, as findings of this output. */
+/* Notes the features that cannot be read completely, as findings of this output. */
 static int note_damaged_features(struct info *info, struct perfile_error *error)
 {
     const struct perfile_visitor none = {.size = sizeof(none)};
@@ -293,7 +293,7 @@ static void put_text_compression(const struct info *info, struct pf_text *out)
         pf_put_format(out, "%-14s zstd, level %" PRIu64 ", about %" PRIu64 " to 1\n", "compression", level, ratio);
 }
 
-/* What is damaged there is for check to tell. */
+/* Reads the bundle. A damaged bundle is ignored here, since check reports it. */
 static bool find_bundle(const struct info *info, struct perfile_bundle *bundle)
 {
     const char *path = info->options->symbols->recording;
@@ -488,7 +488,7 @@ static bool is_short(uint32_t number)
            number != PERFILE_FEATURE_FILE && number != PERFILE_FEATURE_FILE2;
 }
 
-/* What perf knows and the recording lacks. */
+/* Puts the names of the features that perf knows and the recording does not have. */
 static void put_json_missing(const struct info *info, struct pf_json *json)
 {
     enum { SIMPLEPERF_FIRST = 128 };

@@ -5,9 +5,11 @@
 
 #include "base/json.h"
 
-/* Each group with its title, and what the recording lacks. 0, or MEMORY. */
+/* Puts each group with its title, and the features that the recording does not have. Returns 0, or MEMORY. */
 int pf_info_put_groups(struct perfile_reader *reader, struct pf_text *out, struct perfile_error *error);
-/* The member bpf_programs: parts of programs with their names; nothing where the recording has none. 0, or MEMORY. */
+/*
+ * Puts the member bpf_programs: programs and their names; nothing where the recording has none. Returns 0, or MEMORY.
+ */
 int pf_info_put_bpf(struct perfile_reader *reader, struct pf_json *json, struct perfile_error *error);
 
 #endif

@@ -20,10 +20,10 @@ struct pf_output {
                        const struct perfile_output_options *options, struct pf_text *out, struct perfile_error *error);
     const char *view;       /* what the rows of a table are */
     bool merges;            /* takes further recordings, perfile_output_options.more */
-    bool reports_omissions; /* what the recording holds that the output does not show is told to who called */
+    bool reports_omissions; /* the caller is notified of what the recording holds and the output does not show */
 };
 
-/* Tells the caller how far the reading is, now and then. */
+/* Reports to the caller how far the reading is, now and then. */
 void pf_output_progress(struct perfile_reader *reader, const struct perfile_output_options *options);
 
 #define PF_RED "\033[31m"

@@ -32,7 +32,7 @@ def samples(path):
     if checked.returncode != 0:
         print(checked.stdout, checked.stderr)
         return -1
-    return int(re.search(r'([\d,]+) samples? are whole', checked.stdout)[1].replace(',', ''))
+    return int(re.search(r'([\d,]+) samples? are complete', checked.stdout).group(1).replace(',', ''))
 
 
 def start(output, *more):

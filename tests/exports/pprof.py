@@ -126,7 +126,7 @@ def check_made(shop, recording, decoded, expected):
     if recording.name == 'kernel':
         need(profile.time == 1700000000000000000, f'time {profile.time}')
         need(profile.duration == 39000000, f'duration {profile.duration}')
-        need('pprof has no room for the times of samples' in shop.said, shop.said)
+        need('pprof does not store the times of samples' in shop.said, shop.said)
     else:
         need(profile.time == 0 or recording.name not in ('events', 'empty', 'demo'), f'time {profile.time}')
     if recording.name == 'events':

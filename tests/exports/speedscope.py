@@ -130,7 +130,7 @@ def check(shop, recording):
         return 'empty'
     compare(shop, recording, samples)
     check_units(file, expected)
-    need('it is said what is missing', 'no room for build ids' in shop.said)
+    need('it is said what is missing', 'cannot hold build ids' in shop.said)
     if not expected.hostile:
         check_order(shop, recording, file, expected.units)
         check_merged(shop, recording, expected)

@@ -10,7 +10,7 @@
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
-/* Those with samples, as many as there is room for. */
+/* Chooses the events that have samples in the function, up to the capacity of the table. */
 static void choose_events(const struct pf_annotate *annotate, struct pf_annotate_function *function)
 {
     const size_t count = perfile_annotation_event_count(annotate->annotation);

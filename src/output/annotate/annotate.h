@@ -60,9 +60,9 @@ int pf_annotate_write(struct perfile_reader *reader, const struct perfile_output
 int pf_annotate_open_function(struct pf_annotate *annotate, size_t rank, struct pf_annotate_function *function,
                               struct perfile_error *error);
 void pf_annotate_close_function(struct pf_annotate_function *function);
-/* Samples or periods, as the options have it. */
+/* Returns the samples or the period of the weight, as the options require. */
 uint64_t pf_annotate_value(const struct pf_annotate *annotate, const struct perfile_weight *weight);
-/* What of a line is of the function's `column`-th event. */
+/* Returns the weight of the line for the function's event in this column. */
 struct perfile_weight pf_annotate_weight(const struct pf_annotate_function *function, size_t line, size_t column);
 double pf_annotate_percent(const struct pf_annotate *annotate, const struct pf_annotate_function *function, size_t line,
                            size_t column);

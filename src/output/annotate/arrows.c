@@ -5,9 +5,9 @@
 #include "output/annotate/annotate.h"
 
 enum {
-    LANES = 6,          /* more are a maze */
-    MAX_LINES = 200,    /* that an arrow is long: nobody follows longer ones */
-    SHORTEST_STEPS = 8, /* of lengths: arrows of one step get their lanes before longer ones */
+    LANES = 6,          /* more lanes are hard to follow */
+    MAX_LINES = 200,    /* lines; longer arrows are not drawn */
+    SHORTEST_STEPS = 8, /* arrows up to this length are drawn first, then up to twice this length, and so on */
 };
 
 enum { EMPTY = ' ', PASSES = '|', ACROSS = '-', UPPER = '/', LOWER = '\\', HEAD = '>' };

@@ -72,7 +72,7 @@ static void put_code(struct pf_text *text, const char *code)
     }
 }
 
-/* How many bytes of the text are at most `room` characters. */
+/* Returns how many bytes of the text make up at most `capacity` characters. */
 static size_t fitting(const struct pf_text *text, size_t capacity)
 {
     size_t at = 0;
@@ -83,7 +83,7 @@ static size_t fitting(const struct pf_text *text, size_t capacity)
     return at;
 }
 
-/* The tail as far as there is room, and the end of the line. */
+/* Puts as much of the tail as fits, and the end of the line. */
 static void put_tail(struct body *body, const char *color)
 {
     const size_t complete = body->tail.used;
@@ -164,7 +164,7 @@ static void put_heading(struct pf_annotate *annotate, const struct pf_annotate_f
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-/* The end of a name, which tells events apart. */
+/* Puts the end of the event's name: this is the part that differs between events. */
 static void put_event_name(struct body *body, const char *name)
 {
     enum { SHOWN = PERCENT_WIDTH - 1 };
@@ -306,7 +306,7 @@ static void put_source(struct body *body, size_t line, const struct perfile_list
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-/* With room for the longest that are common, when something follows. */
+/* Pads to the width of the longest common instruction, when something follows. */
 static void put_bytes(struct pf_text *text, const struct perfile_listing_line *line)
 {
     enum { SHOWN = 8 };

@@ -191,7 +191,7 @@ static void put_line(struct pf_text *out, const struct pf_lines *lines, size_t i
                   all ? 100 * (double)pf_lines_score(lines, &line->sums) / (double)all : 0.0);
     for (size_t i = 0; i < PF_COUNT(hitms); i++)
         pf_put_format(out, "  %7" PRIu64, sum_of(&line->sums, (lines->order == PF_LINES_BY_PEER ? peers : hitms)[i]));
-    /* loads, as perf counts them here: those whose place is known */
+    /* As perf counts loads here: all accesses with a known address that are not stores. */
     pf_put_format(out, "  %7" PRIu64 "  %7" PRIu64, pf_access_records(&line->sums),
                   pf_access_records(&line->sums) - sum_of(&line->sums, stored));
     for (size_t i = 0; i < PF_COUNT(rest); i++)

@@ -174,7 +174,7 @@ static bool take(void *state, const struct pf_profile_sample *sample)
 }
 
 struct layout {
-    void (*begin)(struct kwork *kwork); /* every run is printed behind it; or NULL */
+    void (*begin)(struct kwork *kwork); /* called before the runs are printed; NULL: runs are not printed */
     void (*end)(struct kwork *kwork);   /* or NULL */
     enum pf_kwork_order order;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who had the CPUs, as `perf kwork top` prints it. */
+/* Prints how much of each CPU the tasks had, as `perf kwork top` does. */
 #include "analysis/events/kwork_top.h"
 
 #include <inttypes.h>

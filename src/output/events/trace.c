@@ -35,7 +35,7 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
-/* When, where, how long and who. */
+/* Puts the time, the duration and the thread of a call. */
 static void put_head(struct trace *trace, uint32_t thread, const struct pf_syscall_call *call, bool finished)
 {
     const struct pf_syscall_thread *of = &trace->syscalls.threads[thread];
@@ -413,7 +413,7 @@ static int take(struct trace *trace, const struct pf_delivered *item, struct per
     return 0;
 }
 
-/* A record that is no sample, of the profile. */
+/* Handles a record that is not a sample. */
 static bool take_record(void *context, const struct perfile_record *record)
 {
     struct trace *trace = context;

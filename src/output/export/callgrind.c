@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callgrind's format: the cost of each source line, and of each call the cost of what was called. Its readers take the cost
- * of the calls to a function for its inclusive cost; only for functions that nothing calls it is what they and their calls
- * cost. So everything is called here, by the names of the threads at least, and of a function that is in a stack several
- * times the outermost place counts: calls by which it comes back are left out. So each sample counts once for each of its
- * functions.
+ * callgrind's format: the cost of each source line, and of each call the cost of what was called. Its readers use the
+ * cost of the calls to a function as its inclusive cost; only for functions that nothing calls they add up its own cost
+ * and that of its calls. So every function is called here, by the names of the threads at least, and of a function that
+ * is in a stack several times only the outermost call counts: recursive calls are left out. So each sample counts once
+ * for each of its functions.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,11 +58,11 @@ struct graph {
     struct cost *costs;
     size_t cost_capacity;
     uint32_t cost_count;
-    struct pf_pairs lines, locations, known; /* file and line; these and the address; what a cost is of */
+    struct pf_pairs lines, locations, known; /* keys: file and line; these and the address; the owner of a cost */
     uint32_t line_count, position_count;
     uint32_t *column_of; /* by value type of the profile */
     const char **columns;
-    uint64_t *totals; /* of columns, and room for as many of a line */
+    uint64_t *totals; /* of columns, followed by space for the values of one line */
     size_t column_count;
     struct names files, modules;
 };
@@ -318,7 +318,9 @@ static bool add_columns(struct graph *graph, const struct pf_sort_item *events, 
     return true;
 }
 
-/* The events with the most samples first; the items are followed by room for as many. */
+/*
+ * Sorts the events by their samples, the most first. `events` has space for twice as many items, as sorting needs it.
+ */
 static void order_events(const struct graph *graph, struct pf_sort_item *events)
 {
     const size_t count = perfile_profile_event_count(graph->stacks.profile);
@@ -550,7 +552,10 @@ static bool put_file(struct graph *graph)
     return true;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/*
+ * ---- the file
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static bool make_graph(struct graph *graph)
 {
@@ -604,7 +609,7 @@ static int write_callgrind(struct perfile_reader *reader, const struct perfile_o
         result = pf_fail_memory(error, "callgrind");
     else if (!pf_export_notify_empty(reader, options, profile))
         pf_export_notify(options,
-                         "callgrind files have no room for times, processors, and threads other than by their names");
+                         "callgrind files cannot hold times, processors, and threads other than by their names");
     close_graph(&graph);
     return result;
 }

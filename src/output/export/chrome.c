@@ -57,7 +57,7 @@ enum { STACK_ENDS, STATE_ENDS, STATE_BEGINS, OTHER, STACK_BEGINS };
 struct source {
     uint8_t kind;
     uint8_t order;  /* of the next event */
-    bool open;      /* what `at` says has begun, and has not ended */
+    bool open;      /* the event at `at` has started, and has not ended */
     uint32_t index; /* of a thread, a series, or the first run of a processor */
     size_t at;
     uint64_t sum;
@@ -238,7 +238,10 @@ static uint64_t change_before(const struct pf_timeline_thread *thread, size_t *a
     return *at ? thread->switches[*at - 1].time : 0;
 }
 
-/* Gaps of less than two intervals are none: timers are late. Nothing reaches back over a switch. */
+/*
+ * Samples that are less than two intervals apart are joined, since timers are late. A slice does not start before a
+ * switch.
+ */
 static void make_slice(const struct chrome *chrome, const struct pf_timeline_series *series, struct slice *slices,
                        size_t row, uint64_t change)
 {
@@ -573,7 +576,7 @@ static bool count_row(struct chrome *chrome, struct pf_pairs *positions, const s
     return true;
 }
 
-/* Behind a piece of time with samples comes one without. */
+/* Ends the rates: adds a rate of 0 for each piece of time without samples that follows one with samples. */
 static bool end_rates(struct chrome *chrome, const struct pf_pairs *positions)
 {
     const uint64_t quantum = quantum_of(chrome);
@@ -767,7 +770,10 @@ static bool is_shown(const struct pf_timeline_thread *thread)
     return thread->series != PF_TIMELINE_NONE || thread->marks.count || thread->switch_count;
 }
 
-/* "name [samples of cycles]": of slices, that say more than samples do. Of a process behind it "(PATH)" of several recordings. */
+/*
+ * Returns "name [samples of cycles]" for the slices of an event, since these suggest more than samples show. With
+ * several recordings the name of a process ends with "(PATH)".
+ */
 static const char *text_of(struct chrome *chrome, const char *name, const struct perfile_event *event,
                            const char *recording)
 {
@@ -964,9 +970,8 @@ static bool put_parts(void *parts, size_t count, uint64_t wall, const struct per
     }
     put(document.parts, "\n]}\n");
     if (fine)
-        pf_export_notify(options,
-                         "chrome has no room for weights, lines and build ids; when functions began and ended is "
-                         "guessed from the samples");
+        pf_export_notify(options, "chrome cannot hold weights, lines and build ids; when functions began and ended is "
+                                  "guessed from the samples");
     return fine;
 }
 
@@ -1009,8 +1014,8 @@ static int write_chrome(struct perfile_reader *reader, const struct perfile_outp
         .close = close_part,
     };
     if (options->more_count >= MAX_RECORDINGS)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "chrome", "at most %d recordings have room",
-                       MAX_RECORDINGS);
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "chrome",
+                       "at most %d recordings can be shown together", MAX_RECORDINGS);
     return pf_timelines_write(&format, reader, options, out, error);
 }
 

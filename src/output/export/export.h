@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles for other programs: one file for each format, with its `const struct pf_output pf_output_export_<format>` and a
- * line in outputs.def. All are made from <perfile/profile.h> (what is added up, or one sample after the other) or from
- * tables. What a format has no room for is told with pf_export_notify.
+ * Profiles for other programs: one file for each format, with its `const struct pf_output pf_output_export_<format>`
+ * and a line in outputs.def. All are made from <perfile/profile.h> (samples added up, or one after the other) or from
+ * tables. What a format cannot hold is reported with pf_export_notify.
  */
 #ifndef PF_OUTPUT_EXPORT_EXPORT_H
 #define PF_OUTPUT_EXPORT_EXPORT_H
@@ -40,7 +40,7 @@ uint32_t pf_export_main_event(const struct perfile_profile *profile);
 /* A sentence for the user, without a line end. */
 void pf_export_notify(const struct perfile_output_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Tells why there is nothing to export. False: there is something. */
+/* Reports why there is nothing to export. Returns false when there is something. */
 bool pf_export_notify_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,
                             const struct perfile_profile *profile);
 

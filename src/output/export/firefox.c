@@ -385,7 +385,10 @@ static bool is_plain(const struct pf_timeline_series *series)
     return true;
 }
 
-/* The format knows samples, milliseconds and bytes: counts of events are said to be so many samples. */
+/*
+ * Puts the weights of the samples. The format knows samples, milliseconds and bytes: counts of events are given as
+ * samples.
+ */
 static void put_weights(struct pf_firefox *firefox, const struct pf_timeline_series *series)
 {
     const bool clock = pf_timeline_is_clock(series->event);
@@ -471,7 +474,7 @@ static void put_samples(struct pf_firefox *firefox, const struct pf_firefox_trac
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
-/* A number that was used before has its turn behind it. */
+/* Puts a thread's id. When the number was used before, a dot and the count of earlier uses follow. */
 static void put_tid(struct pf_firefox *firefox, int32_t id, uint32_t turn)
 {
     const char *quote = turn ? "\"" : "";
@@ -481,7 +484,7 @@ static void put_tid(struct pf_firefox *firefox, int32_t id, uint32_t turn)
     pf_firefox_put(firefox, quote);
 }
 
-/* Processes of several recordings are others: "2:4711" is of the second. */
+/* Puts a process id. With several recordings it begins with the recording: "2:4711" belongs to the second. */
 static void put_pid(struct pf_firefox *firefox, const char *id, uint32_t turn)
 {
     pf_firefox_put(firefox, "\"");
@@ -657,7 +660,7 @@ static bool make_tracks(struct pf_firefox *firefox)
 
 /* ---- libraries --------------------------------------------------------------------------------------------------- */
 
-/* A build id as a GUID is written by who keeps its numbers in little-endian order, and an age of 0. */
+/* Puts a build id as Breakpad writes it: a GUID with its numbers in little-endian order, and an age of 0. */
 static void put_breakpad_id(struct pf_firefox *firefox, const uint8_t *build_id, size_t bytes)
 {
     static const uint8_t order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -761,7 +764,7 @@ struct document {
     uint64_t start; /* wall-clock time, ns; 0: not known */
 };
 
-/* What the profile is of: the thread with the most samples. */
+/* Returns the name of the product: the process of the thread with the most samples. */
 static const char *product_of(const struct document *document)
 {
     const char *product = NULL;
@@ -821,7 +824,7 @@ static void count_events(struct pf_firefox *firefox)
         firefox->event_count += pf_timeline_has_samples(&firefox->timeline, event);
 }
 
-/* What the recording has, but the format has no room for. */
+/* Reports what the recording has but the format cannot hold. */
 static void report_notes(const struct document *document, const struct perfile_output_options *options)
 {
     static const struct {
@@ -848,7 +851,7 @@ static void report_notes(const struct document *document, const struct perfile_o
     if (untimed)
         pf_export_notify(options, "firefox: samples without a time stand 1 ms apart");
     if (*text)
-        pf_export_notify(options, "firefox has no room for %s", text);
+        pf_export_notify(options, "firefox cannot hold %s", text);
 }
 
 static bool make_part(void *part)

@@ -17,10 +17,10 @@ static const char *const kind_names[PF_TIMELINE_KINDS] = {[PF_TIMELINE_FORK] = "
                                                           [PF_TIMELINE_UNTHROTTLE] = "unthrottled"};
 static const char off_name[] = "off CPU";
 
-/* A marker: a mark, or a time off the processor, from `out` to the switch behind it. */
+/* A marker: a mark, or the time that a thread was off the processor, from the switch `out` to the next switch `in`. */
 struct marker {
     const struct pf_timeline_mark *mark;
-    const struct pf_timeline_switch *out, *in; /* `in` NULL: it did not come back */
+    const struct pf_timeline_switch *out, *in; /* `in` NULL: the thread did not run again */
 };
 
 /* Walks the markers of a thread by time. */

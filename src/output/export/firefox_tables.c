@@ -179,7 +179,7 @@ static uint32_t number_frame(struct pf_firefox_tables *tables, uint32_t frame, u
     return (uint32_t)position;
 }
 
-/* The file that each function begins in; where that is not known, the first that it is said to be in. */
+/* Finds the file that each function begins in; where that is not known, the first file that a frame of it names. */
 static bool find_files(struct pf_firefox_tables *tables)
 {
     struct pf_profile *profile = tables->timeline->profile;

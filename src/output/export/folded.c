@@ -12,7 +12,7 @@ static void report_others(const struct perfile_output_options *options, const ch
 {
     char count[PF_COUNTED_BYTES];
     if (others)
-        pf_export_notify(options, "folded: the stacks of %s; there is no room for those of %s", event,
+        pf_export_notify(options, "folded: the stacks of %s; those of %s are left out", event,
                          pf_count_of(others, "other events", count));
 }
 
@@ -44,7 +44,7 @@ struct folding {
     struct pf_event_choice event;
     char event_name[PF_EVENT_NAME_BYTES];
     struct pf_tree tree;
-    struct pf_flame_frame *frames; /* those of the profile, and behind them the threads */
+    struct pf_flame_frame *frames; /* those of the profile, then the threads */
     size_t frame_count, frame_capacity;
     struct pf_pairs comms; /* the name of a thread to its frame */
     uint32_t *path;        /* of a stack, innermost first */

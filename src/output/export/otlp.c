@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile as OpenTelemetry has it: the message ProfilesData. What samples are of is in tables of a dictionary, which are
- * numbered from 1 on; each number 0 is the zero value, and means none.
+ * A profile as OpenTelemetry has it: the message ProfilesData. Samples refer to tables of a dictionary, which are
+ * numbered from 1 on; number 0 is the zero value, and means that there is no entry.
  *
- * Where a recording's clock can be told in wall-clock time, samples keep their times: the profile has a row for each time,
- * and rows of one stack and the same attributes become one sample with all of its times. So memory is that of what is
- * distinct and, for each sample, of a row and its key; what is written has 8 bytes for the time, and the value.
+ * Where a recording's clock can be converted to wall-clock time, samples keep their times: the profile has a row for
+ * each time, and rows of one stack and the same attributes become one sample with all of its times. So memory holds
+ * what is distinct and, for each sample, a row and its key; the file has 8 bytes for the time, and the value.
  *
- * Of several recordings each has profiles of its own, on its own clock, below the resource of its machine; all of them share
- * the dictionary.
+ * With several recordings each has profiles of its own, on its own clock, below the resource of its machine; all of
+ * them share the dictionary.
  */
 #include "base/bytes.h"
 #include "base/error.h"
@@ -631,7 +631,7 @@ static void report_notes(struct otlp *o)
     pf_export_notify_elsewhere(o->options, o->profile, "OTLP");
 }
 
-/* Whether the recording can tell wall-clock times; of a stream that is known at its end. */
+/* Returns whether times of the recording can be converted to wall-clock times. In a stream this is known at its end. */
 static bool may_have_wall_clock(const struct perfile_reader *reader)
 {
     const struct perfile_file *file = perfile_reader_file(reader);

@@ -91,7 +91,10 @@ static void put_part(struct pprof *p, unsigned field)
 
 /* ---- value types ------------------------------------------------------------------------------------------------- */
 
-/* Names tell value types apart, and two events of one name are two: the second is NAME#2. False when out of memory. */
+/*
+ * Names a value type. Names of value types must differ: the second event of a name becomes NAME#2. False when out of
+ * memory.
+ */
 static bool name_type(struct pprof *p, struct pf_map *used, uint32_t *number)
 {
     uint64_t count;
@@ -139,7 +142,7 @@ static bool name_types(struct pprof *p)
     return fine;
 }
 
-/* Readers scale units that they know, and put others behind each number. */
+/* Puts a value type with its unit. Readers scale units that they know, and print others after each number. */
 static void put_type(struct pprof *p, unsigned field, size_t index)
 {
     struct perfile_profile_value_type type = PERFILE_PROFILE_VALUE_TYPE_INIT;
@@ -209,7 +212,10 @@ static void put_comment(struct pprof *p)
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
-/* A label; `number` is one, or that of a text. A 0 without a unit is no number for readers. All numbers of texts are short. */
+/*
+ * Puts a label; `number` is its value or the number of its text. Readers ignore a 0 without a unit. Numbers of texts
+ * are small.
+ */
 static void put_label(struct pprof *p, uint32_t key, enum label_field field, uint64_t number, uint32_t unit)
 {
     enum { CAPACITY = 64, HEAD = 2 };
@@ -333,7 +339,7 @@ static void put_mappings(struct pprof *p)
                                     [MAPPING_OFFSET] = mapping->offset,
                                     [MAPPING_NAME] = mapping->name,
                                     [MAPPING_BUILD_ID] = pf_tables_text_now(&p->tables, mapping->build_id),
-                                    [MAPPING_HAS_FUNCTIONS] = true, /* nobody need look for the binary */
+                                    [MAPPING_HAS_FUNCTIONS] = true, /* readers need not look for the binary */
                                     [MAPPING_HAS_FILES] = mapping->has_files,
                                     [MAPPING_HAS_LINES] = mapping->has_lines,
                                     [MAPPING_HAS_INLINES] = mapping->has_inlines};
@@ -399,7 +405,7 @@ static void put_all(struct pprof *p)
 static void report_notes(const struct pprof *p)
 {
     if (p->has_times)
-        pf_export_notify(p->options, "pprof has no room for the times of samples: they are added up");
+        pf_export_notify(p->options, "pprof does not store the times of samples: they are added up");
     pf_export_notify_elsewhere(p->options, p->profile, "pprof");
 }
 

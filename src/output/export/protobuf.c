@@ -48,7 +48,7 @@ void pf_proto_put_bytes(struct pf_text *text, unsigned field, const void *data, 
     pf_put(text, data, bytes);
 }
 
-/* Most messages are short: there is room for a length of one byte, and longer ones move. */
+/* Starts a message with one byte for its length, since most messages are short; longer ones are moved at their end. */
 size_t pf_proto_begin(struct pf_text *text, unsigned field)
 {
     pf_proto_put_head(text, field, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Protocol buffers on their way out. The fields of a message are put one after the other; fields that are 0 are left out,
- * as proto3 has it. A message in a message stands behind its length, which is known at its end only: such ones go into a text
+ * Writes protocol buffers. The fields of a message are put one after the other; fields that are 0 are left out, as in
+ * proto3. A message in a message follows its length, which is known at its end only: such messages go into a text
  * without a sink. For a message that is made often it is cheaper to add up its length first (pf_proto_*_bytes).
  */
 #ifndef PF_OUTPUT_EXPORT_PROTOBUF_H

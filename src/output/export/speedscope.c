@@ -23,7 +23,7 @@ enum { MAX_BYTES = 100000000, SAMPLE_BYTES = 6 };
 /* A profile of the file: a thread and an event. */
 struct track {
     uint32_t event, thread;
-    uint32_t rank; /* its place in the file */
+    uint32_t rank; /* its position in the file */
     uint64_t weight, samples;
 };
 
@@ -435,13 +435,15 @@ static bool put_file(struct scope *scope)
     return enough && !scope->text.failed;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/*
+ * ---- the file
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void report_notes(const struct scope *scope)
 {
-    pf_export_notify(scope->options,
-                     "speedscope files have no room for build ids, processors, the number of samples, and "
-                     "source lines other than those where functions begin");
+    pf_export_notify(scope->options, "speedscope files cannot hold build ids, processors, the number of samples, and "
+                                     "source lines other than those where functions begin");
     if (scope->adds_up)
         pf_export_notify(scope->options, "equal stacks of a thread were added up, and are in no order of time: %s",
                          scope->options->more_count ? "there are several recordings"

@@ -24,7 +24,10 @@ static void name_function(struct pf_export_stacks *stacks, size_t number)
         named->module = module.name;
 }
 
-/* Where it is not known where a function begins, its first place says in which file. */
+/*
+ * Names all functions. Where the file that a function begins in is not known, the first file that a frame of it names
+ * is used.
+ */
 static bool name_functions(struct pf_export_stacks *stacks)
 {
     stacks->function_count = perfile_profile_function_count(stacks->profile);

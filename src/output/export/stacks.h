@@ -18,8 +18,8 @@ struct pf_export_function {
 };
 
 /*
- * The stacks of the profile, and behind them those of samples whose callchain does not begin with the function of the
- * sampled address: there that comes first, since reports count the sample for it.
+ * The stacks of the profile, and after them those of samples whose callchain does not begin with the function of the
+ * sampled address: these begin with that function, since reports count the sample for it.
  */
 struct pf_export_stacks {
     const struct perfile_allocator *allocator;

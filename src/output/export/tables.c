@@ -69,7 +69,10 @@ static uint32_t inlined_location(struct pf_tables *tables, uint32_t frame, uint3
     return location != NOT_YET && pf_pairs_put(&tables->inlined, within, frame, location) ? location : NOT_YET;
 }
 
-/* A function and what is inlined there are one location: the node of it calls nobody but its own caller. */
+/*
+ * Locates a node. A function and those that are inlined in it are one location, whose caller is the caller of the
+ * function.
+ */
 static bool locate_node(struct pf_tables *tables, uint32_t *of_frame, size_t number)
 {
     struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
@@ -211,7 +214,7 @@ static void note_entry(struct pf_tables_mapping *mapping, const struct pf_tables
     mapping->has_inlines |= entry->line_count > 1;
 }
 
-/* The place of a location; its mapping is the module plus one for now. */
+/* Makes the entry of a location; its mapping is the number of the module plus one for now. */
 static bool make_entry(struct pf_tables *tables, const struct pf_tables_location *location)
 {
     struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
@@ -261,7 +264,8 @@ enum { COMM_BYTES = 15 }; /* of the name of a program that its threads begin wit
 
 static uint64_t hash_of_comm(const struct pf_tables *tables, const char *name)
 {
-    const uint64_t key[2] = {(uintptr_t)tables, (uintptr_t)tables->profile}; /* not known to who makes a file */
+    /* the author of a recording cannot know this key */
+    const uint64_t key[2] = {(uintptr_t)tables, (uintptr_t)tables->profile};
     size_t bytes = 0;
     while (bytes < COMM_BYTES && name[bytes])
         bytes++;
@@ -283,7 +287,7 @@ static bool map_programs(const struct pf_tables *tables, struct pf_map *programs
     return true;
 }
 
-/* A binary that is no library, or just any; 0: there is none. */
+/* Returns the number of a mapped binary that is not a library; 0: there is not any. */
 static size_t any_program(const struct pf_tables *tables)
 {
     size_t any = 0;
@@ -319,7 +323,7 @@ static bool find_program(const struct pf_tables *tables, size_t *program)
     return fine;
 }
 
-/* Whole pages, and where they are in the file. */
+/* Extends the mapping to page boundaries, and adapts its offset in the file. */
 static void finish_mapping(struct pf_tables *tables, struct pf_tables_mapping *mapping)
 {
     enum { PAGE_BYTES = 4096 };

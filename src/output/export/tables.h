@@ -17,17 +17,17 @@
 #include "output/export/export.h"
 #include "view/dictionary.h"
 
-/* There are many. */
+/* A stack. There are many, so that it is small. */
 struct pf_tables_node {
     uint32_t location; /* 0: neither a stack nor a part of one */
-    uint32_t caller;   /* of that location; PERFILE_NO_ID: nobody */
+    uint32_t caller;   /* the node of the caller's location; PERFILE_NO_ID: no caller is known */
 };
 
-/* An address, with so many of the inlined functions there. */
+/* A location: an address, with the functions that are inlined there up to `frame`. */
 struct pf_tables_location {
     uint32_t frame;  /* of the profile: the innermost function */
-    uint32_t within; /* the location without it; PERFILE_NO_ID: it is no inlined one */
-    uint32_t number; /* 0: no stack has it */
+    uint32_t within; /* the location of the enclosing function; PERFILE_NO_ID: the function is not inlined */
+    uint32_t number; /* 0: not used by a stack */
 };
 
 struct pf_tables_function {
@@ -38,8 +38,8 @@ struct pf_tables_function {
 
 struct pf_tables_mapping {
     struct perfile_module module;
-    uint64_t start, limit; /* of what is used, in pages */
-    uint64_t offset;       /* of that start in the file; 0 also where there is none */
+    uint64_t start, limit; /* of the part that is used, in pages */
+    uint64_t offset;       /* of `start` in the file; 0 also where there is no file */
     uint32_t name;         /* text */
     char build_id[41];     /* in hexadecimal; "": not known */
     bool is_used, has_files, has_lines, has_inlines;
@@ -58,7 +58,7 @@ struct pf_tables_entry {
     uint32_t line_count;
 };
 
-/* A text that was asked for not long ago. */
+/* A cache of texts whose numbers were looked up lately. */
 enum { PF_TABLES_RECENT = 256 };
 struct pf_tables_recent {
     const char *text;
@@ -76,32 +76,32 @@ struct pf_tables {
     struct pf_tables_location *locations;
     size_t location_count, location_capacity;
     struct pf_pairs inlined;         /* a location and the frame of a function inlined there, to the location with it */
-    struct pf_tables_entry *entries; /* by the numbers of locations; [0] is none */
+    struct pf_tables_entry *entries; /* by the numbers of locations; [0] is unused */
     size_t entry_count, entry_capacity;
     struct pf_tables_line *lines;
     size_t line_count, line_capacity;
-    struct pf_tables_function *functions; /* [0] is none */
+    struct pf_tables_function *functions; /* [0] is unused */
     size_t function_count, function_capacity;
     struct pf_pairs known_functions;
-    struct pf_tables_mapping *mappings; /* [0] is none; while tables are made, one of each module */
+    struct pf_tables_mapping *mappings; /* [0] is unused; while tables are made, there is one for each module */
     size_t mapping_count;
 };
 
-/* False when out of memory. Close it after failures, too. `profile` must live as long. */
+/* False when out of memory. Call pf_tables_close after failures, too. `profile` must live as long. */
 bool pf_tables_open(struct pf_tables *tables, const struct perfile_allocator *allocator,
                     const struct perfile_profile *profile);
 void pf_tables_close(struct pf_tables *tables);
-/* The number of a text, which stays where it is; NULL is "". */
+/* Returns the number of a text, which must stay where it is; NULL is "". */
 uint32_t pf_tables_text(struct pf_tables *tables, const char *text);
-/* The same for a text that does not stay. */
+/* Returns the number of a text, which is copied. */
 uint32_t pf_tables_text_now(struct pf_tables *tables, const char *text);
 
 /* Appends the numbers of the locations of a stack, PERFILE_NO_ID or a node, as varints. */
 void pf_tables_put_locations(const struct pf_tables *tables, uint32_t stack, struct pf_text *text);
 
-/* The wall-clock time of a recording's time, ns since 1970; 0: not known. */
+/* Returns the wall-clock time for a time of the recording, ns since 1970; 0: not known. */
 uint64_t pf_tables_wall_time(const struct perfile_profile_recording *recording, uint64_t time);
-/* How far apart samples of the event are in its unit; 0: not by a fixed number. */
+/* Returns the fixed distance of the event's samples in its unit; 0: it is not fixed. */
 uint64_t pf_tables_fixed_period(const struct perfile_reader *reader, const struct perfile_output_options *options,
                                 const struct perfile_profile_event *event);
 

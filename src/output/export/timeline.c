@@ -237,7 +237,7 @@ static bool passes(const struct pf_timeline *timeline, const struct perfile_reco
            pf_filter_number(filter->has_tids, &filter->tids, owner->tid) && comm_passes(timeline, owner);
 }
 
-/* Marks the thread; without ids nobody. */
+/* Adds a mark to the thread of its owner. Marks without ids belong to no thread. */
 static bool mark_thread(struct pf_timeline *timeline, const struct owner *owner, const struct pf_timeline_mark *mark)
 {
     struct pf_timeline_thread *thread = owner->pid == PF_NO_NUMBER ? NULL : thread_of(timeline, owner->pid, owner->tid);

@@ -7,7 +7,7 @@
 struct parts {
     const struct pf_timelines_format *format;
     char *items;
-    size_t count; /* that have begun */
+    size_t count; /* for which `begin` was called */
 };
 
 static void *part_at(const struct parts *parts, size_t index)

@@ -18,11 +18,11 @@
 
 enum {
     MARGIN = 12,        /* of graphs */
-    BRANCH_INDENT = 10, /* behind the pipe of a branch */
-    MAX_LEVELS = 256,   /* of branches in branches: what is deeper is no longer read by anybody */
-    MAX_IN_RUN = 512,   /* frames, likewise */
-    WIDEST = 4096,      /* column that may be asked for */
-    MAX_MODULES = 6,    /* that are named for lack of symbols */
+    BRANCH_INDENT = 10, /* after the pipe of a branch */
+    MAX_LEVELS = 256,   /* of branches in branches: deeper ones cannot be read any more */
+    MAX_IN_RUN = 512,   /* frames, for the same reason */
+    WIDEST = 4096,      /* column width that an option may require */
+    MAX_MODULES = 6,    /* modules without symbols that are named */
     MAX_DRAWERS = 4,    /* threads that draw graphs: each but one may need 8 bytes for each node of the tree */
     DRAWER_ROWS = 8,    /* rows that are worth a thread */
     ROWS_AHEAD = 8,     /* graphs of a thread that may wait for their turn: the first ones take longest */
@@ -78,7 +78,7 @@ static const struct pf_text *cell_of(struct table *table, const struct pf_report
     return &table->cell;
 }
 
-/* "0x00000000000011a0" is "0x11a0" where there is little room. */
+/* Shortens "0x00000000000011a0" to "0x11a0" in narrow columns. */
 static void drop_zeros(struct pf_text *cell, size_t mark)
 {
     char *digits = cell->data + mark + 2;
@@ -108,7 +108,7 @@ static const struct pf_text *fit_cell(struct table *table, size_t columns)
     pf_put_char(from, '\0');
     if (!from->failed)
         drop_zeros(from, mark);
-    pf_put(to, from->data, from->used); /* as much room is enough */
+    pf_put(to, from->data, from->used); /* the fitted text is not longer */
     if (!from->failed && !to->failed)
         to->used =
             mark + perfile_name_fit(from->data + mark, columns == SIZE_MAX ? columns : columns - pf_min(columns, mark),
@@ -371,7 +371,7 @@ static size_t width_of(const struct table *table, const struct pf_text *text)
     return table->screen ? pf_columns(text->data, text->used) : text->used;
 }
 
-/* Functions tell more than files and threads. */
+/* Returns how important a column is when not all fit: functions are more important than files and threads. */
 static size_t importance(const struct table *table, size_t i)
 {
     const struct pf_report_column *column = table->columns[i];
@@ -884,7 +884,7 @@ static bool put_rows(struct table *table, struct drawers *drawers)
 
 /* ---- hierarchies: what rows weigh, then the columns of one level each ---- */
 
-/* How far the levels are moved to the right, so that the numbers of the innermost one have room. */
+/* Returns how far the levels are moved to the right, so that the numbers of the innermost one fit. */
 static size_t indent_of(const struct pf_report_levels *levels)
 {
     return levels->count ? (levels->count - 1) * LEVEL_INDENT : 0;

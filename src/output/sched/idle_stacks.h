@@ -24,11 +24,11 @@ struct pf_idle_stacks {
 
 void pf_idle_stacks_open(struct pf_idle_stacks *stacks, const struct perfile_allocator *allocator);
 void pf_idle_stacks_close(struct pf_idle_stacks *stacks);
-/* The CPU is idle from now on, behind this callchain; NULL: none was recorded. False: out of memory. */
+/* Notes that the CPU is idle from now on, after this callchain; NULL: none was recorded. False: out of memory. */
 bool pf_idle_stacks_begin(struct pf_idle_stacks *stacks, uint32_t cpu, const char *stack);
-/* It was so for `ns`. */
+/* Adds the time that the CPU was idle. */
 void pf_idle_stacks_add(struct pf_idle_stacks *stacks, uint32_t cpu, uint64_t ns);
-/* At the end: the rows of all CPUs, the longest of each first. Nothing may be added then. */
+/* Finishes the rows of all CPUs, the longest time of each CPU first. Nothing may be added after that. */
 void pf_idle_stacks_sort(struct pf_idle_stacks *stacks);
 
 #endif

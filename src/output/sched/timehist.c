@@ -121,7 +121,7 @@ static void put_cpu(struct timehist *timehist, uint32_t cpu, char letter)
     pf_put_char(timehist->out, ' ');
 }
 
-/* What is not known is none. */
+/* Puts a time in ms. A time that is neither known nor 0 is shown as "-", and counted. */
 static void put_ms(struct timehist *timehist, uint64_t ns, bool known, bool missing)
 {
     if (known || !missing) {
@@ -207,7 +207,7 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
     pf_put_char(out, '\n');
 }
 
-/* Of an event of another task, with who caused it. */
+/* Puts the line of an event of another task, with the task that caused it. */
 static void put_event(struct timehist *timehist, const struct pf_switch *now, const char *what, char letter)
 {
     const struct pf_sched_task *by = now->prev;

@@ -22,8 +22,8 @@ struct code {
 };
 
 /*
- * The instruction at the start of the code as text; a jump's target by name, and as number when the *width of the text is
- * wanted, as in blocks. The instruction's length, or 0: it is none that capstone knows.
+ * Puts the instruction at the start of the code as text; a jump's target by name, and as number when `width`, the width
+ * of the text, is required, as in blocks. Returns the instruction's length, or 0 when capstone does not know it.
  */
 static unsigned put_words(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
                           const struct code *code, size_t *width)
@@ -93,7 +93,7 @@ char *pf_script_put_code(struct pf_script *script, char *at)
 
 /* ---- the instructions between branches --------------------------------------------------------------------------- */
 
-/* The code of a block, and what the lines before it leave behind. */
+/* The code of a block, and the state that its earlier lines leave for the later ones. */
 struct blocks {
     struct pf_script *script;
     struct code code;
@@ -154,7 +154,7 @@ static void put_function(struct blocks *b, uint64_t address)
     pf_put_char(out, '\n');
 }
 
-/* "\tADDRESS\tinsn: BYTES ", or the instruction's text; returns how many places it took behind the address. */
+/* Puts "\tADDRESS\tinsn: BYTES ", or the instruction's text. Returns the width of what follows the address. */
 static size_t put_insn(struct blocks *b, uint64_t address, size_t at, struct pf_insn *insn)
 {
     struct pf_text *out = b->script->out;
@@ -184,7 +184,7 @@ static void put_source(struct blocks *b, uint64_t address)
         pf_script_put_source_code(b->script, b->mode, address, "", "\n");
 }
 
-/* A line within a block; false at what is no instruction. */
+/* Puts a line within a block. False when the bytes are not an instruction. */
 static bool put_insn_line(struct blocks *b, uint64_t address, size_t at, struct pf_insn *insn)
 {
     put_insn(b, address, at, insn);

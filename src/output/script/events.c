@@ -219,7 +219,7 @@ static void put_text_poke(struct pf_script *script, const struct perfile_record 
     if (!begin(script, record, NULL, 0))
         return;
     PUT(" %" PRIx64 " ", poke->addr);
-    /* in streams the build ids, which tell the files, may still come */
+    /* in streams the build ids, which identify the files, may still come */
     if (script->pipe ? script->symbols != NULL : pf_script_open_symbols(script))
         pf_script_put_function(script, script->out, perfile_session_space(script->session, PF_KERNEL_PID), poke->addr);
     PUT(" old len %u new len %u\n", poke->old_len, poke->new_len);

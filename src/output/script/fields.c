@@ -303,7 +303,7 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
         if (!(fields->fields[type] & bit) || !info->needs || event->attr->sample_type & info->needs)
             continue;
         if (fields->asked_for[type] & bit && has_feature(reader, PERFILE_FEATURE_AUXTRACE))
-            continue; /* events decoded from a trace may have what the recorded ones lack */
+            continue; /* events decoded from a trace may have what the recorded ones do not have */
         if (fields->asked_for[type] & bit)
             return pf_about(error, info->name, strlen(info->name),
                             pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "field list",

@@ -34,7 +34,7 @@
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 
-/* perf keeps a field list for each of these. */
+/* perf keeps a field list for each of these types. */
 enum pf_script_type {
     SCRIPT_TYPE_HARDWARE = PERFILE_TYPE_HARDWARE, /* the first six are attr.type */
     SCRIPT_TYPE_SOFTWARE,
@@ -73,25 +73,25 @@ extern const struct pf_script_field_info pf_script_fields[SCRIPT_FIELD_COUNT];
 
 struct pf_script_fields {
     uint64_t fields[SCRIPT_TYPES];    /* SCRIPT_BIT */
-    uint64_t asked_for[SCRIPT_TYPES]; /* by the user: their lack is an error */
-    bool named[SCRIPT_TYPES];         /* the list is the user's */
+    uint64_t asked_for[SCRIPT_TYPES]; /* by the user: it is an error when samples do not have them */
+    bool named[SCRIPT_TYPES];         /* the user named the fields */
     const struct perfile_allocator *allocator;
 };
 
 /* `request` as perf's -F, several joined with semicolons; NULL: the defaults. The allocator stays. ARGUMENT, UNSUPPORTED. */
 int pf_script_fields_parse(struct pf_script_fields *fields, const char *request, struct perfile_error *error);
 int pf_script_type(const struct perfile_event *event);
-/* software event 9: it is there for the sake of other records */
+/* Returns whether the event is software event 9, which is recorded for the sake of other records. */
 bool pf_script_is_dummy(const struct perfile_event *event);
-/* The first event of a type that is no dummy, or NULL. */
+/* Returns the first event of a type that is not a dummy, or NULL. */
 const struct perfile_event *pf_script_first_event(const struct perfile_reader *reader, int type);
 /*
- * Compares the lists with the first event of each type: what it lacks is dropped from a default list, and is an error
- * (ABSENT) in the user's. Tracepoints whose callchains are printed get the ip.
+ * Compares the lists with the first event of each type: a field that the event does not have is dropped from a default
+ * list, and is an error (ABSENT) in the user's. Tracepoints whose callchains are printed get the ip.
  */
 int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile_reader *reader,
                            const struct perfile_output_options *options, struct perfile_error *error);
-/* Some field shows what is mapped at an address. */
+/* Returns whether some field shows what is mapped at an address. */
 bool pf_script_fields_want_maps(const struct pf_script_fields *fields);
 
 /* ---- the state of one output ---------------------------------------------------------------------------------- */
@@ -100,21 +100,21 @@ struct pf_script;
 struct pf_script_team;
 
 /*
- * Writes a field at `at` and returns its end. There is room for SCRIPT_STEP_CAPACITY bytes for every step; who needs more
- * goes through the text: pf_script_leave, pf_put..., pf_script_enter.
+ * Writes a field at `at` and returns its end. Every step may write SCRIPT_STEP_CAPACITY bytes; longer fields go through
+ * the text: pf_script_leave, pf_put..., pf_script_enter.
  */
 typedef char *pf_script_step(struct pf_script *script, char *at);
 
 enum { SCRIPT_STEP_CAPACITY = 64, SCRIPT_LINE_CAPACITY = SCRIPT_STEP_CAPACITY * (SCRIPT_FIELD_COUNT + 1) };
 
-/* What is printed of an address. */
+/* The parts of an address that are printed. */
 enum {
     SCRIPT_LOCATION_SYM = 1 << 0,
     SCRIPT_LOCATION_SYMOFF = 1 << 1,
     SCRIPT_LOCATION_DSO = 1 << 2,
     SCRIPT_LOCATION_DSOFF = 1 << 3,
     /* and what stands before it; one of them */
-    SCRIPT_LOCATION_FRAME = 1 << 4,   /* the address in 16 places: a line of a callchain */
+    SCRIPT_LOCATION_FRAME = 1 << 4,   /* the address with 16 characters: a line of a callchain */
     SCRIPT_LOCATION_ADDRESS = 1 << 5, /* 0x and the address */
     SCRIPT_LOCATION_OFFSET = 1 << 6,  /* 0x and the offset in the file */
     SCRIPT_LOCATION_BARE = 1 << 7,    /* nothing */
@@ -198,7 +198,7 @@ struct pf_script {
 
     /* the current line */
     const struct pf_script_plan *plan;
-    struct pf_delivered item;          /* what it is of; of other records the sample has what heads their lines */
+    struct pf_delivered item;          /* other records have a sample for the head of their lines */
     struct pf_stack stack;             /* of the sample */
     const char *cgroup;                /* its path, when the session is not asked: see team.c */
     const struct pf_trace_text *trace; /* of the plan; NULL: not known */
@@ -233,7 +233,7 @@ struct pf_script {
 
     struct pf_script_team *team; /* NULL: one thread does it all */
     bool is_copy;                /* one of the team's: it formats, and asks neither the reader nor the session */
-    bool in_order;               /* of a copy: it goes behind all samples before, and has locked the team */
+    bool in_order;               /* of a copy: all samples before were formatted, and the copy has locked the team */
     bool waits;                  /* of a copy: the current sample must be formatted in order */
 };
 
@@ -260,7 +260,7 @@ void pf_script_put_sample(struct pf_script *script);
 /* The fields up to the time, for the lines of other records. */
 void pf_script_put_head(struct pf_script *script);
 char *pf_script_right(char *at, uint64_t value, unsigned width);
-/* In 16 places. */
+/* Writes 16 characters. */
 char *pf_script_right_hex(char *at, uint64_t value);
 
 /* Entries of a callchain that are printed. */
@@ -270,7 +270,7 @@ static inline unsigned pf_script_chain_max(const struct pf_script *script)
     return max && max < PF_CALLCHAIN_MAX ? (unsigned)max : PF_CALLCHAIN_MAX;
 }
 
-/* script.c: what formatting needs, in a script that is all zeros but for the places that the caller gives. */
+/* script.c: opens what formatting needs, in a script that is all zeros but for the members that the caller sets. */
 bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out);
 void pf_script_close_formatting(struct pf_script *script, struct pf_text *out);
 /* Prints the item of the delivery; an error code to stop. */
@@ -289,11 +289,11 @@ uint64_t pf_script_hash_ip(struct pf_script *script);
 /* It will be looked up soon: first its slot, then the text is fetched. */
 void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text);
 void pf_script_symbols_close(struct pf_script *script);
-/* Nobody else may look for texts. */
+/* No other thread may use the texts meanwhile. */
 void pf_script_discard_locations(struct pf_script *script);
-/* Not before the first sample: the recording's build ids may come as records. False after a failure. */
+/* Not to be called before the first sample: the recording's build ids may come as records. False after a failure. */
 bool pf_script_open_symbols(struct pf_script *script);
-/* Where an address is. False after a failure. */
+/* Finds the location of an address. False after a failure. */
 bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_location *location);
 /* FILE:LINE, or MODULE[ADDRESS]; nothing, `lead` included, where nothing is mapped. */
 void pf_script_put_source_line(struct pf_script *script, const struct pf_script_location *location, const char *lead);
@@ -309,7 +309,7 @@ void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const
 /* symbols.c: the sample is in one of the functions that are asked for. */
 bool pf_script_is_named(struct pf_script *script);
 
-/* counters.c: one value of the branch counters, behind "\t# br_cntr: ". */
+/* counters.c: puts one value of the branch counters, which follow "\t# br_cntr: ". */
 void pf_script_put_branch_counter(struct pf_script *script, uint64_t value);
 
 /* source.c */
@@ -343,9 +343,9 @@ void pf_script_team_add(struct pf_script *script);
 void pf_script_team_lock(struct pf_script_team *team);
 void pf_script_team_unlock(struct pf_script_team *team);
 void pf_script_team_lock_reading(struct pf_script_team *team);
-/* Callbacks of the options that symbols use, so that no two callbacks come at a time. */
+/* Guards the callbacks of the options that symbols use, so that no two callbacks are called at a time. */
 void pf_script_team_guard(struct pf_script_team *team, struct pf_find_options *find);
-/* The kept texts are too many: they are forgotten when nobody looks. */
+/* Reports that there are too many kept texts: they are discarded when no thread uses them. */
 void pf_script_team_is_full(struct pf_script_team *team);
 
 #define SCRIPT_STEP(name) char *pf_script_put_##name(struct pf_script *script, char *at);

@@ -12,14 +12,14 @@
 #include "symbol/symbols.h"
 
 enum {
-    TEXT_BYTES_MAX = 16 << 20, /* then all texts are forgotten: what is still in use comes back soon */
+    TEXT_BYTES_MAX = 16 << 20, /* then all texts are discarded: those that are still in use are made again soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
     SOURCES_MAX = 64,
 };
 
 enum {
     MARK_MAPPED = 1 << 0, /* something is there */
-    MARK_PLAIN = 1 << 1,  /* the texts of the whole page are their addresses alone */
+    MARK_PLAIN = 1 << 1,  /* the texts of all addresses of the page are the addresses alone */
 };
 
 struct pf_script_locations {
@@ -271,8 +271,9 @@ static bool put_text(struct pf_script *script, unsigned style, const struct perf
 /* ---- pages whose frames need no look ----------------------------------------------------------------------------- */
 
 /*
- * Frames without names are looked up for the functions that were inlined there alone. Where a page of a mapping belongs to
- * a module without such functions, a text says so, and who has seen it looks up no other address of the page.
+ * Frames without names are looked up only for the functions that were inlined there. Where a page of a mapping belongs
+ * to a module without such functions, a text says so, and a thread that has seen it looks up no other address of the
+ * page.
  */
 struct pf_script_plain {
     uint64_t space; /* its id */
@@ -376,7 +377,7 @@ static const struct pf_text_cache_text *make_text(struct pf_script *script, stru
                                                 : add_text(script, locations, space, address);
 }
 
-/* Valid until texts are forgotten, which may be with the next call. */
+/* Finds a text, which is valid until texts are discarded: the next call may do that. */
 static inline const struct pf_text_cache_text *find_text(struct pf_script *script,
                                                          struct pf_script_locations *locations,
                                                          const struct perfile_space *space, uint64_t address)

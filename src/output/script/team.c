@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script with several threads. One reads: it orders the records, follows who is who, filters, and leaves what is to be
- * printed in batches, each sample with all that the recording knew at its moment. Any thread formats a batch. What this
- * cannot do by itself, because it has to be found out in the order of the samples, waits for the next stage, which takes
- * one batch after the other: the first address of a module, unwinding, fields that depend on the samples before. So the
- * texts are those of one thread. The caller writes them.
+ * script with several threads. One reads: it orders the records, tracks threads and processes, filters, and puts what
+ * is to be printed in batches, each sample with all that the recording knew at its moment. Any thread formats a batch.
+ * What this cannot do by itself, because it has to be found out in the order of the samples, waits for the next stage,
+ * which takes one batch after the other: the first address of a module, unwinding, fields that depend on the samples
+ * before. So the texts are those of one thread. The caller writes them.
  *
  *     read -> format -> format in order -> write
  *
@@ -35,13 +35,13 @@ struct task {
     const struct perfile_space *kernel_space, *user_space;
     uint64_t id, period, chain_count;
     uint64_t ip_hash;
-    struct perfile_u64s user_chain; /* behind the record */
+    struct perfile_u64s user_chain; /* after the record */
     size_t at;                      /* of the record, among the bytes of the batch */
     size_t lines_end;               /* of what other records print before this */
     bool asks_binaries;
 };
 
-/* A task that was left for later: its text belongs behind the batch's first text_end bytes. */
+/* A task that was left for later: its text follows the batch's first text_end bytes. */
 struct cut {
     size_t task, text_end, late_end;
 };
@@ -57,12 +57,12 @@ struct batch {
     struct pf_text text;        /* all, but for the tasks that were left */
     struct pf_text late;        /* those */
     struct pf_symbols *symbols; /* NULL: not opened yet */
-    int result;                 /* what comes behind: 1 for more, 0 for the end, or an error */
+    int result;                 /* of reading the next record: 1 for more, 0 for the end, or an error */
     struct perfile_error error;
 };
 
 struct pf_script_team {
-    struct pf_script *script; /* that reads */
+    struct pf_script *script; /* the script that reads */
     const struct perfile_allocator *allocator;
     unsigned thread_count;
     struct pf_script *formatters; /* one for each thread, and the last formats in order */
@@ -70,13 +70,13 @@ struct pf_script_team {
     unsigned batch_count;
     uint64_t started;     /* batches */
     uint64_t trimmed;     /* how many there were when mappings were given back */
-    struct batch *filled; /* the one that is read */
-    size_t batch_bytes;   /* of records in a batch; atomic */
-    bool stopped;         /* nothing is wanted any more; atomic */
+    struct batch *filled; /* the number of batches when mappings were released */
+    size_t batch_bytes;   /* the batch that is being filled */
+    bool stopped;         /* no more batches are required; atomic */
     struct perfile_error error;
-    pthread_rwlock_t texts; /* for who looks at kept texts; exclusive: for who forgets them */
-    bool is_full;           /* they are to be forgotten; atomic */
-    struct pf_guard guard;  /* its lock is that of adding texts, too */
+    pthread_rwlock_t texts; /* shared: kept texts are used; exclusive: they are discarded */
+    bool is_full;           /* there are too many kept texts; atomic */
+    struct pf_guard guard;  /* its lock also guards the adding of texts */
 };
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
@@ -329,7 +329,7 @@ static bool add_cut(const struct pf_script_team *team, struct batch *batch, size
     return true;
 }
 
-/* Who looks ahead does not wait for memory. */
+/* Prefetches the texts of the next tasks, so that formatting does not wait for memory. */
 static void expect(const struct batch *batch, size_t task)
 {
     enum { TEXT_AHEAD = 6, SLOT_AHEAD = 12 };

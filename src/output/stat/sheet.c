@@ -26,7 +26,7 @@ static uint32_t level_at(const struct pf_stat_sheet *sheet, const struct pf_cpu_
     return level;
 }
 
-/* All that the counters of a place have in common, and nothing else. */
+/* Returns what the counters of a location have in common, and nothing else. */
 static struct pf_stat_where where_is(const struct pf_stat_sheet *sheet, const struct pf_stat_cell *location)
 {
     struct pf_stat_where where = {.location = PF_NOWHERE};

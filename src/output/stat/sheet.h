@@ -12,7 +12,7 @@
 #include "analysis/stats.h"
 #include "output/output.h"
 
-/* Events that mean something to others. */
+/* Kinds of events that metrics use. */
 enum pf_stat_kind {
     PF_STAT_CLOCK,
     PF_STAT_CYCLES,
@@ -37,14 +37,14 @@ enum pf_stat_kind {
     PF_STAT_OTHER,
 };
 
-/* What counters are added up by. */
+/* What counters are added up by: counters with the same values are in one group. */
 struct pf_stat_where {
-    struct pf_cpu_location location; /* of socket, die, core, node: what they have in common */
-    int32_t number;                  /* cpu: which; thread: the index; cache: the first of its processors */
-    uint32_t level;                  /* of the cache */
+    struct pf_cpu_location location; /* of socket, die, core, node: the ids that the counters have in common */
+    int32_t number; /* of a cpu: its number; of a thread: its index; of a cache: the first of its processors */
+    uint32_t level; /* of the cache */
 };
 
-/* The counters of a place, of one control group, and what they count together. */
+/* The counters of a location and a control group, and what they count together. */
 struct pf_stat_group {
     struct pf_stat_where at;
     uint32_t cgroup;              /* as in struct pf_stat_name */
@@ -57,31 +57,31 @@ struct pf_stat_line {
     const struct perfile_event *event;
     uint32_t group;            /* index */
     uint32_t cpus;             /* how many counters were added up */
-    uint64_t count;            /* scaled to the time that they were enabled; of several recordings their mean */
+    uint64_t count;            /* scaled to the time that they were enabled; with several recordings their mean */
     uint64_t enabled, running; /* ns */
     bool supported;            /* there are counters */
     bool hidden;
     struct pf_stats spread; /* over recordings */
 };
 
-/* What the name of an event says; by the event's index. */
+/* The parts of an event's name; by the event's index. */
 struct pf_stat_name {
     const char *text;
     size_t bytes;            /* without the control group */
     const char *cgroup_text; /* NULL: none */
-    uint32_t cgroup;         /* 0: none; those of one number are one */
-    uint32_t alike;          /* the first event of this name, in whatever control group */
+    uint32_t cgroup;         /* 0: none; equal groups have equal numbers */
+    uint32_t alike;          /* the first event of this name, in any control group */
 };
 
-/* A metric that was asked for. */
+/* A metric of the options. */
 struct pf_stat_wanted {
-    const char *name; /* as it was given */
+    const char *name; /* as the user wrote it */
     size_t name_bytes;
     char *text; /* owned */
     struct pf_expression expression;
 };
 
-/* Of columns of the text. */
+/* Widths of columns of the text. */
 struct pf_stat_widths {
     size_t location, name, cgroup, metric;
 };
@@ -97,10 +97,10 @@ struct pf_stat_sheet {
     enum pf_stat_per per;
     uint32_t level; /* of caches; 0: the last one */
     bool intervals;
-    bool summary;          /* the totals stand behind intervals */
+    bool summary;          /* the totals follow the intervals */
     uint64_t time;         /* ns from the start to the end of the round */
-    uint64_t elapsed;      /* ns that the counts are of; 0: the recording does not say */
-    struct pf_stats walls; /* the same of several recordings ... */
+    uint64_t elapsed;      /* ns that the counts cover; 0: not known */
+    struct pf_stats walls; /* the same for several recordings ... */
     uint64_t *times;       /* ... each by itself */
     size_t time_capacity;
     struct pf_map where_of, group_of, line_of;
@@ -125,18 +125,18 @@ struct pf_stat_sheet {
 enum { PF_STAT_VALUE_BYTES = 400 }; /* scales of files may be huge */
 
 enum pf_stat_form { PF_STAT_RATIO, PF_STAT_HUNDREDTHS, PF_STAT_PERCENT };
-/* What a count says beside others. */
+/* A metric that is shown with a count. */
 struct pf_stat_metric {
     double value;
-    const char *unit; /* NULL: nothing */
+    const char *unit; /* NULL: there is no metric */
     enum pf_stat_form form;
 };
 
 struct pf_stat_style {
-    void (*begin)(struct pf_stat_sheet *sheet);   /* what stands before all lines; may be NULL */
-    void (*measure)(struct pf_stat_sheet *sheet); /* before lines are put; may be NULL */
+    void (*begin)(struct pf_stat_sheet *sheet);   /* puts what comes before all lines; may be NULL */
+    void (*measure)(struct pf_stat_sheet *sheet); /* called before lines are put; may be NULL */
     void (*line)(struct pf_stat_sheet *sheet, const struct pf_stat_line *line);
-    /* A metric of the group of a line; NAN: something that it needs was not counted. */
+    /* Puts a metric of the group of a line; NAN: something that it needs was not counted. */
     void (*metric)(struct pf_stat_sheet *sheet, const struct pf_stat_line *of, const struct pf_stat_wanted *wanted,
                    double value);
     void (*end)(struct pf_stat_sheet *sheet); /* may be NULL */
@@ -147,14 +147,14 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
                   const struct pf_stat_style *style, struct pf_text *out, struct perfile_error *error);
 struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line);
 enum pf_stat_kind pf_stat_kind_of(const struct perfile_event *event);
-/* What options->stat->metrics asks for, as soon as the events are known. ARGUMENT, MEMORY. */
+/* Finds the metrics of options->stat->metrics, as soon as the events are known. ARGUMENT, MEMORY. */
 int pf_stat_wanted_open(struct pf_stat_sheet *sheet, struct perfile_error *error);
 void pf_stat_wanted_close(struct pf_stat_sheet *sheet);
-/* Those of all groups, behind the lines. */
+/* Puts the metrics of all groups, after the lines. */
 void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style *style);
-/* NULL: there is a number; else why there is none. */
+/* Returns why the line does not have a number; NULL: it has one. */
 const char *pf_stat_missing(const struct pf_stat_line *line);
-/* NULL: there is none. */
+/* Returns the line of the event in the group; NULL: there is none. */
 const struct pf_stat_line *pf_stat_line_of(const struct pf_stat_sheet *sheet, uint32_t event, uint32_t group);
 static inline const struct pf_stat_name *pf_stat_name_of(const struct pf_stat_sheet *sheet,
                                                          const struct pf_stat_line *line)
@@ -166,19 +166,19 @@ static inline const struct pf_stat_where *pf_stat_where_of(const struct pf_stat_
 {
     return &sheet->groups[line->group].at;
 }
-/* Percent of the time that the counter counted. */
+/* Returns the percentage of the time that the counter counted. */
 static inline double pf_stat_share(const struct pf_stat_line *line)
 {
     return line->enabled ? 100.0 * (double)line->running / (double)line->enabled : 100.0;
 }
-/* The count in the event's unit. */
+/* Returns the count in the event's unit. */
 static inline double pf_stat_value(const struct pf_stat_line *line)
 {
     return (double)line->count * line->event->scale;
 }
-/* The same as text, with so many digits behind the point; numbers of events are exact. */
+/* Formats the value with so many digits after the point; numbers of events are exact. */
 void pf_stat_format_value(const struct pf_stat_line *line, int digits, char text[PF_STAT_VALUE_BYTES]);
-/* Of a line that is one thread's. */
+/* Returns the thread of a line that belongs to one thread. */
 static inline const struct pf_stat_thread *pf_stat_thread_of(const struct pf_stat_sheet *sheet,
                                                              const struct pf_stat_line *line)
 {

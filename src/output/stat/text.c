@@ -366,7 +366,10 @@ static void put_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *o
     pf_put_char(sheet->out, '\n');
 }
 
-/* ---- what stands behind them ------------------------------------------------------------------------------------- */
+/*
+ * ---- after the counters
+ * ----------------------------------------------------------------------------------------------
+ */
 
 /* As perf has it: a sign for every 5 % of difference. */
 static void put_table(struct pf_stat_sheet *sheet)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The Arrow IPC file format. Batches are written as the vectors have them, without compression: files are mapped into
- * memory, and the readers of some languages know no compression. Each column of texts has one dictionary, which is complete
- * when all batches are written, and stands behind them: files, other than streams, are read from their footer.
+ * memory, and the readers of some languages know no compression. Each column of texts has one dictionary, which is
+ * complete when all batches are written, and follows them: files, other than streams, are read from their footer.
  */
 #include "output/table/block.h"
 #include "output/table/fields.h"
@@ -48,7 +48,7 @@ struct arrow {
     struct pf_flat flat;
     struct pf_block swapped;
     struct positions batches, dictionaries;
-    size_t *list; /* places of metadata, for as many as there are fields */
+    size_t *list; /* positions of metadata, for as many as there are fields */
     uint64_t offset;
 };
 
@@ -189,7 +189,7 @@ static size_t put_field(struct pf_flat *flat, const struct pf_field *field, uint
     return put_field_parts(flat, &parts);
 }
 
-/* `facts`: the place of a list of pairs; 0: none. */
+/* `facts`: the position of a list of pairs; 0: there is no list. */
 static size_t put_schema(struct arrow *arrow, size_t facts)
 {
     struct pf_flat *flat = &arrow->flat;
@@ -382,7 +382,7 @@ static void add_column(const struct arrow *arrow, struct column *column, const s
         add_buffer(column, values + rows->from / 8, (rows->count + 7) / 8, 1);
 }
 
-/* Of one or more columns that were added: the place of the record batch, and the bytes of its body. */
+/* Puts the record batch of one or more columns that were added. Returns its position, and the bytes of its body. */
 static size_t put_record_batch(struct arrow *arrow, const struct column *columns, size_t count, size_t length,
                                uint64_t *body)
 {

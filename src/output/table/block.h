@@ -25,7 +25,7 @@ static inline void pf_block_close(struct pf_block *block)
     *block = pf_block_make(block->allocator);
 }
 
-/* Room for `bytes` more, which the caller fills and adds to `used`; NULL when out of memory. */
+/* Reserves `bytes` more, which the caller fills and adds to `used`; NULL when out of memory. */
 static inline uint8_t *pf_block_reserve(struct pf_block *block, size_t bytes)
 {
     if (PF_UNLIKELY(bytes > block->capacity - block->used || block->failed))

@@ -39,9 +39,9 @@ struct pf_thrift_reader pf_thrift_open(struct pf_bytes *from);
 bool pf_thrift_next(struct pf_thrift_reader *reader);
 /* The value of the field in hand; 0 of one of another type, which is skipped. */
 int64_t pf_thrift_take_number(struct pf_thrift_reader *reader);
-/* Text without an end, and its bytes. */
+/* Returns a text without a terminator, and its bytes. */
 const char *pf_thrift_take_text(struct pf_thrift_reader *reader, size_t *bytes);
-/* How many items follow; 0 of what is no list of `type`. */
+/* Returns how many items follow; 0 when the value is not a list of `type`. */
 size_t pf_thrift_take_list(struct pf_thrift_reader *reader, int type);
 void pf_thrift_skip(struct pf_thrift_reader *reader);
 

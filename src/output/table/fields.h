@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What files of columns have: the shown columns, and behind each that is a time the time of day, where the recording says
- * how its clock relates to it.
+ * The fields of files of columns: the shown columns, and after each column that is a time the time of day, where the
+ * recording says how its clock relates to it.
  */
 #ifndef PF_OUTPUT_TABLE_FIELDS_H
 #define PF_OUTPUT_TABLE_FIELDS_H
@@ -39,9 +39,12 @@ struct pf_field_fact {
 };
 void pf_field_facts(const struct pf_field *field, struct pf_field_fact facts[PF_FIELD_FACTS]);
 
-/* What is said of the whole table, as keys with values of text or JSON: view, columns, recording, losses (at the end), version. */
+/*
+ * The facts about the complete table, as keys with values of text or JSON: view, columns, recording, losses (at the
+ * end), version.
+ */
 enum { PF_TABLE_FACTS = 5 };
-/* The key; its value is appended to `value`. NULL: there is no such fact. */
+/* Returns the key; its value is appended to `value`. NULL: there is no such fact. */
 const char *pf_fields_table_fact(const struct pf_fields *fields, struct perfile_table *table, size_t index,
                                  struct pf_text *value);
 

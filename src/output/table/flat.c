@@ -7,7 +7,7 @@ void pf_flat_close(struct pf_flat *flat)
     *flat = (struct pf_flat){.allocator = flat->allocator};
 }
 
-/* Room for `bytes` before what is there; NULL when out of memory. */
+/* Reserves `bytes` before the data; NULL when out of memory. */
 static uint8_t *reserve(struct pf_flat *flat, size_t bytes)
 {
     if (flat->capacity - flat->used < bytes) {
@@ -33,7 +33,7 @@ static void put(struct pf_flat *flat, uint64_t value, size_t bytes)
         memcpy(at, &value, bytes);
 }
 
-/* Zeros, so that what is a multiple of `step` from the end begins behind `bytes` more. */
+/* Puts zeros, so that after `bytes` more the distance from the end is a multiple of `step`. */
 static void align(struct pf_flat *flat, size_t step, size_t bytes)
 {
     const size_t missing = (step - (flat->used + bytes) % step) % step;

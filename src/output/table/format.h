@@ -46,8 +46,8 @@ struct pf_table_format {
     void (*row)(struct pf_sheet *sheet, size_t row);
     void (*end)(struct pf_sheet *sheet);
     /*
-     * Of files of columns, which are binary: all rows in hand, instead of `row`; else NULL. Memory that is short is left to
-     * the table's allocator to tell.
+     * For files of columns, which are binary: called with all rows in hand, instead of `row`; else NULL. The table's
+     * allocator reports that it is out of memory.
      */
     void (*batch)(struct pf_sheet *sheet);
     const struct pf_table_steps *steps;    /* NULL: it has none */

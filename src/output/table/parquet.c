@@ -29,13 +29,13 @@ struct parquet {
     size_t column_count;             /* that are open */
     ZSTD_CCtx *zstd[PF_THREADS_MAX]; /* of each thread, as far as it had something to compress */
 
-    /* for who encodes */
+    /* for the encoding thread */
     struct pf_parquet_press press;
     uint64_t group_rows;
 
-    /* for who writes */
+    /* for the writing thread */
     struct part part;       /* without other threads */
-    struct pf_block groups; /* what the footer says of the row groups */
+    struct pf_block groups; /* what the footer has of the row groups */
     struct pf_block footer;
     size_t group_count;
     uint64_t rows;
@@ -183,7 +183,10 @@ static const struct pf_table_steps steps = {
 
 enum { REQUIRED = 0, OPTIONAL = 1, REPEATED = 2 };
 
-/* An element of the schema with `children` behind it, or a column (`type` at least 0). Left open: more may be said of it. */
+/*
+ * Puts an element of the schema with `children` that follow, or a column (`type` at least 0). It stays open, so that
+ * more members may follow.
+ */
 static void begin_element(struct pf_thrift *thrift, const char *name, int type, int repetition, size_t children)
 {
     pf_thrift_begin(thrift, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A column of a Parquet file. Values come batch by batch and become pages, which are compressed and collected; when the row
- * group is full, they go out behind their dictionary. Three threads may be at work on columns at a time: one encodes, in the
- * order of the batches, others compress, and one collects.
+ * A column of a Parquet file. Values come batch by batch and become pages, which are compressed and collected; when the
+ * row group is full, they are written after their dictionary. Three threads may work on columns at a time: one encodes,
+ * in the order of the batches, others compress, and one collects.
  */
 #ifndef PF_OUTPUT_TABLE_PARQUET_H
 #define PF_OUTPUT_TABLE_PARQUET_H
@@ -67,7 +67,7 @@ struct pf_parquet_text {
 /* The least and the greatest value. */
 struct pf_parquet_range {
     bool known;    /* there are values */
-    bool no_range; /* they have none that could be said */
+    bool no_range; /* the values have no range that could be stated */
     int64_t min, max;
     struct pf_parquet_text min_text, max_text;
 };
@@ -88,7 +88,7 @@ struct pf_parquet_column {
     unsigned max_defined; /* definition level of a value */
     bool is_list;
 
-    /* of the row group, for who encodes */
+    /* of the row group, for the encoding thread */
     const struct pf_vector *vector; /* with the rows in hand */
     bool has_dictionary;            /* still */
     struct pf_map numbers;          /* value to number in the dictionary */
@@ -100,8 +100,8 @@ struct pf_parquet_column {
     size_t number_of_capacity;
     struct pf_parquet_facts chunk;
 
-    /* of the row group, for who collects */
-    struct pf_block pages, dictionary_page; /* as they stand in the file */
+    /* of the row group, for the collecting thread */
+    struct pf_block pages, dictionary_page; /* as they are in the file */
     uint64_t raw_bytes;                     /* before they were compressed, with their headers */
 };
 
@@ -119,10 +119,10 @@ void pf_parquet_column_close(struct pf_parquet_column *column);
 /* Encodes the rows that the vector has, which is that of the column. */
 void pf_parquet_column_add(struct pf_parquet_column *column, const struct pf_vector *vector,
                            struct pf_parquet_press *press, size_t rows);
-/* Encodes the dictionary behind the last rows of the row group, and begins the next one; the vector has all texts. */
+/* Encodes the dictionary after the last rows of the row group, and begins the next one; the vector has all texts. */
 void pf_parquet_column_end(struct pf_parquet_column *column, const struct pf_vector *vector,
                            struct pf_parquet_press *press, struct pf_parquet_facts *chunk);
-/* What the footer says of what was collected; it begins at `offset`. */
+/* Describes for the footer what was collected; it begins at `offset`. */
 void pf_parquet_column_describe(const struct pf_parquet_column *column, const struct pf_parquet_facts *chunk,
                                 struct pf_thrift *thrift, uint64_t offset);
 /* It is written. */

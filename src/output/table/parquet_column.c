@@ -40,7 +40,7 @@ static bool squeeze(ZSTD_CCtx *zstd, const struct pf_block *page, struct pf_bloc
         return false;
     const size_t bytes = ZSTD_compressCCtx(zstd, to, small->capacity, page->data, page->used, LEVEL);
     if (ZSTD_isError(bytes)) {
-        pf_memory_note_short(small->allocator); /* there is room, so that nothing else can be wrong */
+        pf_memory_note_short(small->allocator); /* the capacity suffices, so that memory is the only cause */
         return false;
     }
     small->used = bytes;
@@ -449,7 +449,7 @@ static enum pf_parquet_encoding put_values(struct pf_parquet_column *column, str
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
-/* Levels stand behind their length. */
+/* Puts levels after their length. */
 static void put_levels(struct pf_block *to, const uint32_t *levels, size_t count, unsigned max)
 {
     const size_t at = to->used;
@@ -632,7 +632,7 @@ void pf_parquet_column_describe(const struct pf_parquet_column *column, const st
     const size_t dictionary = column->dictionary_page.used;
     static const char *const list_path[] = {"list", "element"};
     pf_thrift_begin(thrift, 0);
-    pf_thrift_number(thrift, 2, PF_THRIFT_I64, 0); /* nothing stands behind the column */
+    pf_thrift_number(thrift, 2, PF_THRIFT_I64, 0); /* nothing follows the column */
     pf_thrift_begin(thrift, 3);
     pf_thrift_number(thrift, 1, PF_THRIFT_I32, column->type);
     describe_encodings(column, chunk, thrift);

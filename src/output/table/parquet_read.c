@@ -28,7 +28,7 @@ struct cursor {
     /* of the page */
     uint32_t *repeated, *defined;
     int64_t *items;  /* numbers, or of a dictionary codes */
-    uint32_t *codes; /* room for what is decoded */
+    uint32_t *codes; /* capacity for what is decoded */
     size_t repeated_capacity, defined_capacity, item_capacity, code_capacity;
     size_t level_count, level, item_count, item;
     bool coded;          /* the items are codes */
@@ -146,7 +146,7 @@ static bool take_dictionary(struct files *files, struct cursor *cursor, const st
     return !from.bad;
 }
 
-/* Levels stand behind their length. */
+/* Reads levels, which follow their length. */
 static bool take_levels(struct files *files, struct pf_bytes *from, uint32_t **levels, size_t *capacity, size_t count,
                         unsigned max)
 {
@@ -456,7 +456,10 @@ static void close_files(void *state)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* What a leaf is of: `timestamp` is the time of day of `time`. False: no column of the view suits it. */
+/*
+ * Finds the column of the view that a leaf belongs to: `timestamp` is the time of day of `time`. False: no column of
+ * the view matches.
+ */
 static bool find_column(const struct files *files, const struct pf_parquet_leaf *leaf, const char *name,
                         struct perfile_column *column)
 {
@@ -643,7 +646,7 @@ int perfile_table_of_parquet(const struct perfile_parquet_options *passed, struc
         return result;
     if (!table || !options.paths || !options.path_count)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
-                       "Parquet files need a path, and a place for the table");
+                       "Parquet files need a path, and a pointer for the table");
     of_table.allocator = options.allocator;
     of_table.wall_times = true;
     result = pf_table_make(NULL, &of_table, table, error);
@@ -662,7 +665,7 @@ int perfile_parquet_look(const char *path, struct perfile_parquet_info *info, st
     struct pf_watch watch;
     if (!path || !info)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
-                       "no path, or no place for what it says");
+                       "no path, or no struct for the result");
     if (pf_sized_check(info, "Parquet file", error) < 0)
         return PERFILE_ERROR_ARGUMENT;
     pf_watch_open(&watch, NULL);
