@@ -5,14 +5,14 @@
  *
  *   attr FIELD=NUMBER... [ids=N,N] [name="TEXT"] [tail=ITEMS]   an event; sample_type may be IP|TID|...
  *   feature NAME|NUMBER ITEMS...                                a header feature; EVENT_DESC without items is made
- *   record NAME|NUMBER FIELD=VALUE... [| FIELD=VALUE...]        a record, and behind the bar its sample_id
+ *   record NAME|NUMBER FIELD=VALUE... [| FIELD=VALUE...]        a record, and after the bar its sample_id
  *   sample FIELD=VALUE...                                       a SAMPLE record; parts are ITEMS, as on the wire
  *   round                                                       FINISHED_ROUND
  *   bytes ITEMS...                                              anything
  *
  * Every record also knows: misc=N, event=N (index; whose attr counts, default 0), size=N (what the header states),
- * extra=ITEMS (behind the fields), payload=ITEMS (behind the record), trailer=0 (no sample_id), bytes=ITEMS (the body
- * of an unknown type). Ids that are not given are the first id of the event.
+ * extra=ITEMS (after the fields), payload=ITEMS (after the record), trailer=0 (no sample_id), bytes=ITEMS (the body
+ * of an unknown type). An id that is not stated is the first id of the event.
  *
  * ITEMS: numbers of 8 bytes, u8:N u16:N u32:N u64:N s:"TEXT" (as features have it: length, text, padding to 64),
  * z:"TEXT" (with its NUL), hex:DIGITS, zeros:COUNT, attr:INDEX, branch:N (branch flags, bits counted from the lowest),
@@ -150,7 +150,7 @@ static void require_all_used(const struct words *words)
             die("there is no such field", words->list[i].key ? words->list[i].key : words->list[i].value);
 }
 
-/* Cuts at the first `separator` outside quotes; the piece behind it, or NULL. */
+/* Cuts at the first `separator` outside quotes; returns the piece after it, or NULL. */
 static char *cut_at(char *text, char separator)
 {
     bool quoted = false;
@@ -428,7 +428,7 @@ static void add_to_stream(uint32_t type, const struct out *o)
     put_bytes(&records, o->data, o->bytes);
 }
 
-/* Fills in the header, and what any record may have behind it. */
+/* Fills in the header, and appends what any record may have after it. */
 static void end_record(struct out *o, uint32_t type, struct words *words)
 {
     uint64_t size = number_of(words, "size", o->bytes);

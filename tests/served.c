@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * To be preloaded into the command, which then runs with other arguments again and again (served.py): SERVED is
- * "FROM,TO,SECONDS", two descriptors and how long a run may take before SIGALRM ends it. The arguments of one run are read from
- * the first: how many bytes they are in decimal digits, a line end, and the words, each with a 0 behind it. What comes of it is
- * a line of the second: the exit status (negative: the signal), and the peak of its memory in KiB.
+ * "FROM,TO,SECONDS", two descriptors and how long a run may take before SIGALRM ends it. The arguments of one run are
+ * read from the first: how many bytes they are in decimal digits, a line end, and the words, each followed by a 0. The
+ * result is a line of the second: the exit status (negative: the signal), and the peak of its memory in KiB.
  *
  * Each run is a child that was forked before main() begins: it takes much longer to load a program than to run it.
  */

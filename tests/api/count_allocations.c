@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be preloaded: at the end the file that COUNT_ALLOCATIONS names has a line "LIBRARY OFFSET FUNCTION" for each place in the
- * libraries of perfile that took memory from the C library, by itself or by what copies or makes text there, and a last line with
- * the number of all allocations that were looked at.
+ * To be preloaded: at the end the file that COUNT_ALLOCATIONS names has a line "LIBRARY OFFSET FUNCTION" for each
+ * address in the libraries of perfile that got memory from the C library, directly or by a function that copies or
+ * makes text, and a last line with the number of all allocations that were seen.
  */
 #include <errno.h>
 

@@ -9,7 +9,7 @@
 
 #include <perfile/perfile.h>
 
-/* A struct with memory behind it that nobody may touch. */
+/* Declares a struct, followed by memory that the library must not touch. */
 #define BESIDE(type, name)                                                                                             \
     struct {                                                                                                           \
         struct type it;                                                                                                \
@@ -17,7 +17,7 @@
     } name = {.after = {1, 2, 3, 4, 5, 6, 7, 8}}
 #define UNTOUCHED(name)                                                                                                \
     for (uint64_t i = 0; i < 8; i++)                                                                                   \
-    expect(name.after[i] == i + 1, #name ": the library wrote behind it")
+    expect(name.after[i] == i + 1, #name ": the library wrote after it")
 #ifdef GROWN
 #define SET_TAIL(name) ((name).grown_tail = 1)
 #define CLEAR_TAIL(name) ((name).grown_tail = 0)

@@ -10,7 +10,7 @@
 
 static const char *path;
 
-/* A struct that the library fills: all of it that it knows, and nothing behind. */
+/* Checks a struct that the library fills: it sets all members that it knows, and nothing after the struct. */
 #define TAKE(type, init, name, call)                                                                                   \
     BESIDE(type, name);                                                                                                \
     name.it = (struct type)init;                                                                                       \
@@ -242,7 +242,7 @@ static void resolve(void)
     if (refuses) {
         SET_TAIL(location);
         expect(perfile_resolver_frames(resolver, &location, &id, 1, &error) == PERFILE_ERROR_ARGUMENT,
-               "place: not refused");
+               "location: not refused");
         CLEAR_TAIL(location);
     }
     expect(perfile_resolver_frames(resolver, &location, &id, 1, &error) == 1, "perfile_resolver_frames");

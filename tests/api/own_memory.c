@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_memory RECORDING SYMFS ARCHIVE BUNDLED JITTED FOLDER: outputs, tables and a profile with symbols and inlined functions,
- * from SYMFS, from the archive and from the bundle of the recording's binaries, and with the code of a JIT, of which files
- * are made in FOLDER; all with an allocator of this program. It is told the size of each block truly, and all comes back.
+ * own_memory RECORDING SYMFS ARCHIVE BUNDLED JITTED FOLDER: outputs, tables and a profile with symbols and inlined
+ * functions, from SYMFS, from the archive and from the bundle of the recording's binaries, and with the code of a JIT,
+ * of which files are made in FOLDER; all with an allocator of this program. The library must pass the right size of
+ * each block, and free all of them.
  */
 #include <perfile/analysis.h>
 #include <perfile/edit.h>

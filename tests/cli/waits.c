@@ -16,7 +16,7 @@
 enum { SLEEPS = 20, READS = 10, LOCKS = 10, SYNCS = 5, WAIT_NS = 5000000, BLOCK_BYTES = 1 << 18 };
 
 #define APART __attribute__((noinline, noclone))
-/* Something behind a call, so that it is no jump. */
+/* Does something after a call, so that the compiler does not make it a jump. */
 #define STAY() __asm__ volatile("" ::: "memory")
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -78,7 +78,7 @@ static inline void read_record(struct perfile_reader *reader, const struct perfi
         keep_failure(failure, perfile_sample_decode(record, &sample, &error));
 }
 
-/* The whole recording in time order, with the names of the threads; 0, or the first failure. */
+/* Reads the complete recording in time order, with the names of the threads; returns 0, or the first failure. */
 static inline int read_all(struct perfile_reader *reader)
 {
     struct perfile_session *session;

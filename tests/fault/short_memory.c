@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be preloaded into the command, which then is tried with too little memory again and again: SHORT_MEMORY is "FROM,TO", two
- * descriptors. A line "NUMBER ALL BYTES" that can be read from the first is one attempt: the allocation of that number fails
- * (0: none), with ALL 1 also all behind it, and the address space may grow by at most so many bytes (0: no limit). What
- * comes of it is a line of the second: the exit status (negative: the signal), how many allocations there were and by how
- * many bytes the address space grew (0 without an end), a hash of where they were asked for, '=' if it printed the same as
- * the first attempt, '<' if the beginning of that and '!' otherwise, and what it said.
+ * To be preloaded into the command, which then is tried with too little memory again and again: SHORT_MEMORY is
+ * "FROM,TO", two descriptors. A line "NUMBER ALL BYTES" that can be read from the first is one attempt: the allocation
+ * of that number fails (0: none), with ALL 1 also all after it, and the address space may grow by at most so many bytes
+ * (0: no limit). Its result is a line of the second: the exit status (negative: the signal), how many allocations there
+ * were and by how many bytes the address space grew (0 without an end), a hash of the addresses that requested them,
+ * '=' if it printed the same as the first attempt, '<' if the beginning of that and '!' otherwise, and its messages.
  *
- * Each attempt is a child that was forked before main() begins: it takes much longer to load a program than to run it. An
- * attempt that would be a run that was there already is answered with what came of that: one allocation that is spared, which
- * is the first attempt, and one that fails with all behind it, when it failed alone and none was asked for behind it.
+ * Each attempt is a child that was forked before main() begins: it takes much longer to load a program than to run it.
+ * An attempt that would repeat an earlier run is answered with the result of that run: one allocation that does not
+ * fail, which is the first attempt, and one that fails with all after it, when it failed alone and no other was
+ * requested after it.
  *
- * It also takes longer to load a library that the command opens than all the rest: SHORT_LOADED names one that is there before.
- * Without that variable only allocations of libraries that the command opens itself fail; to others the answer is a line with '-'.
+ * It also takes longer to load a library that the command opens than all the rest: SHORT_LOADED names one that is
+ * loaded before. Without that variable only allocations of libraries that the command opens itself fail; to others the
+ * answer is a line with '-'.
  */
 #include <errno.h>
 

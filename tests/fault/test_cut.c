@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts and splits whose allocations fail one after the other, or whose outputs fail: told, and nothing is leaked. */
+/*
+ * Cuts and splits whose allocations fail one after the other, or whose outputs fail: the failure is reported, and
+ * nothing is leaked.
+ */
 #include "fault.h"
 
 #include <perfile/edit.h>

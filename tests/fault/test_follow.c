@@ -76,9 +76,9 @@ struct growing {
     size_t records_end; /* file mode: where the records end; 0: the header is as it will be from the start */
     bool killed;        /* the header stays as it was */
     size_t there;       /* so much has been written */
-    bool headed;        /* the header is as it will be */
-    size_t first;       /* bytes of the first piece; */
-    size_t step;        /* and of those behind it */
+    bool headed;        /* the header is final */
+    size_t first;       /* bytes of the first piece */
+    size_t step;        /* bytes of each later piece */
     size_t at;          /* where the reader stands */
     enum how how;
     bool stream;
@@ -286,7 +286,7 @@ static void test_damage(void **state)
     }
 }
 
-/* A session goes on, too, where it was told to come again. */
+/* A session also goes on after it was asked to come again. */
 static void trace_session(struct trace *trace, struct perfile_reader *reader, struct growing *g)
 {
     struct perfile_session *session;
@@ -335,7 +335,7 @@ static void write_slowly(const struct growing *g, const char *path)
     for (size_t at = 0, n; at < g->bytes; at += n) {
         n = at % 997 + 1 < g->bytes - at ? at % 997 + 1 : g->bytes - at;
         n = at < HEADER ? HEADER - at : n;
-        /* perf leaves room for the header */
+        /* perf leaves space for the header */
         const uint8_t *from = at < HEADER && g->records_end ? zeros : g->data + at;
         if (write(fd, from, n) != (ssize_t)n)
             _exit(1);

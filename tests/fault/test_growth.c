@@ -157,7 +157,7 @@ static void test_stream_of_descriptions(void **state)
     check_bounds(&file);
 }
 
-/* All events may say that the whole file is their ids. */
+/* All events may claim the complete file as their ids. */
 static void test_events_share_their_ids(void **state)
 {
     const uint64_t events = INPUT_BYTES / 2 / ENTRY_BYTES, at = HEADER_BYTES + events * ENTRY_BYTES + 8;
@@ -169,7 +169,7 @@ static void test_events_share_their_ids(void **state)
     check_bounds(&file);
 }
 
-/* All features may say that the whole file is theirs. */
+/* All features may claim the complete file as their bytes. */
 static void test_features_share_their_bytes(void **state)
 {
     struct made_file file = {0};
@@ -226,7 +226,7 @@ static void test_ids_come_one_by_one(void **state)
     check_bounds(&file);
 }
 
-/* Ids that have the same place in a table without a secret: multiples of the inverse of its factor. */
+/* Ids that have the same position in a table without a secret: multiples of the inverse of its factor. */
 static void test_ids_collide(void **state)
 {
     const uint64_t inverse = 0xf1de83e19937733d, count = 4 * INPUT_BYTES / 8;
@@ -239,7 +239,7 @@ static void test_ids_collide(void **state)
     check_bounds(&file);
 }
 
-/* A record whose size is doubted may be full of places from where plausible records nearly reach its end. */
+/* A record whose size is doubted may be full of offsets from which plausible records nearly reach its end. */
 static void test_records_that_nearly_fit(void **state)
 {
     const uint32_t size = INPUT_BYTES / 2;

@@ -189,7 +189,7 @@ static void check_sink(const uint8_t *data, size_t bytes, const struct perfile_o
             return;
         }
         assert_int_equal(result, PERFILE_ERROR_WRITE);
-        assert_int_equal(sink.after, 0); /* who has said no is not asked again */
+        assert_int_equal(sink.after, 0); /* a sink that failed is not called again */
     }
 }
 
@@ -405,8 +405,9 @@ static void test_code_in_pages_with_short_memory(void **state)
 }
 
 /*
- * The output's own allocator: all comes from it, all goes back. `more`: of several recordings. How much was written and one, 0: out
- * of memory, and it said so; 1: it takes no more than one.
+ * Writes with an allocator of the output's own, which must provide and free all memory. `more`: two recordings. Returns
+ * one more than the bytes that were written; 0: reported that it is out of memory; 1: the output takes one recording
+ * only.
  */
 static size_t write_with(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, int left, bool more)
 {

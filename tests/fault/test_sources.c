@@ -125,7 +125,10 @@ static void test_callbacks_give_what_memory_gives(void **state)
     }
 }
 
-/* Each call in turn, and all after it: an error that says so, never a crash, a hang or half of a recording as a whole one. */
+/*
+ * Each call in turn fails, and all after it: the result is an error, never a crash, a hang, or half of a recording
+ * without an error.
+ */
 static void check_each(struct input input, bool stream, int expected)
 {
     for (input.left = 0;; input.left++) {
@@ -172,7 +175,7 @@ static void test_the_input_ends_at_each_call(void **state)
     }
 }
 
-/* A size that is not true: what is there is read up to it, as from a file of that size, and nothing behind the data. */
+/* A source with a wrong size is read up to that size, as a file of that size, and nothing after its data. */
 static void test_a_size_that_is_not_true(void **state)
 {
     (void)state;

@@ -129,7 +129,7 @@ static void check_writes(const uint8_t *data, size_t bytes, const struct perfile
         int result = copy(data, bytes, variant, NULL);
         bool failed = calls_left < 0;
         calls_left = -1;
-        folder_failed = failed && result == 0; /* the sync of the folder, behind the new name */
+        folder_failed = failed && result == 0; /* the sync of the folder, after the file has its new name */
         if (failed && !folder_failed)
             check_kept(inode);
         assert_int_equal(leftovers(), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings that are written from hostile ones: every edit in all its forms, into every mode, by a reader that was just
- * opened, or that has read all records and learnt what they tell. What comes out is read again. Only the forms of
- * fuzz_verb, if there is one; with FUZZ_EVERY, for many inputs, one of so many forms for each.
+ * Recordings that are written from hostile ones: every edit in all its forms, into every mode, by a reader that was
+ * just opened, or that has read all records and stored what they say. The result is read again. With fuzz_verb only the
+ * forms of that edit are tested; with FUZZ_EVERY, for many inputs, one of so many forms for each.
  */
 #include "fuzz.h"
 
@@ -116,7 +116,7 @@ static int age(struct editing *e, struct perfile_error *error)
     return result == PERFILE_ERROR_ARGUMENT ? PERFILE_ERROR_UNSUPPORTED : result;
 }
 
-/* As many frames as there is room for, of what the dumped stack holds. */
+/* Returns frames from the dumped stack, as many as the capacity allows. */
 static int take_stack(void *context, struct perfile_session *session, const struct perfile_sample *sample,
                       uint64_t *addresses, size_t capacity)
 {
@@ -354,7 +354,7 @@ static const struct form {
     {"inject", inject, FILE_MODE, STRIP, NULL},
 };
 
-/* All has been read once; then it is at its start again, and knows what the records told. */
+/* Reads all records once; then the reader is at its start again, with the events and features of the records. */
 static bool read_before(struct perfile_reader *reader)
 {
     const struct perfile_record *record;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An index of a recording, as it is: the samples are the same, and so is what is cut. And as somebody else may have made it, with right checksums: of its frames, too. */
+/*
+ * A recording with its index: the samples and the cuts are the same as without. Then with hostile indexes with right
+ * checksums, also of the frames.
+ */
 #include "fuzz.h"
 
 #include <inttypes.h>
@@ -195,7 +198,7 @@ static void inflate_piece(const struct kept *index, const struct pf_index_piece 
     pf_inflate_close(inflate);
 }
 
-/* Behind all that is there. */
+/* Appends the piece to the index. */
 static void deflate_piece(struct kept *index, struct pf_index_piece *state, const uint8_t *from)
 {
     struct pf_deflate *deflate;
@@ -213,7 +216,7 @@ static void deflate_piece(struct kept *index, struct pf_index_piece *state, cons
     pf_deflate_close(deflate);
 }
 
-/* What a frame of zstd has inside is something else. The index is sound before. */
+/* Changes the content of a zstd frame of the index, which was valid before. */
 static void spoil_state(struct kept *index, uint64_t *random)
 {
     const struct pf_index_tail tail = tail_of(index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed records. The first byte chooses: bit 0 COMPRESSED2; bit 1 the rest is compressed here, and cut at places
- * that it names itself (so that damage reaches what comes behind the decompression), otherwise it is the stream.
+ * Compressed records. The first byte chooses: bit 0 COMPRESSED2; bit 1 the rest is compressed here, and cut at the
+ * positions that it names itself (so that damage reaches the code after the decompression), otherwise it is the stream.
  */
 #include <zstd.h>
 

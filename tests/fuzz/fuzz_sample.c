@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One sample: six words of its attr, a byte of flags, then the record behind its header. */
+/* One sample: six words of its attr, a byte of flags, then the record after its header. */
 #include "fuzz.h"
 
 #include "format/plan.h"

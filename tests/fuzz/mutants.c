@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a fuzz target over mutants of recordings that know what a recording is made of, without any fuzzer:
+ * Runs a fuzz target over mutants of recordings, which keep the format of recordings, without any fuzzer:
  *
  *     mutants_TARGET [--count N] [--first N] [--timeout S] [--keep DIR] [--write DIR] RECORDINGS AND FOLDERS...
  *
- * Mutant number n is the same for the same recordings everywhere: `--first n --count 1` brings one back. A child does the
- * work, and another one goes on behind a mutant that ended it. Exit status 1 when there were any. With --write the mutants
- * only become files, for other programs: DIR/mutant-NUMBER.
+ * Mutant number n is the same for the same recordings everywhere: `--first n --count 1` makes it again. A child does
+ * the work, and another one goes on after a mutant that ended it. Exit status 1 when there were any. With --write the
+ * mutants only become files, for other programs: DIR/mutant-NUMBER.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -178,8 +178,10 @@ static void report(uint64_t number, int status)
         write_file(run.keep, number);
 }
 
-/* Where to go on: at `end`, or behind the mutant that ended the child. What is only found at its end, as leaks are, is
- * looked for in ever smaller rounds. */
+/*
+ * Returns where to go on: at `end`, or after the mutant that ended the child. What is only found at its end, as leaks
+ * are, is looked for in ever smaller rounds.
+ */
 static uint64_t run_round(uint64_t first, uint64_t end, uint64_t *bad)
 {
     int status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Most mutants of bytes end where the framing of records does. These keep it, and what the header says of the rest, and
- * change what stands behind: types, sizes, attributes, features, what records hold and in which order they come.
+ * Most mutants of bytes end where the framing of records does. These keep the framing, and what the header says of the
+ * rest, and change the rest: types, sizes, attributes, features, the contents of records and their order.
  */
 #include "mutate.h"
 
@@ -99,7 +99,7 @@ static uint64_t load64(const struct mutant *m, size_t at)
     return holds(m, at, 8) ? pf_load64(m->data + at, swaps(m)) : 0;
 }
 
-/* ---- what the header of a file says about what stands behind ---- */
+/* ---- what the header of a file says about the rest ---- */
 
 static void move_features(struct mutant *m, uint64_t table, uint64_t from, uint64_t by)
 {
@@ -144,7 +144,7 @@ static void insert(struct mutant *m, size_t at, const void *fresh, size_t bytes)
 /* ---- records ---- */
 
 struct records {
-    struct span all[RECORDS_MAX]; /* with what lies behind them */
+    struct span all[RECORDS_MAX]; /* with the payloads after them */
     size_t count;
     size_t end; /* of the last */
 };
@@ -219,7 +219,9 @@ static void put64(const struct mutant *m, uint8_t *to, uint64_t value)
     memcpy(to, &value, sizeof(value));
 }
 
-/* Bytes from anywhere in this recording or the other, with a word or two in between that are of no such place. */
+/*
+ * Puts bytes from anywhere in this recording or the other, and replaces up to two words by other interesting numbers.
+ */
 static void put_body(struct mutant *m, uint8_t *to, size_t bytes)
 {
     const bool others = m->other && below(m, 2);
@@ -422,7 +424,7 @@ static void add_attr(struct mutant *m)
     insert(m, pick_position(m), record, 8 + attr_bytes + ids);
 }
 
-/* A record with bytes behind it, of which there may be fewer or more than it states. */
+/* Adds a record with a payload, which may be shorter or longer than the record states. */
 static void add_payload(struct mutant *m)
 {
     uint8_t record[48 + 512];
@@ -477,7 +479,7 @@ static void change_table(struct mutant *m)
         store(m, (size_t)table + 8 * below(m, 60), 8, below(m, 2) ? below(m, m->bytes) : interesting(m));
 }
 
-/* What features say, and everything else that is no record. */
+/* Changes the features, and everything else that is not a record. */
 static void change_rest(struct mutant *m)
 {
     const uint64_t end = load64(m, 40) + load64(m, 48);

@@ -16,7 +16,7 @@ struct mutant {
     uint64_t chance; /* the same number makes the same of the same bytes */
 };
 
-/* A few mutations, one behind the other. */
+/* Makes a few mutations, one after the other. */
 void mutate(struct mutant *mutant);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a fuzz target over files and folders of files, without any fuzzer: what was found once must stay sound. */
+/*
+ * Runs a fuzz target over files and folders of files, without any fuzzer: a fault that was found once must not come
+ * back.
+ */
 #include <dirent.h>
 #include <sys/stat.h>
 

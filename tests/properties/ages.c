@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ages RECORDING... | --corpus: recordings that are written for older perfs are sound, hold the samples that the report
+ * ages RECORDING... | --corpus: recordings that are written for older perfs are valid, hold the samples that the report
  * says, and nothing that such a perf does not know: written for it once more, nothing changes.
  */
 #include <inttypes.h>

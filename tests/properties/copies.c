@@ -2,7 +2,7 @@
 /*
  * Copying a recording changes nothing: for every mode, byte order and compression of the output, its events and records
  * are those of the input, byte for byte when the order is the same, and field by field always. Of a damaged recording
- * the whole records are counted only: damage may look different elsewhere.
+ * the complete records are counted only: damage may look different elsewhere.
  *
  * copies FILE... : recordings; --corpus : every file of the corpus.
  */
@@ -112,7 +112,7 @@ static bool same_records(struct side *in, struct side *out, const char *what)
         if (same_order && !in->record->payload_bytes && same_bytes(in->record, out->record))
             continue;
         if (damaged || (!in->record->event && out->record->event))
-            continue; /* a stream whose head is missing tells its events too late */
+            continue; /* a stream without its head reports its events after this record */
         show(in);
         show(out);
         if (in->text.used == out->text.used && memcmp(in->text.data, out->text.data, in->text.used) == 0 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging keeps what was recorded. One recording merged alone has the same records, in whatever order; merged with itself
- * it has each sample twice and all else once; merged with another one the samples are those of both, but for the ids
- * that tell events apart. Of damaged recordings the records are only counted.
+ * Merging keeps what was recorded. One recording merged alone has the same records, in whatever order; merged with
+ * itself it has each sample twice and all else once; merged with another one the samples are those of both, but for the
+ * ids that distinguish events. Of damaged recordings the records are only counted.
  *
  * merges FILE... : recordings; --corpus : every file of the corpus.
  */
@@ -61,7 +61,7 @@ struct content {
     uint64_t samples, others;
     uint64_t sample_sum, other_sum;
     bool damaged;
-    bool strays; /* samples of no event that was known then; in another place of the file it may be known */
+    bool strays; /* samples whose event was not known yet; at another position of the file it may be known */
 };
 
 static uint64_t hash(const char *data, size_t bytes)

@@ -132,7 +132,7 @@ static void put_frames(const struct perfile_profile *profile, uint32_t node, str
     put(text, ";%s", function.label);
 }
 
-/* The first of those with the most samples that the recording tells of. */
+/* Returns the event with the most samples, the first of several; unknown events do not count. */
 static size_t main_event(const struct perfile_profile *profile)
 {
     uint64_t max = 0;
@@ -163,7 +163,7 @@ static void put_summed(struct text *lines)
         printf("%s %" PRIu64 "\n", last, weight);
 }
 
-/* The order is that of whole lines, so weights stand behind a byte that sorts as the space does. */
+/* Prints folded stacks. Lines are sorted with their weights after a byte that sorts as the space does. */
 static int fold(const char *path)
 {
     struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;

@@ -55,7 +55,7 @@ static int status_of(const struct perfile_reader *reader)
     const struct perfile_counts *counts = perfile_reader_counts(reader);
     if (!counts->losses && !counts->bytes_lost && !counts->damaged)
         return VALID;
-    fprintf(stated.stream, "damaged in %" PRIu64 " places: %" PRIu64 " bytes lost, %" PRIu64 " records not decoded\n",
+    fprintf(stated.stream, "damaged: %" PRIu64 " losses, %" PRIu64 " bytes lost, %" PRIu64 " records not decoded\n",
             counts->losses, counts->bytes_lost, counts->damaged);
     return DAMAGED;
 }

@@ -59,7 +59,7 @@ static uint64_t mix_losses(uint64_t hash, const struct perfile_stream *stream)
     return mix_number(mix_number(mix_number(hash, losses.unresolved), losses.truncated), losses.guessed);
 }
 
-/* Of everything that the stream tells; `samples` counts. */
+/* Returns a hash of everything that the stream delivers; counts the samples in `samples`. */
 static uint64_t read_all(const char *path, unsigned threads, uint32_t flags, uint64_t *samples)
 {
     struct perfile_stream_options options = PERFILE_STREAM_OPTIONS_INIT;

@@ -48,7 +48,7 @@ static inline int walk_arguments(int argc, char **argv)
     return 0;
 }
 
-/* Flipped bits can make content senseless in a sound frame, whose size is then judged by what stands around it. */
+/* Flipped bits can damage the content of a valid frame, whose size is then judged by the records around it. */
 static inline bool walk_without_flips(const char *path, const struct stat *status)
 {
     (void)status;
@@ -68,7 +68,7 @@ static inline void walk_temporary(char path[4096], const char *name)
 {
     const char *folder = getenv("TMPDIR");
     const int length = snprintf(path, 4096, "%s/%s-%ld", folder && *folder ? folder : "/tmp", name, (long)getpid());
-    if (length >= 4000) /* more stands behind it */
+    if (length >= 4000) /* the names of files follow */
         snprintf(path, 4096, "/tmp/%s-%ld", name, (long)getpid());
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into the command by compacting.py: it is killed before its STOP_AT'th call that changes a file or a folder, or behind its
- * STOP_AFTER'th exchange of folders, and does not wait. NO_EXCHANGE: the file system has no exchange of names.
+ * Preloaded into the command by compacting.py: it is killed before its STOP_AT'th call that changes a file or a folder,
+ * or after its STOP_AFTER'th exchange of folders, and does not wait. NO_EXCHANGE: the file system has no exchange of
+ * names.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unzstd: frames on stdin, each behind its compressed and its decompressed size (32 bits, little-endian), become one stream. */
+/*
+ * unzstd: frames on stdin, each after its compressed and its decompressed size (32 bits, little-endian), become one
+ * stream.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

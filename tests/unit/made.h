@@ -94,7 +94,7 @@ struct shown {
 
 static inline int shown_call(struct shown *s)
 {
-    assert_true(s->stop_at == 0 || s->calls < s->stop_at); /* nothing is called behind a stop */
+    assert_true(s->stop_at == 0 || s->calls < s->stop_at); /* nothing is called after a stop */
     return ++s->calls == s->stop_at;
 }
 

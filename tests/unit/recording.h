@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests of readers: whole recordings made by hand in memory. Link with the format layer. */
+/* Makes complete recordings by hand in memory, for tests of readers. Link with the format layer. */
 #ifndef PF_TESTS_RECORDING_H
 #define PF_TESTS_RECORDING_H
 
@@ -107,7 +107,7 @@ static inline void recording_fields(struct recording *r, int32_t tid, uint64_t t
         recording_u64(r, time);
 }
 
-/* Where it starts. sample_type is of IDENTIFIER, IP, TID, TIME. */
+/* Adds a sample, with sample_type IDENTIFIER, IP, TID, TIME. Returns where it starts. */
 static inline size_t recording_sample(struct recording *r, uint64_t ip, int32_t tid, uint64_t time)
 {
     size_t at = r->bytes;
@@ -205,7 +205,10 @@ static inline void recording_round(struct recording *r)
     recording_header(r, PERFILE_RECORD_FINISHED_ROUND, 0, 8);
 }
 
-/* Exactly its bytes, so that a sanitizer sees every byte too far; free *block behind the reader. */
+/*
+ * Reads the recording from a block of exactly its size, so that a sanitizer sees each access after it; free *block
+ * after the reader.
+ */
 static inline struct perfile_reader *recording_read(const struct recording *r, uint8_t **block)
 {
     struct perfile_reader *reader;

@@ -9,7 +9,10 @@
 
 #include "output/output.h"
 
-/* The text with a NUL behind it; pf_text_close it also after an error. The recording is to be closed. */
+/*
+ * Prints the recording to a text with a NUL at its end; call pf_text_close also after an error. The recording is
+ * closed.
+ */
 static inline int script_text(struct recording *r, const struct perfile_output_options *options, struct pf_text *out,
                               struct perfile_error *error)
 {

@@ -9,7 +9,7 @@
 
 #include "counting.h"
 
-/* What is stored for an address, which is found out again when it was forgotten. False when out of memory. */
+/* Looks up the value of an address, and fills it in when it is not there or was discarded. False when out of memory. */
 static bool ask(struct pf_address_cache *positions, const void *space, uint64_t ip, uint32_t value, size_t *found_out)
 {
     const uint32_t number = pf_address_cache_number(positions, space);
@@ -50,7 +50,7 @@ static void each_space_has_its_own(void **state)
 }
 
 /* Spaces that come and go cost no more than those that are there. */
-static void old_spaces_are_forgotten(void **state)
+static void old_spaces_are_discarded(void **state)
 {
     enum { SPACES = 2000, ADDRESSES = 1000 };
     (void)state;
@@ -78,8 +78,8 @@ enum { SHARED_SPACES = 300, SHARED_ADDRESSES = 2000, PASSES_AFTER = 2 };
 
 struct looking {
     struct pf_address_cache *positions;
-    atomic_uint pass; /* that who looks may be behind by PASSES_AFTER */
-    atomic_uint seen; /* that it began last */
+    atomic_uint pass; /* the reading thread may be PASSES_AFTER passes before this one */
+    atomic_uint seen; /* the pass that the reading thread began last */
     atomic_bool ended;
     bool wrong;
 };
@@ -102,7 +102,9 @@ static void *look_all(void *context)
     return NULL;
 }
 
-/* An entry is there as a whole or not at all, also in tables that are replaced or forgotten under who looks. */
+/*
+ * Other threads see an entry completely or not at all, also in tables that are replaced or discarded while they read.
+ */
 static void others_may_look(void **state)
 {
     (void)state;
@@ -171,7 +173,7 @@ static void numbers_are_passed_again(void **state)
     const uint32_t first = pf_address_cache_number(&positions, &spaces[0]);
     assert_true(pf_address_cache_retire(&positions, &first, 1));
     pf_address_cache_empty(&positions, first);
-    assert_true(ask(&positions, &spaces[0], 1, 7, &found_out)); /* nobody may have the number yet */
+    assert_true(ask(&positions, &spaces[0], 1, 7, &found_out)); /* the number must not be passed to another space yet */
     assert_int_not_equal(pf_address_cache_number(&positions, &spaces[0]), first);
     assert_true(pf_address_cache_reuse(&positions, &first, 1));
     assert_true(ask(&positions, &spaces[2], 1, 8, &found_out));
@@ -187,7 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_space_has_its_own),   cmocka_unit_test(others_may_look),
-        cmocka_unit_test(old_spaces_are_forgotten), cmocka_unit_test(memory_may_be_short),
+        cmocka_unit_test(old_spaces_are_discarded), cmocka_unit_test(memory_may_be_short),
         cmocka_unit_test(numbers_are_passed_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

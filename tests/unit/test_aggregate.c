@@ -219,7 +219,7 @@ static void weights_are_values(void **state)
     check_weights(3);
 }
 
-/* Recorders can be told to count the same event twice. */
+/* Recorders may count the same event twice. */
 static void events_of_one_name_are_two(void **state)
 {
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;

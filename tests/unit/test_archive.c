@@ -139,7 +139,7 @@ static void test_inner_archive(void **state)
     pf_text_free(pf_allocator_or_default(NULL), directory);
 }
 
-/* What stands before the damage is used, and the damage said. */
+/* What comes before the damage is used, and the damage is reported. */
 static void test_cut(void **state)
 {
     (void)state;

@@ -7,8 +7,8 @@
 enum { MAIN, WORK, FREE, LEAF, FUNCTIONS };
 
 /*
- * main -> work -> work -> free (3 samples, period 30); main -> work (1, 5); free -> work (2, 7), and one of main -> work whose sampled
- * address is in leaf, which its stack does not have (1, 100). The second is of another event.
+ * main -> work -> work -> free (3 samples, period 30); main -> work (1, 5); free -> work (2, 7), and one of main ->
+ * work whose sampled address is in leaf, which its stack does not have (1, 100). The second belongs to another event.
  */
 static const char profile_text[] = "perfile-profile 2\n"
                                    "E\tcycles\tcycles\t0\t0\t0\t0\n"

@@ -582,7 +582,7 @@ static int unwind(void *context, struct perfile_session *session, const struct p
 {
     const struct perfile_map *map = perfile_space_find(perfile_session_space(session, 1), 0x1100);
     unsigned *calls = context;
-    assert_non_null(map); /* which was written behind the sample */
+    assert_non_null(map); /* the mapping that was written after the sample */
     assert_string_equal(map->filename, libc.filename);
     assert_true(capacity >= 2);
     assert_int_equal(sample->stack_user.bytes, 16);

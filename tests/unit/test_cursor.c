@@ -112,7 +112,7 @@ static void test_wide_products(void **state)
     assert_false(pf_product_within(1, 7, 2, 3));
 }
 
-/* No bytes at no place: nothing may be added to a null pointer, says clang's UBSan. */
+/* A cursor of a null pointer and 0 bytes: clang's UBSan refuses any addition to a null pointer. */
 static void test_of_nothing(void **state)
 {
     struct pf_cursor c = pf_cursor_make(NULL, 0, 7, false);

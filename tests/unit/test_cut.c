@@ -33,7 +33,7 @@ static int call_cut(struct perfile_reader *reader, struct perfile_writer *writer
 
 /* ---- directories ---- */
 
-/* What is out of order in the file, with a round behind it. */
+/* Starts a recording whose samples are not in order of time, with a round after them. */
 static struct edited start_unordered(void)
 {
     struct edited made = edited_start();
@@ -158,7 +158,7 @@ static int call_split_by_cpu(struct perfile_reader *reader, struct perfile_write
     return perfile_split(reader, NULL, &split, report, error);
 }
 
-/* The names of all threads of a process would stand in the parts of all processors: 5 GB of 1.4 MB. */
+/* The parts of all processors would repeat the names of all threads of the process: 5 GB from 1.4 MB. */
 static void test_split_does_not_fill_the_disk(void **state)
 {
     enum { THREADS = 20000, CPUS = 5000 };
@@ -175,7 +175,7 @@ static void test_split_does_not_fill_the_disk(void **state)
     close(made.fd);
 }
 
-/* ---- what filters cannot tell ---- */
+/* ---- what filters cannot know ---- */
 
 static struct edited start_silent(void)
 {
@@ -187,7 +187,7 @@ static struct edited start_silent(void)
     return made;
 }
 
-/* 0 of them were kept, and nothing was said. */
+/* The filters cannot apply to the samples: these are kept, and nothing is reported. */
 static void test_samples_that_do_not_say_stay(void **state)
 {
     const struct perfile_filter filters[] = {
@@ -208,7 +208,10 @@ static void test_samples_that_do_not_say_stay(void **state)
     }
 }
 
-/* ---- who is over ---- */
+/*
+ * ---- threads that ended
+ * ----------------------------------------------------------------------------------------------
+ */
 
 static void put_task(struct edited *made, uint32_t type, const int32_t ids[4], uint64_t time)
 {
@@ -218,8 +221,8 @@ static void put_task(struct edited *made, uint32_t type, const int32_t ids[4], u
 }
 
 /*
- * A build server: processes and threads that end at once, and between them thread 3, which has the name that thread 2 got,
- * and process 5, a program of its own since its parent 4 has begun it. 2 and 4 are over when the cut begins.
+ * A build server: processes and threads that end at once, and between them thread 3, which has the name that thread 2
+ * got, and process 5, a program of its own since its parent 4 has started it. 2 and 4 have ended when the cut begins.
  */
 static struct edited start_build(int32_t others)
 {
@@ -247,7 +250,7 @@ static struct edited start_build(int32_t others)
     return made;
 }
 
-/* With so many others that those who are over are forgotten meanwhile, and with none. */
+/* Once with so many others that threads that ended are discarded meanwhile, and once without others. */
 static void test_owner_is_over_is_left_out(void **state)
 {
     static const int32_t kept[] = {1, 2, 2, 3, 2, 5, 5}; /* tids; all of 2, whose name 3 has */
@@ -296,7 +299,7 @@ static void check_kept(struct edited *made, const int32_t *tids)
     edited_end(made);
 }
 
-/* Process 5 is another one than before: what the other said once came along. */
+/* Process 5 is another process than before: once the records of the former were copied, too. */
 static void test_number_that_comes_again(void **state)
 {
     const int32_t kept[] = {1, 5, 5, 0};
@@ -327,7 +330,7 @@ static void test_parent_that_is_over_stays(void **state)
     check_kept(&made, kept);
 }
 
-/* A thread runs on for a moment behind its end; much later its number is somebody else's. */
+/* A thread runs on for a moment after its end; much later its number belongs to another thread. */
 static void test_late_sample_keeps_its_process(void **state)
 {
     const int32_t late[] = {1, 7, 7, 7, 0}, too_late[] = {1, 0};
@@ -345,7 +348,7 @@ static void test_late_sample_keeps_its_process(void **state)
     }
 }
 
-/* A sample without a time stays, and may be of any: so may the process that it is of, which ended long before. */
+/* A sample without a time stays, and may have any time: so its process stays, too, which ended long before. */
 static void test_sample_without_time_keeps_its_process(void **state)
 {
     const int32_t kept[] = {1, 7, 7, 7, 0};
@@ -367,7 +370,7 @@ static void test_sample_without_time_keeps_its_process(void **state)
 
 /* ---- what is counted ---- */
 
-/* Parts of samples that nobody knows cannot be turned: such a sample is not among those that were kept. */
+/* Unknown parts of samples cannot be converted to another byte order: such a sample does not count as kept. */
 static void test_unwritten_sample_is_not_kept(void **state)
 {
     struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
@@ -392,7 +395,10 @@ static void test_unwritten_sample_is_not_kept(void **state)
     edited_end(&made);
 }
 
-/* ---- features that records of a file tell ---- */
+/*
+ * ---- features that records of a file state
+ * ---------------------------------------------------------------------------
+ */
 
 /* A HEADER_FEATURE record, which perf inject leaves in the data of files that it makes of streams. */
 static void put_feature(struct edited *made, uint64_t number, const void *body, size_t bytes)
@@ -420,7 +426,7 @@ static struct edited cut_with_feature(uint64_t number, const void *body, size_t 
     return made;
 }
 
-/* No bit of a header stands for such a number; the writer once set one behind the bitmap. */
+/* No bit of a header stands for such a number; the writer once set one after the bitmap. */
 static void test_invalid_feature_number(void **state)
 {
     static const uint64_t numbers[] = {0, 256, 0x100000e, UINT32_MAX, UINT64_MAX};
@@ -435,7 +441,7 @@ static void test_invalid_feature_number(void **state)
     }
 }
 
-/* Once: not as a feature of the recording, and again with the record that tells it. */
+/* The feature is copied once: with the record that states it, not also as a feature of the recording. */
 static void test_reported_feature_is_copied_once(void **state)
 {
     static const uint8_t entry[64] = {[6] = 64, [7] = 0};

@@ -46,7 +46,7 @@ static char *find(struct pf_debuginfod *debuginfod, bool wants_debug, int64_t li
                                                                            .slow = count_slow});
 }
 
-/* It is said that the library is missing, where it is. */
+/* When the library is missing, that is reported. */
 static void test_library(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void test_found(void **state)
     assert_int_equal(debuginfod.late + debuginfod.skipped, 0);
 }
 
-/* A server that takes the question and says nothing: who asks goes on when the time has come. */
+/* A server that accepts the question and does not answer: the caller goes on after its time limit. */
 static void test_silent_server(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void test_silent_server(void **state)
     close(server);
 }
 
-/* The thread that was told to stop may still make files in the cache. */
+/* The thread that was stopped may still make files in the cache. */
 static int close_when_quiet(void **state)
 {
     const struct timespec pause = {.tv_nsec = 100000000};

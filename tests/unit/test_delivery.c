@@ -77,7 +77,7 @@ static void absent_fields(void **state)
     close_delivery();
 }
 
-/* The kernel writes pid -1 for tasks that are gone: that is no reason to find the kernel in their memory. */
+/* The kernel writes pid -1 for tasks that are gone: this must not find the kernel in their memory. */
 static void pid_of_a_task_that_is_gone(void **state)
 {
     static const struct recording_map map = {

@@ -12,7 +12,10 @@
 
 enum { MAX_PROFILES = 16, MAX_FRAMES = 64, TEXT = 1 << 16 };
 
-/* A stack, outermost first: "main;libc:memcpy" is of the modules prog and libc; "!f" has none; NULL ends a list. */
+/*
+ * A stack, outermost first: "main;libc:memcpy" belongs to the modules prog and libc; "!f" has no module; NULL ends a
+ * list.
+ */
 struct stack {
     const char *frames;
     unsigned samples;
@@ -417,7 +420,7 @@ static void split_functions(void **state)
     }
 }
 
-/* Those that a compiler splits keep their names: only a note tells. */
+/* Functions that a compiler splits keep their names; a note reports the split. */
 static void split_by_compilers(void **state)
 {
     static const struct stack complete[] = {{"main;f", 600}, {"main;g.cold", 200}, {"main;g", 300}, {NULL, 0}};

@@ -275,7 +275,7 @@ static void one_name_for_many_pmus(void **state)
     for (size_t i = 0; i < COUNT(all); i++) {
         assert_int_equal(choose(server, all[i]), 0);
         assert_int_equal(chosen.count, 3);
-        assert_int_equal(chosen.items[2].attr.type, 22); /* _10 behind _1 */
+        assert_int_equal(chosen.items[2].attr.type, 22); /* _10 after _1 */
         assert_int_equal(chosen.items[0].attr.config, 0x304);
         assert_string_equal(chosen.items[0].unit, "MiB");
         assert_true(chosen.items[0].scale > 6.1e-5 && chosen.items[0].scale < 6.2e-5);

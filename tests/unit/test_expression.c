@@ -35,7 +35,7 @@ static double value(const void *context, uint32_t number)
     return names[number].value;
 }
 
-/* NAN also where it is refused, which the second result tells. */
+/* Returns the value, or NAN also where the expression is refused; then *result is an error. */
 static double of(const char *text, int *result)
 {
     struct pf_expression expression;

@@ -2,7 +2,10 @@
 #include "format/features.h"
 #include "made.h"
 
-/* ---- whole features -------------------------------------------------------------------------------------------- */
+/*
+ * ---- complete features
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void make_hostname(struct made *m)
 {
@@ -492,7 +495,7 @@ static void test_foreign_bytes(void **state)
     }
 }
 
-/* After the visitor has said stop, it is left alone. */
+/* After the visitor has stopped, it is not called again. */
 static void test_stop_anywhere(void **state)
 {
     (void)state;
@@ -656,7 +659,7 @@ static void test_text_without_nul(void **state)
     shown_close(&s);
 }
 
-/* Without NRCPUS nobody knows how many ids there are. */
+/* Without NRCPUS the number of ids is not known. */
 static void test_cpu_topology_without_cpu_count(void **state)
 {
     (void)state;
@@ -676,7 +679,7 @@ static void test_cpu_topology_without_cpu_count(void **state)
 static void make_event_desc(struct made *m)
 {
     made_u32(m, 1);
-    made_u32(m, 72); /* room for an attr of 72 bytes */
+    made_u32(m, 72); /* the size of an attr */
     made_u32(m, 1);  /* type */
     made_u32(m, 64); /* size that the attr states */
     made_fill(m, 0, 64);
@@ -699,7 +702,7 @@ static void test_event_desc(void **state)
         const char *json = shown_json(&s);
         assert_ptr_equal(strstr(json, "[{\"attr\":{\"type\":1,\"size\":64,\"config\":0,"), json);
         assert_non_null(strstr(json, "},\"name\":\"cycles\",\"ids\":[70,80]}]"));
-        assert_null(strstr(json, "config2")); /* stands behind the 64 bytes */
+        assert_null(strstr(json, "config2")); /* is after the 64 bytes */
         shown_close(&s);
         for (size_t bytes = 0; bytes < m.bytes; bytes++)
             check_piece(12, m.data, bytes, swap);

@@ -216,7 +216,7 @@ static void report_notes(void *context, const char *text)
     snprintf(notify + strlen(notify), sizeof(notify) - strlen(notify), "%s\n", text);
 }
 
-/* Nothing says that these are not wanted: they pass, and are told of. */
+/* The filter cannot apply where a record does not state the value: the record passes, and that is reported. */
 static void what_is_not_stated_passes(void **state)
 {
     (void)state;

@@ -89,7 +89,7 @@ static const char *folded(const struct flames *f, struct pf_flame_names names)
     return written(pf_flame_folded(&f->set, 0, &options, fresh()));
 }
 
-/* With the threads told apart as `by` says. */
+/* Returns the folded stacks, with the threads distinguished as `by` says. */
 static const char *folded_by(struct flames *f, uint8_t by)
 {
     for (size_t i = 0; i < f->count; i++)
@@ -262,7 +262,7 @@ static void test_svg_differential(void **state)
     close_flames(&f);
 }
 
-/* Without normalizing, weights are compared as they are; leaf first, whole weights. */
+/* Without normalizing, weights are compared as they are; leaf first, all weights. */
 static void test_svg_differential_plain(void **state)
 {
     (void)state;
@@ -406,7 +406,7 @@ static uint64_t number_at(uint64_t n)
     return run * 0x9e3779b97f4a7c15ull >> run % 64;
 }
 
-/* Numbers are read as they were put, over many blocks, while more of them come and what was read is forgotten. */
+/* Numbers are read as they were put, over many blocks, while more of them come and the read ones are discarded. */
 static void test_numbers(void **state)
 {
     (void)state;

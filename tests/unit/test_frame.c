@@ -29,7 +29,7 @@ static void make_file(struct made_file *f, bool swap)
 
 struct seen {
     unsigned samples[SAMPLES];
-    unsigned records; /* whole ones */
+    unsigned records; /* complete ones */
     unsigned damaged;
     struct perfile_counts counts;
 };
@@ -58,7 +58,7 @@ static void read_file(const struct recording *recording, struct seen *seen)
     free(block);
 }
 
-/* All samples were delivered once, but perhaps not those of first <= index < behind. */
+/* Checks that all samples were delivered once, except perhaps those of first <= index < after. */
 static void check_others(const struct seen *seen, unsigned first, unsigned after)
 {
     for (unsigned i = 0; i < SAMPLES; i++) {
@@ -215,7 +215,7 @@ static void test_garbage(void **state)
     insert_garbage(5, 300000, 1); /* wider than what is searched at once */
 }
 
-/* A whole page was lost: zeros instead, from anywhere. */
+/* A complete page was lost: it is zeros instead, from anywhere. */
 static void test_zeroed_page(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void test_strict_stops(void **state)
     recording_close(&f.recording);
 }
 
-/* A place that starts a chain of sensible records, but whose own size is not believed, was found again and again. */
+/* An offset that starts a chain of sensible records, but has an implausible size itself, was found again and again. */
 static void test_found_where_it_was_lost(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void test_found_where_it_was_lost(void **state)
     recording_close(&r);
 }
 
-/* The size of the attrs is too large: those before the records are attrs, and the records are none. */
+/* The size of the attrs is too large: those before the records are attrs, and the records are not. */
 static void test_attrs_reach_after_the_end(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void put_lost(struct recording *r, uint32_t type, uint16_t misc, uint64_t
     recording_trailer(r, at, 0, time);
 }
 
-/* perf's counts at the end are of what the kernel told before, and of what it did not. */
+/* perf's counts at the end include what the kernel reported before, and what it did not report. */
 static void test_what_was_lost_counts_once(void **state)
 {
     (void)state;

@@ -78,7 +78,7 @@ static void expect_data(const struct kept *kept, const uint8_t *data, size_t byt
     free(back);
 }
 
-/* With room for all that is packed here. */
+/* Makes a buffer with the capacity for all that is packed here. */
 static struct kept make_kept(void)
 {
     const size_t capacity = MAX + MAX / 100 + 4096;

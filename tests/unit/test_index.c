@@ -244,7 +244,6 @@ static void test_same_filtered(void **state)
     }
 }
 
-/* What was passed over counts: the counts are those of the whole recording. */
 /* ---- cuts ---- */
 
 struct cut {
@@ -287,7 +286,7 @@ static void check_cuts(const struct cut *with, const struct cut *without)
     assert_memory_equal(&with->report, &without->report, sizeof(with->report));
 }
 
-/* Nobody can read over the samples before a place any more. */
+/* Damages the samples before an offset, so that they can no longer be read over. */
 static void spoil_samples(struct indexed *made, uint64_t before)
 {
     const struct perfile_record *record;
@@ -437,7 +436,7 @@ static void test_hostile_blocks(void **state)
     seal(made, &tail);
 }
 
-/* Who makes one by hand gets the checksums right: whatever is in a state then, it does no harm. */
+/* An index made by hand may have the right checksums: whatever is in its states then, it does no harm. */
 static void test_hostile(void **state)
 {
     struct indexed *made = *state;

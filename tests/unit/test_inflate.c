@@ -31,7 +31,7 @@ static void make_frame(struct frame *f, size_t pieces)
     ZSTD_freeCCtx(context);
 }
 
-/* Everything comes out, `room` bytes at a time, as soon as its piece is there. */
+/* Checks that all is decompressed, `capacity` bytes at a time, as soon as its piece is there. */
 static void check_frame(struct pf_inflate *inflate, const struct frame *f, size_t capacity)
 {
     static uint8_t to[TEXT_BYTES + 1];

@@ -95,7 +95,7 @@ static void test_build_ids(void **state)
     edited_end(&made);
 }
 
-/* What the recording has already is not said twice. */
+/* A build id that the recording already has is not added again. */
 static void test_build_ids_again(void **state)
 {
     struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;

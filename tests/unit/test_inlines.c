@@ -480,7 +480,7 @@ static void test_cache_limit(void **state)
     pf_inlines_close(inlines);
 }
 
-/* One saves, one loads, a third removes: each load is whole or absent. */
+/* One process saves, one loads, a third removes: each load is complete or absent. */
 static void test_cache_together(void **state)
 {
     (void)state;

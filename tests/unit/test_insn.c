@@ -8,7 +8,7 @@
 struct known {
     const char *code; /* with what follows it */
     unsigned capacity;
-    unsigned bytes; /* 0: it is no instruction */
+    unsigned bytes; /* 0: not an instruction */
     bool jumps;
 };
 

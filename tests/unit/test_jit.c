@@ -177,7 +177,7 @@ static void test_over_time(void **state)
         dump_load(&d, 1010, 0x10000, 0x40, "first");
         dump_load(&d, 1040, 0x10020, 0x10, "second");
         dump_move(&d, 1060, 0x10000, 0x20000, 'f');
-        dump_move(&d, 1060, 0x10000, 0x30000, 'x'); /* nobody knows what */
+        dump_move(&d, 1060, 0x10000, 0x30000, 'x'); /* of an unknown kind */
         dump_load(&d, 1030, 0x10100, 0x40, "late in the file");
         dump_prefix(&d, 99, 8, 1000);
         recording_u64(&d, 0);
@@ -265,7 +265,7 @@ static void test_unwinding_info(void **state)
     expect(&r, "11:code+3b, 12:/w/jitted-7-99.so+df, 13:-+10060, ", "");
 }
 
-/* What cannot be used is said; names that are not quite right are no jitdumps. */
+/* Files that cannot be used are reported; files with similar names are not jitdumps. */
 static void test_not_used(void **state)
 {
     (void)state;
@@ -461,7 +461,7 @@ static void test_files_of_two_dumps(void **state)
     assert_int_equal(unlink(made_path("jit-7.dump")), 0);
 }
 
-/* What lies behind the code in memory lies behind it in the file: .eh_frame, then .eh_frame_hdr. */
+/* What follows the code in memory follows it in the file: .eh_frame, then .eh_frame_hdr. */
 static void test_unwinding_in_files(void **state)
 {
     static const char tables[] = "the tables.....the header......";
@@ -510,7 +510,7 @@ static void test_unwritable_files(void **state)
     assert_int_equal(rmdir(made_path("w/jitted-7-99.so")), 0);
 }
 
-/* What is damaged is said. */
+/* Damage is reported. */
 static void test_damaged_files(void **state)
 {
     struct perfile_error error;
@@ -533,7 +533,10 @@ static void test_damaged_files(void **state)
                                "/w/jit-7.dump is damaged: 3 pieces of code cannot be used\n");
 }
 
-/* What has no code has no file that a mapping could name, whatever was mapped behind it, and wherever it went. */
+/*
+ * A function without code has no file that a mapping could name, whatever was mapped after it, and wherever it was
+ * moved.
+ */
 static void test_no_code(void **state)
 {
     struct perfile_error error;
@@ -556,7 +559,7 @@ static void test_no_code(void **state)
     assert_int_not_equal(access(made_path("w/jitted-7-101.so"), F_OK), 0);
 }
 
-/* However a file is cut, what is whole before that is used. */
+/* However a file is cut, its complete entries before that are used. */
 static void test_cut(void **state)
 {
     (void)state;

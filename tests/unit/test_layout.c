@@ -389,7 +389,7 @@ static void test_wholes(void **state)
         check_complete(&wholes[i / 2], i % 2);
 }
 
-/* A record that ends anywhere is shown as far as it goes, and no byte behind it is touched. */
+/* A record that ends anywhere is shown up to its end, and no byte after it is touched. */
 static void test_cut_anywhere(void **state)
 {
     (void)state;

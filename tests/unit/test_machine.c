@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What recorders tell of a machine that is made up: a folder with the files of /proc and /sys that matter. */
+/* What recorders report of a made-up machine: a folder with the files of /proc and /sys that matter. */
 #include "counting.h"
 
 #include <elf.h>
@@ -134,7 +134,10 @@ static void add_elf(const struct machine *m, const char *name, uint8_t first)
     add_bytes(m, name, &file, sizeof(file));
 }
 
-/* ---- what is told of it ---- */
+/*
+ * ---- what is reported
+ * ------------------------------------------------------------------------------------------------
+ */
 
 struct synthesis {
     struct pf_text text; /* a line each */
@@ -197,13 +200,13 @@ static void keep_note(void *context, const char *sentence)
     snprintf(t->note, sizeof(t->note), "%s", sentence);
 }
 
-static void told_open(struct synthesis *t)
+static void synthesis_open(struct synthesis *t)
 {
     *t = (struct synthesis){.count = 0};
     assert_int_equal(pf_text_open(&t->text, pf_allocator_or_default(NULL), NULL, NULL), 0);
 }
 
-static void told_close(struct synthesis *t)
+static void synthesis_close(struct synthesis *t)
 {
     pf_text_close(&t->text);
 }
@@ -221,14 +224,14 @@ static int report_notes(const struct machine *m, struct pf_machine_options optio
     return result;
 }
 
-/* What is told behind the record of the kernel. */
+/* Checks what is reported after the record of the kernel. */
 static void expect(const struct machine *m, struct pf_machine_options options, const char *expected)
 {
     struct synthesis t;
-    told_open(&t);
+    synthesis_open(&t);
     assert_int_equal(report_notes(m, options, &t), 0);
     assert_string_equal(strchr(t.text.data, '\n') + 1, expected);
-    told_close(&t);
+    synthesis_close(&t);
 }
 
 /* ---- processes ---- */
@@ -414,12 +417,12 @@ static void test_huge_pages_and_control_groups(void **state)
     add_folder(&m, "groups/b/inner");
     add_folder(&m, "groups/a");
     add(&m, "groups/tasks", "");
-    told_open(&t);
+    synthesis_open(&t);
     assert_int_equal(report_notes(&m, (struct pf_machine_options){.cgroups = true}, &t), 0);
     assert_string_equal(strchr(t.text.data, '\n') + 1, "CGROUP 0: /\nCGROUP 0: /a\nCGROUP 0: /b\nCGROUP 0: /b/inner\n"
                                                        "FORK 2000: 5/5 from 1/1\nCOMM 0: 5/5 p\n"
                                                        "MMAP2 2: 5 200000+200000@0 5,40002 0:5:77 //anon\n");
-    told_close(&t);
+    synthesis_close(&t);
     machine_close(&m);
 }
 
@@ -448,26 +451,26 @@ static void test_many(void **state)
     (void)state;
     machine_open(&m);
     add_many(&m);
-    told_open(&t);
+    synthesis_open(&t);
     assert_int_equal(report_notes(&m, (struct pf_machine_options){.threads = 1}, &t), 0);
     assert_int_equal(t.count, 1 + 200 * 2 + 2 * 3000 + 198);
     for (unsigned threads = 2; threads <= 5; threads++) {
-        told_open(&other);
+        synthesis_open(&other);
         assert_int_equal(report_notes(&m, (struct pf_machine_options){.threads = threads}, &other), 0);
         assert_string_equal(t.text.data, other.text.data);
-        told_close(&other);
+        synthesis_close(&other);
     }
     /* the threads end when the records cannot be handed on */
     for (size_t at = 1; at < t.count; at = at * 3 + 5)
         for (unsigned threads = 1; threads <= 3; threads++) {
-            told_open(&other);
+            synthesis_open(&other);
             other.fail_at = at;
             assert_int_equal(report_notes(&m, (struct pf_machine_options){.threads = threads}, &other),
                              PERFILE_ERROR_WRITE);
             assert_int_equal(other.count, at);
-            told_close(&other);
+            synthesis_close(&other);
         }
-    told_close(&t);
+    synthesis_close(&t);
     machine_close(&m);
 }
 
@@ -484,10 +487,10 @@ static void test_memory_runs_out(void **state)
     for (int left = 0; result != 0; left++) {
         assert_true(left < 100);
         counting_open(&counting, left);
-        told_open(&t);
+        synthesis_open(&t);
         result = report_notes(&m, (struct pf_machine_options){.threads = 2, .allocator = &counting.allocator}, &t);
         assert_true(result == 0 || result == PERFILE_ERROR_MEMORY || result == PERFILE_ERROR_OPEN);
-        told_close(&t);
+        synthesis_close(&t);
         counting_close(&counting);
     }
     machine_close(&m);
@@ -511,7 +514,7 @@ static void test_kernel_and_modules(void **state)
         "late 4096 0 - Live 0xffffffffc0001000 (OE)\na_b 8192 1 late, Live 0xffffffffc0000000\nodd\n");
     add(&m, "lib/modules/1.2.3/modules.dep", "kernel/x/aa-b.ko: \nkernel/fs/a-b.ko.xz: kernel/x/aa-b.ko\n");
     add(&m, "lib/modules/1.2.3/kernel/fs/a-b.ko.xz", "");
-    told_open(&t);
+    synthesis_open(&t);
     assert_int_equal(report_notes(&m, options, &t), 0);
     assert_string_equal(t.text.data,
                         "MMAP2 4001: -1 ffffffff81000000+900000@ffffffff81000000 0,0 "
@@ -519,11 +522,11 @@ static void test_kernel_and_modules(void **state)
                         "MMAP2 4001: -1 ffffffffc0000000+1000@0 0,0 404142434445464748494a4b4c4d4e4f50515253 "
                         "/lib/modules/1.2.3/kernel/fs/a-b.ko.xz\n"
                         "MMAP2 1: -1 ffffffffc0001000+1000@0 0,0 0:0:0 [late]\n");
-    told_close(&t);
-    told_open(&t);
+    synthesis_close(&t);
+    synthesis_open(&t);
     assert_int_equal(report_notes(&m, (struct pf_machine_options){.tids = &none, .tid_count = 1}, &t), 0);
     assert_non_null(strstr(t.text.data, "MMAP 1: ffffffff81000000+900000 [kernel.kallsyms]_text\n"));
-    told_close(&t);
+    synthesis_close(&t);
     machine_close(&m);
 }
 
@@ -535,11 +538,11 @@ static void test_hidden_kernel(void **state)
     machine_open(&m);
     add(&m, "proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T _etext\n");
     add(&m, "proc/modules", "a_b 8192 0 - Live 0x0000000000000000\n");
-    told_open(&t);
+    synthesis_open(&t);
     assert_int_equal(report_notes(&m, (struct pf_machine_options){.build_ids = true}, &t), 0);
     assert_string_equal(t.text.data, "");
     assert_non_null(strstr(t.note, "kptr_restrict"));
-    told_close(&t);
+    synthesis_close(&t);
     machine_close(&m);
 }
 
@@ -911,11 +914,11 @@ static void test_many_ids(void **state)
     struct perfile_error error = {0};
     (void)state;
     assert_non_null(ids);
-    told_open(&t);
+    synthesis_open(&t);
     const struct pf_synthesis synthesis = {put, &t};
     assert_int_equal(pf_synthesize_id_index(ids, IDS, &synthesis, &error), 0);
     assert_int_equal(t.count, 5);
-    told_close(&t);
+    synthesis_close(&t);
     free(ids);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who ran code of a JIT without names is told so, and nobody else. */
+/* Samples in code of a JIT without names cause the advice to record its names; others do not. */
 #include "counting.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 enum { POSITIONS = 64, STEPS = 3000, HELD = 16, PID = 7 };
 
-/* What stands at each place of a small address space: the id of a map, or -1. */
+/* What is at each position of a small address space: the id of a map, or -1. */
 struct picture {
     const struct perfile_space *space;
     int64_t ids[POSITIONS];

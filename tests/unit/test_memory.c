@@ -88,7 +88,7 @@ static void test_arena(void **state)
         memset(pieces[i], (int)i, size);
     }
     for (size_t i = 1; i < PF_COUNT(pieces); i++)
-        assert_int_equal(pieces[i][0], (uint8_t)i); /* nobody wrote over another's piece */
+        assert_int_equal(pieces[i][0], (uint8_t)i); /* no piece was overwritten by another */
     assert_non_null(pf_arena_new(&arena, 1 << 20)); /* larger than a chunk */
     pf_arena_close(&arena);
     counting_close(&c);
@@ -107,7 +107,7 @@ static void test_arena_text(void **state)
     assert_null(pf_arena_new(&arena, SIZE_MAX));
     c.left = 0;
     assert_null(pf_arena_new(&arena, 1 << 20));
-    assert_string_equal(pf_arena_text(&arena, "still", 5), "still"); /* there was room in the chunk */
+    assert_string_equal(pf_arena_text(&arena, "still", 5), "still"); /* it fits into the chunk */
     pf_arena_close(&arena);
     counting_close(&c);
 }

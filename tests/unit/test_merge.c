@@ -249,7 +249,7 @@ static void test_ids_collide(void **state)
     assert_false(result.report.reshaped);
 }
 
-/* One has no id at all, one has it behind other parts, one in front. */
+/* One event has no id at all, one has it after other parts, one has it first. */
 static void test_other_positions_of_the_id(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void test_other_positions_of_the_id(void **state)
     assert_string_equal(result.notes, "0:events-reshaped ");
 }
 
-/* A part for the id that is added says what the part for it said that was there. */
+/* The added part for the id repeats the id that another part has. */
 static void test_ids_of_instances(void **state)
 {
     (void)state;

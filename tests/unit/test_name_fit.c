@@ -154,7 +154,7 @@ static void a_small_capacity_is_kept(void **state)
         memset(text, 'x', sizeof(text));
         const size_t bytes = perfile_name_fit(name, 80, text, capacity);
         assert_int_equal(bytes, capacity == 0 ? 0 : capacity <= 3 ? capacity - 1 : capacity <= 5 ? 2 : 5);
-        if (capacity) /* and nothing behind it */
+        if (capacity) /* and nothing after it */
             assert_int_equal(text[bytes], 0);
         for (size_t i = capacity; i < sizeof(text); i++)
             assert_int_equal(text[i], 'x');

@@ -7,7 +7,7 @@ enum { RECORDS_MAX = 20000 };
 
 struct pushed {
     uint64_t time;
-    uint64_t offset; /* tells which one it is, and their order in the file */
+    uint64_t offset; /* identifies the record, and gives the order in the file */
 };
 
 static void push(struct pf_order *order, uint64_t time, uint64_t offset, uint32_t bytes)

@@ -6,7 +6,7 @@
 enum {
     HW_INDEX = 1 << 17,
     COUNTERS = 1 << 19,
-    ALL_BITS = (1 << 24) - 1, /* WEIGHT_STRUCT has the place of WEIGHT */
+    ALL_BITS = (1 << 24) - 1, /* WEIGHT_STRUCT is in the position of WEIGHT */
 };
 
 static const struct perfile_attr attr_of_parts = {
@@ -322,7 +322,10 @@ static void test_wrong_calls(void **state)
     assert_int_equal(perfile_sample_decode(&record, &sample, NULL), PERFILE_ERROR_ARGUMENT);
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/*
+ * ---- positions
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void check_positions(uint64_t type)
 {
@@ -441,7 +444,7 @@ struct branches {
     uint64_t asked; /* attr.branch_sample_type */
     unsigned count;
     bool index, counters;
-    bool after; /* a WEIGHT stands behind the stack */
+    bool after; /* a WEIGHT follows the stack */
 };
 
 static void check_branches(const struct branches *b, bool swap)

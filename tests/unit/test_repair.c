@@ -31,7 +31,7 @@ static struct edited repaired(struct recording *recording)
     return repaired_to(recording, PERFILE_ORDER_NATIVE);
 }
 
-/* Of a size that is no multiple of 8: its content and its trailer stay, with zeros in between. */
+/* A record whose size is not a multiple of 8: its content and its trailer stay, with zeros in between. */
 static void odd_sizes_are_rounded_up(void **state)
 {
     (void)state;

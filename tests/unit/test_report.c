@@ -255,7 +255,7 @@ static void bad_requests_are_named(void **state)
     }
 }
 
-/* What a filter leaves out still counts for the whole. */
+/* What a filter leaves out still counts for the total. */
 static void filters_keep_the_complete(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void callers_have_what_they_called(void **state)
     assert_string_equal(rows(), "one m 100/10*1; one a 90/0*0; one b 70/70*2; one c 20/20*1");
     assert_string_equal(graph_of(0), "(m100(a90(b70)(c20)))");
     assert_string_equal(graph_of(1), "(a90(b70)(c20))");
-    assert_string_equal(graph_of(2), "(m70(a70(b70)))");       /* samples in b: the whole stack */
+    assert_string_equal(graph_of(2), "(m70(a70(b70)))");       /* samples in b: the complete stack */
     assert_string_equal(graph_of(0), "(m100(a90(b70)(c20)))"); /* no graph leaves traces */
     finish();
 }
@@ -363,7 +363,7 @@ static void stacks_can_be_cut(void **state)
     finish();
 }
 
-/* The sampled address may be none of the callchain: it has its row, but no place in the graph. */
+/* The sampled address may be missing in the callchain: it has its row, but no node in the graph. */
 static void leaf_apart_from_its_stack(void **state)
 {
     (void)state;

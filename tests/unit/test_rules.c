@@ -328,7 +328,7 @@ static const struct {
     {find_for_resolver, sizeof(struct perfile_symbol_options)},
 };
 
-/* A struct with nothing set but its size, and the byte behind what the library knows. */
+/* Checks that a struct is refused that has nothing set but its size, and the byte after what the library knows. */
 static void expect_refused(size_t index, size_t size, uint8_t after, const char *why)
 {
     uint8_t *sized = calloc(1, calls[index].bytes + 8);

@@ -9,7 +9,7 @@
 
 enum { PROGRAM = 0x400000, JIT = 0x7f0000000000, PATH_CAPACITY = 64 };
 
-static int32_t pid; /* of this process: the name of its symbol file is nobody else's */
+static int32_t pid; /* of this process: no other process uses this name of a symbol file */
 static char root[PATH_CAPACITY], kallsyms_path[PATH_CAPACITY], jit_path[PATH_CAPACITY];
 
 /* ---- a recording ------------------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static void prints_symbols_alone(void **state)
            "             1234 [unknown]\n ffffffff81000110 [unknown]\n");
 }
 
-/* More addresses than are kept: texts are forgotten while other threads print, and made again. */
+/* More addresses than are kept: texts are discarded while other threads print, and made again. */
 static void many_addresses_print_the_same_on_threads(void **state)
 {
     enum { SAMPLES = 1000000, ADDRESSES = 600000 };

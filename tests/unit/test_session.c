@@ -180,7 +180,7 @@ static void test_unordered(void **state)
     recording_close(&r);
 }
 
-/* With little room for the queue everything is delivered, in order as far as that goes. */
+/* With a small queue everything is delivered, in order as far as possible. */
 static void test_small_queue(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static const char *path_of(const char *name)
     return path;
 }
 
-/* `data` whole, the others from their first record on. */
+/* Writes the file: `data` completely, the others from their first record on. */
 static void write_part(const char *name, struct recording *r, size_t from)
 {
     int fd = open(path_of(name), O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -311,7 +311,7 @@ static void test_directory_in_the_order_of_its_files(void **state)
     perfile_close(reader);
 }
 
-/* Damage in one part is no matter to the others. */
+/* Damage in one part does not affect the others. */
 static void test_damaged_part(void **state)
 {
     (void)state;
@@ -443,7 +443,7 @@ static void test_limited(void **state)
     assert_int_equal(seen.samples, 100);
     assert_int_equal(seen.first, 1100);
     assert_int_equal(seen.last, 1199);
-    assert_in_range(seen.left_out, 100, 130); /* some were read that lie behind */
+    assert_in_range(seen.left_out, 100, 130); /* some were read that come after the range */
     assert_in_range(seen.unread_bytes, r.bytes - r.bytes / 40, r.bytes);
     /* a name may come at the end */
     seen = read_limited(&r, 1100, 1199, true);
@@ -543,7 +543,7 @@ static void test_trim(void **state)
     recording_close(&r);
 }
 
-/* A file whose records lie behind a hole: also where a long has 32 bits. */
+/* A file whose records follow a hole: also where a long has 32 bits. */
 static void test_after_4_gib(void **state)
 {
     (void)state;

@@ -118,7 +118,7 @@ static void test_directory(void **state)
     close(directory);
 }
 
-/* The end of a pipe that somebody writes the pattern to. */
+/* Returns the end of a pipe that a child writes the pattern to. */
 static int open_pipe(void)
 {
     int ends[2];
@@ -183,7 +183,7 @@ static void test_spool_is_full(void **state)
     char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
     int fd = open_pipe();
     assert_int_equal(pf_source_from_fd(&source, fd, NULL), 0);
-    FILE *ours = tmpfile(); /* of who cannot make files by then */
+    FILE *ours = tmpfile(); /* for a caller that cannot make files by then */
     setenv("TMPDIR", "/dev/null", 1);
     assert_int_equal(pf_source_spool(&source, "", 0, 0, &error), PERFILE_ERROR_READ);
     assert_string_equal(error.what, "temporary file");

@@ -5,7 +5,7 @@
 #include "made_elf.h"
 #include "recording.h"
 
-/* "MODE:IP", with a "<" behind return addresses. */
+/* Returns the addresses as "MODE:IP", with a "<" after return addresses. */
 static const char *addresses(const struct pf_stack *stack)
 {
     static char text[256];
@@ -100,7 +100,7 @@ static const char *stack_at(struct pf_delivered *item, const char *arch, uint64_
     return addresses(&stack);
 }
 
-/* The kernel of arm64 leaves out who called a leaf that has not stored its link register. */
+/* The kernel of arm64 leaves out the caller of a leaf that has not stored its link register. */
 static void caller_in_the_link_register(void **state)
 {
     const struct perfile_record record = {.misc = PERFILE_MISC_USER};

@@ -106,7 +106,7 @@ static void test_items_come_in_order(void **state)
     }
 }
 
-/* Nothing is made that has no place: the caller is slow, or does not want all. */
+/* No more items are made than there is capacity for: the caller is slow, or does not read all. */
 static void test_closing_early(void **state)
 {
     (void)state;

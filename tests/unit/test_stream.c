@@ -127,7 +127,7 @@ static void flags_that_are_not_known(void **state)
     close_recording();
 }
 
-/* A caller who knows fewer members gets those, and nothing behind them. */
+/* A caller that knows fewer members gets those, and nothing after them. */
 static void sizes_of_results(void **state)
 {
     struct {

@@ -211,7 +211,7 @@ static void test_both_byte_orders(void **state)
     }
 }
 
-/* Variables that start as zeros lie behind what is in the file, in the same page. */
+/* Variables that start as zeros follow what is in the file, in the same page. */
 static void test_zeros_after_the_file(void **state)
 {
     (void)state;
@@ -245,7 +245,7 @@ static void test_relocatable(void **state)
     pf_symbol_table_close(table);
 }
 
-/* Compressed as a whole; cut anywhere it is refused. */
+/* Compressed completely; cut anywhere it is refused. */
 static void test_packed(void **state)
 {
     (void)state;
@@ -532,7 +532,7 @@ static void expect_kallsyms(const char *text, const char *module, uint64_t base,
     expect_kallsyms_of(&from, base, wanted);
 }
 
-/* The address in a text that has it in its only line; 0: it is none. */
+/* Returns the address in a text that has it in its only line; 0: not an address. */
 static uint64_t address_in(const char *digits)
 {
     char text[64];

@@ -207,7 +207,7 @@ static void take_stream(struct perfile_reader *reader, const char *view, uint64_
         check_batch(&schema, &batch);
         if (last.release)
             release_in_disorder(&schema, &last);
-        last = batch; /* outlives the batch behind it */
+        last = batch; /* outlives the next batch */
     }
     stream.release(&stream);
     assert_null(stream.release);

@@ -297,7 +297,7 @@ static void test_names_are_printable(void **state)
     expect_escaped("\xc2\x80\xc2\x9f\x9b\xff\xed\xa0\x80", "\\xc2\\x80\\xc2\\x9f\\x9b\\xff\\xed\\xa0\\x80");
     expect_escaped("\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9",
                    "\\xe2\\x80\\xa8\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x81\\xa9");
-    for (int c = 1; c < 256; c++) { /* in each place of a word of eight bytes */
+    for (int c = 1; c < 256; c++) { /* at each position of a word of eight bytes */
         char name[18] = "abcdefghijklmnop", shown[80];
         for (int at = 0; at < 16; at++) {
             name[at] = (char)c;
@@ -326,7 +326,7 @@ static int count_bytes(void *context, const void *data, size_t bytes)
     return 0;
 }
 
-/* What was put in after out of memory may lack a name: none of it is given. */
+/* Text that was put after memory ran out may miss a name: none of it reaches the sink. */
 static void test_nothing_is_passed_after_short_memory(void **state)
 {
     struct pf_watch watch;

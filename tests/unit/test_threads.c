@@ -91,7 +91,7 @@ static void test_renamed_after_a_look(void **state)
     close_threads(&threads, &c);
 }
 
-/* A number that is used again is somebody else. */
+/* A number that is used again belongs to another thread. */
 static void test_numbers_are_used_again(void **state)
 {
     (void)state;

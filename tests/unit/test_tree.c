@@ -50,7 +50,7 @@ static void sums_go_up(void **state)
     pf_tree_close(&tree);
 }
 
-/* The table grows several times; every node is found again, and stands behind its parent. */
+/* The table grows several times; every node is found again, and comes after its parent. */
 static void many_nodes(void **state)
 {
     enum { PARENTS = 300, CHILDREN = 50 };

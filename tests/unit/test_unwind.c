@@ -144,7 +144,7 @@ static void test_chain(void **state)
     struct process p;
     struct pf_cfi *cfi = open_x86(&c);
     start_x86(&p, cfi, 0x1105);
-    set_word64(&p, 0, 0x1210); /* the leaf's caller, behind its pushes */
+    set_word64(&p, 0, 0x1210); /* the leaf's caller, after its pushes */
     set_word64(&p, 1, 7);
     set_word64(&p, 2, 8);
     set_word64(&p, 3, 0x1204); /* a call that is the last before a push: the row of the call counts */
@@ -182,7 +182,7 @@ static void test_expression_and_states(void **state)
     set_register(&p, X86_BP, STACK + 8 * 5);
     set_word64(&p, 5, STACK + 8 * 9); /* the CFA */
     set_word64(&p, 8, 0x160a);        /* within the early return */
-    set_word64(&p, 9, 0x1612);        /* behind it: the state is back */
+    set_word64(&p, 9, 0x1612);        /* after it: the state is back */
     set_word64(&p, 11, 0x1301);
     assert_int_equal(unwind(&p, "x86_64"), PF_UNWIND_DONE);
     EXPECT(&p, 0x1500, 0x160a, 0x1612, 0x1301);
@@ -209,7 +209,7 @@ static void test_ends(void **state)
     p.sample.stack_user.used = 24;
     assert_int_equal(unwind(&p, "x86_64"), PF_UNWIND_TRUNCATED);
     EXPECT(&p, 0x1105, 0x1110, 0x1110, 0x1110);
-    set_register(&p, X86_IP, 0x77); /* an unknown place is told all the same */
+    set_register(&p, X86_IP, 0x77); /* an unknown address is returned, too */
     assert_int_equal(unwind(&p, "x86_64"), PF_UNWIND_NO_RULE);
     EXPECT(&p, 0x77);
     pf_cfi_close(cfi);
@@ -304,7 +304,7 @@ static void test_aarch64(void **state)
     set_word64(&p, 5, 0x003a000000001310);
     assert_int_equal(unwind(&p, "aarch64"), PF_UNWIND_DONE);
     EXPECT(&p, 0x1104, 0x1210, 0x1214, 0x1310);
-    set_register(&p, 32, 0x1204); /* returns into a leaf, which calls nobody: the link register is not believed */
+    set_register(&p, 32, 0x1204); /* returns into a leaf, which calls no function: the link register is not believed */
     set_register(&p, 30, 0x1110);
     set_word64(&p, 1, 0x1110);
     assert_int_equal(unwind(&p, "aarch64"), PF_UNWIND_NO_RULE);
@@ -402,7 +402,7 @@ static void test_ppc64le(void **state)
     set_register(&p, 1, STACK);
     set_register(&p, 32, 0x1108);
     set_register(&p, 36, 0x1120);
-    assert_int_equal(unwind(&p, "ppc64le"), PF_UNWIND_DONE); /* behind 4 instructions: not yet saved */
+    assert_int_equal(unwind(&p, "ppc64le"), PF_UNWIND_DONE); /* after 4 instructions: not yet saved */
     EXPECT(&p, 0x1108, 0x1120);
     set_register(&p, 32, 0x1120);
     set_word64(&p, 4 + 2, 0x1220); /* CFA + 16 */
@@ -473,7 +473,7 @@ static void test_endless_expression(void **state)
     pf_cfi_close(cfi);
 }
 
-/* Where two overlap, the one that starts first counts; what one cannot understand is no rule, and only there. */
+/* Where two overlap, the one that starts first counts; a rule that is not understood is ignored, and no other. */
 static void test_overlap_and_unknown(void **state)
 {
     (void)state;
@@ -482,7 +482,7 @@ static void test_overlap_and_unknown(void **state)
     size_t cie = put_cie(&b, "zR", 16, PROGRAM(X86_ENTRY));
     put_fde(&b, cie, 0x1100, 0x20, PROGRAM(0x0e, 16));
     put_fde(&b, cie, 0x1110, 0x40, PROGRAM(0x0e, 24));
-    put_fde(&b, cie, 0x1200, 0x20, PROGRAM(0x48, 0x3f, 0x0e, 64)); /* 0x3f is no instruction */
+    put_fde(&b, cie, 0x1200, 0x20, PROGRAM(0x48, 0x3f, 0x0e, 64)); /* 0x3f is not an instruction */
     struct pf_cfi *cfi = open_cfi(EM_X86_64, &b, ".eh_frame", NULL);
     start_x86(&p, cfi, 0x1118);
     set_register(&p, X86_BP, 1);

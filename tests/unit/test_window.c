@@ -4,7 +4,7 @@
 
 enum { SOURCE_BYTES = 3 << 20, WINDOW_MAX = 1 << 20 };
 
-/* A source whose byte at n can be told from n, that gives at most `piece` bytes at a time. */
+/* A source whose byte at n follows from n, that delivers at most `piece` bytes at a time. */
 struct source {
     size_t piece;
     uint64_t bytes;
@@ -117,7 +117,7 @@ static void test_skipping(void **state)
     }
 }
 
-/* A look ahead of `keep` leaves what is behind it in the window, also in a stream. */
+/* Looking ahead of `keep` leaves the bytes from `keep` on in the window, also in a stream. */
 static void test_keep(void **state)
 {
     (void)state;

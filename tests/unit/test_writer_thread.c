@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing behind the one who empties the buffers: the same records in the same order, bounded, with failures told. */
+/* Writing in another thread: the same records in the same order, bounded memory, and failures are reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,7 +153,7 @@ static void failures_come_out(void **state)
     perfile_writer_close(writer);
 }
 
-/* Who gives up does not wait for what nobody wants any more. */
+/* Closing early does not wait for records that are not written yet. */
 static void what_waits_is_dropped(void **state)
 {
     struct consumed consumed = {.slow_us = 20000};
