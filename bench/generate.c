@@ -111,7 +111,7 @@ struct buffer {
     size_t bytes, capacity;
 };
 
-/* Room for `bytes` more; they count from now on. */
+/* Reserves `bytes` more, which count from now on. */
 static uint8_t *extend(struct buffer *buffer, size_t bytes)
 {
     if (buffer->capacity - buffer->bytes < bytes) {
@@ -400,7 +400,10 @@ static void output_write(struct output *out, const void *data, size_t bytes)
         flush(out);
 }
 
-/* Compressed records of one push: pieces of the one frame that goes through the whole file, flushed behind the push. */
+/*
+ * Writes compressed records of one push: pieces of the one frame that goes through the complete file, flushed after the
+ * push.
+ */
 static void output_compressed(struct output *out, const void *data, size_t bytes)
 {
     ZSTD_inBuffer in = {data, bytes, 0};
@@ -477,7 +480,7 @@ static size_t fixed_bytes(const struct recording *r)
                                                 (HAS_IP | HAS_TID | HAS_TIME | HAS_CPU | HAS_PERIOD | HAS_IDENTIFIER));
 }
 
-/* An address in one of FUNCTIONS functions, few of them hot, at one of 16 places each. */
+/* Returns an address in one of FUNCTIONS functions, few of them hot, at one of 16 offsets each. */
 static uint64_t code_address(uint64_t text, uint64_t number)
 {
     uint64_t function = number & number >> 8 & (FUNCTIONS - 1);
@@ -540,7 +543,7 @@ static void step_callchain(struct recording *r, struct cpu *cpu)
         at = put_u64(at, task->frames[i]);
 }
 
-/* A tracepoint's sample; gives the place of its raw data behind the common fields, with the rest set to 0. */
+/* Puts a tracepoint's sample; returns the address of its raw data after the common fields, with the rest set to 0. */
 static uint8_t *put_trace(struct recording *r, struct cpu *cpu, uint32_t event)
 {
     uint32_t bytes = trace_events[event].layout->bytes;
@@ -1040,7 +1043,7 @@ static void add_pmus(struct recording *r, struct buffer *buffer)
 
 static void add_sample_time(struct recording *r, struct buffer *buffer)
 {
-    if (r->pipe) /* nobody knows yet */
+    if (r->pipe) /* the times are not known yet */
         return;
     add_u64(buffer, r->first_time);
     add_u64(buffer, r->last_time);
@@ -1223,7 +1226,7 @@ static void finish_file(struct recording *r, struct buffer *buffer, struct secti
         die("cannot write the header");
 }
 
-/* Not padded, as perf has it: behind a short feature the stream goes on at 4 mod 8. */
+/* Writes a feature without padding, as perf does: after a short feature the stream goes on at 4 mod 8. */
 static void write_pipe_feature(struct recording *r, struct buffer *buffer, const struct feature *feature)
 {
     extend(buffer, 8);

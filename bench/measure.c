@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure RESULT COMMAND...: runs COMMAND and writes "STATUS CPU-SECONDS WALL-SECONDS PEAK-KB" to the file
- * RESULT.
+ * measure RESULT COMMAND...: runs COMMAND and writes "STATUS CPU-SECONDS WALL-SECONDS PEAK-KB" to the file RESULT.
  *
- * A program of its own because the peak that the system tells of a process is never below that of the process that
+ * A program of its own because the peak that the system reports for a process is never below that of the process that
  * started it: an interpreter would hide small ones.
  */
 #include <stdio.h>

@@ -17,7 +17,7 @@
 
 enum { SAMPLES = 1000, PERIOD_NS = 1000000, EVENT_ID = 1 };
 
-/* The functions that were "running", and whom main called. */
+/* The functions that were "running": main called compute, and compute called parse. */
 static volatile int work;
 
 static __attribute__((noinline)) void parse(void)
