@@ -149,7 +149,7 @@ static void hide_numbers(struct pf_anonymizer *a, struct perfile_attr *attr)
     if (pf_anon_keeps(a, PF_ANON_ADDRESSES))
         return;
     if (attr->type == PERFILE_TYPE_BREAKPOINT) {
-        a->user = a->kernel = NULL; /* whose address it is cannot be told */
+        a->user = a->kernel = NULL; /* whether it is an address of the kernel is not known */
         attr->bp_addr_or_config1 = pf_anon_address(a, attr->bp_addr_or_config1);
     } else if (attr->type >= FIRST_DYNAMIC_TYPE || attr->type == PERFILE_TYPE_TRACEPOINT) {
         attr->bp_addr_or_config1 = without_pointer(attr->bp_addr_or_config1);

@@ -25,7 +25,7 @@ enum {
     PF_ANON_CACHE_COUNT = 2048,    /* addresses that were looked up last; a power of two */
 };
 
-/* Where one mapping went. */
+/* How one mapping was moved. */
 struct pf_anon_move {
     uint64_t delta;
     bool known;
@@ -40,7 +40,7 @@ struct pf_anon_cached {
     bool kernel_first;
 };
 
-/* One room that mappings are put into, one behind the other. */
+/* A range of addresses that mappings are put into, one after the other. */
 struct pf_anon_zone {
     uint64_t next, limit;
 };
@@ -86,17 +86,19 @@ void pf_anon_count(struct pf_anonymizer *a, enum pf_anonymize_category category,
 
 /* ---- anonymize_names.c ---- */
 
-/* A number that nobody can tell who has not the key. */
+/* Returns a hash that cannot be found without the key. */
 uint64_t pf_anon_hash(const struct pf_anonymizer *a, uint8_t domain, const void *data, size_t bytes);
 uint64_t pf_anon_number(const struct pf_anonymizer *a, uint8_t domain, uint64_t number);
-/* `length` letters, the same for the same text. Not ended. */
+/* Writes `length` letters, the same for the same text, without a terminator. */
 void pf_anon_token(const struct pf_anonymizer *a, const char *text, size_t bytes, char *token, size_t length);
 bool pf_anon_is_word(const struct pf_anonymizer *a, enum pf_anonymize_kind kind, const char *text, size_t bytes);
 bool pf_anon_load_words(struct pf_anonymizer *a);
-/* A name for another one; `room` bytes with the NUL, filled up with zeros. It may be where the other one is. */
+/*
+ * Writes a name for another one; `capacity` bytes with the NUL, filled up with zeros. Both may be in the same memory.
+ */
 void pf_anon_name(const struct pf_anonymizer *a, const char *text, size_t bytes, char *name, size_t capacity);
 void pf_anon_comm(struct pf_anonymizer *a, const char *comm, size_t bytes, char *made, size_t capacity);
-/* Into a->text, by category: PATHS or CGROUPS. */
+/* Makes a path in a->text, by category: PATHS or CGROUPS. */
 const char *pf_anon_path(struct pf_anonymizer *a, enum pf_anonymize_category category, const char *path);
 const char *pf_anon_symbol(struct pf_anonymizer *a, const char *symbol);
 /* Into a->event_name. */
@@ -127,7 +129,7 @@ void pf_anon_raw(struct pf_anonymizer *a, const struct perfile_event *event, str
 
 int pf_anon_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
                     struct perfile_error *error);
-/* Bytes behind what is in a->body. */
+/* Appends bytes to a->body. */
 bool pf_anon_append(struct pf_anonymizer *a, const void *data, size_t bytes);
 void pf_anon_build_id(struct pf_anonymizer *a, uint8_t build_id[20], uint8_t bytes);
 uint64_t pf_anon_time(const struct pf_anonymizer *a, uint64_t time);

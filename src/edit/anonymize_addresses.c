@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses for addresses. Every mapping gets a place of its own, behind those that came before it and a gap of secret
- * size; within a mapping nothing moves. What belongs to no mapping goes page by page: the number of the page is
- * encrypted, the offset in it stays. The results of the two never meet.
+ * Replaces addresses. Every mapping gets a range of its own, after those of earlier mappings and a gap of secret size;
+ * within a mapping nothing moves. Addresses outside mappings are replaced page by page: the number of the page is
+ * encrypted, the offset in it stays. The results of the two never overlap.
  */
 #include "edit/anonymize.h"
 
 enum { PAGE_BITS = 12 };
 
 static const uint64_t FIRST_KERNEL = 1ull << 63;
-static const uint64_t SMALLEST = 1 << PAGE_BITS; /* below: NULL, and what is no address at all */
-static const uint64_t POSITION_STEP = 1 << 16;   /* the largest pages are aligned in their new places, too */
+static const uint64_t SMALLEST = 1 << PAGE_BITS; /* below: NULL, and values that are not addresses */
+static const uint64_t POSITION_STEP = 1 << 16;   /* the largest pages are aligned in their new ranges, too */
 static const uint64_t LARGEST = 1ull << 60;
 
 void pf_anon_open_addresses(struct pf_anonymizer *a)
@@ -222,7 +222,10 @@ static int move_of_record(struct pf_anonymizer *a, uint64_t start, uint64_t leng
     return move_of(a, map, move) ? 0 : pf_fail_memory(error, "mappings");
 }
 
-/* Of what is no file, the offset is an address: of the start, or of the symbol that names the kernel. */
+/*
+ * Moves a mapping. For memory that is not a file, the offset is an address: of the start, or of the symbol that names
+ * the kernel.
+ */
 static void move_position(struct pf_anonymizer *a, const char *filename, uint64_t *address, uint64_t *pgoff,
                           const struct pf_anon_move *move)
 {

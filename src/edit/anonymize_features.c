@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Header features: one row each says what it tells, and how that is hidden. */
+/* Header features: each has one row that states what it contains, and how that is hidden. */
 #include "base/error.h"
 #include "edit/anonymize.h"
 
@@ -60,7 +60,7 @@ static int on_text(void *context, const struct perfile_value *value)
     char *text = (char *)t->copy + at;
     if (capacity < value->bytes)
         return 1;
-    memset(text + value->bytes, 0, capacity - value->bytes); /* what stood behind the NUL */
+    memset(text + value->bytes, 0, capacity - value->bytes); /* the bytes after the NUL */
     if (value->bytes)
         t->change(t->a, text, value->bytes, capacity);
     return 0;
@@ -85,7 +85,7 @@ static int change_texts(struct pf_anonymizer *a, struct perfile_reader *reader, 
     struct pf_emit e = {.visitor = &visitor};
     struct pf_cursor c = pf_cursor_make(body->data, (size_t)body->bytes, 0, reader->file.swapped);
     if (pf_feature_emit(number, NULL, &c, &about, &e, &ignored) < 0 || e.stopped)
-        return PF_EDIT_DROP; /* damaged: nobody knows what is in it */
+        return PF_EDIT_DROP; /* damaged: its content is not known */
     memset(a->body + (c.at - c.start), 0, pf_cursor_left(&c));
     body->data = a->body;
     return PF_EDIT_KEEP;

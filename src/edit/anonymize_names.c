@@ -323,7 +323,7 @@ const char *pf_anon_path(struct pf_anonymizer *a, enum pf_anonymize_category cat
         pf_anon_count(a, category, action);
         return path;
     }
-    /* without paths readers still have to tell kernel and user */
+    /* without paths readers still have to distinguish kernel and user */
     if (action == PF_ANON_CHANGE || path[0] == '[')
         put_path(&m, path, strlen(path));
     else

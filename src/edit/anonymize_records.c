@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Records: a function for each type that tells something. All are encoded anew, so that nothing unknown slips through. */
+/*
+ * Records: a function for each type with content that must be hidden. All are encoded anew, so that nothing unknown
+ * slips through.
+ */
 #include "edit/anonymize_records.h"
 
 #include "edit/anonymize.h"
@@ -345,7 +348,7 @@ static int change_unwound(struct pf_anonymizer *a, struct pf_item *item, struct 
 
 /* ---- by type ---- */
 
-/* What tells nothing but numbers of events, CPUs and counts. */
+/* For records that contain only numbers of events, CPUs and counts. */
 static int change_nothing(struct pf_anonymizer *a, struct pf_item *item, struct perfile_error *error)
 {
     (void)a, (void)item, (void)error;

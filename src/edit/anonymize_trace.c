@@ -72,7 +72,7 @@ static void take(struct tracing *t, size_t to)
     t->consumed = pf_max(t->consumed, to);
 }
 
-/* A text behind its length of 4 or 8 bytes. */
+/* Leaves out a text, which follows its length of 4 or 8 bytes. */
 static void leave_out(struct tracing *t, const struct perfile_value *value, size_t length_bytes)
 {
     static const uint8_t zeros[8];
@@ -284,7 +284,7 @@ static void copy_text(struct raw *raw, const struct perfile_tracepoint_field *fi
         pf_anon_name(raw->a, text, length, (char *)raw->to + at, bytes);
 }
 
-/* Rows of longs may be addresses; of everything else nobody knows what it is. */
+/* Copies a row. Longs may be addresses; the meaning of other numbers is not known. */
 static void copy_row(struct raw *raw, const struct perfile_tracepoint_field *field, uint32_t at, uint32_t bytes)
 {
     if (field->is_text)

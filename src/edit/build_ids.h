@@ -16,7 +16,7 @@ struct pf_known_ids {
 struct pf_build_id_file {
     uint16_t mode;           /* cpumode of its mapping */
     const char *filename;    /* of the mapping */
-    const uint8_t *build_id; /* room for 20 bytes */
+    const uint8_t *build_id; /* up to 20 bytes */
     uint8_t bytes;
 };
 

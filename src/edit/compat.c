@@ -19,7 +19,7 @@ static void find_young_parts(struct pf_compat *age)
             age->sample_young |= 1ull << bit; /* no perf knows it */
 }
 
-/* What is said of young parts in older ones. */
+/* Replaces parts that are too new by older ones that state the same, as far as there are any. */
 static uint64_t sample_type_for(const struct pf_compat *age, uint64_t type)
 {
     const uint64_t young = type & age->sample_young;
@@ -97,7 +97,7 @@ static bool shorten_prog_infos(struct pf_compat *age, const struct perfile_bytes
     return !c.failed;
 }
 
-/* simpleperf's features are far behind all that perf looks at in files. */
+/* Returns whether the feature is kept. simpleperf's features have higher numbers than perf looks at in files. */
 static bool is_wanted(const struct pf_compat *age, uint32_t number)
 {
     const bool file = age->edit->writer->options.mode != PERFILE_MODE_PIPE;
@@ -131,7 +131,7 @@ static int age_feature(void *context, struct perfile_reader *reader, uint32_t nu
     return good ? PF_EDIT_KEEP : PF_EDIT_DROP;
 }
 
-/* What could not be said at all. */
+/* Reports what older parts cannot state. */
 static int age_end(void *context, struct perfile_reader *reader, struct perfile_writer *writer,
                    struct perfile_error *error)
 {

@@ -218,7 +218,7 @@ static int age_sample(struct pf_compat *age, struct pf_item *item, struct perfil
 
 /* ---- any record ---- */
 
-/* perf 7.2 aborts where the size is no multiple of 8; no perf minds one. */
+/* perf 7.2 aborts where the size is not a multiple of 8; all versions accept multiples of 8. */
 static int align(struct pf_item *item, struct perfile_error *error)
 {
     if (item->record->bytes % 8 == 0)
@@ -259,7 +259,7 @@ int pf_compat_record(void *context, struct pf_item *item, struct perfile_error *
     if (pf_edit_describes(type))
         return PF_EDIT_KEEP;
     const bool known = type < PF_COMPAT_TYPES && age->known[type];
-    if (!known && type != PERFILE_RECORD_MMAP2) /* which can be said as MMAP */
+    if (!known && type != PERFILE_RECORD_MMAP2) /* which can be written as MMAP */
         return PF_EDIT_DROP;
     int result = type < PERFILE_RECORD_HEADER_ATTR ? age_kernel_record(age, item, error) : 0;
     if (result == 0)

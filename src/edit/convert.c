@@ -45,7 +45,7 @@ static int add_steps(struct convert *convert, const struct perfile_convert_optio
 }
 
 /*
- * Streams of perf record --tail-synthesize tell their events behind the samples: where that is so, it is read first, if it
+ * Reads the events first where they follow the samples, as in streams of perf record --tail-synthesize, if the stream
  * can be read twice.
  */
 static int know_events(struct perfile_reader *reader, struct perfile_error *error)

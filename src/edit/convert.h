@@ -26,7 +26,7 @@ struct pf_edit_step pf_unwind_step(struct pf_unwind_step *unwind);
 /* ---- compat.c ---- */
 
 struct pf_compat;
-/* Reads the recording for what is said late, when it must be joined. `version` "6.1". */
+/* Reads the recording for callchains that come later, when they must be joined. `version` is like "6.1". */
 int pf_compat_open(const char *version, struct pf_edit *edit, struct pf_compat **age, struct perfile_error *error);
 void pf_compat_close(struct pf_compat *age);
 struct pf_edit_step pf_compat_step(struct pf_compat *age);

@@ -182,9 +182,10 @@ static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error
 }
 
 /*
- * What an index says of the past holds for the rule by which a cut by time drops who has ended; and it is of times, the order
- * of the file, and samples that are complete where they stand. Splits and filters by process or name go by all that a process
- * ever did; they, and recordings of which an index does not say it (model/history.h: compressed ones above all), read it all.
+ * Opens the index, whose history suffices for the rule by which a cut by time drops threads that ended; it relies on
+ * times, on the order of the file, and on samples that are complete where they are. Splits and filters by process or
+ * name depend on all that a process ever did; they, and recordings without such an index (model/history.h: compressed
+ * ones above all), read the complete recording.
  */
 static int open_history(struct pf_cut *cut, struct perfile_error *error)
 {
@@ -324,7 +325,7 @@ static struct output *nth_output(const struct writing *writing, const struct pf_
     return &writing->outputs[(target->links ? target->links[n].part : target->first + n) - writing->first];
 }
 
-/* The bytes behind a record can be fetched once only. */
+/* Writes the payload of a record to all its outputs, as it can be fetched only once. */
 static int write_payload(struct writing *writing, const struct pf_cut_target *target, struct perfile_error *error)
 {
     const uint8_t *data;
@@ -394,7 +395,7 @@ static int begin_output(struct output *output, struct pf_cut *cut, struct pf_cut
 {
     *output = (struct output){.cut = cut, .part = part};
     output->step.context = output;
-    /* the hook of a split makes features of what streams hold as records: their bytes behind go to one writer only */
+    /* the hook of a split makes features of what streams hold as records: their payloads go to one writer only */
     if (!is_complete(cut) || cut->splits)
         output->step.feature = change_feature;
     if (!is_complete(cut))

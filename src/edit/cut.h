@@ -21,32 +21,32 @@
 
 struct pf_name_change {
     int32_t tid;
-    uint32_t sequence; /* of equal ones the later holds */
-    uint64_t at;       /* from when on */
+    uint32_t sequence; /* of equal changes the later one counts */
+    uint64_t at;       /* when the name begins */
     const char *name;
 };
 
 struct pf_name_line {
     const struct perfile_allocator *allocator;
     struct pf_threads threads;
-    struct pf_threads nameless;     /* who has no name goes by the number */
+    struct pf_threads nameless;     /* threads without a name have their number as name */
     struct pf_name_change *changes; /* sorted by thread and time once all are known */
     size_t count, capacity;
     uint64_t now;     /* while the changes are noted */
-    uint64_t records; /* what counts as time where records have none: their number in this pass */
+    uint64_t records; /* the number of records in this pass, which replaces the time where records have none */
 };
 
 void pf_name_line_open(struct pf_name_line *line, const struct perfile_allocator *allocator);
 void pf_name_line_close(struct pf_name_line *line);
-/* Takes over what a record says, in the order of time. False when out of memory. */
+/* Notes what a record says about names; records come in the order of time. False when out of memory. */
 bool pf_name_line_follow(struct pf_name_line *line, const struct perfile_reader *reader,
                          const struct perfile_record *record);
 void pf_name_line_sort(struct pf_name_line *line);
-/* A pass begins; each of its records is told to _step. */
+/* Begins a pass; each of its records must be passed to _step. */
 void pf_name_line_rewind(struct pf_name_line *line);
 uint64_t pf_name_line_step(struct pf_name_line *line, const struct perfile_reader *reader,
                            const struct perfile_record *record);
-/* At the moment that _step gave. The same pointer is the same name. */
+/* Returns the name at the moment that _step returned. Equal names have equal pointers. */
 const char *pf_name_line_at(struct pf_name_line *line, int32_t tid, uint64_t moment);
 
 /* ---- parts ---- */
@@ -58,7 +58,7 @@ struct pf_cut_part {
     uint64_t first_time, last_time; /* of its samples; UINT64_MAX and 0: none */
 };
 
-/* The part has samples of this process, or of a child of it. */
+/* States that the part has samples of this process, or of a child of it. */
 struct pf_cut_link {
     int32_t pid;
     uint32_t part;
@@ -68,19 +68,19 @@ struct pf_cut_fork {
     int32_t child, parent;
 };
 
-/* What waits for its turn, which is that of its time and then of its number. */
+/* A note that is waiting; notes are handled by time and then by number. */
 struct pf_cut_note {
     struct pf_life_note note;
     uint64_t number;
 };
 
-/* Samples of one event that stand for others. */
+/* Thinning of one event: samples that are kept stand for those that are left out. */
 struct pf_cut_thinning {
-    uint64_t total; /* that pass the filter */
+    uint64_t total; /* samples that pass the filter */
     uint64_t wanted;
     uint64_t seen;
     uint64_t kept;
-    uint64_t period; /* of those that were left out since the last one that was kept */
+    uint64_t period; /* of those that were left out since the last sample that was kept */
 };
 
 /* Parts that a record goes to: `count` numbers from `first` on, or `count` links. */
@@ -93,7 +93,7 @@ struct pf_cut_target {
 struct pf_cut_survey {
     struct pf_names cgroups;
     struct pf_map cgroup_passes;         /* id to 0 or 1 */
-    bool cgroups_asked, cgroups_matched; /* any sample */
+    bool cgroups_asked, cgroups_matched; /* of any sample */
     struct pf_range span;                /* of all samples; last 0: not known */
     bool line_known;
     struct pf_name_line line;
@@ -177,36 +177,37 @@ void pf_cut_living_close(struct pf_cut_living *living);
 /* The key of samples that do not say. */
 #define PF_CUT_NO_KEY UINT64_MAX
 
-/* ---- cut_select.c: what becomes of a record ---- */
+/* ---- cut_select.c: where a record is written ---- */
 
-/* From their fixed place in a sample; false: the sample does not say. */
+/* Reads the thread from its fixed position in a sample; false: the sample does not state it. */
 bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *tid);
 /* Prepares the filters; ABSENT when the span is needed and not known. */
 int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error);
 int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error);
-/* A pass need not read what lies behind the last time that passes. */
+/* Lets a pass end after the last time that passes. */
 void pf_cut_end_early(const struct pf_cut *cut, struct pf_edit *edit);
-/* Nor what is not kept, where an index says where that is; `passed_over` is told the cut. */
+/* Lets a pass skip what is not kept, where an index has its position; then `passed_over` is called with the cut. */
 void pf_cut_pass_over(struct pf_cut *cut, struct pf_edit *edit,
                       void (*passed_over)(void *context, uint64_t records, uint64_t samples));
-/* A pass begins. */
+/* Begins a pass. */
 void pf_cut_select_rewind(struct pf_cut *cut);
-/* The sample passes the filters. */
+/* Returns whether the sample passes the filters. */
 bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item);
-/* What names the part of a sample that passes the filters. */
+/* Returns the key of the part of a sample that passes the filters. */
 uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, const char **name);
-/* False: there was no such sample when they were counted. */
+/* Finds the part of a key. False: there was no such sample when they were counted. */
 bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part);
 /*
- * Whether a sample that passes is kept where others stand for it; its period is changed then. *unscaled: it has none.
+ * Returns whether a sample that passes is kept, and others are left out for it; its period is changed then. *unscaled:
+ * it has no period.
  */
 bool pf_cut_thin(struct pf_cut *cut, struct pf_item *item, bool *unscaled);
-/* Where any record but a sample belongs; count 0: nowhere. */
+/* Returns where a record that is not a sample belongs; count 0: nowhere. */
 struct pf_cut_target pf_cut_target(struct pf_cut *cut, struct pf_item *item);
 /* What of the target is among the `count` parts from `first` on. */
 struct pf_cut_target pf_cut_clip(const struct pf_cut *cut, struct pf_cut_target target, size_t first, size_t count);
 bool pf_cut_cgroup_add(struct pf_cut *cut, const struct perfile_cgroup *cgroup);
-/* The record is about a process: which. */
+/* Finds the processes that the record is about. False: it is not about a process. */
 bool pf_cut_process_of(struct pf_item *item, int32_t pids[2]);
 /* A recording that is split by process, thread, name or processor: each part has the records of its processes alone. */
 static inline bool pf_cut_splits_processes(const struct pf_cut *cut)
@@ -217,21 +218,24 @@ static inline bool pf_cut_splits_processes(const struct pf_cut *cut)
 /* The cookie of a sample's callchain that comes later. */
 bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie);
 
-/* ---- cut_lifetimes.c: who is related, and who lives at the first time that passes ---- */
+/* ---- cut_lifetimes.c: related processes, and those that live at the first time that passes ---- */
 
 bool pf_cut_add_fork(struct pf_cut *cut, const struct perfile_record *record, const struct perfile_fork *fork);
-/* Who has a link needs its parents. */
+/* Links the parents of each process with a link, since it needs their maps. */
 bool pf_cut_link_parents(struct pf_cut *cut);
-/* Samples of all events, which are known by now. */
+/* Returns whether samples of all events have times; all events are known by now. */
 bool pf_cut_have_times(const struct pf_cut *cut);
-/* A record of a process, with drops_ended. */
+/* Notes a record of a process, with drops_ended. */
 bool pf_cut_note_process(struct pf_cut *cut, const struct pf_item *item, const int32_t pids[2]);
-/* Each record, with drops_ended: what no record can come before any more has its turn. */
+/* Called for each record, with drops_ended: handles the notes that no record can come before any more. */
 bool pf_cut_note_round(struct pf_cut *cut, const struct perfile_record *record);
 bool pf_cut_link_living(struct pf_cut *cut);
-/* With drops_ended: a sample of this thread passes, which may have ended just before. */
+/* Notes, with drops_ended, that a sample of this thread passes, which may have ended just before. */
 bool pf_cut_note_thread(struct pf_cut *cut, int32_t pid, int32_t tid);
-/* When all is counted, with drops_ended: the record is of a process that is over, or of a thread whose name nobody has. */
+/*
+ * When all is counted, with drops_ended: returns whether the record belongs to a process that ended, or to a thread
+ * whose name no thread has.
+ */
 bool pf_cut_is_over(const struct pf_cut *cut, const struct pf_item *item);
 
 /* ---- cut_survey.c: the passes before the last ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is related to whom, and who lives when a cut begins. */
+/* Finds how processes are related, and which threads live when a cut begins. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -76,7 +76,7 @@ static size_t first_fork(const struct pf_cut_count *count, int32_t child)
     return low;
 }
 
-/* Of those who were made before the first time that passes their lives say it. */
+/* Links the parent of a process; that of a process from before the first time that passes is in its lifetime. */
 static bool link_maker(struct pf_cut *cut, const struct pf_cut_link *link)
 {
     const struct pf_life *life =
@@ -85,7 +85,10 @@ static bool link_maker(struct pf_cut *cut, const struct pf_cut_link *link)
            pf_cut_add_link(&cut->count, (int32_t)life->up, link->part);
 }
 
-/* A process begins with the maps of its parent: who has the one needs the other. New links are looked at in turn. */
+/*
+ * Links parents. A process begins with the maps of its parent, so that a part with the one needs the other. New links
+ * are handled in turn.
+ */
 bool pf_cut_link_parents(struct pf_cut *cut)
 {
     sort_forks(&cut->count);
@@ -101,7 +104,7 @@ bool pf_cut_link_parents(struct pf_cut *cut)
     return true;
 }
 
-/* ---- who lives ---- */
+/* ---- living threads ---- */
 
 static int compare_notes(const void *left, const void *right)
 {
@@ -111,7 +114,7 @@ static int compare_notes(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* A filter by time keeps samples that have none, of whenever they are; a stream tells of its events before all else. */
+/* A filter by time keeps samples without a time, whenever they are; a stream reports its events before all else. */
 bool pf_cut_have_times(const struct pf_cut *cut)
 {
     bool have = true;
@@ -149,7 +152,7 @@ static bool note_life(struct pf_cut *cut, const struct pf_life_note *note)
     return cut->living.note_count < NOTES_MAX || follow_notes(cut, UINT64_MAX);
 }
 
-/* Who is there from the first time on that passes, or begins later. */
+/* Links the processes of a record from the first time that passes on, and notes the lifetimes before that. */
 bool pf_cut_note_process(struct pf_cut *cut, const struct pf_item *item, const int32_t pids[2])
 {
     const struct perfile_record *record = item->record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who was called what, and when: changes of names, to be looked up in any order. */
+/* The names of threads at any time: changes of names, to be looked up in any order. */
 #include <stdlib.h>
 
 #include "edit/cut.h"
@@ -92,7 +92,7 @@ void pf_name_line_sort(struct pf_name_line *line)
 
 const char *pf_name_line_at(struct pf_name_line *line, int32_t tid, uint64_t moment)
 {
-    size_t low = 0, high = line->count; /* the first change behind the moment */
+    size_t low = 0, high = line->count; /* the first change after the moment */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct pf_name_change *change = &line->changes[middle];

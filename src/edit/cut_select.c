@@ -58,7 +58,10 @@ static bool is_unwanted(void *context, const struct perfile_block *block)
     return pf_filter_leaves_out(&cut->filter, &asked, false);
 }
 
-/* Of samples that are older than all that pass it is known that they do not, but who looks for others has to see them. */
+/*
+ * Returns whether all earlier samples must be read: they do not pass by time, but filters that report values without
+ * matches need to see them.
+ */
 static bool sees_history(const struct pf_cut *cut)
 {
     return (cut->filter.unmatched & ~(unsigned)PF_FILTER_TIMES) != 0;
@@ -230,10 +233,10 @@ bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part)
 
 /* ---- thinning ---- */
 
-/* Every Nth counts from the last one back, so that the last one is kept and nothing is left over behind it. */
+/* Every Nth counts from the last one back, so that the last one is kept and none is left over after it. */
 static bool is_kept(const struct pf_cut *cut, const struct pf_cut_thinning *thinning)
 {
-    const uint64_t left = thinning->total - thinning->seen; /* behind this one */
+    const uint64_t left = thinning->total - thinning->seen; /* after this one */
     if (!cut->options.samples)
         return left % cut->options.every == 0;
     /* the `kept + 1`th of `wanted` stands at its share of the way */
@@ -349,7 +352,7 @@ static struct pf_cut_target part_of_position(const struct pf_cut *cut)
     return (struct pf_cut_target){.first = part, .count = 1};
 }
 
-/* All parts that end at or behind its time. */
+/* Returns all parts that end at or after the time of the record. */
 static struct pf_cut_target later_parts(const struct pf_cut *cut, const struct perfile_record *record)
 {
     if (!record->time)

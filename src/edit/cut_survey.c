@@ -180,7 +180,7 @@ static bool count_process(struct pf_cut *cut, struct pf_item *item)
     return !wanted || pf_cut_add_link(&cut->count, pids[0], 0);
 }
 
-/* Recordings that are all AUX data have no samples to tell which parts there are. */
+/* Recordings with only AUX data have no samples that show which parts there are. */
 static bool count_aux_data(struct pf_cut *cut, struct pf_item *item)
 {
     uint64_t part;
@@ -251,7 +251,7 @@ static int compare_links(const void *left, const void *right)
     return a->part < b->part ? -1 : a->part > b->part;
 }
 
-/* What was said by the old numbers of parts is said by the new ones; public.index holds the old one until now. */
+/* Replaces the old numbers of parts by the new ones; public.index holds the old one until now. */
 static int renumber(struct pf_cut *cut, struct perfile_error *error)
 {
     const size_t bytes = cut->count.part_count * sizeof(uint32_t);
@@ -314,7 +314,7 @@ static void bound_parts(struct pf_cut *cut)
     }
 }
 
-/* amount * part / whole, rounded down, for a part of the whole. */
+/* Returns amount * part / total, rounded down, where part <= total. */
 static uint64_t share_of(uint64_t amount, uint64_t part, uint64_t total)
 {
     uint64_t share = 0;
@@ -326,7 +326,7 @@ static uint64_t share_of(uint64_t amount, uint64_t part, uint64_t total)
     return share;
 }
 
-/* The events' shares of the budget: in proportion, none forgotten as long as there is one for each. */
+/* Sets the events' shares of the budget: in proportion, and at least one for each as long as that is possible. */
 static void share_budget(struct pf_cut *cut)
 {
     uint64_t total = 0, left = cut->options.samples;

@@ -21,8 +21,8 @@ struct table {
 struct pf_dedup {
     const struct perfile_allocator *allocator;
     uint64_t limit_bytes;
-    struct table lasting;     /* records without a time: they may come at any place */
-    struct table now, before; /* records with one: alike ones come close together */
+    struct table lasting;     /* records without a time: they may come anywhere */
+    struct table now, before; /* records with one: duplicates come close together */
     bool full;
 };
 
@@ -106,7 +106,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* The seed is not known to who makes a file: records that all collide cannot be made. */
+/* The author of a recording does not know the seed: records that all collide cannot be made. */
 static void hash_record(const struct pf_dedup *duplicates, const struct perfile_record *record, uint64_t *a,
                         uint64_t *b)
 {
@@ -126,7 +126,7 @@ static void hash_record(const struct pf_dedup *duplicates, const struct perfile_
     *b = mix(*b, rest);
 }
 
-/* Records with a time are forgotten when two generations of others came behind them. */
+/* Records with a time are discarded when two generations of others came after them. */
 static struct table *table_for(struct pf_dedup *duplicates, const struct perfile_record *record)
 {
     if (!record->time)

@@ -14,19 +14,19 @@
 #include "model/history.h"
 #include "model/skips.h"
 
-/* What the functions of a step return besides errors. */
+/* What the functions of a step return unless they fail. */
 enum pf_edit_verdict { PF_EDIT_KEEP = 0, PF_EDIT_DROP = 1 };
 
-/* One record on its way. */
+/* A record on its way from the reader to the writer. */
 struct pf_item {
     struct perfile_reader *reader;
     const struct perfile_record *record; /* as it was read */
     bool decoded;
-    bool changed; /* what is decoded goes out, not the record's bytes */
+    bool changed; /* the decoded members are written, not the record's bytes */
     bool has_id;
     uint32_t trailer_bytes;
-    union pf_any_record body;     /* decoded; not of a SAMPLE */
-    struct perfile_sample sample; /* decoded, of a SAMPLE */
+    union pf_any_record body;     /* decoded, when the record is not a SAMPLE */
+    struct perfile_sample sample; /* decoded, when it is a SAMPLE */
     struct perfile_sample_id id;  /* the trailer, when has_id */
 };
 
@@ -37,9 +37,11 @@ struct pf_edit_step {
     /* A feature; another body in the recording's byte order may be put in, which must live until the next call. */
     int (*feature)(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
                    struct perfile_error *error);
-    /* A record. Call pf_item_decode before looking inside, and set item->changed after changing something. */
+    /*
+     * Called for a record. Call pf_item_decode before looking inside, and set item->changed after changing something.
+     */
     int (*record)(void *context, struct pf_item *item, struct perfile_error *error);
-    /* Behind the last record: features may be added. */
+    /* Called after the last record: features may be added. */
     int (*end)(void *context, struct perfile_reader *reader, struct perfile_writer *writer,
                struct perfile_error *error);
 };
@@ -54,10 +56,13 @@ struct pf_edit {
     bool has_last_time;
     uint64_t last_time;              /* with has_last_time: later records are not wanted */
     struct perfile_session *session; /* NULL: records come in the order of the file */
-    /* Of these steps nobody wants what is in such a block, or NULL; asked in the order of the file only. */
+    /*
+     * Returns whether none of these steps needs the records in such a block; NULL: all are needed. Called only in the
+     * order of the file.
+     */
     bool (*unwanted)(void *context, const struct perfile_block *block);
     void *unwanted_context;
-    /* That much of it was not read; or NULL. */
+    /* Called with the numbers of records and samples that were not read; or NULL. */
     void (*passed_over)(void *context, uint64_t records, uint64_t samples);
     struct pf_history
         *history;   /* NULL, or in the order of the file: of the records before its mark those that matter are enough */
@@ -78,18 +83,18 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
 
 /* The pieces of _run, for edits that write several recordings at once: events and features, ... */
 int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error);
-/* ... one record through the steps to the writer; errors of this record alone are counted and are none, ... */
+/* ... one record through the steps to the writer; errors of this record alone are counted, and 0 is returned, ... */
 int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error);
 /* ... what the steps do after the last record, and the counts that are known then. */
 int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error);
 /*
- * In a file, rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. In
- * a directory every file is expected to be in that order.
+ * Rounds of ring buffers would be wrong for a file made of the parts of a directory, except in the order of time. In a
+ * directory every file is expected to be in that order.
  */
 bool pf_edit_needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer);
-/* A record that describes the recording: the writer says the same in the way of its mode. */
+/* Returns whether a record describes the recording: the writer states the same in the way of its mode. */
 bool pf_edit_describes(uint32_t type);
-/* Callchains come in two parts. */
+/* Returns whether callchains come in two parts. */
 bool pf_edit_defers_callchains(const struct perfile_reader *reader);
 /* All records from where the reader stands, in the order of time or of the file, until `each` fails. */
 int pf_edit_walk(struct pf_edit *edit, bool by_time,
@@ -98,7 +103,10 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
 
 /* ---- repair.c ---- */
 
-/* The feature has its layout, and nothing that perf refuses a whole recording for. *result < 0: MEMORY. */
+/*
+ * Returns whether the feature has its layout, and nothing that makes perf refuse a complete recording. *result < 0:
+ * MEMORY.
+ */
 bool pf_repair_believes(struct perfile_reader *reader, uint32_t number, const struct perfile_bytes *body, int *result,
                         struct perfile_error *error);
 

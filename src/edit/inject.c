@@ -33,7 +33,7 @@ struct inject {
 
 /* ---- build ids ---- */
 
-/* An address that a sample tells of. */
+/* Notes an address of a sample. */
 static int hit(struct inject *inject, const struct pf_inject_location *location, uint64_t ip,
                struct perfile_error *error)
 {
@@ -50,7 +50,7 @@ static int hit(struct inject *inject, const struct pf_inject_location *location,
     return pf_inject_add_build_id(&inject->maps, &inject->ids, map, error);
 }
 
-/* `mode` is that of a place; 0: of none. */
+/* `mode` is the mode of an address; 0: of an unknown one. */
 static struct pf_inject_location location_of(const struct perfile_sample *sample, unsigned mode)
 {
     return (struct pf_inject_location){.pid = mode == PERFILE_MISC_USER     ? sample->pid
@@ -78,7 +78,7 @@ static int hit_chain(struct inject *inject, const struct perfile_sample *sample,
     return result;
 }
 
-/* What samples tell of besides addresses of code that ran: its mapping must not be left out either. */
+/* Notes the other addresses of samples besides those of code that ran: their mappings must not be left out either. */
 static int hit_rest(struct inject *inject, const struct perfile_sample *sample, struct perfile_error *error)
 {
     const struct pf_inject_location location = location_of(sample, PERFILE_MISC_USER);

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "model/maps.h"
 
-enum { PIECES_MAX = 1 << 20 }; /* a hostile jitdump file tells of one in 60 bytes */
+enum { PIECES_MAX = 1 << 20 }; /* a hostile jitdump file may have one in 60 bytes */
 
 void pf_code_open(struct pf_code *code, struct pf_inject_maps *out)
 {
@@ -26,7 +26,7 @@ void pf_code_close(struct pf_code *code)
 
 /* ---- what comes in ---- */
 
-/* The session has it for who asks where samples hit. */
+/* Adds the mapping to the session, which finds where samples hit. */
 static int report_session(struct pf_code *code, uint64_t time, const struct perfile_map *map,
                           struct perfile_error *error)
 {

@@ -26,7 +26,7 @@ void pf_inject_maps_close(struct pf_inject_maps *maps)
 
 /* ---- build ids of files ---- */
 
-/* Names of memory that is no file. */
+/* Returns whether the name is that of a file; the others are names of memory. */
 static bool is_file(const char *filename)
 {
     static const char *const memory[] = {"//", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"};

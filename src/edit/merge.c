@@ -32,7 +32,7 @@ static int take_feature_record(struct pf_merge *merge, struct pf_merge_input *in
     return pf_writer_set_feature(merge->writer, made->number, made->data, made->bytes, error);
 }
 
-/* Behind the first records; what stands before them is looked at as a whole. */
+/* Handles a description that comes after the first records; earlier ones are handled together. */
 static int take_description(struct pf_merge *merge, struct pf_merge_input *input, const struct perfile_record *record,
                             struct perfile_error *error)
 {
@@ -167,7 +167,7 @@ static void find_greatest_id(struct pf_merge *merge)
     }
 }
 
-/* Rounds tell the truth when everything that has a time comes in its order. */
+/* Rounds are right when everything that has a time comes in its order. */
 static bool is_ordered(const struct pf_merge_input *input)
 {
     const struct perfile_reader *reader = input->reader;

@@ -26,7 +26,7 @@ static struct perfile_bytes attr_tail(const struct perfile_event *event)
     return bytes > known ? (struct perfile_bytes){event->attr_data + known, bytes - known} : (struct perfile_bytes){0};
 }
 
-/* Equal but for the size, which only tells how new the recorder was. */
+/* Compares attrs without the size, which only shows how new the recorder was. */
 static bool same_attr(const struct perfile_event *a, const struct perfile_event *b)
 {
     struct perfile_attr x = *a->attr, y = *b->attr;
@@ -347,7 +347,7 @@ static int add_all_to_writer(struct pf_merge *merge, struct perfile_error *error
     return result;
 }
 
-/* How much of an attr says something: what newer recorders write behind it is zeros most of the time. */
+/* Returns how much of an attr is used: what newer recorders write after that is zeros most of the time. */
 static uint32_t needed_bytes(const struct pf_merge_event *event)
 {
     enum { USUAL = 112 };
@@ -391,7 +391,7 @@ int pf_merge_settle_events(struct pf_merge *merge, struct perfile_error *error)
     return add_all_to_writer(merge, error);
 }
 
-/* An event of a stream that comes behind records has to fit those that are written. */
+/* Checks that an event of a stream that comes after records fits those that are written. */
 static int check_late(const struct pf_merge *merge, const struct pf_merge_input *input, struct perfile_error *error)
 {
     const struct perfile_attr *first = &merge->events[0].attr;

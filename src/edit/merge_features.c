@@ -244,7 +244,7 @@ static int take_build_ids(struct pf_merge *merge, struct pf_merge_input *input, 
         data += size;
         bytes -= size;
     }
-    if (result == 0 && bytes && merge->input_count == 1) /* what follows is no entry, but it was there */
+    if (result == 0 && bytes && merge->input_count == 1) /* what follows is not an entry, but it was there */
         result = append(merge, feature, data, bytes) ? 0 : PERFILE_ERROR_MEMORY;
     return result;
 }

@@ -13,10 +13,10 @@ static uint64_t origin(const struct pf_merge_input *input)
     return input->wall_ns - input->clock_ns;
 }
 
-static bool all_have_clocks(const struct pf_merge *merge, size_t *lacking)
+static bool all_have_clocks(const struct pf_merge *merge, size_t *unclocked)
 {
-    for (*lacking = 0; *lacking < merge->input_count; ++*lacking)
-        if (!merge->inputs[*lacking].has_clock)
+    for (*unclocked = 0; *unclocked < merge->input_count; ++*unclocked)
+        if (!merge->inputs[*unclocked].has_clock)
             return false;
     return true;
 }
@@ -90,7 +90,7 @@ static int settle_clocks(struct pf_merge *merge, struct perfile_error *error)
                        "the clocks cannot be aligned: %s has no CLOCK_DATA (perfile record -k writes it)",
                        merge->inputs[lacking].name);
     if (hosts_differ(merge))
-        pf_merge_note(merge, &merge->inputs[lacking], "clock-kept", PERFILE_FEATURE_CLOCK_DATA,
+        pf_merge_note(merge, &merge->inputs[unclocked], "clock-kept", PERFILE_FEATURE_CLOCK_DATA,
                       "it has no CLOCK_DATA: the clocks of the hosts are not aligned, and times are as recorded");
     return 0;
 }

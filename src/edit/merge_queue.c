@@ -54,8 +54,8 @@ static struct ends find_ends(const struct pf_merge *merge)
 }
 
 /*
- * What a recorder found at its start has no time. When another recording was over by then, it must not be said before
- * that one's records: the pids may have become others.
+ * What a recorder found at its start has no time. When another recording ended before this one began, it must not be
+ * written before the records of the former: the pids may belong to other processes.
  */
 static bool must_wait(const struct pf_merge_input *input, const struct ends *ends)
 {

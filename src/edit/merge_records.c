@@ -231,8 +231,8 @@ static bool is_one_recording(const struct pf_merge *merge)
 }
 
 /*
- * The id of a sample. Of some the size tells that they are of another event of the kind; beside events of other recordings
- * the id must tell it.
+ * Returns the id of a sample. Samples of some events of one kind are distinguished by their size alone; beside events
+ * of other recordings they need an id of their own.
  */
 static uint64_t sample_id(struct change *c, uint64_t id)
 {
@@ -291,7 +291,7 @@ static void patch_pid(struct change *c, uint8_t *data)
     memcpy(data, &pid, sizeof(pid));
 }
 
-/* Everything that changes stands at a fixed place: the rest is copied. */
+/* Everything that changes has a fixed position: the rest is copied. */
 static void patch(struct change *c, const struct pf_merge_positions *at, uint8_t *data)
 {
     const bool swap = c->merge->writer->swap;
@@ -353,8 +353,8 @@ static int put_bytes(struct change *c, const struct perfile_record *record, stru
 }
 
 /*
- * Samples whose user stack fills the record have no room for an id: the outermost words of the stack make it, which is
- * less than the sample.
+ * Samples whose user stack fills the record have no space for an id: the outermost words of the stack are dropped for
+ * it, which loses less than dropping the sample.
  */
 static int encode_trimmed(struct change *c, const struct pf_plan *plan, struct pf_out *o, struct perfile_error *error)
 {
@@ -401,7 +401,7 @@ static int put_changed(struct change *c, const struct perfile_record *record, st
     return result < 0 ? result : put_payload(c, error);
 }
 
-/* A type that nobody knows: its body goes out as it is. */
+/* The type is not known: its body is written as it is. */
 static int put_unknown(struct change *c, const struct perfile_record *record, struct perfile_error *error)
 {
     struct perfile_writer *writer = c->merge->writer;

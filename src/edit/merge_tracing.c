@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TRACING_DATA of several recordings: the first is taken as it is, and the formats that only others use are put into it.
- * An id that means one tracepoint here and another one there cannot be said in one recording.
+ * TRACING_DATA of several recordings: the first is copied as it is, and the formats that only others use are added to
+ * it. One recording cannot state that an id means one tracepoint for some events and another one for others.
  */
 #include <inttypes.h>
 

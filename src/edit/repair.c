@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is whole of a damaged recording, and the features that its records tell. */
+/* Writes what is complete of a damaged recording, and the features that its records state. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -22,8 +22,8 @@ struct repair {
 /* ---- features ---- */
 
 /*
- * Readers refuse the whole recording for versions of these that they do not know (only 1 was made), for such CPUs, and for
- * features of no bytes that are no flags.
+ * Readers refuse the complete recording for versions of these features that they do not know (only 1 was made), for
+ * such numbers of CPUs, and for features of no bytes that are not flags.
  */
 static bool is_believed(uint32_t number, const struct perfile_bytes *body, bool swap)
 {
@@ -246,7 +246,7 @@ static int mend_id(struct repair *repair, struct pf_item *item)
     return PF_EDIT_KEEP;
 }
 
-/* perf 7.2 stops at a record whose size is no multiple of 8: zeros come before its trailer. */
+/* perf 7.2 stops at a record whose size is not a multiple of 8: zeros come before its trailer. */
 static void mend_size(struct repair *repair, struct pf_item *item)
 {
     const struct perfile_record *record = item->record;

@@ -70,7 +70,7 @@ static int write_item(struct pf_edit *edit, struct pf_item *item, struct perfile
     if (!item->changed && !reshaped)
         return perfile_writer_copy(edit->writer, edit->reader, record, error);
     int result = pf_item_decode(item, error);
-    /* a type that nobody knows has no trailer that one could find */
+    /* an unknown type has no trailer that could be found */
     if (result == PERFILE_ERROR_UNSUPPORTED && !item->changed)
         return perfile_writer_copy(edit->writer, edit->reader, record, error);
     if (result == 0)
@@ -202,7 +202,7 @@ static void open_skips(const struct pf_edit *edit, struct pf_skips *skips)
         pf_skips_open(skips, edit->reader, edit->unwanted, edit->unwanted_context);
 }
 
-/* Behind the mark all is read. */
+/* After the mark all records are read. */
 static void go_on(const struct pf_edit *edit, struct pf_skips *skips)
 {
     struct pf_history *history = edit->history;

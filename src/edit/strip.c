@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of samples that nobody needs any more: out of the attrs, and so out of every sample. */
+/* Removes parts of samples that are not needed any more from the attrs, and so from every sample. */
 #include <stdio.h>
 
 #include "base/error.h"

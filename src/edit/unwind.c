@@ -50,7 +50,7 @@ static int take_stack(void *context, struct pf_event_spec *event, struct perfile
     return 0;
 }
 
-/* What was recorded of the chain, which is the kernel's part, and the user's part behind it. */
+/* Makes a chain of the recorded part, which is the kernel's, and the user's part after it. */
 static int make_chain(struct pf_unwind_step *unwind, struct perfile_sample *sample)
 {
     const uint64_t recorded = pf_min(sample->callchain.count, CHAIN_MAX - FRAMES_MAX - 1);
