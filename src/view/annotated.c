@@ -6,7 +6,10 @@
 #include "view/ids.h"
 #include "view/profiled.h"
 
-/* Of a table that is no output of `annotate`: all functions, or those that are asked for. */
+/*
+ * Returns the options of `annotate`. A table that is not an output of it has all functions, or those that its report
+ * options name.
+ */
 static struct perfile_annotate_options options_of(const struct perfile_table *table)
 {
     const struct perfile_report_options *report = table->options.report;

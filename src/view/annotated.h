@@ -34,7 +34,7 @@ void pf_annotated_put_dso(void *state, struct pf_vector *vector);
 void pf_annotated_put_build_id(void *state, struct pf_vector *vector);
 void pf_annotated_put_kind(void *state, struct pf_vector *vector);
 
-/* What a value is of its total, in percent. */
+/* Returns the share of the total, in percent. */
 static inline double pf_annotated_percent(uint64_t value, uint64_t total)
 {
     return total ? 100.0 * (double)value / (double)total : 0;

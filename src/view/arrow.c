@@ -169,7 +169,7 @@ struct batch {
     const struct perfile_allocator *allocator;
     size_t column_count;
     const void *no_buffer[1];     /* of the table: no row is null */
-    struct ArrowArray **children; /* behind the columns */
+    struct ArrowArray **children; /* after the columns */
     struct batch_column columns[];
 };
 
@@ -275,7 +275,7 @@ bool pf_arrow_take(struct perfile_table *table, struct ArrowArray *array)
         array->n_children = (int64_t)count;
         table->rows = 0;
     }
-    drop_batch(batch); /* those who hold it now are the arrays */
+    drop_batch(batch); /* from now on only the arrays hold it */
     return enough;
 }
 

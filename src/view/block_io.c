@@ -112,7 +112,7 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(op, TEXT, "", "What: R reads, W writes, D discards, F flushes; then A ahead, S sync, M metadata."),
     PF_COLUMN(sector, U64, "", "Where it began; null: a flush."),
     PF_REQUIRED(bytes, BYTES, "bytes", "How much."),
-    PF_COLUMN(comm, TEXT, "", "Who issued it, which may be a thread of the kernel."),
+    PF_COLUMN(comm, TEXT, "", "Name of the thread that issued it, which may be a thread of the kernel."),
     PF_REQUIRED(pid, I32, "", "Process."),
     PF_REQUIRED(tid, I32, "", "Thread."),
     PF_COLUMN(cpu, U32, "", "Processor that issued it."),
@@ -268,7 +268,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 }
 
 const struct pf_view pf_view_block_io = {
-    .info = {"block_io", "every request to a block device: who, what, how long it waited and took"},
+    .info = {"block_io", "every request to a block device: its thread, what, how long it waited and took"},
     .events = &pf_block_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory accesses by cache line, and who accessed which bytes of it. */
+/* Memory accesses by cache line, and the code and threads that accessed which bytes of it. */
 #include <stdio.h>
 
 #include "analysis/events/lines.h"
@@ -339,5 +339,5 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
 LINE_VIEW(cache_lines,
           "cache lines with the loads and stores that were sampled in them, those first that caches fight over",
           open_lines, line_columns);
-LINE_VIEW(cache_line_accesses, "who accessed which bytes of a cache line, by the address of the code", open_rows,
+LINE_VIEW(cache_line_accesses, "the accesses to the bytes of a cache line, by the address of the code", open_rows,
           row_columns);

@@ -10,7 +10,7 @@
 struct counts {
     struct pf_reading reading; /* first */
     struct pf_stat stat;
-    uint32_t *order; /* the places of the round in hand, by event, thread and processor */
+    uint32_t *order; /* positions in the current round, by event, thread and processor */
     size_t count, next, capacity;
     const struct pf_stat_cell *position; /* in hand */
     const struct perfile_event *event;

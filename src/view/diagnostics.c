@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is odd about the recording, place by place: what the reader tells, and features that cannot be read. */
+/* What is odd about the recording, in order: what the reader reports, and features that cannot be read. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -66,7 +66,7 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(rule, TEXT, "", "Id of the kind of oddity, as of check."),
     PF_REQUIRED(severity, TEXT, "",
                 "note: harmless; warning: the recording says so itself; loss: bytes could not be used."),
-    PF_COLUMN(offset, U64, "bytes", "Where, in the file or the stream; null: it has no place."),
+    PF_COLUMN(offset, U64, "bytes", "Where, in the file or the stream; null: it has no offset."),
     PF_COLUMN(length, BYTES, "bytes", "How much is concerned; null: not known, or nothing."),
     PF_COLUMN(file, TEXT, "", "Directories: which file; null: the first one."),
     PF_REQUIRED(message, TEXT, "", "What is wrong, as a sentence."),
@@ -164,7 +164,7 @@ static bool found(const void *state)
 }
 
 const struct pf_view pf_view_diagnostics = {
-    .info = {"diagnostics", "what is odd about the recording, place by place"},
+    .info = {"diagnostics", "everything that is odd about the recording"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
     .open = open_diagnostics,

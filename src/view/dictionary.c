@@ -14,7 +14,7 @@ void pf_dictionary_open(struct pf_dictionary *dictionary, const struct perfile_a
                         const struct perfile_allocator *lasting)
 {
     *dictionary = (struct pf_dictionary){.allocator = allocator, .lasting = lasting};
-    dictionary->key[0] = (uintptr_t)dictionary; /* not known to who makes a file */
+    dictionary->key[0] = (uintptr_t)dictionary; /* the author of a recording cannot know this key */
     dictionary->key[1] = (uintptr_t)allocator ^ (uintptr_t)&dictionary->key;
 }
 
@@ -121,7 +121,7 @@ static uint32_t add(struct pf_dictionary *dictionary, size_t slot, const char *t
         dictionary->full = true;
         return 0;
     }
-    /* also for the empty text there is a place */
+    /* the empty text needs memory, too */
     if (!grow(dictionary, &dictionary->text, &dictionary->text_capacity, dictionary->text_used + bytes + 1, 1) ||
         !grow(dictionary, &dictionary->offsets, &dictionary->offset_capacity, dictionary->count + 2,
               sizeof(*dictionary->offsets)))

@@ -5,14 +5,14 @@
 
 #include "base/memory.h"
 
-/* Texts behind each other, as Arrow has them; others may hold a copy while more texts come. */
+/* Texts one after the other, as Arrow has them; others may hold a copy while more texts come. */
 struct pf_dictionary_copy {
     const struct perfile_allocator *allocator;
     atomic_size_t holders;
     size_t count;
     size_t bytes; /* of this block */
     char *text;
-    int32_t offsets[]; /* count + 1 of them, the texts behind */
+    int32_t offsets[]; /* count + 1 of them, followed by the texts */
 };
 
 struct pf_dictionary {
@@ -39,11 +39,14 @@ struct pf_dictionary {
 void pf_dictionary_open(struct pf_dictionary *dictionary, const struct perfile_allocator *allocator,
                         const struct perfile_allocator *lasting);
 void pf_dictionary_close(struct pf_dictionary *dictionary);
-/* Forgets all texts; copies stay. */
+/* Discards all texts; copies stay. */
 void pf_dictionary_clear(struct pf_dictionary *dictionary);
-/* The number of a text; 0 when out of memory, which the allocator is told, or full. Bytes that are not UTF-8 become \xNN. */
+/*
+ * Returns the number of a text; 0 when out of memory, which the allocator notes, or full. Bytes that are not UTF-8
+ * become \xNN.
+ */
 uint32_t pf_dictionary_put(struct pf_dictionary *dictionary, const char *text, size_t bytes);
-/* The same for a text that stays where it is, unchanged, as long as the dictionary. */
+/* Does the same for a text that stays where it is, unchanged, as long as the dictionary. */
 uint32_t pf_dictionary_put_lasting(struct pf_dictionary *dictionary, const char *text);
 static inline const char *pf_dictionary_at(const struct pf_dictionary *dictionary, uint32_t number, size_t *bytes)
 {

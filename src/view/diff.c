@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed between recordings: a row for the total, then one for each that was compared. It is of no one recording. */
+/*
+ * What changed between recordings: a row for the total, then one for each that was compared. The table has no recording
+ * of its own.
+ */
 #include <math.h>
 
 #include <perfile/diff.h>
@@ -167,7 +170,7 @@ static int next_row(void *state, struct perfile_error *error)
     return perfile_diff_row_at(diff->of, diff->next - 2, &diff->row) == 0;
 }
 
-/* The state is there already: it is of what the table was made of. */
+/* Adds the columns. The state is there already: it was made with the table. */
 static int open_diff(struct perfile_table *table, void **state, struct perfile_error *error)
 {
     const struct diff *diff = *state;

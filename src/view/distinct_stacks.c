@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view `stacks` by the key `stack`: what the ids in the view `samples` stand for, once each. Of a stack that was given its id
- * is kept; only who wants to know how many samples it has needs all of them first, and then each is kept in a few bytes. There may be
- * millions, so that a table of numbers of rows is all that finds them.
+ * The view `stacks` by the key `stack`: the stacks that the ids in the view `samples` stand for, once each. Of a stack
+ * whose row was delivered only the id is kept; numbers of samples need all samples first, and then each stack is kept
+ * in a few bytes. There may be millions, so that a table of numbers of rows is all that finds them.
  */
 #include "base/error.h"
 #include "view/distinct_stacks.h"
@@ -148,7 +148,10 @@ static bool make_names(struct distinct *distinct)
     return true;
 }
 
-/* Where an id is or would be: its slot. The seed is not known to who makes a file: ids that all collide cannot be made. */
+/*
+ * Returns the slot where an id is or would be. The author of a recording does not know the seed: ids that all collide
+ * cannot be made.
+ */
 static size_t slot_of(const struct distinct *distinct, uint64_t id)
 {
     const uint64_t seeded = (id ^ (uintptr_t)distinct) * 0x9e3779b97f4a7c15ull;

@@ -240,7 +240,7 @@ static int next_event(void *state, struct perfile_error *error)
     struct events *events = state;
     struct perfile_reader *reader = events->reading.table->reader;
     int result;
-    pf_reading_all(&events->reading, count_sample, events); /* a stream tells of its events in records */
+    pf_reading_all(&events->reading, count_sample, events); /* a stream reports its events in records */
     while ((result = pf_reading_row(&events->reading, perfile_event_count(reader), error)) > 0) {
         events->event = perfile_event_get(reader, events->reading.row);
         const struct pf_filter_subject subject = {PF_NO_TIME,   PF_NO_NUMBER, PF_NO_NUMBER,

@@ -12,7 +12,7 @@ struct features {
     struct pf_text value; /* as far as it could be read */
     struct perfile_error error;
     bool damaged; /* the one in hand */
-    bool found;   /* one that is damaged, of which the reader does not tell */
+    bool found;   /* a feature is damaged that the reader does not count as damage */
 };
 
 #define FEATURES const struct features *features = state

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The distinct places in the code that stacks have: an address with its function, module, source file and line. By the key
- * `function` they are what the ids of functions in the view `stacks` stand for, once each.
+ * The distinct addresses in the code that stacks have, each with its function, module, source file and line. With the
+ * key `function` the rows are the functions that the ids in the view `stacks` stand for, once each.
  */
 #include "analysis/describe.h"
 #include "base/error.h"
@@ -11,9 +11,9 @@
 
 struct frames {
     struct pf_profiled profiled; /* first */
-    uint64_t *ids;               /* of functions; NULL: nobody asked for them */
+    uint64_t *ids;               /* of functions; NULL: not needed */
     size_t id_count;
-    struct pf_map known; /* ids that were given, by function */
+    struct pf_map known; /* delivered ids, by function */
     bool by_function;
     uint64_t id; /* of the function in hand */
     struct perfile_profile_frame frame;
@@ -30,7 +30,10 @@ PF_PUT(function_id)
     pf_set_u64(vector, frames->id);
 }
 
-/* Where the kernel and code of JITs lie is another place each time. */
+/*
+ * The kernel and code of JITs are at other addresses each time, so their frames are hashed by the offset in the
+ * function.
+ */
 PF_PUT(frame_id)
 {
     FRAMES;
@@ -146,7 +149,7 @@ PF_PUT(srcline)
 
 static const struct pf_column columns[] = {
     PF_REQUIRED_EXTRA(frame_id, U64, "",
-                      "The same for equal places in all recordings: a hash of function and address."),
+                      "The same for equal addresses in all recordings: a hash of function and address."),
     PF_REQUIRED_EXTRA(function_id, U64, "", FUNCTION_ID),
     PF_COLUMN(symbol, TEXT, "", "Function at the address."),
     PF_REQUIRED_EXTRA(label, TEXT, "", "The function as flame graphs name it; never null."),

@@ -110,7 +110,7 @@ PF_PUT(build_id)
     pf_set_lasting(vector, has ? module->build_id : NULL);
 }
 
-/* Of rows without a name: what tells them apart. */
+/* Puts the address, which distinguishes rows without a name. */
 PF_PUT(address)
 {
     const struct functions *functions = state;
@@ -160,10 +160,10 @@ PF_PUT(unit)
 
 static const struct pf_column event_column = PF_REQUIRED(event, TEXT, "", "Name of the event.");
 static const struct pf_column level_column =
-    PF_REQUIRED(level, U32, "", "Of a hierarchy, from 1 on: the row sums up the deeper ones behind it.");
+    PF_REQUIRED(level, U32, "", "Of a hierarchy, from 1 on: the row sums up the deeper ones after it.");
 static const struct pf_column kind_column =
     PF_COLUMN(kind, TEXT, "", "Where it ran: user, kernel, inlined, jit, unknown.");
-/* What tells functions apart that have no name. */
+/* It distinguishes functions without a name. */
 static const struct pf_column address_column =
     PF_COLUMN(address, ADDRESS, "", "Of code without a symbol, its address in the file.");
 static const struct pf_column build_id_column =
@@ -175,7 +175,7 @@ static const struct pf_column weights[] = {
     PF_REQUIRED(unit, TEXT, "", "What the periods count: ns, cycles, events ..."),
 };
 
-/* The report was told which columns there are: the others are there to be asked for. */
+/* Returns whether the options choose exactly these columns; otherwise the others can be chosen later. */
 static bool is_strict(const struct functions *functions)
 {
     const char *fields = functions->options.fields;

@@ -16,12 +16,15 @@ struct pf_vector;
 
 /* A function is a name in a module, and an inlined one another. `module` PF_NO_SYMBOL: nothing is mapped; `name` NULL: no symbol. */
 uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined);
-/* The same of a module of a profile; NULL: nothing is mapped. */
+/* Returns the same for a module of a profile; NULL: nothing is mapped. */
 uint64_t pf_function_id_in(const struct perfile_module *module, const char *name, bool inlined);
-/* A place in a function. */
+/* Returns the id of an address in a function. */
 uint64_t pf_location_id(uint64_t function, uint64_t address, uint32_t line);
 
-/* The name of a frame in columns of stacks: its complete function, or its module in brackets. NULL: out of memory. */
+/*
+ * Returns the name of a frame in columns of stacks: its complete function, or its module in brackets. NULL: out of
+ * memory.
+ */
 const char *pf_frame_text(struct pf_arena *arena, struct pf_profile *profile, uint32_t frame);
 /* The same in the dictionary of a column. */
 uint32_t pf_frame_code(struct pf_profile *profile, uint32_t frame, struct pf_vector *vector);

@@ -309,7 +309,7 @@ static void close_instructions(void *state)
     pf_free(instructions->annotated.table->allocator, instructions, sizeof(*instructions));
 }
 
-/* A function that was asked for is not there, which `annotate` tells by its exit status. */
+/* Returns whether the function that the options name is missing, which `annotate` reports by its exit status. */
 static bool found(const void *state)
 {
     INSTRUCTIONS;

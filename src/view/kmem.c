@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel allocated, by caller or by what was given out: from slabs (kmem_slab), and whole pages (kmem_page). */
+/*
+ * What the kernel allocated, by caller or by allocated object: from slabs (kmem_slab), and complete pages (kmem_page).
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -83,7 +85,8 @@ PUT(slab, outstanding, pf_set_u64, true, row->allocated - pf_min(row->allocated,
 PUT(slab, ping_pong, pf_set_u64, true, row->ping_pong)
 
 static const struct pf_column slab_columns[] = {
-    PF_COLUMN(caller, TEXT, "", "Who allocated, where rows are of callers: an address where there is no symbol."),
+    PF_COLUMN(caller, TEXT, "",
+              "The function that allocated, where rows are of callers: an address where there is no symbol."),
     PF_COLUMN(address, ADDRESS, "", "What was given out, where rows are of addresses."),
     PF_REQUIRED(hits, U64, "", "How often."),
     PF_REQUIRED(allocated, BYTES, "bytes", "How much was given out."),

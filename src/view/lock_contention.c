@@ -56,7 +56,7 @@ PUT_IF(open_time, pf_set_u64, row->open, row->open_ns)
 PUT_IF(histogram, pf_set_buckets, true, &row->histogram)
 
 static const struct pf_column columns[] = {
-    PF_COLUMN(caller, TEXT, "", "Who took the lock, where rows are of callers."),
+    PF_COLUMN(caller, TEXT, "", "The code that took the lock, where rows are of callers."),
     PF_COLUMN(lock, ADDRESS, "", "The lock, where rows are of locks."),
     PF_COLUMN(name, TEXT, "", "The lock's name, if it was recorded, or the kernel's variable that it is in."),
     PF_COLUMN(type, TEXT, "", "What kind of lock; of callers also how it was taken: R to read, W to write."),
@@ -75,7 +75,7 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(uncertain, U64, "", "Of these, those around lost events: they may be several."),
     PF_REQUIRED(open, U64, "", "Waits that had not ended at the end; they are in no sum."),
     PF_EXTRA(open_time, DURATION, "ns", "How long the first of these had lasted."),
-    PF_EXTRA(function, TEXT, "", "The caller's function, without the place in it."),
+    PF_EXTRA(function, TEXT, "", "The caller's function, without the offset in it."),
     PF_EXTRA(caller_address, ADDRESS, "", "The caller's address."),
     PF_EXTRA(histogram, ADDRESSES, "", "How many waits were from 2^0, 2^1, ... ns on."),
 };

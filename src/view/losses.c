@@ -54,7 +54,7 @@ static const struct kind {
     KIND(aux_gaps, "records", "AUX data was truncated or partial, or collided with other data, as AUX records say."),
     KIND(map_timeouts, "records", "The recorder gave up reading the mappings of a process."),
     KIND(damaged_records, "records", "They contradict their event or their size, and were not decoded."),
-    KIND(damaged_bytes, "bytes", "They belong to no whole record."),
+    KIND(damaged_bytes, "bytes", "They belong to no complete record."),
     KIND(damaged_places, "places", "Bytes of the file that could not be used; see diagnostics."),
     KIND(damaged_features, "features", "Parts of the header that could not be read; see features."),
     KIND(warnings, "places", "The recording contradicts itself, or says that data was lost; see diagnostics."),
@@ -118,7 +118,7 @@ static int take_record(void *state, const struct perfile_record *record, struct 
     return 0;
 }
 
-/* Features that lie outside the file are among the places. */
+/* Counts features that cannot be read, for example because they are outside the file. */
 static int check_features(struct losses *losses)
 {
     const struct perfile_visitor none = {.size = sizeof(none)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every mapping that the recording tells of, as its records have it: nothing is looked up on this machine. */
+/* Every mapping of the recording, as its records have it: nothing is looked up on this machine. */
 #include "base/error.h"
 #include "base/text.h"
 #include "symbol/recorded_ids.h"
@@ -67,7 +67,7 @@ PF_PUT(start)
     pf_set_u64(vector, maps->map.addr);
 }
 
-/* Behind the last address there is none. */
+/* Puts the first address after the mapping; null when it ends at the last address. */
 PF_PUT(end)
 {
     MAPS;
@@ -163,11 +163,11 @@ PF_PUT(removed)
 
 static const struct pf_column columns[] = {
     PF_COLUMN(time, TIME, "ns", "When it was mapped; null: before the recording, or not known."),
-    PF_REQUIRED_EXTRA(record, TEXT, "", "What tells of it: MMAP, MMAP2, KSYMBOL."),
+    PF_REQUIRED_EXTRA(record, TEXT, "", "The type of its record: MMAP, MMAP2, KSYMBOL."),
     PF_REQUIRED(pid, I32, "", "Process; -1: the kernel."),
     PF_COLUMN(tid, I32, "", "Thread that mapped it."),
     PF_REQUIRED(start, ADDRESS, "", "First address."),
-    PF_COLUMN(end, ADDRESS, "", "First address behind it; null: there is none."),
+    PF_COLUMN(end, ADDRESS, "", "First address after it; null: there is none."),
     PF_REQUIRED_EXTRA(bytes, BYTES, "bytes", "Its length."),
     PF_COLUMN(pgoff, ADDRESS, "",
               "Offset of the first address in the file; of the kernel, the address of the symbol in its name."),
@@ -178,7 +178,7 @@ static const struct pf_column columns[] = {
     PF_EXTRA(flags, U32, "", "MAP_* bits; null: the record does not say."),
     PF_REQUIRED_EXTRA(kernel, BOOL, "", "Code or data of the kernel."),
     PF_REQUIRED_EXTRA(data, BOOL, "", "Not executable."),
-    PF_REQUIRED_EXTRA(removed, BOOL, "", "The kernel's code vanished, which KSYMBOL records tell of."),
+    PF_REQUIRED_EXTRA(removed, BOOL, "", "The kernel's code vanished, which KSYMBOL records report."),
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -283,7 +283,7 @@ static void close_maps(void *state)
 }
 
 const struct pf_view pf_view_maps = {
-    .info = {"maps", "every mapping that the recording tells of, in the order of time"},
+    .info = {"maps", "every mapping that the recording reports, in the order of time"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
     .open = open_maps,

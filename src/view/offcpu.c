@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times off CPU, added up by thread, state and stack; and how long tasks were blocked, by who woke them. */
+/* Times off CPU, added up by thread, state and stack; and how long tasks were blocked, by the thread that woke them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@
 struct off_key {
     int32_t pid, tid;
     const char *comm;
-    int32_t other_tid;      /* wakers: whom it woke */
-    const char *other_comm; /* of it; offcpu: NULL */
+    int32_t other_tid;      /* wakers: the thread that it woke */
+    const char *other_comm; /* its name; offcpu: NULL */
     char state;
     bool preempted;
     const uint32_t *frames; /* leaf first */
@@ -279,7 +279,8 @@ static const struct pf_column waker_columns[] = {
     PF_COLUMN(woken_comm, TEXT, "", "Name of the thread that it woke."),
     PF_COLUMN(woken_tid, I32, "", "Thread id of that."),
     SUMS("times that it was blocked until then"),
-    PF_REQUIRED(stack, TEXTS, "", "Of the waker, innermost first; of an interrupt it is that of who was interrupted."),
+    PF_REQUIRED(stack, TEXTS, "",
+                "Of the waker, innermost first; of an interrupt it is that of the interrupted thread."),
 };
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -372,5 +373,5 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
         .notes = report_notes,                                                                                         \
     }
 OFF_VIEW(offcpu, "times off CPU by thread, state and stack: blocked, and waiting for a CPU", open_offcpu, off_columns);
-OFF_VIEW(wakers, "who woke whom, with the stack of the waker, and how long those had been blocked", open_wakers,
-         waker_columns);
+OFF_VIEW(wakers, "which thread woke which, with the stack of the waker, and how long these had been blocked",
+         open_wakers, waker_columns);

@@ -81,7 +81,7 @@ static const struct pf_column columns[] = {
     PF_COLUMN(symbol, TEXT, "", "The function that made it, where rows are of these."),
     PF_COLUMN(dso, TEXT, "", "The file of that function."),
     PF_COLUMN(page, ADDRESS, "", "Address of the page, where rows are of these."),
-    PF_COLUMN(mapping, TEXT, "", "What is mapped there, as far as the recording tells it: mostly code."),
+    PF_COLUMN(mapping, TEXT, "", "What is mapped there, as far as the recording reports it: mostly code."),
     PF_COLUMN(pid, I32, "", "Process, where rows are of pages."),
     PF_COLUMN(comm, TEXT, "", "Its name."),
     PF_REQUIRED(faults, U64, "", "How many."),

@@ -10,7 +10,7 @@ struct pf_profiled {
     struct perfile_table *table;
     struct perfile_profile *profile;
     size_t row, count; /* the row that comes next, and how many there are */
-    bool frames_only;  /* to be set before opening: nobody asks for stacks and samples */
+    bool frames_only;  /* to be set before opening: stacks and samples are not needed */
 };
 
 /* `flags`: enum perfile_stream_flags. */

@@ -10,7 +10,7 @@ enum { PROGRESS_RECORDS = 4096 };
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* A name that no event has is a mistake; a stream tells of its events while it is read. */
+/* Checks that the events of the filter exist; a stream reports its events while it is read. */
 static int check_events(const struct pf_reading *reading, bool at_end, struct perfile_error *error)
 {
     struct perfile_reader *reader = reading->table->reader;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What views share that read records themselves: the records, the filter, and who a record says it is about. */
+/* What views share that read records themselves: the records, the filter, and the thread that a record is about. */
 #ifndef PF_VIEW_READING_H
 #define PF_VIEW_READING_H
 
@@ -34,7 +34,7 @@ int pf_reading_next(struct pf_reading *reading, const struct perfile_record **re
 /* What a record says of itself in its sample_id or its sample; `present` has the PERFILE_SAMPLE_* bits. */
 void pf_reading_decode_id(const struct pf_reading *reading, const struct perfile_record *record,
                           struct perfile_sample_id *id);
-/* For the filter: who and when. The comm is that of the moment, and NULL in the order of the file. */
+/* Returns the thread and the time for the filter. The comm is that of the moment, and NULL in the order of the file. */
 struct pf_filter_subject pf_reading_subject(const struct pf_reading *reading, const struct perfile_sample_id *id,
                                             const struct perfile_event *event);
 /* Counts what does not pass. */

@@ -104,7 +104,7 @@ int perfile_table_of_rows(const struct perfile_rows *rows, struct perfile_table 
     if (result < 0)
         return result;
     if (!table || !from.view || !from.columns || !from.column_count || !from.next || !from.value)
-        return fail(error, "rows need a name, columns, their functions, and a place for the table");
+        return fail(error, "rows need a name, columns, their functions, and a pointer for the table");
     options.allocator = from.allocator;
     options.gzip = from.gzip;
     result = pf_table_make(NULL, &options, table, error);

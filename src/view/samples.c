@@ -374,7 +374,7 @@ static void unmatched(const void *state, perfile_on_unmatched *notify, void *con
 
 const struct pf_view pf_view_samples = {
     .info = {"samples",
-             "every sample: when, who, where, with its stack, what it recorded and the fields of tracepoints"},
+             "every sample: time, thread, address, with its stack, what it recorded and the fields of tracepoints"},
     .column_at = column_at,
     .open = open_samples,
     .next = next_sample,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A row for each switch: who left the CPU, and who came. */
+/* A row for each switch: the task that left the CPU, and the task that came. */
 #include "base/error.h"
 #include "view/sched.h"
 

@@ -6,7 +6,7 @@
 struct summary {
     struct pf_sched_view view; /* first */
     struct pf_sched_lifetimes lifetimes;
-    uint32_t *order; /* places of tasks */
+    uint32_t *order; /* numbers of tasks */
     size_t order_bytes, count;
     const struct pf_sched_life *life;
     const struct pf_sched_cpu_life *cpu;

@@ -113,7 +113,7 @@ static const struct pf_column columns[] = {
     PF_REQUIRED_EXTRA(uncertain_time, DURATION, "ns", "The part of `total` that these are."),
     PF_REQUIRED(open, U64, "", "Threads that were still in this call at the end; they are not among the calls."),
     PF_EXTRA(open_time, DURATION, "ns", "How long the first of these had been in it."),
-    PF_EXTRA(abi, TEXT, "", "The binary interface that the call is of."),
+    PF_EXTRA(abi, TEXT, "", "The binary interface of the call."),
     PF_EXTRA(histogram, ADDRESSES, "", "How many calls took from 2^0, 2^1, ... ns on."),
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every system call: who, when, how long, with which arguments, and what came of it. */
+/* Every system call: its thread, when, how long, with which arguments, and its result. */
 #include "analysis/events/syscalls.h"
 
 #include "base/error.h"
@@ -11,10 +11,10 @@ struct syscalls {
     struct pf_delivered item;
     struct pf_syscalls syscalls;
     struct pf_syscall_event event;
-    enum { READING, BOTH, OPEN_CALLS } state; /* BOTH: of an event that told of two calls, one is still to be given */
+    enum { READING, BOTH, OPEN_CALLS } state; /* BOTH: one of the two calls of an event is still to be delivered */
     uint32_t thread;                          /* of the call in hand; OPEN_CALLS: the next one, too */
     const struct pf_syscall_call *call;       /* in hand */
-    uint64_t rows;                            /* that were given */
+    uint64_t rows;                            /* that were delivered */
     struct pf_text text;
 };
 
@@ -115,9 +115,9 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(uncertain, BOOL, "", "Events were lost between its begin and its end: it may be several calls."),
     PF_EXTRA(end_time, TIME, "ns", "When it returned; null: that was not seen."),
     PF_REQUIRED_EXTRA(number, I64, "", "Its number."),
-    PF_EXTRA(abi, TEXT, "", "The binary interface that the number is of."),
+    PF_EXTRA(abi, TEXT, "", "The binary interface that the number belongs to."),
     PF_EXTRA(values, ADDRESSES, "", "The six arguments as numbers; those that the call has not got are meaningless."),
-    PF_EXTRA(path, TEXT, "", "The file that it is about, as far as events told it."),
+    PF_EXTRA(path, TEXT, "", "The file that it is about, as far as events reported it."),
     PF_EXTRA(cgroup, TEXT, "", "Control group of the thread."),
 };
 
@@ -247,7 +247,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 }
 
 const struct pf_view pf_view_syscalls = {
-    .info = {"syscalls", "every system call: who, when, how long, its arguments and what it returned"},
+    .info = {"syscalls", "every system call: its thread, when, how long, its arguments and what it returned"},
     .events = &pf_syscalls_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,

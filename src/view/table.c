@@ -40,7 +40,7 @@ static int fail(struct perfile_error *error, int code, const char *text)
     return pf_fail(error, code, PERFILE_NO_OFFSET, "table", "%s", text);
 }
 
-/* Words that find no room are left out. */
+/* Adds a word to the list; words that do not fit are left out. */
 static void add_word(char *list, size_t capacity, const char *word)
 {
     const size_t used = strlen(list);
@@ -179,7 +179,7 @@ static int fail_column(const struct perfile_table *table, const struct word *wor
                             table->view->info.name, known));
 }
 
-/* Puts a column behind those that are shown so far. */
+/* Puts a column after those that are shown so far. */
 static void show(struct perfile_table *table, size_t index)
 {
     const struct pf_vector column = table->columns[index];
@@ -285,7 +285,10 @@ static int choose_columns(struct perfile_table *table, struct perfile_error *err
     return result;
 }
 
-/* Of the lists of a view each name once: the second is of other rows, where columns mean the same. */
+/*
+ * Returns a column of the lists of a view, each name once: the second list is for other rows, but its columns mean the
+ * same.
+ */
 static const struct pf_column *listed_column(const struct pf_view *view, size_t *index)
 {
     for (size_t l = 0; l < PF_COUNT(view->lists); l++)
@@ -602,7 +605,7 @@ static void report_unmatched(struct perfile_table *table)
     table->reported_unmatched = true;
 }
 
-/* When it is known that there are no more rows, they need no room. */
+/* Begins a batch. When it is known that there are no more rows, no memory is reserved for them. */
 static bool begin_rows(struct perfile_table *table)
 {
     table->rows = 0;

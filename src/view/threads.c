@@ -9,8 +9,8 @@
 struct threads {
     struct pf_reading reading; /* first */
     struct pf_tasks tasks;
-    struct pf_task none; /* what says not whose it is */
-    uint32_t *order;     /* places of tasks, by process and thread; count of tasks: nobody */
+    struct pf_task none; /* for samples without a thread */
+    uint32_t *order;     /* numbers of tasks, by process and thread; the number of tasks: `none` */
     size_t count, capacity;
     const struct pf_task *task; /* in hand */
 };
@@ -108,7 +108,7 @@ static bool take_sample(struct threads *threads, const struct perfile_record *re
     return true;
 }
 
-/* What perf counts at the end has no time, and is nobody's. */
+/* Counts losses for their task. What perf counts at the end has no time, and belongs to no thread. */
 static bool take_lost(struct threads *threads, const struct perfile_record *record)
 {
     struct perfile_reader *reader = threads->reading.table->reader;
@@ -187,7 +187,7 @@ static bool is_shown(struct threads *threads, const struct pf_task *task)
 {
     struct pf_filter *filter = &threads->reading.filter;
     if (task == threads->tasks.tasks && !threads->tasks.idle_reported)
-        return false; /* nothing tells of it */
+        return false; /* no record reports it */
     return task->samples || !filter->active || passes(filter, task, task->comm) ||
            passes(filter, task, task->first_comm);
 }
@@ -251,7 +251,7 @@ static void close_threads(void *state)
 }
 
 const struct pf_view pf_view_threads = {
-    .info = {"threads", "every thread that is named: when it lived, who started it, how often it was sampled"},
+    .info = {"threads", "every thread that is named: when it lived, its parent, how often it was sampled"},
     .lists = {PF_COLUMNS(columns)},
     .open = open_threads,
     .next = next_thread,

@@ -50,11 +50,11 @@ static inline bool pf_column_is_text(const struct pf_column *column)
     return column->type == PERFILE_COLUMN_TEXT || column->type == PERFILE_COLUMN_TEXTS;
 }
 
-/* Bytes of a value; of lists, of an item; 0: one bit. */
+/* Returns the bytes of a value, or of an item of lists; 0: one bit. */
 size_t pf_column_width(const struct pf_column *column);
-/* Room for the rows of a batch; false when out of memory. */
+/* Reserves the rows of a batch; false when out of memory. */
 bool pf_vector_begin(struct pf_vector *vector, size_t rows);
-/* Gives back what _begin made and was not taken. */
+/* Frees what _begin made and no batch owns. */
 void pf_vector_end(struct pf_vector *vector);
 /* Slow path of lists. */
 bool pf_vector_grow(struct pf_vector *vector);

@@ -48,12 +48,12 @@ struct pf_column_list {
 struct pf_view {
     struct perfile_view_info info;
     const struct pf_required_events *events; /* that it reads; NULL: those that there are, whatever they are */
-    struct pf_column_list lists[2];          /* all columns that it may have, of whatever recording ... */
-    /* ... behind these; false: there are no more. NULL: there are none. */
+    struct pf_column_list lists[2];          /* all columns that it may have, whatever the recording ... */
+    /* ... and more columns after these; false: there are no more. NULL: there are none. */
     bool (*column_at)(size_t index, struct pf_column *column);
-    const char *own_key;   /* in perfile_table_options.keys: what its rows are of then; NULL: none */
+    const char *own_key;   /* in perfile_table_options.keys: the key for which its rows differ; NULL: none */
     unsigned not_filtered; /* PF_FILTER_...: parts of a filter that say nothing about its rows, and are refused */
-    /* Adds the columns (pf_table_add). *state is given to all else, and to _close also after an error. */
+    /* Adds the columns (pf_table_add). *state is passed to all other functions, and to _close also after an error. */
     int (*open)(struct perfile_table *table, void **state, struct perfile_error *error);
     /* The next row: 1, 0 at the end, or an error. */
     int (*next)(void *state, struct perfile_error *error);
@@ -64,7 +64,7 @@ struct pf_view {
     void (*unmatched)(const void *state, perfile_on_unmatched *reported_unmatched, void *context);
     /* At the end: something could not be read that the reader does not count as damage. May be NULL: nothing. */
     bool (*found)(const void *state);
-    /* At the end: tells what the recording lacks for its rows, a sentence at a time. May be NULL: nothing. */
+    /* At the end: reports what the recording does not have for its rows, a sentence at a time. May be NULL: nothing. */
     void (*notes)(void *state, pf_on_note *reported_unmatched, void *context);
 };
 
@@ -85,9 +85,9 @@ struct perfile_table {
     size_t max_rows, max_items; /* of a batch */
     size_t capacity;            /* rows of the batch that is filled: the first one is small, as most tables are */
     size_t rows;                /* of the batch that is filled */
-    int pending; /* what ended the rows: 1 nothing yet, 0 the end, or an error that is said after the rows before it */
+    int pending; /* what ended the rows: 1 nothing yet, 0 the end, or an error, which follows the rows before it */
     struct perfile_error error;
-    bool reported_unmatched; /* what the filter asked for in vain */
+    bool reported_unmatched; /* filter values without a match were reported */
 };
 
 /* perfile_table_open for an output of a verb, by what that was asked for, which must live as long. */
