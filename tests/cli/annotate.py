@@ -233,7 +233,7 @@ def lines_of(code, function):
     """By event and source line, as the page's list of source lines adds them up."""
     sums = collections.defaultdict(lambda: (0, 0))
     for _, _, place, _, weights, *_ in function['lines']:
-        frame = function['places'][place] if place >= 0 else [None, None, None, 0]
+        frame = function['positions'][place] if place >= 0 else [None, None, None, 0]
         for event, samples, period in triples(weights):
             key = code['events'][event][0], f'{pathlib.Path(frame[2]).name}:{frame[3]}'
             sums[key] = sums[key][0] + samples, sums[key][1] + period
@@ -260,10 +260,10 @@ def check_page(case, verb):
     lines = {(row['event'], f'{pathlib.Path(row["srcfile"]).name}:{row["srcline"]}'): (row['samples'], row['period'])
              for row in case.rows('table', 'lines', '--symbols', 'outer')}
     expect('source lines in the page', lines_of(code, function), lines)
-    source = {f'{pathlib.Path(place[2]).name}:{place[3]}': place[0] for place in function['places'] if len(place) > 3}
+    source = {f'{pathlib.Path(place[2]).name}:{place[3]}': place[0] for place in function['positions'] if len(place) > 3}
     expect('their text', source[f'prog.c:{THERE}'], PROGRAM.split('\n')[THERE - 1])
-    expect('what is inlined', [place[1::3] for place in function['places'] if 'inner' in place], [['inner', 'outer']] * sum(
-        'inner' in place for place in function['places']))
+    expect('what is inlined', [place[1::3] for place in function['positions'] if 'inner' in place], [['inner', 'outer']] * sum(
+        'inner' in place for place in function['positions']))
     expect('no code', code_of(case.run(*verb, '--format', 'html', case.recording)), None)
     expect('nothing said of it', 'code' in case.said, False)
     case.run(*verb, '--format', 'html', '--code', '--quiet', case.recording)

@@ -28,7 +28,7 @@ struct made {
     size_t frame_count, frame_capacity;
     struct slice *slices;
     size_t slice_count, slice_capacity;
-    struct pf_flame_frame threads[64]; /* those of the frames that are none */
+    struct pf_flame_frame threads[64]; /* those of the frames that are not functions */
     uint32_t thread_count;
     struct pf_page pages[2]; /* of all events, and of what is compared with */
     uint64_t random;
@@ -251,7 +251,7 @@ static bool make_pages(struct made *made)
 
 /* ---- times off CPU ---- */
 
-/* Of each thread in turn, one behind the other; fewer of the earlier recording. */
+/* The waits of each thread in turn, one after the other; the earlier recording has fewer. */
 enum { WAITS = 40, WAITS_BEFORE = 30, WAIT_NS = 50000000 };
 
 static struct pf_flame_times make_waits(const struct made *made, const struct pf_page *page, struct pf_wait *waits,
@@ -325,7 +325,7 @@ static void put_code_function(struct made *made, uint32_t frame, uint32_t nth, s
     put_text(text, function->module);
     pf_put_string(text, ",\"weights\":");
     put_weights(text, self, UINT32_MAX, lines);
-    pf_put_format(text, ",\"address\":\"ffffffff8100%x000\",\"lack\":\"%s\",\"places\":[[", nth,
+    pf_put_format(text, ",\"address\":\"ffffffff8100%x000\",\"missing\":\"%s\",\"positions\":[[", nth,
                   nth == 2 ? "the binary was not found" : "");
     put_text(text, function->name);
     pf_put_string(text, ",null,\"src/made/worker.cc\",7],[\"\\tcall(</script>);\",");
@@ -355,7 +355,7 @@ static bool is_heavier(const struct made *made, uint32_t frame, uint32_t other)
     return other == UINT32_MAX || self_of(made, 0, frame) > self_of(made, 0, other);
 }
 
-/* The heaviest one that is lighter than the last one, or has its weight and stands behind it. */
+/* Returns the heaviest frame that is lighter than `last`, or has its weight and comes after it. */
 static uint32_t next_heaviest(const struct made *made, uint32_t last)
 {
     uint32_t best = UINT32_MAX;

@@ -156,7 +156,7 @@ static void put_cut(struct pf_flame_about *about, const struct pf_flame_recordin
     if (cut)
         pf_put_grouped(&about->text, g->options->flame->max_nodes);
     if (cut)
-        pf_put_string(&about->text, " places");
+        pf_put_string(&about->text, " nodes");
     end_fact(about, NULL);
 }
 

@@ -100,7 +100,7 @@ bool pf_bottom_has_time(const struct pf_bottom *bottom)
 
 /* ---- frames ---- */
 
-/* What tells the frames of a level apart: a text and a number. */
+/* What distinguishes the frames of a level: a text and a number. */
 struct owner {
     const char *name;
     uint64_t number;
@@ -169,7 +169,7 @@ uint32_t pf_bottom_frame(struct pf_bottom *bottom, size_t level, const struct pf
 
 /* ---- names of times ---- */
 
-/* Digits behind the point that tell multiples of the quantum apart. */
+/* Returns how many digits after the point distinguish multiples of the quantum. */
 static unsigned fraction_digits(uint64_t quantum_ns)
 {
     unsigned digits = 9;

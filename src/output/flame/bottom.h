@@ -16,7 +16,7 @@ struct pf_bottom {
     unsigned levels[PF_BOTTOM_LEVELS]; /* from the root */
     size_t level_count;
     uint64_t quantum_ns;
-    struct pf_pairs positions[PF_BOTTOM_LEVELS]; /* by level: who to a place in frames */
+    struct pf_pairs positions[PF_BOTTOM_LEVELS]; /* by level: struct owner to a position in frames */
     struct pf_flame_frame *frames;
     uint64_t *numbers; /* beside frames: the piece of time */
     size_t frame_count, frame_capacity, number_capacity;

@@ -14,7 +14,7 @@ int pf_flame_branches_look(struct perfile_reader *reader, const struct perfile_o
     return result;
 }
 
-/* What is wrong with the recording and what is missing is told by who reads the samples. */
+/* Reads without notes: what is wrong with the recording and what is missing is reported when the samples are read. */
 static int read_quietly(struct pf_text *text, struct perfile_reader *reader,
                         const struct perfile_output_options *options, struct perfile_error *error)
 {

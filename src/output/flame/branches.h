@@ -9,7 +9,10 @@
 /* Rows that a page has at most: those of all but the largest recordings. */
 enum { PF_FLAME_BRANCH_ROWS = 50000 };
 
-/* Whether a report with these options is of branches. ARGUMENT: they are asked for, and there are none. */
+/*
+ * Finds whether a report with these options has rows of branches. ARGUMENT: the options require branches, and there are
+ * none.
+ */
 int pf_flame_branches_look(struct perfile_reader *reader, const struct perfile_output_options *options, bool *branches,
                            struct perfile_error *error);
 /*

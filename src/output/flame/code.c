@@ -4,13 +4,13 @@
  *     counts     the page counts samples, not periods
  *     limits     [functions, bytes] that a page has at most; left: how many functions with samples are not here
  *     events     [name, samples, period], as weights number them
- *     functions  {name, module, address (hexadecimal, of what offsets count from), lack (why there are no instructions, or ""),
- *                weights, places, lines}
+ *     functions  {name, module, address (hexadecimal, of what offsets count from), missing (why there are no
+ *                instructions, or ""), weights, positions, lines}
  *     weights    [event, samples, period, ...]
- *     places     [text of the source line or null, name, file, line, name, file, line, ...]: the innermost source frame
+ *     positions  [text of the source line or null, name, file, line, name, file, line, ...]: the innermost source frame
  *                first; what is not known is null or 0
- *     lines      [offset, text or null, place (-1), line that it jumps to (-1), weights, branches]; branches may be missing:
- *                [taken, mispredicted, reached, cycles, times that cycles were counted]
+ *     lines      [offset, text or null, position (-1), line that it jumps to (-1), weights, branches]; branches may be
+ *                missing: [taken, mispredicted, reached, cycles, times that cycles were counted]
  */
 #include "output/flame/code.h"
 
@@ -127,7 +127,10 @@ static bool put_location(struct writer *w, size_t index, const struct perfile_li
     return true;
 }
 
-/* Code of one place lies together mostly: those of the last instructions are compared. False: out of memory. */
+/*
+ * Numbers the positions of the lines. Code of one position is mostly in one piece: only those of the last lines are
+ * compared. False: out of memory.
+ */
 static bool put_positions(struct writer *w)
 {
     enum { LOOKS_BACK = 16 };
@@ -176,8 +179,8 @@ static bool put_listing(struct writer *w)
     const uint64_t base = w->line_count ? line_at(w, 0).address : 0;
     const char *missing = perfile_listing_missing(w->listing);
     pf_put_format(w->text, ",\"address\":\"%" PRIx64 "\"", base);
-    put_member(w->text, ",\"lack\":", missing ? missing : "");
-    pf_put_string(w->text, ",\"places\":[");
+    put_member(w->text, ",\"missing\":", missing ? missing : "");
+    pf_put_string(w->text, ",\"positions\":[");
     if (!put_positions(w))
         return false;
     pf_put_string(w->text, "],\n\"lines\":[");
@@ -268,7 +271,7 @@ static int put_all(struct writer *w, struct perfile_error *error)
     return result == 0 && w->text->failed ? pf_fail_memory(error, "code") : result;
 }
 
-/* What is wrong with the recording and what is missing is told by who reads the stacks. */
+/* Reads without notes: what is wrong with the recording and what is missing is reported when the stacks are read. */
 static int read_quietly(struct writer *w, struct perfile_reader *reader, const struct perfile_output_options *options,
                         struct perfile_error *error)
 {

@@ -27,7 +27,7 @@ struct pf_flame_code {
 int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader,
                        const struct perfile_output_options *options, struct perfile_error *error);
 void pf_flame_code_close(struct pf_flame_code *code);
-/* Tells the caller that code is in the page, and how much of it. */
+/* Reports to the caller that code is in the page, and how much of it. */
 void pf_flame_code_notify(const struct pf_flame_code *code, const struct perfile_output_options *options);
 
 #endif

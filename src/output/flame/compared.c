@@ -56,7 +56,7 @@ static const char *module_of(const struct perfile_diff_row *row)
     return row->module && strcmp(row->module, "[unknown]") != 0 ? row->module : NULL;
 }
 
-/* `hash` becomes that of the place where it is, or would be. */
+/* Finds the frame of a row; `hash` becomes the key where it is, or would be. */
 static bool find_frame(const struct compared *c, const struct perfile_diff_row *row, uint64_t *hash, uint64_t *frame)
 {
     const char *module = module_of(row);
@@ -83,7 +83,7 @@ static uint32_t number_frame(struct compared *c, const struct perfile_diff_row *
     return (uint32_t)c->frame_count++;
 }
 
-/* Of functions that are in no stack nobody asks. */
+/* Sets the verdicts of the frames; functions in no stack need none. */
 static void take_verdicts(struct compared *c, const struct perfile_diff *diff, int which)
 {
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;
@@ -105,7 +105,7 @@ static bool add_node(struct compared *c, uint32_t index)
     return c->nodes[index] && pf_tree_append(&c->trees[1], parent, frame);
 }
 
-/* Rows are in the order of differences: callers may stand behind. */
+/* Adds the nodes of a row and its callers. Rows are in the order of differences: callers may come later. */
 static bool add_nodes(struct compared *c, uint32_t index)
 {
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;

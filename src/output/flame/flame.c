@@ -406,7 +406,7 @@ static int check_report(const struct perfile_report_options *options, struct per
     return 0;
 }
 
-/* Text of tracepoints is no column of pages. */
+/* Chooses the columns; the text of tracepoints is not a column of pages. */
 static void choose_columns(const struct perfile_output_options *options, struct perfile_report_options *report,
                            char *list, size_t bytes)
 {
@@ -428,7 +428,7 @@ static int write_report_html(struct perfile_reader *reader, const struct perfile
     int result = check_report(&report, error);
     if (result == 0)
         result = pf_flame_branches_look(reader, options, &branches, error);
-    if (branches) { /* what was asked for is of them; beside them the samples have the usual rows */
+    if (branches) { /* the options are for the rows of branches; the samples have the usual rows */
         flame.of_branches = options;
         report.sort = NULL;
         all.fields = NULL;

@@ -18,14 +18,14 @@ enum pf_flame_kind {
     PF_FLAME_INLINED,
     PF_FLAME_JIT,
     PF_FLAME_UNKNOWN, /* no symbol: the module is all there is to say */
-    /* What stands at the bottom of stacks, and is no function. */
+    /* Frames at the bottom of stacks, which are not functions. */
     PF_FLAME_THREAD, /* a comm */
     PF_FLAME_CPU,
     PF_FLAME_TIME,
 };
 enum { PF_FLAME_KINDS = PF_FLAME_TIME + 1 };
 
-/* How much of a thread its frame tells apart. */
+/* How much of a thread its frame distinguishes. */
 enum pf_flame_by {
     PF_FLAME_BY_COMM, /* "make" */
     PF_FLAME_BY_PID,  /* "make-12" */
@@ -60,7 +60,7 @@ struct pf_flame_fact {
     const char *value;
 };
 
-/* A tree may have other numbers of frames: those with this bit stand behind pf_flame_set.plain_count others. */
+/* A tree may have other numbers of frames: those with this bit follow pf_flame_set.plain_count others. */
 #define PF_FLAME_BOTTOM ((uint32_t)1 << 31)
 
 struct pf_flame_set {
@@ -72,7 +72,7 @@ struct pf_flame_set {
     const struct pf_flame_event *events;
     const struct pf_flame_frame *frames;
     size_t frame_count, plain_count;
-    /* The page has these instead of trees: threads by which the rows of `page` are told apart are no frames of its. */
+    /* The page has these instead of trees: threads that distinguish the rows of `page` are not frames of it. */
     struct pf_page *page;
     const struct pf_flame_frame *threads;
     size_t thread_count;
@@ -83,7 +83,7 @@ struct pf_flame_set {
 
 struct pf_flame_names {
     bool raw;      /* names as they are; else without parameters and quotes, as pf_label_tidy makes them */
-    bool annotate; /* _[k], _[i] and _[j] behind kernel, inlined and JIT frames */
+    bool annotate; /* _[k], _[i] and _[j] after kernel, inlined and JIT frames */
 };
 
 /* Another set to compare with: what is drawn is the set, and how it differs from this one. */
@@ -92,13 +92,13 @@ struct pf_flame_before {
     uint32_t event;                 /* not for the page, which takes the events of the same names */
     bool normalized;                /* as if both events had the same total */
 };
-/* The event of this name; false when there is none. */
+/* Finds the event of this name; false when there is none. */
 bool pf_flame_event_find(const struct pf_flame_set *set, const char *name, uint32_t *event);
 
 /* What a writer of one event may use. */
 struct pf_flame_means {
     unsigned threads;     /* the caller's included; 0 is 1 */
-    struct pf_tree *tree; /* the event's, when nobody needs it any more: it is left empty then. NULL: it stays */
+    struct pf_tree *tree; /* the event's, when it is not needed any more: it is left empty then. NULL: it stays */
 };
 /* For trees with fewer nodes threads take longer to start than to work. */
 enum { PF_FLAME_THREAD_NODES = 65536 };
@@ -122,11 +122,11 @@ struct pf_svg_options {
     double min_width; /* frames narrower than this many pixels are left out ... */
     double min_share; /* ... and those below this share of everything; both 0: 0.1 pixels */
     bool inverted;    /* the root on top: an icicle graph */
-    bool reverse;     /* the leaf is at the root: who calls it */
+    bool reverse;     /* the leaf is at the root, then its callers */
     unsigned palette; /* of perfile_flame_palette_at (svg.c); 0: by kind of frame */
     /*
-     * Differential: widths are the set's, colours say by how much a frame's own weight changed, as flamegraph.pl's do;
-     * with `reverse` its whole weight, since there the own weight is all at the threads.
+     * Differential: widths are the set's, colours show by how much a frame's own weight changed, as flamegraph.pl's do;
+     * with `reverse` its total weight, since there the own weight is all at the threads.
      */
     struct pf_flame_before before;
     bool negated; /* what grew since `before` is blue */
@@ -169,7 +169,7 @@ struct pf_flame_view {
     uint8_t *kinds;
     bool *shared; /* by several frames */
     size_t name_count;
-    /* Two a name: its place in byte order when a line ends there, and when ';' follows. */
+    /* Two for each name: its position in byte order when a line ends there, and when ';' follows. */
     uint32_t *ranks;
     uint32_t *children;    /* those of node p are children[first[p]] up to first[p + 1], by ranks[2 * name + 1] */
     uint32_t *first;       /* one more than nodes */

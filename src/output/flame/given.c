@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flame graphs of folded stacks that somebody else has made: a line for each, "a;b;c 12", the root first. Two numbers behind a stack
- * are its weights before and now. Equal stacks are summed.
+ * Flame graphs of folded stacks from other programs: a line for each, "a;b;c 12", the root first. Two numbers after a
+ * stack are its weights before and now. Equal stacks are summed.
  */
 #include "output/flame/recording.h"
 
@@ -13,7 +13,7 @@ struct line {
     const char *stack;
     size_t bytes;
     uint64_t weights[2]; /* the last one, and the one before it */
-    unsigned count;      /* how many there are; 0: it is no stack */
+    unsigned count;      /* how many there are; 0: not a stack */
 };
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page: src/output/flame/viewer with the set in it. A little of it is JSON; the rest is in parts one behind the other,
- * deflated (gzip) and in base64: their names, bytes and how many numbers they hold stand in "parts". Those that are no JSON
- * are columns of LEB128 numbers:
+ * The page: src/output/flame/viewer with the set in it. A little of it is JSON; the rest is in parts one after the
+ * other, deflated (gzip) and in base64: their names, bytes and how many numbers they hold are in "parts". Parts that
+ * are not JSON are columns of LEB128 numbers:
  *     strings           JSON: texts
  *     short             JSON: number of a string and how it is drawn, for names with long spellings of known types
  *     functions.name    strings; .module and .file: + 1, 0 for none; .line, .kind
- *     stacks.parent     by node but the root: its number minus its parent's; .fn: functions; one behind the last stands for
- *                       callees too light to be in the page
+ *     stacks.parent     by node but the root: its number minus its parent's; .fn: functions; one after the last stands
+ *                       for callees too light to be in the page
  *     threads.pid, .tid, .comm
  *     samples.*         as pf_page_column says; no counts: all are 1
  *     intervals.*       times off CPU: thread; to: zigzag of what was added to that before; length, state (1 could run,
@@ -17,10 +17,11 @@
  *     totals.*          of a cut tree, for each event and function: function, self, total
  *     branches          JSON: a report of branches, as `perfile report --format json` has it
  *     code              JSON: see code.c
- * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and with
- * callees: u, s, m, l, or - for none.
- * Of what is compared with there is before.stacks, before.threads, before.samples, before.intervals, before.marks and
- * before.losses, too, and "beforeTimes": its functions stand behind the others, its times are its own.
+ * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and
+ * with callees: u, s, m, l, or - for none.
+ * A page that is compared with another recording has before.stacks, before.threads, before.samples, before.intervals,
+ * before.marks and before.losses of that, too, and "beforeTimes": its functions follow the others, its times are its
+ * own.
  */
 #include "output/flame/flame.h"
 
@@ -56,7 +57,7 @@ enum {
 
 struct string {
     const char *text;
-    size_t position; /* 3 * frame + 0 name, 1 module, 2 file; behind all frames the threads */
+    size_t position; /* 3 * frame + 0 name, 1 module, 2 file; after all frames the threads */
 };
 
 /* Of what is packed. But for the last one they are full. */
@@ -95,7 +96,7 @@ struct writer {
     struct pf_text shorter;
     struct string *strings;
     size_t string_count;
-    uint32_t *string_of; /* by place */
+    uint32_t *string_of; /* by the position of the string */
     struct pack pack;
     struct sums *sums; /* of a cut page: by event and frame */
     uint64_t cut_count;
@@ -119,7 +120,10 @@ static int give(void *context, const void *data, size_t bytes)
     return pf_gzip_parts_write(pack->gzip, data, bytes);
 }
 
-/* Many small pieces: one that grows is copied, and leaves holes behind. */
+/*
+ * Returns the piece to write to. There are many small pieces, since one that grows is copied, and leaves holes in
+ * memory.
+ */
 static struct piece *growing_piece(struct pack *pack)
 {
     struct piece *last = pack->last;
@@ -269,7 +273,7 @@ static size_t gather_strings(struct writer *w)
     return count;
 }
 
-/* Sorted, with their numbers + 1 in string_of; 0 is none. */
+/* Sorts the strings, and puts their numbers + 1 in string_of; 0: there is no string. */
 static void number_strings(struct writer *w)
 {
     const size_t count = w->string_count = gather_strings(w);
@@ -305,7 +309,7 @@ static const char *shorten(struct writer *w, const char *name)
     w->shorter.used = 0;
     if (!strchr(name, '<') && !strstr(name, "::_") && !strchr(name, '['))
         return NULL;
-    pf_put(&w->shorter, name, bytes + 1); /* as much room is enough */
+    pf_put(&w->shorter, name, bytes + 1); /* the shortened name is not longer */
     if (w->shorter.failed || pf_name_shorten(name, bytes, w->shorter.data) == bytes)
         return NULL;
     return w->shorter.data;
@@ -522,7 +526,10 @@ static uint64_t same_key(const struct writer *w, size_t i)
     return (uint64_t)(named ? w->string_of[3 * i] : 0) << 32 | w->string_of[3 * i + 1];
 }
 
-/* Which frame each is the same function as: the page does not tell apart what has the same name and module. */
+/*
+ * Finds for each frame the first one of the same function: the page does not distinguish frames of the same name and
+ * module.
+ */
 static bool find_same(const struct writer *w, size_t count, uint32_t *same)
 {
     struct same *list = pf_new(w->text->allocator, (count + 1) * sizeof(*list));
@@ -754,7 +761,7 @@ static bool is_too_large(const struct writer *w)
     return w->options->page_bytes && w->pack.bytes / 3 * 4 > w->options->page_bytes;
 }
 
-/* Nodes that fit into half of the page, as far as the last attempt tells. */
+/* Returns the number of nodes that fit into half of the page, by the sizes of the last attempt. */
 static size_t fitting_nodes(const struct writer *w)
 {
     const double share = (double)w->pack.stack_bytes / (double)pf_max(packed_so_far(&w->pack), 1);
@@ -878,7 +885,7 @@ static void put_times(struct writer *w, const struct pf_flame_set *set)
         pf_put_format(w->text, ",\"wall\":%" PRIu64, page->first + set->times->wall_ahead_ns);
 }
 
-/* What the shortest ones were is said. */
+/* Puts how many of the shortest times were left out, and how long they were. */
 static void put_left(struct writer *w, const struct pf_flame_set *set)
 {
     const struct pf_flame_times *times = set->times;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A column of numbers in little memory: LEB128, in blocks, so that none is copied when it grows. The same number again costs
- * nothing: behind two equal ones stands how many more of them follow.
+ * A column of numbers in little memory: LEB128, in blocks, so that none is copied when it grows. Repeated numbers need
+ * little: after two equal ones comes how many more of them follow.
  */
 #ifndef PF_OUTPUT_FLAME_NUMBERS_H
 #define PF_OUTPUT_FLAME_NUMBERS_H
@@ -24,7 +24,7 @@ struct pf_numbers_block {
 /* Zeroes are an empty one. */
 struct pf_numbers {
     struct pf_numbers_block *first, *last;
-    uint8_t *at, *end; /* where there is room in the last one */
+    uint8_t *at, *end; /* the free part of the last one */
     uint64_t value;    /* the last number */
     uint64_t repeats;  /* of it, which are not written yet */
     unsigned value_bytes;
@@ -32,7 +32,7 @@ struct pf_numbers {
     size_t bytes; /* of all numbers, each in LEB128 */
 };
 
-/* Writes the repeats, and makes room for what one number adds. False when out of memory. */
+/* Writes the repeats, and reserves what one number adds. False when out of memory. */
 bool pf_numbers_settle(struct pf_numbers *numbers, const struct perfile_allocator *allocator);
 
 /* False when out of memory. */

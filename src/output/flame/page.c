@@ -186,7 +186,7 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
     return fine;
 }
 
-/* ---- the whole ---- */
+/* ---- the page ---- */
 
 int pf_page_open(struct pf_page *page, const struct perfile_allocator *allocator, size_t max_bytes)
 {
@@ -241,7 +241,7 @@ static bool join_coarser(struct pf_page *page, uint64_t span)
     const uint64_t width = page->fold.width_ns;
     if (!pf_page_join(page, width ? pf_max(span / width / COARSER, 1) : PIECES, NULL))
         return false;
-    if (width) /* what pieces of time do not help against needs the room */
+    if (width) /* where longer pieces of time do not save memory, more is allowed */
         page->max_bytes = pf_max(page->max_bytes, 2 * pf_page_bytes(page));
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the page is made of: one tree with the stacks of all events, without threads, and the samples in columns of
- * numbers. Samples that take more room than allowed are joined to those of the same piece of time, thread, event and
+ * numbers. Samples that need more memory than allowed are joined to those of the same piece of time, thread, event and
  * stack; the pieces grow as long as there are too many of them.
  */
 #ifndef PF_OUTPUT_FLAME_PAGE_H
@@ -14,7 +14,7 @@
 enum pf_page_column {
     PF_PAGE_TIME,   /* 0: not known; else zigzag of what was added to the time before, + 1 */
     PF_PAGE_STACK,  /* zigzag of what was added to the node before */
-    PF_PAGE_THREAD, /* its place */
+    PF_PAGE_THREAD, /* its number */
     PF_PAGE_CPU,    /* + 1; 0: not known */
     PF_PAGE_EVENT,
     PF_PAGE_WEIGHT,
@@ -53,7 +53,7 @@ struct pf_page_fold {
     struct pf_pairs positions;
     struct pf_page_row *rows;
     size_t count, capacity;
-    uint32_t hints[PF_PAGE_HINTS]; /* places where such a row was */
+    uint32_t hints[PF_PAGE_HINTS]; /* positions of rows that may be equal */
 };
 
 struct pf_page {

@@ -159,7 +159,7 @@ static void report_cut(const struct pf_flame_recording *g)
         return;
     snprintf(text, sizeof(text),
              "%" PRIu64 " of %" PRIu64 " samples are drawn without their callers: there are more than %" PRIu64
-             " places in the graph, which is the limit",
+             " nodes in the graph, which is the limit",
              cut, pf_profile_totals(g->profile)->samples, g->options->flame->max_nodes);
     symbols->note(symbols->note_context, text);
 }
@@ -251,7 +251,10 @@ static bool make_set(struct pf_flame_recording *g)
     return true;
 }
 
-/* ---- the whole ---- */
+/*
+ * ---- the recording
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 size_t pf_flame_page_bytes(const struct perfile_flame_options *options)
 {

@@ -17,7 +17,7 @@ struct pf_flame_stacks {
     struct pf_tree tree;
     struct pf_stacks arriving;
     uint64_t samples, weight;
-    uint64_t full;  /* samples that found no room in `weight` */
+    uint64_t full;  /* samples that would overflow `weight` */
     bool is_switch; /* with the stacks of times off CPU */
 };
 
@@ -66,10 +66,10 @@ void pf_flame_recording_close(struct pf_flame_recording *recording);
 /* The event of this name, NULL: the one with the most samples. ABSENT without samples, ARGUMENT for another name. */
 int pf_flame_recording_event(const struct pf_flame_recording *recording, const char *name, uint32_t *event,
                              struct perfile_error *error);
-/* A note that the picture is of this event alone, if there are others. */
+/* Notes that the picture shows this event alone, if there are others. */
 void pf_flame_recording_notify_others(const struct pf_flame_recording *recording, uint32_t event);
 
-/* Samples that are drawn without their callers, as there is a limit. */
+/* Returns the number of samples that are drawn without their callers, as there is a limit. */
 uint64_t pf_flame_recording_cut(const struct pf_flame_recording *g);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A flame graph as SVG, laid out as FlameGraph's flamegraph.pl does it: <g><title>name (n samples, x%)</title><rect/>
- * <text/></g> for each frame, the same ids (search, unzoom, details, matched), the same places.
+ * <text/></g> for each frame, the same ids (search, unzoom, details, matched), the same positions.
  */
 #include "output/flame/flame.h"
 
@@ -130,7 +130,7 @@ static const char *next_character(const char *p, const char *end)
     return p;
 }
 
-/* As much of the name as fits into `room` characters: all, or a beginning and two dots, or nothing. */
+/* Puts as much of the name as fits into `capacity` characters: all, or a beginning and two dots, or nothing. */
 static void put_label(struct drawing *drawing, const char *name, double capacity)
 {
     if (capacity < 3)
@@ -461,7 +461,7 @@ static void put_head(struct drawing *drawing)
                   height);
 }
 
-/* For screen readers, and for who opens the file: a line each. */
+/* Puts a line for each fact, for screen readers, and for readers of the file. */
 static void put_facts(struct drawing *drawing)
 {
     const struct pf_flame_set *set = drawing->set;

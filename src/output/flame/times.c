@@ -41,7 +41,7 @@ static void find_wall(struct pf_flame_times *times)
     times->has_wall = clock.wall || (event && event->attr->use_clockid && event->attr->clockid == 0);
 }
 
-/* Something in the recording tells of switches; of a stream, since its first sample. */
+/* Returns whether the recording has switches; for a stream this is known since its first sample. */
 static bool has_switches(const struct perfile_reader *reader)
 {
     const struct perfile_event *event;
@@ -178,7 +178,7 @@ static bool add_mark(struct pf_flame_times *times, const struct pf_mark *mark)
     return true;
 }
 
-/* Behind so many, they are added to the last one. */
+/* Adds a loss. When there are too many, it is added to the last one. */
 static bool add_loss(struct pf_flame_times *times, uint64_t time, uint64_t count)
 {
     if (times->loss_count >= MAX_LOSSES) {

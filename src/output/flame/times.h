@@ -16,7 +16,7 @@ struct pf_wait {
     const char *comm;    /* as long as `offcpu`; NULL: not known */
     int32_t pid, tid;
     int32_t waker_tid; /* -1: not known */
-    uint32_t thread;   /* since the end: places of threads, PF_PAGE_NONE: not known, and the node of the stack */
+    uint32_t thread;   /* since the end: numbers of threads, PF_PAGE_NONE: not known, and the node of the stack */
     uint32_t waker;
     uint32_t stack;
     uint8_t state; /* enum pf_wait_state */
@@ -49,8 +49,8 @@ struct pf_flame_times {
     const struct perfile_allocator *allocator;
     struct perfile_reader *reader;
     bool takes_stacks;        /* of switches; since the opening */
-    struct pf_offcpu *offcpu; /* NULL: nothing tells of switches, or nobody asks */
-    bool unsure;              /* a stream, which tells of its events before its first sample */
+    struct pf_offcpu *offcpu; /* NULL: there are no switches, or they are not needed */
+    bool unsure;              /* a stream, which reports its events before its first sample */
     struct pf_wait *waits;
     struct pf_mark *marks;
     struct pf_loss *losses;

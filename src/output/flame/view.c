@@ -11,7 +11,7 @@
 
 struct entry {
     const char *text;
-    size_t frame; /* of the set, and behind those, of `before` */
+    size_t frame; /* of the set, and after those, of `before` */
     uint8_t kind;
 };
 
@@ -208,7 +208,7 @@ static int map_reversed(struct pf_flame_view *view, const struct pf_tree *tree, 
     return 0;
 }
 
-/* The tree becomes the view's, node by node where they stand: none gets behind its place. */
+/* Makes the tree the view's in its own memory: each node stays at its position or moves forward. */
 static int take_nodes(struct pf_flame_view *view, const struct naming *naming, uint32_t *position_of)
 {
     const size_t count = view->tree.count;
@@ -435,7 +435,10 @@ uint32_t *pf_flame_view_leaves(const struct pf_flame_view *view)
     return leaves;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/*
+ * ---- the view
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static bool takes_tree(const struct pf_flame_view_options *options)
 {

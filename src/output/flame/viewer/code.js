@@ -26,7 +26,7 @@ function makeCodeIndex() {
   const keyOfCode = (label, path) => known.get(label + "\n" + path) ?? (data.compares ? byName.get(label) : undefined) ?? -1;
   const list = data.code.functions.map(one => {
     const label = clean(one.name), path = clean(one.module);
-    return { ...one, label, path, key: keyOfCode(label, path), base: BigInt("0x" + one.address), lines: one.lines, places: one.places };
+    return { ...one, label, path, key: keyOfCode(label, path), base: BigInt("0x" + one.address), lines: one.lines, positions: one.positions };
   });
   return { list, events: codeEvents() };
 }
@@ -40,7 +40,7 @@ const inlines = (place, label) => {
   return false;
 };
 const labelOfKey = key => query.describe(data, key).type === "function" ? text(data.functions.name[key]) : "";
-const hasInlined = (one, key) => one.places.some(place => inlines(place, labelOfKey(key)));
+const hasInlined = (one, key) => one.positions.some(place => inlines(place, labelOfKey(key)));
 /* Where the function's code is, or that of the heaviest one that it is inlined in; -1: not in the page. */
 function codeFor(key) {
   const { list } = codes(), at = list.findIndex(one => one.key === key);
@@ -77,7 +77,7 @@ function shareCell(one, weights, event) {
 /* Indexes by weight: of those of a function that is inlined in it, where that was asked for. */
 function hottest(one) {
   const event = eventsOfCode(one)[0], label = one.key === state.fn ? "" : labelOfKey(state.fn);
-  const isWanted = line => !label || line[2] >= 0 && inlines(one.places[line[2]], label);
+  const isWanted = line => !label || line[2] >= 0 && inlines(one.positions[line[2]], label);
   const wanted = [...one.lines.keys()].filter(i => isWanted(one.lines[i]));
   const heavy = wanted.filter(i => codeWeight(one.lines[i][4], event));
   return heavy.length ? heavy.sort((a, b) => codeWeight(one.lines[b][4], event) - codeWeight(one.lines[a][4], event) || a - b) : wanted;
@@ -128,7 +128,7 @@ function instructionRow(one, i, events) {
   return row;
 }
 function sourceRows(one, i, events) {
-  const [, , at] = one.lines[i], place = one.places[at], rows = [];
+  const [, , at] = one.lines[i], place = one.positions[at], rows = [];
   if (at < 0 || i && one.lines[i - 1][2] === at) return rows;
   const row = (kind, ...content) => rows.push(element("tr", { class: kind }, element("td", { colspan: events.length + 1 }), element("td", {}, ...content)));
   const where = placeText(frameOf(place, 0));
@@ -153,7 +153,7 @@ function instructionRows(one, events) {
 function sourceLines(one, event) {
   const known = new Map();
   one.lines.forEach((line, i) => {
-    const place = line[2] < 0 ? null : one.places[line[2]], { file, line: number } = place && frameCount(place) ? frameOf(place, 0) : {};
+    const place = line[2] < 0 ? null : one.positions[line[2]], { file, line: number } = place && frameCount(place) ? frameOf(place, 0) : {};
     const id = file ? file + "\n" + number : "", found = known.get(id) || { file: file || "", number: file ? number : 0, text: place && place[0], sums: [], first: i };
     for (let k = 0; k < line[4].length; k += 3) {
       const at = found.sums.findIndex((value, n) => n % 3 === 0 && value === line[4][k]);
@@ -202,7 +202,7 @@ function shareWords(one) {
 function codeNotes(one) {
   const words = [], { left, limits } = data.code, { list } = codes();
   if (!one) words.push(noCode());
-  else if (one.lack) words.push("No instructions: " + sentence(one.lack));
+  else if (one.missing) words.push("No instructions: " + sentence(one.missing));
   if (one && one.key !== state.fn && state.fn >= 0) words.push(`${labelOf(state.fn)} is inlined here.`);
   if (one && (isPart() || state.transforms.length))
     words.push("Shares are those of the whole recording, not of what is chosen: the page does not know the addresses of single samples.");
@@ -214,7 +214,7 @@ function codeNotes(one) {
   return words.join(" ");
 }
 function describeLine(one, row) {
-  const line = one.lines[row.line], place = line[2] < 0 ? null : one.places[line[2]], events = eventsOfCode(one);
+  const line = one.lines[row.line], place = line[2] < 0 ? null : one.positions[line[2]], events = eventsOfCode(one);
   const weights = events.map(event => {
     const value = codeWeight(line[4], event);
     return value ? `${percent(value, codeWeight(one.weights, event))} of the function's ${clean(data.code.events[event][0])}` : "";
@@ -247,7 +247,7 @@ function showJumps(one, line) {
 /* In the list of source lines, the row of the line that it is of. */
 function rowOfLine(one, line) {
   const rows = [...$("code").tBodies[0].rows];
-  const place = i => one.lines[i][2] < 0 ? "" : one.places[one.lines[i][2]].slice(2, 4).join();
+  const place = i => one.lines[i][2] < 0 ? "" : one.positions[one.lines[i][2]].slice(2, 4).join();
   return rows.find(row => row.line === line) || rows.find(row => row.source && place(row.line) === place(line)) || rows.find(row => row.line !== undefined);
 }
 function markLine(one, line) {
@@ -363,7 +363,7 @@ function startCode() {
   for (const part of document.querySelectorAll("[data-code]")) if (!data.code) part.remove();
   if (!data.code) return;
   const { left } = data.code;
-  const listed = data.code.functions.filter(one => !one.lack).length;
+  const listed = data.code.functions.filter(one => !one.missing).length;
   if (listed) data.facts.push("", `This page holds code, of ${grouped.format(listed)} function${listed === 1 ? "" : "s"}` + (left ? `; ${grouped.format(left)} are left out.` : "."));
   $("codefn").append(...codes().list.map((one, i) => element("option", { value: i }, shorten(one.label, 70))));
   $("codefn").addEventListener("change", () => {
