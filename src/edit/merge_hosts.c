@@ -77,10 +77,10 @@ static void align_clocks(struct pf_merge *merge)
 static int settle_clocks(struct pf_merge *merge, struct perfile_error *error)
 {
     const int clock = merge->options.clock;
-    size_t lacking;
+    size_t unclocked;
     if (clock == PERFILE_MERGE_CLOCK_KEEP || merge->input_count == 1)
         return 0;
-    if (all_have_clocks(merge, &lacking)) {
+    if (all_have_clocks(merge, &unclocked)) {
         if (clock == PERFILE_MERGE_CLOCK_ALIGN || hosts_differ(merge) || clocks_differ(merge))
             align_clocks(merge);
         return 0;
@@ -88,7 +88,7 @@ static int settle_clocks(struct pf_merge *merge, struct perfile_error *error)
     if (clock == PERFILE_MERGE_CLOCK_ALIGN)
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "merge",
                        "the clocks cannot be aligned: %s has no CLOCK_DATA (perfile record -k writes it)",
-                       merge->inputs[lacking].name);
+                       merge->inputs[unclocked].name);
     if (hosts_differ(merge))
         pf_merge_note(merge, &merge->inputs[unclocked], "clock-kept", PERFILE_FEATURE_CLOCK_DATA,
                       "it has no CLOCK_DATA: the clocks of the hosts are not aligned, and times are as recorded");

@@ -100,8 +100,8 @@ static const char *rows(void)
             const struct pf_frame_info *frame = pf_report_frame(&report, row);
             const char *name = pf_report_key(&report, row)->comm;
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %c %d/%d*%d", used ? "; " : "",
-                                     name ? name : "-", frame ? (char)frame->address : '-', (int)row->children,
-                                     (int)row->self, (int)row->samples);
+                                     name ? name : "-", frame && frame->address ? (char)frame->address : '-',
+                                     (int)row->children, (int)row->self, (int)row->samples);
         }
     return text;
 }
@@ -211,7 +211,7 @@ static void columns_choose_the_keys(void **state)
         {"comm", "two - 55/55*2; one - 45/45*3"},
         {"symbol", "- c 50/50*1; - a 35/35*3; - b 15/15*1"},
         {"period,sym,overhead", "- c 50/50*1; - a 35/35*3; - b 15/15*1"},
-        {"dso", "- a 100/100*5"},
+        {"dso", "- - 100/100*5"}, /* addresses without a symbol are one frame where none is shown */
         {"+tid", "two c 50/50*1; one a 30/30*2; one b 15/15*1; two a 5/5*1"},
     };
     (void)state;

@@ -941,6 +941,22 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
     return pf_report_sort(report) ? 0 : pf_fail_memory(error, "report");
 }
 
+/* Whether any event has callchains; a stream may have events that are not known yet. */
+static bool may_have_callchains(const struct pf_report *report)
+{
+    const struct perfile_event *event;
+    bool may = !perfile_event_count(report->reader);
+    for (size_t i = 0; !may && (event = perfile_event_get(report->reader, i)); i++)
+        may = event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN;
+    return may;
+}
+
+/* Neither rows nor graphs show addresses: all addresses of a file that have no symbol may be one frame. */
+static bool hides_addresses(const struct pf_report *report, bool decoded)
+{
+    return !decoded && !report->by_symbol && !report->by_address && !(report->stacks && may_have_callchains(report));
+}
+
 static int open_profile(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_output_options *options = report->options;
@@ -950,16 +966,17 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
                                           .events = options->filter->events,
                                           .off_cpu = options->filter->off_cpu};
     const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu;
+    const bool decoded = report->kept_count != 0 || report->branches || report->by_weight || report->by_cost;
     struct pf_profile_options how = {
         .filter = any ? &filter : NULL,
         .find = pf_find_options_of(options->symbols, report->allocator),
         .keeps_comms = true,
         .names_at_end = report->by_thread,
         .in_blocks = true,
-        .decoded = report->kept_count != 0 || report->branches || report->by_weight || report->by_cost,
+        .decoded = decoded,
         .unwind = options->symbols->unwind,
         .frames = {.by_address = report->by_address,
-                   .joins_unnamed = taker,
+                   .joins_unnamed = taker || hides_addresses(report, decoded),
                    .inlines = (taker || report->stacks || filters_by_name(report)) && !options->symbols->no_inline,
                    .inlines_by_function = !taker},
         .drive = pf_profile_drive_of(options)};
