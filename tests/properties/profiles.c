@@ -191,45 +191,16 @@ static int fold(const char *path)
 
 /* ---- report ---- */
 
-struct sums {
-    uint64_t samples, self, children;
-    size_t last; /* row that it was counted for as a callee, plus one */
-};
-
-static void count_once(struct sums *sums, size_t row, uint64_t weight)
-{
-    if (sums->last != row + 1)
-        sums->children += weight;
-    sums->last = row + 1;
-}
-
-/* What reports count of one row. */
-static void add_row(const struct perfile_profile *profile, size_t row, uint32_t event, struct sums *sums)
-{
-    GET(perfile_profile_sample, sample, profile, row);
-    if (sample.event != event)
-        return;
-    for (uint32_t node = sample.stack; node != PERFILE_NO_ID;) {
-        GET(perfile_profile_stack, stack, profile, node);
-        GET(perfile_profile_frame, frame, profile, stack.frame);
-        count_once(&sums[frame.function], row, sample.values[1]);
-        node = stack.parent;
-    }
-    GET(perfile_profile_frame, frame, profile, sample.leaf);
-    struct sums *leaf = &sums[frame.function];
-    count_once(leaf, row, sample.values[1]);
-    leaf->samples += sample.values[0];
-    leaf->self += sample.values[1];
-}
-
 static void put_function(const struct perfile_profile *profile, const char *event, size_t index,
-                         const struct sums *sums, double total)
+                         const struct perfile_calls *calls, double total)
 {
+    const uint64_t *self = perfile_calls_self(calls, (uint32_t)index),
+                   *all = perfile_calls_total(calls, (uint32_t)index);
     GET(perfile_profile_function, function, profile, index);
     struct perfile_module module = PERFILE_MODULE_INIT;
     const int known = perfile_profile_module_at(profile, function.module, &module) == 0;
-    printf("%s\t%.2f\t%" PRIu64 "\t%" PRIu64 "\t%s\t", event, total > 0 ? 100 * (double)sums->children / total : 0,
-           sums->samples, sums->self, known ? module.name : "");
+    printf("%s\t%.2f\t%" PRIu64 "\t%" PRIu64 "\t%s\t", event, total > 0 ? 100 * (double)all[1] / total : 0, self[0],
+           self[1], known ? module.name : "");
     if (function.name)
         printf("%s\n", function.name);
     else
@@ -241,18 +212,25 @@ static int report(const char *path)
     struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
     options.flags = PERFILE_STREAM_NO_INLINES;
     struct perfile_profile *profile = open_profile(path, options);
-    const size_t functions = perfile_profile_function_count(profile);
+    struct perfile_calls *calls;
+    if (perfile_calls_open(profile, NULL, &calls, NULL) < 0)
+        return 1;
     for (size_t e = 0; e < perfile_profile_event_count(profile); e++) {
-        struct sums *sums = or_die(calloc(functions + 1, sizeof(*sums)));
         GET(perfile_profile_event, event, profile, e);
         GET(perfile_profile_value_type, value_type, profile, event.first_value + 1);
-        for (size_t i = 0; i < perfile_profile_sample_count(profile); i++)
-            add_row(profile, i, (uint32_t)e, sums);
-        for (size_t i = 0; i < functions; i++)
-            if (sums[i].last)
-                put_function(profile, event.name, i, &sums[i], (double)value_type.total);
-        free(sums);
+        if (perfile_calls_start(calls, NULL) < 0)
+            return 1;
+        for (size_t i = 0; i < perfile_profile_sample_count(profile); i++) {
+            GET(perfile_profile_sample, sample, profile, i);
+            if (sample.event == e)
+                perfile_calls_add(calls, i);
+        }
+        perfile_calls_sum(calls);
+        for (uint32_t i = 0; perfile_calls_total(calls, i); i++)
+            if (perfile_calls_total(calls, i)[0])
+                put_function(profile, event.name, i, calls, (double)value_type.total);
     }
+    perfile_calls_close(calls);
     perfile_profile_close(profile);
     return 0;
 }
