@@ -21,7 +21,7 @@ struct outputs {
 };
 
 struct entry {
-    char path[PATH_BYTES]; /* the unfinished file or folder; of writers: the folder, behind its end the names */
+    char path[PATH_BYTES]; /* the unfinished file or folder; of writers: the folder, and after its end the names */
     bool of_writer;
     struct outputs outputs;
     volatile sig_atomic_t used;
@@ -204,19 +204,19 @@ void pf_litter_drop(const char *path)
             entries[i].used = 0;
 }
 
-/* The folder, and behind its end the name of the file that a link leads to. False: it is too long, or not a file. */
+/* The folder, and after its end the name of the file that a link leads to. False: it is too long, or not a file. */
 static bool take_apart(const char *path, char text[PATH_BYTES], char **name)
 {
     char *real = realpath(path, NULL);
-    const char *complete = real ? real : path;
-    const char *slash = strrchr(complete, '/');
-    const size_t folder = slash ? (size_t)(slash - complete) + 1 : 2;
-    const char *last = slash ? slash + 1 : complete;
+    const char *found = real ? real : path;
+    const char *slash = strrchr(found, '/');
+    const size_t folder = slash ? (size_t)(slash - found) + 1 : 2;
+    const char *last = slash ? slash + 1 : found;
     const bool fits = *last && strcmp(path, "-") != 0 && folder + strlen(last) + 2 < PATH_BYTES;
 
     if (fits) {
         *name = text + folder + 1;
-        snprintf(text, folder + 1, "%s", slash ? complete : "./");
+        snprintf(text, folder + 1, "%s", slash ? found : "./");
         strcpy(*name, last);
     }
     free(real);

@@ -340,17 +340,17 @@ static size_t keep_near(struct near *nearest, size_t count, const struct near *c
 static size_t distance_of(const struct pf_guess *guess, const char *name, bool is_function)
 {
     char word[64];
-    const size_t integer = pf_guess_distance(guess, name);
+    const size_t complete = pf_guess_distance(guess, name);
     const char *start = name, *end = name + strcspn(name, "(<");
 
     for (const char *at = name; at < end; at++)
         if (*at == ' ' || *at == ':')
             start = at + 1;
     if (!is_function || start == end)
-        return integer;
+        return complete;
     snprintf(word, sizeof(word), "%.*s", (int)(end - start), start);
     const size_t part = pf_guess_distance(guess, word);
-    return part < integer ? part : integer;
+    return part < complete ? part : complete;
 }
 
 /* "; did you mean X?", or the nearest names that there are. */

@@ -189,8 +189,7 @@ struct perfile_report_options {
     const char *sort;       /* columns: "comm,dso,symbol"; "+cpu" adds to that, which is the default */
     const char *call_graph; /* as perf's -g: "none", "caller", "callee,fractal,2" */
     const char *dsos;       /* only samples in these files, "libc.so.6,make" */
-    const char
-        *symbols; /* only samples in these functions, inlined or not; script, too; "f" is also ns::f<int>(double) */
+    const char *symbols;    /* only samples in these functions, inlined or not; script, too; "f" is also ns::f<int>() */
     const char *percent_limit; /* "0.5": rows and branches below it are left out */
     const char *separator;     /* csv; NULL: "," */
     uint64_t max_stack;        /* the innermost frames that are looked at; 0: all */

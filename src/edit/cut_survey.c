@@ -276,7 +276,7 @@ static int renumber(struct pf_cut *cut, struct perfile_error *error)
 
 /*
  * Parts of a recording with thousands of processors, or threads, may repeat what processes are in each of them: that would
- * fill any disk. Who sets a limit of parts knows what comes.
+ * fill any disk. A caller that sets limit_parts knows what comes.
  */
 static int check_copies(const struct pf_cut *cut, struct perfile_error *error)
 {
