@@ -63,7 +63,7 @@ struct pf_write_settings {
     bool seekable, no_sync;
 };
 
-/* What the options of several verbs write to; the tables hold offsets into it. What one verb has alone is in its own struct. */
+/* What the options of several verbs write to; the tables hold offsets into it. What one verb has alone is in its own. */
 struct pf_settings {
     const char *input;  /* -i; NULL: not given */
     const char *output; /* -o; NULL: standard output */

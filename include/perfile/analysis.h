@@ -371,15 +371,16 @@ struct perfile_stat_options {
     size_t size;    /* sizeof(struct perfile_stat_options) */
     unsigned flags; /* enum perfile_stat_flags */
     /*
-     * By what counters are added up: "all", "cpu", "socket", "die", "cache" (the last level), "L1" to "L4", "core", "node",
-     * "thread"; NULL: as the recording says. Of several recordings (`more`) the mean is shown.
+     * By what counters are added up: "all", "cpu", "socket", "die", "cache" (the last level), "L1" to "L4", "core",
+     * "node", "thread"; NULL: as the recording says. Of several recordings (`more`) the mean is shown.
      */
     const char *per;
     const char *title; /* what was counted, in the heading; NULL: the recording's command line */
     /*
-     * Further metrics, one on a line: "ipc=instructions/cycles". + - * / % < > ( ) min(a, b) max(a, b) d_ratio(a, b) "a if c
-     * else b", numbers, the events of the recording by their names, with the numbers that their lines show, and
-     * duration_time, the seconds that passed. Division by 0 and what was not counted make a metric not available. NULL: none.
+     * Further metrics, one on a line: "ipc=instructions/cycles". + - * / % < > ( ) min(a, b) max(a, b) d_ratio(a, b)
+     * "a if c else b", numbers, the events of the recording by their names, with the numbers that their lines show, and
+     * duration_time, the seconds that passed. Division by 0 and what was not counted make a metric not available. NULL:
+     * none.
      */
     const char *metrics;
 };
@@ -425,10 +426,10 @@ struct perfile_output_options {
      */
     bool code;
     /*
-     * report, flame, script, dump: threads that may be used, the caller's included; 0 and 1: no other. What is written is the
-     * same for every number. The sink is called from the caller's thread only. With more than one, `progress`,
-     * `symbols->note` and what the reader was opened with (its allocator, `diagnostic`) may be called from another one, but
-     * never two of these at a time.
+     * report, flame, script, dump: threads that may be used, the caller's included; 0 and 1: no other. What is written
+     * is the same for every number. The sink is called from the caller's thread only. With more than one, `progress`,
+     * `symbols->note` and what the reader was opened with (its allocator, `diagnostic`) may be called from another one,
+     * but never two of these at a time.
      * None is started for little input, nor where there is only one processor.
      * Other threads block all signals, and are gone when the call returns. Not counted, and there for any number, is the
      * thread that asks debuginfod when DEBUGINFOD_URLS is set: it calls nothing of the caller's, and may outlive the call
@@ -447,8 +448,8 @@ struct perfile_output_options {
      */
     const struct perfile_allocator *allocator;
     /*
-     * export, stat: further recordings; their profiles are merged with that of the reader. Each must be at its start, and is
-     * read to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.
+     * export, stat: further recordings; their profiles are merged with that of the reader. Each must be at its start,
+     * and is read to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.
      */
     struct perfile_reader *const *more;
     const char *const *more_paths;

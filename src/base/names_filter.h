@@ -39,7 +39,7 @@ int pf_names_filter_open(struct pf_names_filter *filter, const char *list, bool 
 void pf_names_filter_close(struct pf_names_filter *filter);
 /* Remembers which of the list the name matches; only while wanted.unmatched is not 0. */
 void pf_names_filter_note(struct pf_names_filter *filter, const char *name);
-/* Whether the name matches one of the list; equal pointers are equal names. pf_names_filter_matches remembers the answer. */
+/* Whether the name matches one of the list; _matches remembers the last answer: equal pointers are equal names. */
 bool pf_names_filter_compare(const struct pf_names_filter *filter, const char *name);
 /* The same, if any name was compared. `told` may be NULL. */
 void pf_names_filter_notify_unmatched(const struct pf_names_filter *filter, const char *what,

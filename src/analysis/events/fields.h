@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events that a view reads (events.def) and their fields by name: the offset of a field in the raw data is looked up once
- * for each event of the recording.
+ * The events that a view reads (events.def) and their fields by name: the offset of a field in the raw data is looked up
+ * once for each event of the recording.
  */
 #ifndef PF_ANALYSIS_EVENTS_FIELDS_H
 #define PF_ANALYSIS_EVENTS_FIELDS_H
