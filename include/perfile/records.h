@@ -238,7 +238,7 @@ enum perfile_branch_sample_type {
     PERFILE_SAMPLE_BRANCH_COUNTERS = 1 << 19,
 };
 
-/* misc & PERFILE_MISC_CPUMODE_MASK: who was running. */
+/* misc & PERFILE_MISC_CPUMODE_MASK: what was running. */
 enum perfile_cpumode {
     PERFILE_MISC_CPUMODE_UNKNOWN = 0,
     PERFILE_MISC_KERNEL = 1,
@@ -248,7 +248,7 @@ enum perfile_cpumode {
     PERFILE_MISC_GUEST_USER = 5,
 };
 
-/* what an entry of a callchain says about those behind it; from PERFILE_CONTEXT_MAX on no entry is an address. */
+/* what an entry of a callchain says about those after it; from PERFILE_CONTEXT_MAX on entries are not addresses. */
 #define PERFILE_CONTEXT_HV UINT64_C(0xffffffffffffffe0)
 #define PERFILE_CONTEXT_KERNEL UINT64_C(0xffffffffffffff80)
 #define PERFILE_CONTEXT_USER UINT64_C(0xfffffffffffffe00)
@@ -257,7 +257,7 @@ enum perfile_cpumode {
 #define PERFILE_CONTEXT_GUEST_KERNEL UINT64_C(0xfffffffffffff780)
 #define PERFILE_CONTEXT_GUEST_USER UINT64_C(0xfffffffffffff600)
 
-/* the least entry that is no address. */
+/* the smallest entry that is not an address. */
 #define PERFILE_CONTEXT_MAX UINT64_C(0xfffffffffffff001)
 
 /* abi of registers in samples. */
@@ -511,14 +511,14 @@ struct perfile_sample_id {
     uint64_t stream_id;                     /* instance of the event */
     uint32_t cpu;                           /* CPU, and 0 */
     uint32_t res;
-    uint64_t identifier;                    /* event, at a fixed place */
+    uint64_t identifier;                    /* event, at a fixed offset */
 };
 
 /* A decoded SAMPLE; members that are not `present` are 0, but period: attr.sample_period. */
 struct perfile_sample {
     size_t size;                            /* sizeof(struct perfile_sample), set by the caller */
     uint64_t present;                       /* PERFILE_SAMPLE_* bits */
-    uint64_t identifier;                    /* event, at a fixed place */
+    uint64_t identifier;                    /* event, at a fixed offset */
     uint64_t ip;                            /* instruction pointer */
     int32_t pid;                            /* process and thread */
     int32_t tid;
@@ -711,7 +711,7 @@ struct perfile_header_attr {
 /* 65 HEADER_EVENT_TYPE, since 2.6.37. Pipe mode, until 3.11: the name of an event. */
 struct perfile_header_event_type {
     uint64_t event_id;                      /* attr.config */
-    struct perfile_bytes name;              /* the event's name; it may lack its NUL */
+    struct perfile_bytes name;              /* the event's name; its NUL may be missing */
 };
 
 /* 66 HEADER_TRACING_DATA, since 2.6.37. Pipe mode: the tracing data follows, outside the record. */

@@ -127,7 +127,7 @@ static void attr(void)
     member(type2##_TYPE, #field2, "");
 #define PART(bit, NAME, field, type, layout, doc) member("struct perfile_" #type, #field, doc);
 #define TAIL(bit, NAME, field, meaning, doc)                                                                           \
-    if ((bit) != 24) /* WEIGHT_STRUCT shares the place of WEIGHT */                                                    \
+    if ((bit) != 24) /* WEIGHT_STRUCT has the position of WEIGHT */                                                    \
         member("uint64_t", #field, doc);
 
 static void samples(void)
