@@ -27,7 +27,7 @@ enum perfile_show {
     PERFILE_SHOW_TEXT_POKE = 1 << 8, /* TEXT_POKE */
 };
 
-/* What is wrong with what is shown, by its cause. */
+/* Causes of missing names, files or callers in outputs. */
 enum perfile_trouble_kind {
     PERFILE_TROUBLE_NO_FILE, /* of a module: it was not found; `name` is its path, `count` addresses of all `total` */
     PERFILE_TROUBLE_OTHER_BUILD,   /* the file of that name is another build: both build ids are given */
@@ -40,7 +40,7 @@ enum perfile_trouble_kind {
 /* Made by the library; members are added at the end. */
 struct perfile_trouble {
     unsigned kind;              /* enum perfile_trouble_kind */
-    const char *name;           /* NULL: it is of no module */
+    const char *name;           /* of the module; NULL: the trouble does not belong to one */
     const char *short_name;     /* its last part */
     const char *path;           /* of the file that was read, or NULL */
     const char *build_id;       /* recorded, as hexadecimal digits; "": not recorded */
@@ -57,7 +57,7 @@ struct perfile_used_file {
     const char *name;     /* as the recording or the debug info has it */
     const char *path;     /* where it was found; NULL: nowhere */
     const char *build_id; /* that was looked for, as hexadecimal digits; "": it is found by its name alone */
-    int64_t pid;          /* process: whose */
+    int64_t pid;          /* process: the process that wrote it */
 };
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
@@ -87,25 +87,26 @@ struct perfile_symbol_options {
      */
     const char *unwind;
     /*
-     * For processes that may not look at others: the path of a file that is opened instead of /proc/PID/root/..., or NULL.
-     * The text and the file are the caller's, and must stay. May be called by several threads. NULL: not needed.
+     * For processes that may not read /proc of others: returns the path of a file that is opened instead of
+     * /proc/PID/root/..., or NULL. The text and the file must stay. May be called by several threads. NULL: not needed.
      */
     const char *(*reach)(void *context, const char *path);
     void *reach_context;
     /*
-     * Called at the end, once for each module without any symbol that was asked for, and for what else is wrong with all
-     * samples. What it is given is valid during the call. May be NULL.
+     * Called at the end, once for each module in which no address was resolved to a symbol, and for troubles of all
+     * samples. The argument is valid during the call. May be NULL.
      */
     void (*trouble)(void *context, const struct perfile_trouble *trouble);
     void *trouble_context;
     /*
-     * annotate: folders where source files are looked for first, separated by ':': under their whole path, then without its
-     * first folders one after the other. NULL: where the debug info says, below symfs first.
+     * annotate: folders, separated by ':', in which source files are searched first: under their full path, then under
+     * that path without its first folder, without its first two, and so on. NULL: only the path in the debug info is
+     * tried, below symfs first.
      */
     const char *source_dirs;
     /*
-     * Called for each file when it was looked for, more than once for files that are looked for again. What it is given is
-     * valid during the call. May be NULL.
+     * Called for each file after the search for it, again when it is searched again. The argument is valid during the
+     * call. May be NULL.
      */
     void (*used)(void *context, const struct perfile_used_file *file);
     void *used_context;
@@ -138,24 +139,25 @@ struct perfile_flame_options {
     bool reverse;          /* svg, html: leaves at the root */
     bool annotate;         /* folded: _[k], _[i], _[j] after kernel, inlined and JIT frames */
     /*
-     * Folded stacks to be drawn: lines such as "main;work 12", the root first; with two numbers behind all stacks their weights before
-     * and now, which are compared. The reader is NULL then, and so is `before`. Lines that are no stacks make the result 1. NULL: none.
+     * Folded stacks to draw: lines such as "main;work 12", the root first. If all lines end with two numbers, these are
+     * the weights before and now, which are compared. The reader must then be NULL, and `before` as well. Lines that
+     * are not stacks make the result 1. NULL: the recording is drawn.
      */
     const char *folded;
     size_t folded_bytes;
     /*
-     * html: how large the recording in the page may be, bytes; 0: 16 MB. Of a larger one samples are joined in pieces of time, then the
-     * lightest stacks are left out; the page says so. Since 0.1.
+     * html: the maximum size of the recording in the page, bytes; 0: 16 MB. If it is larger, samples are joined in
+     * pieces of time, then the lightest stacks are left out; the page states that. Since 0.1.
      */
     uint64_t page_bytes;
     /*
-     * Places in the graph of an event (a function below its callers) that are kept, PERFILE_FLAME_NODE_BYTES each: when there are so many,
-     * samples in new places are drawn without the callers between their thread and their function, and the picture and a note say how many.
-     * 0: all. Since 0.1.
+     * The maximum of nodes in the graph of an event (a node is a function below its callers), of
+     * PERFILE_FLAME_NODE_BYTES bytes each. When it is reached, samples that need new nodes are drawn without the
+     * callers between their thread and their function; the picture and a note state how many. 0: no limit. Since 0.1.
      */
     uint64_t max_nodes;
 };
-/* At most; for limits by the memory that there is. */
+/* The most bytes that a node takes: for limits that depend on the available memory. */
 #define PERFILE_FLAME_NODE_BYTES 64
 #define PERFILE_FLAME_OPTIONS_INIT PERFILE_SIZED(struct perfile_flame_options)
 
@@ -207,13 +209,13 @@ struct perfile_report_options {
     /* Regular expression: samples below a function whose name matches it, the outermost one, are as if in that function. */
     const char *ignore_callees;
     /*
-     * Places in call graphs (a function below its callers) that are kept, PERFILE_REPORT_NODE_BYTES each: when there are
-     * so many, samples whose callers are new are counted without them, and a note says how many. Rows of functions
-     * themselves stay exact. 0: all.
+     * The maximum of nodes in call graphs (a node is a function below its callers), of PERFILE_REPORT_NODE_BYTES bytes
+     * each. When it is reached, samples that need new nodes are counted without their callers; a note states how many.
+     * The rows of the functions themselves stay exact. 0: no limit.
      */
     uint64_t max_nodes;
 };
-/* At most; for limits by the memory that there is. */
+/* The most bytes that a node takes: for limits that depend on the available memory. */
 #define PERFILE_REPORT_NODE_BYTES 56
 #define PERFILE_REPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_report_options)
 
@@ -240,12 +242,12 @@ enum perfile_stat_flags {
 /* What `sched_timehist`, `sched_latency` and `sched_map` print. */
 enum perfile_sched_flags {
     PERFILE_SCHED_SUMMARY = 1 << 0,       /* timehist: the summary alone */
-    PERFILE_SCHED_WITH_SUMMARY = 1 << 1,  /* timehist: the summary behind the rows */
+    PERFILE_SCHED_WITH_SUMMARY = 1 << 1,  /* timehist: the summary after the rows */
     PERFILE_SCHED_STATE = 1 << 2,         /* timehist: the state in which a task left its CPU */
     PERFILE_SCHED_WAKEUPS = 1 << 3,       /* timehist: lines for wakeups */
     PERFILE_SCHED_MIGRATIONS = 1 << 4,    /* timehist: lines for migrations */
     PERFILE_SCHED_PRE_MIGRATION = 1 << 5, /* timehist: how long tasks waited before they were moved */
-    PERFILE_SCHED_CPUS = 1 << 6,          /* timehist: a column with a place for each CPU */
+    PERFILE_SCHED_CPUS = 1 << 6,          /* timehist: a column with one character for each CPU */
     PERFILE_SCHED_NEXT = 1 << 7,          /* timehist: the task that comes */
     PERFILE_SCHED_IDLE = 1 << 8,          /* timehist: idle times only */
     PERFILE_SCHED_BY_TID = 1 << 9,        /* latency: tasks of one name stay apart */
@@ -254,10 +256,10 @@ enum perfile_sched_flags {
     PERFILE_SCHED_NO_STACKS = 1 << 12,    /* timehist: without stacks */
     PERFILE_SCHED_PRIORITY = 1 << 13,     /* timehist: the priorities of tasks */
 };
-/* What views over tracepoints show, and how their texts do; what one has not got is ignored. */
+/* Flags of views over tracepoints and of their texts; a view ignores flags that it does not have. */
 enum perfile_event_flags {
     PERFILE_EVENTS_SUMMARY = 1 << 0,      /* trace: the summary alone; cache_lines: the sums alone */
-    PERFILE_EVENTS_WITH_SUMMARY = 1 << 1, /* trace: the summary behind the lines; kwork: behind the rows */
+    PERFILE_EVENTS_WITH_SUMMARY = 1 << 1, /* trace: the summary after the lines; kwork: after the rows */
     PERFILE_EVENTS_ERRORS = 1 << 2,       /* trace: errors of the summary by name */
     PERFILE_EVENTS_FAILED = 1 << 3,       /* syscalls, trace: only calls that failed */
     PERFILE_EVENTS_FULL_TIME = 1 << 4,    /* trace: times as recorded, not from the first event on */
@@ -268,7 +270,7 @@ enum perfile_event_flags {
     PERFILE_EVENTS_RAW_IP = 1 << 9,       /* kmem: callers as addresses */
     PERFILE_EVENTS_CPU = 1 << 10,         /* trace: the CPU of each line */
     PERFILE_EVENTS_NO_STACKS = 1 << 11,   /* trace: without callchains and page faults */
-    PERFILE_EVENTS_ALL_LINES = 1 << 12,   /* cache_lines: also those that nobody fights over */
+    PERFILE_EVENTS_ALL_LINES = 1 << 12,   /* cache_lines: also lines without contention */
     PERFILE_EVENTS_NO_SOURCE = 1 << 13,   /* cache_lines: without source lines */
     PERFILE_EVENTS_NO_CALLS = 1 << 14,    /* trace: only page faults */
 };
@@ -313,8 +315,8 @@ struct perfile_machine_code {
 };
 
 /*
- * Another disassembler than capstone: calls `add` for each instruction, in the order of their addresses, with its text, which
- * is copied. What it does not add has no text.
+ * A disassembler to use instead of capstone: calls `add` for each instruction, in the order of the addresses, with its
+ * text, which is copied. Instructions that it does not add have no text.
  */
 typedef void perfile_disassemble(void *context, const struct perfile_machine_code *code,
                                  void (*add)(void *listing, uint64_t address, const char *text), void *listing);
@@ -325,7 +327,7 @@ enum perfile_annotate_flags {
     PERFILE_ANNOTATE_BYTES = 1 << 1,     /* text: also the bytes of instructions */
     PERFILE_ANNOTATE_LINES = 1 << 2,     /* text: the file and line of each instruction */
     PERFILE_ANNOTATE_HITS = 1 << 3,      /* shares are of samples, not of their periods */
-    PERFILE_ANNOTATE_GLOBAL = 1 << 4,    /* shares are of the whole event, not of the function */
+    PERFILE_ANNOTATE_GLOBAL = 1 << 4,    /* shares of the event's total, not of the function's */
     PERFILE_ANNOTATE_ARROWS = 1 << 5,    /* text: jumps within the function are drawn */
 };
 
@@ -421,22 +423,22 @@ struct perfile_output_options {
     bool color;       /* text of report, check, info: with the colours of a terminal */
     bool gzip;        /* what is written is a gzip file; not for parquet and arrow, which are compressed themselves */
     /*
-     * bundle: with source files and machine code; flame, html: the page has the code of the heaviest functions, which
-     * `symbols->note` is told. The recording is read twice for that.
+     * bundle: with source files and machine code. flame, html: the page has the code of the heaviest functions, and
+     * `symbols->note` is called with a message about it; the recording is then read twice.
      */
     bool code;
     /*
-     * report, flame, script, dump: threads that may be used, the caller's included; 0 and 1: no other. What is written
-     * is the same for every number. The sink is called from the caller's thread only. With more than one, `progress`,
-     * `symbols->note` and what the reader was opened with (its allocator, `diagnostic`) may be called from another one,
-     * but never two of these at a time.
-     * None is started for little input, nor where there is only one processor.
-     * Other threads block all signals, and are gone when the call returns. Not counted, and there for any number, is the
-     * thread that asks debuginfod when DEBUGINFOD_URLS is set: it calls nothing of the caller's, and may outlive the call
-     * when the server is slow.
+     * report, flame, script, dump: the number of threads that may be used, the caller's included; 0 and 1: no other.
+     * The output is the same for every number. The sink is called from the caller's thread only. With more than one
+     * thread, `progress`, `symbols->note` and callbacks of the reader (its allocator, `diagnostic`) may be called from
+     * another thread, but never two of these at a time.
+     * No thread is started for little input, nor where there is only one processor.
+     * Other threads block all signals, and have ended when the call returns. One more thread, not counted, asks
+     * debuginfod when DEBUGINFOD_URLS is set: it calls nothing of the caller's, and may outlive the call when the
+     * server is slow.
      */
     unsigned threads;
-    /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
+    /* Called at times with the number of bytes read and that of all bytes (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
     /* Called at the end for filters that matched nothing. May be NULL. */
@@ -489,18 +491,18 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_unwinder_open(struct perfile_reader *
 /* NULL is allowed. */
 PERFILE_API void perfile_unwinder_close(struct perfile_unwinder *unwinder);
 /*
- * The user frames of a sample with REGS_USER and STACK_USER, innermost first, callers one byte before their return
- * addresses; returns how many, at most `room`, 0 when there is nothing to unwind, or MEMORY, ARGUMENT (sample->size).
- * `unwinder` is a struct perfile_unwinder: this is a function for perfile_convert_options.unwind. The session is at the
- * sample and follows mappings.
+ * Unwinds the user frames of a sample with REGS_USER and STACK_USER, innermost first, callers one byte before their
+ * return addresses. Returns how many frames it wrote, at most `capacity`, 0 when there is nothing to unwind, or MEMORY,
+ * ARGUMENT (sample->size). `unwinder` is a struct perfile_unwinder: this function fits perfile_convert_options.unwind.
+ * The session must have delivered the sample last, and follow mappings.
  */
 PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, const struct perfile_sample *sample,
                                uint64_t *addresses, size_t capacity);
 
 /*
- * The build id of the binary behind a mapping, where it would be looked for to find symbols: how many bytes; 0 when there is
- * none, or MEMORY, ARGUMENT (symbol_options->size, map->size). With the context, a struct perfile_symbol_options, it is a
- * function for perfile_inject_options.find_build_id.
+ * Finds the build id of the binary of a mapping where symbols would be searched. Returns its length in bytes; 0 when it
+ * has no build id, or MEMORY, ARGUMENT (symbol_options->size, map->size). With a struct perfile_symbol_options as the
+ * context this function fits perfile_inject_options.find_build_id.
  */
 PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20]);
 
@@ -518,13 +520,17 @@ struct perfile_build_ids_options {
 
 /*
  * The files of a recording and their build ids: those that the header names or, where it names none (as in streams) or
- * `with_hits` is set, those that samples hit, which takes a pass over the records. As perf does, hits are not asked of recordings with AUX data,
- * which is not decoded. The reader must be at its start. Errors: ARGUMENT, MEMORY, STOPPED, those of perfile_session_next.
+ * `with_hits` is set, those that samples hit, which takes a pass over the records. As in perf, hits are not searched in
+ * recordings with AUX data, which is not decoded. The reader must be at its start. Errors: ARGUMENT, MEMORY, STOPPED,
+ * those of perfile_session_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_build_ids_list(struct perfile_reader *reader,
                                                           const struct perfile_build_ids_options *options,
                                                           struct perfile_error *error);
-/* The build id of an ELF file: how many bytes; 0 when it has none. Errors: OPEN, READ, FORMAT (no ELF file), DAMAGED, MEMORY. */
+/*
+ * Reads the build id of an ELF file; returns its length in bytes, 0 when the file has no build id. Errors: OPEN, READ,
+ * FORMAT (not an ELF file), DAMAGED, MEMORY.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_elf_build_id(const char *path, uint8_t build_id[20],
                                                         struct perfile_error *error);
 
@@ -569,7 +575,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_jit_open(struct perfile_reader *reade
 /* NULL is allowed. */
 PERFILE_API void perfile_jit_close(struct perfile_jit *jit);
 /*
- * `jit` is a struct perfile_jit: this is a function for perfile_inject_options.follow_code. When the record maps a jitdump
+ * `jit` is a struct perfile_jit: this function fits perfile_inject_options.follow_code. When the record maps a jitdump
  * file, each piece of code in it is written to a file of its own, jitted-PID-INDEX.so in the folder, with
  * its symbol and its lines. options->note gets a message for each jitdump file that cannot be used or is damaged.
  * Errors: WRITE (such a file), MEMORY, those of `add`.
@@ -581,7 +587,7 @@ PERFILE_API int perfile_jit_follow(void *jit, const struct perfile_record *recor
 /* How many files were written so far, and of how many jitdump files. */
 PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *dumps);
 
-/* What lies behind the end of a recording for its symbols: see the output bundle. */
+/* The part of a recording after its end that has what its symbols need: see the output bundle. */
 struct perfile_bundle {
     size_t size;    /* sizeof(struct perfile_bundle) */
     uint64_t start; /* where it begins: the bytes of the recording itself */
@@ -591,26 +597,28 @@ struct perfile_bundle {
 };
 #define PERFILE_BUNDLE_INIT PERFILE_SIZED(struct perfile_bundle)
 
-/* What the end of the file at `path` says of it. Errors: ARGUMENT, OPEN, DAMAGED (its sizes are impossible). */
+/* Finds the bundle at the end of the file at `path`. Errors: ARGUMENT, OPEN, DAMAGED (its sizes are impossible). */
 PERFILE_API PERFILE_MUST_CHECK int perfile_bundle_look(const char *path, struct perfile_bundle *bundle,
                                                        struct perfile_error *error);
 
 /*
- * The name of a library that is loaded when it is wanted, by position; NULL after the last. Without it all works but what it is for.
- * *purpose, unless NULL, gets that; *found, unless NULL, whether it can be loaded, which it is for this. Static text.
+ * The name of a library that is loaded only when it is needed, by position; NULL after the last. *purpose, unless NULL,
+ * becomes what it is needed for: all else works without it. *found, unless NULL, becomes whether it can be loaded,
+ * which is tried. Static text.
  */
 PERFILE_API const char *perfile_library_at(size_t index, const char **purpose, bool *found);
 
 /*
- * The folder in which inlined functions are kept and archives are unpacked, whether it exists or not: for those who keep a
- * process from writing elsewhere. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than
- * `room` bytes).
+ * The folder for kept inlined functions and unpacked archives, whether it exists or not: for callers that restrict
+ * where a process may write. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (the path needs more than
+ * `capacity` bytes).
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t capacity);
 /*
- * Makes room in that folder: of the files in it that are called HEX-HEX and `suffix` those that were used (modified) longest ago
- * go until all take at most `limit_bytes`, but never the one named `kept` (NULL: none), and what is called like them with .new
- * behind if it is older than an hour and nobody has it locked (flock). Links and other files stay. Failures are not told.
+ * Deletes files from that folder until the files named HEX-HEX and `suffix` take at most `limit_bytes`: those that were
+ * used (modified) longest ago first, but never the one named `kept` (NULL: no such file). Also deletes files with such
+ * a name and ".new" after it that are older than an hour and not locked (flock). Links and other files stay. Failures
+ * are not reported.
  */
 PERFILE_API void perfile_cache_trim(const char *suffix, const char *kept, uint64_t limit_bytes);
 
@@ -620,8 +628,9 @@ PERFILE_API void perfile_cache_trim(const char *suffix, const char *kept, uint64
  * left out; with `columns` SIZE_MAX that is all. Of what is still too long template arguments become <...>, innermost and
  * longest first, then parameters (...), and at last the middle becomes "...": ASCII, for every locale. No character is
  * split. In less than 8 columns stands the start.
- * `text` of `room` bytes gets the result and a NUL; of a name that has no room itself (strlen(name) + 1 bytes), its start.
- * Returns the bytes without the NUL. The time is linear in the length of the name.
+ * Writes the result and a NUL to `text`, which has `capacity` bytes; if even the full name (strlen(name) + 1 bytes)
+ * would not fit, its start is written. Returns the number of bytes without the NUL. The time is linear in the length of
+ * the name.
  */
 PERFILE_API size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t capacity);
 /* How many columns the text takes on a terminal, if that prints all of it; control characters count as 1. */

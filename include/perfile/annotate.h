@@ -6,7 +6,7 @@
  *     -> perfile_listing_close -> perfile_annotation_close
  *
  * One pass over the recording adds up the sampled addresses; callchains are not looked at, and no debug info is read for
- * that. The code of a function is taken apart when it is asked for. `perfile annotate` is made of this.
+ * that. The code of a function is disassembled when it is asked for. `perfile annotate` is made of this.
  */
 #ifndef PERFILE_ANNOTATE_H
 #define PERFILE_ANNOTATE_H
@@ -63,7 +63,7 @@ struct perfile_annotation_event {
 };
 #define PERFILE_ANNOTATION_EVENT_INIT PERFILE_SIZED(struct perfile_annotation_event)
 
-/* What was sampled at some place, of one event. */
+/* The samples of one event at one address or source line. */
 struct perfile_weight {
     size_t size;
     uint64_t samples;
@@ -120,14 +120,14 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_annotation_losses(const struct perfil
 struct perfile_listing;
 
 enum perfile_listing_state {
-    PERFILE_LISTING_READY,       /* all of it was taken apart */
-    PERFILE_LISTING_NO_SYMBOL,   /* it is no function */
+    PERFILE_LISTING_READY,       /* all of it was disassembled */
+    PERFILE_LISTING_NO_SYMBOL,   /* it is not a function */
     PERFILE_LISTING_NO_FILE,     /* the binary was not found */
     PERFILE_LISTING_OTHER_BUILD, /* what is found under its name is another build */
     PERFILE_LISTING_NO_KERNEL,   /* the kernel's code is not there, or must not be read */
     PERFILE_LISTING_NOT_KEPT,    /* code made at run time that was not written down */
     PERFILE_LISTING_NO_BYTES,    /* the file is there, but has no code at this address */
-    PERFILE_LISTING_NO_MACHINE,  /* nobody here knows instructions of this machine */
+    PERFILE_LISTING_NO_MACHINE,  /* instructions of this machine cannot be disassembled */
     PERFILE_LISTING_TOO_LONG,    /* more than 16 MiB */
 };
 
@@ -172,7 +172,7 @@ struct perfile_listing_frame {
 };
 #define PERFILE_LISTING_FRAME_INIT PERFILE_SIZED(struct perfile_listing_frame)
 
-/* Errors: ARGUMENT (there is no such function), MEMORY. What is lacking is no error: perfile_listing_state. */
+/* Errors: ARGUMENT (there is no such function), MEMORY. Missing code is not an error: see perfile_listing_state. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_annotation_listing(struct perfile_annotation *annotation, size_t function,
                                                               struct perfile_listing **listing,
                                                               struct perfile_error *error);

@@ -5,8 +5,8 @@
  *     perfile_profile_open for each recording -> perfile_diff_open -> perfile_diff_row_at ... -> perfile_diff_close
  *
  * The recording is the unit of observation: a row has one number for each, its weight in that run, and the two sets of
- * numbers are compared by Welch's test. Where a side has one recording, and the other fewer than three, nobody knows how
- * much runs differ, and every verdict is UNSURE, unless perfile_diff_options.noise says it.
+ * numbers are compared by Welch's test. Where one side has one recording, and the other fewer than three, the variation
+ * between runs is unknown, and every verdict is UNSURE, unless perfile_diff_options.noise states that variation.
  *
  * Rows are matched by names: those of functions without what compilers append (".isra.0", ".cold", hashes of Rust, versions
  * of symbols) and those of binaries without folders and minor versions; addresses and build ids make no difference. What is
@@ -158,7 +158,7 @@ struct perfile_diff_page_options {
     const struct perfile_allocator *allocator;
 };
 #define PERFILE_DIFF_PAGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_diff_page_options)
-/* Errors: ARGUMENT (`paths` is not what it should be), WRITE, MEMORY. */
+/* Errors: ARGUMENT (invalid `paths`), WRITE, MEMORY. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_diff_page_write(const struct perfile_diff_page_options *page,
                                                            const struct perfile_sink *sink,
                                                            struct perfile_error *error);

@@ -3,7 +3,7 @@
  * perfile/edit.h: recordings in, recordings out (libperfile).
  *
  * Every call reads a recording that was just opened and writes one that was just opened, and neither finishes nor closes
- * the writer: look at the report first, then call perfile_writer_finish. What these calls change is said with each; all
+ * the writer: look at the report first, then call perfile_writer_finish. What a call changes is described with it; all
  * else is copied byte for byte, records in the order of the file (of a directory that becomes one file: in the order of
  * time). Records that are damaged are left out and counted.
  *
@@ -71,9 +71,10 @@ struct perfile_convert_options {
     const char *for_perf;
     /*
      * Unwinds dumped user stacks into callchains: CALLCHAIN replaces REGS_USER and STACK_USER. Writes the addresses
-     * of the sample's user frames, innermost first, at most `room`, and returns how many; callers as perf gives them, one
-     * byte before their return addresses. A negative result ends the conversion. `session` is at the sample and follows
-     * mappings. perfile_unwind of <perfile/analysis.h> is one. The records are then written in the order of time.
+     * of the sample's user frames, innermost first, at most `capacity`, and returns how many; callers as perf gives
+     * them, one byte before their return addresses. A negative result ends the conversion. The session has delivered
+     * the sample last, and follows mappings. perfile_unwind of <perfile/analysis.h> is such a function. The records are
+     * then written in the order of time.
      */
     int (*unwind)(void *context, struct perfile_session *session, const struct perfile_sample *sample,
                   uint64_t *addresses, size_t capacity);
@@ -155,8 +156,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_inject(struct perfile_reader *reader,
  * All valid records of a damaged recording, byte for byte and in order, so that readers open it which refuse the damaged
  * one. Left out are features whose content is damaged, and samples that belong to no event. Three things are set right
  * that keep perf from reading on: a sample that states more dumped stack than it has, an id in the trailer of another
- * record that no event has, and a size that is no multiple of 8 (zeros come before the trailer). Features that are missing
- * are rebuilt from the records: SAMPLE_TIME, BRANCH_STACK, and a TRACING_DATA that only names the
+ * record that no event has, and a size that is not a multiple of 8 (zeros come before the trailer). Features that are
+ * missing are rebuilt from the records: SAMPLE_TIME, BRANCH_STACK, and a TRACING_DATA that only names the
  * tracepoints' numbers; the writer makes EVENT_DESC, AUXTRACE, and of big-endian files an empty HOSTNAME. A recording
  * whose events are lost has a placeholder that counts nothing (software event DUMMY), because perf needs an event.
  */
@@ -166,7 +167,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader,
 
 /* ---- cut -------------------------------------------------------------------------------------------------------- */
 
-/* Which samples to keep; all that is given must match. */
+/* Which samples to keep; all members that are set must match. */
 struct perfile_cut_options {
     size_t size; /* sizeof(struct perfile_cut_options) */
     /* Relative times and percentages work without the feature SAMPLE_TIME, too. NULL: all samples. */
@@ -294,7 +295,7 @@ struct perfile_merge_report {
     uint64_t events_unified;  /* of the inputs, that are the same event as one of an earlier input */
     uint64_t ids_renumbered;  /* event ids that are other ones in the output */
     uint64_t records_unified; /* sideband that several parts of one recording have: written once, counted as dropped */
-    uint64_t stacks_trimmed;  /* samples whose user stack lost its outermost words: the record had no room for an id */
+    uint64_t stacks_trimmed;  /* samples whose user stack was cut: an id did not fit into the record beside all of it */
     uint64_t unordered;       /* records that are older than one before them in the output */
     bool reshaped;            /* events got ids or other parts that all events of a recording must share */
     bool clocks_aligned;

@@ -30,8 +30,9 @@
  *              But other threads may, while one reads on, decode and visit copies of records of the kernel (type below
  *              PERFILE_RECORD_HEADER_ATTR): perfile_sample_decode, perfile_record_decode and perfile_record_visit look
  *              only at the record and at what does not change.
- * NULL.        Only where it is said: what may be NULL always is `error`, `options` of a call that opens or edits (the
- *              defaults), callbacks in options, and what a _close gets. A call may end the process when another pointer is.
+ * NULL.        Allowed only where the text of a call allows it, and always for `error`, for `options` of a call that
+ *              opens or edits (the defaults), for callbacks in options, and as the argument of a _close. A call may end
+ *              the process when another pointer is NULL.
  * Growth.      Structs grow at their end only, and hold by value nothing that grows.
  *              - Those that begin with `size`, which callers make: set it to their sizeof, with the PERFILE_*_INIT
  *                initialisers. Members that the caller's header does not know have their defaults, or are left out of
@@ -39,9 +40,9 @@
  *                says that the size is not set, or that an option is too new.
  *              - Those of records.h without `size` (what stands in a recording: its records, their elements, attributes)
  *                and perfile_branch and perfile_read_value: the same rules, and their sizeof is an argument of the call.
- *              - Those that the library makes and gives out by pointer: look at them there, and do not copy them whole. Who
- *                may run with a library that is older than the header asks perfile_version_number before he looks at
- *                members that are younger than it.
+ *              - Those that the library makes and gives out by pointer: read them there, and do not copy the struct. A
+ *                program that may run with a library older than the header calls perfile_version_number before it reads
+ *                members that are younger than that.
  *              - perfile_error, _allocator, _sink, _section, _value, what stands in arrays (_event_type, _tracepoint,
  *                _tracepoint_field), and the shapes that decoded records are made of never grow.
  * Since.       Everything in these headers: 0.1, unless it says a later version.
@@ -99,9 +100,9 @@ PERFILE_API uint32_t perfile_version_number(void);
 /*
  * A text of a recording as people may see it: threads, files and events can be called anything, and a terminal obeys
  * control characters. Bytes that are not UTF-8, and control characters, line breaks and characters that reorder text
- * (U+2028 to U+202E, U+2066 to U+2069), become \xNN, four characters a byte; the rest stays as it is. `to` gets at most
- * `room` bytes with the NUL at the end; what does not fit is left out, whole characters at a time. Returns the bytes
- * without the NUL. With `room` 4 * bytes + 1 everything fits.
+ * (U+2028 to U+202E, U+2066 to U+2069), become \xNN, four characters a byte; the rest stays as it is. Writes at most
+ * `capacity` bytes to `to`, with the NUL at the end; no character is split by the limit. Returns the number of bytes
+ * without the NUL. With a `capacity` of 4 * bytes + 1 everything fits.
  */
 PERFILE_API size_t perfile_text_escape(const void *text, size_t bytes, char *to, size_t capacity);
 
@@ -156,7 +157,7 @@ struct perfile_diagnostic {
     const char *rule;    /* stable id: "record-size", "data-size-zero"; static text */
     int severity;        /* enum perfile_severity */
     uint64_t offset;     /* where, in bytes of the file (or stream, see perfile_record) */
-    uint64_t length;     /* how many bytes are concerned; 0 = unknown or none */
+    uint64_t length;     /* number of bytes concerned; 0: unknown, or not about bytes */
     const char *file;    /* NULL, or the file of a directory ("data.3") */
     const char *message; /* one sentence; in a callback valid during the call only */
 };
@@ -203,15 +204,16 @@ struct perfile_open_options {
      *   1   look again; the callback has waited for more, or for a moment
      *   0   the writer is done: what is there now is all
      *   -1  do not wait: the call that reads returns PERFILE_ERROR_AGAIN, after which it can be called again
-     * Records come as from the finished recording, each once. One that is not whole yet is waited for, and so is what follows
-     * a record that is odd or of an unknown type, as far as it has to be looked at; only when the writer is done, what
-     * is missing is damage. In file mode the header, which recorders rewrite last, is looked at before each call: when it
-     * says how long the data is, the callback is no longer needed; the features, and names that only they know, are there
-     * when _next has returned 0. The file must only be appended to, but for its header. Of a killed recorder the callback
-     * has to know.
+     * Records come as from the finished recording, each once. An incomplete record is waited for, and so is what
+     * follows a record that is odd or of an unknown type, as far as it has to be looked at; missing bytes are damage
+     * only when the writer is done. In file mode the header, which recorders rewrite last, is read before each call:
+     * when it states how long the data is, the callback is no longer needed; the features, and names that only they
+     * have, are available when _next has returned 0. The file must only be appended to, except for its header. The
+     * callback must find out by itself that a recorder was killed.
      * Sessions deliver as far as they know the order: two rounds of the recorder's ring buffers later. Compressed records
-     * are read when they are whole. A stream must not be opened with -1 before its first 104 bytes are there; descriptors of
-     * streams may be non-blocking. UNSUPPORTED: directories, memory, a file-mode recording that comes through a stream.
+     * are read when they are complete. A stream must not be opened with -1 before its first 104 bytes are there;
+     * descriptors of streams may be non-blocking. UNSUPPORTED: directories, memory, a file-mode recording that comes
+     * through a stream.
      */
     int (*follow)(void *context);
     void *follow_context;
@@ -225,15 +227,15 @@ struct perfile_sink {
 };
 
 /*
- * Where input comes from that is no file of the system: a part of an archive, the body of a network request, a decompressor.
+ * Input that is not a file of the system: a part of an archive, the body of a network request, a decompressor.
  *
  * `read` puts at most `bytes` bytes, as many as it likes but at least one, into `to` and returns how many; 0 at the end;
  * negative when it fails, which becomes PERFILE_ERROR_READ with the number in the message. It repeats by itself what was
  * interrupted. Without `seek` and `bytes` this is a stream: it is read once, in order, as a pipe is. With both, `seek` goes
  * to `offset` bytes from the start of the recording (0, or non-zero when it cannot) before the first read and whenever
- * the next read is to be elsewhere, and `bytes` says the size of the recording, or negative that it fails; of a recording that is followed
- * (perfile_open_options) again when the writer is done. A size that is
- * not true does no harm: the reader says what is missing, and does not see what is too much.
+ * the next read is to be elsewhere, and `bytes` returns the size of the recording, or a negative number when it fails;
+ * of a recording that is followed (perfile_open_options) it is called again when the writer is done. A wrong size does
+ * no harm: the reader reports what is missing, and does not read what is beyond it.
  *
  * The callbacks are called from within the calls of the reader, by the thread that makes these; outputs with threads of
  * their own (perfile/analysis.h) may call them from one of these, never two at a time. They must not call the reader.
@@ -373,7 +375,7 @@ struct perfile_branch_stack {
 
 struct perfile_stack {
     const uint8_t *data;
-    uint64_t bytes;    /* room in the record */
+    uint64_t bytes;    /* that the record has for it */
     uint64_t used;     /* how many of them are valid */
     uint64_t dyn_size; /* the record's value for it, not to be trusted */
 };
@@ -455,15 +457,15 @@ perfile_reader_next(struct perfile_reader *reader, const struct perfile_record *
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error);
 /*
- * Whether the callback `diagnostic` is called: for who reads a recording several times and tells of what is wrong with it once.
- * Diagnostics are counted and kept as ever.
+ * Sets whether the callback `diagnostic` is called: for callers that read a recording several times and report its
+ * damage once. Diagnostics are counted and kept all the same.
  */
 PERFILE_API void perfile_reader_mute(struct perfile_reader *reader, bool mute);
 /*
- * When the samples are, ns on the recording's clock: as the header says (feature SAMPLE_TIME) or, when it does not, by reading
- * the whole recording, without diagnostics. The reader must be at its start, and is there again. 1 and the times; 0: they are
- * not known, for samples have no times, or the input is a stream that cannot be read twice, or a recording that is
- * followed. Errors: ARGUMENT, MEMORY, and those of perfile_reader_next.
+ * When the samples are, ns on the recording's clock: as the header says (feature SAMPLE_TIME) or, when it does not, by
+ * reading the complete recording, without diagnostics. The reader must be at its start, and is there again. 1 and the
+ * times; 0: they are not known, because samples have no times, or the input is a stream that cannot be read twice, or a
+ * recording that is followed. Errors: ARGUMENT, MEMORY, and those of perfile_reader_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_span(struct perfile_reader *reader, uint64_t *first, uint64_t *last,
                                                        struct perfile_error *error);
@@ -505,7 +507,7 @@ struct perfile_counts {
     uint64_t aux_bytes;     /* AUX data (instruction traces and the like), which is not decoded */
     uint32_t aux_type;     /* what it is, see perfile_enum_name("auxtrace_type", type); 0: the recording does not say */
     uint64_t stat_counts;  /* STAT records: the values of `perf stat record` */
-    uint64_t unread_bytes; /* of the record area, behind the times that were asked for: nothing there was counted */
+    uint64_t unread_bytes; /* of the record area, after the requested times: nothing there was counted */
 };
 PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader);
 
@@ -576,7 +578,7 @@ PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index
 PERFILE_API PERFILE_MUST_CHECK int perfile_sample_decode(const struct perfile_record *record,
                                                          struct perfile_sample *sample, struct perfile_error *error);
 
-/* A branch, its flags in the same places whatever the byte order of the recording. */
+/* A branch; its flags have the same bits whatever the byte order of the recording. */
 struct perfile_branch {
     uint64_t from, to;
     bool mispred, predicted, in_tx, abort;
@@ -605,7 +607,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_feature_bytes(struct perfile_reader *
                                                          struct perfile_error *error);
 /*
  * One text or number of a feature by its name in JSON: ("HOSTNAME", NULL), ("NRCPUS", "nr_cpus_online").
- * Errors: ABSENT (the recording lacks the feature or the feature lacks the member), DAMAGED, and those of
+ * Errors: ABSENT (the recording does not have the feature, or the feature not the member), DAMAGED, and those of
  * perfile_feature_bytes.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_feature_text(struct perfile_reader *reader, uint32_t number,
@@ -635,7 +637,7 @@ struct perfile_tracepoint {
     uint32_t id; /* attr.config of its events */
     const char *system;
     const char *name;
-    const char *format;    /* the whole text */
+    const char *format;    /* the complete text */
     const char *print_fmt; /* the text after "print fmt: ", or NULL */
     const struct perfile_tracepoint_field *fields;
     size_t field_count;
@@ -747,7 +749,7 @@ PERFILE_API const char *perfile_feature_doc(uint32_t number);
 PERFILE_API const char *perfile_sample_field_name(uint64_t bit);
 /*
  * Names of values of an enum of the schema, e.g. ("branch_type", PERFILE_BR_CALL) = "CALL"; NULL when unknown. `which` is the
- * tag of the enum in records.h behind "perfile_", or "callchain_context"; doc/format.md lists all.
+ * tag of the enum in records.h without "perfile_", or "callchain_context"; doc/format.md lists all.
  */
 PERFILE_API const char *perfile_enum_name(const char *which, uint64_t value);
 /* The same value as the kernel's header names it, without "PERF_": ("software_event", 6) = "COUNT_SW_PAGE_FAULTS_MAJ"; also of bits of "sample_type". */
@@ -758,8 +760,8 @@ PERFILE_API const char *perfile_register_name(const char *arch, unsigned number)
 /* ---- filters -------------------------------------------------------------------------------------------------- */
 
 /*
- * Which records are wanted. NULL members let everything pass; all that are given must match. Samples that do not say
- * what is asked for pass: without TIME in sample_type any time does.
+ * Selects records. A NULL member selects everything; all other members must match. Samples pass a member for which they
+ * have no value: without TIME in sample_type any time matches.
  */
 struct perfile_filter {
     size_t size; /* sizeof(struct perfile_filter) */
@@ -774,10 +776,11 @@ struct perfile_filter {
     const char *comms;  /* "make,cc1" */
     const char *events; /* "cycles,sched:sched_switch" */
     /*
-     * Instead of the samples times off CPU, one for each time that a task came back to a CPU; the period is in ns. "blocked": by the stack
-     * with which it left one; "all": also when it was preempted; "both": and the samples of clocks; "wakers": by the stack of who woke it, until then. From
-     * sched:sched_switch of all CPUs, or SWITCH records; the analysis library only, of streams, profiles and what is made of
-     * them, not of `script` and the view `samples`.
+     * Instead of the samples times off CPU, one for each time that a task came back to a CPU; the period is in ns.
+     * "blocked": by the stack with which it left one; "all": also when it was preempted; "both": and the samples of
+     * clocks; "wakers": by the stack of the task that woke it, until then. From sched:sched_switch of all CPUs, or
+     * SWITCH records; the analysis library only, of streams, profiles and what is made of them, not of `script` and the
+     * view `samples`.
      */
     const char *off_cpu;
 };
@@ -790,12 +793,12 @@ struct perfile_unmatched {
      * perfile_report_options, "dsos", "symbols", "symbol_filter"; NULL: each part matched some sample, but none matched all
      */
     const char *filter;
-    const char *value; /* what was asked for: one name of a list of names, or the whole text; NULL without filter */
+    const char *value; /* what was asked for: one name of a list of names, or all of the text; NULL without filter */
     /* Of names: some that samples have, in the order of the recording; at most 4,096. Event names: those of the events. */
     const char *const *known;
     size_t known_count;
 };
-/* Called at the end, once for each such part; what it is given is valid during the call. */
+/* Called at the end, once for each such part; its argument is valid during the call. */
 typedef void perfile_on_unmatched(void *context, const struct perfile_unmatched *unmatched);
 
 /* ---- sessions: threads, maps and names over time ---------------------------------------------------------------- */
@@ -845,7 +848,7 @@ PERFILE_API const char *perfile_session_later_comm(const struct perfile_session 
  * record names another path. From the records CGROUP.
  */
 PERFILE_API const char *perfile_session_cgroup(const struct perfile_session *session, uint64_t id);
-/* From now on threads keep their names when they end, as perf report shows them; perf script forgets them, the default. */
+/* From now on threads keep their names when they end, as in perf report; by default they do not, as in perf script. */
 PERFILE_API void perfile_session_keep_comms(struct perfile_session *session);
 /* One mapping of a process or of the kernel. Those that the library gives out live as long as the session. */
 struct perfile_map {
@@ -906,18 +909,19 @@ PERFILE_API void perfile_session_limit(struct perfile_session *session, uint64_t
 /* How many samples were left out so far because of it. */
 PERFILE_API uint64_t perfile_session_left_out(const struct perfile_session *session);
 /*
- * For who need not see samples in order; to be called before the first _next. `take` is shown each record as it is read,
- * before its turn by time comes and what it says of threads and mappings holds; the record lives until it returns. True of
- * a sample that has a time: it was taken, and does not come any more. What directories hold is not shown to it.
+ * For callers that do not need samples in order; to be called before the first _next. `take` is called with each record
+ * as it is read, earlier than its turn by time and before the threads and mappings that it reports are known; the
+ * record is valid until it returns. Returns true for a sample that has a time: the caller consumed it, and it is not
+ * delivered again. Records of directories are not passed to it.
  */
 PERFILE_API void perfile_session_preview(struct perfile_session *session,
                                          bool (*take)(void *context, const struct perfile_record *record),
                                          void *context);
 /*
- * Gives back the memory of mappings that nobody can ask for any more: that others have replaced, or of processes that ended
- * a while ago. To be called as often as one likes; it does something when it is worth it. True: it has, and all spaces and
- * maps are new ones. Those that were given out before are valid until it does so again. Without it they live as long as
- * the session.
+ * Frees the memory of mappings that cannot be asked for any more: others have replaced them, or their processes ended
+ * a while ago. Call it as often as you like; it acts when enough can be freed. Returns true when it did: then all
+ * spaces and maps are new, and those that were given out before are valid until it acts again. Without this call they
+ * are valid until the session is closed.
  */
 PERFILE_API bool perfile_session_trim(struct perfile_session *session);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perfile/profile.h: the samples of a recording with their stacks resolved to functions (libperfile-analysis), in
- * these forms: one after the other, aggregated, summed up by function and by call, and single addresses for those who read
- * records themselves.
+ * these forms: one after the other, aggregated, summed up by function and by call, and single addresses for callers
+ * that read records themselves.
  *
  *     perfile_stream_open -> perfile_stream_next ... -> perfile_stream_close
  *     perfile_profile_open (-> perfile_profile_merge) -> perfile_profile_*_at ... -> perfile_profile_close
@@ -12,8 +12,8 @@
  * ---- streams ----
  *
  * Each sample has its complete stack as frame ids: callchains of every kind, the parts that come in later records or in the
- * branches, unwound stacks, inlined functions. Equal ids are equal functions, so who adds up needs no text;
- * perfile_stream_frame and perfile_stream_module tell what an id stands for. Memory grows with what is distinct, not with
+ * branches, unwound stacks, inlined functions. Equal ids are equal functions, so adding up needs no text;
+ * perfile_stream_frame and perfile_stream_module describe an id. Memory grows with what is distinct, not with
  * the number of samples. `perfile flame` and `perfile report` are made of the same stream.
  */
 #ifndef PERFILE_PROFILE_H
@@ -182,7 +182,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_stream_losses(const struct perfile_st
 
 /*
  * What periods of the event count: "ns" of the clocks, "cycles" and the like of hardware events, else "events". Writes at
- * most `room` bytes with the NUL; returns `text`.
+ * most `capacity` bytes with the NUL; returns `text`.
  */
 PERFILE_API const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t capacity);
 
@@ -196,7 +196,7 @@ PERFILE_API const char *perfile_event_unit(const struct perfile_event *event, ch
  *     value types   what a value means: samples, period, weight
  *     modules       binaries
  *     functions     of modules
- *     frames        places in functions; without PERFILE_STREAM_ADDRESSES one for each function
+ *     frames        addresses or lines in functions; without PERFILE_STREAM_ADDRESSES one for each function
  *     stacks        a prefix tree of frames: a stack is a node, with its caller's node as parent
  *     threads       that had samples
  *     samples       the rows: a stack, the keys by which it was kept apart, a value for each value type of its event
@@ -272,7 +272,7 @@ struct perfile_profile_merge_options {
  *     events      of the same name and unit (the second of that name in a recording equals the second in others);
  *     modules     of the same build id and file name, in whatever folders, or without build ids of the same path;
  *     functions   of equal modules with the same name and address;
- *     frames      of equal functions at the same place, stacks of equal frames;
+ *     frames      of equal functions with the same address and line, stacks of equal frames;
  *     threads     of the same pid and tid;
  *     rows        of equal stacks with the same keys, times as they are: clocks of other machines are other clocks.
  * Values, totals and losses are added. The order of the profiles decides only the numbers: first come those of the first.
@@ -294,8 +294,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_write(const struct perfile_pr
 /* The bytes begin as such a file does. */
 PERFILE_API bool perfile_profile_is_file(const void *data, size_t bytes);
 /*
- * The file again; `allocator` as in perfile_profile_options. Errors: FORMAT (it is none), TRUNCATED, DAMAGED (the message says
- * which line), MEMORY.
+ * The file again; `allocator` as in perfile_profile_options. Errors: FORMAT (not such a file), TRUNCATED, DAMAGED (the
+ * message says which line), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_read(const void *data, size_t bytes,
                                                         const struct perfile_allocator *allocator,
@@ -367,7 +367,7 @@ struct perfile_profile_frame {
     uint32_t kind;        /* enum perfile_frame_kind */
     uint64_t offset;      /* from the start of the function; 0 when it has no symbol, or is inlined */
     uint64_t address;     /* as the function's counts; of inlined functions that of the code they are in */
-    uint64_t file_offset; /* of that address in the binary, whether it was found or not; 0: it is no file */
+    uint64_t file_offset; /* of that address in the binary, found or not; 0: the code is not from a file */
     const char *file;     /* the source file of the address (of callers: of the call), or NULL ... */
     uint32_t line;        /* ... and the line; of a function that others are inlined in, of their call */
 };
@@ -400,8 +400,8 @@ struct perfile_profile_sample {
     uint32_t event;
     uint32_t stack; /* the node where it ends, of its innermost frame */
     /*
-     * The frame of the sampled address itself, never an inlined one: mostly the first of the stack that is none, but a
-     * callchain need not begin where the sample was taken. Reports count the sample for its function.
+     * The frame of the sampled address itself, never an inlined one: mostly the first frame of the stack that is not
+     * inlined, but a callchain need not begin where the sample was taken. Reports count the sample for its function.
      */
     uint32_t leaf;
     uint32_t value_count;   /* as the event's */
@@ -543,8 +543,8 @@ PERFILE_API uint16_t perfile_calls_marks(const struct perfile_calls *calls, size
 /* ---- single addresses -------------------------------------------------------------------------------------------- */
 
 /*
- * What is at an address, for who walks the records of a session: names, lines and inlined functions as streams have them.
- * Answers are kept, so asking again is cheap; memory grows with the distinct addresses asked for.
+ * Resolves an address to names, lines and inlined functions as in streams, for callers that read the records of a
+ * session. Answers are kept, so asking again is cheap; memory grows with the distinct addresses asked for.
  */
 struct perfile_resolver;
 
@@ -582,9 +582,9 @@ struct perfile_location {
 #define PERFILE_LOCATION_INIT PERFILE_SIZED(struct perfile_location)
 
 /*
- * The frames at an address at the moment of the session, that of the record it delivered last: inlined functions, innermost
- * first, then the one that they are in. Writes at most `room` ids and returns how many there are, at least 1: where nothing
- * is known the frame says so. Errors: ARGUMENT (size is not set), MEMORY.
+ * The frames at an address at the moment of the session, that of the record it delivered last: inlined functions,
+ * innermost first, then the function that contains them. Writes at most `capacity` ids and returns how many there are,
+ * at least 1: a frame of its own stands for an unknown address. Errors: ARGUMENT (size is not set), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_frames(struct perfile_resolver *resolver,
                                                            const struct perfile_location *location, uint32_t *frames,

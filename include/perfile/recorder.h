@@ -24,10 +24,11 @@
  *     perfile_recorder_close(recorder);
  *     perfile_writer_close(writer);
  *
- * Threads.   A recorder belongs to one thread at a time. When the writer compresses, records go to it from a thread of
- *            the recorder's own, behind at most 32 MiB that wait: then the writer's functions and its allocator are called
- *            there, too, and the caller may use the writer only after _open, _disable, _snapshot, _switch_output and
- *            _stop, until he calls _drain; `written` of the counts tells how far it is. The order of records is kept.
+ * Threads.   A recorder belongs to one thread at a time. When the writer compresses, the recorder writes records in a
+ *            thread of its own, with at most 32 MiB waiting for it: the writer's functions and its allocator are then
+ *            called there, too, and the caller may use the writer only after _open, _disable, _snapshot, _switch_output
+ *            and _stop, until it calls _drain; `written` of the counts states its progress. The order of records is
+ *            kept.
  */
 #ifndef PERFILE_RECORDER_H
 #define PERFILE_RECORDER_H
@@ -146,7 +147,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_snapshot(struct perfile_reco
 /*
  * Ends the recording in the writer as _stop does, but goes on in another writer, which is new and gets the events, the
  * features and what runs now: each can be read without the others, no record is lost between them, and none is in both but
- * those that say who runs and what is mapped. Afterwards the former writer is the caller's to finish. On errors (those of
+ * the records of threads and mappings. Afterwards the caller has to finish the former writer. On errors (those of
  * _open and _snapshot) the recorder can only be closed, and then both writers.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_switch_output(struct perfile_recorder *recorder,
@@ -161,7 +162,7 @@ PERFILE_API void perfile_recorder_close(struct perfile_recorder *recorder);
 struct perfile_recorder_counts {
     uint64_t records;
     uint64_t samples;
-    uint64_t lost;      /* samples that the buffers had no room for */
+    uint64_t lost;      /* samples that did not fit into the buffers */
     uint64_t throttled; /* times that the kernel held an event back */
     uint64_t wakeups;
     uint64_t bytes;
@@ -176,7 +177,7 @@ PERFILE_API const char *perfile_recorder_event_lost(const struct perfile_recorde
 
 /*
  * Counts events without samples, as perf stat does: what they counted since they were enabled is written whenever it is asked
- * for, as STAT records with a STAT_ROUND behind them.
+ * for, as STAT records with a STAT_ROUND after them.
  *
  *     perfile_counter_open -> perfile_counter_enable -> perfile_counter_write ... -> perfile_counter_close
  */
@@ -185,10 +186,11 @@ struct perfile_counter;
 struct perfile_counter_options {
     size_t size; /* sizeof(struct perfile_counter_options) */
     /*
-     * Which events and whom, of these members: flags (ALL_CPUS, NO_INHERIT, ENABLE_ON_EXEC, ALL_USER, ALL_KERNEL), events
-     * (NULL: clock, switches, migrations, page faults, cycles, instructions and branches), filters, pids, tids, cpus, user,
-     * cgroup, for_perf, allocator, note. With `per` "thread" and everybody to look at, these are the threads that there are
-     * now. Events that this machine cannot count are written without ids and have no counts.
+     * Events and threads to count, by these members: flags (ALL_CPUS, NO_INHERIT, ENABLE_ON_EXEC, ALL_USER,
+     * ALL_KERNEL), events (NULL: clock, switches, migrations, page faults, cycles, instructions and branches), filters,
+     * pids, tids, cpus, user, cgroup, for_perf, allocator, note. With `per` "thread" and everybody to look at, these
+     * are the threads that there are now. Events that this machine cannot count are written without ids and have no
+     * counts.
      */
     const struct perfile_recorder_options *what;
     const char *per;      /* how readers are to add up: as perfile_output_options.per; NULL: "all" */
@@ -232,9 +234,9 @@ struct perfile_known_event {
 };
 /*
  * Calls `each` for every event that this machine knows and that has `pattern` (NULL: all) in its name, whatever the case;
- * with one of *?[ in it, it is a glob for the whole name. Events of one kind come together: hardware, software, cache,
- * pmu, raw, breakpoint, tracepoint. The event lives until `each` returns. Stops when `each` returns non-zero, with
- * STOPPED. OPEN, after all the others: the tracepoints cannot be read (with what to do). MEMORY, ARGUMENT.
+ * with one of *?[ in it, it is a glob for the complete name. Events of one kind come together: hardware, software,
+ * cache, pmu, raw, breakpoint, tracepoint. The event is valid until `each` returns. Stops when `each` returns non-zero,
+ * with STOPPED. OPEN, after all the others: the tracepoints cannot be read (with what to do). MEMORY, ARGUMENT.
  */
 PERFILE_API PERFILE_MUST_CHECK int
 perfile_known_events(const char *pattern, int (*each)(void *context, const struct perfile_known_event *event),

@@ -11,10 +11,11 @@
  * copy, and which need no library to be read. Memory is that of a batch and of the distinct texts; views that add up keep
  * their rows, too.
  *
- * Tables of many recordings can be put behind each other: whether a column may be null depends on the view alone (schemas say
+ * Tables of many recordings can be concatenated: whether a column may be null depends on the view alone (schemas state
  * it), and equal stacks and functions have equal ids:
  *
- *     samples.stack_id -> stacks.stack_id, stacks.function_ids -> frames.function_id (also frames.frame_id of each place)
+ *     samples.stack_id -> stacks.stack_id, stacks.function_ids -> frames.function_id (also frames.frame_id of each
+ *     frame)
  *
  * A function is its module (the build id, else the path; all code of JITs is one) and its name, or "no symbol"; an inlined one is
  * another. A stack is its functions. Ids are 64-bit hashes of these, the same on every machine and in every version. By chance two of
@@ -136,9 +137,10 @@ struct perfile_column {
 #define PERFILE_COLUMN_INIT PERFILE_SIZED(struct perfile_column)
 
 /*
- * What columns a view may have (also `diff`, which is of no one recording), by position, of whatever recording; those that a recording describes itself (fields of its
- * tracepoints) are not among them. `shown`: where the recording has it and nothing else is asked for. The texts are static. 0,
- * or ARGUMENT: there is no such view, no such column, or column->size is not set.
+ * The columns that a view may have in any recording, by position (also of `diff`, which does not belong to one
+ * recording); columns that a recording describes itself (fields of its tracepoints) are not among them. `shown`: it is
+ * shown by default where the recording has it. The texts are static. Returns 0, or ARGUMENT: there is no such view, no
+ * such column, or column->size is not set.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_view_column(const char *view, size_t index, struct perfile_column *column);
 /* "u64", "text" ... of an enum perfile_column_type; NULL: there is no such type. Static. */
@@ -216,12 +218,13 @@ PERFILE_API size_t perfile_table_column_count(const struct perfile_table *table)
 /* ARGUMENT: no such column, or column->size is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_column(const struct perfile_table *table, size_t index,
                                                         struct perfile_column *column);
-/* The schema: the caller's, who calls schema->release. MEMORY. */
+/* The schema; the caller has to call schema->release. MEMORY. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_schema(const struct perfile_table *table, struct ArrowSchema *schema,
                                                         struct perfile_error *error);
 /*
- * The next rows: 1 and *batch, which is the caller's, who calls batch->release, in any thread; 0 at the end, or an error: those of
- * perfile_session_next, MEMORY. Dictionaries hold at least the texts of their batch, and may differ between batches.
+ * The next rows: 1 and *batch, for which the caller has to call batch->release, in any thread; 0 at the end, or an
+ * error: those of perfile_session_next, MEMORY. Dictionaries hold at least the texts of their batch, and may differ
+ * between batches.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_next(struct perfile_table *table, struct ArrowArray *batch,
                                                       struct perfile_error *error);
@@ -321,15 +324,15 @@ PERFILE_API bool perfile_table_format_is_binary(const char *format);
  *     "parquet"   row groups of about 2^20 rows (or 128 MiB) with the range of each column, pages compressed with zstd. Types are those
  *                 that all SQL engines have: BOOLEAN, INT32 (i32), INT64 (all other integers, by their bits: what is above 2^63 is
  *                 negative), DOUBLE, STRING, LIST. Memory is that of a compressed row group.
- *     "arrow"     an Arrow IPC file with the types of perfile_table_schema, not compressed; the dictionaries stand behind the
- *                 batches, and texts that hardly repeat have none
+ *     "arrow"     an Arrow IPC file with the types of perfile_table_schema, not compressed; the dictionaries are after
+ *                 the batches, and texts that hardly repeat have none
  *
  * In both, a column of type time is followed by the same as a time of day (us, UTC) if the recording has a CLOCK_DATA feature:
- * `timestamp` behind `time`, `start_timestamp` behind `start_time`. Key-value metadata: perfile.view, .version, and as JSON .columns
- * (name, type, unit, doc), .recording, .losses.
+ * `timestamp` after `time`, `start_timestamp` after `start_time`. Key-value metadata: perfile.view, .version, and as
+ * JSON .columns (name, type, unit, doc), .recording, .losses.
  *
- * 0, or 1: something could not be read that perfile_reader_counts does not count, which the rows tell. Errors: ARGUMENT (unknown
- * format), WRITE, and those of perfile_table_next.
+ * 0, or 1: something could not be read that perfile_reader_counts does not count but the rows show. Errors: ARGUMENT
+ * (unknown format), WRITE, and those of perfile_table_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_write(struct perfile_table *table, const char *format,
                                                        const struct perfile_sink *sink, struct perfile_error *error);

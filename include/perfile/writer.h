@@ -20,10 +20,11 @@
  *     perfile_writer_close(writer);
  *
  * Order.     Events first, then features, then records. In file and directory mode events and features may come at any
- *            time; in pipe mode they are in the stream where they were given.
+ *            time; in pipe mode the stream has them where they were written.
  * Errors.    Every call: ARGUMENT (what it does not take, or not here: the message says what), MEMORY, WRITE, LIMIT (what
- *            the format has no room for), and what is said with it. A failed call changes nothing that was written before, but the failure is kept: _finish reports it again,
- *            and makes nothing appear. Look at the results, or at that of _finish alone.
+ *            the format cannot hold), and those described with the call. A failed call changes nothing that was written
+ *            before, but the failure is kept: _finish reports it again, and does not publish the recording. Check the
+ *            results of all calls, or that of _finish alone.
  * Time.      Records may be written in any order; readers sort them by their times. A FINISHED_ROUND record says that
  *            nothing older than the records before the previous one will follow: it keeps the memory of readers small.
  * Threads.   A writer belongs to one thread at a time.
@@ -73,7 +74,7 @@ struct perfile_writer;
  *   _path  a file or directory that takes its name only in _finish: until then, and when anything fails, what was there
  *          before stays as it is. "-" is standard output; devices and FIFOs are written in place.
  *   _fd    a descriptor, from its current offset on; it stays open and the caller's. File mode needs one that can seek.
- *          The reader of a pipe or socket that goes away is WRITE, never a SIGPIPE.
+ *          When the reader of a pipe or socket ends, the error is WRITE, never a SIGPIPE.
  *   _sink  the caller's function; pipe mode only
  * Errors: ARGUMENT, MEMORY, OPEN, WRITE.
  */
@@ -112,8 +113,9 @@ struct perfile_event_spec {
 #define PERFILE_EVENT_SPEC_INIT PERFILE_SIZED(struct perfile_event_spec)
 
 /*
- * Adds an event; *index (may be NULL) is what perfile_writer_sample wants. Readers tell the events of one recording apart
- * by the ids, and find these only when all events have PERFILE_SAMPLE_IDENTIFIER, or all the same parts before the id.
+ * Adds an event; perfile_writer_sample needs its *index (`index` may be NULL). Readers distinguish the events of one
+ * recording by the ids, and find these only when all events have PERFILE_SAMPLE_IDENTIFIER, or all the same parts
+ * before the id.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_add_event(struct perfile_writer *writer,
                                                             const struct perfile_event_spec *event, uint32_t *index,
