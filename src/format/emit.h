@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calling a visitor. Once it has said stop nothing more is called; members that are NULL are not called at all. */
+/* Calls a visitor. After it has returned "stop" nothing more is called; members that are NULL are never called. */
 #ifndef PF_FORMAT_EMIT_H
 #define PF_FORMAT_EMIT_H
 

@@ -194,7 +194,7 @@ static void put_double(struct pf_out *o, double d)
     pf_out_u64(o, bits);
 }
 
-/* With its NUL, and zeros up to a multiple of 8: bodies start behind the header, aligned as the record is. */
+/* Writes the text with its NUL, and zeros up to a multiple of 8: the body is aligned as the record is. */
 static void put_string(struct pf_out *o, const char *text)
 {
     if (text)
@@ -275,7 +275,7 @@ static void put_trailer(struct pf_out *o, const struct pf_plan *plan, const stru
 
 /* ---- by type ---- */
 
-/* Room for the header; its size is known when everything behind it is written. */
+/* Fills in the header, for which the record was started with 8 zeros: its size is known when all of it is written. */
 static bool end_record(struct pf_out *out, uint8_t *header, uint32_t type, uint16_t misc)
 {
     if (out->failed)

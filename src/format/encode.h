@@ -15,8 +15,8 @@ struct pf_encoding {
     const struct pf_plan *plan;         /* of the event it belongs to in the output, or NULL */
     const struct perfile_sample_id *id; /* what the trailer says; NULL: zeros */
     /*
-     * PF_ENCODE_ALL, or how many bytes the body has where the record comes from: fields that it lacks there are left
-     * out, and what it has behind the known fields is taken over from `body`.
+     * PF_ENCODE_ALL, or how many bytes the body has in the recording that is read: fields that it does not have there
+     * are left out, and bytes after the known fields are copied from `body`.
      */
     uint32_t body_bytes;
     const uint8_t *body;
@@ -25,10 +25,12 @@ struct pf_encoding {
 
 /* A record other than SAMPLE, header and trailer included. False: it does not fit, or has no struct. */
 bool pf_encode_record(const struct pf_encoding *encoding, const void *record, struct pf_out *out);
-/* A SAMPLE with the parts that the plan has; what the sample lacks of them is 0 or empty. False: it does not fit. */
+/*
+ * Encodes a SAMPLE with the parts of the plan: 0 or empty where the sample does not have them. False: it does not fit.
+ */
 bool pf_encode_sample(const struct pf_plan *plan, uint16_t misc, const struct perfile_sample *sample,
                       struct pf_out *out);
-/* The same of a sample that was decoded: bytes that `record` has behind the known parts are taken over. */
+/* The same for a decoded sample: bytes that `record` has after the known parts are copied. */
 bool pf_encode_sample_of(const struct pf_plan *plan, const struct perfile_record *record,
                          const struct perfile_sample *sample, struct pf_out *out);
 /* The first `bytes` bytes of an attr. */

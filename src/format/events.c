@@ -12,7 +12,7 @@ static uint64_t type_key(uint64_t type, uint64_t config)
     return config ^ type << 32;
 }
 
-/* More layouts of one kind than this are not told apart. */
+/* More layouts of one kind than this are not distinguished. */
 enum { LAYOUTS_MAX = 16 };
 
 static bool same_kind(const struct pf_event *a, const struct pf_event *b)
@@ -20,7 +20,7 @@ static bool same_kind(const struct pf_event *a, const struct pf_event *b)
     return a->attr.type == b->attr.type && a->attr.config == b->attr.config;
 }
 
-/* Puts the event behind those of its kind when its layout is a new one. */
+/* Appends the event to those of its kind when its layout is a new one. */
 static bool add_to_kind(struct perfile_reader *reader, struct pf_event *event)
 {
     const struct perfile_attr *attr = &event->attr;
@@ -77,7 +77,7 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
     return pf_diagnose(reader, NULL, &warning, error);
 }
 
-/* The ids of an event with room for `count`: simpleperf tells them one by one, so the room doubles. */
+/* Makes the capacity of the event's ids at least `count`; doubles it, because simpleperf's ids come one by one. */
 static uint64_t *reserve_ids(struct perfile_reader *reader, struct pf_event *event, size_t count)
 {
     uint64_t *ids = (uint64_t *)(uintptr_t)event->public.ids;
@@ -364,7 +364,9 @@ static bool parse_type_line(const char *text, struct type_line *line)
     return true;
 }
 
-/* Where the lines of the events' types and configs are; the place of the text's end when there is none. */
+/*
+ * Finds the offsets of the lines for the events' types and configs; the length of the text where the line is missing.
+ */
 static bool find_type_lines(const struct perfile_reader *reader, const char *text, struct pf_map *lines)
 {
     uint64_t known, end = strlen(text);
@@ -534,7 +536,7 @@ static int follow_tracing(struct perfile_reader *reader, struct pf_part *part, c
     return keep_tracing(reader, data, (size_t)pf_min(got, record->payload_bytes), record->payload_offset, error);
 }
 
-/* No header could state it, so that nobody may take it for one. */
+/* Reports a number that no header can state, so that readers do not use it as a feature. */
 static int report_invalid_feature(struct perfile_reader *reader, const struct pf_part *part,
                                   const struct perfile_record *record, uint64_t number, struct perfile_error *error)
 {

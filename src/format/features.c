@@ -29,13 +29,13 @@ void pf_feature_settle(struct pf_feature_walk *w)
         w->result = pf_cursor_error(w->c, w->what, w->error);
 }
 
-/* Ends the walk for a reason that is not lack of bytes. */
+/* Ends the walk for another reason than missing bytes. */
 static void give_up(struct pf_feature_walk *w)
 {
     pf_cursor_fail(w->c, 0);
 }
 
-/* perf counts padding (to 64) into the length; the NUL may be missing. A length of 0 is written by nobody. */
+/* perf counts padding (to 64) into the length; the NUL may be missing. No writer states a length of 0. */
 static const char *take_text(struct pf_feature_walk *w, size_t *bytes)
 {
     uint32_t length = pf_cursor_u32(w->c);
@@ -246,7 +246,7 @@ LIST_FEATURE(hybrid_topology, TEXT("pmu_name"), TEXT("cpus"))
 static const struct pf_feature_element id_element = {
     .show = pf_feature_show_u64, .min_bytes = 8, .argument = PERFILE_MEANS_ID};
 
-/* The number of ids stands before the name, the ids behind it. */
+/* The number of ids is before the name, the ids are after it. */
 static void show_event(struct pf_feature_walk *w, const struct pf_feature_element *self)
 {
     pf_emit_begin(w->e, NULL, false);
@@ -418,7 +418,7 @@ enum {
     BUILD_ID_PID = 8, /* bytes of the record header, which the pid follows */
     BUILD_ID_CAPACITY = 24,
     BUILD_ID_MAX = 20,
-    BUILD_ID_LENGTH_AT = 20, /* within the room */
+    BUILD_ID_LENGTH_AT = 20, /* within the 24 bytes */
 };
 
 /* The build id itself; without a stated length all 20 bytes count. */
@@ -466,7 +466,7 @@ static void show_record_without_pid(struct pf_feature_walk *w)
     show_build_id_record(w, false);
 }
 
-/* 2.6.33 to 2.6.35 left out the pid: the kernel's name, which comes first, then lacks its first 4 letters. */
+/* 2.6.33 to 2.6.35 left out the pid: then the kernel's name, which comes first, starts 4 letters late. */
 static bool has_no_pids(const struct pf_cursor *c)
 {
     static const char shifted[] = "nel.kallsyms]";
@@ -499,7 +499,7 @@ static void feature_build_ids(struct pf_feature_walk *w, const char *name)
     pf_emit_end(w->e, false);
 }
 
-/* perf writes the number of entries first; simpleperf does not, which only the size of the section tells. */
+/* perf writes the number of entries first; simpleperf does not: only the size of the section distinguishes them. */
 static void feature_auxtrace(struct pf_feature_walk *w, const char *name)
 {
     PF_FEATURE_OBJECT(entry, ROW("file_offset", U64, ADDRESS), ROW("sz", U64, BYTES));

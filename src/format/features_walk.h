@@ -5,7 +5,7 @@
 
 #include "format/features.h"
 
-/* One walk over one feature. The first damage is kept; behind it nothing is shown but what is still certain. */
+/* One walk over one feature. The first damage is kept; after it only what is still certain is shown. */
 struct pf_feature_walk {
     struct pf_cursor *c;
     struct pf_emit *e;
@@ -51,7 +51,7 @@ struct pf_feature_element {
     static const struct pf_feature_member element##_members[] = {__VA_ARGS__, {NULL, 0, 0}};                           \
     static const struct pf_feature_element element = {.show = pf_feature_show_object, .members = element##_members}
 
-/* False once the bytes or the visitor have said stop. */
+/* False once the bytes are damaged or the visitor has returned "stop". */
 static inline bool pf_feature_goes_on(const struct pf_feature_walk *w)
 {
     return !w->c->failed && !w->e->stopped;
@@ -67,10 +67,10 @@ uint64_t pf_feature_show_member(struct pf_feature_walk *w, const struct pf_featu
 void pf_feature_show_members(struct pf_feature_walk *w, const struct pf_feature_member *members);
 void pf_feature_show_object(struct pf_feature_walk *w, const struct pf_feature_element *self);
 void pf_feature_show_u64(struct pf_feature_walk *w, const struct pf_feature_element *self);
-/* A list of `count` elements; of those that cannot be there only as many as there is room for. */
+/* Shows a list of `count` elements, but at most as many as fit into the bytes that are left. */
 void pf_feature_show_list(struct pf_feature_walk *w, const char *name, uint64_t count,
                           const struct pf_feature_element *of);
-/* The same behind a u32 count. */
+/* The same for a list that starts with a u32 count. */
 void pf_feature_show_counted(struct pf_feature_walk *w, const char *name, const struct pf_feature_element *of);
 /* The next `bytes` bytes on their own: what is wrong in there does not hinder what follows. */
 void pf_feature_show_part(struct pf_feature_walk *w, uint64_t bytes, void (*show)(struct pf_feature_walk *w));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings that are still being written. Reading waits where nothing more is there, so that all else sees the recording
- * as it will be. In file mode the features stand behind the records before the header says where these end: nothing there
- * is taken for damage until it does.
+ * Recordings that are still being written. Reading waits at the end of the bytes, so that all other code sees the
+ * recording as it will be. In file mode the features follow the records before the header states where the records end:
+ * until it does, nothing there is reported as damage.
  */
 #include "base/error.h"
 #include "format/reader.h"
@@ -20,7 +20,7 @@ int pf_follow_open(struct perfile_reader *reader, struct perfile_error *error)
     return 0;
 }
 
-/* The writer is done: where the input ends is known, and no records are behind it. */
+/* The writer is done: the input's end is known, and no records follow it. */
 static int settle(struct pf_part *part, struct perfile_error *error)
 {
     int result = pf_source_settle(&part->source, error);
@@ -125,7 +125,7 @@ static int await_features(struct perfile_reader *reader, uint64_t table, struct 
     return await(part, max, error);
 }
 
-/* As when a file is opened that nobody writes any more. */
+/* Reads what is read when a complete file is opened: the writer is done. */
 static int finish_file(struct perfile_reader *reader, struct perfile_error *error)
 {
     struct perfile_file *file = &reader->file;

@@ -2,9 +2,9 @@
 /*
  * Framing: where one record ends and the next begins, also when something is wrong.
  *
- * A record whose size is what its content asks for is believed at once. Any other size is held against what follows:
- * whichever of the two places starts a chain of plausible records wins. When neither does, the bytes ahead are searched
- * for the next place that starts such a chain; what lies between is lost and reported.
+ * A record whose size is what its content asks for is believed at once. Any other size is checked against what follows:
+ * whichever of the two ends starts a chain of plausible records wins. When neither does, the following bytes are
+ * searched for the next position that starts such a chain; the bytes before it are lost and reported.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum {
 
 static const uint64_t DAY_NS = 86400ull * 1000000000;
 
-/* What stands at a place: the header, and as many bytes of the record as there are. */
+/* The bytes at a position: the header, and as many bytes of the record as there are. */
 struct position {
     const uint8_t *data;
     size_t got; /* bytes from here to the end of the frame that can be had; at least `bytes` unless the frame ends */
@@ -59,7 +59,7 @@ static void read_header(struct position *position, bool swap)
     }
 }
 
-/* The header at `at` and its whole record, as far as the frame goes. */
+/* Reads the header at `at` and its complete record, as far as the frame goes. */
 static int look_at_record(const struct perfile_reader *reader, struct pf_frame *frame, uint64_t at,
                           struct position *position, struct perfile_error *error)
 {
@@ -128,12 +128,12 @@ static uint32_t identify(struct perfile_reader *reader, struct perfile_record *r
         return 0;
     if (record->type == PERFILE_RECORD_COMPRESSED2 && record->bytes >= 16) {
         uint64_t data = pf_load64(record->data + 8, reader->file.swapped);
-        /* writers that never set data_size (6.15 to 7.1 with --aio) mean the whole record */
+        /* writers that never set data_size (6.15 to 7.1 with --aio) mean all of the record */
         return data == 0 || data > record->bytes ? record->bytes : 16 + (uint32_t)pf_align8(data);
     }
     const struct pf_layout layout = pf_layout_of(reader, record);
     uint32_t asked = pf_layout_measure(record, &layout, padded);
-    /* before the first event is known nobody can tell how long the trailer is */
+    /* before the first event is known the trailer's length is unknown */
     return asked && record->type < 64 && !reader->event_count ? record->bytes : asked;
 }
 
@@ -178,7 +178,7 @@ static bool plausible_time(const struct pf_frame *frame, uint64_t time)
  */
 enum demand { EXACT, LONGER };
 
-/* A known record that is all there and has room for its content. */
+/* Whether the record is known, all there, and large enough for its content. */
 static bool has_content(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                         const struct position *position, enum demand demand)
 {
@@ -202,7 +202,7 @@ static bool has_content(struct perfile_reader *reader, struct pf_part *part, str
     return position->type != PERFILE_RECORD_SAMPLE && (position->bytes - asked < 16 || padded || record.time);
 }
 
-/* Where the record behind the one at `at` starts when that one makes sense; 0: it does not, or the frame lacks bytes. */
+/* The end of the record at `at` and its payload if it is plausible; 0: it is not, or bytes of the frame are missing. */
 static uint64_t plausible_record(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                                  uint64_t at, enum demand demand)
 {
@@ -255,7 +255,7 @@ static bool plausible_chain(struct perfile_reader *reader, struct pf_part *part,
     return true;
 }
 
-/* Where the record behind the one at `at` starts when that one is of a type that may come to be known; else 0. */
+/* The end of the record at `at` when its type is one that later versions may define; else 0. */
 static uint64_t unknown_record(struct perfile_reader *reader, struct pf_frame *frame, uint64_t at)
 {
     struct position position;
@@ -296,7 +296,7 @@ static bool valid_headers(struct perfile_reader *reader, struct pf_part *part, s
 
 /* ---- damage ---- */
 
-/* Moves *found ahead to the next place that starts a chain, or to the end of what there is. */
+/* Moves *found ahead to the next position that starts a chain, or to the end of what there is. */
 static int search(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t *found,
                   struct perfile_error *error)
 {
@@ -314,7 +314,7 @@ static int search(struct perfile_reader *reader, struct pf_part *part, struct pf
         size_t offered = position.got - 7 < SEARCH_STEP ? position.got - 7 : SEARCH_STEP;
         uint64_t batch = at;
         while (at < batch + offered) {
-            /* a look at the header first: it refuses nearly all places without moving the window */
+            /* a look at the header first: it rejects nearly all positions without moving the window */
             const uint8_t *header;
             size_t got;
             if (pf_window_get(frame->window, at, 8, &header, &got, NULL) < 0 || got < 8)
@@ -362,8 +362,8 @@ static void fill_damaged(struct perfile_record *record, struct pf_part *part, co
 }
 
 /*
- * Behind the records of a file that grows its features may stand, or what is to be overwritten: nobody can tell damage before
- * the end is known.
+ * In a file that grows, its features may follow the records, or bytes that will be overwritten: damage cannot be
+ * recognised before the end is known.
  */
 static bool end_is_open(const struct pf_part *part, const struct pf_frame *frame)
 {
@@ -385,7 +385,7 @@ static int fail_undecided(const struct pf_frame *frame, struct perfile_error *er
     return pf_fail(error, PERFILE_ERROR_AGAIN, frame->at, "record", "what follows it has not been written yet");
 }
 
-/* Nothing sensible stands at frame->at: go on at the next place that makes sense. */
+/* Nothing sensible is at frame->at: continue at the next position that makes sense. */
 static int skip_damage(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                        struct perfile_record *record, struct perfile_error *error)
 {
@@ -427,8 +427,8 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
 }
 
 /*
- * The first place from `at` on, in steps of 8, from where plausible records fill the space up to `end`; `end` when there
- * is none. Goes backwards, so that each place is looked at once; farther back than the largest record it does not go.
+ * The first position from `at` on, in steps of 8, from where plausible records fill the space up to `end`; `end` when
+ * no position does. Searches backwards, so that each position is checked once, and not farther than the largest record.
  */
 static uint64_t first_tiled(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t at,
                             uint64_t end)
@@ -445,8 +445,8 @@ static uint64_t first_tiled(struct perfile_reader *reader, struct pf_part *part,
 }
 
 /*
- * A sample that is laid out as another event of its kind has room that the kernel left as it was: records that stand there
- * are those of an earlier time, while those that a wrong size reaches over are of later ones.
+ * A sample that is laid out as another event of its kind is longer than its content, and the kernel left the rest as it
+ * was: records in there are of an earlier time, while records that a wrong size reaches over are of later ones.
  */
 static bool is_left_over(struct perfile_reader *reader, const struct pf_part *part, struct pf_frame *frame,
                          const struct perfile_record *record, uint64_t at)
@@ -567,7 +567,7 @@ static int note_misfit(struct perfile_reader *reader, struct pf_part *part, cons
     else
         snprintf(message, sizeof(message),
                  "0x%" PRIx64
-                 ": a sample of event %u is longer than its layout, and what is behind that is kept; further "
+                 ": a sample of event %u is longer than its layout, and the bytes after that are kept; further "
                  "ones are not reported",
                  record->offset, stamped->index);
     return pf_diagnose(reader, part, &note, error);
@@ -633,7 +633,7 @@ static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part,
     frame->previous = at;
     frame->previous_inexact = true;
     frame->at = at + record->bytes;
-    /* a known record that later versions made longer is sound */
+    /* a known record that later versions made longer is valid */
     const bool grown = settled == 1 && asked;
     record->stated_bytes = stated;
     record->damaged = settled == 1 && !grown;
@@ -648,7 +648,7 @@ static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part,
     return result < 0 ? result : 1;
 }
 
-/* A record of a type that is not known is believed when something sensible, or the end, stands behind it or its like. */
+/* A record of an unknown type is believed when a plausible record or the end follows it, or follows others like it. */
 static bool sensible_unknown(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                              const struct position *position)
 {
@@ -661,9 +661,7 @@ static bool sensible_unknown(struct perfile_reader *reader, struct pf_part *part
     return true;
 }
 
-/*
- * Zeros behind the content are padding, and fewer than 8 other bytes too; but the kernel's records are multiples of 8.
- */
+/* Up to 7 bytes and any zeros after the content are padding; but sizes of the kernel's records are multiples of 8. */
 static bool doubtful(const struct position *position, uint32_t asked, bool padded)
 {
     if (asked == 0 || asked > position->bytes || (position->type < 64 && position->bytes % 8))
@@ -702,7 +700,7 @@ int pf_frame_finish(struct perfile_reader *reader, struct pf_part *part, struct 
     return report_payload_cut(reader, part, frame, missing, error);
 }
 
-/* What lies behind the record, as far as it is there, belongs to it. */
+/* The bytes after the record, as far as they are there, belong to it. */
 static int take_payload(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                         struct perfile_record *record, uint64_t payload, struct perfile_error *error)
 {
@@ -715,7 +713,7 @@ static int take_payload(struct perfile_reader *reader, struct pf_part *part, str
     if (there == payload)
         return 0;
     int result = report_payload_cut(reader, part, frame, payload - there, error);
-    frame->payload = 0; /* it is said */
+    frame->payload = 0; /* it was reported */
     return result;
 }
 
@@ -729,7 +727,7 @@ static int await_payload(const struct perfile_reader *reader, struct pf_frame *f
     size_t got;
     if (!window->can_skip && there > reader->options.limit_record_bytes)
         return pf_fail(error, PERFILE_ERROR_LIMIT, frame->at, perfile_record_name(record->type),
-                       "the bytes behind it are more than limit_record_bytes, %" PRIu64,
+                       "the bytes after it are more than limit_record_bytes, %" PRIu64,
                        reader->options.limit_record_bytes);
     window->keep = window->can_skip ? UINT64_MAX : frame->at;
     const uint64_t from = window->can_skip && there ? after + there - 1 : after;
@@ -907,7 +905,7 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
     return 1;
 }
 
-/* The way of nearly every record: a whole SAMPLE in the window, of exactly the size that its content asks for. */
+/* The way of nearly every record: a complete SAMPLE in the window, of exactly the size that its content asks for. */
 static inline bool take_sample(struct perfile_reader *reader, const struct pf_part *part, struct pf_frame *frame,
                                struct perfile_record *record)
 {

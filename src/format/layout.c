@@ -391,7 +391,7 @@ static const char *take_string(struct pf_cursor *c, size_t *bytes)
     const char *text = pf_cursor_text(c, bytes);
     if (c->failed)
         return "";
-    size_t offset = (size_t)(c->at - c->start) & 7; /* the cursor starts behind the header: aligned as the record is */
+    size_t offset = (size_t)(c->at - c->start) & 7; /* the cursor starts after the header: aligned as the record is */
     size_t pad = offset ? 8 - offset : 0;
     if (pad <= pf_cursor_left(c))
         c->at += pad;

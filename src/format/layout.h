@@ -14,7 +14,7 @@ struct pf_layout {
     bool swap;
 };
 
-/* Room for any of the structs. */
+/* Large enough for any of the structs. */
 union pf_any_record {
 #include "schema/no_fields.h"
 #define BARE(number, NAME, class, since, doc)
@@ -28,7 +28,7 @@ union pf_any_record {
 size_t pf_layout_struct_bytes(uint32_t type);
 /* Its size in 0.1. */
 size_t pf_layout_min_bytes(uint32_t type);
-/* The caller's struct of `bytes`, who was built with the header of any version, as this build knows it. ARGUMENT. */
+/* Copies the caller's struct, of `bytes` bytes by any version of the header, as this build knows it. ARGUMENT. */
 int pf_layout_take(union pf_any_record *any, uint32_t type, const void *theirs, size_t bytes,
                    struct perfile_error *error);
 

@@ -107,7 +107,7 @@ void perfile_close(struct perfile_reader *reader)
     pf_free(allocator, reader, sizeof(*reader));
 }
 
-/* ---- the records' place ---- */
+/* ---- where the records are ---- */
 
 static int open_part(struct perfile_reader *reader, struct pf_part *part, struct perfile_error *error)
 {
@@ -155,7 +155,7 @@ static struct perfile_section section_at(const uint8_t *data, bool swap)
 
 /*
  * The bitmap is an array of the writer's unsigned long: on little-endian machines the same bytes for every size. On
- * big-endian ones the words are 64 or 32 bits wide; every recorder writes HOSTNAME, which tells.
+ * big-endian ones the words are 64 or 32 bits wide; the bit of HOSTNAME, which every recorder writes, shows which.
  */
 static void read_bitmap(struct perfile_file *file, const uint8_t *data)
 {
@@ -184,7 +184,7 @@ void pf_file_header_read(struct perfile_file *file, const uint8_t *header, size_
         read_bitmap(file, header + HEADER_NO_BITMAP);
 }
 
-/* What sections can lie in; of a file that grows there is no telling. */
+/* The bytes in which sections can be; for a file that grows there is no limit. */
 static uint64_t bytes_there(const struct perfile_reader *reader)
 {
     return reader->parts[0].source.growing ? UINT64_MAX : reader->parts[0].source.bytes;
@@ -236,12 +236,12 @@ static int read_attr_entry(struct perfile_reader *reader, const uint8_t *entry, 
     int result = pf_events_add(reader, entry, stated, offset, error);
     if (result < 0)
         return result;
-    /* the ids stand behind the attr that is stated: some writers leave room behind them */
+    /* the ids follow the attr of the stated size: some writers leave a gap after them */
     const struct perfile_section ids = section_at(entry + stated, reader->file.swapped);
     return read_ids(reader, reader->events[reader->event_count - 1], &ids, error);
 }
 
-/* The bytes of the attrs: what reaches behind the end of the file is no attr, and the records begin behind the last one. */
+/* The bytes of the attrs: they end with the file at the latest, and the records begin after the last attr. */
 static uint64_t bytes_of_attrs(const struct perfile_reader *reader)
 {
     const struct perfile_file *file = &reader->file;
@@ -266,7 +266,7 @@ static int read_attrs(struct perfile_reader *reader, struct perfile_error *error
     int result = 0;
     if (bytes != file->attrs.bytes)
         result = pf_diagnose_file(reader, "attrs-outside", PERFILE_LOSS, file->attrs.offset,
-                                  "the attrs reach behind the end of the file: those before the data are read", error);
+                                  "the attrs extend beyond the end of the file: those before the data are read", error);
     for (uint64_t done = 0; result == 0 && bytes - done >= stride; done += stride) {
         size_t got = 0;
         uint64_t offset;
@@ -308,7 +308,7 @@ static int read_event_types(struct perfile_reader *reader, struct perfile_error 
     return 0;
 }
 
-/* Where the records end, and whether the table of features can stand behind them. */
+/* Finds where the records end, and whether the table of features can follow them. */
 static int position_data(struct perfile_reader *reader, bool *has_table, struct perfile_error *error)
 {
     struct perfile_file *file = &reader->file;
@@ -440,7 +440,7 @@ static int fail_unknown(const uint8_t *head, size_t bytes, struct perfile_error 
                                                       : "it does not start with PERFILE2 or PERFFILE");
 }
 
-/* perf writes the ids of the events first, behind room for the header. */
+/* Whether the file has no header yet: perf writes the ids of the events first, after 8 zeros or more. */
 static bool fits(const uint8_t *header, size_t bytes)
 {
     static const uint8_t zeros[8];
@@ -546,7 +546,7 @@ static int list_parts(struct perfile_reader *reader, int directory, struct perfi
     return result;
 }
 
-/* Gives every data.N a part of its own behind the first. */
+/* Opens each file data.N as a part of its own, after the first part. */
 static int open_parts(struct perfile_reader *reader, int directory, struct perfile_error *error)
 {
     uint32_t count = 1;

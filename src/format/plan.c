@@ -4,7 +4,7 @@
 #include "base/sized.h"
 #include "schema/schema.h"
 
-/* sample_type bits by the kind of their row: at a fixed place, or behind parts of any length */
+/* sample_type bits by the kind of their row: at a fixed offset, or after parts of any length */
 #define WORD(bit, NAME, field, meaning, doc) | 1 << bit
 #define PAIR(bit, NAME, type1, field1, type2, field2, doc) | 1 << bit
 #define PART(bit, NAME, field, type, layout, doc)
@@ -81,7 +81,7 @@ static void position_trailer(struct pf_plan *plan)
     plan->trailer_bytes = plan->sample_id_all ? at : 0;
     plan->id_back = has_id && plan->sample_id_all ? (uint16_t)(at - id_at) : 0;
     plan->time_back = has_time && plan->sample_id_all ? (uint16_t)(at - time_at) : 0;
-    if (type & PERFILE_SAMPLE_CPU && plan->sample_id_all) /* only IDENTIFIER is behind it */
+    if (type & PERFILE_SAMPLE_CPU && plan->sample_id_all) /* only IDENTIFIER follows */
         plan->cpu_back = type & PERFILE_SAMPLE_IDENTIFIER ? 16 : 8;
 }
 #include "schema/undef.h"

@@ -9,7 +9,7 @@ enum { PF_PLAN_WORDS = 16 };
 
 struct pf_plan {
     uint64_t sample_type;
-    uint64_t parts; /* bits of sample_type whose place is not fixed */
+    uint64_t parts; /* bits of sample_type whose offset is not fixed */
     uint64_t read_format;
     uint64_t regs_user;
     uint64_t regs_intr;
@@ -25,7 +25,7 @@ struct pf_plan {
     /* offsets from the start of a SAMPLE, and back from the end of other records; 0 = absent */
     uint16_t id_at;
     uint16_t time_at;
-    uint16_t tid_at; /* of the process; the thread is behind it */
+    uint16_t tid_at; /* of the process; the thread follows */
     uint16_t cpu_at;
     uint16_t period_at;
     uint16_t id_back;
@@ -55,7 +55,7 @@ bool pf_plan_cpu(const struct pf_plan *plan, const struct perfile_record *record
 /* Both make the same of the same bytes of a record. */
 bool pf_plan_equal(const struct pf_plan *a, const struct pf_plan *b);
 
-/* Of tracepoints, which have nothing else behind their fixed part. False: it does not fit. */
+/* For tracepoints, which have only RAW after their fixed part. False: it does not fit. */
 static inline bool pf_plan_raw_fits(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes,
                                     uint32_t *raw_bytes)
 {
@@ -66,10 +66,10 @@ static inline bool pf_plan_raw_fits(const struct pf_plan *plan, const uint8_t *d
     return *raw_bytes <= left - 4;
 }
 
-/* The same as pf_plan_measure, where the fixed part fits and others are behind it. */
+/* The same as pf_plan_measure, where the fixed part fits and others follow it. */
 uint32_t pf_plan_measure_parts(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes);
 /*
- * The size that the content of a SAMPLE asks for; 0 when it does not fit into `bytes`. Equal to `bytes` in a sound one.
+ * The size that the content of a SAMPLE asks for; 0 when it does not fit into `bytes`. Equal to `bytes` in a valid one.
  */
 static inline uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes)
 {
@@ -83,11 +83,11 @@ static inline uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t
     return pf_plan_measure_parts(plan, data, bytes);
 }
 
-/* Bytes of a SAMPLE behind what its content asks for are left alone: pf_plan_tail tells of them. */
+/* Decodes a SAMPLE. Bytes after what its content asks for are ignored: pf_plan_tail returns them. */
 int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *record, struct perfile_sample *sample,
                    struct perfile_error *error);
 
-/* What a SAMPLE has behind the parts that are known. */
+/* The bytes of a SAMPLE after its known parts. */
 struct perfile_bytes pf_plan_tail(const struct pf_plan *plan, const struct perfile_record *record);
 
 /* Values packed as read_format says. False when they do not fit. */

@@ -42,7 +42,7 @@ int pf_diagnose(struct perfile_reader *reader, const struct pf_part *part, const
         reader->options.diagnostic(reader->options.diagnostic_context, &seen);
     if (!reader->options.strict || seen.severity != PERFILE_LOSS)
         return 0;
-    /* the message of a diagnostic begins with its place already */
+    /* the message of a diagnostic begins with its offset already */
     pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, seen.rule, "%s", seen.message);
     if (error)
         error->offset = seen.offset;
@@ -71,7 +71,7 @@ static bool compressed_bytes(const struct perfile_reader *reader, const struct p
     }
     *at = 16;
     uint64_t stated = record->bytes >= 16 ? pf_load64(record->data + 8, reader->file.swapped) : 0;
-    /* writers that never set data_size (6.15 to 7.1 with --aio) mean the whole record */
+    /* writers that never set data_size (6.15 to 7.1 with --aio) mean all of the record */
     *bytes = stated ? (size_t)pf_min(stated, record->bytes - 16) : record->bytes - 16;
     return record->bytes >= 16 && stated <= record->bytes - 16;
 }
@@ -200,7 +200,7 @@ static int follow(struct perfile_reader *reader, struct pf_part *part, struct pe
     return result < 0 ? result : pf_events_follow(reader, part, record, error);
 }
 
-/* What the record is for the reader itself: compressed ones hold others, events and features are told by records. */
+/* Handles records that the reader needs itself: compressed ones contain others, some describe events and features. */
 static __attribute__((noinline)) int take_in(struct perfile_reader *reader, struct pf_part *part,
                                              struct perfile_record *record, struct perfile_error *error)
 {

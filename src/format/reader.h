@@ -18,7 +18,7 @@ struct pf_frame {
     struct pf_window *window;
     uint64_t at;           /* where the next record starts */
     uint64_t end;          /* where the records end; UINT64_MAX: where the bytes end */
-    uint64_t end_before;   /* what `end` was when the record at hand was begun */
+    uint64_t end_before;   /* what `end` was when the current record was started */
     uint64_t previous;     /* where the last record started */
     uint64_t last_time;    /* of the last record that had one */
     uint64_t believed;     /* records of unknown types before here need no further proof */
@@ -118,8 +118,8 @@ struct perfile_reader {
         size_t bytes;
     } index; /* of the recording, for sessions */
     struct {
-        void (*opened)(void *context, struct perfile_session *session); /* NULL: nobody wants to know */
-        void (*closed)(void *context);                                  /* the reader is */
+        void (*opened)(void *context, struct perfile_session *session); /* NULL: not needed */
+        void (*closed)(void *context);                                  /* the reader was closed */
         void *context;
     } follower;    /* of sessions */
     int directory; /* of a directory recording, for what lies beside its files; -1: none */
@@ -133,9 +133,9 @@ int pf_diagnose(struct perfile_reader *reader, const struct pf_part *part, const
 /* As perfile_reader_next, for the session that has the reader. */
 int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error);
 /*
- * Nobody wants the records that were not walked yet: true, and counted as unread. False: they have to be read, for a stream
- * tells late of events and features, damage may have taken the marks of rounds away, AUX data may be of any time, and
- * for the last MiB it is not worth it that losses and damage there are not counted.
+ * The records that were not walked yet are not needed: returns true, and counts them as unread. False: they have to be
+ * read, because a stream describes events and features late, damage may have removed the marks of rounds, or AUX data
+ * may be of any time; also for the last MiB, where it does not pay that losses and damage are then not counted.
  */
 bool pf_reader_leave_rest(struct perfile_reader *reader);
 /* All was read: what only reading needs is given back, as far as it can be had again. */
@@ -185,7 +185,7 @@ int pf_frame_find_events(struct perfile_reader *reader, struct pf_part *part, st
 
 /* ---- follow.c: recordings that are still being written ---- */
 
-/* The source of a reader with options.follow grows. UNSUPPORTED when it cannot be told how. */
+/* Makes the source of a reader with options.follow grow. UNSUPPORTED for sources that cannot. */
 int pf_follow_open(struct perfile_reader *reader, struct perfile_error *error);
 /* All that is there was read: 0 when it is worth to look again (also for the last time); AGAIN, READ. */
 int pf_follow_wait(struct pf_part *part, struct perfile_error *error);
@@ -200,7 +200,7 @@ int pf_follow_finish(struct perfile_reader *reader, struct perfile_error *error)
 /* ---- open.c ---- */
 
 void pf_file_header_read(struct perfile_file *file, const uint8_t *header, size_t bytes);
-/* Reports something that concerns the whole file. */
+/* Reports something that concerns all of the file. */
 int pf_diagnose_file(struct perfile_reader *reader, const char *rule, int severity, uint64_t offset,
                      const char *message, struct perfile_error *error);
 
@@ -228,9 +228,10 @@ static inline struct pf_event *pf_event_of_sample(struct perfile_reader *reader,
     return pf_event_of(reader, PERFILE_RECORD_SAMPLE, data, bytes);
 }
 /*
- * Kernels since 6.3 put the id of one event on the samples of all events that a moment hits. Of the kind of `stamped`
- * the event whose layout gives a SAMPLE exactly its size; else `stamped` when its content fits, *asked is not 0; else
- * the one that needs least of it, so that nothing old is taken for a value. *asked becomes what the content asks for.
+ * Kernels since 6.3 put the id of one event on the samples of all events that a moment hits. Returns, of the events of
+ * the kind of `stamped`, the one whose layout gives a SAMPLE exactly its size; else `stamped` when its content fits
+ * (*asked is not 0); else the one that needs the fewest bytes, so that no old bytes are read as values. *asked becomes
+ * the size that the content asks for.
  */
 struct pf_event *pf_event_fitting(struct pf_event *stamped, const uint8_t *data, uint32_t bytes, uint32_t *asked);
 /* What the records of pipe mode say about events, features and tracing data. */
@@ -239,7 +240,7 @@ int pf_events_follow(struct perfile_reader *reader, struct pf_part *part, const 
 
 /* ---- feature_table.c ---- */
 
-/* Reads the bitmap's table behind the data. */
+/* Reads the table of the bitmap, which follows the data. */
 int pf_feature_table_read(struct perfile_reader *reader, uint64_t table_offset, struct perfile_error *error);
 /* 0 when the body has the layout of the feature, else DAMAGED. */
 int pf_feature_check(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes,
@@ -248,10 +249,10 @@ int pf_feature_check(struct perfile_reader *reader, uint32_t number, const uint8
 bool pf_feature_turn(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes, uint8_t *copy);
 int pf_feature_add(struct perfile_reader *reader, uint32_t number, const struct perfile_section *section,
                    struct perfile_error *error);
-/* As perfile_feature_bytes, but what it gives may be forgotten. */
+/* As perfile_feature_bytes, but the result may be discarded later. */
 int pf_feature_look(struct perfile_reader *reader, uint32_t number, const uint8_t **data, size_t *bytes,
                     struct perfile_error *error);
-/* Its bytes are given back, if nobody else has them; they are read again when they are asked for. */
+/* Frees the feature's bytes, if no other caller got them; they are read again when they are asked for. */
 void pf_feature_discard(struct perfile_reader *reader, uint32_t number);
 /* When the reader is closed. */
 void pf_features_free(struct perfile_reader *reader);

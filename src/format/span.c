@@ -38,7 +38,7 @@ static int span_of_samples(struct perfile_reader *reader, uint64_t *first, uint6
     return result < 0 ? result : *last != 0;
 }
 
-/* What is wrong with the recording is told by who reads it for its own sake. */
+/* Reads without reporting damage: the caller that reads the recording afterwards reports it. */
 static int read_quietly(struct perfile_reader *reader, uint64_t *first, uint64_t *last, struct perfile_error *error)
 {
     const bool muted = reader->muted;

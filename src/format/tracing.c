@@ -72,7 +72,7 @@ static void show_marked_text(struct blob *b, const char *name)
     show_text(b, name, pf_cursor_u64(&b->c));
 }
 
-/* Texts with a u64 size, behind a u32 count. */
+/* Shows a u32 count and as many texts, each with a u64 size. */
 static void show_texts(struct blob *b, const char *name)
 {
     if (!goes_on(b))
@@ -130,7 +130,7 @@ static void show_rest(struct blob *b)
         show_text(b, "saved_cmdline", pf_cursor_u64(&b->c));
 }
 
-/* Shows the members; false when the bytes are no blob at all. b->result says whether it is whole. */
+/* Shows the members; false when the bytes are not a blob at all. b->result says whether it is complete. */
 static bool show_blob(struct blob *b)
 {
     take_header(b);
@@ -382,7 +382,7 @@ static const char *keep_span(struct keeper *k, struct span s)
     return keep_text(k, s.at, span_length(s));
 }
 
-/* Fills the fields of a text into `fields`, which has room for all; NULL: only counts them. */
+/* Parses the fields of a text into `fields`, which is large enough for all; NULL: only counts them. */
 static size_t parse_fields(struct keeper *k, struct span text, struct perfile_tracepoint_field *fields)
 {
     size_t count = 0;
@@ -488,7 +488,7 @@ static int keep_value(void *context, const struct perfile_value *value)
     return k->memory_short;
 }
 
-/* 0, 1 (damaged behind the header) or an error. */
+/* Returns 0, 1 (damaged after the header) or an error. */
 static int keep_blob(struct pf_tracing *tracing, struct blob *b)
 {
     struct keeper k = {.tracing = tracing, .blob = b};

@@ -9,7 +9,7 @@
 struct pf_tracing;
 
 /*
- * Parses a blob; everything is copied. *tracing is the caller's to close. A blob that is damaged behind its header is
+ * Parses a blob; everything is copied. The caller has to close *tracing. A blob that is damaged after its header is
  * kept as far as it goes: then 1 is returned and *error says why. Errors: DAMAGED (not a blob), MEMORY.
  */
 int pf_tracing_open(const uint8_t *data, size_t bytes, uint64_t offset, const struct perfile_allocator *allocator,
@@ -32,7 +32,7 @@ struct pf_tracing_systems {
 /* False: the blob is damaged. */
 bool pf_tracing_find_systems(const uint8_t *data, size_t bytes, struct pf_tracing_systems *systems);
 /* Shows the blob as an object called `name`; damaged: what can be read, then an `error` text.
- * Returns how many bytes are left behind it. */
+ * Returns how many bytes are left after it. */
 size_t pf_tracing_emit(const uint8_t *data, size_t bytes, uint64_t offset, const char *name, struct pf_emit *e);
 
 #endif

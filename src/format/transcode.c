@@ -24,7 +24,7 @@ static int transcode_sample(const struct perfile_record *record, const struct pf
     return pf_encode_sample_of(how->plan, record, &sample, out) ? 0 : fail_capacity(record, error);
 }
 
-/* The header is turned, the body is what it is: nobody knows what is in it. */
+/* Converts the header and copies the body: its layout is unknown. */
 static int take_over(const struct perfile_record *record, struct pf_out *out, struct perfile_error *error)
 {
     pf_out_u32(out, record->type);

@@ -12,8 +12,8 @@ struct pf_transcoding {
 };
 
 /*
- * The record, decoded and encoded again; bytes behind what is known of its type are taken over as they are. Without an
- * outside payload. Errors: DAMAGED, EVENT, LIMIT (it does not fit any more).
+ * Decodes a record and encodes it again; bytes after the known fields of its type are copied as they are. A payload
+ * outside the record is not included. Errors: DAMAGED, EVENT, LIMIT (it does not fit any more).
  */
 int pf_transcode(struct perfile_reader *reader, const struct perfile_record *record, const struct pf_transcoding *how,
                  struct pf_out *out, struct perfile_error *error);

@@ -46,9 +46,9 @@ static int check_options(const struct perfile_writer_options *options, struct pe
 {
     const char *what = NULL;
     if (options->mode < PERFILE_MODE_FILE || options->mode > PERFILE_MODE_DIRECTORY)
-        what = "mode is none of enum perfile_mode";
+        what = "mode is not one of enum perfile_mode";
     else if (options->byte_order < PERFILE_ORDER_NATIVE || options->byte_order > PERFILE_ORDER_BIG)
-        what = "byte_order is none of enum perfile_byte_order";
+        what = "byte_order is not one of enum perfile_byte_order";
     else if (options->live && options->mode != PERFILE_MODE_FILE)
         what = "only a file can be live";
     else if (options->compression < 0 || options->compression > LEVEL_MAX)
@@ -333,7 +333,7 @@ static int level_attrs(struct perfile_writer *writer, struct perfile_error *erro
     return 0;
 }
 
-/* The ids of all events, then the attrs with the places of their ids. */
+/* Writes the ids of all events, then the attrs with the offsets of their ids. */
 static int put_events(struct perfile_writer *writer, struct perfile_error *error)
 {
     struct pf_sink *sink = &writer->streams[0].sink;

@@ -36,7 +36,7 @@ struct pf_event_spec {
     const char *name; /* or NULL */
 };
 
-/* Who wants to see what is copied from a reader, and may change it. */
+/* Callbacks that see what is copied from a reader, and may change it. */
 struct pf_writer_hooks {
     void *context;
     int (*event)(void *context, struct pf_event_spec *event, struct perfile_error *error);
@@ -83,18 +83,18 @@ struct perfile_writer {
     size_t feature_capacity;
     struct perfile_section attrs;
     uint64_t data_start;
-    bool data_started; /* live: records stand behind those that describe the recording */
-    bool started;      /* the records have begun */
+    bool data_started; /* live: the records that describe the recording are written */
+    bool started;      /* writing records has started */
     bool finished;
     uint64_t payload_left;            /* of the AUXTRACE record that was written last, */
     uint64_t payload_of;              /* which starts here in its file, */
     uint64_t payload_at;              /* and its payload here */
-    bool payload_apart;               /* it is not copied with the record: who copies hands it over */
+    bool payload_apart;               /* not copied with the record: the caller writes it */
     struct perfile_section *auxtrace; /* where these records are */
     size_t auxtrace_count;
     size_t auxtrace_capacity;
-    bool no_host;                        /* who is to read it knows no HOSTNAME: none is made */
-    uint64_t features_dropped;           /* of a reader: not readable, or not to be said in this mode */
+    bool no_host;                        /* the intended readers do not know HOSTNAME: it is not added */
+    uint64_t features_dropped;           /* of a reader: not readable, or not possible in this mode */
     const struct pf_writer_hooks *hooks; /* or NULL */
     struct perfile_writer_counts counts;
     struct perfile_error failure; /* the first one; code 0: none */
@@ -120,7 +120,7 @@ int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_ev
 /* Pipe mode: the name of an event, as a record. */
 int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_event *event, struct perfile_error *error);
 
-/* What is said now goes into the stream as a record: always in pipe mode, in live files until the data begins. */
+/* Whether descriptions become records of the stream now: always in pipe mode, in live files until the data begins. */
 static inline bool pf_writer_describes_now(const struct perfile_writer *writer)
 {
     return writer->options.mode == PERFILE_MODE_PIPE || (writer->options.live && !writer->data_started);
@@ -134,18 +134,18 @@ static inline struct pf_writer_stream *pf_writer_stream(struct perfile_writer *w
 }
 int pf_writer_open_streams(struct perfile_writer *writer, size_t count, struct perfile_error *error);
 void pf_writer_close_streams(struct perfile_writer *writer);
-/* A whole record; kernel records are compressed when that was asked for. */
+/* Writes a complete record; records of the kernel are compressed if the options say so. */
 int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
-/* Whole records, back to back. */
+/* Writes complete records without gaps between them. */
 int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_t bytes, struct perfile_error *error);
 /*
- * From here on features wait for the end. What a live file has said so far lies before its data when it is a file one day:
- * its header takes the place of the first of it.
+ * From here on features wait for the end. The records that described a live file so far are before its data when it
+ * becomes a file: the header then overwrites the first of them.
  */
 int pf_writer_begin_data(struct perfile_writer *writer, struct perfile_error *error);
 /* The same past compression and counts: what describes the recording. */
 int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
-/* Bytes behind a record. */
+/* Writes bytes that follow a record. */
 int pf_writer_put_bytes(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
 /* No more of the payload will come: the record states what is there, or zeros take the place of the rest. */
 int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *error);
@@ -163,7 +163,7 @@ bool pf_writer_concerns_record(int result);
  * out the right one, a copy that states it, valid until the next record. False: no header can state it.
  */
 bool pf_writer_sized(struct perfile_writer *writer, const struct perfile_record *record, struct perfile_bytes *body);
-/* Names that came behind their events. `tell`: the output is a stream that has not said them yet. */
+/* Updates names that came after their events. `announces`: the output is a stream, which then gets records of them. */
 int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool announces,
                            struct perfile_error *error);
 /* The payload of the record that the reader gave last. */
@@ -172,11 +172,11 @@ int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader 
 /* ---- writer_features.c ---- */
 
 bool pf_writer_owns_feature(uint32_t number);
-/* A number that no header can state: said and counted. */
+/* A number that no header can state: reports and counts it. */
 void pf_writer_refuse_feature(struct perfile_writer *writer, uint64_t number);
 /*
- * An empty HOSTNAME will be added: perf on little-endian machines tells by this feature that it reads the table of a
- * big-endian file rightly. Without it, it takes BUILD_ID to be the only feature, and refuses a file that has none.
+ * Whether an empty HOSTNAME will be added: by this feature perf on little-endian machines checks that it reads the
+ * table of a big-endian file rightly. Without it, perf assumes that BUILD_ID is the only feature, and that it exists.
  */
 bool pf_writer_makes_host(const struct perfile_writer *writer);
 int pf_writer_set_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,

@@ -125,7 +125,7 @@ static int copy_features(struct perfile_writer *writer, struct perfile_reader *r
         const uint8_t *data;
         size_t bytes;
         if (pf_writer_owns_feature(feature->number) || reader->features[i].from_record)
-            continue; /* what a record told comes with the record */
+            continue; /* it came in a record, and is copied with that */
         if (!pf_feature_is_valid(feature->number)) {
             pf_writer_refuse_feature(writer, feature->number);
             continue;
@@ -235,7 +235,7 @@ static int copy_plain(struct perfile_writer *writer, struct perfile_reader *read
 
 /* ---- records of pipe mode that describe the recording ---- */
 
-/* From stream to stream they stay what they are, unless somebody wants to see what they say. */
+/* From stream to stream such records are copied unchanged, unless hooks have to see their content. */
 static bool stays_record(const struct perfile_writer *writer, const struct perfile_reader *reader)
 {
     return writer->options.mode == PERFILE_MODE_PIPE && reader->file.swapped == writer->swap && !writer->hooks;
@@ -316,7 +316,7 @@ static int copy_build_id_record(struct perfile_writer *writer, struct perfile_re
     return result;
 }
 
-/* A name comes behind its event. */
+/* The name of an event comes after the event. */
 static int copy_event_type_record(struct perfile_writer *writer, struct perfile_reader *reader,
                                   const struct perfile_record *record, struct perfile_error *error)
 {
@@ -332,7 +332,7 @@ static int copy_update_record(struct perfile_writer *writer, struct perfile_read
     return result < 0 ? result : copy_plain(writer, reader, record, error);
 }
 
-/* In a stream only these records tell that it is one of perf stat; readers of files look at the feature. */
+/* In a stream only these records show that perf stat wrote it; readers of files look at the feature. */
 static int copy_stat_record(struct perfile_writer *writer, struct perfile_reader *reader,
                             const struct perfile_record *record, struct perfile_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Header features of a recording that is written: sections behind the data, or records of pipe mode. */
+/* Header features of a recording that is written: sections after the data, or records of pipe mode. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,8 +10,8 @@
 
 enum {
     STRING_STEP = 64,                     /* perf pads the texts of features to multiples of it */
-    PIPE_FEATURE_MAX = 65535 - 16,        /* what fits behind the header of a HEADER_FEATURE record */
-    COMPRESSED_MMAP_LEN = PF_BATCH_BYTES, /* what one compressed record may inflate to; whole pages */
+    PIPE_FEATURE_MAX = 65535 - 16,        /* what fits into a HEADER_FEATURE record after its header */
+    COMPRESSED_MMAP_LEN = PF_BATCH_BYTES, /* what one compressed record may inflate to; full pages */
 };
 
 /* What depends on where things stand in this very file. */
@@ -121,7 +121,7 @@ static int put_build_id_records(struct perfile_writer *writer, const uint8_t *da
         size_t size = pf_load16(data + 6, writer->swap), padded = (size_t)pf_align8(size);
         if (size < 8 || size > bytes || padded > UINT16_MAX)
             break;
-        /* perf 7.0 and later stop at records of a stream whose size is no multiple of 8, as entries of files have it */
+        /* entries of files may have other sizes, but in streams perf 7.0 and later stop unless it is a multiple of 8 */
         struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
         pf_out_u32(&o, PERFILE_RECORD_HEADER_BUILD_ID);
         pf_out_put(&o, data + 4, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a recording that is written: records one behind the other, compressed or not. */
+/* The files of a recording that is written: records one after the other, compressed or not. */
 #include <stdio.h>
 
 #include "format/writer.h"
@@ -69,7 +69,7 @@ static int open_deflate(struct perfile_writer *writer, struct pf_writer_stream *
     return pf_deflate_open(&stream->deflate, writer->allocator, writer->options.compression, error);
 }
 
-/* One compressed record with `bytes` bytes behind the room for its header. */
+/* Writes one compressed record: `bytes` bytes after the 8 or more that are free for its header. */
 static int put_container(struct perfile_writer *writer, struct pf_writer_stream *stream, uint8_t *record, size_t bytes,
                          struct perfile_error *error)
 {
@@ -208,7 +208,7 @@ int pf_writer_begin_data(struct perfile_writer *writer, struct perfile_error *er
     uint8_t capacity[PF_FILE_HEADER_BYTES] = {0};
     struct pf_out o = pf_out_make(capacity, sizeof(capacity), writer->swap);
     int result = writer->started ? 0 : pf_writer_start(writer, error);
-    /* behind the events, where all versions of perf look for it */
+    /* after the events, where all versions of perf look for it */
     if (result == 0 && writer->options.compression && pf_writer_describes_now(writer))
         result = pf_writer_announce_compression(writer, error);
     writer->data_started = true;
