@@ -17,7 +17,7 @@ enum {
     KIND_ENUM64 = 19,
 };
 
-/* Bytes behind the common part of a type. */
+/* The bytes of a type after its common part. */
 static uint64_t tail_bytes(uint32_t info)
 {
     const uint32_t kind = info >> 24 & 31;

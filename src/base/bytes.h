@@ -39,7 +39,7 @@ static inline uint64_t pf_load64(const void *p, bool swap)
     return swap ? __builtin_bswap64(v) : v;
 }
 
-/* Adds to a sum that ends at UINT64_MAX; gives what found room. */
+/* Adds to a sum that is at most UINT64_MAX; returns the part of `value` that was added. */
 static inline uint64_t pf_add_to_sum(uint64_t *sum, uint64_t value)
 {
     const uint64_t part = value <= UINT64_MAX - *sum ? value : UINT64_MAX - *sum;
@@ -113,8 +113,8 @@ static inline bool pf_starts_with(const char *text, const char *start)
 }
 
 /*
- * FNV-1a of more bytes; it starts with PF_HASH_START. For tables in memory: who makes a file can make texts that collide,
- * so equal hashes are no equal texts.
+ * FNV-1a of more bytes; it starts with PF_HASH_START. For tables in memory: a file can be made with texts that collide,
+ * so equal hashes do not prove equal texts.
  */
 #define PF_HASH_START 0xcbf29ce484222325ull
 static inline uint64_t pf_hash_bytes(uint64_t hash, const void *data, size_t bytes)

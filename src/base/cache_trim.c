@@ -30,7 +30,7 @@ struct capacity {
     uint64_t bytes;
 };
 
-/* What stands behind HEX-HEX and the suffix; NULL: it has another name. */
+/* The part of the name after HEX-HEX and the suffix; NULL: it has another name. */
 static const char *rest_of(const char *name, const char *suffix)
 {
     static const char digits[] = "0123456789abcdef";
@@ -45,7 +45,7 @@ static bool is_unfinished(const char *rest)
     return !strcmp(rest, ".new") || (*rest == '-' && strlen(rest) == strlen("-XXXXXX"));
 }
 
-/* What a writer left behind that was killed. Who finds it locked here does without, as if another one made the same. */
+/* Removes the file of a writer that was killed. A writer that finds its file locked here works without it. */
 static void remove_leftover(int folder, const char *name, const struct stat *status)
 {
     enum { SECONDS = 3600 };

@@ -7,7 +7,7 @@
 
 /*
  * Bytes of the character at `text`, and the columns it takes: 2 for wide ones of East Asia and emoji, 0 for those that
- * stand on the one before. A byte that is no UTF-8 is a character of one column. `bytes` is not 0.
+ * combine with the one before. A byte that is not UTF-8 is a character of one column. `bytes` is not 0.
  */
 size_t pf_character(const char *text, size_t bytes, unsigned *columns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only way in which bytes of a file are touched: a position that never leaves its range. The first thing that does
- * not fit makes the cursor fail for good; from then on every value is 0 and every piece empty, so that a whole layout
- * can be read before the result is looked at.
+ * All bytes of files are read through a cursor: a position that never leaves its range. The first value that does
+ * not fit makes the cursor fail for good; from then on every value is 0 and every piece empty, so that a complete
+ * layout can be read before the result is checked.
  */
 #ifndef PF_BASE_CURSOR_H
 #define PF_BASE_CURSOR_H

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 /*
- * Which file it is, and which contents it had: nobody but root and the kernel sets when a file was changed, so no other
- * file can pass for it. Compared with memcmp; all zeros: no file.
+ * Identifies a file and its contents: only root and the kernel can set when a file was changed, so no other
+ * file can have the same identity. Compared with memcmp; all zeros: no file.
  */
 struct pf_file_identity {
     uint64_t device;
@@ -32,7 +32,7 @@ bool pf_write_all(int fd, const void *data, size_t bytes);
 size_t pf_read_from(int fd, uint64_t offset, void *to, size_t bytes);
 /* The folders above the last part of a path, for their owner alone; those that are there stay as they are. */
 bool pf_make_folders(const char *path);
-/* ".../jit-PID.dump": what a JIT compiler tells of its code. It maps the file only to be found in recordings. */
+/* ".../jit-PID.dump": a JIT compiler describes its code in it, and maps it only so that recordings name it. */
 bool pf_is_jitdump(const char *path);
 
 #endif

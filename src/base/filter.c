@@ -51,7 +51,7 @@ int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *erro
             return 0;
     return pf_about(error, text, strlen(text),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
-                            "invalid time '%.80s': expected a whole number with s, ms, us or ns, such as 100ms", text));
+                            "invalid time '%.80s': expected an integer with s, ms, us or ns, such as 100ms", text));
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
@@ -133,7 +133,7 @@ static uint64_t take_fraction(struct piece *piece)
     return ns;
 }
 
-/* "12.5" seconds in ns; up to 9 digits behind the point. */
+/* "12.5" seconds in ns; up to 9 digits after the point. */
 static bool take_seconds(struct piece *piece, uint64_t *ns)
 {
     uint64_t seconds;
@@ -176,13 +176,13 @@ static int parse_time_range(struct pf_filter *filter, struct piece piece, const 
     if (!take_bound(&rest, span, &last))
         return fail_span(error, "relative times");
     if (rest.bytes)
-        return refuse(error, "time range", piece, "is not START,STOP in seconds with up to 9 decimal places");
+        return refuse(error, "time range", piece, "is not START,STOP in seconds with up to 9 decimals");
     if (last < first)
         return refuse(error, "time range", piece, "ends before it begins");
     return add_range(filter, &filter->times, first, last) < 0 ? pf_fail_memory(error, "time range") : 0;
 }
 
-/* "12.5%": a share of the whole, 0 to 1. */
+/* "12.5%": a share of all, 0 to 1. */
 static bool take_percent(struct piece *piece, double *share)
 {
     struct piece rest = *piece;
@@ -526,7 +526,7 @@ void pf_filter_notify(const struct pf_filter *filter, pf_on_note *notify, void *
 
 static bool may_hold(const struct pf_filter_block *block, int part, const struct pf_ranges *ranges)
 {
-    enum { MAX_NUMBERS = 64 }; /* so many processors are told from each other */
+    enum { MAX_NUMBERS = 64 }; /* so many processors are distinguished */
     for (size_t i = 0; i < ranges->count; i++) {
         const struct pf_range *range = &ranges->items[i];
         const uint64_t count = pf_min(range->last - range->first, MAX_NUMBERS - 1) + 1;
@@ -596,7 +596,7 @@ bool pf_filter_leaves_out(struct pf_filter *filter, const struct pf_filter_block
         filter->timed_out = true;
         return true;
     }
-    /* who has to remember a match, or which of the samples were looked at, has to see them */
+    /* the samples are needed to find out what matches, or which samples were checked */
     if (filter->unmatched & may || (filter->unmatched && by_time_first && !inside))
         return false;
     filter->noted |= filter->unmatched != 0;
@@ -642,7 +642,7 @@ void pf_filter_note(struct pf_filter *filter, const struct pf_filter_subject *su
         note_event(filter, subject->event);
 }
 
-/* The names of the events are their own; they are put together for as long as the calls last. */
+/* Reports events that no sample matched; the array of the recording's event names is only made for this call. */
 static void report_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
                           perfile_on_unmatched *notify, void *context)
 {

@@ -49,7 +49,7 @@ static inline const char *pf_filter_text(const struct perfile_filter *filter, co
     return text;
 }
 
-/* What samples may lack. */
+/* Properties that samples may not have. */
 enum pf_filter_kind { PF_FILTER_TIME, PF_FILTER_CPU, PF_FILTER_THREAD, PF_FILTER_CGROUP, PF_FILTER_KINDS };
 
 /* Leaves out what says something else than was asked for; samples that do not say it pass, as in perf. */
@@ -95,7 +95,7 @@ void pf_filter_close(struct pf_filter *filter);
 
 bool pf_ranges_hold(const struct pf_ranges *ranges, uint64_t value);
 
-/* A length of time: a whole number above 0 with s, ms, us or ns, as perf's --time-quantum. ARGUMENT. */
+/* Parses a duration: an integer above 0 with s, ms, us or ns, as perf's --time-quantum. ARGUMENT. */
 int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *error);
 
 /* The first time that passes; 0 when times are not filtered. */
@@ -152,15 +152,15 @@ bool pf_filter_leaves_out(struct pf_filter *filter, const struct pf_filter_block
 
 /* Remembers what the sample matches, each part for itself; only while something is unmatched. */
 void pf_filter_note(struct pf_filter *filter, const struct pf_filter_subject *subject);
-/* Tells of what no sample matched; nothing when there were none. `reader` goes to `event_at` only; both may be NULL. */
+/* Reports values that no sample matched, if any. `reader` is only passed to `event_at`; both may be NULL. */
 void pf_filter_notify_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
                                 pf_event_at *event_at, perfile_on_unmatched *notify, void *context);
 /* The list of events has one that the recording has; else ARGUMENT, with the names of those that there are. */
 int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
                            struct perfile_error *error);
-/* Everything that was asked for matches. Counts what passes for lack of it. */
+/* Whether the sample matches every filter. Counts samples that pass because they do not have the filtered property. */
 bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject);
-/* Tells how many samples passed for lack of what was asked for, one sentence for each kind. `tell` may be NULL. */
+/* Notes how many samples passed without having a filtered property, one sentence each. `notify` may be NULL. */
 void pf_filter_notify(const struct pf_filter *filter, pf_on_note *notify, void *context);
 /* The event's name is in the list: as it stands, or without its modifiers; true when events are not filtered. */
 bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event *event);

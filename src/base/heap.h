@@ -13,7 +13,7 @@ struct pf_heap_item {
 
 struct pf_heap {
     const struct perfile_allocator *allocator;
-    struct pf_heap_item *items; /* each one stands before those at twice its place plus 1 and 2 */
+    struct pf_heap_item *items; /* each is not later than those at twice its index plus 1 and 2 */
     size_t count;
     size_t capacity;
 };
@@ -32,7 +32,7 @@ static inline const struct pf_heap_item *pf_heap_first(const struct pf_heap *hea
     return heap->count ? heap->items : NULL;
 }
 
-/* The earliest time of those behind the first; UINT64_MAX: there are none. */
+/* The earliest time of all items but the first; UINT64_MAX: there are no others. */
 static inline uint64_t pf_heap_second_time(const struct pf_heap *heap)
 {
     uint64_t time = UINT64_MAX;

@@ -22,7 +22,7 @@ void pf_map_close(struct pf_map *map);
 /* The value goes in, over an older one; it must be below UINT64_MAX. False when out of memory. */
 bool pf_map_put(struct pf_map *map, uint64_t key, uint64_t value);
 
-/* Where a key would like to be. The seed is not known to who makes a file: keys that all collide cannot be made. */
+/* The first slot to try for a key. Makers of files do not know the seed, so they cannot make keys that all collide. */
 static inline size_t pf_map_hash(const struct pf_map *map, uint64_t key)
 {
     key ^= (uintptr_t)map->slots;

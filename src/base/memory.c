@@ -202,7 +202,7 @@ enum { ARENA_FIRST = 1024, ARENA_CHUNK = 16 * 1024, ARENA_ALIGN = 16 };
 
 struct pf_arena_chunk {
     struct pf_arena_chunk *next;
-    size_t size; /* of the whole block */
+    size_t size; /* of the block with this header */
     size_t used;
     size_t padding;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory through the caller's allocator: single blocks, growing arrays, and arenas that are released as a whole. */
+/* Memory through the caller's allocator: single blocks, growing arrays, and arenas whose memory is released at once. */
 #ifndef PF_BASE_MEMORY_H
 #define PF_BASE_MEMORY_H
 
@@ -12,8 +12,8 @@
 const struct perfile_allocator *pf_allocator_or_default(const struct perfile_allocator *allocator);
 
 /*
- * An allocator that remembers whether memory was ever short. Whoever works with it may do without what is missing, and
- * need not say so: who gave it looks once, before anything that was made of it is handed on.
+ * An allocator that remembers whether memory was ever short. Code that works with it may continue without what it could
+ * not allocate, and need not report that: the owner of the watch checks once, before it delivers any result.
  */
 struct pf_watch {
     struct perfile_allocator allocator; /* to be handed on; for any thread that `below` is for */
@@ -40,13 +40,13 @@ static inline int pf_memory_check(const struct perfile_allocator *allocator, int
 
 /* `size` zeroed bytes, or NULL. */
 void *pf_new(const struct perfile_allocator *allocator, size_t size);
-/* Room for `size` bytes, contents kept; NULL leaves the old block alone. */
+/* Changes the size of a block to `size` bytes and keeps its contents; NULL leaves the old block alone. */
 void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t old, size_t size);
 void pf_free(const struct perfile_allocator *allocator, void *pointer, size_t size);
 /* What was freed goes back to the system as far as it can: worth it when much was, and much else comes. */
 void pf_give_back(const struct perfile_allocator *allocator);
 
-/* A copy of `bytes` of text with a NUL behind them, or NULL; and its end, which takes NULL too. */
+/* A copy of `bytes` of text with a NUL after them, or NULL; pf_text_free also accepts NULL. */
 char *pf_text_copy(const struct perfile_allocator *allocator, const char *text, size_t bytes);
 void pf_text_free(const struct perfile_allocator *allocator, char *text);
 /* Text as printf makes it, to be ended likewise. NULL: out of memory, which errno says, too (ENOMEM). */
@@ -56,7 +56,7 @@ char *pf_text_format_list(const struct perfile_allocator *allocator, const char 
     __attribute__((format(printf, 2, 0)));
 
 /*
- * Makes room for at least `count` elements of `bytes` in the array at *pointer with room for *room: doubling growth.
+ * Grows the array at *pointer to at least `count` elements of `bytes` bytes, doubling *capacity.
  * False when out of memory; the array then is as before.
  */
 bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *capacity, size_t count, size_t bytes);
@@ -64,14 +64,14 @@ bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *c
 struct pf_arena_chunk;
 struct pf_arena {
     const struct perfile_allocator *allocator;
-    struct pf_arena_chunk *chunk; /* the one that is filled; older ones hang behind it */
+    struct pf_arena_chunk *chunk; /* the one that is filled; older ones are linked from it */
 };
 
 void pf_arena_open(struct pf_arena *arena, const struct perfile_allocator *allocator);
 void pf_arena_close(struct pf_arena *arena);
 /* 16-byte aligned, zeroed; NULL when out of memory. */
 void *pf_arena_new(struct pf_arena *arena, size_t size);
-/* A copy with a NUL behind it. */
+/* A copy with a NUL after it. */
 char *pf_arena_text(struct pf_arena *arena, const void *text, size_t bytes);
 
 #endif

@@ -67,7 +67,7 @@ static unsigned level_of(const struct pf_name_scan *scan, enum pf_name_bracket k
     return 1;
 }
 
-/* A < behind a bracket compares, and nothing closes it. */
+/* A < after a closing bracket compares, and nothing closes it. */
 static bool opens(const struct pf_name_scan *scan, size_t at)
 {
     return scan->name[at] != '<' || scan->named || before(scan, at) != ')';
@@ -110,7 +110,7 @@ static bool is_boundary(char c)
     return !c || c == ':' || c == ' ' || c == '&' || c == '(' || c == '<' || c == ',';
 }
 
-/* The end of a piece of text without brackets and commas, which ends behind ::, too. */
+/* The end of a piece of text without brackets and commas; such a piece also ends after "::". */
 static size_t text_end(const struct pf_name_scan *scan, size_t at)
 {
     for (; at < scan->bytes; at++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Build ids by the names of files, as feature BUILD_ID has them. Who can read the feature visits it with pf_named_ids_take. */
+/* Build ids by file names, as feature BUILD_ID has them. The caller visits the feature with pf_named_ids_take. */
 #ifndef PF_BASE_NAMED_IDS_H
 #define PF_BASE_NAMED_IDS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counterpart of the cursor: bytes on their way out into a block of fixed size. The first thing that does not fit
- * makes it fail for good; a whole layout can be written before the result is looked at.
+ * The counterpart of the cursor: writes bytes into a block of fixed size. The first value that does not fit
+ * makes it fail for good; a complete layout can be written before the result is checked.
  */
 #ifndef PF_BASE_OUT_H
 #define PF_BASE_OUT_H
@@ -27,7 +27,7 @@ static inline size_t pf_out_bytes_used(const struct pf_out *o)
     return (size_t)(o->at - o->start);
 }
 
-/* Room for `bytes` bytes, or NULL. */
+/* Reserves `bytes` bytes and returns their address, or NULL. */
 static inline uint8_t *pf_out_take(struct pf_out *o, uint64_t bytes)
 {
     if (PF_UNLIKELY(o->failed || bytes > (size_t)(o->end - o->at))) {

@@ -16,7 +16,7 @@ struct pf_pairs {
     struct pf_pair *slots;
     size_t size;    /* a power of two, or 0 */
     unsigned shift; /* 64 without its bits */
-    uint64_t seed;  /* not known to who makes a file: keys that all collide cannot be made */
+    uint64_t seed;  /* secret, so that no file can have keys that all collide */
     size_t used;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growing array whose elements never move: one thread may add while others read what was there when they were told
- * of it. Each segment is twice as long as the one before.
+ * A growing array whose elements never move: one thread may add while others read the elements that existed when they
+ * got the count. Each segment is twice as long as the one before.
  */
 #ifndef PF_BASE_SEGMENTS_H
 #define PF_BASE_SEGMENTS_H

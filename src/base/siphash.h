@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SipHash-2-4 (Aumasson and Bernstein 2012): who does not know the key cannot make texts that collide. */
+/* SipHash-2-4 (Aumasson and Bernstein 2012): without the key it is not possible to make texts that collide. */
 #ifndef PF_BASE_SIPHASH_H
 #define PF_BASE_SIPHASH_H
 

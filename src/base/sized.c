@@ -24,7 +24,7 @@ int pf_sized_check(const void *theirs, const char *what, struct perfile_error *e
                : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "size is not set");
 }
 
-/* A wish that would be ignored. */
+/* Reports an option that would be ignored. */
 static int check_rest(const void *theirs, size_t capacity, size_t bytes, const char *what, struct perfile_error *error)
 {
     return capacity <= bytes || is_zero((const uint8_t *)theirs + bytes, capacity - bytes)

@@ -11,16 +11,16 @@
 /*
  * Copies what the caller filled into `ours`, and leaves alone there what the caller's header did not know, and all of it
  * when `theirs` is NULL. ARGUMENT, with `what` in the message: the size is not set, or the part that is not known here
- * is not all zeros, so that a wish would be ignored.
+ * is not all zeros, so that an option would be ignored.
  */
 int pf_sized_take(void *ours, size_t bytes, const void *theirs, const char *what, struct perfile_error *error);
 /*
- * The same of a struct without a size of its own: `room` is what the caller gave with it. ARGUMENT also when there is none
- * of it. NULL only with 0.
+ * The same for a struct without a size of its own: the caller's argument `capacity` is its size. ARGUMENT also when
+ * that is 0. NULL only with 0.
  */
 int pf_measured_take(void *ours, size_t bytes, const void *theirs, size_t capacity, const char *what,
                      struct perfile_error *error);
-/* Fills theirs of `room` bytes; what is not known here is zeroed. */
+/* Fills the `capacity` bytes at `theirs`; what is not known here is zeroed. */
 void pf_measured_give(void *theirs, size_t capacity, const void *ours, size_t bytes);
 /* ARGUMENT, with `what` in the message: theirs, which pf_sized_give is to fill (or NULL), has no size. */
 int pf_sized_check(const void *theirs, const char *what, struct perfile_error *error);

@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) bool pf_is_sorted(const void *items
     return true;
 }
 
-/* `other` has room for as many items. Returns the one of both where they are sorted. */
+/* Sorts with `other`, which can hold as many items. Returns the array of the two that is sorted. */
 static inline __attribute__((always_inline)) void *pf_sort(void *items, void *other, size_t count, size_t bytes,
                                                            pf_sort_key *key)
 {
@@ -51,7 +51,7 @@ struct pf_sort_item {
     uint32_t number;
 };
 
-/* By their words. `spare` has room for as many. */
+/* Sorts by words. `spare` can hold as many items. */
 void pf_sort_words(struct pf_sort_item *items, struct pf_sort_item *spare, size_t count);
 
 /* The last of `starts`, which ascend, that is not above `value`; 0 also when none is, or there are none. */

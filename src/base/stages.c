@@ -52,9 +52,9 @@ static bool is_ready(struct pf_stages *stages, unsigned stage, unsigned worker)
 }
 
 /*
- * Does what is ready, the latest stage first: what is nearly done makes room. But what all others wait for, the first stage,
- * goes on as long as a thread other than the caller's has time for it: going from one to another costs its cache. False:
- * nothing is ready. Locked.
+ * Does what is ready, the latest stage first, because finished items free their slots. But the first stage, for which
+ * all others wait, continues as long as a thread other than the caller's has time for it: changing the stage costs a
+ * thread its cache. False: nothing is ready. Locked.
  */
 static bool work(struct pf_stages *stages, unsigned worker)
 {

@@ -29,7 +29,7 @@ struct pf_stages_plan {
     unsigned threads; /* the caller included; 0 is 1 */
     unsigned alone;   /* so many items the caller does alone: for fewer, others take longer to start than to work */
     void *context;
-    void *items; /* an array; who opens the stages makes and releases it */
+    void *items; /* an array; the caller that opens the stages makes and releases it */
     size_t item_bytes;
     unsigned item_count; /* at least 1; pf_stages_items says how many are good */
 };

@@ -32,8 +32,8 @@ int pf_text_flush(struct pf_text *text);
 char *pf_text_grow(struct pf_text *text, size_t bytes);
 
 /*
- * Room for `bytes` bytes (at most 64 KiB) to be written directly; hand the end to pf_text_commit. Never NULL: after a
- * failure it is a place that is thrown away.
+ * Reserves `bytes` bytes (at most 64 KiB) to be written directly; pass the end of what was written to pf_text_commit.
+ * Never NULL: after a failure the bytes are discarded.
  */
 static inline char *pf_text_reserve(struct pf_text *text, size_t bytes)
 {
@@ -57,7 +57,7 @@ void pf_put_string(struct pf_text *text, const char *string);
  */
 void pf_put_name(struct pf_text *text, const char *name);
 void pf_put_name_bytes(struct pf_text *text, const void *name, size_t bytes);
-/* Makes what stands behind the first `start` bytes printable, in a text without a sink. */
+/* Makes the bytes after the first `start` printable, in a text without a sink. */
 void pf_text_escape(struct pf_text *text, size_t start);
 void pf_put_char(struct pf_text *text, char c);
 void pf_put_unsigned(struct pf_text *text, uint64_t value);
@@ -70,7 +70,7 @@ void pf_put_hex(struct pf_text *text, uint64_t value);
 void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes);
 /* As printf's %*.2f. */
 void pf_put_hundredths(struct pf_text *text, double value, unsigned width);
-/* The shortest decimal that reads back as the same number; "null" for what is none: JSON has no infinities. */
+/* The shortest decimal that reads back as the same number; "null" for NaN and infinities, which JSON does not have. */
 void pf_put_double(struct pf_text *text, double value);
 /* printf into the text; for what is not hot. */
 void pf_put_format(struct pf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

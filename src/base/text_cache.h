@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts that are kept under pairs of 64-bit keys. They never move, and are forgotten all at once. Threads may look for
- * them without a lock while one adds; nobody else may be here while they are forgotten.
+ * Texts that are kept under pairs of 64-bit keys. They never move, and are discarded all at once. Threads may look for
+ * them without a lock while one adds; no other thread may use the cache while they are discarded.
  */
 #ifndef PF_BASE_TEXT_CACHE_H
 #define PF_BASE_TEXT_CACHE_H
@@ -22,7 +22,7 @@ struct pf_text_cache_text {
 enum { PF_TEXT_CACHE_TAG = 7 };
 
 struct pf_text_cache_table {
-    struct pf_text_cache_table *smaller; /* that it was made from: somebody may still look there; NULL unless shared */
+    struct pf_text_cache_table *smaller; /* that it was made from: threads may still look there; NULL unless shared */
     size_t size;                         /* a power of two */
     uintptr_t slots[];                   /* 0: empty. Set once */
 };
@@ -37,7 +37,7 @@ struct pf_text_cache {
 
 /* `shared`: more than one thread will be here; it takes more memory. */
 void pf_text_cache_open(struct pf_text_cache *kept, const struct perfile_allocator *allocator, bool shared);
-/* Forgets all; more can be kept then. */
+/* Discards all texts; more can be added then. */
 void pf_text_cache_discard(struct pf_text_cache *kept);
 void pf_text_cache_close(struct pf_text_cache *kept);
 /* Keeps a copy under keys that were not there yet. NULL when out of memory. */
@@ -49,7 +49,7 @@ static inline const char *pf_text_cache_bytes(const struct pf_text_cache_text *t
     return (const char *)(text + 1);
 }
 
-/* The seed is not known to who makes a file: keys that all collide cannot be made. */
+/* Makers of files do not know the seed, so they cannot make keys that all collide. */
 static inline uint64_t pf_text_cache_hash(const struct pf_text_cache *kept, uint64_t a, uint64_t b)
 {
     uint64_t key = (a ^ (uintptr_t)kept) * 0x9e3779b97f4a7c15ull ^ b;

@@ -22,7 +22,7 @@ static inline uint8_t *pf_leb128_put(uint8_t *at, uint64_t value)
     return at;
 }
 
-/* Goes on behind it. False: it does not end before `end`, or is too long. */
+/* Moves *at after the number. False: it does not end before `end`, or is too long. */
 static inline bool pf_leb128_take(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
     *value = 0;
