@@ -15,7 +15,7 @@ void pf_deflate_close(struct pf_deflate *deflate);
 void pf_deflate_push(struct pf_deflate *deflate, const void *data, size_t bytes);
 /* Once all that was pushed is out the frame is over, and a new one begins with what is pushed next. */
 void pf_deflate_end(struct pf_deflate *deflate);
-/* Up to `room` compressed bytes; *got 0 when all that was pushed is out. */
+/* Writes up to `capacity` compressed bytes; *got is 0 when all that was pushed is written. */
 int pf_deflate_pull(struct pf_deflate *deflate, void *to, size_t capacity, size_t *got, struct perfile_error *error);
 
 #endif

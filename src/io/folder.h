@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory that appears under its name only when all of its files are whole. */
+/* A directory that appears under its name only when all of its files are complete. */
 #ifndef PF_IO_FOLDER_H
 #define PF_IO_FOLDER_H
 
@@ -23,7 +23,7 @@ int pf_folder_open(struct pf_folder *folder, const struct perfile_allocator *all
  */
 int pf_folder_take(const struct pf_folder *folder, int from, const char *prefix, size_t *count,
                    struct perfile_error *error);
-/* Takes the place of what had the name. WRITE. */
+/* Gives the directory its name and removes what had the name before. WRITE. */
 int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *error);
 /* What was not committed is removed. A zeroed folder is allowed. */
 void pf_folder_close(struct pf_folder *folder);

@@ -14,7 +14,7 @@ struct pf_inflate {
     size_t bytes;
     size_t used;
     bool more;      /* zstd holds back output that did not fit */
-    bool inside;    /* a frame has begun and not ended */
+    bool inside;    /* a frame has started and not ended */
     uint64_t ended; /* frames */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The zstd stream that runs through the compressed records of one data file: one frame, never closed by its writer, or one
- * behind the other.
+ * The zstd stream that runs through the compressed records of one data file: one frame, never closed by its writer, or
+ * several frames one after the other.
  */
 #ifndef PF_IO_INFLATE_H
 #define PF_IO_INFLATE_H

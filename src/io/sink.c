@@ -243,7 +243,7 @@ void pf_sink_close(struct pf_sink *sink)
         return;
     const bool named = sink->directory >= 0 && !sink->unnamed && !sink->temporary;
     if (sink->failure && sink->sealed && sink->fd >= 0 && named && ftruncate(sink->fd, (off_t)sink->sealed) < 0)
-        sink->failure = PERFILE_ERROR_WRITE; /* there is nobody left to tell */
+        sink->failure = PERFILE_ERROR_WRITE; /* it cannot be reported any more */
     if (sink->owned && sink->fd >= 0)
         close(sink->fd);
     if (sink->temporary)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where bytes go: a file that appears under its name only when it is whole, a descriptor, or the caller's function.
+ * Where bytes go: a file that appears under its name only when it is complete, a descriptor, or the caller's function.
  * Bytes are gathered before they are written; the first failure is kept, and nothing more is written after it.
  */
 #ifndef PF_IO_SINK_H

@@ -133,7 +133,7 @@ static int read_callbacks(struct pf_source *source, uint64_t offset, void *to, s
 {
     const struct perfile_source *callbacks = &source->callbacks;
     const bool moved = source->seekable && offset != source->position;
-    source->position = UINT64_MAX; /* where a call that fails leaves it, nobody knows */
+    source->position = UINT64_MAX; /* after a call that fails it is unknown */
     if (moved && callbacks->seek(callbacks->context, offset) != 0)
         return pf_fail(error, PERFILE_ERROR_READ, offset, "source", "it cannot be put there");
     const int64_t n = callbacks->read(callbacks->context, to, bytes);

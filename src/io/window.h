@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A window that moves forward over a source of bytes: any piece ahead can be had as contiguous memory, what lies behind
- * is forgotten. Memory is the size of the largest piece asked for, not of the source.
+ * A window that moves forward over a source of bytes: any piece ahead is available as contiguous memory, the bytes
+ * before it are discarded. Memory is the size of the largest piece asked for, not of the source.
  */
 #ifndef PF_IO_WINDOW_H
 #define PF_IO_WINDOW_H
@@ -24,8 +24,8 @@ struct pf_window {
     size_t capacity;
     uint64_t offset; /* of data[0] */
     size_t bytes;    /* how much is in the window */
-    bool waits;      /* set when `fill` said AGAIN: what a look ahead did not find may still come */
-    size_t ramp;     /* how much the next fill asks for, 0: all that there is room for */
+    bool waits;      /* set when `fill` returned AGAIN: bytes that a look ahead did not find may still come */
+    size_t ramp;     /* how much the next fill asks for, 0: all that fits */
     bool narrow;     /* it grows for large pieces only: there are many others */
     uint64_t keep;   /* bytes from here on stay in the window while pieces ahead of them are looked at */
 };
@@ -35,7 +35,7 @@ int pf_window_open(struct pf_window *window, const struct perfile_allocator *all
 /* Over bytes in memory: nothing is copied. */
 void pf_window_open_memory(struct pf_window *window, const void *data, size_t bytes);
 void pf_window_close(struct pf_window *window);
-/* Forgets everything; the next piece may be anywhere. Only for windows that can skip. */
+/* Discards everything; the next piece may be anywhere. Only for windows that can skip. */
 void pf_window_reset(struct pf_window *window);
 
 /* Goes on at `offset`, where maybe not much will be asked for: little is read at first, and more if it goes on. */
