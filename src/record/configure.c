@@ -372,7 +372,7 @@ static void configure_group(struct pf_event_list *chosen, struct pf_listed_event
     event->attr.sample_type = leader->attr.sample_type;
 }
 
-/* How samples say whose they are: an id among their parts, at one place for all. */
+/* Adds ids to the samples of several events; when these have equal parts, the id has the same offset in all. */
 static void configure_ids(struct pf_event_list *chosen)
 {
     bool alike = true;
@@ -416,7 +416,7 @@ static void add_word(char *list, size_t capacity, const char *word)
     snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", word);
 }
 
-/* Terms that the older perf has no place for. */
+/* Refuses terms that the attr of the older perf cannot hold. */
 static int check_terms(const struct pf_listed_event *event, uint32_t version, struct perfile_error *error)
 {
     const uint32_t known = pf_since_attr_bytes(version);

@@ -252,8 +252,8 @@ static int write_config(struct perfile_counter *counter, struct perfile_error *e
 }
 
 /*
- * What perf wants to have of a file: that it is one of counts, and what tracepoints are like. Who may count these may not always
- * read that.
+ * Writes the features by which perf recognises a file of counts, and the formats of tracepoints. A user that may count
+ * tracepoints may not always read their formats.
  */
 static int write_nature(struct perfile_counter *counter, struct perfile_error *error)
 {
@@ -390,7 +390,7 @@ static bool read_counts(const struct perfile_counter *counter, const struct pf_o
     for (size_t i = 0; i < count; i++) {
         uint64_t words[3];
         if (first[i].fd < 0 || read(first[i].fd, words, sizeof(words)) != sizeof(words))
-            continue; /* a pinned event that lost its place has nothing to read */
+            continue; /* a pinned event that was not scheduled has nothing to read */
         stat->id = found ? stat->id : first[i].id;
         stat->val += words[0];
         stat->ena += words[1];

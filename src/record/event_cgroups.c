@@ -121,7 +121,7 @@ int pf_event_cgroups_of_all(struct pf_event_list *chosen, const char *path, stru
     return result;
 }
 
-/* Of the event that has this place in the text: a wildcard stands for several. */
+/* Sets the group of the events at this position in the text: a wildcard makes several. */
 static bool give(struct pf_event_list *chosen, uint32_t position, uint32_t number)
 {
     bool found = false;

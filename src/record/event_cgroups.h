@@ -11,7 +11,7 @@
 int pf_event_cgroups_check(const struct pf_target *target, struct perfile_error *error);
 /* Of all events; ABSENT. */
 int pf_event_cgroups_of_all(struct pf_event_list *chosen, const char *path, struct perfile_error *error);
-/* "a,b": of the first event, of the second; empty: none. One alone is of all. ABSENT; ARGUMENT: there are more than events. */
+/* "a,b": of the first and second event; empty: no group. A single one is for all. ABSENT; ARGUMENT: too many. */
 int pf_event_cgroups_of_each(struct pf_event_list *chosen, const char *paths, struct perfile_error *error);
 /* "a,b", or expressions such as "^app-": each event in each of them. ABSENT; ARGUMENT: an invalid expression. */
 int pf_event_cgroups_times_all(struct pf_event_list *chosen, const char *paths, struct perfile_error *error);

@@ -51,7 +51,7 @@ struct pf_event_list {
     uint32_t positions; /* events that the text has */
     size_t tracking;    /* the event that records maps, comms and tasks */
     uint32_t version;   /* PF_VERSION of the perf that is to read it; 0: any */
-    bool overwrite;     /* the buffers are written backward, and read when somebody asks for what is in them */
+    bool overwrite;     /* the buffers are written backward, and read by snapshots */
     bool build_ids;     /* the records of mappings have build ids */
     bool mounted;       /* tracefs, which was not */
     const char *sysfs;  /* what to take for /sys; for tests */

@@ -70,7 +70,7 @@ bool pf_known_name_at(size_t index, struct pf_known_name *known, char buffer[PF_
 
 /* ---- finding ----------------------------------------------------------------------------------------------------- */
 
-/* Takes the longest of the words with this name off the start, and the '-' behind it. */
+/* Removes the longest word with this name from the start of *rest, and the '-' after it. */
 static const struct word *take_word(const struct word *words, size_t count, struct pf_piece *rest)
 {
     const struct word *best = NULL;

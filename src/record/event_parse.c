@@ -214,7 +214,7 @@ static int choose_of_names(struct pf_event_parser *parser, const struct pf_event
     return result;
 }
 
-/* A well-known or raw event where no PMU answers for it. 1: done, 0: it is none, or an error. */
+/* Adds a well-known or raw event that no PMU of this machine describes. 1: done, 0: not such an event, or an error. */
 static int choose_plain(struct pf_event_parser *parser, const struct pf_event_text *text)
 {
     struct pf_listed_event *event;

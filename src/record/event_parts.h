@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sources behind choose.h share. */
+/* Shared by the source files that implement event_list.h. */
 #ifndef PF_RECORD_EVENT_PARTS_H
 #define PF_RECORD_EVENT_PARTS_H
 
@@ -148,8 +148,8 @@ struct pf_event_text {
     struct pf_piece terms;
     bool has_terms;
     struct pf_piece modifiers;
-    struct pf_piece tracepoint; /* behind the colon of SYSTEM:NAME; text NULL: it is none */
-    struct pf_piece number;     /* behind the colon of TYPE:CONFIG; likewise */
+    struct pf_piece tracepoint; /* after the colon of SYSTEM:NAME; text NULL: not a tracepoint */
+    struct pf_piece number;     /* after the colon of TYPE:CONFIG; likewise */
     struct pf_piece address;    /* mem:ADDRESS/LENGTH:ACCESS; likewise */
     struct pf_piece length;
     struct pf_piece access;

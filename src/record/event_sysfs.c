@@ -113,7 +113,7 @@ void pf_names_close(struct pf_sys *sys, struct pf_names *names)
 
 /* ---- PMUs -------------------------------------------------------------------------------------------------------- */
 
-/* 0, or an error number: what has no type is no PMU. */
+/* 0, or an error number: without a type it is not a PMU. */
 static int read_pmu(struct pf_sys *sys, const char *name, struct pf_pmu *pmu)
 {
     int reason, ignored;
@@ -164,7 +164,7 @@ static bool all_digits(struct pf_piece piece)
     return pf_piece_digits(piece, 16, &number);
 }
 
-/* Whether `name` is `pattern`, or that with _0, _1 ... behind it. */
+/* Whether `name` is `pattern`, or that followed by _0, _1 ... */
 static bool names_pmu(const char *name, struct pf_piece pattern)
 {
     const size_t bytes = strlen(name);

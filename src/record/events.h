@@ -7,7 +7,7 @@
 #include "record/target.h"
 
 /*
- * Makes the attrs what the options ask for; the first event, or one more of its own (TRACK, OVERWRITE), also tells of
+ * Makes the attrs what the options ask for; the first event, or one more of its own (TRACK, OVERWRITE), also records
  * maps, comms and tasks. ARGUMENT.
  */
 int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *target,

@@ -23,7 +23,7 @@ struct pf_machine_options {
     bool data_maps; /* mappings that are not executable, too */
     bool namespaces;
     bool cgroups;
-    bool user_only;                            /* nobody misses the names of the kernel */
+    bool user_only;                            /* names of the kernel are not needed */
     unsigned threads;                          /* that read /proc; 0 and 1: the caller's alone */
     const struct perfile_allocator *allocator; /* called in the caller's thread only */
     /* What could not be found out, a sentence each. May be NULL. */
@@ -35,9 +35,9 @@ struct pf_machine_options {
 /* Perf refuses a stream with features that it does not know, but not a file: these may have to come at the end. */
 enum pf_machine_ages { PF_MACHINE_COMMON = 1, PF_MACHINE_YOUNG = 2, PF_MACHINE_ALL = 3 };
 /*
- * HOSTNAME to CLN_SIZE: all that can be said before the first record; what this machine does not say is left out. The
- * attrs of the events are those that were opened: BRANCH_STACK depends on their sample_type. `ages`: of the features; the
- * young ones are those that came after perf 6.1.
+ * Writes HOSTNAME to CLN_SIZE: all features that are known before the first record; what this machine does not report
+ * is left out. The attrs of the events are those that were opened: BRANCH_STACK depends on their sample_type. `ages`
+ * selects features; the young ones are those that came after perf 6.1.
  */
 int pf_machine_features(struct perfile_writer *writer, const struct pf_event_list *events, unsigned ages,
                         struct perfile_error *error);

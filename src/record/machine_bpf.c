@@ -131,7 +131,7 @@ static void make_offsets(struct pf_bpf_program *program)
     }
 }
 
-/* A program may have changed between the calls: what is longer than its room is left out by the kernel. */
+/* A program may have changed between the calls: the kernel leaves out arrays that do not fit any more. */
 static bool read_open(const struct perfile_allocator *allocator, int fd, struct pf_bpf_program *program)
 {
     struct bpf_prog_info synthesis = {0};

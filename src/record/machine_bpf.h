@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-/* A program with its arrays, which stand behind each other in `data`; members of `info` are offsets into it. */
+/* A program with its arrays, one after the other in `data`; members of `info` are offsets into it. */
 struct pf_bpf_program {
     struct bpf_prog_info info;
     uint32_t info_bytes; /* what the kernel filled in */
@@ -16,7 +16,7 @@ struct pf_bpf_program {
     uint32_t data_bytes;
 };
 
-/* The id that follows; 0: there is none, or nobody may ask. */
+/* The id that follows; 0: there is none, or asking is not permitted. */
 uint32_t pf_bpf_next_program(uint32_t id);
 uint32_t pf_bpf_next_types(uint32_t id);
 /* False: it is gone, too large, or out of memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CGROUP records: the paths behind the ids that samples have. */
+/* CGROUP records: the paths of the ids that samples have. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

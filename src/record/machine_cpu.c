@@ -187,7 +187,7 @@ static uint32_t read_topology_id(const struct pf_body *body, unsigned cpu, const
     return read_topology(body, cpu, file, text) ? (uint32_t)strtol(text, NULL, 10) : UINT32_MAX;
 }
 
-/* Dies are said where perf says them. */
+/* Dies are written on the machines on which perf writes them. */
 static bool has_dies(const struct pf_body *body)
 {
     struct utsname name;

@@ -43,7 +43,7 @@ int pf_synthesize_id_index(const struct pf_opened_id *ids, size_t count, const s
 
 /* ---- CPUs ---- */
 
-enum { MASK_CPUS = 65536 - 2048 }; /* that have room in a mask of one record */
+enum { MASK_CPUS = 65536 - 2048 }; /* that fit into the mask of one record */
 
 struct cpu_words {
     const struct perfile_allocator *allocator;

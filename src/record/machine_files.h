@@ -10,11 +10,11 @@
 /* A descriptor of the folder; NULL: that of the system. Negative: it cannot be opened. */
 int pf_root_open(const char *root);
 
-/* Up to room - 1 bytes of a file, with a NUL behind them; -1: it cannot be read. */
+/* Reads up to capacity - 1 bytes of a file and appends a NUL; -1: it cannot be read. */
 ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t capacity);
 /* The same without white space at the end; false also for an empty file. */
 bool pf_read_line(int folder, const char *path, char *buffer, size_t capacity);
-/* A whole file, of at most `limit` bytes, behind what is in the text; false: it cannot be read, or is longer. */
+/* Appends a complete file, of at most `limit` bytes, to the text; false: it cannot be read, or is longer. */
 bool pf_read_file(int folder, const char *path, struct pf_text *text, size_t limit);
 /* printf for paths: false when it does not fit. */
 bool pf_path(char *path, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -46,7 +46,7 @@ bool pf_find_mount(const struct perfile_allocator *allocator, int root, const ch
 /* The same of the hierarchy of control groups that events count in: that of perf_event in v1, else v2. */
 bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char where[PF_PATH_CAPACITY]);
 
-/* The next range of a list of CPUs such as "0-3,7": false at its end, or where it is none. */
+/* The next range of a list of CPUs such as "0-3,7": false at its end, or when it is not valid. */
 bool pf_next_range(const char **list, unsigned *first, unsigned *last);
 
 #endif

@@ -79,7 +79,7 @@ static bool find_text(void *context, const struct pf_kernel_symbol *symbol)
     } wanted[] = {
         {"_text", &range->text}, {"_stext", &range->stext}, {"_etext", &range->etext}, {"_edata", &range->edata}};
     if (symbol->name[0] != '_')
-        return !strchr(symbol->name, '\t'); /* modules come behind the kernel */
+        return !strchr(symbol->name, '\t'); /* modules come after the kernel */
     for (size_t i = 0; i < PF_COUNT(wanted); i++)
         if (strcmp(symbol->name, wanted[i].name) == 0)
             *wanted[i].address = symbol->address;
@@ -152,7 +152,7 @@ struct module {
 /* Where the files of modules are. */
 struct module_files {
     char release[128];
-    struct pf_text list; /* modules.dep of this release, with a NUL behind it; else empty */
+    struct pf_text list; /* modules.dep of this release, with a NUL after it; else empty */
 };
 
 /* "ext4 917504 1 - Live 0xffffffffc0000000" and more */

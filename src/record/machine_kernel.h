@@ -21,7 +21,7 @@ int pf_cgroups_synthesize(const struct pf_kernel *kernel, struct perfile_error *
 /* Calls `each` for every line of /proc/kallsyms until it says false. False: it cannot be read. */
 struct pf_kernel_symbol {
     uint64_t address;
-    const char *name; /* ends with a NUL; that of a module follows in brackets, behind a tab */
+    const char *name; /* ends with a NUL; the name of a module follows in brackets, after a tab */
 };
 bool pf_kernel_symbols(int root, bool (*each)(void *context, const struct pf_kernel_symbol *symbol), void *context);
 

@@ -173,7 +173,7 @@ static bool synthesize_line(struct pf_walker *walker, char *line, int process, i
                                                       .extra_bytes = strlen(mapping.name) + 1});
 }
 
-/* Hands on the whole lines of the buffer and moves the rest to its front; false: stop. */
+/* Makes records of the complete lines in the buffer and moves the rest to its start; false: stop. */
 static bool synthesize_lines(struct pf_walker *walker, size_t *used, int process, int32_t pid)
 {
     char *at = walker->file, *end = at + *used, *newline;
@@ -197,7 +197,7 @@ void pf_maps_synthesize(struct pf_walker *walker, int process, int maps, int32_t
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return; /* what is left is no whole line: the process has ended meanwhile */
+            return; /* what is left is not a complete line: the process has ended meanwhile */
         used += (size_t)got;
         go_on = synthesize_lines(walker, &used, process, pid);
     }

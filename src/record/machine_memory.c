@@ -9,7 +9,7 @@
 
 enum { INFO_BYTES = 16384, BLOCKS_MAX = 1 << 24 };
 
-/* The number behind "name:" in /proc/meminfo or in that of a node. */
+/* The number after "name:" in /proc/meminfo or in that of a node. */
 static bool find_kb(const char *info, const char *name, uint64_t *kb)
 {
     const char *at = strstr(info, name);
@@ -63,7 +63,7 @@ bool pf_body_numa_topology(struct pf_body *body)
 
 /* ---- memory blocks ---- */
 
-/* The number behind a word, as in memory12 and node3. */
+/* The number after a word, as in memory12 and node3. */
 static bool number_after(const char *name, const char *word, uint32_t *number)
 {
     char *end;

@@ -75,7 +75,7 @@ static int put_format(struct tracing *t, const char *name, struct perfile_error 
     return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "its format cannot be read from tracefs");
 }
 
-/* u32 number of formats, each u64 length and text. The systems have their names in front; "ftrace" has its own place. */
+/* u32 number of formats, each u64 length and text. A system's name comes before; "ftrace" has a section of its own. */
 static int put_system(struct tracing *t, const char *system, struct perfile_error *error)
 {
     const struct pf_event_list *events = t->body.events;
@@ -118,7 +118,7 @@ static int put_systems(struct tracing *t, struct perfile_error *error)
     return result;
 }
 
-/* ---- the whole ---- */
+/* ---- the complete feature ---- */
 
 static void put_head(struct tracing *t)
 {

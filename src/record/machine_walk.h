@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads read processes, each a whole one, and the caller's thread hands the records on in the order of the processes.
- * The threads allocate nothing: what they find goes into slots of fixed size. A thread whose slot is full waits until its
- * process is the one that is handed on.
+ * Threads read processes, each a complete one, and the caller's thread writes the records in the order of the
+ * processes. The threads allocate nothing: what they find goes into slots of fixed size. A thread whose slot is full
+ * waits until the records of its process are being written.
  */
 #ifndef PF_RECORD_MACHINE_WALK_H
 #define PF_RECORD_MACHINE_WALK_H
@@ -32,7 +32,7 @@ struct pf_walk {
     size_t count;
     size_t capacity;
     struct pf_build_ids *build_ids;
-    char huge[256];     /* where hugetlbfs is mounted, with a slash behind it, or empty */
+    char huge[256];     /* where hugetlbfs is mounted, with a slash at the end, or empty */
     unsigned forbidden; /* processes whose mappings cannot be read; atomic */
     struct pf_team *team;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf_event_open for each event, processor and thread; what this kernel lacks or forbids is done without. */
+/* perf_event_open for each event, processor and thread, without features that this kernel does not have or forbids. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -24,7 +24,7 @@ enum { ATTR_CAPACITY = 256, ATTR_MIN = 112 };
 
 /* ---- the call ---- */
 
-/* `who` is a thread, or with PERF_FLAG_PID_CGROUP the descriptor of a control group. */
+/* `pid` is a thread, or with PERF_FLAG_PID_CGROUP the descriptor of a control group. */
 static int open_one(const struct perfile_attr *attr, int32_t pid, int32_t cpu, int group, unsigned long flags)
 {
     uint8_t bytes[ATTR_CAPACITY] = {0};
@@ -221,7 +221,7 @@ static int explain_refusal(const struct pf_listed_event *event, const struct pf_
         return pf_fail(
             error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
             "%s %s is not allowed here, although this user may (/proc/sys/kernel/perf_event_paranoid is %d): a "
-            "container or a security policy forbids it (in Docker it lacks the capability PERFMON)",
+            "container or a security policy forbids it (in Docker the capability PERFMON is missing)",
             what, subject, level);
     return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
                    "%s %s is not allowed for this user: run as root, with CAP_PERFMON, or lower "

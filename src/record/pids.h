@@ -18,7 +18,7 @@ void pf_pids_close(struct pf_pids *pids);
 void pf_pids_clear(struct pf_pids *pids);
 /* Numbers that no process can have are not kept. */
 void pf_pids_set(struct pf_pids *pids, uint32_t pid, bool there);
-/* Puts all into `to`, which has room for them unless it is NULL; how many there are. */
+/* Writes all to `to`, which is large enough for them or NULL; returns how many there are. */
 size_t pf_pids_list(const struct pf_pids *pids, int32_t *to);
 
 #endif

@@ -125,7 +125,7 @@ static int try_rings(struct perfile_recorder *recorder, size_t bytes, size_t byt
     return why;
 }
 
-/* Powers of two of whole pages, and what the system lets this user lock in memory. */
+/* Maps the rings: powers of two of full pages, as far as the system lets this user lock memory. */
 static int open_rings(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), asked = (size_t)recorder->options.mmap_bytes;
@@ -382,8 +382,8 @@ static bool synthesizes_first(const struct perfile_recorder *recorder)
 }
 
 /*
- * The next recording needs to know who ran when the buffers were emptied for the last time. Some of them end before they
- * can be asked: so it is found out before, and what happens in between is written to both.
+ * The next recording needs the processes that existed when the buffers were emptied for the last time. Some of them end
+ * before they can be read from /proc: so they are read earlier, and what happens in between is written to both.
  */
 static int begin_next(struct perfile_recorder *recorder, struct perfile_writer *next, struct perfile_error *error)
 {
@@ -404,7 +404,7 @@ static int write_start(struct perfile_recorder *recorder, struct perfile_error *
 
 /* ---- opening ---- */
 
-/* A name that nobody knows is a mistake of the caller. */
+/* Parses the list of events. An unknown name is an error in the caller's argument. */
 static int choose(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const char *events = recorder->options.events ? recorder->options.events : "cycles:P";
@@ -416,7 +416,7 @@ static int choose(struct perfile_recorder *recorder, struct perfile_error *error
     return result == PERFILE_ERROR_ABSENT ? PERFILE_ERROR_ARGUMENT : result;
 }
 
-/* Where all samples have their process and their time; 0: not at one place. */
+/* The offsets at which all samples have their process and their time; 0: the offsets differ. */
 static void find_positions(struct perfile_recorder *recorder)
 {
     for (size_t i = 0; i < recorder->chosen.count; i++) {
@@ -627,7 +627,7 @@ static void note_task(struct perfile_recorder *recorder, const uint8_t *record, 
         pf_pids_set(&recorder->pids, pid, began);
 }
 
-/* MMAP2: executable code of which no file tells the names. */
+/* MMAP2: executable code whose names are not in a file. */
 static void note_map(struct perfile_recorder *recorder, const uint8_t *record, size_t bytes)
 {
     enum { PID_AT = 8, START_AT = 16, BYTES_AT = 24, PROT_AT = 64, NAME_AT = 72 };
@@ -657,7 +657,7 @@ static void look_through(struct perfile_recorder *recorder, const uint8_t *recor
     }
 }
 
-/* What says who runs and what is mapped. */
+/* Whether records of this type describe processes, threads or mappings. */
 static bool is_state(uint32_t type)
 {
     const uint32_t types = 1u << PERFILE_RECORD_MMAP | 1u << PERFILE_RECORD_COMM | 1u << PERFILE_RECORD_EXIT |
@@ -737,7 +737,7 @@ static int drain_all(struct perfile_recorder *recorder, struct perfile_error *er
     recorder->reported_something = false;
     for (size_t i = 0; i < recorder->ring_count && result == 0; i++)
         result = pf_ring_drain(&recorder->rings[i], take_records, recorder, error);
-    /* what a snapshot says of the machine comes behind its records: readers must not take these for settled before */
+    /* a snapshot describes the machine after its records: readers must not deliver these before that */
     if (result == 0 && recorder->reported_something && !recorder->chosen.overwrite)
         result = put_round(recorder, error);
     if (result < 0)
@@ -760,7 +760,7 @@ static void pause_all(const struct perfile_recorder *recorder, bool paused)
 int perfile_recorder_snapshot(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     if (recorder->chosen.overwrite)
-        pf_pids_clear(&recorder->pids); /* the records say who is needed */
+        pf_pids_clear(&recorder->pids); /* the records will show which processes are needed */
     pause_all(recorder, true);
     int result = drain_all(recorder, error);
     pause_all(recorder, false);
@@ -800,7 +800,7 @@ int perfile_recorder_fd(const struct perfile_recorder *recorder)
 /* ---- the end ---- */
 
 /*
- * Losses as the kernel counts them for each event: also those behind which no record came any more. A group is read
+ * Writes the losses that the kernel counted for each event: also those after which no record came. A group is read
  * through its leader: number, times, then value, id and loss of each; alone: value, times, id, loss.
  */
 static int write_losses_of(struct perfile_recorder *recorder, const struct pf_opened *one, uint64_t *values,
@@ -832,8 +832,8 @@ static int write_losses_of(struct perfile_recorder *recorder, const struct pf_op
 }
 
 /*
- * What the kernel counted for the events, in place of what the LOST records said: these come only with the next record,
- * and have the id of whose record that is.
+ * Replaces the losses counted from LOST records by what the kernel counted for the events: LOST records come only with
+ * the next record, and have the id of that record's event.
  */
 static void take_losses(struct perfile_recorder *recorder)
 {

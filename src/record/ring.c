@@ -45,7 +45,7 @@ static int take_split(const struct pf_ring *ring, uint64_t at, uint16_t bytes, p
     return take(context, record, bytes, error);
 }
 
-/* How many of the `left` bytes from `at` on are whole records before the end of the buffer; *split: the next runs over it. */
+/* Counts the bytes from `at` on (at most `left`) that are complete records; *split: the next record wraps around. */
 static int measure(const struct pf_ring *ring, uint64_t at, uint64_t left, size_t *complete, uint16_t *split,
                    struct perfile_error *error)
 {

@@ -21,7 +21,7 @@ void pf_ring_close(struct pf_ring *ring);
 /* From true to false the kernel writes nothing, and counts what it would have written as lost. */
 void pf_ring_pause(const struct pf_ring *ring, bool paused);
 
-/* Whole records, back to back. Non-zero ends the drain with this result. */
+/* Consumes complete records without gaps between them. A non-zero result ends the drain with this result. */
 typedef int pf_ring_taker(void *context, const uint8_t *records, size_t bytes, struct perfile_error *error);
 /*
  * Hands over what is there, oldest first, in one to three pieces; a record that runs over the end of the buffer comes by

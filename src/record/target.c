@@ -36,7 +36,7 @@ static int add_cpu(struct pf_target *target, int32_t cpu)
 
 /* ---- lists of numbers ---- */
 
-/* The next range of "0-3,7"; false at the end. *bad: it is none. */
+/* The next range of "0-3,7"; false at the end. *bad: it is not a valid range. */
 static bool next_range(const char **list, int32_t *first, int32_t *last, bool *bad)
 {
     char *end;

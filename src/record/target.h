@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whom a recorder looks at: the threads and processors that each event is opened for. */
+/* The target of a recorder: the threads and processors that each event is opened for. */
 #ifndef PF_RECORD_TARGET_H
 #define PF_RECORD_TARGET_H
 
@@ -23,8 +23,8 @@ struct pf_target {
 int pf_target_open(struct pf_target *target, const struct perfile_recorder_options *options,
                    struct perfile_error *error);
 /*
- * ARGUMENT: one of the processors is not there, of which kernels say what they say of events that they do not take. Where /sys
- * does not tell, all of them are.
+ * ARGUMENT: one of the processors is not online, for which kernels return the same error as for unsupported events.
+ * Where /sys does not list them, all count as online.
  */
 int pf_target_check_online(const struct pf_target *target, struct perfile_error *error);
 /*

@@ -23,7 +23,7 @@ struct pf_writer_thread {
     struct block blocks[PF_WRITER_THREAD_BLOCKS];
     size_t first, count; /* those that wait, or are being written */
     bool filling;        /* the next one has something in it */
-    bool flush;          /* wanted, and not yet begun */
+    bool flush;          /* requested, and not started yet */
     bool busy;
     bool stop;
     int result; /* of the first failure */
@@ -156,7 +156,7 @@ static int begin_block(struct pf_writer_thread *worker, struct perfile_error *er
     return 0;
 }
 
-/* As many whole records as fit. */
+/* The bytes of as many complete records as fit. */
 static size_t fitting(const uint8_t *records, size_t bytes, size_t capacity)
 {
     size_t at = 0, size;

@@ -28,7 +28,7 @@ int pf_writer_thread_flush(struct pf_writer_thread *worker, struct perfile_error
 int pf_writer_thread_settle(struct pf_writer_thread *worker, struct perfile_error *error);
 /* From now on another writer; between _settle and _put only. */
 void pf_writer_thread_switch(struct pf_writer_thread *worker, struct perfile_writer *writer);
-/* What perfile_writer_progress said of the writer's bytes after it was used last. */
+/* The bytes that perfile_writer_progress reported when the writer was used last. */
 uint64_t pf_writer_thread_written(struct pf_writer_thread *worker);
 
 #endif
