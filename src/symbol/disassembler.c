@@ -53,7 +53,7 @@ static const struct {
 #endif
 };
 
-/* The version that the headers are of. Once loaded it stays: who asks whether it exists wants it next. */
+/* Loads the version that the headers belong to. It stays loaded, because callers that check for it use it next. */
 static bool load_library(struct library *library, const struct perfile_allocator *allocator)
 {
     library->handle = pf_library_open(PF_LIBRARY_CAPSTONE, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
@@ -163,8 +163,8 @@ bool pf_disassembler_knows(struct pf_disassembler *disassembler, const struct pf
 }
 
 /*
- * What capstone's groups do not tell, or tell otherwise on each machine: by the mnemonic, and what its operands begin with.
- * Jumps that are not here are conditional.
+ * Instructions that capstone's groups do not describe, or describe differently on each machine: by the mnemonic and the
+ * start of its operands. Jumps that are not in this table are conditional.
  */
 static const struct {
     uint16_t elf_machine, other;

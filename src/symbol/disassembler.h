@@ -27,8 +27,8 @@ struct pf_insn_words {
 };
 
 /*
- * False: the build or this machine has no capstone, and nothing is disassembled; or out of memory, which `allocator` is
- * told (pf_watch).
+ * False: the build or this machine has no capstone, and nothing is disassembled; or out of memory, which is noted at
+ * `allocator` (pf_watch).
  */
 bool pf_disassembler_exists(const struct perfile_allocator *allocator);
 /* NULL: out of memory. */
@@ -38,7 +38,10 @@ void pf_disassembler_use_intel(struct pf_disassembler *disassembler);
 /* It knows this machine. Also false when out of memory. */
 bool pf_disassembler_knows(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine);
 void pf_disassembler_close(struct pf_disassembler *disassembler);
-/* The instruction at the start of `code`; x86 in AT&T's syntax, unless told otherwise. False: it is none, or capstone does not know the machine. */
+/*
+ * Decodes the instruction at the start of `code`; x86 in AT&T's syntax, unless Intel's was chosen. False: it is not a
+ * valid instruction, or capstone does not know the machine.
+ */
 bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine, const uint8_t *code,
                     size_t bytes, uint64_t address, struct pf_insn_words *words);
 

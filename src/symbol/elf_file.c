@@ -11,7 +11,7 @@
 #include "base/locale.h"
 #include "symbol/table_elf.h"
 
-/* libelf has failed. The numbers of its errors are not public, but lack of memory leaves errno as well. */
+/* Reports that libelf failed. The numbers of its errors are not public, but a shortage of memory is in errno, too. */
 static int fail(const struct pf_elf *elf, const char *what, struct perfile_error *error)
 {
     if (pf_memory_note_failure(elf->allocator))
@@ -38,7 +38,7 @@ static int open_file(struct pf_elf *elf, const char *path, struct perfile_error 
     return 0;
 }
 
-/* The whole file; NULL when it is too large, or cannot be read. */
+/* Reads the complete file; NULL when it is too large, or cannot be read. */
 static uint8_t *read_file(const struct pf_elf *elf)
 {
     enum { PACKED_BYTES_MAX = 64 << 20 };
@@ -70,7 +70,7 @@ static int unpack_file(struct pf_elf *elf, const char *path, struct perfile_erro
     return 0;
 }
 
-/* libelf does not tell files with half a header from other files. */
+/* libelf does not distinguish files with half a header from other files. */
 static bool begins_as_elf(const struct pf_elf *elf)
 {
     char start[SELFMAG];
@@ -90,7 +90,7 @@ static int read_header(struct pf_elf *elf, struct perfile_error *error)
 {
     if (elf_kind(elf->elf) != ELF_K_ELF)
         return begins_as_elf(elf) ? pf_fail(error, PERFILE_ERROR_DAMAGED, 0, "ELF file", "truncated header")
-                                  : pf_fail(error, PERFILE_ERROR_FORMAT, 0, "ELF file", "it is none");
+                                  : pf_fail(error, PERFILE_ERROR_FORMAT, 0, "ELF file", "no ELF header");
     if (!gelf_getehdr(elf->elf, &elf->header))
         return fail(elf, "header", error);
     elf->is_64 = elf->header.e_ident[EI_CLASS] == ELFCLASS64;

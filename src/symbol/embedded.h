@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbols that a recording has itself: Android's simpleperf writes those that its samples hit, file by file, because who
- * reads the recording has no Android system.
+ * Symbols that a recording has itself: Android's simpleperf writes those that its samples hit, file by file, because
+ * the machine that reads the recording has no Android system.
  */
 #ifndef PF_SYMBOL_EMBEDDED_H
 #define PF_SYMBOL_EMBEDDED_H

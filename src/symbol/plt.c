@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for procedure linkage tables. An entry jumps through a slot of the global offset table, and a relocation says
- * whose address the slot gets. Where the code of an entry is understood that is followed; elsewhere entries stand in
- * the order of the relocations, behind a header, as perf takes them everywhere but on x86.
+ * Names for procedure linkage tables. An entry jumps through a slot of the global offset table, and a relocation names
+ * the symbol whose address the slot gets. Where the code of an entry is understood that is followed; elsewhere entries
+ * have the order of the relocations, after a header, as perf assumes everywhere but on x86.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "symbol/find/archive.h"
 #include "symbol/find/bundle.h"
 
-/* perf takes a folder that is none for an empty one. */
+/* Notes that symfs is not a folder. As in perf it then counts as an empty one. */
 static void check_symfs(const struct pf_find_options *find)
 {
     struct stat about;

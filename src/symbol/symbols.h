@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbols of a whole recording: which module a mapping belongs to, and which symbol an address in it. Modules are
+ * The symbols of a recording: which module a mapping belongs to, and which symbol an address in it. Modules are
  * found and read when the first address asks for them; per distinct address the cost is one look-up.
  */
 #ifndef PF_SYMBOL_SYMBOLS_H
@@ -23,7 +23,7 @@ enum pf_missing {
     PF_MISSING_BUILD,  /* what is here is another build */
     PF_MISSING_NAMES,  /* it is here, without names for these addresses */
     PF_MISSING_KERNEL, /* nothing is here that knows this kernel */
-    PF_MISSING_JIT,    /* nobody wrote down what was made at run time */
+    PF_MISSING_JIT,    /* code that was made at run time was not described */
     PF_MISSING_COUNT
 };
 
@@ -42,12 +42,12 @@ struct pf_module {
     uint64_t resolved;
 };
 
-/* A place in the code. */
+/* The location of an address in the code. */
 struct pf_location {
     uint32_t module;    /* PF_NO_SYMBOL: no mapping holds the address */
     uint32_t symbol;    /* index in the module's table, or PF_NO_SYMBOL */
     uint64_t offset;    /* bytes from the start of the symbol; without one the address in the module (perf's `dsoff`) */
-    uint64_t address;   /* the ELF address, for line tables; 0 when the module is no ELF file */
+    uint64_t address;   /* the ELF address, for line tables; 0 when the module is not an ELF file */
     uint64_t in_module; /* the address in the module, as in `offset`, whether there is a symbol or not */
     uint64_t table_address; /* as the module's symbols count; without any as `in_module` */
 };
@@ -59,8 +59,8 @@ bool pf_module_is_missing(const struct pf_module *module);
 enum pf_missing pf_module_missing_kind(const struct pf_module *module);
 
 /*
- * `reader` gives the machine and the build ids of the recording. `find` may be NULL. Where out of memory names, lines and
- * callers are missing, and nothing says so but the watch behind find->allocator: look there before they are used.
+ * `reader` has the machine and the build ids of the recording. `find` may be NULL. When memory is short, names, lines
+ * and callers are missing, and only the watch of find->allocator notes it: check that before they are used.
  */
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
                     struct perfile_error *error);
@@ -74,13 +74,13 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
                        struct pf_location *location);
 /*
  * The mapping that holds the address; the kernel's own reaches up to the next one, as far as it has symbols there: init
- * code lies behind the end that recorders state. NULL: nothing is mapped.
+ * code is after the end that recorders state. NULL: nothing is mapped.
  */
 const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip);
 
 /*
- * What is said of the address does not depend on what was asked before, and no file is read for it: its module is known
- * and loaded, with its lines when `lines` are wanted, or there is none.
+ * Whether the result for the address does not depend on earlier look-ups, and no file is read for it: its module is
+ * known and loaded, with its lines when `lines` are wanted, or there is none.
  */
 bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip,
                            bool lines);
@@ -101,12 +101,12 @@ int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *s
 /* Where the function at a user address keeps its return address there; PF_RETURN_UNKNOWN without its binary. */
 enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip);
 /*
- * The source frames at a location, innermost first, at most `room`; returns how many. 0: nothing is known. The first look at
- * a module reads its debug info, or what the cache has of it.
+ * The source frames at a location, innermost first, at most `capacity`; returns how many. 0: nothing is known. The
+ * first look at a module reads its debug info, or what the cache has of it.
  */
 size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
                           struct pf_source_frame *frames, size_t capacity);
-/* The same for who wants them only where functions were inlined: else 0. */
+/* The same only where functions were inlined: else 0. */
 size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *location,
                           struct pf_source_frame *frames, size_t capacity);
 enum { PF_INLINED_MAX = 64 };
@@ -121,8 +121,8 @@ const char *pf_symbols_readable(struct pf_symbols *symbols, const char *linkage)
  */
 bool pf_symbols_may_inline(const struct pf_symbols *symbols, uint32_t module);
 /*
- * The machine code from an address on, as it lies in the binary: at most `room` bytes, 0 when the binary is not available.
- * What was mapped need not have been the same: code that patches itself is not there. The kernel's is not read.
+ * Copies the machine code from an address on as it is in the binary: at most `capacity` bytes, 0 when the binary is not
+ * available. What was mapped may differ: code that patches itself is not in there. The kernel's memory is not read.
  */
 size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip, uint8_t *code,
                        size_t capacity, struct pf_insn_machine *machine);
@@ -134,10 +134,10 @@ struct pf_code_file {
 };
 /* False: it was not found. `file->path` of the kernel's own memory may name a file that must not be read. */
 bool pf_symbols_code_file(struct pf_symbols *symbols, uint32_t module, struct pf_code_file *file);
-/* A source file of a module that debuginfod has, by its name in the debug info; NULL: none, or nobody may be asked. */
+/* A source file of a module from debuginfod, by its name in the debug info; NULL: not found, or not allowed. */
 const char *pf_symbols_fetch_source(struct pf_symbols *symbols, uint32_t module, const char *name);
 const struct perfile_allocator *pf_symbols_allocator(const struct pf_symbols *symbols);
-/* Where a symbol begins and the first address behind it, as in its table; false for what is none. */
+/* The start of a symbol and the first address after it, as in its table; false when there is no such symbol. */
 bool pf_symbols_range(const struct pf_symbols *symbols, uint32_t module, uint32_t symbol, uint64_t *start,
                       uint64_t *end);
 /* arm: the code of the symbol is Thumb's. */

@@ -118,7 +118,7 @@ void pf_module_note_other_build(struct pf_symbols *symbols, struct pf_module_dat
             pf_arena_text(&symbols->arena, found->other_build_id, strlen(found->other_build_id));
 }
 
-/* The kernel that the user named; false: it is none, or not the recording's. */
+/* Loads the kernel that the user named; false: it is not a kernel, or not the recording's. */
 static bool load_vmlinux(struct pf_symbols *symbols, struct pf_module_data *module)
 {
     const char *elf = symbols->find.vmlinux, *wrong = NULL;

@@ -28,7 +28,7 @@ bool pf_module_address(const struct pf_module_data *module, const struct perfile
     return pf_symbol_table_address(module->table, offset, address);
 }
 
-/* Where the symbol that a piece belongs to began: the entry before that has its name and is no piece. */
+/* The first entry of the symbol that a piece belongs to: an entry before it with its name that is not a piece. */
 static const struct pf_symbol *complete_symbol(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
 {
     const struct pf_symbol *first = symbol;
@@ -169,7 +169,7 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
 
 /* ---- symbols ---- */
 
-/* The end of the last piece that goes on behind symbols within this one. */
+/* The end of the last piece of this symbol after symbols inside it. */
 static uint64_t end_of_pieces(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
 {
     enum { PIECES_MAX = 1024 };

@@ -64,7 +64,7 @@ static const char *last_part(const char *name)
     return slash && slash[1] && name[0] != '[' ? slash + 1 : name;
 }
 
-/* How much of the name of a file is the module's: all before ".ko", ".ko.gz" ...; 0: the file is none. */
+/* The length of the module's name in the name of its file: all before ".ko", ".ko.gz" ...; 0: not a module's file. */
 static size_t module_part(const char *file)
 {
     static const char *const ends[] = {".ko", ".ko.gz", ".ko.xz", ".ko.zst"};
@@ -89,7 +89,7 @@ static const char *bracketed(struct pf_symbols *symbols, const char *name, size_
     return text;
 }
 
-/* perf's: of code made at run time and of the kernel's it is no path. */
+/* The short name as in perf: for code made at run time and for the kernel's it is not a part of a path. */
 static const char *short_name(struct pf_symbols *symbols, const struct perfile_map *map,
                               const struct pf_module_data *module)
 {
@@ -230,7 +230,7 @@ bool pf_symbols_has_module(const struct pf_symbols *symbols, const struct perfil
     return *number != UINT32_MAX;
 }
 
-/* The number of the module, which is of that kind when it is a new one; UINT32_MAX when out of memory. */
+/* The number of the module, which gets that kind when it is a new one; UINT32_MAX when out of memory. */
 uint32_t pf_symbols_module_of_kind(struct pf_symbols *symbols, const struct perfile_map *map, enum pf_module_kind kind)
 {
     uint32_t number;

@@ -125,7 +125,7 @@ enum pf_module_kind pf_module_kind_of(const struct perfile_map *map);
 bool pf_symbols_knows_module(const struct pf_symbols *symbols, const struct perfile_map *map, uint32_t *number);
 /* True and the number of the module of the map, when it is known without what was asked for before. */
 bool pf_symbols_has_module(const struct pf_symbols *symbols, const struct perfile_map *map, uint32_t *number);
-/* The number of the module, which is of that kind when it is a new one; UINT32_MAX when out of memory. */
+/* The number of the module, which gets that kind when it is a new one; UINT32_MAX when out of memory. */
 uint32_t pf_symbols_module_of_kind(struct pf_symbols *symbols, const struct perfile_map *map, enum pf_module_kind kind);
 uint32_t pf_symbols_module_of(struct pf_symbols *symbols, const struct perfile_map *map);
 

@@ -119,7 +119,7 @@ static int compare_aliases(const struct pf_symbol_entry *a, const struct pf_symb
     return better;
 }
 
-/* The end of a symbol without a size behind which nothing comes: what is left of its page and one more, as perf. */
+/* The end of a symbol without a size after which nothing comes: what is left of its page and one more, as in perf. */
 static uint64_t end_of_last(uint64_t start)
 {
     uint64_t page = start & ~4095ull;

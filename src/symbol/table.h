@@ -14,7 +14,7 @@
 
 struct pf_symbol {
     uint64_t start;
-    uint64_t end;   /* first address behind it */
+    uint64_t end;   /* first address after it */
     uint32_t name;  /* offset of its NUL-terminated name in the table's text */
     uint32_t flags; /* PF_SYMBOL_* */
 };
@@ -25,7 +25,7 @@ enum {
     PF_SYMBOL_PLT = 1 << 2,         /* made up for an entry of a procedure linkage table: "memcpy@plt" */
     PF_SYMBOL_GUESSED_END = 1 << 3, /* the source gives no size */
     PF_SYMBOL_THUMB = 1 << 5,       /* arm: its code is Thumb's */
-    PF_SYMBOL_PIECE = 1 << 4,       /* goes on behind a symbol that lies inside: it began at an earlier entry */
+    PF_SYMBOL_PIECE = 1 << 4,       /* continues an earlier entry after a symbol inside that */
 };
 
 /* Where a piece of a file is in memory: PT_LOAD segments. */
@@ -33,7 +33,7 @@ struct pf_segment {
     uint64_t offset; /* in the file */
     uint64_t bytes;
     uint64_t address;
-    uint64_t zeros; /* bytes behind them that are in memory only */
+    uint64_t zeros; /* bytes after them that are in memory only */
 };
 
 /* Sections of the kernel that its symbols name: functions that sleep, and those of spinlocks. */
@@ -88,7 +88,7 @@ static inline const char *pf_symbol_name(const struct pf_symbol_table *table, co
 {
     return table->text + symbol->name;
 }
-/* The address of a place in the file; false when no segment holds it. */
+/* The address of an offset in the file; false when no segment holds it. */
 bool pf_symbol_table_address(const struct pf_symbol_table *table, uint64_t file_offset, uint64_t *address);
 
 /* The build id of an ELF file; its length, 0 when there is none. Errors: those of pf_symbol_table_from_elf. */

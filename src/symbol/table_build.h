@@ -37,7 +37,7 @@ void pf_build_open(struct pf_symbol_build *build, const struct perfile_allocator
 void pf_build_close(struct pf_symbol_build *build);
 /* False when out of memory. */
 bool pf_build_add(struct pf_symbol_build *build, uint64_t start, uint64_t end, uint32_t name, uint32_t flags);
-/* Room for text that is then written behind build->text + build->text_bytes; a table holds less than 4 GiB of it. */
+/* Reserves capacity for text after build->text + build->text_bytes; a table holds less than 4 GiB of text. */
 bool pf_build_text_capacity(struct pf_symbol_build *build, uint64_t bytes);
 /* A copy of the text and a NUL; *name is its offset. */
 bool pf_build_text(struct pf_symbol_build *build, const void *text, size_t bytes, uint32_t *name);

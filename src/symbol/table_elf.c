@@ -132,7 +132,7 @@ static bool add_symbol(const struct reading *r, const GElf_Sym *symbol, size_t i
     return true;
 }
 
-/* The names are taken as a whole: symbols point into them. */
+/* Adds all of the names: symbols point into them. */
 static bool add_names(struct reading *r, const struct pf_elf_section *table)
 {
     const struct pf_elf *elf = r->elf;
@@ -197,9 +197,9 @@ static int add_tables(struct pf_symbol_build *build, const struct pf_elf *elf, c
     return table ? add_table(&r, table, error) : 0;
 }
 
-/* ---- .gnu_debugdata: an xz-compressed ELF file with the symbols that .dynsym lacks ---- */
+/* ---- .gnu_debugdata: an xz-compressed ELF file with the symbols that .dynsym does not have ---- */
 
-/* Damage here costs only what is behind it: .dynsym stays. */
+/* Damage here costs only the symbols after it: those of .dynsym stay. */
 static int add_debugdata(struct pf_symbol_build *build, const struct pf_elf *elf, struct perfile_error *error)
 {
     size_t bytes = 0;

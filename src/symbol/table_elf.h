@@ -30,14 +30,14 @@ struct pf_elf {
     size_t section_count;
 };
 
-/* Also of a file that is compressed as a whole, as kernel modules are. Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
+/* The file may be compressed, as kernel modules are. Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
 int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_allocator *allocator,
                 struct perfile_error *error);
 /* The image stays the caller's and must outlive it. */
 int pf_elf_open_memory(struct pf_elf *elf, uint8_t *image, size_t bytes, const struct perfile_allocator *allocator,
                        struct perfile_error *error);
 void pf_elf_close(struct pf_elf *elf);
-/* Has libelf read the program headers, which it does with the first look: lack of memory is told to the allocator now. */
+/* Makes libelf read the program headers, which it does at the first access: a shortage of memory is noted now. */
 void pf_elf_read_segments(Elf *elf, const struct perfile_allocator *allocator);
 /* The first section of that name, or NULL. */
 const struct pf_elf_section *pf_elf_section(const struct pf_elf *elf, const char *name);
@@ -59,8 +59,8 @@ size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20]);
 int pf_elf_symbol_address(const struct perfile_allocator *allocator, const char *path, const char *name,
                           uint64_t *address);
 /*
- * A whole file as it is now, in *bytes + 1 bytes of the allocator's; files of /proc do not say how long they are. NULL: it
- * cannot be read to its end, or it is larger than 1 GiB; or out of memory, then errno is ENOMEM.
+ * A complete file as it is now, in *bytes + 1 bytes of the allocator's; files of /proc do not state their length. NULL:
+ * it cannot be read to its end, or it is larger than 1 GiB; or out of memory, then errno is ENOMEM.
  */
 char *pf_read_text(const struct perfile_allocator *allocator, const char *path, size_t *bytes);
 /* Moves the lines of modules to the front of such a text, in place; their length. */

@@ -10,7 +10,7 @@
 
 /* ---- files ---- */
 
-/* -1 when it is no file: opening a pipe would wait for its writer. */
+/* -1 when it is not a regular file: opening a pipe would wait for its writer. */
 static int open_text(const char *path)
 {
     struct stat about;
@@ -28,7 +28,7 @@ char *pf_read_text(const struct perfile_allocator *allocator, const char *path, 
     char *text = NULL;
     size_t capacity = 0;
     ssize_t got = -1;
-    errno = 0; /* so that a look at it can tell when out of memory */
+    errno = 0; /* so that it shows whether memory was short */
     int fd = open_text(path);
     *bytes = 0;
     while (fd >= 0 && *bytes < TEXT_BYTES_MAX) {
@@ -88,7 +88,7 @@ static const int8_t hex_values[256] = {
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-/* Eight hexadecimal digits at once; false when one of them is none. */
+/* Reads eight hexadecimal digits at once; false when another character is among them. */
 static bool eight_digits(const char *at, uint64_t *value)
 {
     const uint64_t ones = 0x0101010101010101;
@@ -233,7 +233,7 @@ static uint32_t kallsyms_flags(char type, bool data)
 static bool add_kallsyms_line(struct pf_symbol_build *build, const struct kallsyms_line *line, bool data)
 {
     uint32_t flags = kallsyms_flags(line->type, data), name = 0;
-    /* addresses are 0 for who may not see them; types a and A are offsets in per-CPU memory */
+    /* addresses are 0 for users that may not see them; types a and A are offsets in per-CPU memory */
     if (line->address == 0 || (line->type | 0x20) == 'a')
         return true;
     if (!(flags & PF_ENTRY_NOT_SHOWN) &&
@@ -278,7 +278,7 @@ bool pf_kallsyms_address(const char *text, size_t bytes, const char *name, uint6
     struct kallsyms_line parsed;
     size_t length = strlen(name);
     while (next_line(&rest, &line)) {
-        /* most lines are of other symbols, which their ends tell at once */
+        /* most lines belong to other symbols, which their ends show at once */
         if ((size_t)(line.end - line.at) < length || memcmp(line.end - length, name, length) != 0)
             continue;
         if (parse_kallsyms(line, &parsed) && parsed.address && parsed.module.at == parsed.module.end &&

@@ -31,7 +31,7 @@ void pf_demangled_put(struct pf_demangled *out, const char *text, size_t bytes)
     out->used += bytes;
 }
 
-/* No more room than pf_text_free takes it for. */
+/* Shrinks the block to the size with which pf_text_free frees it. */
 static void fit(struct pf_demangled *out)
 {
     const size_t capacity = strlen(out->data) + 1;

@@ -9,7 +9,7 @@ static void put_text(struct pf_demangled *out, const char *text)
     pf_demangled_put(out, text, strlen(text));
 }
 
-/* "java/lang/String;" with dots; *at comes to stand behind it. False when there is no end. */
+/* Writes "java/lang/String;" with dots and moves *at after it. False when the end is missing. */
 static bool put_class(struct pf_demangled *out, const char **at)
 {
     const char *name = *at, *end = name + strcspn(name, ";()[");

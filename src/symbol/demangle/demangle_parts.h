@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The languages behind pf_demangle. */
+/* The languages that pf_demangle supports. */
 #ifndef PF_SYMBOL_DEMANGLE_DEMANGLE_PARTS_H
 #define PF_SYMBOL_DEMANGLE_DEMANGLE_PARTS_H
 
@@ -24,7 +24,7 @@ char *pf_demangled_take(struct pf_demangled *out);
 char *pf_demangle_rust_legacy(const struct perfile_allocator *allocator, const char *name, size_t bytes);
 char *pf_demangle_rust_v0(const struct perfile_allocator *allocator, const char *name, size_t bytes);
 
-/* NULL when it is no Java method. */
+/* NULL when it is not a Java method. */
 char *pf_demangle_java(const struct perfile_allocator *allocator, const char *name);
 
 #endif

@@ -46,8 +46,8 @@ static int hex_digit(char c)
 }
 
 /*
- * What stands behind the mangled name: words that begin with a point are kept, but not ".llvm.0123ABCD" at the end,
- * which says nothing. False: this is no suffix, hence no such name.
+ * Writes what follows the mangled name: words that begin with a point are kept, but not ".llvm.0123ABCD" at the end,
+ * which is without meaning. False: this is not a suffix, so the name is not mangled.
  */
 static bool put_suffix(struct pf_demangled *out, const char *suffix, size_t bytes)
 {
@@ -139,7 +139,7 @@ static void put_part(struct pf_demangled *out, const char *part, size_t bytes)
         size_t left = (size_t)(end - part), used;
         if (*part == '$') {
             used = take_escape(part, left, &code);
-            if (!used) { /* nothing behind it is an escape either, says rustc-demangle */
+            if (!used) { /* nothing after it is an escape either, as in rustc-demangle */
                 pf_demangled_put(out, part, left);
                 return;
             }
@@ -182,7 +182,7 @@ char *pf_demangle_rust_legacy(const struct perfile_allocator *allocator, const c
 
 /* Reads and prints in one go; with `silent` it only reads, and does not follow references. */
 struct v0 {
-    const char *text; /* behind "_R" */
+    const char *text; /* after "_R" */
     size_t bytes;
     size_t at;
     unsigned depth;
@@ -420,7 +420,7 @@ static void print_type(struct v0 *v);
 static void print_const(struct v0 *v, bool in_value);
 static void print_const_inside(struct v0 *v);
 
-/* Goes on at an earlier place, once; its tag is taken already. */
+/* Continues at the earlier position that is encoded here, after the tag; *back: where leave_reference returns to. */
 static bool enter_reference(struct v0 *v, size_t *back)
 {
     size_t start = v->at - 1;

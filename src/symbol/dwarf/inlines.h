@@ -30,8 +30,8 @@ int pf_inlines_open(const char *path, const char *alternate_path, const struct p
                     struct pf_inlines **inlines, struct perfile_error *error);
 void pf_inlines_close(struct pf_inlines *inlines);
 /*
- * The frames at an address (an ELF virtual address), innermost first, at most `room`; returns how many there are in all
- * (0: nothing known). Texts live as long as the tables.
+ * The frames at an address (an ELF virtual address), innermost first, at most `capacity`; returns how many there are in
+ * all (0: nothing known). Texts are valid as long as the tables.
  */
 size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struct pf_source_frame *frames,
                        size_t capacity);
@@ -48,8 +48,8 @@ struct pf_inlines_files {
 };
 
 /*
- * What tables are kept under. Anyone can make a file with the build id of another one, so a build id alone does not tell
- * whose tables they are: the files themselves do.
+ * The key under which tables are kept. Anyone can make a file with the build id of another one, so a build id alone
+ * does not prove which files the tables belong to: the identities of the files do.
  */
 struct pf_inlines_key {
     struct pf_inlines_files files;
@@ -60,7 +60,7 @@ struct pf_inlines_key {
 /* What pf_inlines_open would read now; false when there is no build id: such tables are not kept. */
 bool pf_inlines_key_of(const struct perfile_allocator *allocator, const char *path, const char *alternate_path,
                        struct pf_inlines_key *key);
-/* The tables were made of these files, and not of others that took their place in between. */
+/* Whether the tables were made of these files, and not of others that replaced them in between. */
 bool pf_inlines_are_of(const struct pf_inlines *inlines, const struct pf_inlines_key *key);
 
 /* XDG_CACHE_HOME/perfile, or ~/.cache/perfile; NULL when there is neither. Owned by the caller. */

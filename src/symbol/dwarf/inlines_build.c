@@ -105,7 +105,7 @@ bool pf_builder_is_code(const struct pf_inlines_builder *b, uint64_t address)
     return first && address < b->code.items[first - 1].high;
 }
 
-/* ---- who owns which addresses --------------------------------------------------------------------------------- */
+/* ---- the owners of addresses ------------------------------------------------------------------------------------ */
 
 static int compare_claims(const void *a, const void *b)
 {
@@ -165,7 +165,7 @@ static void close_root(struct open_claims *open)
 
 typedef void deliver_piece(void *context, uint64_t low, uint64_t high, uint32_t owner);
 
-/* Cuts the claims at each other's ends and hands on who wins where, ascending and without overlap. */
+/* Cuts the claims at each other's ends and delivers the owner of each piece, ascending and without overlap. */
 static bool settle_claims(const struct perfile_allocator *allocator, struct pf_claims *claims, deliver_piece *deliver,
                           void *context)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One file for each key, made under another name and renamed: who reads sees the old one, the new one or none, and
+ * One file for each key, written under another name and renamed: readers see the old one, the new one or no file, and
  * what is mapped stays as it is. Nothing is ever changed in place, so no lock is needed.
  */
 #include <errno.h>
@@ -33,7 +33,7 @@ char *pf_cache_directory(const struct perfile_allocator *allocator)
         base = getenv("HOME");
         below = "/.cache/perfile";
     }
-    /* users without a home have the name of a folder that nobody is to make */
+    /* users without a home have the name of a folder that must not be made */
     if (!base || !*base || (below[1] == '.' && stat(base, &status) < 0))
         return NULL;
     return pf_text_format(allocator, "%s%s", base, below);
@@ -101,8 +101,9 @@ int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, con
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
         return cannot(error, PERFILE_ERROR_WRITE, directory);
+    /* not synced: the checksum shows when a crash of the machine left half a file */
     bool fine = write_block(fd, inlines, key);
-    fine = close(fd) == 0 && fine; /* not synced: what a crash of the machine leaves half is told by its checksum */
+    fine = close(fd) == 0 && fine;
     if (!fine || rename(temporary, name) != 0) {
         int result = cannot(error, PERFILE_ERROR_WRITE, name);
         unlink(temporary);

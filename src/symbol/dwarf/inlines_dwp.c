@@ -15,7 +15,7 @@
 
 static const struct {
     const char *name;
-    uint8_t id_2, id_5; /* in the index of GNU's version 2 and of DWARF 5; 0: the whole section belongs to all */
+    uint8_t id_2, id_5; /* in the index of GNU's version 2 and of DWARF 5; 0: all units share the section */
 } kinds[] = {
     {".debug_info.dwo", 1, 1},     {".debug_abbrev.dwo", 3, 3},   {".debug_line.dwo", 4, 4},
     {".debug_loc.dwo", 5, 0},      {".debug_loclists.dwo", 0, 5}, {".debug_str_offsets.dwo", 6, 6},
@@ -321,7 +321,7 @@ static void old_ranges(const struct pf_dwp_unit *unit, uint64_t offset, take_ran
     }
 }
 
-/* One entry of a list of DWARF 5; false at its end. An entry that is no range is an empty one. */
+/* Reads one entry of a list of DWARF 5; false at its end. An entry without a range becomes an empty one. */
 static bool take_entry(const struct pf_dwp_unit *unit, struct pf_cursor *c, uint64_t *base, uint64_t *low,
                        uint64_t *high)
 {

@@ -39,12 +39,12 @@ bool pf_dwp_name(char name[4096], const char *path);
 void pf_dwp_open(struct pf_dwp *dwp, const char *path);
 void pf_dwp_close(struct pf_dwp *dwp);
 /*
- * Sections of the main file, for `addresses` and `ranges`, must be set before; false: the package has no such unit, or memory
- * is short. `leave` is for dwarf_new_oom_handler: what it leaves behind is the package's and the unit's.
+ * Sections of the main file, for `addresses` and `ranges`, must be set before; false: the package has no such unit, or
+ * memory is short. `leave` is for dwarf_new_oom_handler; after it jumped out, the two _close calls free everything.
  */
 bool pf_dwp_unit_open(struct pf_dwp *dwp, Dwarf_Die *skeleton, uint64_t id, Dwarf_OOM leave, struct pf_dwp_unit *unit);
 void pf_dwp_unit_close(struct pf_dwp_unit *unit);
-/* An address attribute; false: it is none. */
+/* Reads an address attribute; false: it is not one. */
 bool pf_dwp_address(const struct pf_dwp_unit *unit, const Dwarf_Attribute *attribute, uint64_t *address);
 /* A DW_AT_ranges attribute; take() returns false to end it. */
 void pf_dwp_ranges(const struct pf_dwp_unit *unit, const Dwarf_Attribute *attribute,

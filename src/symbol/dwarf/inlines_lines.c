@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Line tables, DWARF 2 to 5. libdw has them too, but sorted by address, and then a row at the very end of a sequence
- * can no longer be told from the first row of the next one; such empty rows are common in what gcc makes.
+ * cannot be distinguished from the first row of the next one; gcc often writes such empty rows.
  */
 #include <dwarf.h>
 
@@ -147,7 +147,7 @@ static uint64_t take_form(struct pf_cursor *c, const struct pf_line_sections *se
         pf_cursor_take(c, pf_cursor_leb(c, false));
         return 0;
     default:
-        pf_cursor_fail(c, 1); /* of unknown size: nothing behind it can be found */
+        pf_cursor_fail(c, 1); /* of unknown size: nothing after it can be found */
         return 0;
     }
 }
@@ -216,7 +216,7 @@ static void take_old_tables(struct pf_cursor *c, struct pf_line_files *files)
     }
 }
 
-/* The unit's bytes behind its length. */
+/* The bytes of the unit after its length. */
 static struct pf_cursor take_unit(const struct pf_line_sections *sections, uint64_t offset, uint8_t *offset_bytes)
 {
     struct pf_cursor c = pf_cursor_make(sections->line.data, sections->line.bytes, 0, sections->swap);
@@ -275,7 +275,7 @@ struct machine {
     uint64_t line;
     uint64_t column;
     size_t first_row; /* of the sequence */
-    bool dropped;     /* the sequence is of code that the linker threw away */
+    bool dropped;     /* the sequence describes code that the linker removed */
     uint64_t path_of; /* the last file whose path was asked for, and that */
     uint32_t path;
 };

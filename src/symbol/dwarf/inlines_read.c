@@ -46,15 +46,15 @@ struct reading {
     size_t depth_capacity;
 };
 
-/* ---- lack of memory ------------------------------------------------------------------------------------------- */
+/* ---- out of memory ---------------------------------------------------------------------------------------------- */
 
 /*
- * libdw ends the process when out of memory, unless its handler goes another way; and a handler is told nothing, not
- * even of what. It may only be called while the DWARF is read.
+ * libdw ends the process when out of memory, unless its handler jumps out; and a handler has no arguments, not
+ * even for its file. It may only be called while the DWARF is read.
  */
 static _Thread_local jmp_buf *way_out;
 
-static __attribute__((noreturn)) void leave(void) /* of the type Dwarf_OOM, which _Noreturn is no part of */
+static __attribute__((noreturn)) void leave(void) /* of the type Dwarf_OOM, which does not include _Noreturn */
 {
     longjmp(*way_out, 1);
 }
@@ -268,7 +268,7 @@ static bool is_ahead(const struct walk *w, const void *address)
     return (const uint8_t *)address > (const uint8_t *)w->die.addr && (const uint8_t *)address < w->end;
 }
 
-/* Where DW_AT_sibling says that the next DIE behind the children is, when those need not be seen; else NULL. */
+/* The DIE after the children according to DW_AT_sibling, when the children can be skipped; else NULL. */
 static const void *after_children(struct walk *w, int tag)
 {
     Dwarf_Attribute attribute;
@@ -279,7 +279,7 @@ static const void *after_children(struct walk *w, int tag)
     return next.addr;
 }
 
-/* To the DIE at this address, behind the ends of as many lists of children as end here. */
+/* Goes to the DIE at this address, after the ends of as many lists of children as end here. */
 static bool go_to(struct walk *w, const void *address)
 {
     const uint8_t *at = address;
@@ -428,10 +428,10 @@ static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die
 }
 
 /*
- * The tables of abbreviations are the one thing that libdw takes memory for without a look at what it got: it then ends the
- * process by an assertion or by a signal. A place takes 16 bytes, and an abbreviation has 4 or more of them in the file; of
- * a table that grows the old one, which is half as large, is there, too. What is asked for is enough for all units; others
- * take memory meanwhile, so it is asked for again and again.
+ * libdw checks all its allocations but those for the tables of abbreviations: when these fail, it ends the process by
+ * an assertion or by a signal. A slot takes 16 bytes, and an abbreviation has 4 or more of them in the file; while a
+ * table grows, the old one, which is half as large, exists as well. The reserve is enough for all units; others
+ * allocate meanwhile, so it is checked again and again.
  */
 static bool has_reserve(const struct reading *r)
 {
@@ -640,7 +640,7 @@ int pf_inlines_open(const char *path, const char *alternate_path, const struct p
     int result = read_or_leave(&r, path, alternate_path, error);
     if (result == 0)
         result = pf_builder_finish(&r.builder, inlines, error);
-    if (result == 0 && pf_memory_was_short(allocator)) { /* something is missing: nobody may keep it */
+    if (result == 0 && pf_memory_was_short(allocator)) { /* something is missing: the tables must not be kept */
         pf_inlines_close(*inlines);
         *inlines = NULL;
         result = pf_fail_memory(error, path);

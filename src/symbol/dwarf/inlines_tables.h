@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is behind struct pf_inlines: one block, the same in memory and in the cache, with offsets instead of pointers.
- * What the block says is checked where it is used, so that no content can lead outside of it.
+ * The content of struct pf_inlines: one block, the same in memory and in the cache, with offsets instead of pointers.
+ * Its values are checked where they are used, so that no content can lead outside of it.
  */
 #ifndef PF_SYMBOL_DWARF_INLINES_TABLES_H
 #define PF_SYMBOL_DWARF_INLINES_TABLES_H
@@ -13,14 +13,14 @@
 #define PF_INLINES_MAGIC "PFINLINE"
 enum { PF_INLINES_VERSION = 2, PF_INLINES_NONE = -1 };
 
-/* From its address to that of the next row: this place in the source. File 0: no line is known there. */
+/* The line in the source for the addresses from this row's to that of the next row. File 0: no line is known there. */
 struct pf_line_row {
     uint32_t file; /* of the text */
     uint32_t line;
     uint32_t column;
 };
 
-/* A function as it stands in the code: the body of a subprogram, or one place where it was inlined. */
+/* A function in the code: the body of a subprogram, or one inlined copy. */
 struct pf_inline_node {
     uint32_t parent; /* node into which it was inlined, smaller than its own; PF_INLINES_NONE: a subprogram */
     uint32_t function;
@@ -52,7 +52,7 @@ struct pf_inlines_header {
     uint64_t bytes;      /* of the block, header included */
     struct pf_inlines_part parts[PF_PART_COUNT];
     struct pf_inlines_key key; /* this and what follows: in the cache only */
-    uint64_t body_checksum;    /* of all behind the header */
+    uint64_t body_checksum;    /* of all after the header */
     uint64_t header_checksum;  /* of all before this member */
 };
 
@@ -74,7 +74,7 @@ struct pf_inlines {
     size_t text_bytes;
 };
 
-_Static_assert(sizeof(struct pf_inlines_header) % sizeof(uint64_t) == 0, "the parts behind it are aligned");
+_Static_assert(sizeof(struct pf_inlines_header) % sizeof(uint64_t) == 0, "the parts after it are aligned");
 _Static_assert(sizeof(struct pf_inlines_key) == sizeof(struct pf_inlines_files) + 24, "it is compared as bytes");
 
 /* Bytes of one element of a part. */
@@ -162,7 +162,7 @@ struct pf_line_sections {
 struct pf_line_file {
     const char *name;
     uint64_t directory;
-    uint32_t text; /* its whole path in the tables, when known */
+    uint32_t text; /* its full path in the tables, when known */
     bool has_text;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unpacking is done into a folder under another name, which is then renamed: who looks sees all of it or nothing.
- * libarchive is loaded when it is needed: few need it, and it brings a dozen libraries along.
+ * Archives are unpacked into a folder under another name, which is then renamed: other processes see all of it or
+ * nothing. libarchive is loaded when it is needed: few need it, and it brings a dozen libraries along.
  */
 #include "symbol/find/archive.h"
 
@@ -33,7 +33,7 @@ enum {
 };
 #define UNPACKED_BYTES_MAX (4ull << 30)
 
-/* True when what has just failed has failed for lack of memory, which the options' allocator is told. */
+/* Whether the last failure was because memory was short; that is then noted at the options' allocator. */
 static bool note_failure(const struct pf_find_options *options)
 {
     return options->allocator ? pf_memory_note_failure(options->allocator) : errno == ENOMEM;
@@ -121,8 +121,8 @@ static bool is_leaf(const char *text, size_t length)
 }
 
 /*
- * Where a member goes below the folder; false when it is none of a build-id cache: NAME/ID/elf, [kernel.kcore]/ID/DATE/
- * kallsyms, and ID itself of perf before 4.11.
+ * The path of a member below the folder; false when it does not belong to a build-id cache: NAME/ID/elf,
+ * [kernel.kcore]/ID/DATE/kallsyms, and ID itself of perf before 4.11.
  */
 static bool position_of(const char *member, char *to, size_t capacity)
 {
@@ -154,7 +154,7 @@ static void remove_folder(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Leftovers of who was killed, and the one that was used longest ago when there are many. */
+/* Removes what killed processes left, and the folder that was used longest ago when there are many. */
 static void reserve(const char *cache)
 {
     char oldest[PATH_CAPACITY] = "", path[PATH_CAPACITY];

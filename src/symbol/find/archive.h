@@ -20,11 +20,11 @@ struct pf_unpack {
     const struct pf_find_options *options;
     const char *path;   /* of the file, for notes */
     bool has_other_way; /* a missing folder needs no note */
-    /* Fills the empty folder; false: there is nothing in it, which was told. */
+    /* Fills the empty folder; false: there was nothing for it, which was noted. */
     bool (*fill)(void *context, const struct pf_find_options *options, const char *folder);
     void *context;
 };
-/* The folder, owned, for the file that `about` tells; NULL when there is nothing, which was told. Errors: MEMORY. */
+/* The folder (owned) for the file that `about` describes; NULL when it would be empty, which was noted. MEMORY. */
 int pf_unpack_cached(const struct pf_unpack *how, const struct stat *about, char **directory);
 
 #endif

@@ -28,7 +28,7 @@ enum {
 };
 #define UNPACKED_BYTES_MAX (16ull << 30) /* zeros do not count on disk */
 
-static const char no_memory[] = "out of memory"; /* told apart by its address */
+static const char no_memory[] = "out of memory"; /* recognised by its address */
 const char pf_bundle_magic[PF_BUNDLE_MAGIC_BYTES + 1] = "PFBUNDL1";
 
 static uint64_t little64(const uint8_t *at)

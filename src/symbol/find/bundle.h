@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bundles: what symbols, lines and unwinding need of a recording's binaries, behind its last byte, where no reader of
+ * Bundles: what symbols, lines and unwinding need of a recording's binaries, after its last byte, where no reader of
  * recordings looks. Numbers are little endian, whatever the recording's are:
  *
  *   members   their bytes, each one zstd frame

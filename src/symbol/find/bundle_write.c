@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binaries keep their layout: what nobody needs of them becomes zeros, which cost nothing compressed, and its sections say
- * that they have no bytes.
+ * Binaries keep their layout: sections that are not needed become zeros, which cost nothing compressed, and their
+ * headers state that they have no bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +125,7 @@ static bool is_needless(const struct pf_bundle_writer *w, const struct pf_elf_se
            !starts_with_any(section->name, stubs, PF_COUNT(stubs));
 }
 
-/* Kernel modules have addresses only once they are placed, and are stored whole; so is what is compressed as a whole. */
+/* Kernel modules get their addresses only when loaded, and are stored completely; so are compressed binaries. */
 static int find_gaps(struct pf_bundle_writer *w, const char *path)
 {
     struct pf_elf elf;

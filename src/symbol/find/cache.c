@@ -80,7 +80,7 @@ static bool next_part(const char **path, char part[NAME_MAX + 1], bool *fine)
     return *fine;
 }
 
-/* A folder below another one, made if that is wished; below 0 with errno. */
+/* Opens a folder below another one, and makes it if `make` is set; below 0 with errno. */
 static int open_below(int root, const char *path, bool make)
 {
     char part[NAME_MAX + 1];
@@ -126,7 +126,7 @@ static int open_link_folder(const struct cache *cache, const char *hex, bool mak
     return open_below(cache->root, path, make);
 }
 
-/* Under another name first: who looks sees the old one or the new one. */
+/* Makes the link under another name first: other processes see the old one or the new one. */
 static bool put_link(const struct cache *cache, const char *name, const char *hex)
 {
     char target[PATH_CAPACITY], temporary[HEX_CAPACITY + 32];
@@ -409,8 +409,8 @@ int perfile_build_id_cache_list(const char *folder, const struct perfile_build_i
     struct perfile_build_ids_options all = PERFILE_BUILD_IDS_OPTIONS_INIT;
     int result = pf_sized_take(&all, sizeof(all), options, "build id options", error);
     if (result == 0 && !all.take)
-        result =
-            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache", "nobody takes the entries");
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache",
+                         "the callback for the entries is missing");
     if (result < 0 || (result = open_cache(folder, false, &cache, error)) < 0)
         return result;
     entries.allocator = pf_allocator_or_default(all.allocator);

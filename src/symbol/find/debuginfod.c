@@ -119,12 +119,13 @@ static struct partial look_at_partials(const char *id, uint64_t limit)
 /* ---- the thread ---- */
 
 /*
- * Shared by who asks and the thread; who is last frees it. From malloc: the caller's allocator may be gone before the thread.
+ * Shared by the caller and the thread; the last of the two frees it. From malloc: the caller's allocator may be gone
+ * before the thread.
  */
 struct asking {
     pthread_mutex_t lock;
     pthread_cond_t answered;
-    atomic_bool cancelled; /* who asked has gone */
+    atomic_bool cancelled; /* the caller does not wait any more */
     atomic_bool large;
     _Atomic uint64_t bytes; /* that came */
     uint64_t limit_bytes;
@@ -164,7 +165,7 @@ static int stop_when_enough(debuginfod_client *client, long come, long announced
     return is_too_much(asking, come > 0 ? (uint64_t)come : 0) || atomic_load(&asking->cancelled);
 }
 
-/* What came whole before anybody could look at it goes. What the cache had already is not a download. */
+/* Deletes a file that is too large, but complete before its size was noticed. A file of the cache is not a download. */
 static int check_size(struct asking *asking, int fd, const char *path)
 {
     struct stat status;
@@ -244,7 +245,7 @@ static bool start_thread(struct asking *asking)
     return started;
 }
 
-/* ---- who asks ---- */
+/* ---- the caller's side ---- */
 
 static struct asking *make_asking(const struct library *library, const struct pf_debuginfod_question *question)
 {
@@ -308,7 +309,7 @@ static bool wait_for_answer(struct asking *asking, const struct pf_debuginfod_qu
     if (wait_until(asking, start + limit_ms))
         return true;
     atomic_store(&asking->cancelled, true);
-    return wait_a_while(asking, now_ms() + GRACE_MS); /* most often it is just told to stop */
+    return wait_a_while(asking, now_ms() + GRACE_MS); /* mostly the thread stops soon */
 }
 
 /*

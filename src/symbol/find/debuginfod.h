@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files from debuginfod servers, through libdebuginfod where it is installed. Each question is asked on a thread of its own,
- * because the library may wait longer than it was told to (for the name of a server): who asks never does.
+ * Files from debuginfod servers, through libdebuginfod where it is installed. Each question is asked on a thread of its
+ * own, because the library may wait longer than its limit (for the name of a server); the caller never does.
  */
 #ifndef PF_SYMBOL_FIND_DEBUGINFOD_H
 #define PF_SYMBOL_FIND_DEBUGINFOD_H

@@ -22,7 +22,7 @@ static bool is_kernel(const char *name)
            pf_starts_with(name, "[guest.kernel.kallsyms");
 }
 
-/* Memory that no file stands behind, and files that are more than bytes. */
+/* Memory that is not mapped from a file, and files that are more than bytes. */
 static bool is_no_file(const char *name)
 {
     static const char *const beginnings[] = {

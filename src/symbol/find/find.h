@@ -10,7 +10,7 @@
 #include "symbol/find/debuginfod.h"
 
 struct pf_find_options {
-    const struct perfile_allocator *allocator; /* NULL: malloc's; what else lacks memory is told to it (pf_watch) */
+    const struct perfile_allocator *allocator; /* NULL: malloc's; failures of libraries are noted at it (pf_watch) */
     const char *symfs;                         /* "" or a root below which paths are looked up */
     const char
         *root; /* without a symfs: the file system of this machine (see machine.h), which tests replace; NULL: "" */
@@ -44,8 +44,8 @@ struct pf_find_options {
 };
 
 /*
- * What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. `allocator` becomes
- * that of the options.
+ * The options of a user; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`.
+ * `allocator` becomes that of the options.
  */
 struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted,
                                           const struct perfile_allocator *allocator);
@@ -60,14 +60,14 @@ static inline const struct perfile_allocator *pf_find_allocator(const struct pf_
 void pf_find_read_names(struct pf_find_options *options, struct perfile_reader *reader);
 
 /*
- * This machine's processes, and what names stand for here, may be asked. With a symfs they may not: the recording is of the
- * machine whose files are there. Files that a build id proves are used all the same.
+ * Whether this machine's processes, and the meaning of names here, may be used. With a symfs they may not: the
+ * recording then belongs to the machine of those files. Files that a build id proves are used all the same.
  */
 bool pf_find_is_local(const struct pf_find_options *options);
 /* The root of the machine (see machine.h) whose files are looked at. Never NULL. */
 const char *pf_find_root(const struct pf_find_options *options);
 
-/* Tells the user; printf's text without its end. */
+/* Passes a note to the user; printf's text without its end. */
 void pf_find_note(const struct pf_find_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct pf_found {

@@ -15,11 +15,11 @@
 /* ---- .gnu_debuglink and .gnu_debugaltlink ---- */
 
 /* The same for what has no other reason. */
-static void *need(struct pf_search *s, void *search_of)
+static void *need(struct pf_search *s, void *result)
 {
-    if (!search_of)
+    if (!result)
         pf_search_note_short(s);
-    return search_of;
+    return result;
 }
 
 static bool has_crc(struct pf_search *s, const char *path, uint32_t wanted)
@@ -44,7 +44,7 @@ struct links {
     uint32_t debug_crc;
     char *alternate; /* path, or NULL */
     struct pf_find_id alternate_id;
-    unsigned contents; /* of enum tells */
+    unsigned contents; /* of enum contents */
 };
 
 /* What a file says of its code: more is better, and DWARF is more than symbols. */
@@ -54,7 +54,7 @@ enum contents {
     HAS_ALL = HAS_SYMBOLS | HAS_DWARF,
 };
 
-/* The first entry of a table of symbols is none. */
+/* Whether a section has more than one entry: the first entry of a table of symbols is empty. */
 static bool has_section(const struct pf_elf *elf, const char *name)
 {
     const struct pf_elf_section *section = pf_elf_section(elf, name);
@@ -195,7 +195,7 @@ struct beside {
     unsigned contents; /* the best of all so far */
 };
 
-/* Takes the candidate when it tells more; `as_debug`: it is meant as a debug file, the first of them need not. */
+/* Takes the candidate when its contents are better, or when `as_debug` is set and there is no debug file yet. */
 static bool consider(struct pf_search *s, struct beside *beside, bool as_debug)
 {
     struct links links;

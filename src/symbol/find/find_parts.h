@@ -38,7 +38,7 @@ bool pf_find_id_is_same(const struct pf_find_id *a, const struct pf_find_id *b);
 /* Memory was short: what is looked for, and where it may be, is not known any more. */
 void pf_search_note_short(struct pf_search *s);
 /* Returns `given`, which a function of the C library returned. NULL may be for memory that was short, else nothing is there. */
-void *pf_search_note_null(struct pf_search *s, void *search_of);
+void *pf_search_note_null(struct pf_search *s, void *result);
 bool pf_search_is_file(const char *path);
 bool pf_ends_with(const char *text, const char *end);
 const char *pf_base_name(const char *path);

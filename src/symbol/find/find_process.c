@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that a process wrote for those who look at it: perf-PID.map and jitdump files. */
+/* Files that a process wrote for profilers: perf-PID.map and jitdump files. */
 #include "symbol/find/find_parts.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool take_bundled(struct pf_search *s, int32_t pid, char **result)
     return pf_search_take_member(s, &file, &none, result);
 }
 
-/* What a process writes for those who look at it. */
+/* Takes a file that a process writes for profilers. */
 static bool take_of_process(struct pf_search *s, int32_t pid, const char *own_name, char **result)
 {
     const char *beside = s->options->recording;

@@ -36,9 +36,9 @@ bool pf_find_id_is_same(const struct pf_find_id *a, const struct pf_find_id *b)
     return a->count == b->count && memcmp(a->bytes, b->bytes, a->count) == 0;
 }
 
-/* ---- lack of memory ---- */
+/* ---- out of memory ---- */
 
-/* What is looked for and where it may be is not known any more. */
+/* The search is incomplete: memory was short. */
 void pf_search_note_short(struct pf_search *s)
 {
     s->no_memory = true;
@@ -46,12 +46,12 @@ void pf_search_note_short(struct pf_search *s)
         pf_memory_note_short(s->options->allocator);
 }
 
-/* What the C library gave; NULL may be for lack of memory, else there is none. */
-void *pf_search_note_null(struct pf_search *s, void *search_of)
+/* Returns the C library's result, and notes when it is NULL because memory was short. */
+void *pf_search_note_null(struct pf_search *s, void *result)
 {
-    if (!search_of && errno == ENOMEM)
+    if (!result && errno == ENOMEM)
         pf_search_note_short(s);
-    return search_of;
+    return result;
 }
 
 /* ---- candidates ---- */
@@ -95,7 +95,7 @@ char *pf_search_path(struct pf_search *s, const char *format, ...)
     return path;
 }
 
-/* Takes `path`: it becomes *result when it is the right file. `found`, or NULL, is told of another one. */
+/* Takes `path`: it becomes *result when it is the right file. `found`, or NULL, gets the build id of another one. */
 bool pf_search_take(struct pf_search *s, char *path, const struct pf_find_id *wanted, char **result,
                     struct pf_found *found)
 {

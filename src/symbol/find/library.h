@@ -8,7 +8,7 @@
 
 enum pf_library { PF_LIBRARY_STDCXX, PF_LIBRARY_CAPSTONE, PF_LIBRARY_DEBUGINFOD, PF_LIBRARY_ARCHIVE };
 
-/* As dlopen. NULL: it cannot be loaded; errno is ENOMEM when that is for lack of memory, else another number. */
+/* As dlopen. NULL: it cannot be loaded; errno is ENOMEM when memory was short, else another number. */
 void *pf_library_open(enum pf_library which, int flags);
 
 /* `function` is the address of a pointer to a function: C has no conversion from one of data. */

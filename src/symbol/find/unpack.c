@@ -23,7 +23,7 @@ bool pf_is_packed(const uint8_t *data, size_t bytes)
            begins_with(data, bytes, zstd_start, sizeof(zstd_start));
 }
 
-/* Room for some more; false when there is too much already. */
+/* Reserves capacity for more bytes; false when there are too many already. */
 static bool reserve(const struct perfile_allocator *allocator, struct pf_unpacked *out)
 {
     return out->bytes < UNPACKED_BYTES_MAX &&

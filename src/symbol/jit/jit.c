@@ -237,7 +237,7 @@ static int64_t add_code(struct reading *r, const struct pf_jitdump_code *made, s
     return pf_map_put(&r->by_index, made->index, (uint64_t)number) ? number : pf_fail_memory(error, "jitdump");
 }
 
-/* With the tables for unwinding that were mapped behind the code. */
+/* The end of the code with the tables for unwinding that were mapped after it. */
 static uint64_t end_of(const struct pf_jitdump_code *made, const struct code *code)
 {
     const uint64_t end = made->address + made->bytes;
@@ -280,7 +280,7 @@ static int read_codes(struct reading *r, struct perfile_error *error)
         else if (pf_map_get(&r->by_index, made.index, &known))
             number = (int64_t)known;
         else
-            continue; /* nobody said what it is */
+            continue; /* it was not described */
         if (number == PERFILE_ERROR_TRUNCATED || (number == PERFILE_ERROR_LIMIT && made.name)) {
             r->file.damaged++;
             continue;
@@ -292,7 +292,7 @@ static int read_codes(struct reading *r, struct perfile_error *error)
 
 /* ---- files ---- */
 
-/* NULL when the times of the file can be told, else why not. */
+/* NULL when the times of the file can be converted, else why not. */
 static const char *wrong_clock(const struct pf_jit *jit, const struct pf_jitdump *file)
 {
     if (file->has_ticks)

@@ -12,7 +12,7 @@
 #include "symbol/dwarf/inlines.h"
 #include "symbol/unwind/insn.h"
 
-/* Where perf inject puts the code in the files that it makes: pgoff of the mapping of the whole. */
+/* The offset of the code in the files that perf inject makes: pgoff of the mapping of all of the code. */
 enum { PF_JIT_TEXT_OFFSET = 0x80 };
 
 /* One piece of code; perfile_map.code is its number. */

@@ -7,7 +7,7 @@
 #include "base/sort.h"
 
 enum {
-    TEXT_OFFSET_64 = 0x80, /* behind the header and one program header, at a multiple of 16 */
+    TEXT_OFFSET_64 = 0x80, /* after the header and one program header, at a multiple of 16 */
     TEXT_OFFSET_32 = 0x60,
     PAGE_BYTES = 0x1000,
     FILES_LOOKED_AT = 64, /* names of source files that are compared with a new one */
@@ -130,7 +130,7 @@ static uint64_t address_of(const void *line)
     return ((const struct pf_jitdump_line *)line)->address;
 }
 
-/* Room for the lines, and for sorting them. */
+/* Memory for the lines, and for sorting them. */
 static size_t line_bytes(const struct pf_jit_elf *elf)
 {
     return (elf->line_count + 1) * 2 * sizeof(struct pf_jitdump_line);
@@ -386,7 +386,7 @@ static bool put_debug_info(struct sections *s)
 static bool put_sections(struct sections *s)
 {
     struct making *m = &s->making;
-    s->count = 1; /* section 0 is none */
+    s->count = 1; /* section 0 is reserved */
     put_zeros_to(m, pf_jit_elf_text_offset(m->elf->machine));
     begin_section(s, &(struct section){".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 1, 0, 0, 0});
     pf_put(m->file, m->elf->code, m->elf->code_bytes);
@@ -455,7 +455,7 @@ static void put_program_header(struct making *m, uint64_t loaded_bytes)
     put_word(m, PAGE_BYTES);
 }
 
-/* At the start of the file, where room was left. */
+/* Writes the header to the start of the file, which was kept free. */
 static void fill_in_header(struct sections *s, size_t section_table)
 {
     struct making *m = &s->making;

@@ -13,7 +13,7 @@ struct pf_jit_elf {
     uint64_t address; /* where it was made: what the lines go by */
     const uint8_t *code;
     size_t code_bytes;
-    const uint8_t *unwinding; /* .eh_frame and behind it .eh_frame_hdr, or NULL */
+    const uint8_t *unwinding; /* .eh_frame and after it .eh_frame_hdr, or NULL */
     size_t unwinding_bytes;
     size_t unwinding_header_bytes;
     const struct pf_jitdump_line *lines; /* in any order */

@@ -19,14 +19,14 @@
 enum { CODE_BYTES_MAX = 64 << 20, UNWINDING_BYTES_MAX = 16 << 20, NAME_BYTES_MAX = 4096 };
 enum { TEMPORARY_BYTES = NAME_BYTES_MAX + 16, TEMPORARY_TRIES = 100 };
 
-/* ---- one file, whole or not at all ---- */
+/* ---- one file, complete or not at all ---- */
 
 static int cannot(struct perfile_error *error, const char *path)
 {
     return pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "code", "%s: %s", path, pf_error_text(errno));
 }
 
-/* Who may read the dump may read the code. */
+/* Users that may read the dump may read the code. */
 static mode_t mode_of(const struct pf_jitdump *dump)
 {
     struct stat status;
@@ -85,7 +85,7 @@ static int read_bytes(const struct pf_jitdump *dump, uint64_t offset, uint64_t b
     return PERFILE_ERROR_TRUNCATED;
 }
 
-/* Tables that are not mapped behind their code tell of another place: LLVM's, and those of V8 that are empty. */
+/* Tables that are not mapped after their code belong to other addresses: those of LLVM, and empty ones of V8. */
 static bool has_unwinding(const struct pf_jitdump_code *code)
 {
     return code->mapped_bytes && code->unwinding_header_bytes && code->unwinding_bytes > code->unwinding_header_bytes &&

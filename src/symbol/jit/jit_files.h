@@ -8,12 +8,12 @@
 /* Where the files of a dump are, or are to be; both texts are owned (pf_text_free), or NULL. */
 struct pf_jit_folder {
     char *real;  /* as it is */
-    char *named; /* as readers will look for it, who have the same symfs */
+    char *named; /* as readers with the same symfs will look for it */
 };
 
 /*
- * Writes the code to `path`, over an older file of that name; it appears whole or not at all. Errors: TRUNCATED (the dump
- * does not hold it), LIMIT (it is larger than code can be), MEMORY, WRITE.
+ * Writes the code to `path`, over an older file of that name; it appears complete or not at all. Errors: TRUNCATED (the
+ * dump does not hold it), LIMIT (it is larger than code can be), MEMORY, WRITE.
  */
 int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *code, const char *path,
                       uint8_t build_id[20], struct perfile_error *error);

@@ -202,7 +202,7 @@ bool pf_jitdump_read(const struct pf_jitdump *dump, uint64_t offset, void *to, s
 
 /* ---- lines ---- */
 
-/* Node 20 writes names whose memory holds something else by then: what follows cannot be told apart either. */
+/* Node 20 writes names from memory that was reused: then the rows after them cannot be found either. */
 static bool is_name(const uint8_t *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
@@ -211,7 +211,7 @@ static bool is_name(const uint8_t *text, size_t bytes)
     return bytes;
 }
 
-/* "\xff" alone is the name of the row before. False: there is no whole row. */
+/* Reads a row; "\xff" alone stands for the name of the row before. False: there is no complete row. */
 static bool next_line(struct pf_cursor *c, struct pf_jitdump_line *line, struct pf_arena *arena)
 {
     const char *before = line->file;

@@ -16,7 +16,7 @@ struct pf_jitdump_code {
     uint64_t address;
     uint64_t bytes;
     uint64_t code_offset;      /* in the file, of its `bytes` bytes */
-    uint64_t mapped_bytes;     /* with what unwinding needs, which lies behind it */
+    uint64_t mapped_bytes;     /* with the tables for unwinding that follow it */
     uint64_t unwinding_offset; /* in the file, of .eh_frame and .eh_frame_hdr; 0: there is none */
     uint64_t unwinding_bytes;
     uint64_t unwinding_header_bytes; /* of them, .eh_frame_hdr at the end */
@@ -48,7 +48,7 @@ struct pf_jitdump {
 int pf_jitdump_open(struct pf_jitdump *dump, const struct perfile_allocator *allocator, const char *path,
                     struct perfile_error *error);
 void pf_jitdump_close(struct pf_jitdump *dump);
-/* 1 and *code, or 0 at the end of what is whole. */
+/* 1 and *code, or 0 at the end of what is complete. */
 int pf_jitdump_next(struct pf_jitdump *dump, struct pf_jitdump_code *code);
 
 /* Bytes of the file, such as those of code; false when they are not all there. */

@@ -31,7 +31,7 @@ static inline struct pf_callchain_walk pf_callchain_start(const struct perfile_u
     return (struct pf_callchain_walk){.ips = ips, .mode = PERFILE_MISC_USER};
 }
 
-/* The walk stands behind a context marker. */
+/* The walk has passed a context marker. */
 static inline void pf_callchain_enter(struct pf_callchain_walk *walk, uint64_t context)
 {
     walk->mode = context == PERFILE_CONTEXT_KERNEL ? PERFILE_MISC_KERNEL
@@ -61,8 +61,8 @@ static inline bool pf_callchain_next(struct pf_callchain_walk *walk, uint64_t *i
 bool pf_callchain_has_branches(const struct perfile_attr *attr);
 /*
  * The user part of such a stack, as perf 7.2 makes it: the sample's address (also when that is the kernel's), and where
- * each call came from. It goes to `room` numbers at `addresses`, and how many there are is the result. What *chain, the
- * sample's callchain, says of the user part itself is taken off. 0: it has no user part, and stays as it is.
+ * each call came from. Writes at most `capacity` numbers to `addresses` and returns how many. The user part that
+ * *chain, the sample's callchain, has itself is removed. 0: the stack has no user part, and *chain stays as it is.
  */
 size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile_u64s *chain, uint64_t *addresses,
                              size_t capacity);
@@ -73,11 +73,11 @@ size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile
 enum { PF_HELD_NOTE = 8 };
 struct pf_held {
     struct pf_held *next;
-    struct perfile_record record; /* its data is a copy behind this struct */
+    struct perfile_record record; /* its data is a copy after this struct */
     size_t bytes;                 /* of this allocation */
     int32_t tid;
     uint64_t cookie;
-    uint64_t note[PF_HELD_NOTE]; /* for who adds it */
+    uint64_t note[PF_HELD_NOTE]; /* for the caller that adds it */
 };
 
 struct pf_held_list {

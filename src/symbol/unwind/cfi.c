@@ -121,7 +121,7 @@ struct file {
     int fd;
     Elf *elf;
     uint64_t bytes;
-    const struct perfile_allocator *allocator; /* which is told when libelf has too little memory */
+    const struct perfile_allocator *allocator; /* at which failures of libelf for memory are noted */
 };
 
 static void close_file(struct file *file)
@@ -211,7 +211,7 @@ static Elf_Scn *section_named(const struct file *file, const char *name, GElf_Sh
     return NULL;
 }
 
-/* What libelf gave for it: NULL is nothing, be it for lack of memory. */
+/* Takes the data that libelf returned for a section: NULL is nothing, also when memory was short. */
 static bool take_data(const struct file *file, const Elf_Data *data, struct pf_cfi_section *section)
 {
     section->data = data ? data->d_buf : NULL;
@@ -297,7 +297,7 @@ static int read_header(struct pf_cfi *cfi, const struct file *file, const char *
     return 0;
 }
 
-/* Rules of sound files are few; those of others may not take more than the files themselves. */
+/* Rules of valid files are few; those of others may not take more memory than the files themselves. */
 static void raise_limit(struct pf_cfi *cfi, uint64_t bytes)
 {
     cfi->pool_limit = (size_t)pf_min(cfi->pool_limit + bytes, INT32_MAX);
@@ -326,7 +326,7 @@ static void compile_exidx(struct pf_cfi *cfi, const struct file *file)
     pf_cfi_compile_exidx(cfi, &exidx, &extab, &cfi->exidx);
 }
 
-/* .debug_frame tells more than ARM's tables; where there is .eh_frame as well they say the same. */
+/* .debug_frame has more than ARM's tables; where there is .eh_frame as well, both describe the same. */
 static void add_parts(struct pf_cfi *cfi, const struct file *file)
 {
     struct pf_cfi_section section = {.is_eh = true};
@@ -343,7 +343,7 @@ static void add_parts(struct pf_cfi *cfi, const struct file *file)
         add_part(cfi, file, &section);
 }
 
-/* The debug file is a help; that it cannot be read is no reason to do without the rest. */
+/* The debug file is optional: when it cannot be read, the other tables are used. */
 static void add_debug_file(struct pf_cfi *cfi, const char *path)
 {
     struct file file = {.fd = -1, .allocator = cfi->allocator};
@@ -382,7 +382,7 @@ int pf_cfi_open(const char *path, const char *debug_path, const struct perfile_a
     if (!made)
         return pf_fail_memory(error, "call frame information");
     made->allocator = allocator;
-    made->pool_used = 8; /* so that 0 is no place */
+    made->pool_used = 8; /* so that 0 is not an offset */
     made->pool_limit = POOL_MIN;
     pf_map_open(&made->known, allocator);
     int result = fill(made, path, debug_path, error);

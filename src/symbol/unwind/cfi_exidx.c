@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ARM's own unwind tables ("Exception Handling ABI for the Arm Architecture"): a function's entry says how its frame is
- * taken down, so that one rule holds for the whole function. In prologues it is wrong, as for everyone who uses it.
+ * ARM's own unwind tables ("Exception Handling ABI for the Arm Architecture"): a function's entry describes how its
+ * frame is removed, so that one rule holds for all of the function. In prologues the rule is wrong, as in every
+ * unwinder.
  */
 #include "symbol/unwind/cfi_rules.h"
 

@@ -141,7 +141,7 @@ static uint64_t base_of(const struct pf_cfi_part *k, uint8_t encoding, uint64_t 
     }
 }
 
-/* A pointer of .eh_frame; indirect ones are only skipped, nobody here needs where they lead. */
+/* Reads a pointer of .eh_frame; indirect ones are only skipped, because their targets are not needed. */
 static uint64_t read_encoded(const struct pf_cfi_part *k, struct pf_cursor *c, uint8_t encoding, unsigned address_bytes)
 {
     if (encoding == PE_OMIT)
@@ -221,7 +221,7 @@ static void go_to(struct program *p, uint64_t location)
     emit(p, location);
     p->location = location;
     if (location >= p->end)
-        p->c.at = p->c.end; /* the rest is behind the function */
+        p->c.at = p->c.end; /* the rest is after the function */
 }
 
 static void advance(struct program *p, uint64_t delta)
@@ -233,7 +233,7 @@ static void advance(struct program *p, uint64_t delta)
         go_to(p, location);
 }
 
-/* Numbers that do not fit are not met in sound files. */
+/* Numbers that do not fit do not occur in valid files. */
 static int32_t narrow(struct program *p, int64_t value)
 {
     if (value != (int32_t)value)
@@ -538,7 +538,7 @@ static bool next_entry(struct pf_cursor *c, struct pf_cursor *entry, bool *is_64
     return true;
 }
 
-/* The letters behind the 'z'; unknown ones end it, the length of the data lets the rest be read all the same. */
+/* Reads the letters after the 'z'; an unknown one ends them, but the length of the data shows where the rest is. */
 static void read_augmentation(const struct pf_cfi_part *k, struct cie *cie, const char *letters, struct pf_cursor *c)
 {
     uint64_t bytes = pf_cursor_leb(c, false);
@@ -572,7 +572,7 @@ static bool read_cie_head(const struct pf_cfi_part *k, struct cie *cie, struct p
     cie->address_bytes = k->cfi->arch->word_bytes;
     if (version == 4) {
         cie->address_bytes = pf_cursor_u8(c);
-        if (pf_cursor_u8(c) != 0 || (cie->address_bytes != 4 && cie->address_bytes != 8)) /* segments: nobody */
+        if (pf_cursor_u8(c) != 0 || (cie->address_bytes != 4 && cie->address_bytes != 8)) /* segments are not used */
             return false;
     }
     if (strcmp(letters, "eh") == 0)
@@ -632,7 +632,7 @@ static const struct cie *cie_at(struct pf_cfi_part *k, uint64_t offset)
 
 /* ---- FDEs ------------------------------------------------------------------------------------------------------- */
 
-/* False: it is none of the code. */
+/* False: the range is not in the code. */
 static bool set_range(const struct pf_cfi *cfi, uint64_t start, uint64_t bytes, struct fde *fde)
 {
     if (start < cfi->base || start >= cfi->end || !bytes)

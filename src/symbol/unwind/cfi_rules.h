@@ -33,7 +33,7 @@ struct pf_cfi_entry {
 struct pf_cfi_rule {
     uint8_t cfa_slot; /* CFA = register + cfa_value; PF_UNWIND_NO_SLOT: by the expression at pool[cfa_value] */
     uint8_t ra;       /* the slot that holds the return address afterwards */
-    uint8_t signal;   /* 1: the caller was interrupted, its address is no return address */
+    uint8_t signal;   /* 1: the caller was interrupted, its address is not a return address */
     uint8_t count;
     int32_t cfa_value;
 };
@@ -107,8 +107,8 @@ static inline uint32_t pf_cfi_rows_find(const struct pf_cfi_rows *rows, uint32_t
 /* The rule for an address of the file, or NULL; valid until the next look-up. */
 const struct pf_cfi_rule *pf_cfi_find(struct pf_cfi *cfi, uint64_t address);
 /*
- * The bytes at a place in the pool, kept once; 0 when there is no room. Their beginning must tell their length, so that
- * equal beginnings mean equal lengths.
+ * The offset of the bytes in the pool, where they are kept once; 0 when they do not fit. Their beginning must determine
+ * their length, so that equal beginnings mean equal lengths.
  */
 uint32_t pf_cfi_keep(struct pf_cfi *cfi, const void *data, size_t bytes);
 /* From `start` on the rule holds. Starts must not descend; an equal one replaces. */

@@ -19,12 +19,12 @@ struct pf_insn_machine {
 
 struct pf_insn {
     unsigned bytes;
-    bool jumps; /* x86: control never goes on behind it, or comes back by a call */
+    bool jumps; /* x86: control never continues after it, or comes back by a call */
 };
 
 /*
- * The instruction at the start of `code`. False: it is none, not all of it is there, or the machine is one whose
- * instructions do not tell their length (32-bit ARM, where the same bytes may be ARM or Thumb).
+ * Decodes the instruction at the start of `code`. False: it is not valid, not all of it is there, or the machine is one
+ * whose instructions do not show their length (32-bit ARM, where the same bytes may be ARM or Thumb).
  */
 bool pf_insn_decode(const struct pf_insn_machine *machine, const uint8_t *code, size_t bytes, struct pf_insn *insn);
 bool pf_insn_decode_x86(bool is_64, const uint8_t *code, size_t bytes, struct pf_insn *insn);

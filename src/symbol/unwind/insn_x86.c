@@ -32,7 +32,7 @@ static const char one_byte[] = "MMMMBZ..MMMMBZ.T"
                                "MMMMBB..MMMMMMMM"
                                "BBBBBBBBJJFB...."
                                "P.PP..fg......MM";
-/* behind 0f */
+/* after 0f */
 static const char two_bytes[] = "MMMMX.....X.XM.b"
                                 "MMMMMMMMMMMMMMMM"
                                 "MMMMMXMXMMMMMMMM"
@@ -66,7 +66,7 @@ struct decoder {
     bool short_operand; /* prefix 66 */
     bool other_address; /* prefix 67 */
     bool wide;          /* REX.W */
-    bool is_vector;     /* behind VEX, EVEX or XOP: all opcodes but one have a ModRM */
+    bool is_vector;     /* after VEX, EVEX or XOP: all opcodes but one have a ModRM */
     bool ends_here;     /* nothing follows the opcode, whatever the map says */
     bool bad;
     int map;

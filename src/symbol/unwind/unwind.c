@@ -5,7 +5,7 @@
 enum {
     EXPRESSION_STACK = 64,
     EXPRESSION_STEPS = 1000,     /* expressions may branch backwards */
-    TRUNCATED_WITHIN = 64 << 20, /* an address this far behind the dumped stack is still one of the stack */
+    TRUNCATED_WITHIN = 64 << 20, /* an address this far after the dumped stack is still on the stack */
 };
 
 /* One sample while it is unwound. */
@@ -18,7 +18,7 @@ struct unwinding {
     uint64_t values[PF_UNWIND_SLOTS];
     uint64_t cfa;
     bool exact;     /* the program counter is an interrupted instruction, not a return address */
-    bool truncated; /* a read was behind the dumped stack */
+    bool truncated; /* a read was after the dumped stack */
 };
 
 /* What a frame leads to. */
@@ -303,7 +303,7 @@ static void evaluate_one(struct evaluation *e)
         other(e, op);
 }
 
-/* The expression at a place in the pool; `first`, if any, is on its stack at the start. */
+/* Evaluates the expression at an offset in the pool; `first`, if any, is on its stack at the start. */
 static bool evaluate(struct unwinding *u, const struct pf_cfi *cfi, int32_t location, const uint64_t *first,
                      uint64_t *value)
 {
@@ -396,7 +396,7 @@ static enum step step_by_rule(struct unwinding *u, const struct pf_cfi *cfi, con
     const struct pf_cfi_entry *ra = entry_of(rule, rule->ra);
     if (ra && ra->kind == PF_RULE_UNDEFINED)
         return STEP_OUTERMOST;
-    /* Only a function that calls nobody leaves its return address where it was. */
+    /* Only a function without calls leaves its return address where it was. */
     if ((!ra || ra->kind == PF_RULE_SAME) && (!u->exact || rule->ra == u->arch->pc))
         return STEP_LOST;
     u->truncated = false;
@@ -564,8 +564,8 @@ static bool locate_frame(struct unwinding *u, pf_unwind_locate *locate, void *co
 }
 
 /*
- * Whoever takes 1 off a return address to find the call finds the very instruction where a signal interrupted, and the
- * first one of the code that returns from the signal: nobody called that.
+ * Callers subtract 1 from a return address to find the call. Addresses of interrupted instructions, and the start of
+ * the code that returns from a signal, were not called: 1 is added so that the result is that address itself.
  */
 static uint64_t address_of(const struct unwinding *u, const struct way *way, bool first)
 {

@@ -28,12 +28,12 @@ enum pf_unwind_end {
     PF_UNWIND_DONE,      /* came to the outermost frame */
     PF_UNWIND_TRUNCATED, /* the dumped stack ends before */
     PF_UNWIND_NO_RULE,   /* no CFI and no sensible frame pointer */
-    PF_UNWIND_LIMIT,     /* `room` frames */
+    PF_UNWIND_LIMIT,     /* `capacity` frames */
 };
 
 /* What a stack was unwound to. */
 struct pf_unwound {
-    uint64_t *addresses; /* the caller's, for `room` of them */
+    uint64_t *addresses; /* the caller's, for `capacity` of them */
     size_t capacity;
     size_t count;
     bool guessed; /* a caller was found without call frame information, by a frame pointer or the link register */
