@@ -4,6 +4,7 @@
 #include <perfile/index.h>
 
 #include "analysis/counters.h"
+#include "analysis/synthesizers.h"
 #include "base/error.h"
 #include "base/filter_clock.h"
 

@@ -40,9 +40,4 @@ struct pf_synthesizer {
     void (*close)(void *context); /* may be NULL */
 };
 
-/* The one that the filter asks for, if any, which has been opened as `filter`. ARGUMENT, MEMORY. */
-int pf_synthesizer_open(struct pf_synthesizer *synthesizer, struct perfile_reader *reader,
-                        const struct perfile_filter *wanted, const struct pf_filter *filter,
-                        const struct perfile_allocator *allocator, struct perfile_error *error);
-
 #endif

@@ -680,7 +680,8 @@ static bool work(struct perfile_diff *d, unsigned parts)
     const size_t bytes = 2 * d->diff.profile_count * sizeof(double);
     const bool guesses = !(d->options.flags & PERFILE_DIFF_NO_GUESSES);
     double *numbers = pf_new(d->diff.allocator, bytes);
-    const bool fine = numbers && pf_diff_name_functions(&d->diff) && (!guesses || pf_diff_guess(&match)) &&
+    const bool fine = numbers && pf_diff_name_functions(&d->diff) &&
+                      (!guesses || (pf_diff_guess(&match) && pf_diff_find_parts(&match))) &&
                       pf_diff_gather(&d->diff, parts, d->options.flags & PERFILE_DIFF_INCLUSIVE) &&
                       compare_all(d, numbers, numbers + d->diff.profile_count);
     pf_free(d->diff.allocator, numbers, numbers ? bytes : 0);

@@ -514,7 +514,7 @@ bool pf_diff_guess(struct pf_diff_match *match)
         diff->module_count = diff->text_count;
     for (size_t i = 0; i < diff->module_count; i++)
         diff->modules[i] = (uint32_t)i;
-    fine = fine && guess_modules(match, sides) && guess_functions(match, sides) && pf_diff_find_parts(match);
+    fine = fine && guess_modules(match, sides) && guess_functions(match, sides);
     pf_free(diff->allocator, sides, sides ? 2 * sizeof(*sides) : 0);
     return fine;
 }

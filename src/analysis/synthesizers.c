@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/synthesizer.h"
+#include "analysis/synthesizers.h"
 
 #include "analysis/events/offcpu.h"
 
