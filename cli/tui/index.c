@@ -128,8 +128,8 @@ static bool take_threads(struct pf_tui_index *index, const struct perfile_profil
 }
 
 /*
- * Addresses in nothing that was mapped say nothing, and there are many where stacks are broken: they are one function. By function
- * the one that it is counted as.
+ * Addresses in nothing that was mapped say nothing, and there are many where stacks are broken: they are one function.
+ * By function the one that it is counted as.
  */
 static void join_unknown_functions(struct pf_tui_index *index, uint32_t *groups)
 {

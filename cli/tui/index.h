@@ -65,7 +65,8 @@ struct pf_tui_index {
 };
 
 /*
- * `quantum_ns` is what the profile was made with. NULL: out of memory. Nothing but the weights of the calls is changed by what follows.
+ * `quantum_ns` is what the profile was made with. NULL: out of memory. Nothing but the weights of the calls is changed
+ * by what follows.
  */
 struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial);
 /* NULL is allowed. */

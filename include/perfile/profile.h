@@ -449,7 +449,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_sample_at(const struct perfil
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_losses(const struct perfile_profile *profile,
                                                           struct perfile_losses *losses);
 
-/* ---- what functions and their calls weigh ------------------------------------------------------------------------- */
+/* ---- what functions and their calls weigh ------------------------------------------------------------------------ */
 
 /*
  * Samples of a profile added up by function and by call, for tables of functions, callers and callees, call trees:
@@ -457,26 +457,28 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_losses(const struct perfile_p
  *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ...
  *                        -> perfile_calls_start -> perfile_calls_add ... and so on with other samples
  *
- * The caller adds the samples that it wants: those of an event, a thread, a range of time. The self weight of a function is
- * what was sampled in it (the `leaf` of samples), its total weight what was sampled in it or in anything that it called. A
- * sample counts once for each of its functions: recursion does not add to a total, and the function of the sampled address
- * counts where the stack does not have it, too. Weights are lists of perfile_calls_value_count values, in the order of
- * struct perfile_profile_sample: samples, period, and weight if an event of the profile has it. Sums end at 2^64 - 1.
+ * The caller adds the samples that it wants: those of an event, a thread, a range of time. The self weight of a function
+ * is what was sampled in it (the `leaf` of samples), its total weight what was sampled in it or in anything that it
+ * called. A sample counts once for each of its functions: recursion does not add to a total, and the function of the
+ * sampled address counts where the stack does not have it, too. Weights are lists of perfile_calls_value_count values,
+ * in the order of struct perfile_profile_sample: samples, period, and weight if an event of the profile has it. Sums end
+ * at 2^64 - 1.
  *
- * The stacks are a tree of nodes, numbered from 0 so that all that a node called, and no other, comes right after it. They
- * have no addresses: a node is a function in the context of its callers.
+ * The stacks are a tree of nodes, numbered from 0 so that all that a node called, and no other, comes right after it.
+ * They have no addresses: a node is a function in the context of its callers.
  *
- * It is made of a profile, which may be closed then; it takes about 9 bytes for each stack of the profile and 50 for each
- * sample. Numbers that do not exist give NULL, 0 or PERFILE_NO_ID, and so do weights before the first start. One thread at a
- * time may use it, any number when none starts, adds, sums or marks.
+ * It is made of a profile, which may be closed then; it takes about 9 bytes for each stack of the profile and 50 for
+ * each sample. Numbers that do not exist give NULL, 0 or PERFILE_NO_ID, and so do weights before the first start. One
+ * thread at a time may use it, any number when none starts, adds, sums or marks.
  */
 struct perfile_calls;
 
 struct perfile_calls_options {
     size_t size; /* sizeof(struct perfile_calls_options) */
     /*
-     * By function of the profile: the number of the group that it counts as, below group_count. Functions of one group are one
-     * function here, as those of a file are when totals of files are asked for. NULL: each is a group of its own number.
+     * By function of the profile: the number of the group that it counts as, below group_count. Functions of one group
+     * are one function here, as those of a file are when totals of files are asked for. NULL: each is a group of its own
+     * number.
      */
     const uint32_t *groups;
     uint32_t group_count;
@@ -484,7 +486,10 @@ struct perfile_calls_options {
 };
 #define PERFILE_CALLS_OPTIONS_INIT PERFILE_SIZED(struct perfile_calls_options)
 
-/* `options` NULL: the defaults; `groups` is not needed afterwards. Errors: ARGUMENT (the size, a group's number), MEMORY. */
+/*
+ * `options` NULL: the defaults; `groups` is not needed afterwards. Errors: ARGUMENT (the size, a group's number),
+ * MEMORY.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_calls_open(const struct perfile_profile *profile,
                                                       const struct perfile_calls_options *options,
                                                       struct perfile_calls **calls, struct perfile_error *error);
@@ -492,8 +497,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_calls_open(const struct perfile_profi
 PERFILE_API void perfile_calls_close(struct perfile_calls *calls);
 
 /*
- * All weights become 0: to be called before samples are added, and before other samples are. What it costs, and what sums cost,
- * depends on what was added, so that there may be sums for each of many threads. Errors: MEMORY, the first time.
+ * All weights become 0: to be called before samples are added, and before other samples are. What it costs, and what
+ * sums cost, depends on what was added, so that there may be sums for each of many threads. Errors: MEMORY, the first
+ * time.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_calls_start(struct perfile_calls *calls, struct perfile_error *error);
 /* Adds a sample of the profile, by its number there. */
@@ -506,7 +512,7 @@ PERFILE_API size_t perfile_calls_value_count(const struct perfile_calls *calls);
 /* The weights of a group, valid as long as the calls: they change with what is added. */
 PERFILE_API const uint64_t *perfile_calls_self(const struct perfile_calls *calls, uint32_t group);
 PERFILE_API const uint64_t *perfile_calls_total(const struct perfile_calls *calls, uint32_t group);
-/* The total weight of a node: of all samples whose stacks go through it. */
+/* The total weight of a node: of all samples with stacks that go through it. */
 PERFILE_API const uint64_t *perfile_calls_node(const struct perfile_calls *calls, uint32_t node);
 
 PERFILE_API size_t perfile_calls_node_count(const struct perfile_calls *calls);
@@ -533,8 +539,8 @@ PERFILE_API uint32_t perfile_calls_leaf(const struct perfile_calls *calls, size_
 /* The innermost node of that group in the stack; PERFILE_NO_ID: the stack does not have it. */
 PERFILE_API uint32_t perfile_calls_leaf_node(const struct perfile_calls *calls, size_t sample);
 /*
- * Marks groups, for filters by what is in a stack: `marks` has 16 bits for each group, NULL: all are 0, as they are before. To be
- * called after perfile_calls_start, which leaves marks as they are.
+ * Marks groups, for filters by what is in a stack: `marks` has 16 bits for each group, NULL: all are 0, as they are
+ * before. To be called after perfile_calls_start, which leaves marks as they are.
  */
 PERFILE_API void perfile_calls_mark(struct perfile_calls *calls, const uint16_t *marks);
 /* The marks of all groups that the sample counts for, combined by or. */

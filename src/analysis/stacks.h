@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks on their way into a tree. As far as a stack is the one that its thread had before, nothing has to be found. What is
- * looked at first is prefetched when a stack comes, and looked at when the next one does: memory is what this costs.
+ * Stacks on their way into a tree. As far as a stack is the one that its thread had before, nothing has to be found.
+ * What is looked at first is prefetched when a stack comes, and looked at when the next one does: memory is what this
+ * costs.
  */
 #ifndef PF_ANALYSIS_STACKS_H
 #define PF_ANALYSIS_STACKS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What functions and calls weigh. Deep stacks have ten times more nodes than there are nodes where they part, so sums are kept by
- * chain: a node, its only callee and so on, down to where stacks end or part. All nodes of a chain weigh the same.
+ * What functions and calls weigh. Deep stacks have ten times more nodes than there are nodes where they part, so sums
+ * are kept by chain: a node, its only callee and so on, down to where stacks end or part. All nodes of a chain weigh the
+ * same.
  */
 #include "analysis/profile/aggregate.h"
 #include "analysis/profile/walk.h"
@@ -306,7 +307,10 @@ static int find_groups(struct making *making, const struct perfile_calls_options
     return 0;
 }
 
-/* A chain goes on where a node is the only callee of a node at which no stack of a sample ends: `ending` has a bit for those. */
+/*
+ * A chain goes on where a node is the only callee of a node at which no stack of a sample ends: `ending` has a bit for
+ * those.
+ */
 static void find_chains(const struct making *making, const uint64_t *ending)
 {
     struct perfile_calls *calls = making->calls;

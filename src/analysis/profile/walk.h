@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks through trees of stacks: each caller before what it calls, callees in the order of their numbers. What a function's
- * total is rests on this: a sample counts for a function at the outermost of its nodes alone, so recursion counts once.
+ * Walks through trees of stacks: each caller before what it calls, callees in the order of their numbers. What a
+ * function's total is rests on this: a sample counts for a function at the outermost of its nodes alone, so recursion
+ * counts once.
  */
 #ifndef PF_ANALYSIS_PROFILE_WALK_H
 #define PF_ANALYSIS_PROFILE_WALK_H
@@ -16,8 +17,8 @@ struct pf_walk_tree {
 #define PF_WALK_ROOT UINT32_MAX
 
 /*
- * The position of each node in a walk from the roots on: what is below a node comes right after it, up to `ends`, which may be
- * NULL. Both have space for count + 1 numbers. False when out of memory.
+ * The position of each node in a walk from the roots on: what is below a node comes right after it, up to `ends`, which
+ * may be NULL. Both have space for count + 1 numbers. False when out of memory.
  */
 bool pf_walk_positions(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree, uint32_t *positions,
                        uint32_t *ends);
@@ -29,8 +30,8 @@ struct pf_walk_groups {
 };
 
 /*
- * A bit for each node: it is the outermost of its group, as no node that it was called from is in that group. `outermost` is
- * zeroed, with space for count / 64 + 1 words. False when out of memory.
+ * A bit for each node: it is the outermost of its group, as no node that it was called from is in that group.
+ * `outermost` is zeroed, with space for count / 64 + 1 words. False when out of memory.
  */
 bool pf_walk_outermost(const struct perfile_allocator *allocator, const struct pf_walk_tree *tree,
                        const struct pf_walk_groups *groups, uint64_t *outermost);
