@@ -3,10 +3,9 @@
 """words.py SOURCE [PATH...]: names, comments and messages use the field's common words.
 
 Each word of REFUSED has a common one beside it. Names are checked in code by their parts, sentences in comments and in
-strings; documentation by DOCUMENTS, which allows words that are private only when they speak of code. What a word of
-the list may mean elsewhere stands in ALLOWED.
+strings. What a word of the list may mean elsewhere is in ALLOWED.
 """
-import pathlib, re, subprocess, sys
+import pathlib, re, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -28,7 +27,6 @@ PHRASES = {
     r'(?<!there )is none\b': 'NULL means ...', r'is of\b': 'belongs to, its type', r'(?<!there )are none\b': 'none is left',
     r'(?<!there )is no (?!longer|more|less|such)\w+': 'is not an X', r'is taken for\b': 'is matched to',
 }
-DOCUMENTS = 'tell tells told telling behind wish wishes lack lacks forget forgets forgotten heed twins begun sound'
 ALLOWED = r'in[ _-]place|(?:tak\w+|in) (?:the|its|their) place|damaged_places|places\b(?=,|\))|sound card'
 # Names of the system, of perf, of formats, and columns of tables.
 ALLOWED_NAMES = {'SI_TKILL', 'in_place', 'drop_in_place', 'name_nodes_in_place', 'places', 'damaged_places', 'who'}
@@ -73,15 +71,12 @@ def main():
     hermetic.settle()
     root = pathlib.Path(sys.argv[1])
     paths = sys.argv[2:] or ['src', 'cli', 'include', 'examples', 'tests', 'bench']
-    listed = subprocess.run(['git', '-c', 'safe.directory=*', '-C', root, 'ls-files', '--', *paths], capture_output=True, text=True)
-    files = [f for f in listed.stdout.split() if f.endswith(('.c', '.h', '.def')) and 'syscalls/' not in f]
-    if not files:
-        print('no list of files: this is not a checkout')
-        return 77
+    files = sorted(f for path in paths for f in [root / path, *(root / path).rglob('*')]
+                   if f.suffix in ('.c', '.h', '.def') and 'syscalls' not in f.parts)
     count = 0
     for name in files:
-        for line, found in check_code((root / name).read_text()):
-            print(f'{name}:{line}: "{found}": write {common(found)}')
+        for line, found in check_code(name.read_text()):
+            print(f'{name.relative_to(root)}:{line}: "{found}": write {common(found)}')
             count += 1
     print(f'{len(files)} files, {count} words')
     return 1 if count else 0
