@@ -47,7 +47,7 @@ int perfile_session_filter(struct perfile_session *session, const struct perfile
     struct perfile_filter wanted = PERFILE_FILTER_INIT;
     const char *why = !session                    ? "no session given"
                       : session->filtering.active ? "the session has a filter"
-                      : session->started          ? "the session has begun"
+                      : session->started          ? "the session has started"
                                                   : NULL;
     if (why)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "%s", why);

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/varint.h"
 
-/* ---- for who makes an index -------------------------------------------------------------------------------------- */
+/* ---- for the code that writes an index --------------------------------------------------------------------------- */
 
-/* Who has more than that of living processes has none. */
+/* A recording in which more records than ENTRIES_MAX matter at one time gets no history. */
 enum { ENTRIES_RENEWED = 1 << 16, ENTRIES_MAX = 1 << 20 };
 
 enum what { ALWAYS, ROUND, LIFE };
@@ -51,8 +51,8 @@ static bool decode(struct perfile_reader *reader, const struct perfile_record *r
 }
 
 /*
- * Each sample, and what else has its place in time, has one that a filter by time can judge. What is compressed, and
- * callchains that come later, are not looked for here.
+ * Returns whether a history can describe the record. It cannot for samples that a filter by time could not judge, for
+ * compressed data, and for callchains that come later.
  */
 static bool can_be_reported(const struct pf_history_maker *maker, const struct perfile_reader *reader,
                             const struct perfile_record *record)
@@ -65,7 +65,7 @@ static bool can_be_reported(const struct pf_history_maker *maker, const struct p
         return true;
     if (!reader->event_count || !reader->events[0]->plan.sample_id_all || record->time == UINT64_MAX)
         return false;
-    /* what has no time comes where it stands: only before all others it does not matter where that is */
+    /* a process's record without a time takes effect where it is: marks know that only before the first round ends */
     return record->time || pf_record_kind(type) != PF_KIND_PROCESS || !maker->round_ended;
 }
 
@@ -192,9 +192,9 @@ void pf_history_put(struct pf_history_maker *maker, uint64_t settled, uint64_t r
     put_ranges(maker, resume, text);
 }
 
-/* ---- for who edits ----------------------------------------------------------------------------------------------- */
+/* ---- for the code that edits ------------------------------------------------------------------------------------- */
 
-/* The last mark before the time that has one. */
+/* Chooses the last mark with a history that is settled before `first`. Returns false when there is none. */
 static bool choose(struct pf_history *history, uint64_t first)
 {
     const struct pf_index_tail tail = pf_index_tail_of(history->reader);

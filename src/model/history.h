@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of the records before a mark of an index matters to who edits what follows: who lives there, and where the records
- * are that tell of these, and of the recording. So a cut need not read all that was before it.
+ * What an editor needs of the records before a mark of an index: the processes and threads that are alive at the mark,
+ * and the positions of the records that describe these and the recording. With it, a cut need not read everything
+ * before it.
  *
- * Records that are not in the ranges are samples with a time, what tells of its own moment alone (LOST, SWITCH ...), ends of
- * rounds in which nothing else is in them, and records of processes and threads that do not matter any more (model/lifetimes.h).
+ * The positions leave out samples with a time, records that describe only their own moment (LOST, SWITCH ...), ends of
+ * rounds that contain nothing else, and records of processes and threads that no longer matter (model/lifetimes.h).
  */
 #ifndef PF_MODEL_HISTORY_H
 #define PF_MODEL_HISTORY_H
@@ -12,17 +13,17 @@
 #include "model/index.h"
 #include "model/lifetimes.h"
 
-/* ---- for who makes an index ---- */
+/* ---- for the code that writes an index ---- */
 
 struct pf_history_entry;
 
 struct pf_history_maker {
     const struct perfile_allocator *allocator;
     struct pf_lifetimes lifetimes;
-    struct pf_history_entry *entries; /* records that matter, as far as one knows; in the order of the file */
+    struct pf_history_entry *entries; /* records that matter so far, in the order of the file */
     size_t count, capacity;
-    size_t renew_at;  /* with so many, those that do not matter any more go */
-    bool off;         /* there is something that cannot be told so: marks have none from now on */
+    size_t renew_at;  /* with this many entries, those that no longer matter are removed */
+    bool off;         /* a record cannot be described: marks get no history from now on */
     bool failed;      /* out of memory */
     bool round_ended; /* set by the caller when the first round has ended */
 };
@@ -40,39 +41,42 @@ static inline void pf_history_read(struct pf_history_maker *maker, struct perfil
                     record->time == UINT64_MAX))
         pf_history_note(maker, reader, record);
 }
-/* The record has its turn. */
+/* The record is delivered in the order of time. */
 void pf_history_delivered(struct pf_history_maker *maker, struct perfile_reader *reader,
                           const struct perfile_record *record);
-/* All up to `settled` had its turn, and all before `resume` is no later than that. */
+/* Everything up to `settled` was delivered, and no record before `resume` has a later time. */
 void pf_history_round(struct pf_history_maker *maker, uint64_t settled, uint64_t resume);
-/* The same; what is known of the records before `resume`. Nothing: `off`. */
+/* The same, and writes what is known of the records before `resume`. Writes nothing when `off`. */
 void pf_history_put(struct pf_history_maker *maker, uint64_t settled, uint64_t resume, struct pf_text *text);
 
-/* ---- for who edits ---- */
+/* ---- for the code that edits ---- */
 
 struct pf_history {
-    struct perfile_reader *reader; /* NULL: there is none */
+    struct perfile_reader *reader; /* NULL: the index has no history */
     struct pf_index_mark mark;
     uint8_t *bytes;
     size_t count;
-    size_t ranges_at; /* in these, of each how far it is behind the one before, and its bytes */
-    /* while they are read: */
+    size_t ranges_at; /* in `bytes`; each range has its distance from the one before, and its length */
+    /* while the ranges are read: */
     bool walks;
-    const uint8_t *at;         /* the next one */
-    uint64_t until;            /* the end of the last one */
-    uint64_t records, samples; /* at the end: that were not read */
+    const uint8_t *at;         /* the next range */
+    uint64_t until;            /* the end of the last range */
+    uint64_t records, samples; /* at the end: how many were not read */
 };
 
-/* Of the last mark before a time, if the reader's index has it; `lives` has opened, and has who lives there. MEMORY. */
+/*
+ * Opens the history of the last mark before `first`, if the reader's index has one, and adds the processes and threads
+ * that are alive there to `lifetimes`, which is open. MEMORY.
+ */
 int pf_history_open(struct pf_history *history, struct perfile_reader *reader, uint64_t first,
                     struct pf_lifetimes *lifetimes, struct perfile_error *error);
 void pf_history_close(struct pf_history *history);
-/* `lives` had the record already. */
+/* The `lifetimes` contain the record already. */
 static inline bool pf_history_knows(const struct pf_history *history, const struct perfile_record *record)
 {
     return history->reader && record->offset < history->mark.end && record->time <= history->mark.settled;
 }
-/* The reader goes to the mark; who wants to see the records before begins with _walk at its start. */
+/* Moves the reader to the mark. To see the records before it, call pf_history_walk at their start. */
 void pf_history_pass(const struct pf_history *history);
 void pf_history_walk(struct pf_history *history);
 /* The next record may not be one of those that matter. */

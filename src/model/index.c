@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which recording an index is of. */
+/* Finding out which recording an index describes. */
 #include "model/index.h"
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 enum { END_BYTES = 64 * 1024 };
 
-/* The checksum so far, and that of up to END_BYTES bytes at `offset`. False: they cannot be read. */
+/* Adds up to END_BYTES bytes at `offset` to the checksum. Returns false when they cannot be read. */
 static bool add_end(struct perfile_reader *reader, uint64_t offset, uint32_t *crc)
 {
     uint8_t *bytes = pf_resize(reader->allocator, NULL, 0, END_BYTES);
@@ -87,7 +87,7 @@ int perfile_index_use(struct perfile_reader *reader, const void *data, size_t by
     if (pf_crc32(0, &tail, offsetof(struct pf_index_tail, crc)) != tail.crc)
         return fail_absent(error, "it is damaged, or none");
     if (!pf_index_describe(reader, &recording) || !is_of(&tail, &recording))
-        return fail_absent(error, "it is of another recording, or of another version");
+        return fail_absent(error, "it belongs to another recording or another version");
     const struct pf_index_piece *marks = &tail.marks;
     uint64_t wanted;
     if (!pf_multiply(marks->count, sizeof(struct pf_index_mark), &wanted) || marks->bytes != wanted ||

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Beginning in the middle of a recording.
+ * Starting to read in the middle of a recording.
  *
- * A mark is the end of a round: all records up to its `settled` time have been delivered, and those that had been read by
- * then and were not delivered lie in the round that ended, which begins at `resume`. What the session knew then is the state:
- * names of threads, mappings, control groups. So who takes the state over and reads from `resume` on, and passes over what
- * was delivered, goes on as if it had come all the way.
+ * A mark is the end of a round: all records up to its `settled` time have been delivered, and those that had been read
+ * but not delivered by then are in the round that ended, which starts at `resume`. The state is what the session knew
+ * then: names of threads, mappings, control groups. A reader that loads the state, reads from `resume` on and passes
+ * over the records that were delivered continues as if it had read from the start.
  *
- *     pieces of texts, of names that ended, of states, of the past, and of gaps, as they come     marks     blocks     the tail
+ *     pieces of texts, of names that ended, of states, of histories, of gaps, as they come     marks  blocks  tail
  *
- * A block is some samples that stand near each other, in gaps between other records: who wants none of them passes over
- * the gaps, and reads what is between them, for all that is no sample may matter to other samples.
+ * A block is a number of samples that are near each other, in gaps between other records. A reader that needs none of
+ * them passes over the gaps and reads what is between them, because the other records may matter to other samples.
  *
- * In the order of bytes and the sizes of this machine: another one's is not used. Each piece has a checksum.
+ * The byte order and the sizes are those of this machine; an index of another kind of machine is not used. Each piece
+ * has a checksum.
  */
 #ifndef PF_MODEL_INDEX_H
 #define PF_MODEL_INDEX_H
@@ -32,14 +33,13 @@ enum { PF_INDEX_INFLATES = 1024 };
 
 struct pf_index_mark {
     uint64_t settled;
-    struct pf_entry resume;      /* of the round, */
-    uint64_t end;                /* and its end */
-    struct pf_index_piece texts; /* that are new, each with its NUL: their numbers count on from mark to mark */
-    struct pf_index_piece gone;  /* names of threads that ended since the mark before: struct pf_index_name */
-    struct pf_index_piece state; /* a zstd frame of as many bytes as its count says; the same is ... */
-    struct pf_index_piece
-        history; /* ... what of before `resume` matters (model/history.h). No bytes: that is not told */
-    struct perfile_counts counts; /* when the reader stood at `resume` */
+    struct pf_entry resume;        /* where the round starts */
+    uint64_t end;                  /* where the round ends */
+    struct pf_index_piece texts;   /* that are new, each with its NUL: their numbers count on from mark to mark */
+    struct pf_index_piece gone;    /* names of threads that ended since the mark before: struct pf_index_name */
+    struct pf_index_piece state;   /* a zstd frame that inflates to `count` bytes; so is `history` */
+    struct pf_index_piece history; /* the records before `resume` that matter (model/history.h); no bytes: not known */
+    struct perfile_counts counts;  /* when the reader stood at `resume` */
 };
 
 /* Sets of numbers: of those that say "no" the number is not in it. */
@@ -49,9 +49,9 @@ struct pf_index_set {
 };
 
 enum {
-    PF_INDEX_NO_CPU = 1 << 0,    /* some sample does not say where it was, */
-    PF_INDEX_NO_THREAD = 1 << 1, /* or of whom it is */
-    PF_INDEX_NEEDED = 1 << 2,    /* threads without a name are in it, which matters to others with their numbers */
+    PF_INDEX_NO_CPU = 1 << 0,    /* the CPU of a sample is not known */
+    PF_INDEX_NO_THREAD = 1 << 1, /* the thread of a sample is not known */
+    PF_INDEX_NEEDED = 1 << 2,    /* it has threads without a name, which matters to later threads with their ids */
 };
 
 struct perfile_block {
@@ -135,9 +135,9 @@ int pf_index_unpack(const struct perfile_reader *reader, const struct pf_index_p
 /* Where a number is in a set; false when it is not. */
 bool pf_index_set_has(const struct pf_index_set *set, uint32_t number);
 void pf_index_set_add(struct pf_index_set *set, uint32_t number);
-/* What the tail says of the recording that the reader has. False: it is no file. */
+/* Describes the reader's recording in `tail`. Returns false when the input is not a file. */
 bool pf_index_describe(struct perfile_reader *reader, struct pf_index_tail *tail);
-/* The reader stands behind the first round: it goes to the last mark before the times that are wanted. MEMORY. */
+/* Moves the reader, which is after the first round, to the last mark before the times that are required. MEMORY. */
 int pf_index_resume(struct perfile_session *session, struct perfile_error *error);
 /* The session ends early: the rest counts as the index says. Returns how many samples are not among the `seen` ones. */
 uint64_t pf_index_count_rest(struct perfile_reader *reader, uint64_t seen);

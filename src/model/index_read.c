@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking over a state. Whatever an index says is looked at before it is believed: who made it is not known. */
+/* Loading the state of a session from an index. Everything in the index is checked, as its writer is not known. */
 #include "base/error.h"
 #include "base/text.h"
 #include "io/inflate.h"
@@ -89,7 +89,7 @@ static void load_names(struct loading *l, struct input *input, uint64_t count)
     }
 }
 
-/* What the marks up to this one have told of names. */
+/* Loads the texts and the names of the marks up to this one. */
 static void load_before(struct loading *l, const struct pf_index_tail *tail, uint64_t last)
 {
     struct input input;
@@ -283,7 +283,7 @@ static bool choose(const struct perfile_session *session, const struct pf_index_
     return found;
 }
 
-/* A thing of the session changes places with the one that was loaded. */
+/* Exchanges a part of the session with the part that was loaded. */
 #define EXCHANGE(type, left, right)                                                                                    \
     do {                                                                                                               \
         const type kept = *(left);                                                                                     \

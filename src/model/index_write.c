@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making an index, while somebody reads. */
+/* Writing an index while a recording is read. */
 #include <perfile/index.h>
 
 #include "base/error.h"
@@ -25,14 +25,14 @@ struct round {
 struct builder {
     const struct perfile_allocator *allocator;
     struct perfile_sink sink;
-    void (*ended)(void *context, bool complete); /* NULL: nobody waits for it */
+    void (*ended)(void *context, bool complete); /* NULL: no notice is required */
     void *end_context;
     struct perfile_reader *reader;
-    struct perfile_session *session; /* the last one that was opened until one has begun that reads all */
+    struct perfile_session *session; /* the last one that was opened, until one starts that reads everything */
     bool started;
     struct round round, round_before; /* that is read, and the one before it */
     struct pf_index_tail tail;
-    struct pf_threads threads; /* as they are for who asks for the name of each, and forgets those that have ended */
+    struct pf_threads threads; /* as in a session that needs the name of each sample and discards ended threads */
     bool exit_pending;
     int32_t exit_tid;
     int result; /* below 0: there will be none, as `error` says */
@@ -262,7 +262,7 @@ static int write_packed(struct builder *b, struct pf_text *parts, size_t count, 
     return result;
 }
 
-/* States that follow each other are much the same, and each is of many names and maps: packed they are a fifth. */
+/* Consecutive states are similar, and each contains many names and maps: compressed they take a fifth. */
 static int write_state(struct builder *b, struct pf_index_piece *piece, struct perfile_error *error)
 {
     pf_put(&b->parts[COUNTS], &b->has, sizeof(b->has));
@@ -316,7 +316,7 @@ static int write_mark(struct builder *b)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-/* A gap that is too small to be worth it is none. */
+/* Ends a gap and drops it if it is too small to be useful. */
 static void end_gap(struct builder *b)
 {
     const size_t of_block = b->gaps.used - (size_t)b->block.gaps.at;
@@ -523,7 +523,7 @@ static int fail_unsupported(struct perfile_error *error, const char *why)
                    "reading cannot begin in the middle of this recording: %s", why);
 }
 
-/* There can be none: who reads goes on alone. */
+/* No index can be written; the session continues without it. */
 static void give_up(struct builder *b, int result)
 {
     b->result = result;
@@ -593,7 +593,7 @@ static void take_map(struct builder *b, const struct perfile_record *record)
         refuse(b, "it has code of JITs, whose files are read from their beginning");
 }
 
-/* Who reads it asks for the name of each thread. */
+/* A session that reads the recording asks for the name of each sample's thread. */
 static void take_sample(struct builder *b, const struct perfile_record *record)
 {
     const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
@@ -601,7 +601,7 @@ static void take_sample(struct builder *b, const struct perfile_record *record)
         (void)pf_threads_name(&b->threads, (int32_t)pf_load32(record->data + event->plan.tid_at + 4, event->plan.swap));
 }
 
-/* What describes the recording comes at its start, where everybody reads it. */
+/* Records that describe the recording come at its start, which every session reads. */
 static void take_other(struct builder *b, const struct perfile_record *record)
 {
     const bool harmless = record->type == PERFILE_RECORD_FINISHED_ROUND || record->type == PERFILE_RECORD_FINISHED_INIT;
@@ -692,7 +692,7 @@ static const char *why_not(const struct builder *b)
     if (b->reader->counts.aux_type || b->reader->counts.aux_bytes)
         return "it has AUX data";
     if (has_damage(b->reader))
-        return "it has damage, or something to be told of";
+        return "it has damage, or causes warnings or notes";
     return sorting->unordered || sorting->relieved ? "its records are out of order" : NULL;
 }
 
@@ -736,7 +736,7 @@ static const struct pf_follower follower = {take_start, take_round, take_read, t
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Who only looked at the beginning has left nothing that was written. */
+/* Follows the session, if no session before it has written anything: those that read only the beginning have not. */
 static void take_session(void *context, struct perfile_session *session)
 {
     struct builder *b = context;
@@ -822,7 +822,7 @@ static int read_all(struct builder *b, struct perfile_error *error)
     return result < 0 ? result : b->result;
 }
 
-/* Diagnostics are told by who reads the recording for its own sake. */
+/* Reads without diagnostics: the caller's own reading of the recording reports them. */
 static int read_quietly(struct builder *b, struct perfile_error *error)
 {
     struct perfile_open_options *options = &b->reader->options;

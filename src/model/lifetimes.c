@@ -63,7 +63,7 @@ static struct pf_life *find(const struct pf_life_set *set, uint32_t id)
     return pf_map_get(&set->positions, id, &position) && position ? &set->items[position - 1] : NULL;
 }
 
-/* Ids that have no place any more are forgotten. */
+/* Rebuilds the map of positions without the ids whose entries were freed. */
 static bool renew_positions(struct pf_lifetimes *lifetimes, struct pf_life_set *set)
 {
     struct pf_map positions;
@@ -113,7 +113,7 @@ static void take_out(struct pf_life_set *set, struct pf_life *life)
     set->used--;
 }
 
-/* It has nothing of somebody else any more; who is there for that alone goes, and so on. */
+/* Removes the link to `up`. An `up` that was kept only for this last heir is removed with its own link, and so on. */
 static void disinherit(struct pf_life_set *set, struct pf_life *life)
 {
     while (life && life->has_up) {
@@ -225,7 +225,7 @@ static void end_thread(struct pf_lifetimes *lifetimes, struct pf_life *thread, u
         note_end(lifetimes, &lifetimes->processes, process, time);
 }
 
-/* The thread lives, and is of this process. NULL: `failed`. */
+/* Marks the thread as alive and as one of this process. Returns NULL when out of memory (`failed`). */
 static struct pf_life *see(struct pf_lifetimes *lifetimes, const struct pf_life_note *note, uint32_t pid, uint32_t tid)
 {
     struct pf_life *thread = find(&lifetimes->threads, tid), *process = find(&lifetimes->processes, pid);
@@ -348,7 +348,7 @@ void pf_lifetimes_put(const struct pf_lifetimes *lifetimes, struct pf_text *text
     put_set(&lifetimes->threads, text);
 }
 
-/* Who has something of whom is looked at when all are there. */
+/* Reads one entry. Links to `up` are resolved by join when all entries are there. */
 static bool take_life(struct pf_lifetimes *lifetimes, struct pf_life_set *set, const uint8_t **at, const uint8_t *end,
                       uint64_t *time)
 {
@@ -387,7 +387,7 @@ static int compare_ends(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* What follows from the others: heirs, and who ended in which order. */
+/* Computes what follows from all entries: the numbers of heirs, and the order in which threads and processes ended. */
 static void join(struct pf_lifetimes *lifetimes, struct pf_life_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who lives, and which records of the past matter to what follows: those of processes and threads that live, or ended less than
- * PF_LATE_NS ago, and of those whose mappings or names these have. Of all others nothing is kept: numbers that come
- * again begin anew.
+ * Which processes and threads are alive, and which earlier records matter to later ones: those of processes and threads
+ * that are alive or ended less than PF_LATE_NS ago, and of those from which these have mappings or names. Nothing is
+ * kept of all others: an id that is used again is a new process or thread.
  *
- * What the records say is taken in the order of time. Then all is the same whether one began at the start of the recording,
- * or with what was written here of a moment in it.
+ * Records are followed in the order of time. The result is the same whether this started at the beginning of the
+ * recording or from a state that pf_lifetimes_put wrote.
  */
 #ifndef PF_MODEL_LIFETIMES_H
 #define PF_MODEL_LIFETIMES_H
@@ -17,10 +17,10 @@
 /* ---- kinds of records ---- */
 
 enum pf_record_kind {
-    PF_KIND_OTHER,    /* of the recorder, for the whole recording */
+    PF_KIND_OTHER,    /* describes the recording or its recorder */
     PF_KIND_STATE,    /* holds from its time on */
     PF_KIND_PROCESS,  /* the same, of a process */
-    PF_KIND_MOMENT,   /* tells of its time */
+    PF_KIND_MOMENT,   /* describes its own moment */
     PF_KIND_RUNNING,  /* the same, of a process */
     PF_KIND_DEFERRED, /* belongs to samples before it */
     PF_KIND_AUX_DATA,
@@ -35,18 +35,18 @@ struct pf_life_note {
     uint64_t time;
     uint32_t type;
     bool exec;           /* a COMM: another program begins */
-    uint32_t pid, tid;   /* of whom it tells */
-    uint32_t ppid, ptid; /* FORK: of whom that is made */
+    uint32_t pid, tid;   /* the thread that it describes */
+    uint32_t ppid, ptid; /* FORK: the parent */
 };
 struct pf_life_note pf_life_note_of(const struct perfile_record *record, const union pf_any_record *body);
-/* It tells of a thread beside the first one, and of that alone. */
+/* It describes one thread alone, and not the first one of its process. */
 bool pf_life_note_is_of_thread(const struct pf_life_note *note);
 
-/* ---- lives ---- */
+/* ---- lifetimes ---- */
 
 /*
- * A thread runs on for some microseconds behind its EXIT, or longer where it has to wait for a processor. What a build server
- * does in a second is more than one wants to carry for that.
+ * A thread runs on for some microseconds after its EXIT, or for longer if it has to wait for a processor. The limit is
+ * low because a build server starts and ends thousands of processes in a second.
  */
 enum { PF_LATE_NS = 100000000 };
 
@@ -57,18 +57,18 @@ struct pf_life {
     uint32_t of;    /* threads: the process */
     uint32_t up;    /* with has_up: the thread whose name it has; the process whose mappings it has */
     uint32_t alive; /* threads of a process; 1 or 0 of a thread */
-    uint32_t heirs; /* of whom it is `up` */
+    uint32_t heirs; /* how many have this one as `up` */
     bool has_up;
     bool late;    /* it ended so long ago that it stays for its heirs alone */
-    bool is_free; /* the place is */
+    bool is_free; /* this entry is unused */
 };
 
 /* Threads, or processes. */
 struct pf_life_set {
-    struct pf_map positions; /* id to the place plus 1; 0: it has none any more */
+    struct pf_map positions; /* id to the index of its entry plus 1; 0: it has no entry any more */
     struct pf_life *items;
-    size_t count, capacity; /* places */
-    size_t used;            /* of them */
+    size_t count, capacity; /* entries */
+    size_t used;            /* entries that are not free */
     uint32_t *free;
     size_t free_count, free_capacity;
     struct pf_life_end { /* those that ended, as they did */
@@ -81,7 +81,7 @@ struct pf_life_set {
 struct pf_lifetimes {
     const struct perfile_allocator *allocator;
     struct pf_life_set threads, processes;
-    bool keeps_ended; /* who is over matters all the same */
+    bool keeps_ended; /* those that have ended matter as well */
     bool failed;      /* out of memory */
 };
 
@@ -89,15 +89,18 @@ void pf_lifetimes_open(struct pf_lifetimes *lifetimes, const struct perfile_allo
 void pf_lifetimes_close(struct pf_lifetimes *lifetimes);
 /* Takes over what the record says; their times rise. Look at `failed` now and then. */
 void pf_lifetimes_follow(struct pf_lifetimes *lifetimes, const struct pf_life_note *note);
-/* So late is it; what was over is forgotten. */
+/* Advances to this time, and discards what ended long enough before. */
 void pf_lifetimes_advance(struct pf_lifetimes *lifetimes, uint64_t now);
-/* NULL: nothing of it matters. Holds until something is followed. */
+/* NULL when nothing of it matters. Valid until the next pf_lifetimes_follow. */
 const struct pf_life *pf_lifetimes_thread(const struct pf_lifetimes *lifetimes, uint32_t tid);
 const struct pf_life *pf_lifetimes_process(const struct pf_lifetimes *lifetimes, uint32_t pid);
 /* What the kernel's own records and those of all processes say always matters. */
 bool pf_lifetimes_matters(const struct pf_lifetimes *lifetimes, const struct pf_life_note *note);
 
-/* All that is known, to be taken over by another that knows nothing. False: it is damaged, or out of memory (`failed`). */
+/*
+ * pf_lifetimes_put writes all that is known; pf_lifetimes_take loads it into an empty one. It returns false when that
+ * is damaged, or out of memory (`failed`).
+ */
 void pf_lifetimes_put(const struct pf_lifetimes *lifetimes, struct pf_text *text);
 bool pf_lifetimes_take(struct pf_lifetimes *lifetimes, const uint8_t **at, const uint8_t *end);
 

@@ -23,7 +23,7 @@ void pf_skipping_open(struct pf_skipping *skipping, struct perfile_session *sess
 /* ---- following.c: two links for the maker of an index while others read, before sorting and after the state ---- */
 
 struct pf_follower {
-    bool (*started)(void *context);                                        /* false: this session is of no use to it */
+    bool (*started)(void *context);                                        /* false: the session is not suitable */
     void (*round)(void *context);                                          /* all that a round settled was delivered */
     void (*read)(void *context, const struct perfile_record *record);      /* in the order of the file */
     void (*delivered)(void *context, const struct perfile_record *record); /* in the order of time */

@@ -12,8 +12,8 @@ struct perfile_space {
     const struct perfile_space *left;
     const struct perfile_space *right;
     uint64_t priority;
-    uint64_t id;    /* as perfile_space_id; 0: nobody asked for it yet */
-    uint64_t epoch; /* of maps: in the same one nobody else can have seen the node */
+    uint64_t id;    /* as perfile_space_id; 0: not assigned yet */
+    uint64_t epoch; /* of maps: as long as that is the same, the node is not shared */
 };
 
 /* How long a process that ended may still be asked for. */
@@ -45,7 +45,7 @@ void pf_maps_close(struct pf_maps *maps)
     pf_heap_close(&maps->later);
 }
 
-/* ---- trees; every function returns new nodes and leaves alone those that somebody may hold ---- */
+/* ---- trees: every function returns new nodes and does not change those that callers may hold ---- */
 
 /* An insertion in progress: memory that runs short is noted and looked at once, at the end. */
 struct build {
@@ -69,7 +69,7 @@ static struct perfile_space *new_node(struct build *b)
     return node;
 }
 
-/* The node with other children: itself as long as nobody has seen it. */
+/* Returns the node with other children. A node that is not shared is changed in place. */
 static const struct perfile_space *make_node(struct build *b, const struct perfile_space *like,
                                              const struct perfile_space *left, const struct perfile_space *right)
 {
@@ -223,7 +223,7 @@ uint64_t perfile_space_id(const struct perfile_space *space)
     return space ? space->id : 0;
 }
 
-/* Before a change: what somebody holds must stay as it is. */
+/* Starts a change: trees that a caller may hold must stay as they are. */
 static void begin_change(struct pf_maps *maps)
 {
     maps->epoch += maps->seen;
@@ -293,7 +293,7 @@ static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *lik
     return map && put_map(maps, pid, map);
 }
 
-/* ---- maps that no record tells of ---- */
+/* ---- maps without a record ---- */
 
 int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error)
 {
@@ -326,8 +326,8 @@ bool pf_maps_advance(struct pf_maps *maps, uint64_t time)
 /* ---- records ---- */
 
 /*
- * Recorders that may not know the kernel's addresses say 0: the kernel itself, which may have no length then either, is what
- * no other mapping holds, as perf has it; modules lie on top of each other and are nowhere.
+ * Recorders that are not allowed to read the kernel's addresses write 0. As in perf, the kernel itself, which may have
+ * no length then either, covers what no other mapping has; modules would cover each other and are left out.
  */
 static bool add_recorded(struct pf_maps *maps, struct perfile_map *map)
 {
@@ -388,7 +388,7 @@ static bool begin_process(struct pf_maps *maps, int32_t pid)
            (!pf_map_get(&maps->ended, (uint32_t)pid, &ended) || pf_map_put(&maps->ended, (uint32_t)pid, ALIVE));
 }
 
-/* `is_new`: its FORK says so; a COMM is of a thread that may be known. */
+/* Notes a thread. With `is_new` a FORK has started it; else a COMM names it, and it may be known. */
 static bool begin_thread(struct pf_maps *maps, int32_t pid, bool is_new)
 {
     uint64_t count;
@@ -403,7 +403,7 @@ static bool follow_comm(struct pf_maps *maps, const struct perfile_reader *reade
     return perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || begin_thread(maps, r.pid, false);
 }
 
-/* When the last of its threads that are known ends, a process does. Who lost records may ask for it later all the same. */
+/* A process ends with the last of its known threads. Its maps stay for a while, as records may have been lost. */
 static bool follow_exit(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct perfile_exit r;
@@ -502,7 +502,7 @@ bool pf_maps_follow(struct pf_maps *maps, struct perfile_reader *reader, const s
 
 /* ---- giving back ---- */
 
-/* What is still wanted moves into a new arena, and the old one is given back as a whole. */
+/* What is still needed moves into a new arena, and the old one is freed at once. */
 struct move {
     struct pf_maps *from;
     struct pf_maps to;   /* arena, maps by process, bytes */
@@ -550,7 +550,7 @@ static bool move_tree(struct move *m, const struct perfile_space *tree, const st
     if (!copy)
         return false;
     *copy = *tree;
-    copy->epoch = 0; /* somebody may have seen it */
+    copy->epoch = 0; /* a caller may hold it */
     copy->map = move_map(m, tree->map);
     *moved = copy;
     return copy->map && move_tree(m, tree->left, &copy->left) && move_tree(m, tree->right, &copy->right) &&
@@ -587,7 +587,7 @@ static bool move_all(struct move *m)
     return enough;
 }
 
-/* A map of the one changes places with that of the other. */
+/* Exchanges two maps. */
 static void swap_maps(struct pf_map *left, struct pf_map *right)
 {
     const struct pf_map kept = *left;
@@ -631,7 +631,7 @@ bool pf_maps_trim(struct pf_maps *maps)
     return moved;
 }
 
-/* ---- for who keeps them elsewhere ---- */
+/* ---- for code that stores trees elsewhere ---- */
 
 bool pf_maps_walk(const struct perfile_space *space, bool (*take)(void *context, const struct perfile_map *map),
                   void *context)

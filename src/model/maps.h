@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "model/stated_ids.h"
 
-struct perfile_space; /* a node of the tree; the root stands for the whole */
+struct perfile_space; /* a node of the tree; the root represents the tree */
 
 struct pf_maps {
     struct pf_arena arena;
@@ -27,8 +27,8 @@ struct pf_maps {
     struct pf_map spaces;    /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
     uint64_t random;         /* state of the priorities */
     uint32_t count;          /* maps made so far: their ids */
-    uint64_t epoch;          /* nodes of this one nobody has seen: they may be changed where they are */
-    bool seen;               /* somebody may hold a tree: the next change begins a new epoch */
+    uint64_t epoch;          /* nodes of this epoch are not shared: they may be changed in place */
+    bool seen;               /* a caller may hold a tree: the next change starts a new epoch */
     struct pf_recent_space {
         const struct perfile_space *space;
         int32_t pid;
@@ -53,20 +53,20 @@ static inline bool pf_maps_is_full(const struct pf_maps *maps)
 int pf_maps_fail(const struct pf_maps *maps, struct perfile_error *error);
 /* Takes over what the record says. False when it has failed. */
 bool pf_maps_follow(struct pf_maps *maps, struct perfile_reader *reader, const struct perfile_record *record);
-/* A map that no record tells of: it holds from `time` on. Errors as perfile_session_add_map. */
+/* Adds a map that no record describes and that holds from `time` on. Errors as perfile_session_add_map. */
 int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error);
-/* The name of memory that is no file. */
+/* Whether this is the name of memory without a file. */
 bool pf_maps_is_anonymous(const char *name);
 /* Puts in what pf_maps_add_later was given for times up to `time`; to be called when that is not below next_time. */
 bool pf_maps_advance(struct pf_maps *maps, uint64_t time);
-/* The process `pid`, a key of the maps above, has ended a while ago: nobody need know it any more. */
+/* The process `pid`, a key of the maps above, ended so long ago that its maps are not needed any more. */
 bool pf_maps_is_over(const struct pf_maps *maps, uint64_t pid);
 /* The maps of a tree in the order of their addresses; false as soon as `take` says so. */
 bool pf_maps_walk(const struct perfile_space *space, bool (*take)(void *context, const struct perfile_map *map),
                   void *context);
 /* A copy with a number of its own, and the text where it is; NULL when out of memory. */
 struct perfile_map *pf_maps_copy(struct pf_maps *maps, const struct perfile_map *map);
-/* A tree of what lies behind the maps of `space`, and of these. NULL when out of memory. */
+/* Returns a tree of the maps of `space` and, after them, of `map`. NULL when out of memory. */
 const struct perfile_space *pf_maps_append(struct pf_maps *maps, const struct perfile_space *space,
                                            const struct perfile_map *map);
 /* The process has this space now. False when out of memory. */

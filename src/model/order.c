@@ -36,7 +36,7 @@ void pf_order_close(struct pf_order *order)
     pf_order_open(order, order->allocator);
 }
 
-/* A record as it is delivered, and behind it its bytes. */
+/* Returns the size of a record as it is delivered, followed by its bytes. */
 static uint32_t entry_bytes(uint32_t record_bytes)
 {
     return (uint32_t)(sizeof(struct perfile_record) + ((record_bytes + 7u) & ~7u));
@@ -54,7 +54,7 @@ static struct pf_order_chunk *new_chunk(struct pf_order *order, uint32_t bytes)
     return chunk;
 }
 
-/* A chunk with room for `bytes`. Spare ones that are too small are of when there was little. */
+/* Adds a chunk with capacity for `bytes`. Frees spare chunks that are too small, from when less was held. */
 static struct pf_order_chunk *add_chunk(struct pf_order *order, uint32_t bytes)
 {
     struct pf_order_chunk *chunk;
@@ -147,7 +147,7 @@ void pf_order_flush(struct pf_order *order, uint64_t limit)
         size_t position = (count + i) / 2;
         for (; position && losers[position].run != NO_ONE; position /= 2)
             play(&losers[position], &key);
-        losers[position] = key; /* it waits for who comes from the other side, or has won all */
+        losers[position] = key; /* the key waits for the winner of the other half, or has won all games */
     }
     order->flushing = true;
     order->limit = limit;
@@ -173,7 +173,7 @@ static void stop_flushing(struct pf_order *order)
     order->run_count = left;
     order->min_time = left ? order->losers[0].time : UINT64_MAX;
     order->run_last_time = UINT64_MAX; /* the next record starts a run */
-    /* runs lie one behind the other: before the first that is left there is nothing any more */
+    /* runs follow each other in the chunks: nothing before the first one that is left is needed */
     while (order->first && order->first != (left ? order->runs[0].chunk : order->last)) {
         struct pf_order_chunk *chunk = order->first;
         order->first = chunk->next;
@@ -184,7 +184,7 @@ static void stop_flushing(struct pf_order *order)
         order->first->used = 0;
 }
 
-/* Many runs, or many sessions of a merge, are too much to be near: what a run has after its next record is asked for. */
+/* Prefetches the record after this one of a run: with many runs or merged sessions the caches do not have it. */
 static void fetch_after(const struct perfile_record *record)
 {
     const uint8_t *next = (const uint8_t *)record + entry_bytes(record->bytes);

@@ -32,7 +32,7 @@ struct pf_order {
     struct pf_order_run *runs; /* as they began; while flushing some are over */
     size_t run_count;
     size_t run_capacity;
-    struct pf_order_key *losers; /* while flushing: of the game at each place of a tree of the runs; at 0 who won all */
+    struct pf_order_key *losers; /* while flushing: losers of a tree of games between runs; [0]: the winner */
     size_t loser_capacity;
     uint64_t run_last_time; /* of the run that grows */
     uint64_t min_time;      /* of what is held */

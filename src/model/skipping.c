@@ -3,7 +3,7 @@
 
 #include "model/index.h"
 
-/* After the last time that is wanted, pf_limits_end_early decides whether reading on is worth it: it sees the records. */
+/* After the last required time, pf_limits_end_early decides whether to read on; it must see the records. */
 static bool is_unwanted(void *context, const struct perfile_block *block)
 {
     struct perfile_session *session = context;

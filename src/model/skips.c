@@ -5,7 +5,10 @@
 #include "base/varint.h"
 #include "model/index.h"
 
-/* Who lets less wait than the index was made with has records before their order is sure, which gaps would change. */
+/*
+ * A reader with a smaller queue than the index assumes delivers records before their order is certain, and gaps would
+ * change that order.
+ */
 enum { QUEUE_SLACK = 256 * 1024 };
 
 void pf_skips_open(struct pf_skips *skips, struct perfile_reader *reader,
@@ -56,7 +59,7 @@ static bool take_gap(struct pf_index_gaps *gaps, struct pf_index_gap *gap)
     return true;
 }
 
-/* The next block that ends behind `at`. False: there is none. */
+/* Finds the next block that ends after `at`. Returns false when there is none. */
 static bool next_block(struct pf_skips *skips, uint64_t at)
 {
     while (skips->next_block < skips->block_count) {
@@ -69,7 +72,7 @@ static bool next_block(struct pf_skips *skips, uint64_t at)
     return false;
 }
 
-/* The first gap that is not behind `at`. */
+/* Finds the first gap at or after `at`. */
 static bool find_gap(struct pf_skips *skips, uint64_t at, struct pf_index_gap *gap)
 {
     do {

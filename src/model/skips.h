@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passing over samples that nobody wants, by the blocks of an index: with or without a session. */
+/* Passing over samples that are not required, by the blocks of an index: with or without a session. */
 #ifndef PF_MODEL_SKIPS_H
 #define PF_MODEL_SKIPS_H
 
@@ -16,8 +16,9 @@ struct pf_index_gap {
 };
 
 /*
- * Gaps of a block as an index has them: of each, in LEB128, how far it is behind the one before, its bytes, its samples,
- * and, as zigzag, how much later its last time is. Before the first one are the beginning and the first time of the block.
+ * The gaps of a block as an index stores them. Each has, in LEB128, its distance from the gap before, its bytes, its
+ * samples, and, as zigzag, how much later its last time is. The first one follows the start and the first time of the
+ * block.
  */
 struct pf_index_gaps {
     const uint8_t *from, *to; /* what is left */
@@ -32,7 +33,7 @@ struct pf_skips {
     uint64_t block_count;
     uint64_t next_block;
     struct pf_index_gaps gaps;  /* of the block before that, ... */
-    struct pf_index_gaps after; /* ... and from behind the first of them */
+    struct pf_index_gaps after; /* ... and after the first of them */
     bool (*unwanted)(void *context, const struct perfile_block *block);
     void *context;
 };

@@ -5,7 +5,7 @@
 
 #include "base/named_ids.h"
 
-/* Takes what the feature says now. False when out of memory; a feature that is absent or damaged says as much as it can. */
+/* Reads what the feature says now. False when out of memory; an absent or damaged feature gives as much as it can. */
 bool pf_stated_ids_read(struct pf_named_ids *ids, struct perfile_reader *reader);
 /* Fills the build id of a mapping that has none, if one is stated for its file. */
 void pf_stated_ids_fill(const struct pf_named_ids *ids, struct perfile_map *map);

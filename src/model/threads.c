@@ -93,7 +93,7 @@ static bool set_name(struct pf_threads *threads, int32_t tid, uint32_t number)
     return true;
 }
 
-/* A new thread has the name of who made it. */
+/* A new thread has the name of its parent. */
 static bool take_name(struct pf_threads *threads, int32_t tid, int32_t parent)
 {
     const uint32_t *position = position_of(threads, parent);

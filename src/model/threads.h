@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 
-/* Names are numbers here, as all threads that ever were have one: a few bytes for each, and no more than there are tids. */
+/* Names are stored as numbers of a few bytes, because every thread that ever existed has one. */
 enum { PF_THREADS_OF_PAGE = 64, PF_THREADS_RECENT = 256 };
 
 struct pf_threads_recent {
@@ -22,7 +22,7 @@ struct pf_threads {
     struct pf_map asked;              /* tid to ":TID", that was given instead of a name; 0: not since it has one */
     struct pf_map later;              /* such a ":TID" to the name that came later */
     size_t nameless_count;            /* of asked: threads that have no name yet, and may get one */
-    struct pf_threads_recent *recent; /* by tid, PF_THREADS_RECENT of them; NULL: nobody has asked for a name */
+    struct pf_threads_recent *recent; /* by tid, PF_THREADS_RECENT of them; NULL: no name was asked for yet */
 };
 
 void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator *allocator);
@@ -30,7 +30,7 @@ void pf_threads_close(struct pf_threads *threads);
 /* Takes over what a COMM or FORK record says. False when out of memory. */
 bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *reader,
                        const struct perfile_record *record);
-/* NULL when there is none; nobody has asked. */
+/* NULL when the thread has no name. Unlike pf_threads_name it does not note that the name was asked for. */
 const char *pf_threads_known_name(const struct pf_threads *threads, int32_t tid);
 /* All threads that have a name. */
 void pf_threads_walk(const struct pf_threads *threads, void (*take)(void *context, uint32_t tid, const char *name),
