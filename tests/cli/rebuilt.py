@@ -61,8 +61,8 @@ def check(before, after):
         expect(row.get('module') == 'rebuilt-new', f"{name}'s binary", row)
     for name in ('divide', 'sort_tail', 'convert_words'):
         expect(not any(row['function'] == name for row in rows), f'{name} is no row of its own')
-    for note in ('rebuilt-old is taken for rebuilt-new', 'divide seems to be inlined into step',
-                 'sort_tail seems to be split off sort_all', 'convert_words is taken for convert_words2'):
+    for note in ('rebuilt-old is matched to rebuilt-new', 'divide seems to be inlined into step',
+                 'sort_tail seems to be split off sort_all', 'convert_words is matched to convert_words2'):
         expect(note in notes, note, notes)
     rows, notes = compare(before, after, '--sort', 'thread')
     row = row_of(rows, thread='work-N')

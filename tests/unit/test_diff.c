@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing made profiles: what is matched, what is guessed, verdicts, limits; profiles as files; with little memory. */
+/* Comparing made profiles: what is matched, what is guessed, verdicts, limits; profiles as files; little memory. */
 #include <perfile/diff.h>
 #include <perfile/table.h>
 
@@ -345,7 +345,7 @@ static void renamed_functions(void **state)
     assert_string_equal(row.other, "f_v1");
     assert_true(row.before > 500e3 && row.verdict == PERFILE_DIFF_SAME);
     assert_string_equal(row_of(s.diff, "sort<long>::run()").other, "sort<int>::run()");
-    assert_true(has_note(s.diff, "f_v1 is taken for f_v2"));
+    assert_true(has_note(s.diff, "f_v1 is matched to f_v2"));
     perfile_diff_close(s.diff);
     s.options.flags = PERFILE_DIFF_NO_GUESSES;
     compare(&s);
@@ -472,7 +472,7 @@ static void renamed_binaries(void **state)
     compare(&s);
     assert_true(row_of(s.diff, "f").before > 0 && row_of(s.diff, "f").after > 0);
     assert_string_equal(row_of(s.diff, "f").module, "prog2");
-    assert_true(has_note(s.diff, "prog is taken for prog2"));
+    assert_true(has_note(s.diff, "prog is matched to prog2"));
     perfile_diff_close(s.diff);
     s.options.keys = "module";
     compare(&s);

@@ -23,7 +23,7 @@ void pf_distinct_close(struct pf_distinct *set)
     pf_distinct_open(set, set->allocator, set->bytes);
 }
 
-/* `hash` becomes that of the place where the item is, or would be. */
+/* Finds an item. `hash` becomes the key under which the item is stored, or would be. */
 static uint32_t find(const struct pf_distinct *set, const void *item, uint64_t *hash)
 {
     uint64_t number;

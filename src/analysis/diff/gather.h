@@ -27,7 +27,7 @@ uint32_t pf_distinct_find(const struct pf_distinct *set, const void *item);
 
 #define PF_DIFF_UNKNOWN "[unknown]"
 
-/* What a row is of; each is a number plus one, 0: it is not of these. */
+/* The parts of a row's key. Each is a number plus one; 0 when the row does not have the part. */
 enum pf_diff_part { PF_DIFF_MODULE, PF_DIFF_FUNCTION, PF_DIFF_LINE, PF_DIFF_THREAD, PF_DIFF_PATH, PF_DIFF_PARTS };
 
 struct pf_diff_key {
@@ -84,7 +84,7 @@ struct pf_diff {
     struct pf_distinct functions, paths, keys; /* of the structs above */
     struct pf_diff_alias *aliases;             /* one for each function */
     size_t alias_count, alias_capacity;
-    uint32_t *modules; /* by text: what a module is counted as; texts behind `module_count` are themselves */
+    uint32_t *modules; /* by text: the module as which it is counted; texts from `module_count` on are their own */
     size_t module_count;
     bool *used_maps;
     struct pf_diff_profile *profiles; /* first those before */
@@ -100,7 +100,10 @@ struct pf_diff {
 
 /* The number of the text. PERFILE_NO_ID: out of memory. */
 uint32_t pf_diff_text(struct pf_diff *diff, const char *text);
-/* The number of a function, with an alias that is itself. PERFILE_NO_ID: out of memory, also where one of both is that. */
+/*
+ * The number of a function, which is its own alias. PERFILE_NO_ID when out of memory, or when `module` or `name` is
+ * that.
+ */
 uint32_t pf_diff_function_number(struct pf_diff *diff, uint32_t module, uint32_t name);
 /* What the functions of all profiles are called, and what they weigh. False when out of memory. */
 bool pf_diff_name_functions(struct pf_diff *diff);

@@ -136,13 +136,13 @@ static bool map_module(const struct pf_diff_match *match, uint32_t from, uint32_
         diff->aliases[i].function = same;
     }
     diff->modules[from] = to;
-    return pf_diff_notify(match, "%s is taken for %s, the same binary by another name", diff->texts[from],
+    return pf_diff_notify(match, "%s is matched to %s, the same binary by another name", diff->texts[from],
                           diff->texts[to]);
 }
 
 /*
- * How much they seem to be one, from 0 to 1. A program that was rebuilt may have lost much of its functions to others; then it
- * is the heaviest binary on each side that the other side does not have.
+ * How likely two modules are the same, from 0 to 1. A program that was rebuilt may have lost many of its functions to
+ * others; then the heaviest binary that only one side has is compared with the heaviest that only the other side has.
  */
 static double module_likeness(const struct pf_diff *diff, const struct candidates sides[2], const struct candidate *old,
                               const struct candidate *new)
@@ -189,7 +189,7 @@ static bool guess_modules(const struct pf_diff_match *match, struct candidates s
 
 /* ---- renamed functions ------------------------------------------------------------------------------------------- */
 
-/* They could be of one weight, as far as the recordings tell. */
+/* Whether both may have the same weight, as far as the recordings show. */
 static bool weigh_alike(const struct pf_diff *diff, const struct candidate *old, const struct candidate *new,
                         double *weights)
 {
@@ -251,7 +251,7 @@ static bool pair_functions(const struct pf_diff_match *match, struct candidates 
         diff->aliases[old->number].function = best->number;
         diff->aliases[best->number].other = name + 1;
         diff->aliases[best->number].state = PERFILE_DIFF_RENAMED;
-        if (!pf_diff_notify(match, "%s is taken for %s, renamed", diff->texts[name],
+        if (!pf_diff_notify(match, "%s is matched to %s, renamed", diff->texts[name],
                             diff->texts[pf_diff_function_at(diff, best->number)->name]))
             return false;
     }
@@ -260,7 +260,7 @@ static bool pair_functions(const struct pf_diff_match *match, struct candidates 
 
 /* ---- inlined functions ------------------------------------------------------------------------------------------- */
 
-/* A candidate and who calls it. */
+/* A candidate and its caller. */
 struct call {
     uint32_t candidate, caller;
 };
@@ -293,7 +293,7 @@ static bool add_call(struct pf_diff *diff, struct calls *calls, const struct cal
     return true;
 }
 
-/* Who calls the candidates, by the weight of the candidates alone. `places` is a candidate plus one by function. */
+/* Sums the weights of the candidates alone by their callers. `positions` is a candidate plus one, by function. */
 static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, const uint32_t *positions,
                        struct calls *calls)
 {
@@ -317,7 +317,7 @@ static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, c
 
 struct changes {
     double *moved;   /* by function: what has moved into it, after minus before */
-    double *weights; /* room for two rows */
+    double *weights; /* capacity for two rows */
 };
 
 /* What the function has more after than before, with what moved into it so far; NAN: it cannot be the other one. */
@@ -361,7 +361,7 @@ static bool may_be_one(const struct pf_diff *diff, uint32_t row, uint32_t other,
     return result.low <= 0 && result.high >= 0;
 }
 
-/* Callchains often lack the caller of the innermost function: what then fits closely, of the same binary. */
+/* Finds the function of the same binary whose change fits closely. Callchains often miss the innermost caller. */
 static uint32_t find_unseen(const struct pf_diff *diff, const struct candidate *c, const struct changes *changes)
 {
     double min = 0.25;
@@ -400,7 +400,7 @@ static bool join(const struct pf_diff_match *match, const struct candidate *c, u
                           diff->texts[pf_diff_function_at(diff, other)->name]);
 }
 
-/* Who calls each candidate most; PERFILE_NO_ID: nobody is seen to. */
+/* Finds the caller of each candidate that has the most weight; PERFILE_NO_ID when no caller was seen. */
 static void find_callers(const struct candidates *side, const struct calls *calls, uint32_t *callers)
 {
     const struct call *all = (const struct call *)calls->pairs.items;

@@ -23,7 +23,7 @@ bool pf_diff_find_parts(const struct pf_diff_match *match);
 /* Fills diff->modules and diff->aliases. What was gathered is gone. False when out of memory. */
 bool pf_diff_guess(struct pf_diff_match *match);
 
-/* The observations of a row. `weights` has room for all profiles. */
+/* The observations of a row. `weights` has capacity for all profiles. */
 struct pf_comparison;
 void pf_diff_observe(const struct pf_diff *diff, size_t row, double *weights, struct pf_comparison *comparison);
 

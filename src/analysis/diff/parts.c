@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that compilers have split: f.part.0 and f.cold are counted as f, and that is said if one side has them alone. */
+/*
+ * Functions that compilers split: f.part.0 and f.cold are counted as f, and a note is made if one side has them alone.
+ */
 #include "analysis/diff/match.h"
 #include "analysis/diff/names.h"
 
@@ -32,7 +34,7 @@ static uint32_t number_part(struct pf_diff *diff, struct parts *parts, uint32_t 
     return number;
 }
 
-/* By function of the profile: its part plus one; 0: it is whole. False when out of memory. */
+/* By function of the profile: its part plus one; 0 when it is not a part. False when out of memory. */
 static bool find_parts_of(struct pf_diff *diff, const struct pf_diff_profile *of, struct parts *parts,
                           uint32_t *positions, bool *any)
 {
@@ -73,7 +75,7 @@ static bool add_profile(struct pf_diff *diff, const struct pf_diff_profile *of, 
     return fine;
 }
 
-/* The row is told by its first part. */
+/* Notes a part. The row of the function names only the first one. */
 static bool report_part(const struct pf_diff_match *match, const struct part *part, const double of[2])
 {
     struct pf_diff *diff = match->diff;

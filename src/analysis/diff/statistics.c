@@ -144,7 +144,9 @@ static void compare_several(const struct pf_comparison *c, struct pf_difference 
     d->df = (a + b) * (a + b) / (a * a / (n - 1) + b * b / (m - 1));
 }
 
-/* A new observation is expected as far from the mean of the others as they are, and as that mean is from the true one. */
+/*
+ * The distance of one more observation from the mean of the others has the variance of an observation and of that mean.
+ */
 static void compare_one(const struct pf_observations *several, double mean, double unit, struct pf_difference *d)
 {
     const double k = (double)several->count;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of Student's t distribution; df INFINITY is the normal one, and df need not be whole. */
+/* Student's t distribution; df INFINITY is the normal distribution, and df need not be an integer. */
 double pf_t_upper(double t, double df);     /* the probability of more than t */
 double pf_t_two_sided(double t, double df); /* of being as far from 0 */
 double pf_t_quantile(double p, double df);  /* p above 0.5 */
@@ -39,8 +39,8 @@ struct pf_difference {
 
 /*
  * Welch's test where both sides have several observations; one against three or more is compared with the spread of
- * those; else there is only the error of sampling, and the noise that is assumed. No variance is taken to be less than a
- * quarter of that of counting: few observations may agree by chance.
+ * those; else there is only the error of sampling, and the noise that is assumed. No variance is assumed to be less
+ * than a quarter of that of counting: few observations may agree by chance.
  */
 void pf_compare(const struct pf_comparison *comparison, struct pf_difference *difference);
 
@@ -48,8 +48,8 @@ void pf_compare(const struct pf_comparison *comparison, struct pf_difference *di
 double pf_compare_above(const struct pf_difference *difference, double limit);
 
 /*
- * Benjamini and Hochberg: q[i] of p[order[i]] ..., in place: p becomes q. `order` has room for `count` numbers, and is
- * theirs by ascending p then.
+ * The adjustment of Benjamini and Hochberg, in place: p becomes q. `order` has capacity for `count` numbers, and gets
+ * the indexes of p in ascending order.
  */
 void pf_adjust(double *p, size_t *order, size_t count);
 
