@@ -5,8 +5,8 @@
  *     "comm=%s pid=%d", REC->comm, REC->pid
  *
  * compiled to a small tree. The text comes from the file, so depth and size are limited, and every value is looked up
- * within the sample's data. (libtraceevent can do the same, but it calls itself as deep as the text goes, trusts it in
- * places, and keeps its parser's state in variables of the whole process.)
+ * within the sample's data. (libtraceevent can do the same, but it recurses as deep as the text goes, does not check
+ * all of the text, and keeps its parser's state in global variables.)
  */
 #ifndef PF_ANALYSIS_TRACE_TRACE_FORMAT_H
 #define PF_ANALYSIS_TRACE_TRACE_FORMAT_H

@@ -13,7 +13,7 @@ struct parser {
     struct pf_arena *arena;
     const struct perfile_tracepoint *tracepoint;
     uint8_t long_bytes;
-    const char *next; /* behind the token */
+    const char *next; /* after the token */
     int kind;         /* enum token_kind */
     const char *text; /* of the token; strings without their quotes */
     size_t bytes;
@@ -142,7 +142,7 @@ static struct pf_trace_node *parse_number(struct parser *parser)
     return node;
 }
 
-/* The character behind a backslash. */
+/* Returns the character that an escape means; `c` follows the backslash. */
 static char unescape(char c)
 {
     static const char pairs[] = "n\nt\tr\r";
@@ -313,7 +313,7 @@ static struct pf_trace_node *parse_cpus(struct parser *parser)
     return take_field(parser, PF_TRACE_CPUS);
 }
 
-/* The likely value is no concern of ours. */
+/* Parses the arguments of __builtin_expect; the likely value is ignored. */
 static struct pf_trace_node *parse_expect(struct parser *parser)
 {
     struct pf_trace_node *node = parse_choice(parser);
@@ -392,13 +392,13 @@ static void apply_type_name(struct parser *parser, struct pf_trace_node *cast, b
     for (size_t i = 0; i < PF_COUNT(types); i++) {
         if (!at(parser, types[i].name))
             continue;
-        bool second_long = !types[i].bytes && cast->bytes; /* "long long", and "int" behind "long" */
+        bool second_long = !types[i].bytes && cast->bytes; /* "long long", and "int" after "long" */
         cast->bytes = second_long ? 8 : types[i].bytes ? types[i].bytes : parser->long_bytes;
         cast->is_signed = types[i].is_signed;
     }
 }
 
-/* A type up to its ')': words and stars. A name that is no type of ours (gfp_t) leaves the value alone. */
+/* Parses a type up to its ')': words and stars. An unknown name (gfp_t) leaves the value unchanged. */
 static struct pf_trace_node *parse_cast(struct parser *parser)
 {
     struct pf_trace_node *cast = new_node(parser, PF_TRACE_CAST);
@@ -422,7 +422,7 @@ static struct pf_trace_node *parse_cast(struct parser *parser)
     return cast;
 }
 
-/* Behind '(': names and stars up to the next ')', and something that a cast can stand before. */
+/* Whether a '(' starts a cast: names and stars follow up to the next ')'. Fields and helpers are not types. */
 static bool is_cast(const struct parser *parser)
 {
     struct parser ahead = *parser;
@@ -486,7 +486,7 @@ static struct pf_trace_node *parse_unary(struct parser *parser)
     return node;
 }
 
-/* How tightly a binary operator binds, 0: it is none. */
+/* Returns how tightly a binary operator binds; 0 when the token is not a binary operator. */
 static int binding(const struct parser *parser)
 {
     static const char *const levels[] = {"||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"};

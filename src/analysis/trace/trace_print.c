@@ -111,7 +111,7 @@ static uint64_t shift(uint64_t left, uint64_t right, bool to_left)
     return to_left ? left << right : left >> right;
 }
 
-/* All arithmetic is of 64 bits; only comparisons are signed, as the values mostly are. */
+/* All arithmetic has 64 bits. Only comparisons are signed, because most values are signed. */
 static uint64_t evaluate_binary(struct printer *printer, const struct pf_trace_node *node)
 {
     uint64_t a = evaluate(printer, node->a), b = evaluate(printer, node->b);

@@ -36,7 +36,7 @@ static bool can_be_read(struct pf_trace_texts *texts, const struct perfile_traci
     return result != PERFILE_ERROR_MEMORY && result != PERFILE_ERROR_LIMIT;
 }
 
-/* *format NULL: not understood. False when the descriptions cannot be had, for lack of memory or for a limit. */
+/* Sets *format to NULL when it is not understood. False when the descriptions exceed the memory or a limit. */
 static bool find_format(struct pf_trace_texts *texts, const struct perfile_tracepoint *tracepoint,
                         const struct pf_trace_format **format)
 {

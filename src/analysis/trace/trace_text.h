@@ -29,11 +29,11 @@ void pf_trace_texts_close(struct pf_trace_texts *texts);
 
 /* How the samples of an event are printed. It lives as long as the texts, and then nothing of it changes. */
 struct pf_trace_text {
-    const struct perfile_tracepoint *tracepoint; /* NULL: the event is none, or its format is not known (yet) */
+    const struct perfile_tracepoint *tracepoint; /* NULL: not a tracepoint, or its format is not known (yet) */
     const struct pf_trace_format *format;        /* NULL: not understood */
     bool swap;
 };
-/* False when the formats cannot be read for lack of memory, or are larger than a feature may be: `error` of the texts. */
+/* False when out of memory, or when the formats are larger than a feature may be: see `error` of the texts. */
 bool pf_trace_texts_find(struct pf_trace_texts *texts, const struct perfile_event *event, struct pf_trace_text *text);
 /* `scratch` is a text without a sink. */
 void pf_trace_text_put(const struct pf_trace_text *text, const struct perfile_bytes *raw, struct pf_text *scratch,

@@ -38,7 +38,7 @@ int pf_trace_events_find(struct pf_trace_events *events, const struct perfile_re
         *tracepoint = (const struct perfile_tracepoint *)(uintptr_t)known;
         return 0;
     }
-    /* absent and damaged ones are told of where they stand */
+    /* absent and damaged ones are reported when they are read */
     const int result = perfile_tracing_get(events->reader, &tracing, error);
     *tracepoint = result < 0 ? NULL : perfile_tracepoint_find(events->reader, record->event);
     if (!pf_map_put(&events->of_event, record->event->index, (uintptr_t)*tracepoint) || result == PERFILE_ERROR_MEMORY)

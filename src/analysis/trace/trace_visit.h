@@ -21,8 +21,9 @@ int pf_trace_events_find(struct pf_trace_events *events, const struct perfile_re
                          const struct perfile_tracepoint **tracepoint, struct perfile_error *error);
 
 /*
- * Each record that is read: *tracepoint of its sample, or NULL: it is none, or its fields are not known (yet). It lives as
- * long as the reader. 0, MEMORY, or once LIMIT when the descriptions are larger than a feature may be; it is NULL then.
+ * To be called for each record. *tracepoint becomes that of the sample, or NULL when the record has none or its fields
+ * are not known (yet). It is valid as long as the reader. Returns 0, MEMORY, or once LIMIT when the descriptions are
+ * larger than a feature may be; *tracepoint is NULL then.
  */
 static inline int pf_trace_events_take(struct pf_trace_events *events, const struct perfile_record *record,
                                        const struct perfile_tracepoint **tracepoint, struct perfile_error *error)
@@ -36,8 +37,9 @@ static inline int pf_trace_events_take(struct pf_trace_events *events, const str
 }
 
 /*
- * The fields that the sample's data holds, as an object called "trace", but those that all tracepoints have; nothing when
- * it holds none. `record` may be a copy. `swap`: the recording's byte order is not this machine's. 0, or STOPPED.
+ * Visits the fields that the sample's data holds as an object called "trace", without those that all tracepoints have.
+ * Visits nothing when there are none. `record` may be a copy. `swap`: the recording's byte order is not this machine's.
+ * Returns 0 or STOPPED.
  */
 int pf_trace_visit(const struct perfile_tracepoint *tracepoint, const struct perfile_record *record, bool swap,
                    const struct perfile_visitor *visitor);
