@@ -160,13 +160,15 @@ def call_line(tracefs, call, tables):
     given = [kind for kind, calls in RETURNS.items() if call in calls.split()]
     words = ['=' + kind for kind in given] + (listed or ([] if listed == [] else ['?']))
     has = ', '.join(str({name: number for number, name in table.items()}.get(call, -1)) for table in tables.values())
-    return f'CALL({call}, {has}, "{" ".join(words)}")'
+    start, end = f'CALL({call}, {has},', f'"{" ".join(words)}")'
+    return start + (' ' if len(start) + len(end) < 120 else '\n     ') + end
 
 
 DOC = '''/* SPDX-License-Identifier: MIT */
 /*
- * All system calls: CALL(name, its number on {machines}, "=RESULT ARGUMENT:KIND ...").
- * -1: the machine does not have the call. "?": its arguments are not known. Made by tools/syscalls.py.
+ * All system calls: CALL(name, its number on {machines},
+ * "=RESULT ARGUMENT:KIND ..."). -1: the machine does not have the call. "?": its arguments are not known. Made by
+ * tools/syscalls.py.
  */
 '''
 

@@ -135,7 +135,7 @@ def main():
         for verb in ('sched', 'summary'), ('offcpu',):
             for recording, wanted in (('few', True), ('plain', False)):
                 done = subprocess.run([*wrapper, perfile, *verb, f'{recording}.perf.data'], capture_output=True, cwd=folder, text=True)
-                check(f'{verb} of {recording}: CPUs', 'is of 1 of 4 CPUs' in done.stderr, wanted)
+                check(f'{verb} of {recording}: CPUs', 'covers 1 of 4 CPUs' in done.stderr, wanted)
         # What comes later is not waited for: rows stay in order, and have what the kernel knew then.
         got = run('--stdio', recording='deferred').splitlines()[-2:]
         check('deferred', [line.partition('  do')[2] or line.partition('  hr')[2] for line in got], ['_nanosleep', 'timer_nanosleep'])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to block devices: block:block_rq_issue and block_rq_complete, and block_rq_insert where it is recorded, joined by device and
- * sector. What is kept is the requests on their way.
+ * Requests to block devices: block:block_rq_issue, block_rq_complete and, where it is recorded, block_rq_insert are
+ * joined by device and sector. Only the requests that are not completed are kept.
  */
 #ifndef PF_ANALYSIS_EVENTS_BLOCK_H
 #define PF_ANALYSIS_EVENTS_BLOCK_H
@@ -22,7 +22,7 @@ struct pf_block_request {
     uint64_t insert, issue, complete; /* ns; 0: not seen */
     uint64_t order;
     uint32_t cpu;
-    int32_t pid, tid; /* of who issued it, which may be a thread of the kernel */
+    int32_t pid, tid; /* of the thread that issued it, which may be a thread of the kernel */
     const char *comm;
     int32_t error;
     bool uncertain; /* around lost events */
@@ -34,12 +34,12 @@ struct pf_block_io {
     const struct perfile_allocator *allocator;
     struct pf_events events;
     struct pf_event_losses losses;
-    struct pf_map positions; /* device and sector to the place of a request, by a hash */
+    struct pf_map positions; /* a hash of device and sector to the index of the request */
     struct pf_block_request *requests;
     size_t count, capacity;
     uint32_t *unused;
     size_t unused_count, unused_capacity;
-    uint64_t issues_alone;             /* that another one of the same place followed */
+    uint64_t issues_alone;             /* that another issue of the same sector followed */
     uint64_t completes_alone, parents; /* without an issue; of flushes, which have none */
 };
 

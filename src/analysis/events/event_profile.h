@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How views over events that also name functions read a recording: samples decoded and without frames, functions by their
- * addresses.
+ * How views over events that also name functions read a recording: samples decoded and without frames, functions by
+ * their addresses.
  */
 #ifndef PF_ANALYSIS_EVENTS_EVENT_PROFILE_H
 #define PF_ANALYSIS_EVENTS_EVENT_PROFILE_H

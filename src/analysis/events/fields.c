@@ -93,7 +93,7 @@ const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const
         memset(events->of_event + capacity, 0, (events->capacity - capacity) * sizeof(*events->of_event));
     }
     const struct perfile_tracing *tracing;
-    if (event->attr->type == PERFILE_TYPE_TRACEPOINT) /* lack of memory would look like other events */
+    if (event->attr->type == PERFILE_TYPE_TRACEPOINT) /* out of memory would look like other events */
         (void)pf_memory_check(events->arena.allocator, perfile_tracing_get(events->reader, &tracing, NULL));
     const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(events->reader, event);
     const bool may_come = !tracepoint && event->attr->type == PERFILE_TYPE_TRACEPOINT; /* of a stream */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events that a view reads (events.def) and their fields by name: the offset of a field in the raw data is looked up
- * once for each event of the recording.
+ * The events that a view reads (events.def) and their fields by name: the offset of a field in the raw data is looked
+ * up once for each event of the recording.
  */
 #ifndef PF_ANALYSIS_EVENTS_FIELDS_H
 #define PF_ANALYSIS_EVENTS_FIELDS_H
@@ -75,7 +75,7 @@ static inline const struct pf_event_fields *pf_events_find(struct pf_events *eve
 /* What an engine over events must be given. */
 struct pf_event_needs {
     struct pf_events *only;                                                /* samples of no other events; NULL: all */
-    bool (*take_record)(void *state, const struct perfile_record *record); /* is told of records that are no samples */
+    bool (*take_record)(void *state, const struct perfile_record *record); /* gets the records that are not samples */
     void *state;                                                           /* of it; it may be NULL */
 };
 
@@ -109,7 +109,7 @@ static inline bool pf_event_number(const struct pf_events *events, const struct 
 /* The name of a task as kernels have it: 16 bytes, as text up to a NUL. "": the data has none. */
 void pf_event_name(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
                    const struct perfile_bytes *raw, char name[16]);
-/* The text in a field, not longer than `room` with its NUL. False: the data has none. */
+/* Copies the text of a field, with its NUL at most `capacity` bytes. Returns false when the data does not have it. */
 bool pf_event_text(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
                    const struct perfile_bytes *raw, char *text, size_t capacity);
 

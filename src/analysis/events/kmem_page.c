@@ -111,7 +111,7 @@ static const char *find_letters(const char *name, size_t length)
     return NULL;
 }
 
-/* The names of bits as the format of this kernel lists them, which alone is made into a format: the rest is of no interest. */
+/* Makes a format of the names of flags alone, as the print format of this kernel lists them. */
 static struct pf_trace_format *make_format(struct pf_pages *pages, const struct perfile_tracepoint *tracepoint)
 {
     static const char call[] = "__print_flags(REC->gfp_flags";
@@ -228,7 +228,7 @@ struct notify {
     uint64_t pfn, order, type, call_site;
 };
 
-/* Its place; UINT32_MAX: out of memory. */
+/* Returns the index of the row; UINT32_MAX when out of memory. */
 static uint32_t find_row(struct pf_pages *pages, struct pf_page_rows *rows, uint64_t key, const struct notify *notify)
 {
     const uint64_t kind = notify->gfp->flags << 8 ^ notify->order << 3 ^ notify->type;
@@ -386,7 +386,7 @@ static int by_live_key(unsigned key, const void *left, const void *right)
                          : by_key(key, left, right);
 }
 
-/* Rows that are equal come by their page or caller, and what else tells them apart, as perf has them. */
+/* Orders rows with equal keys by page or caller, and then by their other properties, as perf does. */
 static int compare_rest(const struct pf_page_row *a, const struct pf_page_row *b)
 {
     static const struct pf_sort_keys rest = {{SIZE, KIND, GFP}, 3};

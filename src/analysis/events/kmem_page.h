@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations of whole pages of memory by caller and by page: kmem:mm_page_alloc and mm_page_free. */
+/* Allocations of pages of memory by caller and by page: kmem:mm_page_alloc and mm_page_free. */
 #ifndef PF_ANALYSIS_EVENTS_KMEM_PAGE_H
 #define PF_ANALYSIS_EVENTS_KMEM_PAGE_H
 
@@ -50,7 +50,7 @@ struct pf_pages {
     struct pf_events events;
     struct pf_arena arena;
     struct pf_map gfps;      /* flags to struct pf_page_gfp */
-    struct pf_map lifetimes; /* page to the place of its struct pf_page_live */
+    struct pf_map lifetimes; /* page to the index of its struct pf_page_live */
     struct pf_page_live *live;
     size_t live_count, live_capacity;
     struct pf_page_gfp **gfp_list; /* in the order in which they came */

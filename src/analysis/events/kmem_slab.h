@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocations of the kernel's slab allocator by caller and by address: kmem:kmalloc, kmem_cache_alloc (and the older ..._node), kfree
- * and kmem_cache_free.
+ * Allocations of the kernel's slab allocator by caller and by address: kmem:kmalloc, kmem_cache_alloc (and the older
+ * ..._node), kfree and kmem_cache_free.
  */
 #ifndef PF_ANALYSIS_EVENTS_KMEM_SLAB_H
 #define PF_ANALYSIS_EVENTS_KMEM_SLAB_H
@@ -42,14 +42,16 @@ struct pf_slab {
     bool raw; /* callers have no names */
     uint64_t hits, requested, allocated, freed, unknown_frees, cross;
     int64_t node;       /* the only one that was seen; -1: none */
-    bool several_nodes; /* which of them a CPU is of is not known */
+    bool several_nodes; /* the node of a CPU is not known */
 };
 
 void pf_slab_open(struct pf_slab *slab, struct perfile_reader *reader, const struct perfile_allocator *allocator);
 void pf_slab_close(struct pf_slab *slab);
 /* False: out of memory. */
 bool pf_slab_take(void *slab, const struct pf_profile_sample *sample);
-/* Before anything is taken: what rows are sorted by, "frag,hit,bytes,pingpong,ptr,callsite"; NULL: the first three. ARGUMENT. */
+/*
+ * Sets the sort keys before the first sample: "frag,hit,bytes,pingpong,ptr,callsite"; NULL: the first three. ARGUMENT.
+ */
 int pf_slab_order(struct pf_slab *slab, const char *keys, struct perfile_error *error);
 /* At the end. */
 void pf_slab_sort(struct pf_slab *slab);

@@ -353,7 +353,7 @@ void pf_kwork_notify(struct pf_kwork *kwork, pf_on_note *notify, void *context)
         uint64_t count;
         const char *text;
     } notes[] = {{open + kwork->entries_alone, "began and did not end: they are not counted"},
-                 {kwork->exits_alone, "ended without having begun: they are not counted"},
+                 {kwork->exits_alone, "ended without having started: they are not counted"},
                  {uncertain, "are around lost events: they may be several"}};
     for (size_t i = 0; i < PF_COUNT(notes); i++)
         if (notes[i].count) {

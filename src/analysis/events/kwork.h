@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work of the kernel on each CPU: interrupts (irq:irq_handler_entry and _exit), softirqs (irq:softirq_raise, _entry, _exit) and works of
- * workqueues (workqueue:workqueue_activate_work, _execute_start, _execute_end): how often and how long they ran, and how
- * long they waited. What is kept is a row for each of them on each CPU.
+ * Work of the kernel on each CPU: how often and how long it ran, and how long it waited. Interrupts are read from
+ * irq:irq_handler_entry and _exit, softirqs from irq:softirq_raise, _entry and _exit, and works of workqueues from
+ * workqueue:workqueue_activate_work, _execute_start and _execute_end. One row is kept for each of them on each CPU.
  */
 #ifndef PF_ANALYSIS_EVENTS_KWORK_H
 #define PF_ANALYSIS_EVENTS_KWORK_H
@@ -19,7 +19,10 @@ extern const struct pf_required_events pf_kwork_events;
 
 enum pf_kwork_class { PF_KWORK_IRQ, PF_KWORK_SOFTIRQ, PF_KWORK_WORKQUEUE, PF_KWORK_CLASSES };
 
-/* What rows are sorted by: the total of runs, or the average of delays or waits, then the longest and the count; or some of these. */
+/*
+ * What rows are sorted by: the total of runs, or the average of delays or of waits; then the longest and the count. A
+ * list of keys may select some of these.
+ */
 enum pf_kwork_order { PF_KWORK_BY_RUN, PF_KWORK_BY_DELAY, PF_KWORK_BY_WAIT };
 
 /* Durations, and when the longest was. */
@@ -65,7 +68,7 @@ struct pf_kwork {
     struct pf_event_losses losses;
     struct pf_arena arena;
     struct pf_pairs index;  /* id, and class and CPU, to the row */
-    struct pf_pairs raises; /* id, and class and CPU (of works none), to the place of the first raise */
+    struct pf_pairs raises; /* id, and class and CPU (of works none), to the index of the first raise */
     uint64_t *first_raises; /* 0: none is open */
     size_t raise_count, raise_capacity;
     struct pf_kwork_row **rows;

@@ -58,7 +58,7 @@ static struct pf_kwork_top_cpu *cpu_of(struct pf_kwork_top *top, uint32_t cpu)
     return &top->cpus[cpu];
 }
 
-/* Its place and 1; 0: out of memory. */
+/* Returns the index of the task plus 1; 0 when out of memory. */
 static uint32_t find_task(struct pf_kwork_top *top, int32_t tid, uint32_t cpu)
 {
     const uint32_t of_cpu = tid ? UINT32_MAX : cpu;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who had the CPUs: each moment of a CPU belongs to the interrupt, else the softirq, else the task that ran in it, from
- * sched:sched_switch, irq:irq_handler_entry and _exit, and irq:softirq_entry and _exit. What is kept is a row for each task.
+ * What used the CPUs: each moment of a CPU belongs to the interrupt, else the softirq, else the task that ran in it,
+ * from sched:sched_switch, irq:irq_handler_entry and _exit, and irq:softirq_entry and _exit. One row is kept for each
+ * task.
  *
- * From when it is not known who runs (before the first switch of a CPU, behind lost events, and where a switch is missing) a CPU's
- * time is in no sum.
+ * As long as the running task of a CPU is not known (before its first switch, after lost events, and where a switch is
+ * missing), the CPU's time is in no sum.
  */
 #ifndef PF_ANALYSIS_EVENTS_KWORK_TOP_H
 #define PF_ANALYSIS_EVENTS_KWORK_TOP_H
@@ -32,7 +33,7 @@ struct pf_kwork_top_cpu {
     uint64_t times[PF_KWORK_USES]; /* of all tasks */
     uint64_t idle;                 /* of that: of the idle task itself */
     uint64_t load;                 /* of the other ones, when sorted */
-    uint32_t row;                  /* who runs, and 1; 0: not known */
+    uint32_t row;                  /* of the running task, plus 1; 0: not known */
     uint64_t since;                /* the last event of the run */
     uint64_t run[PF_KWORK_USES];   /* the times of that run */
     bool in_irq, in_softirq;

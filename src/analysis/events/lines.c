@@ -36,7 +36,7 @@
 #define SNOOP_HIT SNOOP(4)
 #define SNOOP_HITM SNOOP(16)
 #define PEER SNOOPX(2)
-/* Not the kernel's: a place that is one of several bits, or told otherwise. */
+/* Bits that the kernel does not use: a location that several of its bits or other fields describe. */
 #define IN_REMOTE_RAM ((uint64_t)1 << 62)
 #define IN_REMOTE_CACHE ((uint64_t)1 << 63)
 
@@ -72,8 +72,8 @@ static const struct {
 };
 
 /*
- * Where in another node it was. Some processors say only that it was another one, by a flag: then the level's number tells
- * whether that was a cache; without one, only caches answer snoops.
+ * Returns where in another node the data was. Some processors set only a flag for another node: then the number of the
+ * level distinguishes caches from memory; without a number, an answered snoop means a cache.
  */
 static uint64_t remote_location(uint64_t source)
 {
@@ -151,7 +151,7 @@ uint64_t pf_access_records(const struct pf_access_sums *sums)
     return pf_access_llc_misses(sums) + sum_of(sums, others, PF_COUNT(others));
 }
 
-/* ---- who it was -------------------------------------------------------------------------------------------------- */
+/* ---- CPUs, nodes and threads of accesses ------------------------------------------------------------------------- */
 
 enum { NUMBERS_MAX = 1 << 16 };
 
@@ -190,7 +190,7 @@ uint32_t pf_accessors_count(const struct pf_accessors *accessors, unsigned which
     return count;
 }
 
-/* `what` tells lines from rows. */
+/* `what` is a key of a line or of a row. */
 static bool add_accessor(struct pf_lines *lines, struct pf_accessors *accessors, uint64_t what,
                          const struct pf_profile_sample *sample)
 {
@@ -214,7 +214,7 @@ static bool is_shared(const struct pf_module *module)
     return module && (module->kernel || (module->name[0] == '/' && module->name[1] != '/')); /* not "//anon" */
 }
 
-/* A line of a file is the same in all processes; one of other memory is of its process. NULL: out of memory. */
+/* A line of a file is the same in all processes; a line of other memory belongs to its process. NULL: out of memory. */
 static struct pf_line *line_of(struct pf_lines *lines, const struct pf_profile_sample *sample)
 {
     const uint64_t address = sample->decoded->addr & ~(uint64_t)(lines->line_bytes - 1);
@@ -360,7 +360,7 @@ COMPARE_LINES(compare_local, LOCAL)
 COMPARE_LINES(compare_remote, REMOTE)
 COMPARE_LINES(compare_peer, pf_access_peer)
 
-/* `number` of lines is their place by now. */
+/* The `number` of a line is its position in the sorted list now. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct pf_line_row *x = *(struct pf_line_row *const *)a, *y = *(struct pf_line_row *const *)b;
@@ -395,7 +395,7 @@ static bool other_thread(const struct at_offset *a, const struct at_offset *b)
     return a->several || b->several || a->tid != b->tid;
 }
 
-/* The rows of one line, in the order of offsets. `at` has room for one of each. */
+/* Judges the rows of one line, which are in the order of offsets. `at` has capacity for one item of each row. */
 static void judge_line(struct pf_line_row *const *rows, size_t count, struct at_offset *at)
 {
     struct pf_line *line = rows[0]->line;
@@ -560,7 +560,7 @@ void pf_lines_notify(struct pf_lines *lines, pf_on_note *notify, void *context)
         notify(context,
                "the events say nothing about the source of data; record memory accesses with " PF_RECORD_MEMORY);
     else if (!sums->of[PF_ACCESS_stores])
-        notify(context, "there are no samples of stores: who writes to the lines is not known; " PF_RECORD_MEMORY
+        notify(context, "there are no samples of stores: which code writes to the lines is not known; " PF_RECORD_MEMORY
                         " records them where the processor can");
     if (lines->remote_as_dram) {
         snprintf(text, sizeof(text),

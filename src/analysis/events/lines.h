@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory accesses by cache line, and by who touched which bytes of it. What is kept is of lines and of places in them, never
- * of samples.
+ * Memory accesses by cache line, and by the code and threads that accessed which of its bytes. Lines and offsets in
+ * them are kept, never samples.
  */
 #ifndef PF_ANALYSIS_EVENTS_LINES_H
 #define PF_ANALYSIS_EVENTS_LINES_H
@@ -18,7 +18,7 @@ enum pf_access {
     PF_ACCESS_COUNT
 };
 
-/* Weights of loads: the first class that a load is of. */
+/* Weights of loads: a load counts in the first class to which it belongs. */
 enum pf_access_cost {
     PF_COST_REMOTE_HITM,
     PF_COST_LOCAL_HITM,
@@ -49,7 +49,7 @@ uint64_t pf_access_llc_misses(const struct pf_access_sums *sums);
 /* Accesses by where they were answered, each once. */
 uint64_t pf_access_records(const struct pf_access_sums *sums);
 
-/* Who did something. */
+/* The CPUs, nodes and threads that accessed something. */
 struct pf_accessors {
     uint32_t *bits[2]; /* CPUs, nodes */
     uint32_t words[2];
@@ -78,7 +78,7 @@ struct pf_line {
 struct pf_line_row {
     struct pf_line *line;
     uint32_t offset;
-    uint32_t frame;   /* of the code; PF_NO_FRAME: of several places */
+    uint32_t frame;   /* of the code; PF_NO_FRAME: of several functions */
     uint32_t module;  /* of it */
     int32_t pid, tid; /* -1: of several */
     const char *comm; /* NULL: of several */
@@ -92,8 +92,8 @@ struct pf_lines_options {
     const struct perfile_filter *filter;
     const struct perfile_symbol_options *symbols;
     struct pf_profile_drive drive;
-    const char *
-        keys; /* words: tot, lcl, rmt, peer for the order; pid, tid, iaddr, dso for what rows are of, double for pairs of lines; NULL: "tot,iaddr" */
+    /* Words: tot, lcl, rmt, peer (order); pid, tid, iaddr, dso (rows); double (pairs of lines). NULL: "tot,iaddr". */
+    const char *keys;
 };
 
 /* By what lines are sorted. */
@@ -130,7 +130,7 @@ int pf_lines_read(struct pf_lines *lines, struct perfile_error *error);
 void pf_lines_close(struct pf_lines *lines);
 /* What lines are sorted by. */
 uint64_t pf_lines_score(const struct pf_lines *lines, const struct pf_access_sums *sums);
-/* At the end: what the recording lacks. `told` may be NULL. */
+/* At the end: reports what the recording does not contain. `notify` may be NULL. */
 void pf_lines_notify(struct pf_lines *lines, pf_on_note *notify, void *context);
 /* Whether some event of the recording has the source of data. */
 bool pf_lines_recorded(struct perfile_reader *reader);

@@ -194,7 +194,7 @@ static bool is_lock_name(const char *name)
     return is_like(name, patterns, PF_COUNT(patterns));
 }
 
-/* Functions of locks themselves, and of the tracepoint: the caller is who called them. */
+/* Functions of locks themselves, and of the tracepoint: the caller of a lock is the function that called these. */
 static bool is_lock_code(const struct pf_locks *locks, const struct pf_frame_info *frame)
 {
     if (!frame->name || is_of_tracepoint(frame->name))
@@ -220,7 +220,7 @@ struct caller {
     uint32_t frame; /* PF_NO_FRAME: none */
 };
 
-/* The frames behind those of the lock; the first of them is the caller. */
+/* Adds a frame. The first one after those of the lock is the caller. */
 static void take_frame(const struct pf_locks *locks, struct caller *caller, uint64_t ip, bool of_kernel)
 {
     const uint32_t frame = of_kernel || !caller->ip ? pf_profile_frame_at(locks->profile, ip) : PF_NO_FRAME;
@@ -444,7 +444,7 @@ bool pf_locks_take(struct pf_locks *locks, const struct pf_profile_sample *sampl
     const bool is_new = event->id == BEGIN || event->id == END;
     locks->has_new |= is_new;
     if (!is_new && locks->has_new)
-        return true; /* both kinds would tell of each wait twice */
+        return true; /* both kinds would report each wait twice */
     if (event->id == BEGIN)
         pf_event_number(&locks->events, event, FLAGS, &sample->decoded->raw, &flags);
     notify.flags = (uint32_t)flags;
@@ -530,7 +530,7 @@ void pf_locks_notify(struct pf_locks *locks, pf_on_note *notify, void *context)
         return;
     }
     if (locks->by == PF_LOCKS_BY_CALLER && locks->count && !locks->has_stacks)
-        notify(context, "without callchains it is not known who took the locks; record with: " PF_RECORD_LOCKS);
+        notify(context, "without callchains it is not known which code took the locks; record with: " PF_RECORD_LOCKS);
     for (size_t i = 0; i < locks->count; i++) {
         open += locks->rows[i]->open;
         uncertain += locks->rows[i]->uncertain;
@@ -539,7 +539,7 @@ void pf_locks_notify(struct pf_locks *locks, pf_on_note *notify, void *context)
         uint64_t count;
         const char *text;
     } notes[] = {{open, "had not ended at the end: they are not in the sums"},
-                 {locks->ends_alone, "ended without having begun: they are not counted"},
+                 {locks->ends_alone, "ended without having started: they are not counted"},
                  {uncertain, "are around lost events: they may be several"}};
     for (size_t i = 0; i < PF_COUNT(notes); i++)
         if (notes[i].count) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who waited for which lock of the kernel, and for how long: lock:contention_begin and contention_end, or lock:lock_contended and
- * lock_acquired of kernels with lockdep. A wait is of a thread and a lock. What is kept is open waits and rows.
+ * Which threads waited for which locks of the kernel, and for how long: lock:contention_begin and contention_end, or
+ * lock:lock_contended and lock_acquired of kernels with lockdep. A wait belongs to a thread and a lock. Open waits and
+ * rows are kept.
  */
 #ifndef PF_ANALYSIS_EVENTS_LOCKS_H
 #define PF_ANALYSIS_EVENTS_LOCKS_H
@@ -57,7 +58,7 @@ struct pf_locks {
     struct pf_events events;
     struct pf_event_losses losses;
     struct pf_arena arena;
-    struct pf_pairs waiting; /* thread and lock to the place of its wait */
+    struct pf_pairs waiting; /* thread and lock to the index of its wait */
     struct pf_pairs index;   /* key and 0 to the row */
     struct pf_lock_wait *waits;
     size_t wait_count, wait_capacity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where events were lost: what lies around such a place may be more than one thing. */
+/* When events were lost: what lies around such a moment may be more than one thing. */
 #ifndef PF_ANALYSIS_EVENTS_LOSSES_H
 #define PF_ANALYSIS_EVENTS_LOSSES_H
 

@@ -308,7 +308,7 @@ static void report_missing(void *context, pf_on_note *notify, void *notify_conte
                "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
                "sample before, which is mostly another one; record with: " PF_RECORD_OFFCPU);
     else if (offcpu->what == PF_OFFCPU_WAKERS && !have->wakings && !have->wakeups)
-        notify(notify_context, "the recording does not say who woke whom; record with: " PF_RECORD_OFFCPU);
+        notify(notify_context, "the recording does not say which task woke which; record with: " PF_RECORD_OFFCPU);
     pf_switches_notify_cpus(&offcpu->switches, notify, notify_context);
     if (offcpu->has_switch_event && offcpu->attr.freq)
         notify(notify_context,
@@ -324,7 +324,7 @@ static void report_missing(void *context, pf_on_note *notify, void *notify_conte
         notify(notify_context, text);
     }
     if (offcpu->without_waker) {
-        snprintf(text, sizeof(text), "of %" PRIu64 " times off CPU it is not known who ended them",
+        snprintf(text, sizeof(text), "of %" PRIu64 " times off CPU it is not known which task ended them",
                  offcpu->without_waker);
         notify(notify_context, text);
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times off CPU as samples: one for each time that a task came back to a CPU, with the stack with which it had left one, and
- * the nanoseconds in between as its period. They come from sched:sched_switch of all CPUs, or from SWITCH records, with the
- * samples of sched:sched_switch or context-switches of the same thread for stacks. Or the stack is that of who woke the task.
+ * Times off CPU as samples: one for each time that a task came back to a CPU, with the stack with which it had left
+ * one, and the nanoseconds in between as its period. They come from sched:sched_switch of all CPUs, or from SWITCH
+ * records, with the samples of sched:sched_switch or context-switches of the same thread for stacks. Or the stack is
+ * that of the task that woke it.
  */
 #ifndef PF_ANALYSIS_EVENTS_OFFCPU_H
 #define PF_ANALYSIS_EVENTS_OFFCPU_H
@@ -19,7 +20,7 @@ enum pf_offcpu_what {
     PF_OFFCPU_WAKERS,  /* how long a task was blocked until another one woke it, with the stack of that one */
 };
 
-/* What a sample of a time off CPU is of. */
+/* A time off CPU. */
 struct pf_off {
     uint64_t from, to; /* ns; cut to the time that is asked for */
     uint64_t delay;    /* of it, how long the task could have run */
@@ -38,8 +39,8 @@ struct pf_offcpu *pf_offcpu_open(struct perfile_reader *reader, enum pf_offcpu_w
                                  const struct perfile_allocator *allocator);
 void pf_offcpu_close(struct pf_offcpu *offcpu);
 /*
- * The next record in the order of time. 1: a time off CPU ended, *off is of it; `*sample` is the record with its stack, valid
- * until the next call, NULL: there is none. 0: none ended. MEMORY.
+ * Takes the next record in the order of time. Returns 1 when a time off CPU ended: *off describes it, and `*sample` is
+ * the record with its stack, valid until the next call, or NULL. Returns 0 when none ended, or MEMORY.
  */
 int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record, struct pf_off *off,
                    const struct perfile_record **sample, struct perfile_error *error);

@@ -51,7 +51,7 @@ static int open_stacks(struct pf_sched *sched, struct perfile_error *error)
     return pf_profile_open(sched->reader, &how, &sched->stacks.profile, error);
 }
 
-/* What the records up to the next sample told. Samples without a callchain have a frame, too. */
+/* Reads the events of the records up to the next sample. Samples without a callchain have a frame, too. */
 static void read_sample(struct pf_sched_stacks *stacks)
 {
     const struct pf_profile_sample *sample;
@@ -206,7 +206,7 @@ static void report_progress(struct pf_sched *sched)
                                 perfile_reader_file(sched->reader)->file_bytes);
 }
 
-/* 1 and *told, 0 at the end, or an error. */
+/* Returns 1 and *fact, 0 at the end, or an error. */
 static int read_fact(struct pf_sched *sched, struct pf_sched_fact *fact, struct perfile_error *error)
 {
     const struct perfile_record *record;
@@ -647,8 +647,8 @@ static void add_wait(struct pf_sched_life *life, const struct pf_switch *now)
 }
 
 /*
- * A part of an interval that is in the window counts, however small, and one that has no length if it is there: slices of time
- * add up to the whole.
+ * A part of an interval counts when it is in the window, however short it is; an interval without a length counts when
+ * it is shown. So the slices of time add up to the total.
  */
 static bool is_inside(const struct pf_sched_lifetimes *lifetimes, const struct pf_switch *now, uint64_t all,
                       uint64_t inside)
@@ -693,7 +693,7 @@ static void add_cpu_run(struct pf_sched_cpu_life *cpu, const struct pf_switch *n
         cpu->busy += now->run;
 }
 
-/* Of the idle task, by who ran before. False: out of memory. */
+/* Adds a run of the idle task to the task that ran before it. Returns false when out of memory. */
 static bool add_idle(struct pf_sched_lifetimes *lifetimes, const struct pf_switch *now)
 {
     struct pf_sched_life *life = life_of(lifetimes, now->idle_after);
@@ -705,7 +705,7 @@ static bool add_idle(struct pf_sched_lifetimes *lifetimes, const struct pf_switc
     return true;
 }
 
-/* The run may be behind the window, and the wait before it in it. */
+/* The run may be after the window while the wait before it is inside. */
 static bool take_row(struct pf_sched_lifetimes *lifetimes, struct pf_sched *sched)
 {
     const struct pf_switch *now = &sched->now;

@@ -16,7 +16,7 @@ struct pf_sched_options {
     const struct perfile_filter *filter; /* of tasks, CPUs and time, to which intervals are cut; NULL: all */
     void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
     void *progress_context;
-    unsigned threads;                             /* who reads up to the end may have one that reads ahead; 0 is 1 */
+    unsigned threads; /* with more than 1, one may read ahead for a caller that reads up to the end; 0 is 1 */
     const struct perfile_symbol_options *symbols; /* of the stacks of switches; NULL: those are not asked for */
     size_t max_frames;                            /* of them; 0: all */
     bool with_priorities;                         /* of tasks at switches */
@@ -26,22 +26,22 @@ struct pf_sched_options {
 /* The events of a recording with the stacks of its samples. */
 struct pf_sched_stacks {
     struct pf_profile *profile; /* NULL: there are none */
-    struct pf_switch *events;   /* what the records since the last sample told */
+    struct pf_switch *events;   /* of the records since the last sample */
     size_t count, next, capacity;
     bool of_sample;         /* the last of them is that of the last record, a sample */
     const uint32_t *frames; /* of that sample */
     size_t sample_frame_count;
     size_t frame_count; /* of the event in hand: none, or these */
-    int result;         /* behind the events: at the end 0, or an error */
+    int result;         /* after the events: 0 at the end, or an error */
     struct perfile_error error;
 };
 
-/* What so many records told is read at a time; it stays in the caches. */
+/* Facts are read in batches of this size, which stay in the caches. */
 enum { PF_SCHED_FACTS = 2048, PF_SCHED_BATCHES = 4 };
 
 struct pf_sched_batch {
     size_t count, next;
-    int result; /* of what comes behind: 0 at the end, or an error */
+    int result; /* after the facts: 0 at the end, or an error */
     struct perfile_error error;
     struct pf_sched_fact fact[PF_SCHED_FACTS];
 };
@@ -78,7 +78,7 @@ const char *pf_sched_function(const struct pf_sched *sched, size_t index);
 uint64_t pf_sched_address(const struct pf_sched *sched, size_t index);
 /* It is the scheduler's own, which perf leaves out. */
 bool pf_sched_is_own(const char *function);
-/* No other thread reads any more, and nothing comes any more: behind this all may be looked at. */
+/* Stops reading: no other thread reads any more, no event follows, and everything may be accessed. */
 void pf_sched_stop(struct pf_sched *sched);
 /* The filter asks for this task on this CPU. */
 bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu);
@@ -89,7 +89,7 @@ bool pf_sched_in_time(const struct pf_sched *sched, uint64_t time);
 /* At the end: the parts of the filter that matched nothing. */
 void pf_sched_notify_unmatched(const struct pf_sched *sched, perfile_on_unmatched *fact, void *context);
 
-/* ---- how long tasks waited for a CPU ------------------------------------------------------------------------------ */
+/* ---- how long tasks waited for a CPU ----------------------------------------------------------------------------- */
 
 struct pf_latency {
     const struct pf_sched_task *task; /* one of them */
@@ -116,11 +116,11 @@ struct pf_latencies {
 bool pf_latencies_take(struct pf_latencies *latencies, struct pf_sched *sched);
 /* Only those with delays. With `merge` tasks of one name are one. */
 bool pf_latencies_end(struct pf_latencies *latencies, const struct pf_sched *sched, bool merge);
-/* Before anything is taken: what rows are sorted by, "max,avg"; NULL: by average, maximum, count and runtime. ARGUMENT. */
+/* Sets the sort keys, "max,avg", before the first event; NULL: average, maximum, count and runtime. ARGUMENT. */
 int pf_latencies_sort(struct pf_latencies *latencies, const char *keys, struct perfile_error *error);
 void pf_latencies_close(struct pf_latencies *latencies, const struct perfile_allocator *allocator);
 
-/* ---- what tasks and CPUs did all the time -------------------------------------------------------------------------- */
+/* ---- what tasks and CPUs did all the time ------------------------------------------------------------------------ */
 
 /* Of a duration. */
 struct pf_sched_sum {
@@ -157,14 +157,17 @@ struct pf_sched_lifetimes {
     struct pf_sched_cpu_life *cpus;
     size_t cpu_count, cpu_capacity;
     struct pf_arena arena;
-    bool as_perf; /* waits belong to the run behind them, also where only one of the two is in the window */
+    bool as_perf; /* waits belong to the run after them, even if only one of the two is in the window */
 };
 
 void pf_sched_lifetimes_open(struct pf_sched_lifetimes *lifetimes, const struct perfile_allocator *allocator);
 void pf_sched_lifetimes_close(struct pf_sched_lifetimes *lifetimes);
 /* False: out of memory. */
 bool pf_sched_lifetimes_take(struct pf_sched_lifetimes *lifetimes, struct pf_sched *sched);
-/* Places of tasks that have rows (or idle ones, with `idle`), by thread id and then by age, for pf_free; NULL: out of memory. */
+/*
+ * Indexes of tasks that have rows (or idle ones, with `idle`), by thread id and then by age, for pf_free. NULL when out
+ * of memory.
+ */
 uint32_t *pf_sched_lifetimes_order(const struct pf_sched_lifetimes *lifetimes, const struct pf_sched *sched, bool idle,
                                    size_t *count);
 

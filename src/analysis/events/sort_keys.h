@@ -15,16 +15,18 @@ struct pf_sort_names {
 };
 
 struct pf_sort_keys {
-    unsigned list[PF_SORT_KEYS]; /* places of names */
+    unsigned list[PF_SORT_KEYS]; /* indexes of names */
     size_t count;
 };
 
-/* The words of `text` (parted by commas or blanks); without any, or with NULL, the usual ones. ARGUMENT: an unknown one. */
+/*
+ * The words of `text`, separated by commas or blanks; without any, or with NULL, the default. ARGUMENT: an unknown one.
+ */
 int pf_sort_keys_parse(struct pf_sort_keys *keys, const char *text, const struct pf_sort_names *names,
                        struct perfile_error *error);
-/* Behind the others, if it is not among them. */
+/* Adds a key after the others, unless it is among them. */
 void pf_sort_keys_add(struct pf_sort_keys *keys, unsigned key);
-/* By the first key that tells two rows apart; 0: none does. `by` compares them by one key. */
+/* Compares by the first key in which the rows differ; 0 when there is none. `by` compares them by one key. */
 int pf_sort_keys_compare(const struct pf_sort_keys *keys, const void *left, const void *right,
                          int (*by)(unsigned key, const void *left, const void *right));
 /* The larger one first. */

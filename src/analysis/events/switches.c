@@ -177,7 +177,7 @@ const char *pf_sched_task_name(const struct pf_sched_task *task, char text[16])
 
 /* ---- names and lives --------------------------------------------------------------------------------------------- */
 
-/* What a recorder tells of threads that are there already has no time, and is no new life. */
+/* Records that a recorder writes for threads that exist already have no time, and do not start a new task. */
 static int join_fork(struct pf_switches *switches, const struct pf_sched_fact *fact)
 {
     struct pf_sched_task *task = find_task(switches, (uint32_t)fact->tid);
@@ -373,7 +373,7 @@ static int join_switch(struct pf_switches *switches, const struct pf_sched_fact 
 
 /* ---- other events ------------------------------------------------------------------------------------------------ */
 
-/* The task that an event tells of. NULL when out of memory. */
+/* Returns the task that an event names. NULL when out of memory. */
 static struct pf_sched_task *task_of_fact(struct pf_switches *switches, const struct pf_sched_fact *fact)
 {
     struct pf_sched_task *task = find_task(switches, (uint32_t)fact->task);
@@ -384,7 +384,7 @@ static struct pf_sched_task *task_of_fact(struct pf_switches *switches, const st
     return task;
 }
 
-/* Who is current says the sample, but of a task that is ending; NULL: not known, or out of memory. */
+/* Returns the current task, of the sample or, while a task is ending, of the CPU. NULL: not known, or out of memory. */
 static struct pf_sched_task *current_task(struct pf_switches *switches, const struct pf_sched_fact *fact)
 {
     struct pf_sched_cpu *cpu = fact->cpu < switches->cpu_count ? &switches->cpus[fact->cpu] : NULL;
@@ -481,7 +481,10 @@ static int join_switch_record(struct pf_switches *switches, const struct pf_sche
     return 1;
 }
 
-/* In pieces, for which compilers make a few stores; for all of it at once they make a loop that takes longer to begin. */
+/*
+ * Clears in pieces, for which compilers make a few stores; for all of it at once they make a loop that is slower to
+ * start.
+ */
 static inline void clear(struct pf_switch *out)
 {
     enum { PIECE = 64, REST = sizeof(*out) - 2 * PIECE };
@@ -532,7 +535,7 @@ int pf_switches_join(struct pf_switches *switches, const struct pf_sched_fact *f
     return 0;
 }
 
-/* ---- what samples tell ------------------------------------------------------------------------------------------- */
+/* ---- contents of samples ----------------------------------------------------------------------------------------- */
 
 /* {0x01,"S"} of the format's text; without any the bits since 4.14. */
 static void read_letters(struct pf_switch_reading *reading, const struct perfile_event *event)
@@ -598,7 +601,7 @@ static int read_switch(struct pf_switch_reading *reading, const struct pf_event_
     return 1;
 }
 
-/* The task that an event tells of, named by its fields at 0 and 1. 0: none. */
+/* Reads the task that an event names in its fields 0 and 1. Returns 0 when there is none. */
 static int read_task(const struct pf_switch_reading *reading, const struct pf_event_fields *event,
                      enum pf_sched_fact_kind kind, struct pf_sched_fact *fact)
 {
@@ -667,7 +670,7 @@ static int read_sample(struct pf_switch_reading *reading, const struct perfile_r
     return read_event(reading, record, event, fact);
 }
 
-/* ---- what records tell ------------------------------------------------------------------------------------------- */
+/* ---- contents of records ----------------------------------------------------------------------------------------- */
 
 /* Each name once. NULL when out of memory. */
 static const char *keep_comm(struct pf_switch_reading *reading, const char *comm)
@@ -837,7 +840,7 @@ void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_note *notify, v
     if (!seen || !recorded || recorded >= there || seen > recorded || seems_per_task(switches))
         return;
     snprintf(text, sizeof(text),
-             "the recording is of %" PRIu64 " of %" PRIu64
+             "the recording covers %" PRIu64 " of %" PRIu64
              " CPUs: what tasks did on others is not known, and waits may "
              "be runs there; record with: " PF_RECORD_SCHED,
              recorded, there);
@@ -856,8 +859,9 @@ void pf_switches_notify(struct pf_switches *switches, pf_on_note *notify, void *
                "the recording has no events sched:sched_waking: how long tasks waited for a CPU after they were "
                "woken is not known; record with: " PF_RECORD_SCHED);
     if (switches->reading.have.switches && seems_per_task(switches))
-        notify(context, "the recording is not of all CPUs: when tasks came to a CPU, and who woke them, is mostly not "
-                        "known; record with: " PF_RECORD_SCHED);
+        notify(context,
+               "the recording is not of all CPUs: when tasks came to a CPU, and which tasks woke them, is mostly not "
+               "known; record with: " PF_RECORD_SCHED);
     pf_switches_notify_cpus(switches, notify, context);
     if (switches->cut_count) {
         snprintf(text, sizeof(text),

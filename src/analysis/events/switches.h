@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who ran when: records in the order of time become intervals in which tasks ran, waited to run, or slept. The events are
- * sched:sched_switch, sched_waking (or sched_wakeup), sched_wakeup_new, sched_migrate_task, sched_stat_runtime and the records
- * SWITCH. What is kept is the state of each CPU and of each task, never of each event.
+ * When tasks ran: records in the order of time become intervals in which tasks ran, waited to run, or slept. The events
+ * are sched:sched_switch, sched_waking (or sched_wakeup), sched_wakeup_new, sched_migrate_task, sched_stat_runtime and
+ * the records SWITCH. The state of each CPU and of each task is kept, never that of each event.
  *
- * An interval that a loss on one of its CPUs may have cut, and one whose begin was not seen, is not known: it is said so, and
+ * An interval is marked as not known if a loss on one of its CPUs may have cut it, or if its start was not seen;
  * nothing is guessed.
  */
 #ifndef PF_ANALYSIS_EVENTS_SWITCHES_H
@@ -19,7 +19,10 @@ extern const struct pf_required_events pf_switches_events;
 /* Priorities as the kernel's events have them: -1 (deadline) to 139. */
 enum { PF_NO_PRIORITY = INT32_MIN };
 
-/* A thread; one that gets the id of an earlier one is another task. The idle task of each CPU is one, too. Times are 0: none. */
+/*
+ * A thread; a thread that gets the id of an earlier one is another task, and so is the idle task of each CPU. A time of
+ * 0 is not known.
+ */
 struct pf_sched_task {
     uint32_t number; /* among all, from 0 on */
     int32_t pid;     /* -1: not known */
@@ -28,10 +31,10 @@ struct pf_sched_task {
     uint32_t idle_cpu;
     const char *comm; /* as records say; NULL: they do not */
     char name[16];    /* as the last tracepoint called it */
-    bool renamed;     /* it took another name since who asks cleared this; not by what was synthesized */
+    bool renamed;     /* it got another name since the caller cleared this; synthesized records do not count */
     bool started;     /* its FORK is in the recording */
     bool ended;
-    bool busy; /* an event told of it */
+    bool busy; /* an event named it */
     /* since it left a CPU last */
     uint64_t out_time;
     uint32_t out_cpu;
@@ -75,14 +78,18 @@ enum pf_sched_fact_kind {
     PF_FACT_EXIT
 };
 
-/* What a record tells, whatever came before it. Nothing here points into the record. */
+/* What a record contains, independent of the records before it. Nothing here points into the record. */
 struct pf_sched_fact {
     enum pf_sched_fact_kind kind;
     uint32_t cpu; /* UINT32_MAX: not known */
     uint64_t time;
-    int32_t pid, tid; /* who was current; tid -1: not known. COMM, FORK, EXIT, IN, OUT: who it is about */
-    int32_t task,
-        other; /* thread ids: left and came; the one that was woken ...; FORK: `other` is the parent; COMM: who told it */
+    /* The current thread; tid -1: not known. COMM, FORK, EXIT, IN, OUT: the thread that they describe. */
+    int32_t pid, tid;
+    /*
+     * Thread ids. `task` left the CPU, was woken, migrated or ran; `other` came to the CPU, is the parent of a FORK, or
+     * reported a COMM.
+     */
+    int32_t task, other;
     uint64_t value; /* RUNTIME: ns, LOSS: records */
     uint32_t from_cpu, to_cpu;
     char state;
@@ -116,7 +123,7 @@ struct pf_switch {
     char state;
     bool preempted;
     bool moved;        /* `prev` had left another CPU before */
-    bool mismatched;   /* another task was said to have come last */
+    bool mismatched;   /* the last switch here was to another task */
     uint64_t end_time; /* cut to it */
     uint64_t last_time;
     uint64_t run, wait, delay, pre_migration; /* ns; as far as they are known */
@@ -125,7 +132,7 @@ struct pf_switch {
     bool wait_preempted;
     bool run_known, wait_known, delay_known;
     bool cut;                         /* what is not known spans a loss */
-    struct pf_sched_task *idle_after; /* idle: who ran before */
+    struct pf_sched_task *idle_after; /* idle: the task that ran before */
     int32_t priority, in_priority;    /* if they are asked for: now, and when it came */
     /* SWITCHED, SWITCHED_IN: `next` had been off its CPU since then; 0: not known */
     uint64_t off_time;
@@ -142,7 +149,7 @@ struct pf_switches_have {
     bool switch_records; /* they are asked for */
 };
 
-/* Of the records as they come: one thread may read while another one joins what is told. */
+/* Reads the records as they come: one thread may read while another one joins the facts. */
 struct pf_switch_reading {
     struct perfile_reader *reader;
     struct pf_events events;
@@ -180,13 +187,16 @@ void pf_switches_open(struct pf_switches *switches, struct perfile_reader *reade
                       const struct perfile_allocator *allocator);
 void pf_switches_close(struct pf_switches *switches);
 /*
- * The next record in the order of time. 1 and *told, 0: it tells nothing, or PERFILE_ERROR_MEMORY. Only what is in
- * switches->reading is looked at.
+ * Reads the next record in the order of time. Returns 1 and *fact, 0 when the record has none, or PERFILE_ERROR_MEMORY.
+ * Only switches->reading is accessed.
  */
 int pf_switches_read(struct pf_switches *switches, const struct perfile_record *record, struct pf_sched_fact *fact);
-/* What was told next. 1 and *out, 0: nothing came of it, or PERFILE_ERROR_MEMORY. Nothing of the reading is looked at. */
+/*
+ * Joins the next fact. Returns 1 and *out, 0 when there is no result, or PERFILE_ERROR_MEMORY. switches->reading is not
+ * accessed.
+ */
 int pf_switches_join(struct pf_switches *switches, const struct pf_sched_fact *fact, struct pf_switch *out);
-/* Both. */
+/* Reads a record and joins its fact. */
 int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record, struct pf_switch *out);
 /* Intervals are cut to the time from the first to the last one that the filter asks for. */
 void pf_switches_set_window(struct pf_switches *switches, const struct pf_filter *filter);

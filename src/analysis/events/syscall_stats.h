@@ -63,7 +63,9 @@ void pf_syscall_stats_open(struct pf_syscall_stats *stats, struct pf_syscalls *s
 void pf_syscall_stats_close(struct pf_syscall_stats *stats);
 /* What pf_syscalls_take has given. False: out of memory. */
 bool pf_syscall_stats_take(struct pf_syscall_stats *stats, const struct pf_syscall_event *event);
-/* At the end: `time` is that of the last event. Rows by group as perf sorts them, and by total time. False: out of memory. */
+/*
+ * At the end, at the time of the last event: sorts rows by group as perf does, and by total time. False: out of memory.
+ */
 bool pf_syscall_stats_end(struct pf_syscall_stats *stats, uint64_t time);
 
 #endif

@@ -20,8 +20,8 @@ static const struct pf_syscall calls[] = {
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 /*
- * Each machine has a table from numbers to calls. Its rows are the numbers, but that those of ARM alone, from 0xf0000 on, are
- * moved below ROW_COUNT, and that a call which the machine does not have is in a row of its own above.
+ * Each machine has a table from numbers to calls. Its rows are the numbers, except that those of ARM alone, from
+ * 0xf0000 on, are moved below ROW_COUNT, and that a call which the machine does not have is in a row of its own above.
  */
 enum { ARM_FIRST = 0xf0000, ARM_ROW = 1000, ROW_COUNT = 1024, END_OF_ROWS = ROW_COUNT + CALL_COUNT };
 #define ROW(number) ((number) < ARM_FIRST ? (number) : (number)-ARM_FIRST + ARM_ROW)
@@ -369,7 +369,7 @@ struct word {
     char name[32], kind[24];
 };
 
-/* The next argument behind *at; false at the end. */
+/* Reads the next argument after *at. Returns false at the end. */
 static bool next_word(const char **at, struct word *word)
 {
     const char *start = *at + strspn(*at, " ");

@@ -53,7 +53,7 @@ enum pf_syscall_result {
     PF_RESULT_TIMEOUT, /* 0: nothing came in time */
 };
 enum pf_syscall_result pf_syscall_result_kind(const struct pf_syscall *call);
-/* Which argument is of a kind, such as "fd"; -1: none. */
+/* Returns the argument of a kind, such as "fd"; -1 when the call has none. */
 int pf_syscall_find_argument(const struct pf_syscall *call, const char *kind);
 
 /* What an argument names, when it is known; NULL: it is not. */

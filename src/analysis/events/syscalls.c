@@ -22,7 +22,7 @@ const struct pf_required_events pf_syscalls_events = {required, PF_COUNT(require
 
 /* How the data of an event is read. */
 struct binding {
-    enum pf_syscall_step step; /* NOTHING: it is none of these events */
+    enum pf_syscall_step step; /* NOTHING: not one of these events */
     const struct perfile_tracepoint_field *number, *result;
     const struct perfile_tracepoint_field *list; /* raw_syscalls: all arguments in one array */
     const struct perfile_tracepoint_field *arguments[PF_SYSCALL_ARGUMENTS];
@@ -83,7 +83,10 @@ static const struct perfile_tracepoint_field *find_field(const struct perfile_tr
     return NULL;
 }
 
-/* Those behind the number, in the order of the call; newer kernels add what a pointer points at, as __NAME_val. */
+/*
+ * Binds the fields after the number, in the order of the call. Newer kernels add what a pointer points at, as
+ * __NAME_val.
+ */
 static void bind_arguments(struct binding *binding, const struct perfile_tracepoint *tracepoint)
 {
     char text[128];
@@ -122,7 +125,7 @@ static void bind_fields(struct binding *binding, const struct perfile_tracepoint
         bind_arguments(binding, tracepoint);
 }
 
-/* Both kinds of events would tell of each call twice. */
+/* Both kinds of events would report each call twice. */
 static bool has_raw(struct perfile_reader *reader, enum pf_syscall_step step)
 {
     const struct perfile_event *event;
@@ -516,7 +519,7 @@ static int take_fault(struct pf_syscalls *syscalls, const struct pf_delivered *i
     return 0;
 }
 
-/* False: it has no part in what is told. */
+/* Notes the first time. Returns false for records that are neither tracepoints nor page faults. */
 static bool begin_times(struct pf_syscalls *syscalls, const struct pf_delivered *item)
 {
     if (!item->event || (item->event->attr->type != PERFILE_TYPE_TRACEPOINT && !pf_fault_kind(item->event)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls from raw_syscalls:sys_enter and sys_exit, or syscalls:sys_enter_NAME and sys_exit_NAME: enters and exits of each
- * thread become calls. A pair has the same number; an exit without its enter has no duration, and an enter without its
- * exit is told of at the end. What is kept is the open call of each thread.
+ * System calls from raw_syscalls:sys_enter and sys_exit, or syscalls:sys_enter_NAME and sys_exit_NAME: enters and exits
+ * of each thread become calls. A pair has the same number; an exit without its enter has no duration, and an enter
+ * without its exit is reported at the end. The open call of each thread is kept.
  */
 #ifndef PF_ANALYSIS_EVENTS_SYSCALLS_H
 #define PF_ANALYSIS_EVENTS_SYSCALLS_H
@@ -88,7 +88,10 @@ int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *it
 char pf_fault_kind(const struct perfile_event *event);
 /* The recording has events of system calls, as far as they are known. */
 bool pf_syscalls_have(struct perfile_reader *reader);
-/* The name is one of a list that is asked for: with '*' and '?', groups %file, %network, %process, %memory, %signal; "!" before all: not these. */
+/*
+ * Whether the call is in a list of names with '*' and '?', and groups: %file, %network, %process, %memory, %signal. A
+ * "!" before all inverts the list.
+ */
 bool pf_syscall_is_wanted(const char *wanted, const struct pf_syscall *call, const char *label);
 /* At the end: sentences about what is missing, and how it is recorded. */
 void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_note *notify, void *context);
