@@ -25,7 +25,7 @@ void pf_known_ids_close(struct pf_known_ids *ids);
 /* Nothing is written for files that have an entry, or no build id. */
 int pf_build_ids_add(struct pf_known_ids *ids, const struct pf_build_id_file *file, struct perfile_error *error);
 enum { PF_BUILD_ID_NAME_BYTES = 4096 };
-/* The name of a mapping's file: the kernel's mapping is called by the symbol it was found by: [kernel.kallsyms]_text. */
+/* The name of a mapping's file. The kernel's mapping is named after its reference symbol: [kernel.kallsyms]_text. */
 void pf_build_id_name(const char *from, char to[PF_BUILD_ID_NAME_BYTES]);
 /* Each entry of the feature's body; those without an end of their name are left out. */
 int pf_build_ids_each(const struct perfile_bytes *body, bool swap,

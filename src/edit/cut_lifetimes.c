@@ -26,7 +26,7 @@ void pf_cut_living_close(struct pf_cut_living *living)
     pf_free(living->allocator, living->notes, living->note_capacity * sizeof(*living->notes));
 }
 
-/* ---- who made whom ---- */
+/* ---- parents of threads ---- */
 
 static bool put_fork(struct pf_cut_count *count, const struct pf_cut_fork *fork)
 {
@@ -185,7 +185,7 @@ bool pf_cut_note_thread(struct pf_cut *cut, int32_t pid, int32_t tid)
     return pf_map_put(&cut->living.sampled, (uint32_t)tid, 0);
 }
 
-/* The tid, and those of whom its name is, into `named`. */
+/* Adds the thread to `named`, and the threads from which it inherited its name. */
 static bool name(struct pf_cut_living *living, uint32_t tid)
 {
     const struct pf_life *thread;

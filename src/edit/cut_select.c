@@ -227,7 +227,7 @@ uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, con
 
 bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part)
 {
-    /* events of a stream may stand behind samples: these did not say when they were counted */
+    /* events of a stream may follow samples, which were counted without a key */
     return pf_map_get(&cut->count.part_of, key, part) || pf_map_get(&cut->count.part_of, PF_CUT_NO_KEY, part);
 }
 
@@ -328,7 +328,7 @@ static struct pf_cut_target part_of_key(const struct pf_cut_count *count, uint64
     return (struct pf_cut_target){.first = (size_t)part, .count = 1};
 }
 
-/* The first part that ends at or behind a time. */
+/* The first part that ends at or after a time. */
 static size_t part_until(const struct pf_cut_count *count, uint64_t time)
 {
     size_t low = 0, high = count->part_count;
@@ -482,7 +482,7 @@ static struct pf_cut_target parts_of_aux_data(struct pf_cut *cut, struct pf_item
                                                              : all_parts(&cut->count);
 }
 
-/* The record is of one processor, and the part is that one's. */
+/* The record belongs to one processor, and so does the part. */
 static bool is_of_one_cpu(const struct pf_cut *cut, const struct pf_cut_target *target)
 {
     const struct perfile_filter *filter = &cut->wanted;

@@ -275,8 +275,8 @@ static int renumber(struct pf_cut *cut, struct perfile_error *error)
 }
 
 /*
- * Parts of a recording with thousands of processors, or threads, may repeat what processes are in each of them: that would
- * fill any disk. A caller that sets limit_parts knows what comes.
+ * Parts of a recording with thousands of processors or threads may repeat the state of the processes in each of them,
+ * which would fill any disk. A caller that sets limit_parts accepts that.
  */
 static int check_copies(const struct pf_cut *cut, struct perfile_error *error)
 {

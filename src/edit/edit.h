@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Edits as steps over a stream of records: a step may look at each event, feature and record, change it or leave it out.
+ * Edits as steps over a stream of records: a step may read each event, feature and record, change it or leave it out.
  * What no step changes is copied byte for byte.
  */
 #ifndef PF_EDIT_EDIT_H

@@ -127,7 +127,7 @@ int pf_inject_map(struct pf_inject_maps *maps, const struct pf_inject_location *
 
 /* ---- mappings that are hit ---- */
 
-/* Unwinding a user stack, and decoding a trace, need mappings that no sample names; a callchain's user part comes later. */
+/* Unwinding user stacks and decoding traces need mappings that no sample names; a callchain's user part comes later. */
 static bool needs_all(const struct pf_inject_maps *maps)
 {
     const struct perfile_reader *reader = maps->edit->reader;

@@ -413,7 +413,10 @@ static int put_unknown(struct change *c, const struct perfile_record *record, st
     return result < 0 ? result : pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
 }
 
-/* A sample of no event that is known: alone it may stay what it is, beside others it could seem to be of one of theirs. */
+/*
+ * A sample without a known event stays as it is if its input is the only one; else it might match another input's
+ * event.
+ */
 static int put_stray(struct change *c, const struct perfile_record *record, struct perfile_error *error)
 {
     if (c->input->reader->file.swapped == c->merge->writer->swap && c->merge->input_count == 1)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many inputs are merged in two steps, as sort(1) does it: the records of each input are written to a temporary file in
- * the order of time, one input after the other, and are then read from there side by side. So records that wait for their
- * turn in memory are those of one input at a time, and each input is read once.
+ * the order of time, one input after the other, and are then read from there side by side. So records that wait for
+ * their turn in memory are those of one input at a time, and each input is read once.
  */
 #include <errno.h>
 #include <unistd.h>
