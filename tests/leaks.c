@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tries to see files in all ways that perfile and its libraries have: `leaks PATHS...` prints a line for each way and path by
- * which a file was there. "zone" is the local time of 1970, when it is not that of UTC.
+ * Tries to see files in all ways that perfile and its libraries have: `leaks PATHS...` prints a line for each way and
+ * path by which a file was there. "zone" is the local time of 1970, when it is not that of UTC.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be preloaded into programs of tests: they see the files that a test needs, and nothing of the machine. hermetic.py does so
- * for every test but those whose line in meson.build says `machine`.
+ * To be preloaded into programs of tests: they see the files that a test needs, and nothing of the machine. hermetic.py
+ * does so for every test but those whose line in meson.build says `machine`.
  *
- * A file exists if it lies below a folder of WALLS (separated by colons), the build folder (two above this library) or TMPDIR,
- * or is one of `always`. All others are missing. WALLS_LOG names a file that gets a line for each that was refused. Only programs
- * below the build folder are inside, and those with WALLS_INSIDE in their environment: shells and the like go on as they are.
+ * A file exists if it is below a folder of WALLS (separated by colons), the build folder (two above this library) or
+ * TMPDIR, or is one of `always`. All others are missing. WALLS_LOG names a file that gets a line for each that was
+ * refused. Only programs below the build folder are inside, and those with WALLS_INSIDE in their environment: shells
+ * and the like go on as they are.
  *
  * What the C library opens by itself is not seen here. So the time zone is UTC unless TZ says otherwise without a file.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For programs that hand over structs of every kind, compiled with the headers of one version and run with the libraries of
- * another: see grown.py. With GROWN structs have a member `grown_tail` at their end.
+ * For programs that hand over structs of every kind, compiled with the headers of one version and run with the
+ * libraries of another: see grown.py. With GROWN structs have a member `grown_tail` at their end.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grown_analysis RECORDING [refuses]: the structs of libperfile-analysis, see grown.h. Prints what it gets, which must be the
- * same with all versions; with a second argument the library is to refuse members that it does not know.
+ * grown_analysis RECORDING [refuses]: the structs of libperfile-analysis, see grown.h. Prints what it gets, which must
+ * be the same with all versions; with a second argument the library must refuse members that it does not know.
  */
 #include "grown.h"
 

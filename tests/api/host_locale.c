@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host_locale RECORDING...: every output of every recording, with options that hold numbers, and messages, in the locale of
- * the environment. What it prints must be the same in every locale: see host_locale.py.
+ * host_locale RECORDING...: every output of every recording, with options that hold numbers, and messages, in the
+ * locale of the environment. What it prints must be the same in every locale: see host_locale.py.
  */
 #include <locale.h>
 #include <stdio.h>

@@ -209,7 +209,7 @@ static int try_affinity(void)
 
 /* ---- single system calls ---- */
 
-/* Arguments that are known when the call is made: the number of another process, a file that can be read, a path, bytes. */
+/* Arguments that are known when the call is made: another process's number, a file that can be read, a path, bytes. */
 enum { PARENT = -1001, READABLE = -1002, PATH = -1003, BYTES = -1004 };
 
 struct call {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits FILE: waits in four ways that are known, and prints how often, and how long it was not on a CPU meanwhile by its own
- * clocks: "planted_sleep 20 201234567". What the calls are in has a function around it: wrappers of libc have no frame. The clocks are
- * read in the functions whose names count, so that being preempted there counts with both.
+ * waits FILE: waits in four ways that are known, and prints how often, and how long it was off CPU meanwhile by its own
+ * clocks: "planted_sleep 20 201234567". Each kind of call is in a function of its own, because wrappers of libc have no
+ * frame. The clocks are read in the functions whose names count, so that being preempted there counts with both.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * works FILE: touches pages and writes past the cache as often as it says: "planted_touch PAGES FAULTS", with the page faults that
- * the kernel counted meanwhile, and "direct WRITES BYTES", 0 where FILE's file system has no such writes.
+ * works FILE: touches pages and writes past the cache as often as it says: "planted_touch PAGES FAULTS", with the page
+ * faults that the kernel counted meanwhile, and "direct WRITES BYTES", 0 where FILE's file system has no such writes.
  */
 #include <fcntl.h>
 #include <stdio.h>

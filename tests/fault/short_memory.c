@@ -246,8 +246,8 @@ __attribute__((constructor)) static void try_all(void)
 
 /*
  * The dynamic linker ends the process when out of memory, and capstone uses what it did not get. So does libdw for the
- * tables of units, where only a look at what is left comes before (has_reserve in inlines_read.c): one allocation alone does
- * not fail there.
+ * tables of units, where has_reserve in inlines_read.c only checks the remaining memory first: a single failing
+ * allocation is not handled there.
  */
 static struct known look_up(const void *caller)
 {

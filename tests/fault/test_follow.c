@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings that are read while they are written. Whatever the pieces in which they come: the records, the counts and in
- * the end the features and names are those of the finished recording, and of one whose writer was killed what is in it.
+ * Recordings that are read while they are written, in pieces of any size. The records, the counts and in the end the
+ * features and names are those of the finished recording; if the writer was killed, they are what the file contains.
  */
 #include "fault.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each allocation fails once: the calls say so or manage without, nothing is lost, nothing is used that is not there. */
+/* Each allocation fails once: the calls return an error or manage without; nothing is lost or used without memory. */
 #include "fault.h"
 
 /* Opens and reads with the allocation number `left` failing; true when none was left to fail. */

@@ -475,7 +475,7 @@ static void test_fields_owner_descriptions_are_too_large(void **state)
     perfile_close(reader);
 }
 
-/* The text of a tracepoint is in the tracing data, and nothing else takes its place when that is larger than allowed. */
+/* The text of a tracepoint is in the tracing data; nothing replaces it when that is larger than allowed. */
 static void test_descriptions_that_are_too_large(void **state)
 {
     static const char *const kinds[] = {"report", "script"};

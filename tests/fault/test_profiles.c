@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles and resolvers that run out of memory at every Nth allocation: always an error, and all that was taken goes back. */
+/* Profiles and resolvers run out of memory at every Nth allocation: always an error, and all memory is freed. */
 #include "fault.h"
 
 #include <perfile/analysis.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every output of a recording, `script` with many fields and filters, `report` as a tree, every view as a table, and all of these with
- * options that come from the recording's bytes, so that flags meet which no other test combines.
+ * Every output of a recording: `script` with many fields and filters, `report` as a tree, every view as a table, and
+ * all of these with options that come from the recording's bytes, so that flags meet which no other test combines.
  */
 #include "fuzz.h"
 

@@ -82,7 +82,7 @@ static void compare(const struct perfile_profile *profile, const struct perfile_
     perfile_diff_close(diff);
 }
 
-/* Weights of functions and nodes are never more than those of all samples, which are those of nodes without a caller. */
+/* Weights of functions and nodes never exceed those of all samples, which are those of nodes without a caller. */
 static void weigh(const struct perfile_profile *profile)
 {
     struct perfile_calls *calls;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a dictionary for libFuzzer: the words of the format, from the schema. Little-endian, as most recordings are. */
+/* Writes a dictionary for libFuzzer: the words of the format, from the schema, in little-endian order. */
 #include <stdint.h>
 #include <stdio.h>
 

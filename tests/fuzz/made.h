@@ -53,8 +53,8 @@ static inline uint64_t fuzz_header(uint64_t type, uint64_t misc, uint64_t words)
 }
 
 /*
- * A stream of a process that has mapped "/x", a file of so many bytes, at FUZZ_ADDRESS. Samples are all over it, each called by
- * the one before.
+ * A stream of a process that has mapped "/x", a file of so many bytes, at FUZZ_ADDRESS. Samples are all over it, each
+ * called by the one before.
  */
 static inline size_t fuzz_recording(uint64_t words[FUZZ_WORDS], size_t file_bytes)
 {

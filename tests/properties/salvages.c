@@ -2,9 +2,10 @@
 /*
  * What salvage.py asks the command, without starting it anew for each question: salvages <QUESTIONS >ANSWERS
  *
- * A question is a line: "script", a tab and a recording; or how to copy it ("repair", "convert file", "convert directory",
- * "merge"), a tab, the recording, a tab and where to. An answer is a line with a status as the command's (0, 1 when the
- * recording is damaged, 3 when that failed) and the sizes of what follows: what the command would say on stderr, and print.
+ * A question is a line: "script", a tab and a recording; or how to copy it ("repair", "convert file", "convert
+ * directory", "merge"), a tab, the recording, a tab and where to. An answer is a line with a status as the command's
+ * (0, 1 when the recording is damaged, 3 when that failed) and the sizes of what follows: what the command would write
+ * to stderr and to stdout.
  */
 #include <inttypes.h>
 #include <stdio.h>

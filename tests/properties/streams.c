@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streams RECORDING...: the samples of a stream, and what its ids stand for, are the same for every number of threads. */
+/* streams RECORDING...: the samples of a stream, and what its ids mean, are the same for every number of threads. */
 #include <perfile/profile.h>
 
 #include <inttypes.h>

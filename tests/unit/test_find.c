@@ -452,7 +452,7 @@ static void test_perf_map(void **state)
     expect_perf_map(7, made_path("tmp/perf-7.map"));
 }
 
-/* The kernel that runs on the machine, after all files that have its build id; with a symfs on the machine of that one. */
+/* The machine's running kernel comes after all files that have its build id; a symfs stands for another machine. */
 static void test_running_kernel(void **state)
 {
     (void)state;

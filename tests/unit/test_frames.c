@@ -21,8 +21,8 @@ static const char *name_at(uint64_t offset, bool returns)
 }
 
 /*
- * `last` ends with a call of a function that does not return: the return address is the start of `other`. Nothing is before
- * `restore`, where signal handlers return to.
+ * `last` ends with a call of a function that does not return: the return address is the start of `other`. Nothing is
+ * before `restore`, where signal handlers return to.
  */
 static void test_callers_are_where_their_calls_are(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of rows that the caller has: every type and none of it, in the formats; with little memory; what is refused. */
+/* Tables of rows that the caller has: every type, and its absence, in the formats; little memory; what is refused. */
 #include <perfile/table.h>
 
 #include <stdio.h>

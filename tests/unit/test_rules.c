@@ -607,7 +607,7 @@ static void outputs_of_nothing(void **state)
     close_both();
 }
 
-/* ---- records in the structs of other versions --------------------------------------------------------------------- */
+/* ---- records in the structs of other versions -------------------------------------------------------------------- */
 
 static void records_of_other_versions(void **state)
 {

@@ -116,7 +116,9 @@ static void test_another_boot(void **state)
     expect(&r, ips, expected, PF_COUNT(expected));
 }
 
-/* Of the text little stays when the first kernel has its table: modules need that, another kernel needs the rest again. */
+/*
+ * Little of the text stays once the first kernel has its table: modules need that, another kernel needs the rest again.
+ */
 static void test_text_is_used_again(void **state)
 {
     (void)state;
@@ -157,7 +159,7 @@ static void put_running_kernel(struct recording *r)
     recording_trailer(r, at, -1, 1);
 }
 
-/* The kernel that runs here, in whatever boot. A symfs stands for another machine, also where the same kernel runs here. */
+/* The kernel that runs here, in any boot. A symfs stands for another machine, even if the same kernel runs here. */
 static void test_running_kernel(void **state)
 {
     (void)state;
@@ -175,7 +177,9 @@ static void test_running_kernel(void **state)
     }
 }
 
-/* Recorders that may not know where modules are say 0, and of the last one that it has no end: it is not all of the kernel. */
+/*
+ * Recorders that may not know the addresses of modules write 0, and no end for the last one, which is not the kernel.
+ */
 static void test_hidden_modules_are_nowhere(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tables as a consumer has them, for each view of the recordings on the command line: what the Arrow C data interface
- * demands, whatever is released first; the same rows in batches of any size and any columns; as many of them as the reader
- * counts.
+ * demands, whatever is released first; the same rows in batches of any size and any columns; as many of them as the
+ * reader counts.
  */
 #include <perfile/table.h>
 
@@ -232,7 +232,7 @@ static void each_view_as_a_stream(void **state)
         }
 }
 
-/* ---- what views are made of --------------------------------------------------------------------------------------- */
+/* ---- what views are made of -------------------------------------------------------------------------------------- */
 
 static void views_name_their_events(void **state)
 {

@@ -4,8 +4,9 @@
  *     made FORM STACKS        synthetic stacks, always the same ones
  *     made FORM -             folded stacks from standard input; _[k], _[i] and _[j] make kinds
  *     made FORM hostile       names that try to break out
- * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, offhtml (diffhtml of a clock, with times off CPU), reversehtml, cuthtml (of few nodes), codehtml (with code), reporthtml (which
- * opens with the rows of a report, and has code), branchhtml (with rows of branches). What is compared with are other stacks.
+ * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, offhtml (diffhtml of a clock, with times off CPU),
+ * reversehtml, cuthtml (of few nodes), codehtml (with code), reporthtml (which opens with the rows of a report, and has
+ * code), branchhtml (with rows of branches). Comparisons are made with other stacks.
  */
 #include "output/flame/flame.h"
 #include "output/flame/page.h"
