@@ -357,10 +357,7 @@ static uint32_t needed_bytes(const struct pf_merge_event *event)
     return (uint32_t)pf_align8(bytes);
 }
 
-/*
- * All attrs have one size in the output: the smallest that fits, as perf opens no file whose attrs are larger than its
- * own.
- */
+/* All attrs have one size in the output, the smallest that fits: perf opens no file with larger attrs than its own. */
 static void size_attrs(struct pf_merge *merge)
 {
     uint32_t smallest = UINT32_MAX, needed = 0;

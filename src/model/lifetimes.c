@@ -63,7 +63,7 @@ static struct pf_life *find(const struct pf_life_set *set, uint32_t id)
     return pf_map_get(&set->positions, id, &position) && position ? &set->items[position - 1] : NULL;
 }
 
-/* Rebuilds the map of positions without the ids whose entries were freed. */
+/* Rebuilds the map of positions without the ids of entries that were freed. */
 static bool renew_positions(struct pf_lifetimes *lifetimes, struct pf_life_set *set)
 {
     struct pf_map positions;

@@ -227,7 +227,7 @@ static void test_symbols_of_a_binary(void **state)
     assert_false(pf_symbols_is_thumb(symbols, number, first));
 }
 
-/* Lookups are counted, and a module whose symbols contain none of the addresses is reported as missing symbols. */
+/* Lookups are counted, and a module with symbols for none of the addresses is reported as missing symbols. */
 static void test_addresses_are_counted(void **state)
 {
     (void)state;

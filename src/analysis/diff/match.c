@@ -361,7 +361,7 @@ static bool may_be_one(const struct pf_diff *diff, uint32_t row, uint32_t other,
     return result.low <= 0 && result.high >= 0;
 }
 
-/* Finds the function of the same binary whose change fits closely. Callchains often miss the innermost caller. */
+/* Finds the function of the same binary that fits the change closely. Callchains often miss the innermost caller. */
 static uint32_t find_unseen(const struct pf_diff *diff, const struct candidate *c, const struct changes *changes)
 {
     double min = 0.25;

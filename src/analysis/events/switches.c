@@ -175,7 +175,7 @@ const char *pf_sched_task_name(const struct pf_sched_task *task, char text[16])
     return task->tid == 0 ? text : !task->comm && *task->name ? task->name : pf_sched_task_comm(task, text);
 }
 
-/* ---- names and lives --------------------------------------------------------------------------------------------- */
+/* ---- names and lifetimes ---------------------------------------------------------------------------------------- */
 
 /* Records that a recorder writes for threads that exist already have no time, and do not start a new task. */
 static int join_fork(struct pf_switches *switches, const struct pf_sched_fact *fact)
