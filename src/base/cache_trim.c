@@ -21,7 +21,7 @@ struct entry {
     char name[NAME_MAX + 1];
 };
 
-struct capacity {
+struct cache {
     const struct perfile_allocator *allocator;
     int folder;
     const char *suffix, *kept;
@@ -59,24 +59,23 @@ static void remove_leftover(int folder, const char *name, const struct stat *sta
     close(fd);
 }
 
-static bool add_entry(struct capacity *capacity, const char *name)
+static bool add_entry(struct cache *cache, const char *name)
 {
     struct stat status;
-    const char *rest = rest_of(name, capacity->suffix);
-    if (!rest || fstatat(capacity->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    const char *rest = rest_of(name, cache->suffix);
+    if (!rest || fstatat(cache->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return true;
     if (*rest) {
         if (is_unfinished(rest))
-            remove_leftover(capacity->folder, name, &status);
+            remove_leftover(cache->folder, name, &status);
         return true;
     }
-    if (!pf_grow(capacity->allocator, &capacity->items, &capacity->capacity, capacity->count + 1,
-                 sizeof(*capacity->items)))
+    if (!pf_grow(cache->allocator, &cache->items, &cache->capacity, cache->count + 1, sizeof(*cache->items)))
         return false;
-    struct entry *entry = &capacity->items[capacity->count++];
+    struct entry *entry = &cache->items[cache->count++];
     entry->used = status.st_mtim;
     entry->bytes = (uint64_t)status.st_size;
-    capacity->bytes += entry->bytes;
+    cache->bytes += entry->bytes;
     snprintf(entry->name, sizeof(entry->name), "%s", name);
     return true;
 }
@@ -89,15 +88,15 @@ static int by_use(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-static void remove_oldest(struct capacity *capacity, uint64_t limit_bytes)
+static void remove_oldest(struct cache *cache, uint64_t limit_bytes)
 {
-    qsort(capacity->items, capacity->count, sizeof(*capacity->items), by_use);
-    for (size_t i = 0; i < capacity->count && capacity->bytes > limit_bytes; i++) {
-        const struct entry *entry = &capacity->items[i];
-        if (capacity->kept && !strcmp(entry->name, capacity->kept))
+    qsort(cache->items, cache->count, sizeof(*cache->items), by_use);
+    for (size_t i = 0; i < cache->count && cache->bytes > limit_bytes; i++) {
+        const struct entry *entry = &cache->items[i];
+        if (cache->kept && !strcmp(entry->name, cache->kept))
             continue;
-        if (unlinkat(capacity->folder, entry->name, 0) == 0 || errno == ENOENT)
-            capacity->bytes -= entry->bytes;
+        if (unlinkat(cache->folder, entry->name, 0) == 0 || errno == ENOENT)
+            cache->bytes -= entry->bytes;
     }
 }
 
@@ -108,11 +107,11 @@ void pf_cache_trim(const struct perfile_allocator *allocator, const char *folder
     const struct dirent *item;
     if (!directory)
         return;
-    struct capacity capacity = {.allocator = allocator, .folder = dirfd(directory), .suffix = suffix, .kept = kept};
-    while ((item = readdir(directory)) && add_entry(&capacity, item->d_name))
+    struct cache cache = {.allocator = allocator, .folder = dirfd(directory), .suffix = suffix, .kept = kept};
+    while ((item = readdir(directory)) && add_entry(&cache, item->d_name))
         continue;
-    if (capacity.bytes > limit_bytes)
-        remove_oldest(&capacity, limit_bytes);
+    if (cache.bytes > limit_bytes)
+        remove_oldest(&cache, limit_bytes);
     closedir(directory);
-    pf_free(allocator, capacity.items, capacity.capacity * sizeof(*capacity.items));
+    pf_free(allocator, cache.items, cache.capacity * sizeof(*cache.items));
 }

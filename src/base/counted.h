@@ -7,8 +7,8 @@
 
 #define PF_COUNTED_BYTES 160
 /*
- * The count and what it counts, "records of unknown types are read". Of one, the first word that ends in s is singular, and so
- * are the verbs after it that are one of are, were, have and do. Returns the buffer.
+ * Writes the count and what it counts, as in "2 records of unknown types are read". For a count of one, the first word
+ * that ends in s becomes singular, and so do "are", "were", "have" and "do" after it. Returns the buffer.
  */
 const char *pf_count_of(uint64_t count, const char *what, char buffer[PF_COUNTED_BYTES]);
 

@@ -12,8 +12,8 @@
 int pf_fail(struct perfile_error *error, int code, uint64_t offset, const char *what, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /*
- * `return pf_about(error, text, bytes, pf_fail(error, ...))`: the caller's word that the error is about becomes its token.
- * Returns `code`.
+ * Sets the token of the error to the caller's word that it is about, and returns `code`. Used as in
+ * `return pf_about(error, text, bytes, pf_fail(error, ...))`.
  */
 int pf_about(struct perfile_error *error, const char *text, size_t bytes, int code);
 int pf_fail_memory(struct perfile_error *error, const char *what);

@@ -12,8 +12,8 @@
 size_t pf_utf8_length(const uint8_t *p, size_t left);
 
 /*
- * Length of the printable character at p: UTF-8, and neither a control character (C0, DEL, C1), nor one that breaks lines
- * or reorders what stands around it (U+2028 to U+202E, U+2066 to U+2069). Otherwise 0.
+ * Length of the printable character at p, or 0. Printable is valid UTF-8 that is neither a control character (C0, DEL,
+ * C1) nor breaks lines or reorders the text around it (U+2028 to U+202E, U+2066 to U+2069).
  */
 size_t pf_printable_length(const uint8_t *p, size_t left);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of events as recordings have them: "cycles:u" is cycles with a modifier. Recordings say nowhere which control group an
- * event was counted in; perfile's say it in the name: "cycles:u cgroup=user.slice".
+ * Names of events as recordings have them: "cycles:u" is cycles with a modifier. The control group that an event was
+ * counted in is not recorded; perfile's recordings have it in the name: "cycles:u cgroup=user.slice".
  */
 #ifndef PF_BASE_EVENT_NAME_H
 #define PF_BASE_EVENT_NAME_H

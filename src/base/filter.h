@@ -134,7 +134,7 @@ static inline bool pf_filter_cpu(const struct pf_filter *filter, int32_t cpu)
     return pf_filter_number(filter->has_cpus, &filter->cpus, cpu);
 }
 
-/* Samples near each other, as an index describes them; all functions are those of perfile/index.h and perfile/perfile.h. */
+/* Samples near each other, as an index describes them; the functions are those of <perfile/index.h> and perfile.h. */
 typedef const struct perfile_event *pf_event_at(const struct perfile_reader *reader, size_t index);
 struct perfile_block;
 struct pf_filter_block {

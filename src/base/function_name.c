@@ -33,7 +33,7 @@ static size_t bracket_at(const char *at)
     return closed ? (size_t)(closed + 1 - at) : 0;
 }
 
-/* The bytes of something that follows parameters: " const"; " [clone .cold]" and "[Tier0]" of .NET, which are copies. */
+/* The length of what may follow parameters: " const", or the mark of a copy, " [clone .cold]" or "[Tier0]" of .NET. */
 static size_t qualifier_at(const char *at)
 {
     static const char *const qualifiers[] = {" const", " volatile", " restrict", " noexcept", " &&", " &", "&&", "&"};

@@ -18,9 +18,9 @@ struct pf_function_parts {
 struct pf_function_parts pf_function_split(const char *name);
 
 /*
- * "run(int)::{lambda()#1}::operator()() const" becomes "run(int)::{lambda()#1}::operator()": the parameters at the end go,
- * and what qualifies them. What else has brackets stays: what a name is within, types, and names that are no functions of
- * C++.
+ * Removes the parameters at the end, and their qualifiers: "run(int)::{lambda()#1}::operator()() const" becomes
+ * "run(int)::{lambda()#1}::operator()". Other brackets stay: those of enclosing functions, of types, and of names that
+ * are not C++ functions.
  */
 void pf_function_drop_parameters(char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library does not depend on the locale of its host program: what the C library would read or write by it is done in
- * the C locale, here and nowhere else (tests/api/symbols.py).
+ * The library does not depend on the locale of its host program: calls of the C library that follow the locale are made
+ * in the C locale, here and nowhere else (tests/api/symbols.py).
  */
 #ifndef PF_BASE_LOCALE_H
 #define PF_BASE_LOCALE_H

@@ -41,7 +41,7 @@ void pf_names_filter_close(struct pf_names_filter *filter);
 void pf_names_filter_note(struct pf_names_filter *filter, const char *name);
 /* Whether the name matches one of the list; _matches remembers the last answer: equal pointers are equal names. */
 bool pf_names_filter_compare(const struct pf_names_filter *filter, const char *name);
-/* The same, if any name was compared. `told` may be NULL. */
+/* Calls `notify` for each name of the list that no name matched, if any name was compared. `notify` may be NULL. */
 void pf_names_filter_notify_unmatched(const struct pf_names_filter *filter, const char *what,
                                       perfile_on_unmatched *notify, void *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Structs of the caller's that begin with `size_t size`, their sizeof in the caller's build: it may be older or newer than
- * this one. `ours` is the same struct as this build knows it, `bytes` its sizeof.
+ * Structs of the caller that begin with `size_t size`, their sizeof in the caller's build, which may be older or newer
+ * than this one. `ours` is the same struct as this build knows it, `bytes` its sizeof.
  */
 #ifndef PF_BASE_SIZED_H
 #define PF_BASE_SIZED_H
@@ -9,9 +9,9 @@
 #include "base/error.h"
 
 /*
- * Copies what the caller filled into `ours`, and leaves alone there what the caller's header did not know, and all of it
- * when `theirs` is NULL. ARGUMENT, with `what` in the message: the size is not set, or the part that is not known here
- * is not all zeros, so that an option would be ignored.
+ * Copies the caller's struct into `ours`. Members that the caller's header did not have stay unchanged, and so do all
+ * of them when `theirs` is NULL. ARGUMENT, with `what` in the message: the size is not set, or the part that is not
+ * known here is not all zeros, so that an option would be ignored.
  */
 int pf_sized_take(void *ours, size_t bytes, const void *theirs, const char *what, struct perfile_error *error);
 /*

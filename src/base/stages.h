@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Work in stages on several threads, with results in order. Items go round: each passes all stages, one after the
- * other, then the caller has it, then it starts again. A serial stage takes one item at a time, in order, so it may keep
- * state; a parallel stage takes several at once. Threads do whatever is ready, the caller too while it waits, so that no
- * stage needs a thread of its own and results never depend on how many there are.
+ * other, then the caller has it, then it starts again. A serial stage works on one item at a time, in order, so it may
+ * keep state; a parallel stage works on several at once. Threads run any stage that is ready, and so does the caller
+ * while it waits: no stage needs a thread of its own, and results never depend on the number of threads.
  *
- * Without further threads the caller does it all, one item at a time; so it does where there is only one processor.
+ * Without further threads, or with only one processor, the caller runs all stages, one item at a time.
  */
 #ifndef PF_BASE_STAGES_H
 #define PF_BASE_STAGES_H
@@ -16,8 +16,9 @@ enum { PF_STAGES_MAX = 4, PF_THREADS_MAX = 64 };
 
 struct pf_stage {
     /*
-     * Does the work on an item. The first stage returns false when this item is the last one; what the others return is
-     * not looked at. `worker` is below the number of threads, and no two calls at a time have the same; 0 is the caller.
+     * Does the work on an item. The first stage returns false when this item is the last one; the return values of the
+     * others are ignored. `worker` is below the number of threads, and no two calls at a time have the same; 0 is the
+     * caller.
      */
     bool (*work)(void *context, void *item, unsigned worker);
     bool parallel; /* the first stage cannot be */

@@ -26,7 +26,7 @@ struct pf_text {
 int pf_text_open(struct pf_text *text, const struct perfile_allocator *allocator,
                  int (*write)(void *context, const void *data, size_t bytes), void *context);
 void pf_text_close(struct pf_text *text);
-/* Hands what is buffered to the sink, unless the watch of its allocator (pf_watch) saw memory short; returns text->failed. */
+/* Writes the buffer to the sink, unless an allocation failed (pf_watch of its allocator); returns text->failed. */
 int pf_text_flush(struct pf_text *text);
 /* Slow path of pf_text_reserve. */
 char *pf_text_grow(struct pf_text *text, size_t bytes);

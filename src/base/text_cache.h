@@ -16,8 +16,8 @@ struct pf_text_cache_text {
 };
 
 /*
- * A slot is the address of a text, and in the low bits, which are 0 of all texts, some of its hash: few are looked at in
- * vain. So the table is small, and the cost is that of the memory that it touches.
+ * A slot is the address of a text. Its low bits, which are 0 in all addresses of texts, hold some bits of the hash, so
+ * that few texts are compared in vain. So the table is small, and the cost is that of the memory that it touches.
  */
 enum { PF_TEXT_CACHE_TAG = 7 };
 
@@ -93,8 +93,8 @@ static inline const struct pf_text_cache_text *pf_text_cache_find(const struct p
 }
 
 /*
- * What has this hash will be asked for soon. Memory is slow to answer, but to many questions at a time: ask for the slots
- * of several texts, then for the texts, then find them.
+ * Prefetches the slot of a hash that is looked up soon. Memory is slow, but answers many requests at a time: prefetch
+ * the slots of several texts, then the texts, then find them.
  */
 static inline void pf_text_cache_expect_slot(const struct pf_text_cache *kept, uint64_t hash)
 {

@@ -7,7 +7,10 @@
 
 enum { PF_LEB128_BYTES = 10 }; /* at most */
 
-/* Where it ends; 2 bytes may be written of a number of one. Small ones are written without a branch: how many bytes they have is not foreseen. */
+/*
+ * Writes a number and returns its end. For a number of one byte 2 may be written: small numbers take no branch, as the
+ * processor cannot predict how many bytes they have.
+ */
 static inline uint8_t *pf_leb128_put(uint8_t *at, uint64_t value)
 {
     if (PF_LIKELY(value < 1 << 14)) {
