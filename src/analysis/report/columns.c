@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 enum {
-    ADDRESS_WIDTH = 16, /* perf leaves room for an address as soon as one has no symbol */
+    ADDRESS_WIDTH = 16, /* perf keeps the width of an address when any address has no symbol */
     NUMBER_WIDTH = 12,
     AVERAGE_WIDTH = 8,
 };
@@ -556,7 +556,7 @@ static int add_column(struct pf_report *report, const char *word, size_t bytes,
     for (size_t i = 0; i < *count; i++)
         if (columns[i] == column)
             return 0;
-    columns[(*count)++] = column; /* each column once: there is room for all */
+    columns[(*count)++] = column; /* each column once, so all of them fit */
     return 0;
 }
 
@@ -579,7 +579,7 @@ int pf_report_columns_parse(struct pf_report *report, const char *list,
                             const struct pf_report_column *columns[PF_REPORT_COLUMNS], size_t *count,
                             struct perfile_error *error)
 {
-    _Static_assert((int)PF_COLUMN_COUNT + (int)PF_REPORT_FIELDS <= (int)PF_REPORT_COLUMNS, "room for all columns");
+    _Static_assert((int)PF_COLUMN_COUNT + (int)PF_REPORT_FIELDS <= (int)PF_REPORT_COLUMNS, "all columns fit");
     for (bool braced = false;; list++) {
         const size_t before = *count;
         if (*list == '{') {

@@ -35,7 +35,7 @@ static const struct perfile_tracepoint_field *field_of(struct pf_report *report,
     return field->found;
 }
 
-/* What stands behind "NAME=" in the event's text is nicer than the bare value: "next_comm=swapper/0", "flags=A|B". */
+/* Finds the word after "NAME=" in the event's text, which is nicer than the bare value: "flags=A|B" rather than 3. */
 static bool take_word(const struct pf_text *text, const char *name, const char **word, size_t *bytes)
 {
     const size_t length = strlen(name);

@@ -23,7 +23,10 @@ static const char *last_part(const char *path)
 
 /* ---- source lines ---- */
 
-/* "work.c:8"; without debug info "leaf_hot+37", without a symbol "libc.so.6[1770da]", as perf has it: addr2line takes that address. */
+/*
+ * Writes "work.c:8"; without debug info "leaf_hot+37", without a symbol "libc.so.6[1770da]", as perf does: that address
+ * is one for addr2line.
+ */
 static void put_line(const struct pf_report *report, const struct pf_frame_info *frame, struct pf_text *text)
 {
     const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);

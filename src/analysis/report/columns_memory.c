@@ -5,8 +5,8 @@
 #include "analysis/report/columns.h"
 
 enum {
-    LINE_BYTES = 64,       /* perf takes the reading machine's; all that have such samples have these */
-    ADDRESS_CAPACITY = 16, /* perf leaves room for an address behind each symbol */
+    LINE_BYTES = 64,       /* perf uses the reading machine's; all machines with such samples have 64 */
+    ADDRESS_CAPACITY = 16, /* perf keeps the width of an address after each symbol */
     LEVEL_CAPACITY = 4,    /* "[.] " */
     OFFSET_CAPACITY = 2,   /* "0x" */
     LEVEL_UNMAPPED = 'X',  /* of cache lines */
@@ -43,7 +43,7 @@ int pf_compare_accesses(const struct pf_report *report, uint64_t a, uint64_t b)
     return (x > y) - (x < y);
 }
 
-/* The frame that was the first one at this place. */
+/* The first frame that was seen at this position of a module or of memory. */
 static uint32_t first_of(struct pf_report *report, uint64_t where, uint64_t position, uint32_t frame)
 {
     uint32_t first = frame;
@@ -130,8 +130,8 @@ static bool is_file(const struct pf_module *module)
 }
 
 /*
- * The same line of one file is one row in all processes, that of the frame that was seen first; of memory without a file
- * each process has its own, which the upper half tells.
+ * A cache line of a file is one row for all processes, and its value is the frame that was seen first. Of memory
+ * without a file each process has its own row: the upper half of the value is the process id.
  */
 static uint64_t line_of(struct pf_report *report, uint32_t frame, int32_t pid)
 {

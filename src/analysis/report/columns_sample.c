@@ -13,7 +13,7 @@ enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, PATTERN_RESERVE_BYTES = 1 
 
 /* ---- texts ---- */
 
-/* A text with its length before it. Values are the places of `text`. */
+/* A text with its length before it. Values are the addresses of `text`. */
 struct interned {
     uint32_t bytes;
     char text[];
@@ -48,7 +48,7 @@ static char *keep_text(struct pf_report *report, const char *text, size_t bytes)
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes)
 {
     bytes = pf_text_length(text, bytes);
-    uint64_t known, hash = hash_text(text, bytes, (uintptr_t)report); /* not known to who makes a file */
+    uint64_t known, hash = hash_text(text, bytes, (uintptr_t)report); /* the makers of files do not know the seed */
     for (; pf_map_get(&report->interned, hash, &known); hash++)
         if (interned_of(known)->bytes == bytes && memcmp(interned_of(known)->text, text, bytes) == 0)
             return known;
@@ -113,7 +113,7 @@ static uint64_t without_digits(struct pf_report *report, const char *comm)
     return pf_report_intern_scratch(report);
 }
 
-/* Of a thread without a name the digits tell which one it is, and the name may come. */
+/* A thread without a name keeps its digits, which distinguish it, as its name may come later. */
 void pf_take_comm_nodigit(struct pf_report *report, struct pf_report_keyed *taken,
                           const struct pf_profile_sample *sample)
 {
@@ -318,7 +318,7 @@ static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
     return report->parents[frame];
 }
 
-/* The sampled address itself is no parent when there is no callchain, as in perf. */
+/* Without a callchain the sampled address itself is not matched as a parent, as in perf. */
 void pf_take_parent(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     uint64_t parent = 0;
@@ -342,7 +342,7 @@ static bool keeps_parent(const struct pf_report *report)
     return found;
 }
 
-/* Only for who needs it, and when there is enough for it: regcomp of glibc 2.36 frees twice when out of memory. */
+/* Compiles only where enough memory is there: regcomp of glibc 2.36 frees twice when it is out of memory. */
 static int compile(struct pf_report *report, const char *what, const char *pattern, regex_t **expression,
                    struct perfile_error *error)
 {

@@ -16,7 +16,7 @@
 
 enum {
     NO_NUMBER = UINT32_MAX,
-    NO_DSO = 1,           /* no text's place */
+    NO_DSO = 1,           /* not the address of any text */
     THREAD_NODES = 65536, /* below that threads take longer to start than to work */
 };
 
@@ -101,7 +101,7 @@ static int parse_limits(struct pf_report *report, struct perfile_error *error)
     return 0;
 }
 
-/* With children perf shows who calls; without, who is called. */
+/* By default graphs go from caller to callee with children, and from callee to caller without, as in perf. */
 static int parse_graph_options(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_report_options *options = report->options->report;
@@ -403,7 +403,7 @@ static void report_cut(const struct pf_report *report)
     if (!report->arriving.cut || !symbols->note)
         return;
     snprintf(text, sizeof(text),
-             "%" PRIu64 " of %" PRIu64 " samples are counted without their callers: there are more than %zu places in "
+             "%" PRIu64 " of %" PRIu64 " samples are counted without their callers: there are more than %zu nodes in "
              "call graphs, which is the limit. What functions cost themselves is exact, children and graphs are not",
              report->arriving.cut, report->passed, report->arriving.limit);
     symbols->note(symbols->note_context, text);
@@ -427,9 +427,9 @@ static int read_samples(struct pf_report *report, struct perfile_error *error)
     return result;
 }
 
-/* ---- frames that the columns cannot tell apart ---- */
+/* ---- frames that are the same to the columns ---- */
 
-/* Functions are themselves; addresses without one are equal when they are, in the same file if that is a column. */
+/* What the column of symbols compares: the function of a frame, or its address without one. *kind says which. */
 static uint64_t symbol_key(const struct pf_report *report, const struct pf_frame_info *info, uint64_t *kind)
 {
     *kind = 0;
@@ -496,7 +496,7 @@ static bool number_frames(struct pf_report *report, const struct dso *dsos)
     return enough;
 }
 
-/* Of frames that were the same so far, those that the column tells apart no longer are. */
+/* Frames that were the same so far stay the same only if the column has the same value for them. */
 static bool distinguish(struct pf_report *report, const struct pf_report_column *column)
 {
     const size_t count = pf_profile_frame_count(report->profile);
@@ -814,7 +814,7 @@ static bool add_rows(struct pf_report *report, struct walk *walk)
     return true;
 }
 
-/* The rows of each key behind those of the key before, in whatever order they are made. */
+/* Appends the rows of each key after those of the key before, in whatever order they are made. */
 static bool walk_all(struct walks *all, unsigned threads)
 {
     static const struct pf_stage stages[] = {{.work = choose_key}, {.work = walk_key, .parallel = true}};
@@ -1037,7 +1037,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     int result = read_all(report, error);
     if (result < 0 && !report->passed)
         return result;
-    int table = make_table(report, error); /* also of what came before an error: the caller tells of both */
+    int table = make_table(report, error); /* also of what came before an error: the caller shows both */
     return table < 0 ? table : result;
 }
 

@@ -25,7 +25,7 @@
 
 struct pf_report;
 
-/* Places of what PF_COLUMN_KEPT columns take. */
+/* Positions of the values of PF_COLUMN_KEPT columns. */
 enum pf_report_value {
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)
@@ -39,7 +39,7 @@ enum pf_report_value {
     PF_VALUE_COUNT = PF_VALUE_FIELDS + PF_REPORT_FIELDS
 };
 
-/* Who is given the samples that a table would be made of, instead of one. */
+/* Functions that receive the samples of a report instead of a table that is made of them. */
 struct pf_report_taker {
     bool (*take)(void *context, const struct pf_profile_sample *sample); /* false: out of memory */
     void *context;
@@ -118,7 +118,7 @@ struct pf_report_event {
     uint64_t period;                   /* of these; what percentages are of */
     struct pf_report_row *rows;        /* in the order of the table */
     size_t row_count;
-    size_t left_out;                     /* rows behind these, that were too many */
+    size_t left_out;                     /* rows after these, which were too many */
     size_t first_entry, entry_count;     /* of the hierarchy, in pf_report.entries */
     const struct pf_report_group *group; /* that shares a table, or NULL */
     uint32_t position;                   /* among those of the group that are shown */
@@ -141,7 +141,7 @@ enum pf_column_needs {
     PF_COLUMN_NEEDS_BRANCHES, /* rows of branches */
 };
 
-/* A number that is smaller in rows that come first, and the same in rows that the column cannot tell apart. */
+/* Returns a number that is smaller for rows that come first, and the same for rows that are equal in the column. */
 typedef uint64_t pf_column_word(const struct pf_report *report, const struct pf_report_row *row);
 
 struct pf_report_column {
@@ -158,8 +158,8 @@ struct pf_report_column {
     bool kept;        /* takes a value */
     uint8_t position; /* of it, among those of a key */
     void (*take)(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample);
-    pf_column_word *word; /* NULL: only `compare` can tell; what a row weighs has both, for groups */
-    bool exact;           /* what it keeps is of addresses, not of their functions */
+    pf_column_word *word; /* NULL: only `compare` orders rows; weights of rows have both, for groups */
+    bool exact;           /* its values are addresses, not their functions */
     bool by_text;         /* the kept value is a text, and rows are in its order */
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     uint64_t (*value)(const struct pf_report *report,
@@ -167,7 +167,7 @@ struct pf_report_column {
     double (*real)(const struct pf_report *report, const struct pf_report_row *row); /* ... or this */
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
     size_t (*min)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
-    /* columns of addresses, else NULL: what tells two addresses of one function apart */
+    /* returns a value that differs for different addresses of one function; NULL unless a column of addresses */
     uint64_t (*distinguish)(struct pf_report *report, const struct pf_frame_info *frame);
 };
 
@@ -194,9 +194,7 @@ struct pf_report_field {
     const struct perfile_tracepoint_field *found;
 };
 
-/*
- * Appends the columns of a list like perf's --sort, each once. ARGUMENT (what there is is said), UNSUPPORTED.
- */
+/* Appends the columns of a list like perf's --sort, each once. ARGUMENT (its message lists columns), UNSUPPORTED. */
 int pf_report_columns_parse(struct pf_report *report, const char *list,
                             const struct pf_report_column *columns[PF_REPORT_COLUMNS], size_t *count,
                             struct perfile_error *error);
@@ -209,7 +207,7 @@ uint64_t pf_report_branch_count(const struct pf_profile_sample *sample);
 /* One sample as those of its branches, `add` for each; false when it failed. */
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
                             bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
-/* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or no room. */
+/* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or there are too many of them. */
 const struct pf_report_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes);
 /* False: a field that the event does not have. */
 bool pf_report_column_applies(const struct pf_report *report, const struct pf_report_column *column,
@@ -229,7 +227,7 @@ bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf
 bool pf_report_gather_costs(struct pf_report *report);
 /* NULL: none of its samples had any. */
 const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, const struct pf_report_row *row);
-/* Which machine the recording is of. */
+/* Notes the architecture of the recording. */
 void pf_report_see_machine(struct pf_report *report);
 /* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */
 uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
@@ -264,7 +262,7 @@ static inline unsigned pf_report_weight_class(uint64_t total)
     return total ? 64 - (unsigned)__builtin_clzll(total) : 0;
 }
 
-/* While rows are sorted: the place of each name among all, UINT32_MAX without one. NULL: not asked for. */
+/* While rows are sorted: the rank of each name among all, UINT32_MAX without a name. NULL: not needed. */
 struct pf_report_ranks {
     uint32_t *comms; /* by key */
     uint32_t *dsos;  /* by module */
@@ -310,10 +308,10 @@ struct pf_report {
     bool by_symbol; /* pf_report_columns[PF_COLUMN_symbol] is one of them */
     bool by_thread; /* a column shows the names of threads, which are those of the end */
     bool by_dso;
-    bool by_address; /* a column tells addresses of a function apart */
+    bool by_address; /* a column distinguishes addresses of a function */
     bool by_mode;    /* a column asks for the mode of samples */
     bool by_cost;    /* a column asks for what they cost */
-    bool stacks;     /* whole stacks are wanted */
+    bool stacks;     /* complete stacks are required */
     bool hides_unresolved;
     bool relative;   /* shares are of what filters let pass */
     bool children;   /* rows for all frames of a stack */
@@ -331,7 +329,7 @@ struct pf_report {
     struct pf_report_event *events; /* by index */
     size_t event_count, event_capacity;
     uint64_t passed; /* samples in rows */
-    uint64_t full;   /* samples that found no room in the sum of their event */
+    uint64_t full;   /* samples that did not fit into the sum of their event */
 
     bool joins_groups;
     struct pf_report_group *groups;
@@ -344,7 +342,7 @@ struct pf_report {
     struct pf_map interned;
     bool short_of_memory; /* while columns were taken */
     struct pf_trace_texts traces;
-    struct pf_pairs lines; /* of data: module and place, or MEMORY and address, to the frame that stands for it */
+    struct pf_pairs lines; /* of data: module and position, or MEMORY and address, to the frame that represents it */
     struct pf_report_field fields[PF_REPORT_FIELDS];
     size_t field_count;
     struct pf_text scratch;
@@ -352,7 +350,7 @@ struct pf_report {
     uint64_t quantum_ns; /* of the column time */
     int32_t *sockets;    /* by processor */
     size_t socket_count, socket_capacity;
-    bool powerpc, x86;            /* the recording is of that architecture */
+    bool powerpc, x86;            /* the architecture of the recording */
     bool by_weight;               /* samples weigh what their access cost */
     const char *sort_order;       /* what --sort comes to; NULL: only --fields says */
     bool branches;                /* rows are of branches */
@@ -372,7 +370,7 @@ struct pf_report {
     struct pf_pairs key_index; /* see find_key */
     uint64_t *values;          /* by key: those that a column keeps, in the order of `kept` */
     size_t value_capacity;
-    uint8_t kept[PF_VALUE_COUNT]; /* their places in struct pf_report_keyed */
+    uint8_t kept[PF_VALUE_COUNT]; /* their positions in struct pf_report_keyed */
     size_t kept_count;
     uint32_t last_key_number;
 
@@ -380,11 +378,11 @@ struct pf_report {
     size_t cost_count, cost_capacity;
     struct pf_pairs cost_index; /* by key and frame; when rows are made, by those of the rows, too */
 
-    struct pf_tree
-        tree; /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain; notes: pf_report_maker */
+    /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain; notes: pf_report_maker */
+    struct pf_tree tree;
     struct pf_stacks arriving;
 
-    uint32_t *same; /* by frame: the first one that the columns cannot tell from it */
+    uint32_t *same; /* by frame: the first frame that is the same to the columns */
     size_t same_capacity;
     uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
     size_t pass_capacity;
@@ -400,7 +398,7 @@ struct pf_report {
     bool hierarchy;
     struct pf_report_entry *entries; /* by event, each before what is below it */
     size_t entry_count, entry_capacity;
-    bool marks; /* the tree's numbers of samples gave their place to pf_graph */
+    bool marks; /* pf_graph uses the memory of the numbers of samples in the tree */
 };
 
 #define PF_REPORT_APART 0x80000000u
@@ -419,7 +417,7 @@ void pf_report_drop_columns(struct pf_report *report);
 /* report.c: NULL and UINT32_MAX when out of memory. */
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
 uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_keyed *keyed);
-/* Two words that are nearly always enough to tell a key; where there is none, those to put it under. */
+/* Two words that nearly always distinguish a key; for a new key, those that it is entered by. */
 struct pf_report_key_words {
     uint64_t a, b;
 };
@@ -452,8 +450,8 @@ bool pf_report_keep_modes(struct pf_report *report);
 bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count);
 
 /*
- * Reads the whole recording. `report` is filled; close it also after a failure. `groups`: events of a group have one
- * table unless the options say otherwise.
+ * Reads the recording to its end. `report` is filled; close it also after a failure. `groups`: events of a group have
+ * one table unless the options say otherwise.
  */
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
                    const struct perfile_output_options *options, bool groups, struct perfile_error *error);
@@ -487,7 +485,7 @@ static inline uint32_t pf_report_shown(const struct pf_report_event *event)
 {
     return event->group ? event->group->shown : 1;
 }
-/* What a row weighs for the event at this place, and which event that is. */
+/* The weights of a row for the event at this position of its group, and that event. */
 struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row,
                                      uint32_t position);
 const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,
@@ -521,7 +519,7 @@ struct pf_report_levels {
 void pf_report_find_levels(const struct pf_report *report, const struct perfile_event *event,
                            struct pf_report_levels *levels);
 
-/* SIZE_MAX: it is none of them. */
+/* Returns SIZE_MAX when the column is not one of them. */
 static inline size_t pf_report_level_of(const struct pf_report_levels *levels, const struct pf_report_column *column)
 {
     for (size_t i = 0; i < levels->column_count; i++)
@@ -579,16 +577,16 @@ bool pf_graph_is_empty(const struct pf_report *report, const struct pf_report_ro
 /* The graph of one row at a time. */
 void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row);
 /*
- * Several graphs at a time: after _prepare, each of them with a number for every node of the tree, zero before and after.
- * One of each key may have NULL: the tree has room for its numbers.
+ * Several graphs at a time, after _prepare. Each has `marks`, a number for every node of the tree, zero before and
+ * after. `marks` of one graph of each key may be NULL: its numbers are kept in the tree.
  */
 void pf_graphs_prepare(struct pf_report *report);
 void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row,
                          uint64_t *marks);
 void pf_graph_close(struct pf_graph *graph);
 /*
- * The branches behind one (NULL: the first ones), most hits first, without those that weigh too little. They live as long
- * as the graph. False when out of memory.
+ * Returns the branches below one (NULL: the first ones), most hits first, without those that weigh too little. They
+ * live as long as the graph. False when out of memory.
  */
 bool pf_graph_expand(struct pf_graph *graph, const struct pf_graph_branch *branch, struct pf_graph_branch **branches,
                      size_t *count);

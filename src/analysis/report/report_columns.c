@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which columns a report has, and by which its rows are sorted: two lists, as in perf. --sort says what rows are made by
- * and sorts them, --fields says what is printed; what only one of them names is in the other one, too.
+ * Chooses the columns of a report, and those that its rows are sorted by: two lists, as in perf. --sort names the
+ * columns that group and sort rows, --fields those that are printed; a column of only one of them is in both lists.
  */
 #include "analysis/report/report.h"
 #include "base/bytes.h"
@@ -24,7 +24,7 @@ static bool has(const struct chosen *list, const struct pf_report_column *column
 static void add(struct chosen *list, const struct pf_report_column *column)
 {
     if (!has(list, column))
-        list->columns[list->count++] = column; /* each once: there is room for all */
+        list->columns[list->count++] = column; /* each once, so all of them fit */
 }
 
 static void add_all(struct chosen *list, const struct chosen *more)
@@ -45,7 +45,7 @@ static int parse(struct pf_report *report, const char *text, const char *usual, 
     return result;
 }
 
-/* Their text tells more than where in the kernel they are. In pipe mode nothing is known yet, as in perf. */
+/* The text of tracepoints says more than their address. In pipe mode no event is known yet, as in perf. */
 static bool has_only_tracepoints(const struct pf_report *report)
 {
     const struct perfile_event *event;
@@ -129,7 +129,7 @@ static int check_branches(const struct pf_report *report, struct perfile_error *
         if (pf_report_is_branch_column(report->keys_of[i]))
             return pf_about(error, report->keys_of[i]->name, strlen(report->keys_of[i]->name),
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                                    "'%s' is of branches: it needs rows of branches", report->keys_of[i]->name));
+                                    "'%s' describes branches: it needs rows of branches", report->keys_of[i]->name));
     return 0;
 }
 

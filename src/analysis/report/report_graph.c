@@ -3,8 +3,8 @@
  * The call graph of one row, made level by level from the tree of all stacks. A branch is a set of nodes that were
  * reached in the same way; only branches that are shown are opened, so that a row costs what is printed of it.
  *
- * From caller to callee perf shows two things in one graph: samples in the row's function with their whole stack, and
- * all others that have it in their stack from there on. From callee to caller both are the way up from the function.
+ * From caller to callee perf shows two things in one graph: samples in the row's function with their complete stack,
+ * and all others with their stack from that function on. From callee to caller both are the way up from the function.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ struct pf_graph_item {
 /* ---- what belongs to a row ---- */
 
 /*
- * A number for each node, 0 between graphs. Rows have taken up the numbers of samples and the notes: with tens of
- * millions of nodes, their place is too good to be left unused.
+ * A number for each node, 0 between graphs. By default it is kept in the memory of the node's number of samples and
+ * note, which are not needed after rows are made: there may be tens of millions of nodes.
  */
 static uint64_t *mark_at(const struct pf_graph *graph, uint32_t node)
 {

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/pairs.h"
 
-/* Side by side; groups that have more keep a table for each event. Nobody reads such rows, and they cost memory. */
+/* Events side by side; larger groups keep a table for each event, as such rows cannot be read and cost memory. */
 enum { MAX_MEMBERS = 64 };
 
 /* ---- which events are a group ---- */
@@ -92,7 +92,7 @@ static bool read_groups(struct pf_report *report)
 
 /* ---- rows ---- */
 
-/* The members that have samples get a place. */
+/* Gives each member that has samples its position. */
 static bool position_members(struct pf_report *report, struct pf_report_group *group)
 {
     group->members = report->member_count;

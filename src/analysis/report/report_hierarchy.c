@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --hierarchy: rows that agree in the first columns stand below an entry that has their sums. Each row finds its entries
- * through one hash table, a probe a column; the entries of a level are sorted among those of the same parent, and the
- * rows are put into the order of their entries. Rows stay what they are.
+ * --hierarchy: rows that agree in the first columns stand below an entry that has their sums. The entries of each row
+ * are found in one hash table, with a probe for each column; the entries of a level are sorted among those of the same
+ * parent, and the rows are put into the order of their entries. Rows themselves do not change.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ enum { NONE = UINT32_MAX };
 
 struct growth {
     struct pf_report *report;
-    struct pf_pairs known; /* place, value of a column: the next place */
-    uint32_t *entry_of;    /* by place: its entry or NONE */
+    struct pf_pairs known; /* position and value of a column, to the next position */
+    uint32_t *entry_of;    /* by position: its entry or NONE */
     size_t position_count, position_capacity;
     struct pf_report_entry *entries; /* in the order of their first rows */
     size_t entry_count, entry_capacity;
@@ -289,7 +289,7 @@ static bool sum_children(struct growth *growth)
 
 struct order {
     const struct growth *growth;
-    uint32_t *ranks;                                           /* by entry: its place among those of its level */
+    uint32_t *ranks;                                           /* by entry: its rank among those of its level */
     const struct pf_report_column *columns[PF_REPORT_COLUMNS]; /* what entries of this level are sorted by */
     size_t column_count;
 };

@@ -52,7 +52,7 @@ static bool find_first_keys(struct pf_report *report, uint32_t *first)
     return enough;
 }
 
-/* What is below the node of a key moves to the first node of the same key; the other one stays behind, empty. */
+/* Moves what is below the node of a key to the first node of the same key; the other node stays empty. */
 static bool join_nodes(struct pf_tree *tree, const uint32_t *first)
 {
     struct pf_map node_of, joined; /* by key; by node */

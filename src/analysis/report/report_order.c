@@ -261,7 +261,7 @@ static const struct pf_report_row *row_of(const struct order *order, const struc
 
 static void sort_run(struct order *order, const struct run *run);
 
-/* Eight bytes of a text as a number; those behind its end are 0. What has no text comes last. */
+/* Eight bytes of a text as a number; those after its end are 0. Rows without a text come last. */
 static uint64_t text_word(const char *text, size_t at)
 {
     uint64_t word = 0;
