@@ -69,7 +69,7 @@ static struct pf_aggregate_slot *next_slot(const struct pf_aggregate_index *inde
     return ++slot == index->slots + index->size ? index->slots : slot;
 }
 
-/* Makes room for one more. False when out of memory. */
+/* Makes the index large enough for one more item. False when out of memory. */
 static bool grow_index(const struct perfile_allocator *allocator, struct pf_aggregate_index *index)
 {
     if (index->used * 4 < index->size * 3)
@@ -259,7 +259,7 @@ static bool gather_comms(struct perfile_profile *profile)
     return true;
 }
 
-/* Nothing is added any more: rooms as large as what is in them. */
+/* Gives back the unused capacity of lists: nothing is added any more. */
 static void trim_lists(struct pf_aggregate *aggregate)
 {
     for (enum pf_aggregate_kind i = 0; i < PF_AGGREGATE_KINDS; i++) {

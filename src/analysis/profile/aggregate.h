@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aggregated profiles: what struct perfile_profile is, and how one is put together. It is a list for each kind of thing;
- * while it grows, equal things of a kind are found by an index and get the same number. What makes them equal is said in one
- * place for each kind (aggregate_equal.c), so that reading a recording and merging profiles agree.
+ * Aggregated profiles: what struct perfile_profile is, and how it is made. It has a list for each kind of item; while
+ * it grows, equal items of a kind are found by an index and get the same number. aggregate_equal.c alone defines which
+ * items are equal, so that reading a recording and merging profiles agree.
  */
 #ifndef PF_ANALYSIS_PROFILE_AGGREGATE_H
 #define PF_ANALYSIS_PROFILE_AGGREGATE_H
@@ -163,7 +163,7 @@ int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile
                              struct pf_arrivals *arrivals, struct perfile_profile **profile,
                              struct perfile_error *error);
 
-/* The same, of whose stacks and samples nobody asks: each frame stands alone in it. */
+/* The same for callers that need neither stacks nor samples: each frame is a stack of its own. */
 int pf_profile_open_frames(struct perfile_reader *reader, const struct perfile_profile_options *options,
                            struct perfile_profile **profile, struct perfile_error *error);
 
@@ -171,7 +171,7 @@ int pf_profile_open_frames(struct perfile_reader *reader, const struct perfile_p
 struct pf_aggregate {
     struct perfile_profile *profile;
     const struct perfile_allocator *allocator;
-    uint64_t seed[2]; /* not known to who makes a file: things that all collide cannot be made */
+    uint64_t seed[2]; /* the makers of files do not know it, so they cannot make items that all collide */
     struct pf_aggregate_index index[PF_AGGREGATE_INDEXED];
     struct pf_aggregate_index text_index;
     const char **texts;
@@ -183,20 +183,23 @@ struct pf_aggregate {
 
 /* `allocator` may be NULL. False when out of memory. Close it after failures, too. */
 bool pf_aggregate_open(struct pf_aggregate *aggregate, const struct perfile_allocator *allocator);
-/* What is left of it is the profile, which is NULL when that was taken. */
+/* Also closes `profile`, unless the caller moved it out and set it to NULL. */
 void pf_aggregate_close(struct pf_aggregate *aggregate);
 /*
- * The number of what equals the item; when there is none, of a copy of it. Otherwise what is known of both is joined. NONE:
- * out of memory, or 2^32 of them.
+ * Returns the number of the item that equals this one, after joining what is known of both; without an equal item, the
+ * number of a copy of it. NONE: out of memory, or 2^32 items.
  */
 uint32_t pf_aggregate_number(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, const void *item);
 /* Appends it, equal or not. NONE as above. */
 uint32_t pf_aggregate_append(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, const void *item);
-/* Makes an item that was appended one that pf_aggregate_number finds; no equal one must be there. False when out of memory. */
+/*
+ * Enters an item that was appended into the index, so that pf_aggregate_number finds it; no equal one must be there.
+ * False when out of memory.
+ */
 bool pf_aggregate_list(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, uint32_t number);
-/* Makes room for so many more. False when out of memory. */
+/* Makes the list large enough for so many more items. False when out of memory. */
 bool pf_aggregate_reserve(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, size_t count);
-/* Equal texts are equal pointers; NULL stays NULL. False when out of memory. */
+/* Replaces the text by its one copy: equal texts become equal pointers; NULL stays NULL. False when out of memory. */
 bool pf_aggregate_text(struct pf_aggregate *aggregate, const char **text);
 /* Nothing more comes: fills in what follows from the rest. False when out of memory. */
 bool pf_aggregate_finish(struct pf_aggregate *aggregate);

@@ -38,8 +38,8 @@ static bool has_build_id(const struct pf_aggregate_module *module)
 }
 
 /*
- * By the build id: the same binary is in other folders elsewhere. Copies under other file names stay apart, since reports
- * name files by that, too.
+ * Modules are compared by the build id, as the same binary may be in another folder elsewhere. Copies under other file
+ * names stay apart, since reports show file names.
  */
 static size_t module_words(const void *item, uint64_t *words)
 {

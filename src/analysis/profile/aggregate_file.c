@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile as a file: lines of text, so that they can be compressed, compared and kept in a repository. The first says what
- * it is; each other one has a letter and values with tabs between them. Things are numbered in the order of their lines, and
- * what a thing refers to stands before it.
+ * A profile as a file: lines of text, so that they can be compressed, compared and kept in a repository. The first line
+ * names the format; each other line has a letter and values with tabs between them. Items are numbered in the order of
+ * their lines, and an item stands after those that it refers to.
  */
 #include "analysis/profile/aggregate.h"
 #include "base/bytes.h"
@@ -131,7 +131,7 @@ static const size_t losses[] = {
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* \N is none; tabs, line feeds and backslashes are escaped. */
+/* Writes \N for NULL; tabs, line feeds and backslashes are escaped. */
 static void put_escaped(struct pf_text *to, const char *text)
 {
     static const char special[] = "\t\n\\", letters[] = "tn\\";
@@ -231,7 +231,7 @@ struct reading {
     bool complete; /* the line of losses was there */
 };
 
-/* The value behind the next tab; NULL: there is none. */
+/* Returns the value after the next tab; NULL at the end of the line. */
 static const char *next_value(struct reading *r, size_t *bytes)
 {
     if (r->at == r->end || *r->at != '\t')

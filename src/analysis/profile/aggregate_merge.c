@@ -59,7 +59,7 @@ static bool take_key(struct merge *m, void *item)
 {
     struct pf_aggregate_key *key = item;
     key->event = m->numbers[PF_AGGREGATE_EVENTS][key->event];
-    if (key->recording != PERFILE_NO_ID) /* those of this profile come behind those that are there */
+    if (key->recording != PERFILE_NO_ID) /* recordings of this profile come after those that are there */
         key->recording += (uint32_t)pf_aggregate_count(m->into->profile, PF_AGGREGATE_RECORDINGS);
     return pf_aggregate_text(m->into, &key->comm) && pf_aggregate_text(m->into, &key->cgroup);
 }

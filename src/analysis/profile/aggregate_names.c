@@ -63,7 +63,7 @@ static uint32_t number_function(struct pf_aggregate_named *named, const struct p
     return fine ? pf_aggregate_number(named->aggregate, PF_AGGREGATE_FUNCTIONS, &function) : PF_AGGREGATE_NONE;
 }
 
-/* The place of a frame that is an address. False when out of memory. */
+/* Fills in the address and the source line of a frame that is an address. False when out of memory. */
 static bool take_address(struct pf_aggregate_named *named, const struct pf_frame_info *info,
                          struct pf_aggregate_frame *frame)
 {
@@ -97,7 +97,7 @@ static uint32_t make_frame(struct pf_aggregate_named *named, uint32_t number, ui
     return made;
 }
 
-/* Those of pf_profile, and behind them room for as many functions, to those of the profile. */
+/* Numbers in the profile: `count` of the frames of pf_profile, then as many of their functions. */
 struct numbers {
     uint32_t *frames;
     size_t count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a recording to its profile. While samples come, stacks are a tree of the frames of pf_profile, and each node knows the
- * row that a sample of it went to last: one whose keys are the same as then costs no search. What the frames stand for is
- * looked up once for each, at the end.
+ * Makes the profile of a recording. While samples are read, stacks are a tree of the frames of pf_profile, and for each
+ * node the row of its last sample is known: a sample with the same keys costs no search. The names of frames are looked
+ * up once for each frame, at the end.
  */
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ struct reading {
     bool has_last;
     struct sums *sums; /* of what came, by the index of the event */
     size_t sum_capacity;
-    uint64_t full;        /* samples that found no room in them */
+    uint64_t full;        /* samples that did not fit into them */
     struct pf_map events; /* of struct perfile_event, pointers */
     struct pf_map texts;  /* of texts of the recording to those of the profile, pointers */
     struct pf_aggregate_key key;
@@ -251,7 +251,10 @@ static uint32_t find_key(struct reading *r, const struct pf_profile_sample *samp
     return r->key_number = pf_aggregate_number(r->aggregate, PF_AGGREGATE_KEYS, &key);
 }
 
-/* NONE: out of memory. Without processor, control group and time the keys of a thread and an event are always the same. */
+/*
+ * Returns the number of the key of a sample; NONE: out of memory. Without processor, control group and time, a thread
+ * and an event have one key.
+ */
 static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sample)
 {
     struct recent *recent = note_thread(r, sample);
@@ -268,8 +271,8 @@ static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sa
 /* ---- samples ---- */
 
 /*
- * What is known of a node: the number of the row that a sample of it went to last, plus one, and whether it is the node's only
- * one. Most are, and those need not be found by what they are.
+ * What is known of a node: the number of the row of its last sample, plus one, and ONLY_ROW when the node has no other
+ * row. Most nodes have one row, which need not be in the index.
  */
 #define ONLY_ROW ((uint32_t)1 << 31)
 
@@ -357,7 +360,7 @@ static struct sums *sums_of(struct reading *r, const struct perfile_event *event
     return &r->sums[index];
 }
 
-/* What the sample says, as far as there is room in the sums of its event: so no sum of rows overflows. */
+/* The values of a sample, cut to what fits into the sums of its event: so no sum of rows overflows. */
 static bool take_values(struct reading *r, const struct pf_profile_sample *sample, uint64_t *values)
 {
     struct sums *sums = sums_of(r, sample->event);
@@ -428,7 +431,7 @@ static bool end_samples(struct reading *r)
     return fine;
 }
 
-/* ---- the whole ---- */
+/* ---- the profile ---- */
 
 static void take_totals(const struct reading *r, struct perfile_profile *profile,
                         struct pf_aggregate_recording *recording)
@@ -452,8 +455,8 @@ static void take_totals(const struct reading *r, struct perfile_profile *profile
 }
 
 /*
- * Frames of the recording can be equal here, where modules of several names are one: then nodes are equal, too, which only
- * merging finds. False when out of memory.
+ * Joins nodes that became equal, by merging the profile into an empty one: several frames of the recording are one
+ * frame of the profile when modules of several names are one. False when out of memory.
  */
 static bool join_equal_nodes(struct pf_aggregate *aggregate, struct pf_arrivals *arrivals)
 {

@@ -8,8 +8,8 @@
 /* When the next one is due. */
 struct pf_snapshot_clock {
     uint64_t interval_ms; /* 0: 500 */
-    uint64_t next_ms;     /* 0: it has not begun */
-    uint64_t started_ms;  /* the one at hand */
+    uint64_t next_ms;     /* 0: not started */
+    uint64_t started_ms;  /* start of the current snapshot */
     uint32_t samples;     /* since the clock was looked at */
 };
 /* To be asked for each sample. */
@@ -19,8 +19,9 @@ void pf_snapshot_begin(struct pf_snapshot_clock *clock);
 void pf_snapshot_end(struct pf_snapshot_clock *clock);
 
 /*
- * Fills the copy, which is open and empty, with what `from->aggregate` has, nodes and names of `from` too; only
- * pf_aggregate_finish is left then. Texts stay those of `from`, so the copy must not outlive it. False when out of memory.
+ * Fills the copy, which is open and empty, with the contents of `from->aggregate` and the nodes and names of `from`;
+ * only pf_aggregate_finish remains to be called. Texts stay those of `from`, so the copy must not outlive it. False
+ * when out of memory.
  */
 bool pf_aggregate_copy(struct pf_aggregate *copy, const struct pf_aggregate_named *from, bool *joined);
 
