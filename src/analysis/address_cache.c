@@ -24,7 +24,7 @@ static void free_slots(struct pf_address_cache *positions, struct pf_address_slo
     pf_free(positions->allocator, slots, bytes_of(slots->bits));
 }
 
-/* Frees what was replaced before so many passes. */
+/* Frees the slots that were replaced before so many passes. */
 static void free_replaced(struct pf_address_cache *positions, uint64_t passes)
 {
     struct pf_address_slots **at = &positions->replaced;
@@ -153,7 +153,7 @@ uint32_t pf_address_cache_number_of(struct pf_address_cache *positions, uint64_t
 
 /* ---- addresses ---- */
 
-/* But the one that is at work. */
+/* Discards the tables that were not asked for since the last time, except the one that is in use. */
 static void discard_old(struct pf_address_cache *positions, const struct pf_address_table *working)
 {
     for (uint32_t i = 0; i < positions->known; i++) {
@@ -165,7 +165,7 @@ static void discard_old(struct pf_address_cache *positions, const struct pf_addr
         table->asked = table == working;
     }
     positions->limit = positions->bytes + LIMIT_STEP;
-    __atomic_store_n(&positions->forgotten, positions->forgotten + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&positions->discarded, positions->discarded + 1, __ATOMIC_RELEASE);
 }
 
 static struct pf_address_slot *look(const struct pf_address_cache *positions, struct pf_address_slots *slots,
@@ -202,7 +202,7 @@ static bool is_full(const struct pf_address_table *table)
     return table->used * (uint64_t)4 >= (uint64_t)3 << table->slots->bits;
 }
 
-/* Tables grow with what is new: however often the rest is asked for, it is the same tables. */
+/* Tables grow only when an address is new. */
 struct pf_address_slot *pf_address_cache_find(struct pf_address_cache *positions, uint32_t number, uint64_t ip)
 {
     struct pf_address_table *table = pf_address_cache_table(positions, number);

@@ -96,14 +96,14 @@ const char *pf_annotation_label(struct perfile_annotation *annotation, struct pf
 
 /* A demangled name without its parameters, made once; NULL of NULL, or out of memory. */
 const char *pf_annotation_short_name(struct perfile_annotation *annotation, const char *name);
-/* The source frames at an address of a function, innermost first: how many of `room` there are. */
+/* Writes the source frames at an address of a function, innermost first, and returns how many, at most `capacity`. */
 size_t pf_annotation_frames(const struct perfile_annotation *annotation, const struct pf_annotation_function *function,
                             uint64_t address, struct pf_source_frame *frames, size_t capacity);
 /* The function's own name is that one, as perfile_annotation_find has it; there is a function of that rank. */
 bool pf_annotation_is_called(struct perfile_annotation *annotation, size_t rank, const char *name);
 /* A demangled name is the wanted one, or as people type it, or matches the pattern. */
 bool pf_annotation_is_name(const char *name, const char *wanted);
-/* Whether `is_wanted` wants the name of a function that is inlined at a sampled address of the function of that rank. */
+/* Whether `is_wanted` accepts the name of a function that is inlined at a sampled address of the ranked function. */
 bool pf_annotation_inlines(struct perfile_annotation *annotation, size_t rank,
                            bool (*is_wanted)(void *context, const char *name), void *context);
 

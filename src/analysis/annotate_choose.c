@@ -38,7 +38,7 @@ static bool is_hot(const struct choosing *c, const struct pf_annotation_function
            100.0 * (double)function->first_period >= c->limit_percent * (double)event->period;
 }
 
-/* The whole text may be one name, with commas in it. */
+/* The complete text may be one name, with commas in it. */
 static bool is_named(struct choosing *c, size_t rank, const struct pf_annotation_function *function)
 {
     const bool passes =

@@ -12,8 +12,8 @@ struct pf_annotation_choice {
 };
 
 /*
- * What the options ask for; `dsos` and `symbol` are lists. What they name in vain is told to the options of the annotation.
- * Errors: ARGUMENT, MEMORY. May be closed after an error, too.
+ * Chooses the functions that the options ask for; `dsos` and `symbol` are lists. Names that match nothing are reported
+ * to the options of the annotation. Errors: ARGUMENT, MEMORY. May be closed after an error, too.
  */
 int pf_annotation_choose(struct perfile_annotation *annotation, const struct perfile_annotate_options *options,
                          struct pf_annotation_choice *choice, struct perfile_error *error);

@@ -188,7 +188,7 @@ static bool take_apart(struct perfile_listing *code, struct line *line, const ui
     return line->text;
 }
 
-/* For perfile_disassemble: what is out of order or elsewhere is none. */
+/* Takes an instruction (perfile_disassemble); those out of order or outside of the function are ignored. */
 static void take_passed(void *listing, uint64_t address, const char *text)
 {
     struct perfile_listing *code = listing;
@@ -331,7 +331,7 @@ static void take_branches(struct perfile_listing *code)
     for (size_t i = code->function->branches; i < code->function->branches + code->function->branch_count; i++) {
         const size_t found = line_of(code, branches[i].address, at);
         if (found == code->line_count)
-            continue; /* it is no instruction that is known */
+            continue; /* not the address of a known instruction */
         at = found;
         add_branches(&code->lines[at].branches, &branches[i]);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pass over the recording: each sampled address is looked up once for each address space; from then on a sample costs
- * a look into a table and two additions.
+ * The pass over the recording: each sampled address is looked up once for each address space; after that a sample costs
+ * a lookup in a table and two additions.
  */
 #include <stdlib.h>
 
@@ -146,7 +146,7 @@ static bool flush(struct reading *r)
     return enough && !pf_memory_was_short(r->allocator);
 }
 
-/* The table is large: a place in it is asked for some time before it is looked at. */
+/* The table is large: its slot for a sample is prefetched some time before it is read. */
 static bool wait(struct reading *r, uint32_t event)
 {
     const struct perfile_space *space = pf_delivered_space(&r->item, r->item.record->misc & PERFILE_MISC_CPUMODE_MASK);
@@ -221,7 +221,7 @@ static bool take_branches(struct reading *r)
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
-/* Events are numbered by their place in the recording; 0 is no known one. NONE: out of memory. */
+/* Events are numbered from 1 by their position in the recording; 0 is an unknown event. NONE: out of memory. */
 static uint32_t event_of(struct reading *r, const struct perfile_event *event)
 {
     struct perfile_annotation *annotation = r->annotation;

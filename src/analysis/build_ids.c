@@ -162,7 +162,7 @@ int perfile_build_ids_list(struct perfile_reader *reader, const struct perfile_b
         return result;
     if (!reader || !walk.options.take)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build ids",
-                       "no reader, or nobody who takes them");
+                       "no reader, or no function that takes them");
     if (!perfile_reader_is_at_start(reader))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build ids", "the reader is not at its start");
     walk.options.allocator = pf_allocator_or_default(walk.options.allocator);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that carry the values of counters (PERF_SAMPLE_READ): each counter is a sample of its own event, with what was
- * counted since its last value as the period. So perf has it, and so members of a group have samples at all.
+ * Samples that carry the values of counters (PERF_SAMPLE_READ): each counter is a sample of its own event, and its
+ * period is what was counted since the last value, as in perf. Otherwise members of a group would have no
+ * samples.
  */
 #ifndef PF_ANALYSIS_COUNTERS_H
 #define PF_ANALYSIS_COUNTERS_H
@@ -12,7 +13,7 @@
 
 struct pf_counters {
     struct pf_map ids;       /* id to a small number */
-    struct pf_map positions; /* number and thread to the place in `last` */
+    struct pf_map positions; /* number and thread to the position in `last` */
     uint64_t id_count;
     uint64_t *last;
     size_t count, capacity;
@@ -28,8 +29,8 @@ struct pf_counter_value {
     uint64_t value;
 };
 /*
- * What the counter counted since its last value. An inherited counter counts in each thread for itself. False when memory
- * is short.
+ * Sets *since to what the counter counted since its last value. An inherited counter counts each thread separately.
+ * False when out of memory.
  */
 bool pf_counters_advance(struct pf_counters *counters, const struct pf_counter_value *now, uint64_t *since);
 

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* perf writes the words into 99 places and cuts off what does not fit; so do we, for the lines' sake. */
+/* perf writes the words into 99 characters and cuts off what does not fit; so do we, to print the same lines. */
 enum { PF_WORDS_CAPACITY = 99 };
 
 struct pf_words {

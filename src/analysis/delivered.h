@@ -8,9 +8,9 @@
 #include "base/bytes.h"
 
 /*
- * A sample, or another record. The bytes that `record`, `sample` and `user_chain` point at are valid until the next one is
- * asked for; all else lives as long as the delivery. So a sample whose bytes are copied can be decoded and resolved at any
- * time by any thread.
+ * A sample, or another record. The bytes that `record`, `sample` and `user_chain` point at are valid until the next
+ * call of pf_delivery_next; all else is valid as long as the delivery. So a sample whose bytes are copied can be
+ * decoded and resolved at any time by any thread.
  */
 struct pf_delivered {
     const struct perfile_record *record;
@@ -21,7 +21,7 @@ struct pf_delivered {
     const struct perfile_space *kernel_space; /* NULL: nothing is mapped, or maps are not followed */
     const struct perfile_space *user_space;
     struct perfile_u64s user_chain; /* the user part of the callchain, when it came later; follows sample.callchain */
-    const struct pf_off *off;       /* a time off CPU: what it is of; NULL: another sample */
+    const struct pf_off *off;       /* the time off CPU that the sample stands for; NULL: another sample */
     bool is_sample;                 /* else only `record` and `event` are set */
     bool again;                     /* the sample of the last one, of another counter: the same stack */
 };

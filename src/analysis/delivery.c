@@ -84,7 +84,7 @@ int pf_recording_filter(struct perfile_reader *reader, const struct perfile_filt
                : pf_filter_open_dated(filter, wanted, known ? &span : NULL, &clock, allocator, error);
 }
 
-/* A name that no event has is a mistake; a stream tells of its events while it is read. */
+/* A name that no event has is a mistake. The events of a stream are known only at its end. */
 static int check_events(const struct pf_delivery *delivery, bool at_end, struct perfile_error *error)
 {
     const bool stream = perfile_reader_file(delivery->reader)->mode == PERFILE_MODE_PIPE;
@@ -130,7 +130,7 @@ static bool looks_at_each_alone(const struct pf_delivery *delivery)
     return alone;
 }
 
-/* Nobody else looks at samples that the filter leaves out. */
+/* Whether the filter leaves out all samples of the block, which need not be read then. */
 static bool is_unwanted(void *context, const struct perfile_block *block)
 {
     struct pf_delivery *delivery = context;
@@ -272,7 +272,7 @@ static void find_spaces(struct pf_delivery *delivery, struct pf_delivered *item)
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
 
-/* Nobody can tell whose values a group without ids has. */
+/* The counters of a group without ids are not known. */
 static bool has_counters(const struct perfile_sample *sample)
 {
     const uint64_t format = sample->read.format;
@@ -328,7 +328,7 @@ static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item,
 
 /* ---- samples whose user part of the stack comes later ------------------------------------------------------------ */
 
-/* The held sample is the current one. 1, 0: it is none, or an error. */
+/* Makes the held sample the current one. Returns 1, 0 when it is damaged or counted nothing, or an error. */
 static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct pf_delivered *item,
                      struct perfile_error *error)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a recording to its samples, in order: decoded and filtered, each with the name of its thread and the address spaces
- * of its moment. A group of counters gives a sample for each of them, a callchain whose user part comes later waits for
- * it, and samples that are synthesized from other data come in their place. Whatever explains samples takes them here.
+ * The samples of a recording, in order: decoded and filtered, each with the name of its thread and the address spaces
+ * at its time. A group of counters gives a sample for each of them, a callchain whose user part comes later waits for
+ * it, and samples that are synthesized from other data are delivered in order of time. All analyses read samples from
+ * here.
  */
 #ifndef PF_ANALYSIS_DELIVERY_H
 #define PF_ANALYSIS_DELIVERY_H
@@ -22,7 +23,7 @@ struct pf_delivery_options {
     bool keeps_comms;                          /* threads that ended keep their names */
     bool gives_records;                        /* that are no samples, too */
     bool never_waits;                          /* callchains whose user part comes later are given without it */
-    bool reads_all;                            /* also what lies before and behind the times of the filter: */
+    bool reads_all;                            /* also records outside of the times of the filter: */
     bool reads_before;                         /* records before it */
     bool reads_to_end;                         /* names that threads have at the end */
     /* False: samples of this event are of no use, and need not be given where no filter counts them. May be NULL. */
@@ -43,11 +44,17 @@ struct pf_delivery_options {
 
 struct pf_delivery;
 
-/* When the samples are, as the header says: `span`, or NULL when it does not. Lack of memory is told to the allocator. */
+/*
+ * The times of the first and last sample from the header: `span`, or NULL when the header does not have them. The watch
+ * of the allocator notes when memory is short.
+ */
 const struct pf_range *pf_recording_span(struct perfile_reader *reader, const struct perfile_allocator *allocator,
                                          struct pf_range *span);
 
-/* pf_filter_open with the span of the recording, which is read for it once where the filter needs what no header says. */
+/*
+ * pf_filter_open with the span of the recording. If the filter needs a span that the header does not have, the
+ * recording is read once for it.
+ */
 int pf_recording_filter(struct perfile_reader *reader, const struct perfile_filter *wanted,
                         const struct perfile_allocator *allocator, struct pf_filter *filter,
                         struct perfile_error *error);
@@ -64,13 +71,13 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
 /* Samples that the filter left out so far. */
 uint64_t pf_delivery_filtered(const struct pf_delivery *delivery);
 const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery);
-/* At the end: tells of what the filter asked for in vain. */
+/* At the end: reports the names of the filter that matched nothing. */
 void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on_unmatched *notify, void *context);
-/* At the end: what the synthesizers could not find in the recording. `told` may be NULL. */
+/* At the end: reports what the synthesizers could not find in the recording. `notify` may be NULL. */
 void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_on_note *notify, void *context);
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery);
 struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery);
-/* The path of a control group, "unknown" for one that the recording did not name so far. Lives as long as the delivery. */
+/* The path of a control group, "unknown" if the recording did not name it so far. Valid as long as the delivery. */
 const char *pf_delivery_cgroup(const struct pf_delivery *delivery, uint64_t id);
 /* uname -m of the recording, which a stream may say late; NULL: not known. */
 const char *pf_delivery_arch(struct pf_delivery *delivery);

@@ -17,8 +17,8 @@ int pf_describe_frame(const struct pf_frame_info *info, bool by_address, struct 
 int pf_describe_module(const struct pf_symbols *symbols, uint32_t id, struct perfile_module *module);
 
 /*
- * The source file and line where the function of a frame begins; they stay as they are where that is not known: without debug
- * info, without a symbol whose end is known, and outside of user code.
+ * Sets the source file and line where the function of a frame begins. They stay unchanged where that is not known:
+ * without debug info, without a symbol whose end is known, and outside of user code.
  */
 void pf_describe_start(struct pf_symbols *symbols, const struct pf_frame_info *info, const char **file, uint32_t *line);
 

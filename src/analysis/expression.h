@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums, products and the like of numbers that have names: "1000 * cache-misses / instructions". Names are those that the
- * caller knows, whatever they contain: at each place the longest that fits is meant.
+ * Sums, products and the like of numbers that have names: "1000 * cache-misses / instructions". Names are those that
+ * the caller knows, and may contain any characters: at each position the longest name that matches is used.
  */
 #ifndef PF_ANALYSIS_EXPRESSION_H
 #define PF_ANALYSIS_EXPRESSION_H
@@ -16,7 +16,7 @@ struct pf_expression_step;
 
 struct pf_expression {
     const struct perfile_allocator *allocator;
-    struct pf_expression_step *steps; /* what stands behind uses what came before */
+    struct pf_expression_step *steps; /* each step uses results of those before it */
     size_t count, capacity;
 };
 
@@ -26,8 +26,9 @@ typedef size_t pf_expression_name(const void *context, const char *text, uint32_
 typedef double pf_expression_value(const void *context, uint32_t number);
 
 /*
- * + - * / % < > ( ) min(a, b) max(a, b) d_ratio(a, b) "a if c else b" and numbers; / and % by 0 are not known, d_ratio is 0
- * then. ARGUMENT with the place, or MEMORY; close it then, too. What is all zeros may be closed.
+ * Parses + - * / % < > ( ) min(a, b) max(a, b) d_ratio(a, b) "a if c else b" and numbers. The result of / and % by 0 is
+ * not known, that of d_ratio is 0. Errors: ARGUMENT with the position, MEMORY; close it then, too. All zeros may be
+ * closed.
  */
 int pf_expression_open(struct pf_expression *expression, const char *text, pf_expression_name *name,
                        const void *context, const struct perfile_allocator *allocator, struct perfile_error *error);

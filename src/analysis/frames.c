@@ -142,9 +142,9 @@ static uint32_t number_inlined(struct pf_frames *frames, const struct pf_locatio
     return number_frame(frames, a, b, &info);
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- positions --------------------------------------------------------------------------------------------------- */
 
-/* Room for a list of so many frames, which is its first number. NULL: out of memory. */
+/* Makes a list for so many frames, which has the count as its first number. NULL: out of memory. */
 static uint32_t *make_list(struct pf_frames *frames, size_t count)
 {
     uint32_t **at = frames->list_count < PF_EXPANDED - 1 ? pf_segments_make(&frames->lists, frames->list_count) : NULL;
@@ -179,8 +179,8 @@ static uint32_t expand(struct pf_frames *frames, const struct pf_location *locat
 }
 
 /*
- * The symbol and the lines are those of the call, the address shown is that of the return, as in perf. Where no symbol is
- * before the return address nothing was called: signal handlers return to the start of a function.
+ * The symbol and the lines are those of the call, the address that is shown is that of the return, as in perf. When the
+ * byte before a return address has no symbol, nothing was called: signal handlers return to the start of a function.
  */
 static bool locate(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns,
                    struct pf_location *location)

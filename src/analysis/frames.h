@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is at an address: frames, numbered so that equal numbers mean equal functions. A frame is one function of one module,
+ * The frames at an address, numbered so that equal numbers mean equal functions. A frame is one function of one module,
  * or one address that has no symbol. Each address is looked up once for each address space.
  */
 #ifndef PF_ANALYSIS_FRAMES_H
@@ -43,8 +43,8 @@ struct pf_frames_options {
     bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
     bool by_address;          /* frames are addresses with their source lines, not functions */
     /*
-     * And addresses are places in binaries: the same one wherever that is mapped. With inlined functions the line of the one
-     * that they are in is its own, of the call; else the address has one line.
+     * And addresses are positions in binaries, the same wherever the binary is mapped. With inlined functions, the
+     * function that they are in has a line of its own, that of the call; else the address has one line.
      */
     bool by_location;
     bool joins_unnamed; /* addresses without a symbol are one frame for each module, not one each */
@@ -59,13 +59,13 @@ struct pf_frames {
     struct pf_pairs numbered;          /* (module and kind, symbol or address) to frame */
     struct pf_segments frames; /* pf_frame_info, or _address: others may look at those they know of while more come */
     size_t count;
-    struct pf_segments lists; /* pointers to how many, and the frames, innermost first; the last is no inlined one */
+    struct pf_segments lists; /* pointers to the count, and the frames, innermost first; the last one is not inlined */
     uint32_t list_count;
 };
 
 #define PF_NO_FRAME UINT32_MAX
 
-/* Of a place: the number of its list of frames, not a frame. */
+/* A position with this bit is the number of a list of frames, not of a frame. */
 #define PF_EXPANDED ((uint32_t)1 << 31)
 
 /* The symbols must outlive them. Zeroes may be closed, too. */
@@ -76,16 +76,16 @@ void pf_frames_close(struct pf_frames *frames);
 void pf_frames_end(struct pf_frames *frames);
 
 /*
- * The place at an address of a space (NULL: nothing is mapped): a frame, or PF_EXPANDED. A return address is looked up where
- * its call is, one byte before. PF_NO_FRAME: out of memory.
+ * The position of an address of a space (NULL: nothing is mapped): the number of a frame, or with PF_EXPANDED that of a
+ * list. A return address is looked up where its call is, one byte before. PF_NO_FRAME: out of memory.
  */
 uint32_t pf_frames_resolve(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
-/* The same for who has the space's number in `places`, where it was asked for. */
+/* The same for a space by its number in `positions`, after pf_address_cache_ask. */
 uint32_t pf_frames_resolve_in(struct pf_frames *frames, uint32_t space, uint64_t ip, bool returns);
-/* The place will be asked for soon: memory is slow. */
+/* Prefetches the position of an address that is resolved soon. */
 void pf_frames_expect(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
 
-/* The frames of a place, innermost first. How many there are, at least 1. */
+/* Sets *list to the frames of a position, innermost first, and returns how many there are, at least 1. */
 static inline size_t pf_frames_of(const struct pf_frames *frames, const uint32_t *position, const uint32_t **list)
 {
     *list = position;
@@ -95,7 +95,7 @@ static inline size_t pf_frames_of(const struct pf_frames *frames, const uint32_t
     return *(*list)++;
 }
 
-/* The frame of a place that is no inlined function. */
+/* The frame of a position that is not an inlined function. */
 static inline uint32_t pf_frames_function(const struct pf_frames *frames, uint32_t position)
 {
     const uint32_t *list;

@@ -16,9 +16,9 @@ enum pf_key {
 #define PF_KEY_BIT(id) (1u << PF_KEY_##id)
 
 const char *pf_key_name(enum pf_key key);
-/* PF_KEYS: it is none of them. */
+/* Returns PF_KEYS when the word is not the name of a key. */
 enum pf_key pf_key_find(const char *word, size_t bytes);
-/* "pid, tid, comm": those of a set, in `room` bytes. */
+/* Writes the names of a set, "pid, tid, comm", into `capacity` bytes. */
 const char *pf_key_list(unsigned set, char *text, size_t capacity);
 
 #endif

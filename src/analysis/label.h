@@ -10,20 +10,20 @@
 /* Whether it names a function: else a label names the module. */
 bool pf_label_is_named(const char *name);
 /*
- * The name, or "[FILE]" of the module's path where there is none; `module` may be NULL. With room for `more` bytes behind
- * it. NULL: out of memory.
+ * The name, or "[FILE]" of the module's path where there is none; `module` may be NULL. `more` bytes can be appended.
+ * NULL: out of memory.
  */
 char *pf_label_make(struct pf_arena *arena, const char *name, const char *module, size_t more);
 /* Replaces what separates frames and lines; of names of threads the spaces, too. */
 void pf_label_separators(char *name, bool thread);
 /*
- * The name without separators, and with escapes for what cannot be printed; with room for `more` bytes behind it. NULL: out of
+ * The name without separators, and with escapes for what cannot be printed; `more` bytes can be appended. NULL: out of
  * memory.
  */
 char *pf_label_one_line(struct pf_arena *arena, char *name, size_t more, bool thread);
 /*
- * The name of a function without its parameters and quotes; an empty one becomes "-": there is room for at least one
- * character.
+ * Removes the parameters and quotes of the name of a function. An empty name becomes "-": `name` must have at least 2
+ * bytes.
  */
 void pf_label_tidy(char *name, bool jit);
 /* All of these together: the name of a frame in folded stacks. NULL: out of memory. */

@@ -35,7 +35,7 @@ struct fit {
 struct walk {
     struct pf_name_scan scan;
     size_t columns;             /* up to the current token */
-    size_t open[PF_NAME_DEPTH]; /* columns, behind each bracket that is open */
+    size_t open[PF_NAME_DEPTH]; /* columns up to and including each bracket that is open */
     size_t inside;              /* columns in the bracket that was closed */
 };
 
@@ -99,7 +99,7 @@ static size_t longest_of(const struct fit *fit, unsigned level)
     return longest;
 }
 
-/* Empties brackets of the level with that many columns at least, until it is enough. What is read is before what is written. */
+/* Empties brackets of the level with at least `min` columns, until the name fits. Writing never overtakes reading. */
 static void empty(struct fit *fit, unsigned level, size_t min)
 {
     size_t used = 0, starts[PF_NAME_DEPTH];
@@ -174,7 +174,7 @@ static void drop_types(struct fit *fit)
         delete_bytes(fit, 0, parts.qualified);
 }
 
-/* In few columns the end of a name says more than where it is from: "geometry::Mesh<...>::fill" becomes "fill", as far as it has to. */
+/* Drops as many scopes as necessary, as the end of a name says most: "geometry::Mesh<...>::fill" becomes "fill". */
 static void drop_scopes(struct fit *fit)
 {
     struct pf_name_scan scan;
@@ -205,7 +205,7 @@ static size_t tail_start(const char *text, size_t bytes, size_t all, size_t colu
     return at;
 }
 
-/* Its middle goes, or its end when there is no place for a sign. */
+/* Cuts out the middle of the name, or cuts off its end when a sign does not fit. */
 static void cut(struct fit *fit)
 {
     const size_t left = fit->wanted < MIN ? fit->wanted : (fit->wanted - SIGN) / 3; /* a name says most at its end */
@@ -224,7 +224,7 @@ static void cut(struct fit *fit)
     fit->text[used] = 0;
 }
 
-/* What of a name without room for all of it has room. */
+/* Copies as much of a name as fits into `capacity` bytes. */
 static size_t cut_to_capacity(const char *name, size_t columns, char *text, size_t capacity)
 {
     size_t bytes = capacity - 1;

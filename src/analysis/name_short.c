@@ -96,9 +96,9 @@ static const struct {
 /* Namespaces for versions of the ABI, which no source names. */
 static const char *const inline_namespaces[] = {"__cxx11::", "__1::", "__ndk1::", "_V2::"};
 
-/* Template arguments that are being written; places in the output. */
+/* Template arguments that are being written: positions in the output. */
 struct group {
-    size_t starts[MAX_ARGUMENTS + 1]; /* of each, behind the comma */
+    size_t starts[MAX_ARGUMENTS + 1]; /* of each, after the comma */
     unsigned count;
 };
 
@@ -119,7 +119,7 @@ static bool is_text(struct piece piece, const char *text)
     return strlen(text) == piece.bytes && memcmp(piece.at, text, piece.bytes) == 0;
 }
 
-/* Argument `index`, from 1, of the last group. Behind the last one is what was written last. */
+/* Argument `index`, from 1, of the last group. The last argument ends at the end of the output. */
 static struct piece argument(const struct shortener *s, const struct group *group, unsigned index)
 {
     size_t from = group->starts[index - 1], to = index < group->count ? group->starts[index] - 1 : s->used;
@@ -150,7 +150,7 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* What stands before the bracket, when it is of namespace std. */
+/* The name before the bracket, when it belongs to namespace `space`; else an empty one. */
 static struct piece template_name(const struct shortener *s, const struct group *group, const char *space)
 {
     const size_t bytes = strlen(space), end = group->starts[0] - 1;

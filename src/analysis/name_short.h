@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-/* `text` has room for the name and its NUL. Returns the bytes without it, never more than the name has. */
+/* `text` must have `bytes` + 1 bytes. Returns the length of the short name, never more than `bytes`. */
 size_t pf_name_shorten(const char *name, size_t bytes, char *text);
 
 #endif

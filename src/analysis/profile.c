@@ -24,7 +24,7 @@ struct pf_profile {
     const char *stacks_of;
     const struct perfile_event *event; /* that was looked at last, and whether it is that one */
     bool has_stacks;
-    bool unresolved; /* the last sample has no frames, because it is of another one */
+    bool unresolved; /* the last sample has no frames, because it belongs to another event */
     bool skips_offcpu_notes;
     bool (*take)(void *context, const struct perfile_record *record); /* as in struct pf_profile_options */
     void *take_context;
@@ -146,7 +146,7 @@ void pf_profile_close(struct pf_profile *profile)
 
 /* ---- stacks ---- */
 
-/* Appends the frames of a place to the stack. False: out of memory. */
+/* Appends the frames of a position to the stack. False: out of memory. */
 static bool append(struct pf_profile *profile, uint32_t position)
 {
     size_t *used = &profile->sample.frame_count;
@@ -172,7 +172,7 @@ uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
 {
     const uint32_t frame = frame_in(profile, PERFILE_MISC_USER, ip);
     if (frame == PF_NO_FRAME || !ip || pf_frames_at(&profile->frames, frame)->module != PF_NO_SYMBOL)
-        return frame; /* 0 stands for none, also where the kernel's mapping is said to begin there */
+        return frame; /* 0 means no address, even if a mapping of the kernel is recorded as starting there */
     return frame_in(profile, PERFILE_MISC_KERNEL, ip);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples of a recording with their stacks resolved: what reports and flame graphs are made from. A stack is a row of
- * frame numbers, and a frame is one function of one module (or one address that has no symbol): equal numbers mean equal
- * functions, so that aggregation needs no texts.
+ * The samples of a recording with their stacks resolved: reports and flame graphs are made from these. A stack is a row
+ * of frame numbers, and a frame is one function of one module (or one address that has no symbol): equal numbers mean
+ * equal functions, so that aggregation needs no texts.
  */
 #ifndef PF_ANALYSIS_PROFILE_H
 #define PF_ANALYSIS_PROFILE_H
@@ -26,11 +26,11 @@ struct pf_profile_sample {
     const char *comm; /* interned: equal names are equal pointers */
     uint64_t ip;
     uint32_t leaf;          /* frame of the sampled address itself */
-    const uint32_t *frames; /* the whole stack, leaf first; without callchains just the leaf */
+    const uint32_t *frames; /* the complete stack, leaf first; without callchains just the leaf */
     size_t frame_count;
     const char *cgroup;          /* path of the control group, as long as the profile; NULL: not recorded */
     const uint64_t *cgroup_link; /* device and inode of the cgroup namespace; NULL: not known, or not asked for */
-    const struct pf_off *off;    /* where samples are decoded: of a time off CPU, what it is of; NULL: another sample */
+    const struct pf_off *off;    /* with `decoded`: the time off CPU that the sample stands for; NULL: another sample */
     const struct perfile_sample *decoded; /* all else that was recorded; NULL unless it is asked for */
 };
 
@@ -70,8 +70,9 @@ static inline void pf_profile_count_chain(struct pf_profile_totals *totals, cons
 struct pf_profile;
 
 /*
- * How many threads read and resolve samples, the caller's included (0 is 1), and who is told how far they are. With more
- * than one, `progress`, notes and the callbacks of the reader come from those threads, one at a time.
+ * How many threads read and resolve samples, the caller's included (0 is 1), and the function that is called with their
+ * progress. With more than one thread, `progress`, notes and the callbacks of the reader are called in those threads,
+ * one at a time.
  */
 struct pf_profile_drive {
     unsigned threads;
@@ -88,30 +89,29 @@ struct pf_profile_options {
     const struct perfile_filter *filter; /* may be NULL */
     struct pf_find_options find;         /* its allocator is the profile's, too */
     bool keeps_comms;                    /* threads that ended keep their names */
-    bool names_at_end;               /* pf_profile_thread_comm is of the end of the recording, whatever the filter */
-    struct pf_frames_options frames; /* `leaf` is never an inlined one */
-    const char *unwind;              /* as in perfile_symbol_options */
+    bool names_at_end;                   /* pf_profile_thread_comm: at the end of the recording, whatever the filter */
+    struct pf_frames_options frames;     /* `leaf` is never an inlined one */
+    const char *unwind;                  /* as in perfile_symbol_options */
     /* Samples come with all that was recorded, valid as long as they are: they are read one by one then. */
     bool decoded;
     const char *stacks_of; /* of these, only samples of the event of this name have frames; NULL: all; "": none */
     /* Of these, see pf_delivery_options. */
     bool (*wants)(void *context, const struct perfile_event *event);
     void *wants_context;
-    /* Of these, is told of each record between them, too, which is valid for the call. False: out of memory. May be NULL. */
+    /* With `decoded`: called for records between samples, valid for the call. False: out of memory. May be NULL. */
     bool (*take)(void *context, const struct perfile_record *record);
     void *take_context;
     /*
-     * Is told of each record in the order of time, samples, too, by the thread that reads; until pf_profile_next ends or
-     * _stop. False: out of memory. May be NULL.
+     * Called by the thread that reads for each record in the order of time, samples included, until pf_profile_next
+     * ends or pf_profile_stop. False: out of memory. May be NULL.
      */
     bool (*watch)(void *context, const struct perfile_record *record);
     void *watch_context;
-    size_t max_frames; /* of a stack, from the leaf on: what is behind is not looked up; 0: all */
-    bool never_waits;  /* callchains whose user part comes later are given without it: samples stay in order */
-    bool watches_all;  /* also what lies before and behind the times of the filter */
-    bool
-        skips_offcpu_notes; /* the caller reports what is missing (pf_profile_report_missing), not the find options' note */
-    bool in_blocks;         /* else so they are with one thread, too: a sample is given before the next one is there */
+    size_t max_frames; /* of a stack, from the leaf on; later ones are not looked up; 0: all */
+    bool never_waits;  /* callchains whose user part comes later are delivered without it: samples stay in order */
+    bool watches_all;  /* also records outside of the times of the filter */
+    bool skips_offcpu_notes; /* the caller calls pf_profile_report_missing, not the profile at the end */
+    bool in_blocks; /* also with one thread; else that thread delivers each sample before the next one is read */
     struct pf_profile_drive drive;
 };
 
@@ -120,24 +120,24 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
                     struct pf_profile **profile, struct perfile_error *error);
 void pf_profile_close(struct pf_profile *profile);
 /*
- * 1 and *sample, 0 at the end, or an error. Before that the reader, the totals and the symbols may be at work in another
- * thread: only frames of samples that were given, and their modules, may be looked at.
+ * Returns 1 and *sample, 0 at the end, or an error. Before the end another thread may be using the reader, the totals
+ * and the symbols: only frames of samples that were delivered, and their modules, may be looked at.
  */
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
 /*
- * The frame at an address of the last sample's process, whatever mode it is of; UINT32_MAX when out of memory. Only
- * where samples are decoded, and before the end of them.
+ * The frame at an address of the last sample's process, or of the kernel; UINT32_MAX when out of memory. Only where
+ * samples are decoded, and before their end.
  */
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
-/* Only where samples are decoded: what gives them, and the last one as it was given. */
+/* Only where samples are decoded: the delivery that they come from, and its last item. */
 struct pf_delivery *pf_profile_delivery(const struct pf_profile *profile);
 const struct pf_delivered *pf_profile_item(const struct pf_profile *profile);
-/* At the end: what the recording is missing for the samples that were asked for. `told` may be NULL. */
+/* At the end: reports what is missing in the recording for the samples that were asked for. `notify` may be NULL. */
 void pf_profile_report_missing(const struct pf_profile *profile, pf_on_note *notify, void *context);
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile);
-/* At the end: tells of what the filter asked for in vain. */
+/* At the end: reports the names of the filter that matched nothing. */
 void pf_profile_notify_unmatched(const struct pf_profile *profile, perfile_on_unmatched *notify, void *context);
-/* From _hold to _release no other thread looks into symbols: what samples have had so far can be described meanwhile. */
+/* From _hold to _release no other thread looks up symbols, so that frames of earlier samples can be described. */
 void pf_profile_hold(struct pf_profile *profile);
 void pf_profile_release(struct pf_profile *profile);
 /* Ends the reading before its end; no other thread is at work from then on. */
@@ -150,13 +150,13 @@ struct pf_symbols *pf_profile_symbols(struct pf_profile *profile);
 /* The path of a control group, "unknown" for one that the recording does not name. Lives as long as the profile. */
 const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id);
 /*
- * When all samples are read: the last name of a thread, and the name that a sample's comm stands for, which is another one
- * where the thread got it later. Both live as long as the profile.
+ * When all samples are read: the last name of a thread, and the name for a sample's comm, which differs where the
+ * thread got its name after the sample. Both are valid as long as the profile.
  */
 const char *pf_profile_thread_comm(struct pf_profile *profile, int32_t tid);
 const char *pf_profile_later_comm(const struct pf_profile *profile, const char *comm);
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);
-/* So many samples count in part or not at all, for the sum of their event is full. Nothing where there are none. */
+/* Notes that `count` samples count in part or not at all, as the sum of their event is full. Does nothing when 0. */
 void pf_profile_notify_full(uint64_t count, const struct perfile_symbol_options *symbols);
 /* The same for others; `losses` is this build's. */
 void pf_profile_losses(const struct pf_profile *profile, struct perfile_losses *losses);

@@ -7,22 +7,25 @@
 #include "base/stages.h"
 
 /*
- * What a block holds at most: what is read by one thread has to be in its cache, and handing over a block costs as much as
- * a few hundred addresses. The first blocks are read by the caller alone: others cost some time to start.
+ * The limits of a block: it has to fit into the cache of the thread that reads it, and handing over a block costs as
+ * much as a few hundred addresses. The first blocks are read by the caller alone, as starting threads costs time.
  */
 enum { BLOCK_SAMPLES = 2048, BLOCK_ADDRESSES = 32 * 1024, BLOCK_BYTES = 256 * 1024, BLOCKS_ALONE = 2 };
 
 enum flags {
-    AGAIN = 1 << 0,    /* the stack of the sample before */
+    AGAIN = 1 << 0,    /* it has the stack of the sample before */
     LATE = 1 << 1,     /* its record is kept: the stack is more than a callchain */
-    MISSING = 1 << 2,  /* some of its places are not known yet */
+    MISSING = 1 << 2,  /* some of its positions are not known yet */
     IN_LISTS = 1 << 3, /* its frames are in `lists` */
     IS_LEAF = 1 << 4,  /* its leaf is its only frame */
     HAS_CPU = 1 << 5,
     HAS_MORE = 1 << 6, /* in `more` */
 };
 
-/* Of a sample, what goes from thread to thread: as small as it can be. Leaf and frame_count are of places until all are known. */
+/*
+ * The part of a sample that goes from thread to thread, as small as possible. `leaf` is a position, and `frame_count` a
+ * number of positions, until all positions are known.
+ */
 struct block_sample {
     const struct perfile_event *event;
     const char *comm;
@@ -31,7 +34,7 @@ struct block_sample {
     uint32_t cpu;
     uint32_t leaf, frame_count;
     uint32_t kernel, user; /* numbers of its spaces */
-    uint32_t at;           /* in ips and places, or in lists */
+    uint32_t at;           /* in `ips` and `positions`, or in `lists` */
     uint32_t ip_count;
     uint8_t cpumode, flags;
 };
@@ -42,7 +45,7 @@ struct more {
     const char *cgroup;
 };
 
-/* A sample whose stack needs all that was recorded: the record and what came later of its callchain are in `bytes`. */
+/* A sample whose stack needs its record, which is in `bytes` with the part of its callchain that came later. */
 struct late {
     struct perfile_record record;
     size_t sample;
@@ -60,7 +63,7 @@ struct block {
     size_t delivered, more_delivered;
     uint64_t *ips; /* of callchains */
     size_t ip_count, ip_capacity;
-    uint32_t *positions; /* of samples: as far as they have ips at the same place; those of late ones are behind */
+    uint32_t *positions; /* of samples, at the same index as their ips; those of late samples are after them */
     size_t position_count, position_capacity;
     uint32_t *lists; /* of frames, where some are of inlined functions */
     size_t list_count, list_capacity;
@@ -70,14 +73,14 @@ struct block {
     size_t byte_count, byte_capacity;
     uint32_t *spaces; /* numbers of those that samples are in */
     size_t space_count, space_capacity;
-    char *notes; /* each with a NUL behind it */
+    char *notes; /* each ends with a NUL */
     size_t note_bytes, note_capacity;
-    bool missing;       /* one of its samples does */
+    bool missing;       /* one of its samples is MISSING */
     bool retires;       /* the spaces that were retired before it are emptied */
-    uint64_t forgotten; /* pf_address_cache.forgotten when places were looked up */
-    size_t frame_count; /* there are, when all places are known */
+    uint64_t discarded; /* pf_address_cache.discarded when positions were looked up */
+    size_t frame_count; /* number of all frames when all positions are known */
     struct pf_profile_totals totals;
-    int result;  /* what comes behind the samples: 1 for the next block, or what pf_profile_next returns */
+    int result;  /* after the samples: 1 for the next block, or what pf_profile_next returns */
     bool failed; /* out of memory: nothing of it is good */
     struct perfile_error error;
 };
@@ -87,10 +90,10 @@ enum { APART_BYTES = 128 }; /* two lines of a cache: they are fetched in pairs *
 struct recent_space {
     const struct perfile_space *space;
     uint32_t number;
-    uint64_t block; /* that lists it; 0: it is none */
+    uint64_t block; /* the last block that lists it; 0: there was no such block */
 };
 
-/* What the others look at for each address stands apart from what the reader changes with each sample. */
+/* Members that other threads read for each address are in other cache lines than those that the reader changes. */
 struct pf_blocks {
     struct pf_blocks_options options;
     struct pf_delivery *delivery;
@@ -98,12 +101,12 @@ struct pf_blocks {
     unsigned block_count;
     struct block *blocks;
     struct pf_stages *stages;
-    struct pf_delivered late; /* of who finds out */
+    struct pf_delivered late; /* of the thread that finds missing positions */
     uint8_t apart[APART_BYTES];
     struct block *delivered; /* the one that the caller has, and its sample */
     struct pf_profile_sample sample;
     uint8_t apart_from_reader[APART_BYTES];
-    struct pf_delivered item;         /* of who reads, and all behind it */
+    struct pf_delivered item;         /* of the reading thread, as all members after it */
     struct recent_space kernel, user; /* of the last sample */
     uint64_t *listed; /* by number of the space: the last block that has it among its spaces, from 1 on */
     size_t listed_capacity;
@@ -298,7 +301,7 @@ static bool end_retiring(struct pf_blocks *blocks)
     return pf_address_cache_reuse(positions, blocks->retired, blocks->retired_count);
 }
 
-/* Spaces that had no samples since they were looked through are likely of processes that ended. False: out of memory. */
+/* Retires spaces without samples since the last sweep: their processes have likely ended. False: out of memory. */
 static bool retire_spaces(struct pf_blocks *blocks)
 {
     enum { SPACES_MIN = 4096 };
@@ -432,7 +435,7 @@ static bool look_up(void *context, void *item, unsigned worker)
     struct block *block = item;
     struct looks looks = {.positions = positions, .block = block, .space = UINT32_MAX};
     (void)worker;
-    block->forgotten = pf_address_cache_forgotten(positions);
+    block->discarded = pf_address_cache_discarded(positions);
     for (size_t i = 0; i < block->count && !block->failed; i++) {
         struct block_sample *sample = &block->samples[i];
         if (PF_UNLIKELY(sample->flags & AGAIN))
@@ -536,8 +539,8 @@ static void report_notes(const struct pf_blocks *blocks, const struct block *blo
 }
 
 /*
- * What was forgotten meanwhile, with one thread it would have been before this block was looked up, and is to be found out
- * as then.
+ * Tables were discarded since this block was looked up. With one thread that would have been before the lookup, so all
+ * positions are found again, for the same results.
  */
 static void discard_positions(struct block *block)
 {
@@ -565,7 +568,7 @@ static bool settle(void *context, void *item, unsigned worker)
         pf_address_cache_empty(&frames->positions, blocks->retired[i]);
     for (size_t i = 0; i < block->space_count; i++)
         pf_address_cache_ask(&frames->positions, block->spaces[i]);
-    if (PF_UNLIKELY(block->forgotten != pf_address_cache_forgotten(&frames->positions)))
+    if (PF_UNLIKELY(block->discarded != pf_address_cache_discarded(&frames->positions)))
         discard_positions(block);
     if ((block->missing || block->late_count) && !block->failed) {
         pf_guard_lock(blocks->options.guard);
@@ -591,7 +594,7 @@ static bool append_frames(const struct pf_blocks *blocks, struct block *block, u
     return true;
 }
 
-/* Frames instead of places. */
+/* Replaces the positions of a sample by their frames. */
 static bool expand(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample,
                    const uint32_t *positions)
 {

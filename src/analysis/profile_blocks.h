@@ -4,15 +4,15 @@
  *
  *     read -> look up -> find out -> finish -> the caller
  *
- * Who reads takes the samples from the delivery, with copies of what their stacks are made of. Any threads look up the
- * addresses in what is known already; what is not known, and stacks that need binaries, is found out in the order of the
- * samples, one block after the other, so that numbers of frames and modules, notes and counts are the same for every number
- * of threads. Then any threads make rows of frames. With one thread all that is done by the caller, block by block.
+ * One thread reads the samples from the delivery and copies the data of their stacks. Any threads look up the addresses
+ * that are known already. Addresses that are not known, and stacks that need binaries, are found in the order of the
+ * samples, one block after the other, so that numbers of frames and modules, notes and counts are the same for every
+ * number of threads. Then any threads make rows of frames. With one thread the caller does all that, block by block.
  *
- * Two threads are never short of work, and what they lose is what goes from one processor's cache to the other's: with each
- * sample 80 bytes and its places, and its callchain where the reader has no time to look it up itself. So blocks are small, a
- * sample in one is smaller than that which the caller gets, and what the reader changes all the time stands apart from what
- * the others look at.
+ * Two threads always have work. Their cost is the data that goes from one processor's cache to the other's: for each
+ * sample 80 bytes and its positions, and its callchain where the reader has no time to look it up itself. So blocks are
+ * small, a sample in a block is smaller than the one that the caller gets, and members that the reader changes all the
+ * time are in other cache lines than those that the others read.
  */
 #ifndef PF_ANALYSIS_PROFILE_BLOCKS_H
 #define PF_ANALYSIS_PROFILE_BLOCKS_H
@@ -36,18 +36,21 @@ struct pf_blocks_options {
 
 /* NULL when out of memory. */
 struct pf_blocks *pf_blocks_open(const struct pf_blocks_options *options);
-/* Sets what the delivery and what finds its code of JITs are to be opened with: notes of these come in order, too. */
+/* Changes the options to open the delivery and the search for code of JITs with, so that their notes are in order. */
 void pf_blocks_watch(struct pf_blocks *blocks, struct pf_delivery_options *delivery, struct pf_find_options *find);
-/* Then nobody else uses the delivery and the frames until the end. */
+/* From now on to the end the caller must not use the delivery and the frames. */
 void pf_blocks_begin(struct pf_blocks *blocks, struct pf_delivery *delivery);
-/* 1, 0 at the end, or an error: at these two no thread is left. Adds to the totals what comes with the sample's block. */
+/*
+ * Returns 1, 0 at the end, or an error: after 0 and errors no thread is running. Adds the totals of a block with its
+ * first sample.
+ */
 int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sample, struct pf_profile_totals *totals,
                    struct perfile_error *error);
-/* How many frames the samples that were given can have. */
+/* The number of frames that the delivered samples can refer to. */
 size_t pf_blocks_frame_count(const struct pf_blocks *blocks);
 /* Ends the threads. */
 void pf_blocks_stop(struct pf_blocks *blocks);
-/* NULL is taken. */
+/* NULL is allowed. */
 void pf_blocks_close(struct pf_blocks *blocks);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Callchains that were followed by a register that is no frame pointer: soon they leave all mappings. */
+/* Finds callchains that were followed by a register that is not a frame pointer: they soon leave all mappings. */
 #include "analysis/profile.h"
 #include "base/bytes.h"
 
 /*
- * The C library starts programs and threads, and has no frame pointers in many distributions: what follows it is garbage
- * in the chains of any program, and harmless.
+ * The C library starts programs and threads, and has no frame pointers in many distributions: addresses after its own
+ * are garbage in the chains of any program, and harmless.
  */
 static bool starts_programs(const struct pf_frames *frames, const struct pf_frame_info *frame)
 {

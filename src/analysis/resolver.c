@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* <perfile/profile.h>: single addresses for those who walk a session. */
+/* <perfile/profile.h>: resolves single addresses for callers that walk a session. */
 #include <perfile/profile.h>
 
 #include "analysis/describe.h"

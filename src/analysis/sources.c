@@ -67,7 +67,7 @@ static bool try_below(struct pf_sources *sources, struct pf_source *found, const
            try_path(sources, found, path);
 }
 
-/* The whole path, then without its first folders one after the other. */
+/* Tries the complete path, then without its first folders one after the other. */
 static bool try_folder(struct pf_sources *sources, struct pf_source *found, const char *folder, size_t bytes)
 {
     const char *name = found->name;

@@ -25,7 +25,7 @@ struct pf_sources {
     const struct perfile_allocator *allocator;
     const char *folders;                /* as perfile_symbol_options.source_dirs */
     const char *symfs;                  /* "" or NULL: none */
-    const struct pf_find_options *find; /* the bundle, and who is told; NULL: neither */
+    const struct pf_find_options *find; /* the bundle, and the note function; NULL: neither */
     struct pf_arena arena;
     struct pf_map by_name; /* the debug info's pointer to a name, to its file */
     struct pf_map by_text; /* hash of a name, to the first file that has it */

@@ -43,10 +43,10 @@ static void add_part(struct pf_stack *stack, const struct perfile_u64s *ips, boo
 /* ---- the leaf's caller ------------------------------------------------------------------------------------------- */
 
 /*
- * A chain of frame pointers begins with the frame that the leaf has made: if it has not made one yet, or never does, its
- * caller is in the link register. The kernel of arm64 leaves that out, and perf record has the register recorded; that of
- * ppc64 always has it second in the chain, where it is no caller once it was stored, and third then whatever lies where it
- * will be stored. The call frame information of the binary knows.
+ * A chain of frame pointers begins with the frame of the leaf. If the leaf has no frame yet, or never makes one, its
+ * caller is in the link register. The kernel of arm64 omits the register, and perf record has it recorded. That of
+ * ppc64 always writes it second in the chain, where it is not a caller once it was stored; before that, the third
+ * address is any value in the memory where it will be stored. The call frame information of the binary decides.
  */
 enum leaf { LEAF_IS_RIGHT, LEAF_WITHOUT_CALLER, LEAF_HAS_MORE };
 
@@ -59,7 +59,7 @@ static enum leaf leaf_of(const struct pf_delivered *item, const char *arch)
     return strncmp(arch, "ppc64", 5) == 0 ? LEAF_HAS_MORE : LEAF_IS_RIGHT;
 }
 
-/* The place of the leaf of the user part in the chain; its count: there is none with a caller behind it. */
+/* The position of the leaf of the user part in the chain; the count of the chain when no leaf has a caller after it. */
 static uint64_t find_user_leaf(const struct perfile_u64s *chain)
 {
     uint64_t at = 0;
@@ -94,7 +94,7 @@ static struct perfile_u64s slice(const struct perfile_u64s *chain, uint64_t firs
     return part;
 }
 
-/* Puts in the caller that the chain lacks. */
+/* Inserts the caller that is missing in the chain. */
 static bool add_caller(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
 {
     const struct perfile_u64s *chain = &item->sample.callchain, caller = {(const uint8_t *)&stack->leaf_caller, 1};
@@ -113,7 +113,7 @@ static bool add_caller(struct pf_stack *stack, const struct pf_delivered *item, 
     return true;
 }
 
-/* Takes out what is no caller. */
+/* Removes the address that is not a caller. */
 static bool drop_caller(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
 {
     const struct perfile_u64s *chain = &item->sample.callchain;

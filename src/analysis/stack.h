@@ -52,7 +52,7 @@ struct pf_stack_address {
 bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch);
 /* The stack is the callchain as it is. */
 bool pf_stack_is_plain(const struct pf_delivered *item, const char *arch);
-/* What the stack is of; valid as long as the item. */
+/* Gathers the parts of the stack, which are valid as long as the item. */
 void pf_stack_gather(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options);
 
 /* A walk over its addresses. */

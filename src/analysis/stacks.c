@@ -39,7 +39,7 @@ static size_t stack_length(const struct pf_stack_frames *stack)
     return stack->bottom_count + stack->frame_count + (stack->leaf != PF_STACK_NO_LEAF);
 }
 
-/* Long ones share one place, as memory is bounded. */
+/* The path for stacks of this owner. Long stacks share one path, as memory is bounded. */
 static struct pf_stack_path *path_of(const struct pf_stacks *stacks, const struct pf_stack_frames *stack)
 {
     const uint32_t hash = stack->owner * 0x9e3779b9u >> (32 - PF_STACK_PATH_BITS);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks on their way into a tree. As far as a stack is the one that its thread had before, nothing has to be found.
- * What is looked at first is prefetched when a stack comes, and looked at when the next one does: memory is what this
- * costs.
+ * Adds stacks to a tree. Frames that a stack shares with the one before of its thread need no search. The memory that
+ * is needed first is prefetched when a stack is added, and read when the next one is: the cost is that of memory.
  */
 #ifndef PF_ANALYSIS_STACKS_H
 #define PF_ANALYSIS_STACKS_H
@@ -18,8 +17,8 @@ struct pf_stack_frames {
     const uint32_t *frames; /* leaf first */
     size_t frame_count;
     uint32_t leaf; /* or PF_STACK_NO_LEAF */
-    uint32_t
-        alone; /* with pf_stacks.limit: the leaf of a stack of which no more is kept, or PF_STACK_NO_LEAF: it is empty */
+    /* with pf_stacks.limit: the leaf of a stack that is kept without callers; PF_STACK_NO_LEAF: the stack is empty */
+    uint32_t alone;
     uint32_t note;  /* of the nodes that it makes */
     uint32_t own;   /* bits of the note that a node has from the first stack that ends there instead */
     uint32_t owner; /* thread: those with the same number tend to have the same frames near the root */
@@ -45,7 +44,7 @@ enum { PF_STACK_PATH_BITS = 8, PF_STACK_PATHS = 1 << PF_STACK_PATH_BITS };
 
 struct pf_stacks {
     struct pf_stack_path *paths;   /* PF_STACK_PATHS of them: the last stacks of threads */
-    struct pf_stack_path *waiting; /* its places in the table are on their way; NULL: none */
+    struct pf_stack_path *waiting; /* its slots of the table are being prefetched; NULL: none */
     size_t limit; /* with so many nodes a stack that is not in the tree keeps its bottom and its leaf alone; 0: none */
     uint64_t cut; /* stacks of which no more was kept */
     uint32_t entered; /* the node where the stack before the last one ended; 0: there was none, or it is empty */

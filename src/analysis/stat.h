@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counts of `perf stat record`: what each counter of an event, thread and processor counted, in rounds. Values of the
- * records are sums since the start; what a round added is the difference to the round before.
+ * The counts of `perf stat record`: what each counter of an event, thread and processor counted, in rounds. Recorded
+ * values are sums since the start; the count of a round is the difference to the round before.
  */
 #ifndef PF_ANALYSIS_STAT_H
 #define PF_ANALYSIS_STAT_H

@@ -37,8 +37,8 @@ static inline void pf_histogram_add(struct pf_histogram *histogram, uint64_t val
 }
 
 /*
- * The number that `percent` of all are not above: as if those of a bucket were spread evenly in it, and never outside of
- * the smallest and the largest, which `stats` knows. 0 without numbers.
+ * The number that `percent` of all numbers do not exceed, as if numbers were spread evenly in their bucket; never
+ * outside of the smallest and the largest number of `stats`. 0 without numbers.
  */
 uint64_t pf_histogram_percentile(const struct pf_histogram *histogram, const struct pf_stats *stats, double percent);
 

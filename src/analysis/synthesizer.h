@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sources of samples beside those that the kernel wrote: times off CPU, decoders of AUX data. A synthesizer sees each record
- * of the recording in the order of time, and gives samples that come before that record, or instead of it.
+ * Sources of samples beside those that the kernel wrote: times off CPU, decoders of AUX data. A synthesizer sees each
+ * record of the recording in the order of time, and makes samples that come before that record, or instead of it.
  */
 #ifndef PF_ANALYSIS_SYNTHESIZER_H
 #define PF_ANALYSIS_SYNTHESIZER_H
@@ -29,8 +29,8 @@ struct pf_synthesizer {
      */
     int (*take)(void *context, const struct perfile_record *record, struct perfile_error *error);
     /*
-     * The next sample whose time is not above `time` (UINT64_MAX: all that are left): 1, 0 when there is none, or an error. It
-     * sees the names and mappings that hold after the record that was taken last.
+     * Makes the next sample whose time is not above `time` (UINT64_MAX: any): returns 1, 0 when there is none, or an
+     * error. Names and mappings are those after the last record of `take`.
      */
     int (*next)(void *context, uint64_t time, struct pf_synthesized *made, struct perfile_error *error);
     /* The item's sample is decoded: changes what the record cannot say. May be NULL. */

@@ -85,8 +85,8 @@ static bool replace(struct pf_tasks *tasks, int32_t tid, int32_t pid)
 }
 
 /*
- * A thread that was there when the recorder looked may be told of once more by the kernel, when it started just then; what
- * the recorder wrote has no time.
+ * A thread that started just before the recorder looked at threads may have two records: one of the recorder, which
+ * has no time, and one of the kernel.
  */
 static bool is_known(const struct pf_task *task, const struct perfile_fork *fork)
 {
@@ -165,7 +165,7 @@ static int compare_tids(const void *left, const void *right, void *context)
     return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* Who was started by nobody that is known was started by the idle task. */
+/* The parent of a task without a known starter is the idle task. */
 static uint32_t parent_of(const struct pf_tasks *tasks, const struct pf_task *task)
 {
     if (task->tid == 0)

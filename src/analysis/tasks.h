@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes and threads a recording knows of, and who started whom. */
+/* The processes and threads of a recording, and which of them started which. */
 #ifndef PF_ANALYSIS_TASKS_H
 #define PF_ANALYSIS_TASKS_H
 
@@ -14,12 +14,12 @@ struct pf_task {
     const char *comm;                /* last; NULL: not known */
     const char *first_comm;          /* what it was called at first; NULL: not known */
     uint64_t start, end;             /* FORK and EXIT, ns; 0: not known */
-    uint64_t samples, lost;          /* for who counts them */
+    uint64_t samples, lost;          /* counted by the caller */
     uint64_t first_time, last_time;  /* of its samples */
     bool timed;                      /* they are known */
     bool earlier;                    /* its id was used again */
     unsigned level;                  /* of starters above it; 0: the idle task */
-    uint32_t parent, child, sibling; /* places among the tasks plus one, 0: none */
+    uint32_t parent, child, sibling; /* index among the tasks plus one, 0: none */
     bool listed;
 };
 
@@ -33,24 +33,24 @@ struct pf_tasks {
     struct pf_task *tasks;
     size_t count, capacity;
     uint64_t replaced;  /* their ids were used again: they are among the tasks, but not in the order */
-    bool idle_reported; /* records tell of the idle task, which is the first one */
-    uint32_t *order;    /* each task behind the one that started it, by thread id */
+    bool idle_reported; /* records name the idle task, which is the first one */
+    uint32_t *order;    /* each task after the one that started it, by thread id */
     size_t order_count, order_capacity;
 };
 
 /*
- * Reads the whole recording, and lists what came before an error, too. 0, an error of the reader, MEMORY. Close it also
- * then.
+ * Reads the recording to its end, and lists what came before an error, too. Returns 0, an error of the reader, or
+ * MEMORY. Close it also then.
  */
 int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,
                   struct perfile_error *error);
 void pf_tasks_close(struct pf_tasks *tasks);
 
-/* The same piece by piece, without the order: false when out of memory. Close it also then. */
+/* The same record by record, without `order`: false when out of memory. Close it also then. */
 bool pf_tasks_begin(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator);
 /* The next record in the order of time. */
 bool pf_tasks_take(struct pf_tasks *tasks, const struct perfile_record *record);
-/* The thread that a sample or another record names, a new one when there is none; valid until the next call. NULL: out of memory. */
+/* Finds or makes the task of a thread that a record names; it is valid until the next call. NULL: out of memory. */
 struct pf_task *pf_tasks_of(struct pf_tasks *tasks, int32_t pid, int32_t tid);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tree of call stacks: what flame graphs and call graphs are made of. Nodes are 32-bit numbers in one array, found by
- * (parent, frame). A child is looked for right after its parent first, where it stands when it was made after it; only
- * those that stand elsewhere, one for most stacks, are in a hash table.
+ * A tree of call stacks, for flame graphs and call graphs. Nodes are 32-bit numbers in one array, found by (parent,
+ * frame). A child is searched right after its parent first, where it is if it was made right after it; only children
+ * elsewhere, one for most stacks, are in a hash table.
  */
 #ifndef PF_ANALYSIS_TREE_H
 #define PF_ANALYSIS_TREE_H
@@ -93,8 +93,8 @@ static inline struct pf_tree_slot *pf_tree_next_slot(const struct pf_tree *tree,
 }
 
 /*
- * The child, or 0: then *slot is where it goes to, or NULL when its parent is the last node, and it will stand after it.
- * There must be a table.
+ * Returns the child, or 0: then *slot is the slot for it, or NULL when its parent is the last node, so that the child
+ * will be right after it. There must be a table.
  */
 static inline uint32_t pf_tree_find(const struct pf_tree *tree, uint32_t parent, uint32_t frame,
                                     struct pf_tree_slot **slot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unwinding, build ids and the code of JITs for who has a session and samples, but no profile. */
+/* Unwinding, build ids and the code of JITs for callers that have a session and samples, but no profile. */
 #include <string.h>
 
 #include "analysis/complete_options.h"

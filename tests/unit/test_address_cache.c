@@ -133,7 +133,7 @@ static void others_may_look(void **state)
     atomic_store(&looking.ended, true);
     pthread_join(other, NULL);
     assert_false(looking.wrong);
-    assert_true(pf_address_cache_forgotten(&positions) > 0);
+    assert_true(pf_address_cache_discarded(&positions) > 0);
     pf_address_cache_close(&positions);
     counting_close(&c);
 }
