@@ -16,17 +16,17 @@ enum pf_frame_kind { PF_FRAME_USER, PF_FRAME_KERNEL, PF_FRAME_INLINED, PF_FRAME_
 
 struct pf_frame_info {
     uint32_t module;   /* PF_NO_SYMBOL: no mapping */
-    uint32_t symbol;   /* PF_NO_SYMBOL: `address` is all there is */
+    uint32_t symbol;   /* PF_NO_SYMBOL: only `address` is known */
     uint64_t address;  /* in the module; in the symbol when there is one */
     const char *name;  /* the function; NULL without a symbol */
     uint8_t kind;      /* enum pf_frame_kind */
-    uint32_t function; /* frame of the function: this one itself, but for frames that are single addresses */
+    uint32_t function; /* frame of the function; the frame itself unless it is a single address */
 };
 
 /* What all frames are with pf_frames_options.by_address. */
 struct pf_frame_address {
     struct pf_frame_info frame;
-    uint64_t ip;            /* in memory, of the first with by_location; 0: the frame is a function */
+    uint64_t ip;            /* in memory; with by_location that of the first sample; 0: the frame is a function */
     uint64_t table_address; /* this and the next as in struct pf_location */
     uint64_t in_module;
     const char *raw_name; /* of an inlined function, as it is linked; else NULL */
@@ -40,7 +40,7 @@ static inline const struct pf_frame_address *pf_frame_address(const struct pf_fr
 
 struct pf_frames_options {
     bool inlines;             /* the functions that were inlined have frames, too */
-    bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
+    bool inlines_by_function; /* and each function that they were inlined into has its own, as in perf */
     bool by_address;          /* frames are addresses with their source lines, not functions */
     /*
      * And addresses are positions in binaries, the same wherever the binary is mapped. With inlined functions, the
@@ -57,7 +57,7 @@ struct pf_frames {
     struct pf_arena arena;             /* names of inlined functions */
     struct pf_address_cache positions; /* of addresses: the frame, or PF_EXPANDED */
     struct pf_pairs numbered;          /* (module and kind, symbol or address) to frame */
-    struct pf_segments frames; /* pf_frame_info, or _address: others may look at those they know of while more come */
+    struct pf_segments frames; /* pf_frame_info, or _address; other threads may read known ones while more are added */
     size_t count;
     struct pf_segments lists; /* pointers to the count, and the frames, innermost first; the last one is not inlined */
     uint32_t list_count;

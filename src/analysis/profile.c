@@ -15,14 +15,14 @@ struct pf_profile {
     const struct perfile_allocator *allocator;
     struct perfile_reader *reader;
     struct pf_delivery *delivery;
-    struct pf_delivered item; /* the sample at hand */
+    struct pf_delivered item; /* the current sample */
     struct pf_symbols *symbols;
     struct pf_frames frames;
     enum pf_unwind_policy policy;
     bool gives_decoded;
     size_t max_frames;
     const char *stacks_of;
-    const struct perfile_event *event; /* that was looked at last, and whether it is that one */
+    const struct perfile_event *event; /* of the last sample, and whether it is the event that has stacks */
     bool has_stacks;
     bool unresolved; /* the last sample has no frames, because it belongs to another event */
     bool skips_offcpu_notes;

@@ -81,7 +81,7 @@ struct block {
     size_t frame_count; /* number of all frames when all positions are known */
     struct pf_profile_totals totals;
     int result;  /* after the samples: 1 for the next block, or what pf_profile_next returns */
-    bool failed; /* out of memory: nothing of it is good */
+    bool failed; /* out of memory: the block is not valid */
     struct perfile_error error;
 };
 
@@ -103,7 +103,7 @@ struct pf_blocks {
     struct pf_stages *stages;
     struct pf_delivered late; /* of the thread that finds missing positions */
     uint8_t apart[APART_BYTES];
-    struct block *delivered; /* the one that the caller has, and its sample */
+    struct block *delivered; /* the block that the caller reads, and its current sample */
     struct pf_profile_sample sample;
     uint8_t apart_from_reader[APART_BYTES];
     struct pf_delivered item;         /* of the reading thread, as all members after it */
@@ -112,9 +112,9 @@ struct pf_blocks {
     size_t listed_capacity;
     uint32_t *retired; /* numbers of spaces that no block has any more */
     size_t retired_count, retired_capacity;
-    uint64_t retired_at;  /* the block that empties them; 0: there are none */
-    uint64_t swept;       /* the block before which spaces were looked through; ... */
-    size_t sweep_at;      /* ... and how many there may be until that is done again */
+    uint64_t retired_at;  /* the block that empties them; 0: no number is retired */
+    uint64_t swept;       /* the block before which spaces were swept last; ... */
+    size_t sweep_at;      /* ... and the number of spaces at which they are swept again */
     uint64_t started;     /* blocks */
     uint64_t trimmed;     /* how many there were when mappings were given back */
     struct block *filled; /* the one that is read */

@@ -41,7 +41,7 @@ void pf_sources_close(struct pf_sources *sources);
 /* A file by its name in debug info, which must stay. Holds until the next call. NULL: out of memory. */
 const struct pf_source *pf_sources_find(struct pf_sources *sources, const char *name, pf_source_fetch *fetch,
                                         void *context);
-/* NULL: there is no such line. */
+/* Returns the text of a line, or NULL when the file does not have it. */
 static inline const char *pf_source_line(const struct pf_source *source, uint32_t line)
 {
     return source && line && line <= source->line_count ? source->text + source->starts[line - 1] : NULL;

@@ -183,7 +183,7 @@ void pf_stack_gather(struct pf_stack *stack, const struct pf_delivered *item, co
 {
     stack->part_count = 0;
     stack->truncated = stack->guessed = false;
-    stack->parts[0] = (struct pf_stack_part){.is_exact = false}; /* of a stack without parts it is read, too */
+    stack->parts[0] = (struct pf_stack_part){.is_exact = false}; /* also read when the stack has no parts */
     if (!item->user_chain.count && has_branches(item) && add_branches(stack, item))
         return;
     add_callchain(stack, item, options);

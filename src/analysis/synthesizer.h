@@ -16,16 +16,16 @@ enum { PF_SYNTHESIZED_NOTE = 7 };
 struct pf_synthesized {
     const struct perfile_record
         *record; /* as the kernel would have written it for its event; valid until the next call */
-    const struct perfile_sample *sample; /* NULL: that of the record; else it has none, and `record` is any other one */
+    const struct perfile_sample *sample; /* NULL: that of the record; else `record` is not a sample */
     uint64_t note[PF_SYNTHESIZED_NOTE]; /* kept with the sample for `complete`, also while it waits for its callchain */
 };
 
 struct pf_synthesizer {
     void *context; /* NULL: there is no synthesizer */
-    bool replaces; /* the samples of the recording are not delivered, but for those that it gives */
+    bool replaces; /* the samples of the recording are not delivered, unless it makes them */
     /*
-     * Looks at a record, in the order of time. 1: there are samples that come before it, for which `next` is called; 0:
-     * there are none; or an error.
+     * Called with each record in the order of time. Returns 1 when there are samples before the record, for which
+     * `next` is called, 0 when there are none, or an error.
      */
     int (*take)(void *context, const struct perfile_record *record, struct perfile_error *error);
     /*
@@ -33,9 +33,9 @@ struct pf_synthesizer {
      * error. Names and mappings are those after the last record of `take`.
      */
     int (*next)(void *context, uint64_t time, struct pf_synthesized *made, struct perfile_error *error);
-    /* The item's sample is decoded: changes what the record cannot say. May be NULL. */
+    /* Changes what the record of the decoded item cannot express. May be NULL. */
     void (*complete)(void *context, const uint64_t *note, struct pf_delivered *item);
-    /* At the end: what the recording is missing. May be NULL. */
+    /* At the end: reports what is missing in the recording. May be NULL. */
     void (*report_missing)(void *context, pf_on_note *notify, void *notify_context);
     void (*close)(void *context); /* may be NULL */
 };

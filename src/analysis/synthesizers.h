@@ -5,7 +5,7 @@
 
 #include "analysis/synthesizer.h"
 
-/* Opens the synthesizer that the filter needs, if any; the filter has been opened as `filter`. ARGUMENT, MEMORY. */
+/* Opens the synthesizer that `wanted` needs, if any; `filter` is `wanted` opened. ARGUMENT, MEMORY. */
 int pf_synthesizer_open(struct pf_synthesizer *synthesizer, struct perfile_reader *reader,
                         const struct perfile_filter *wanted, const struct pf_filter *filter,
                         const struct perfile_allocator *allocator, struct perfile_error *error);
