@@ -24,7 +24,7 @@ struct perfile_calls {
     uint64_t *starts; /* by node a bit: a chain starts there */
     uint32_t *before; /* by word of `starts`: the chains that start before it */
     struct chain *chains;
-    uint64_t *outermost;   /* by node a bit: no caller is of its group */
+    uint64_t *outermost;   /* by node a bit: none of its callers has its group */
     uint32_t *outer;       /* these nodes, by group */
     uint32_t *outer_first; /* by group, and the end: its first one */
     uint32_t *ends;        /* by sample: a node, or NO_ID */
