@@ -41,7 +41,7 @@ static void print(perfile_session *session, const perfile_record *record, const 
               << '\n';
 }
 
-/* Whether all samples were sound. */
+/* Whether all samples were valid. */
 static bool print_samples(const char *path)
 {
     reader_ptr reader = open_reader(path);
@@ -49,7 +49,7 @@ static bool print_samples(const char *path)
     const perfile_record *record = nullptr;
     perfile_error error;
     perfile_sample sample{};
-    bool sound = true;
+    bool valid = true;
 
     sample.size = sizeof(sample);
     while (check(perfile_session_next(session.get(), &record, &error), error) > 0) {
@@ -59,17 +59,17 @@ static bool print_samples(const char *path)
             print(session.get(), record, sample);
         } else {
             std::cerr << "print_samples: " << error.message << '\n';
-            sound = false;
+            valid = false;
         }
     }
-    return sound;
+    return valid;
 }
 
 int main(int argc, char **argv)
 {
     try {
-        bool sound = print_samples(argc > 1 ? argv[1] : "perf.data");
-        return !sound || !std::cout.flush();
+        bool valid = print_samples(argc > 1 ? argv[1] : "perf.data");
+        return !valid || !std::cout.flush();
     } catch (const std::exception &error) {
         std::cerr << "print_samples: " << error.what() << '\n';
         return 1;

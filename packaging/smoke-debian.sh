@@ -40,7 +40,7 @@ cd "$packages"
 
 install ./perfile_*.deb ./libperfile0_*.deb ./libperfile-analysis0_*.deb
 expect "^perfile $version\$" perfile --version
-expect '^sound: ' perfile check "$demo"
+expect '^valid: ' perfile check "$demo"
 expect 'gzip ' perfile report --no-children -g none --sort comm,dso "$demo"
 expect 'PERFILE-REPORT' sh -c 'zcat /usr/share/man/man1/perfile-report.1.gz | tr a-z A-Z | grep PERFILE-REPORT'
 expect '_perfile' cat /usr/share/bash-completion/completions/perfile

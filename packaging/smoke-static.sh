@@ -22,7 +22,7 @@ expect()
 }
 
 expect "^perfile $version\$" perfile --version
-expect '^sound: ' perfile check /demo.perf.data
+expect '^valid: ' perfile check /demo.perf.data
 expect ' gzip ' perfile report --no-children -g none --sort comm,dso /demo.perf.data
 expect '<!DOCTYPE html>' perfile flame --format html /demo.perf.data
 expect 'libdebuginfod.so.1) is missing' env DEBUGINFOD_URLS=http://localhost:1 perfile report /demo.perf.data

@@ -281,7 +281,7 @@ char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id)
 
 /* ---- what is in ---------------------------------------------------------------------------------------------------- */
 
-static const char *const state_names[] = {"sound", "damaged", "unreadable"};
+static const char *const state_names[] = {"valid", "damaged", "unreadable"};
 enum { STATES = sizeof(state_names) / sizeof(state_names[0]) };
 
 static bool take_state(const char *value, struct pf_added *added)

@@ -218,7 +218,7 @@ static int write_check_text(struct perfile_reader *reader, const struct perfile_
     if (result < 0)
         return result;
     const struct perfile_counts *counts = perfile_reader_counts(reader);
-    pf_output_put_color(out, options, checked.findings ? PF_RED : PF_GREEN, checked.findings ? "damaged" : "sound");
+    pf_output_put_color(out, options, checked.findings ? PF_RED : PF_GREEN, checked.findings ? "damaged" : "valid");
     pf_put_format(out, ": %s and %s are complete, %s, %s\n", pf_count_of(counts->records, "records", records),
                   pf_count_of(counts->samples, "samples", samples),
                   pf_count_of(counts->bytes_lost, "bytes are not accounted for", bytes),

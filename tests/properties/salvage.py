@@ -6,8 +6,8 @@ Damaged recordings give what is undamaged.
 
 Each recording is killed (data.size 0, no features), cut off at N places, and N of its records state N wrong sizes, one
 at a time. `perfile script` must show every sample that is whole, by its thread and time, say on stderr what is lost,
-and end with 1; what is repaired, copies and a merge of the damaged one are sound and show the same samples. Which
-samples there are is found by a walker of its own; those inside compressed records by `perfile dump` of the sound
+and end with 1; what is repaired, copies and a merge of the damaged one are valid and show the same samples. Which
+samples there are is found by a walker of its own; those inside compressed records by `perfile dump` of the valid
 recording. Places and records are chosen by a fixed seed.
 
 With --library a program that stays (salvages.c) is asked instead of the command, most of whose time it takes to start.
@@ -33,7 +33,7 @@ TIMEOUT_SECONDS = 60
 Record = collections.namedtuple('Record', 'offset type size key')
 
 
-# ---- the walker: little-endian, sound recordings ---------------------------------------------------------------------
+# ---- the walker: little-endian, valid recordings ---------------------------------------------------------------------
 
 def sample_key(data, at, sample_type):
     """Thread and time of a sample."""

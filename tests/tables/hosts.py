@@ -67,7 +67,7 @@ def check_marker(dataset, path):
     """A marker of another version, or one that was damaged."""
     marker = dataset.folder / '_perfile/recordings' / digest(path)
     whole, files = marker.read_bytes(), [file for file in dataset.files() if file.stem == marker.name]
-    for content in whole.replace(b'state sound', b'state other'), whole[:-1], b'':
+    for content in whole.replace(b'state valid', b'state other'), whole[:-1], b'':
         marker.write_bytes(content)
         found = dataset.verb('check', '--remove', status=1)
         expect(f'files of a bad marker are removed: {found}', all(file.exists() for file in files) and marker.read_bytes() == content)
