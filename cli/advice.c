@@ -16,7 +16,7 @@ enum {
     MAX_LINES = 5,
     MAX_NAMES = 3,
     DIGITS = 12,         /* of build ids */
-    MIN_PERCENT = 2,     /* of addresses or samples, below which nothing is said */
+    MIN_PERCENT = 2,     /* of addresses or samples: no advice is printed below this share */
     LIST_BYTES = 8 << 20 /* of a package, at most */
 };
 
@@ -81,7 +81,7 @@ bool pf_package_of(const char *path, char package[128])
     return found;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------------------------ */
+/* ---- collecting -------------------------------------------------------------------------------------------------- */
 
 static void add_name(struct pf_advice *advice, const struct perfile_trouble *trouble)
 {
@@ -120,9 +120,9 @@ void pf_advice_take(void *context, const struct perfile_trouble *trouble)
     advice->of[trouble->kind].total = trouble->total;
 }
 
-/* ---- what is said ------------------------------------------------------------------------------------------------ */
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
 
-/* The most important first. %1: modules. */
+/* The most important first; %1 becomes the names of the modules. */
 static const struct {
     unsigned kind;
     const char *why;
@@ -169,7 +169,7 @@ static bool matters(const struct pf_advice *advice, unsigned kind)
     return !stated && advice->of[kind].count && advice->of[kind].count * 100 >= advice->of[kind].total * MIN_PERCENT;
 }
 
-/* By those who print for programs. */
+/* Programs that read the messages switch advice off by this variable. */
 static bool is_unwanted(void)
 {
     const char *wanted = getenv("PERFILE_ADVICE");
@@ -212,7 +212,7 @@ static bool has_packets_only(uint32_t type)
     return type == PERFILE_AUXTRACE_S390_CPUMSF || type == PERFILE_AUXTRACE_HISI_PTT;
 }
 
-/* That they are not decoded is said by the output. Without a kind no tool knows what they are. */
+/* The output already reports that AUX data are not decoded. No advice is printed for AUX data of an unknown kind. */
 static void say_aux(const struct perfile_counts *counts, const char *input)
 {
     const char *kind = perfile_enum_name("auxtrace_type", counts->aux_type);

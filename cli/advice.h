@@ -20,13 +20,13 @@ struct pf_advice {
 
 /* For perfile_symbol_options.trouble; the context is a struct pf_advice. */
 void pf_advice_take(void *advice, const struct perfile_trouble *trouble);
-/* The most important lines; all is forgotten then. */
+/* Prints the most important lines, then discards everything collected. */
 void pf_advice_give(struct pf_advice *advice, const char *input);
-/* What is missing in what was read of a recording: what was lost while recording, and AUX data. */
+/* Prints what is missing from the records that were read: losses while recording, and AUX data. */
 void pf_advice_missing(struct perfile_reader *reader, const char *input);
-/* The views that are made for the events of a recording, for who asked for a report of it. */
+/* Prints the views that are made for the events of the recording, as advice after a report. */
 void pf_advice_fitting(struct perfile_reader *reader, const char *input);
-/* The package that holds a file, by the lists of dpkg; false: it is in none. */
+/* Finds the package that contains a file in the lists of dpkg. False when no package contains it. */
 bool pf_package_of(const char *path, char package[128]);
 
 #endif

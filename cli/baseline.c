@@ -82,7 +82,7 @@ int pf_profile_load(const char *path, struct perfile_profile **profile)
 
 /* ---- the folder -------------------------------------------------------------------------------------------------- */
 
-/* The number in the name of one of ours; 0: it is none. */
+/* The number in the name of a profile of the baseline; 0 for other files. */
 static uint64_t number_of(const char *name)
 {
     uint64_t number = 0;

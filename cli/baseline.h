@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A folder with the profiles of earlier recordings, to compare new ones with: files named by numbers that go up, the newest
- * of which are kept.
+ * A folder with the profiles of earlier recordings, to compare new ones with. Its files have increasing numbers as
+ * names, and only the newest ones are kept.
  */
 #ifndef PERFILE_CLI_BASELINE_H
 #define PERFILE_CLI_BASELINE_H

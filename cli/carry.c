@@ -23,7 +23,7 @@ static bool copy(int from, off_t at, uint64_t bytes, int to)
     return true;
 }
 
-/* Until its last bytes are there the bundle is none, and the recording before it is complete. */
+/* The bundle is valid only once its last bytes are written; until then the file is a complete recording without it. */
 static bool append(const char *input, const struct perfile_bundle *bundle, const char *output)
 {
     const int from = open(input, O_RDONLY | O_CLOEXEC), to = open(output, O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -134,7 +134,7 @@ static int choose_symbol(const struct pf_command *command, struct pf_settings *s
     return PF_STATUS_OK;
 }
 
-/* Of the terminal that is printed to; 0: it is none. */
+/* The width of the terminal on standard output; 0 when it is not a terminal. */
 static uint64_t terminal_width(void)
 {
     const char *columns = getenv("COLUMNS");

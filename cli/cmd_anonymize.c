@@ -32,7 +32,7 @@ static const struct pf_option options[] = {
      .argument = "KEY",
      PF_OWN(key),
      .doc = "The key that replacement names are derived from: recordings anonymized with the same key can be compared "
-            "with each other, and only someone who has the key can test guesses. Command lines are visible to others: "
+            "with each other, and testing a guess requires the key. Command lines are visible to others: "
             "prefer --key-file. Without a key a random one is used and discarded."},
     {.name = "key-file",
      .kind = PF_OPTION_TEXT,

@@ -17,7 +17,7 @@ static struct settings *own(const struct pf_settings *settings)
 
 static const struct pf_subview views[] = {
     {"report", "cache_lines", true, "cache lines, those first that caches fight over, with their loads and stores"},
-    {"accesses", "cache_line_accesses", false, "who accessed which bytes of the lines"},
+    {"accesses", "cache_line_accesses", false, "which code accessed which bytes of the lines"},
     {0},
 };
 
@@ -27,7 +27,7 @@ static const char *display_at(const struct pf_command *command, size_t index, co
         {"tot", "by loads of modified lines; the default"},
         {"lcl", "by those within a memory node"},
         {"rmt", "by those from another node"},
-        {"peer", "by loads that other caches answered, for processors that do not tell modified lines"},
+        {"peer", "by loads that other caches answered, for processors that do not report modified lines"},
         {0},
     };
 
@@ -97,7 +97,7 @@ static const struct pf_option_group group = {"Options", options};
     }
 static const struct pf_option perf_options[] = {
     FLAG("stats", PERFILE_EVENTS_SUMMARY, "report: only the sums."),
-    FLAG("show-all", PERFILE_EVENTS_ALL_LINES, "report: also the lines that nobody fights over."),
+    FLAG("show-all", PERFILE_EVENTS_ALL_LINES, "report: also the lines without contention."),
     FLAG("no-source", PERFILE_EVENTS_NO_SOURCE, "report: without source lines."),
     {.name = "full-symbols", .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf: no name is cut."},
     {0},
@@ -106,7 +106,7 @@ static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, tr
 
 const struct pf_command pf_command_c2c = {
     .name = "c2c",
-    .summary = "show the cache lines that processors fight over, and who accesses them",
+    .summary = "show the cache lines that processors fight over, and the code that accesses them",
     .doc = "Adds up sampled memory accesses by cache line: report is a row for each line, with its loads by where they "
            "were answered, its stores, and whether threads share bytes of it (true sharing) or only the line (false "
            "sharing); accesses is a row for each offset and instruction. perfile c2c record "

@@ -11,9 +11,10 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_check = {
     .name = "check",
     .summary = "verify a recording and report every error with its offset",
-    .doc = "Reads the whole recording and prints every error with its rule, severity, offset and length, then how many "
-           "records and samples are valid and how many bytes belong to none. The exit status is 0 for a valid "
-           "recording, 1 if there are findings, 3 if the file is not a perf.data file.",
+    .doc =
+        "Reads the complete recording and prints every error with its rule, severity, offset and length, then how many "
+        "records and samples are valid and how many bytes belong to none. The exit status is 0 for a valid "
+        "recording, 1 if there are findings, 3 if the file is not a perf.data file.",
     .examples = "check perf.data",
     .operand = "[FILE]",
     .operand_max = 1,

@@ -50,7 +50,7 @@ static void print_bash_name(struct pf_stream *out, const struct pf_command *comm
     pf_stream_print(out, " --%s", option->name);
 }
 
-/* One arm of `case $verb:$previous`: what may stand behind an option. */
+/* Prints one arm of `case $verb:$previous`: the values that may follow an option. */
 static void print_bash_argument(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
     const char letter = pf_option_letter(command, option);
@@ -78,7 +78,7 @@ static void print_bash_verb(struct pf_stream *out, const struct pf_command *comm
     pf_stream_print(out, "'\n        ;;\n");
 }
 
-/* Options before the verb whose value is no verb. */
+/* Skips the value of an option before the verb, which must not be mistaken for the verb. */
 static void print_bash_skip(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
     (void)command;
@@ -113,7 +113,7 @@ static void print_bash(struct pf_stream *out)
 
 /* ---- zsh ------------------------------------------------------------------------------------------------------- */
 
-/* What may stand behind an option; of a list, its last value. */
+/* Prints the values that may follow an option; in a list, they complete the last element. */
 static void print_zsh_values(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
     const bool list = pf_option_is_list(option);
@@ -184,7 +184,7 @@ static void print_zsh(struct pf_stream *out)
 
 /* ---- fish ------------------------------------------------------------------------------------------------------ */
 
-/* The values of a list go behind those that stand there already. */
+/* Prints the values of an option; those of a list are appended to the elements that are already typed. */
 static void print_fish_values(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
     const char *value, *doc;
@@ -262,7 +262,7 @@ static const struct {
     void (*print)(struct pf_stream *out);
 } shells[] = {
     {"bash", "eval \"$(perfile completion bash)\" in ~/.bashrc", print_bash},
-    {"zsh", "eval \"$(perfile completion zsh)\" in ~/.zshrc, behind compinit", print_zsh},
+    {"zsh", "eval \"$(perfile completion zsh)\" in ~/.zshrc, after compinit", print_zsh},
     {"fish", "perfile completion fish | source in config.fish", print_fish},
 };
 #define SHELL_COUNT (sizeof(shells) / sizeof(shells[0]))

@@ -146,7 +146,7 @@ static int spool(const struct pf_command *command, struct pf_settings *settings)
 struct way {
     const char *name;
     int by;
-    const char *unit; /* of the value behind "=", or NULL */
+    const char *unit; /* the value after "=", or NULL */
 };
 static const struct way ways[] = {
     {"time", PERFILE_SPLIT_TIME, "DURATION"}, {"size", PERFILE_SPLIT_SIZE, "BYTES"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf's `data convert`: its JSON; its other format is said to be missing. */
+/* perf's `data convert`: writes its JSON, and refuses its other format with a message. */
 #include "message.h"
 #include "stream.h"
 

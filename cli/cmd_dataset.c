@@ -51,7 +51,7 @@ static const struct pf_option options[] = {
     {.name = "remove",
      .kind = PF_OPTION_FLAG,
      PF_OWN_OF(struct pf_dataset_settings, remove),
-     .doc = "check: remove files that nobody needs: those that killed commands left behind, and those whose rows a "
+     .doc = "check: remove files that are not needed: those that killed commands left, and those whose rows a "
             "joined file has, too."},
     {.name = "size",
      .kind = PF_OPTION_SIZE,

@@ -515,7 +515,7 @@ static bool sorts_by(const struct diff_run *run, const char *key, const char *pe
     return strstr(list, key) || strstr(list, perfs);
 }
 
-/* Else a function and who calls it, as far as guesses need it, are enough. */
+/* Without these, functions and the callers that guesses need are enough. */
 static bool needs_callers(const struct diff_run *run)
 {
     return pf_diff_own(run->settings)->update || run->options.flags & PERFILE_DIFF_INCLUSIVE ||

@@ -15,7 +15,7 @@ static struct settings *own(const struct pf_settings *settings)
     return settings->own;
 }
 
-/* What is printed of one event behind its name. */
+/* The line of one event, after its name. */
 struct line {
     struct pf_input *input;
     const struct perfile_event *event;
@@ -159,7 +159,7 @@ static void put_number(struct line *line, const struct perfile_value *value)
         pf_stream_print(line->out, value->meaning == PERFILE_MEANS_FLAGS ? "%#" PRIx64 : "%" PRIu64, value->number.u);
 }
 
-/* What is 0 is not told. */
+/* Members that are 0 are not printed, except type and config. */
 static int see_member(void *context, const struct perfile_value *value)
 {
     struct line *line = context;

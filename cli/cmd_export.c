@@ -59,7 +59,7 @@ static int choose_tables(const struct pf_command *command, struct pf_settings *s
     const bool tables = perfile_table_format_is_binary(settings->format);
     const char *why = settings->view && !tables ? "--view is for parquet and arrow"
                       : settings->view && settings->operand_count > 1
-                          ? "--view is of one recording; without it each has a folder in OUT"
+                          ? "--view takes one recording; without it each has a folder in OUT"
                       : tables && !settings->view && !settings->output
                           ? "the tables need a folder: -o FOLDER, or --view VIEW for one of them"
                           : NULL;
@@ -176,8 +176,8 @@ const struct pf_command pf_command_export = {
     .name = "export",
     .summary = "write a profile for other programs",
     .doc = "Writes the samples of a recording with their stacks in the format of another program. Weights, inlined "
-           "functions, source lines, build ids, threads and times are kept where the format has room for them; what it "
-           "has no room for is reported on standard error. The profiles of several recordings become one.",
+           "functions, source lines, build ids, threads and times are kept where the format can hold them; what it "
+           "cannot hold is reported on standard error. The profiles of several recordings become one.",
     .examples = "export --format pprof -o profile.pb.gz perf.data\n"
                 "export --format firefox --open perf.data",
     .operand = "[FILE...]",

@@ -85,8 +85,8 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(max_nodes),
-     .doc = "Keep at most N places in the graph of an event (functions below their callers), about 64 bytes each. "
-            "Samples in further places are then drawn without the callers between their thread and their function; the "
+     .doc = "Keep at most N nodes in the graph of an event (functions below their callers), about 64 bytes each. "
+            "Samples in further nodes are then drawn without the callers between their thread and their function; the "
             "picture, and a note, say how many. The default is as many as fit into three quarters of the machine's "
             "memory."},
     PF_OPTION_CODE,
@@ -153,7 +153,7 @@ static const struct pf_option svg_options[] = {
 };
 static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 
-/* ---- folded stacks ------------------------------------------------------------------------------------------------- */
+/* ---- folded stacks ----------------------------------------------------------------------------------------------- */
 
 /* All of it; NULL: a message was printed, and *status is set. */
 static char *read_stacks(FILE *file, const char *name, size_t *bytes, int *status)

@@ -17,9 +17,8 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
      .offset = offsetof(struct pf_settings, output),
-     .doc =
-         "Write the index to this file, instead of the cache. One that is called like the recording with .pfi behind "
-         "it is found there, and may go with it to other folders; times of files must be kept (cp -p)."},
+     .doc = "Write the index to this file, instead of the cache. FILE.pfi next to the recording FILE is found "
+            "automatically and can be moved with it; times of files must be kept (cp -p)."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -52,7 +51,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return status;
     if (!settings->output) {
         if (!pf_index_cached(input.name, cached, sizeof(cached), true)) {
-            pf_message("%s: %s: no place in the cache for an index; -o FILE", command->name, input.name);
+            pf_message("%s: %s: no cache folder for the index; use -o FILE", command->name, input.name);
             return PF_STATUS_OUTPUT;
         }
         settings->output = cached;
@@ -71,7 +70,7 @@ const struct pf_command pf_command_index = {
     .name = "index",
     .summary = "make an index, so that parts of a recording can be read without the rest",
     .doc =
-        "Reads the whole recording once and notes where to start reading for each time, what ran then with which "
+        "Reads the complete recording once and notes where to start reading for each time, what ran then with which "
         "mappings, and which processes, threads, CPUs and events have samples in each MiB. Verbs with --time, --pid, "
         "--tid, --cpu or --events use the index by themselves: they print the same, at the cost of the samples asked "
         "for. The index is kept in ~/.cache/perfile (at most 1 GiB of them, those that were used last), identified by "

@@ -6,7 +6,7 @@ static const struct pf_option options[] = {
     {.name = "count",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, print.count),
-     .doc = "Read the whole recording to count records, samples and losses. By default only headers are read."},
+     .doc = "Read the complete recording to count records, samples and losses. By default only headers are read."},
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -140,7 +140,9 @@ static void print(FILE *to, struct pf_json_writer *json)
         print_text(to);
 }
 
-/* Beside the file that is written, behind a link as well; what is written in place has nothing beside it. From malloc. */
+/*
+ * The folder of the file that is written, after following links; "." for an output that is written in place. Allocated.
+ */
 static char *folder_of_output(const char *output)
 {
     struct stat status;

@@ -63,7 +63,7 @@ static bool add_symbol(struct symbols *symbols, const struct symbol *symbol)
     return true;
 }
 
-/* "ffffffff81000000 T name\t[module]"; false: out of memory. Lines of another kind are passed over, and so are constants. */
+/* Reads "ffffffff81000000 T name\t[module]"; other lines and constants are skipped. False: out of memory. */
 static bool take_line(struct symbols *symbols, char *line)
 {
     char *rest, *name, *module;
@@ -215,7 +215,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("kallsyms: out of memory");
         status = PF_STATUS_MEMORY;
     } else if (symbols.hidden) {
-        pf_message("kallsyms: %s does not tell addresses (see /proc/sys/kernel/kptr_restrict; root may read them)",
+        pf_message("kallsyms: %s does not show addresses (see /proc/sys/kernel/kptr_restrict; root may read them)",
                    path);
         status = PF_STATUS_UNREADABLE;
     } else {

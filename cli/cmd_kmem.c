@@ -5,11 +5,11 @@
 #include <string.h>
 
 static const struct pf_subview slab_views[] = {
-    {"stat", "kmem_slab", true, "what the kernel allocated: from slabs, or with --page whole pages", NULL},
+    {"stat", "kmem_slab", true, "what the kernel allocated: from slabs, or with --page as pages", NULL},
     {0},
 };
 static const struct pf_subview page_views[] = {
-    {"stat", "kmem_page", true, "whole pages that the kernel allocated", NULL},
+    {"stat", "kmem_page", true, "pages that the kernel allocated", NULL},
     {0},
 };
 
@@ -74,7 +74,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_FLAG,
      .set = choose_kind,
      .doc = "What was allocated from slabs (kmalloc and the like). The default."},
-    {.name = "page", .kind = PF_OPTION_FLAG, .set = choose_kind, .doc = "Whole pages."},
+    {.name = "page", .kind = PF_OPTION_FLAG, .set = choose_kind, .doc = "What was allocated as pages."},
     FLAG("caller", 0, PERFILE_EVENTS_CALLER, "A row for each caller. The default of tables."),
     FLAG("alloc", 0, PERFILE_EVENTS_ALLOC, "A row for each address, or page."),
     FLAG("live", 0, PERFILE_EVENTS_LIVE, "page: only what was not freed."),
@@ -106,8 +106,8 @@ static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, tr
 
 const struct pf_command pf_command_kmem = {
     .name = "kmem",
-    .summary = "show what the kernel allocated, who did, and what was not freed",
-    .doc = "Prints what the kernel allocated by caller or by address: from slabs, or with --page whole pages. perfile "
+    .summary = "show what the kernel allocated, the callers, and what was not freed",
+    .doc = "Prints what the kernel allocated by caller or by address: from slabs, or with --page as pages. perfile "
            "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
            "record.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",

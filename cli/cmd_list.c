@@ -276,7 +276,7 @@ const struct pf_command pf_command_list = {
     .summary = "list the events of this machine, and which of them work",
     .doc =
         "Prints the events of this machine by kind, and whether they can be opened now, which is tried. With PATTERN, "
-        "only events whose names contain it; if it contains any of *?[, PATTERN is a glob for the whole name. hw, sw, "
+        "only events whose names contain it; if it contains any of *?[, PATTERN is a glob for the full name. hw, sw, "
         "cache, "
         "tracepoint and pmu are the events of that kind.",
     .operand = "[PATTERN]",

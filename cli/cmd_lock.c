@@ -14,7 +14,7 @@ static struct settings *own(const struct pf_settings *settings)
 }
 
 static const struct pf_subview views[] = {
-    {"contention", "lock_contention", true, "who waited for locks of the kernel, and how long"},
+    {"contention", "lock_contention", true, "waits for locks of the kernel, and how long they took"},
     {"report", "lock_contention", true, "the same by lock", "lock_report"},
     {0},
 };
@@ -65,7 +65,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(events.stack_skip),
-     .doc = "Callers are behind the first N frames of the stack, and behind the functions of locks [0]; perf skips 4, "
+     .doc = "Skip the first N frames of the stack, and the functions of locks, to find the caller [0]; perf skips 4, "
             "which are too many where a lock has fewer."},
     TEXT("lock-filter", 'L', "LIST", events.locks,
          "Only locks with these addresses or names: of lockdep, or of variables of the kernel."),
@@ -105,7 +105,7 @@ static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, tr
 
 const struct pf_command pf_command_lock = {
     .name = "lock",
-    .summary = "show who waited for locks of the kernel",
+    .summary = "show which threads waited for locks of the kernel",
     .doc =
         "Prints how often and how long threads waited for locks of the kernel: by caller, with -t by thread, with -l "
         "by lock. Waits that did not end are counted apart. perfile lock record records the events, with callchains "

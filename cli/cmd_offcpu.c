@@ -24,7 +24,8 @@ static const struct pf_option options[] = {
     {.name = "wakers",
      .kind = PF_OPTION_FLAG,
      PF_OWN(wakers),
-     .doc = "Show who woke whom, with the stack of the waker, and how long those who were woken had been blocked."},
+     .doc =
+         "Show which thread woke which, with the stack of the waker, and how long the woken threads had been blocked."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     PF_OPTION_OUTPUT,

@@ -84,7 +84,7 @@ static int print_texts(const struct pf_settings *settings, const char *view,
     return pf_rows_print(&rows, "query", settings->output, settings->format);
 }
 
-/* The statements are for programs, and for who wants to change them. */
+/* The text names the queries; the tables also have their statements, for programs and as a start for new ones. */
 static int list_ready(const struct pf_settings *settings)
 {
     const bool is_text = !settings->format || !strcmp(settings->format, "text");
@@ -212,7 +212,7 @@ static bool copy_all(int from, int to)
     return true;
 }
 
-/* What is no file is read once, and tables are read more often: it becomes a file. NULL: a message was printed. */
+/* Tables are read several times, so that a stream is copied to a file first. NULL: a message was printed. */
 static char *path_of(const char *passed)
 {
     const bool is_standard = !strcmp(passed, "-");

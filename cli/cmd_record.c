@@ -43,7 +43,7 @@ static const struct pf_option what_options[] = {
     TEXT("freq", 'F', "N", frequency, "Take N samples per second on each CPU [4000], or max: as many as allowed.",
          .first = true),
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
-    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record the whole system; the default without a command.",
+    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record the entire system; the default without a command.",
          .first = true),
     TEXT("cpu", 'C', "LIST", options.cpus,
          "Record what runs on these CPUs, a command or not: 0-3,7. With -p, -t and -u: only these tasks there."),
@@ -128,7 +128,7 @@ static const struct pf_option file_options[] = {
         "the command has the usual one."),
     TEXT("mmap-pages", 'm', "SIZE", ring_size,
          "The buffer size per CPU: pages, or bytes with K or M [4M; less on machines with more than 64 CPUs, and 512K "
-         "for users who may not lock more]."),
+         "for users that may not lock more]."),
     {.name = "compression-level",
      .first = true,
      .letter = 'z',
@@ -220,7 +220,7 @@ struct run {
     int failed;           /* of a command: the recording cannot go on */
     bool snapshot_wanted; /* by a signal or a command */
     bool start_disabled;  /* until a command comes */
-    bool stop_wanted;     /* by a command, who wants to know when it is done */
+    bool stop_wanted;     /* by a control command, which is answered when it is done */
     char pid[16];
     double lost_max;      /* percent */
     int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
@@ -331,8 +331,8 @@ static int read_fail_on_lost(struct run *run)
 }
 
 /*
- * All switches of the machine tell when each thread waits. Of single threads the tracepoint tells when they stop, but only
- * SWITCH records when they go on.
+ * When all switches of the machine are recorded, they show when each thread waits. When single threads are recorded,
+ * the tracepoint shows when they stop, but only SWITCH records show when they go on.
  */
 static int add_off_cpu(struct run *run)
 {
@@ -419,7 +419,7 @@ static int failure(const struct run *run, int result)
     return pf_workload_failure("record", result, &run->error);
 }
 
-/* Who knows our process may ask for a snapshot before there is anything to write: it waits until then. */
+/* A request for a snapshot may arrive before there is anything to write: the signal stays blocked until then. */
 static void hold_requests(struct run *run)
 {
     sigset_t set;
@@ -484,7 +484,7 @@ static int wait_ms(const struct run *run)
     return wait < 0 ? 0 : (int)wait;
 }
 
-/* Behind the delay. */
+/* Enables the events once the delay is over. */
 static int enable_late(struct run *run)
 {
     if (!run->enable_at_ms || now_ms() < run->enable_at_ms)
@@ -609,7 +609,10 @@ static int stop_later(struct run *run)
     return 1;
 }
 
-/* True: answer it. As in perf a name is all behind one blank, and what follows a word that takes none is not looked at. */
+/*
+ * Runs a control command; true when it is to be answered. As in perf, a name is all that follows one blank, and text
+ * after a word without a name is ignored.
+ */
 static bool obey(void *context, const char *command)
 {
     static const struct {
@@ -694,7 +697,7 @@ static int start(struct run *run)
         run->enable_at_ms = now_ms() + (int64_t)run->options.delay_ms;
     (void)pf_record_output_is_due(&run->output, 0, now_ms()); /* its time begins now */
     if (!status && run->unasked)
-        note(run, "no command or process given: recording the whole system until Ctrl-C");
+        note(run, "no command or process given: recording the entire system until Ctrl-C");
     return status;
 }
 
@@ -766,14 +769,14 @@ static int finish(struct run *run)
     if (result < 0)
         give_up(run);
     if (run->stopped)
-        pf_record_output_close(&run->output); /* cuts off what is not whole */
+        pf_record_output_close(&run->output); /* cuts off incomplete records */
     print_summary(run);
     if (run->stop_wanted && !run->stopped)
         pf_control_answer(&run->control);
     return run->stopped ? PF_STATUS_OUTPUT : check_losses(run);
 }
 
-/* As perf does: who ends the recording means the command, too; also when it goes on without being recorded. */
+/* As in perf, ending the recording also ends the command, even when it continues without being recorded. */
 static void wait_for_command(struct run *run)
 {
     struct pollfd signals = {.fd = run->signals, .events = POLLIN};
@@ -897,8 +900,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_record = {
     .name = "record",
-    .summary = "record a command, a process or the whole system",
-    .doc = "Runs a command, or attaches to running processes or the whole system, and writes a recording that can be "
+    .summary = "record a command, a process or the entire system",
+    .doc = "Runs a command, or attaches to running processes or the entire system, and writes a recording that can be "
            "read at any time: if perfile is killed, the disk is full or the terminal is closed, everything written so "
            "far is there. The default is the best event for sampling, with callchains by frame pointers.",
     .examples = "record ./prog\n"

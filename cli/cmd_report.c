@@ -186,7 +186,7 @@ static const struct pf_option graphs[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(max_nodes),
-     .doc = "Keep at most N places in call graphs (functions below their callers), about 56 bytes each. Samples with "
+     .doc = "Keep at most N nodes in call graphs (functions below their callers), about 56 bytes each. Samples with "
             "further callers are then counted without these, and a note says how many. The default is as many as fit "
             "into three quarters of the machine's memory."},
     TEXT("ignore-callees", 0, "REGEX", ignore_callees,

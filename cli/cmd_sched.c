@@ -38,7 +38,7 @@ static bool is_sort(const char *text)
     return known;
 }
 
-/* Takes it from the operands behind the view. NULL: none is such a value. */
+/* Removes the first operand after the view that is_value() accepts, and returns it. NULL: there is no such operand. */
 static const char *take_operand(struct pf_settings *settings, bool (*is_value)(const char *text))
 {
     for (size_t i = 1; i < settings->operand_count; i++)
@@ -53,7 +53,9 @@ static const char *take_operand(struct pf_settings *settings, bool (*is_value)(c
     return NULL;
 }
 
-/* The first of two operands behind the view, which is no file. NULL: there is only one, or it is a file. */
+/*
+ * Removes and returns the first of two operands after the view. NULL when there is only one, or when it names a file.
+ */
 static const char *take_word(struct pf_settings *settings)
 {
     const char *word = settings->operand_count > 2 ? settings->operands[1] : NULL;
@@ -156,7 +158,7 @@ static const struct pf_option perf_options[] = {
     FLAG("migrations", 'M', PERFILE_SCHED_MIGRATIONS, "timehist: also print migrations."),
     FLAG("pre-migrations", 'P', PERFILE_SCHED_PRE_MIGRATION,
          "timehist: also print how long a task waited before it was moved to another CPU."),
-    FLAG("cpu-visual", 'V', PERFILE_SCHED_CPUS, "timehist: add a column with a place for each CPU."),
+    FLAG("cpu-visual", 'V', PERFILE_SCHED_CPUS, "timehist: add a column with a character for each CPU."),
     FLAG("next", 'n', PERFILE_SCHED_NEXT, "timehist: also print the next task."),
     FLAG("show-prio", 0, PERFILE_SCHED_PRIORITY,
          "timehist: also print priorities, and where a task came to its CPU with another one than it left it both."),
@@ -190,7 +192,7 @@ static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, tr
 
 const struct pf_command pf_command_sched = {
     .name = "sched",
-    .summary = "show what the scheduler did: who ran, who waited, and for how long",
+    .summary = "show what the scheduler did: which tasks ran or waited, and for how long",
     .doc =
         "Prints a view of the scheduler's events as a table: timehist (a row for each time that a task left its CPU), "
         "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. What is "

@@ -49,7 +49,7 @@ static const struct pf_option options[] = {
      .first = true,
      .kind = PF_OPTION_FLAG,
      .offset = AT(print.nanoseconds),
-     .doc = "Print times with 9 decimal places instead of 6."},
+     .doc = "Print times with 9 decimals instead of 6."},
     {.name = "reltime",
      .kind = PF_OPTION_BITS,
      .offset = AT(script.times),
@@ -127,7 +127,7 @@ static const struct pf_option_group show_group = {"Records between the samples",
 
 extern const struct pf_command pf_command_dump;
 
-/* Tables have no lines before or behind them, numbers as they were recorded, and all samples. */
+/* True when an option applies to the text only: tables have no lines around them, raw numbers, and all samples. */
 static bool is_about_text(const struct pf_settings *settings)
 {
     const struct perfile_script_options *lines = &settings->script;

@@ -80,7 +80,7 @@ static int add_cgroups(const struct pf_option *option, const char *text, struct 
     return status;
 }
 
-/* One name alone is of all events: also of those after it, if there were none before. */
+/* A single name applies to all events: also to those after it, if there were none before it. */
 static int end_cgroups(struct pf_settings *settings)
 {
     char **cgroups = &own(settings)->cgroups;
@@ -112,7 +112,7 @@ static const struct pf_option what_options[] = {
          "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
          "instruction cache and of TLBs; -ddd: also prefetches."},
     PRINT("null", 'n', PERFILE_STAT_NO_COUNTS, "Count nothing: only say how long it took."),
-    BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the whole system; the default without a command.",
+    BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the entire system; the default without a command.",
          .first = true),
     TEXT("cpu", 'C', "LIST", cpus, "Only count on these CPUs: 0-3,7."),
     TEXT("pid", 'p', "LIST", pids, "Count these processes with all their threads.", .first = true),
@@ -561,7 +561,7 @@ static const char *check_runs(const struct pf_settings *settings)
     if (stat->repeat > 1 && stat->interval_ms)
         return "--repeat prints no intervals";
     if (stat->repeat > 1 && is_table(settings))
-        return "--repeat needs the format text, -x or -j, which have means of several runs: a table is of one run";
+        return "--repeat needs the format text, -x or -j, which have means of several runs: a table has one run";
     if (stat->interval_count && !stat->interval_ms)
         return "--interval-count needs --interval-print MS";
     if (settings->stat.flags & SUMMARIES && !stat->interval_ms)
@@ -691,11 +691,11 @@ static const struct pf_command report_command = {
 
 const struct pf_command pf_command_stat = {
     .name = "stat",
-    .summary = "count events of a command, a process or the whole system",
-    .doc =
-        "Runs a command, or looks at running processes or the whole system, and prints what was counted, in the layout "
-        "of perf stat, on standard error. `perfile stat record COMMAND` writes a recording instead, and `perfile stat "
-        "report [FILE...]` prints what is in one, or the means of several.",
+    .summary = "count events of a command, a process or the entire system",
+    .doc = "Runs a command, or looks at running processes or the entire system, and prints what was counted, in the "
+           "layout of perf stat, on standard error. `perfile stat record COMMAND` writes a recording instead, and "
+           "`perfile stat "
+           "report [FILE...]` prints what is in one, or the means of several.",
     .examples = "stat ./prog\n"
                 "stat --repeat 10 ./prog\n"
                 "stat --event context-switches,page-faults --pid 1234\n"

@@ -91,8 +91,8 @@ static const char *column_at(const struct pf_command *command, size_t index, con
 struct chosen {
     const struct column *columns[COLUMNS];
     size_t count;
-    bool children;     /* a sample is of all functions in its stack */
-    bool by_functions; /* the columns are of functions only */
+    bool children;     /* a sample counts for all functions in its stack */
+    bool by_functions; /* all columns describe functions */
     bool samples;      /* their number is shown, too */
 };
 
@@ -256,7 +256,7 @@ static int open_calls(const struct rows *names, const struct perfile_profile *pr
     return result;
 }
 
-/* The rows of the samples that were added, of whose thread the sample of the place is. */
+/* Adds a row for each group of `calls`; the thread columns come from the sample of `location`. */
 static bool add_rows(struct rows *rows, struct location *location, const struct chosen *chosen,
                      const struct perfile_calls *calls, const struct rows *functions, const size_t *firsts)
 {
@@ -516,7 +516,7 @@ static const struct pf_option what_options[] = {
      PF_OWN_OF(struct pf_top_settings, frequency),
      .doc = "Take N samples per second on each CPU [4000]."},
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
-    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "The whole system, which is the default."),
+    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "The entire system, which is the default."),
     TEXT("cpu", 'C', "LIST", options.cpus, "Only these CPUs: 0-3,7."),
     TEXT("pid", 'p', "LIST", options.pids, "These processes with all their threads. It ends when they have.",
          .first = true),
@@ -567,7 +567,7 @@ static const struct pf_option show_options[] = {
      .argument = "LIST",
      .offset = offsetof(struct pf_settings, report.sort),
      .value_at = column_at,
-     .doc = "The columns of the text, by which rows are told apart [dso,symbol]."},
+     .doc = "The columns of the text; samples with the same values in them share a row [dso,symbol]."},
     {.name = "top",
      .first = true,
      .letter = 'E',
@@ -598,9 +598,10 @@ static const struct pf_option_group show_group = {"What is shown", show_options}
 const struct pf_command pf_command_top = {
     .name = "top",
     .summary = "show what runs now, by function, refreshed every two seconds",
-    .doc = "Records the whole system, or running processes, into memory, and shows the functions that were running: on "
-           "a terminal in the interactive view of perfile report, in a pipe as text, which is printed for each "
-           "interval. Nothing is written to a file.",
+    .doc =
+        "Records the entire system, or running processes, into memory, and shows the functions that were running: on "
+        "a terminal in the interactive view of perfile report, in a pipe as text, which is printed for each "
+        "interval. Nothing is written to a file.",
     .examples = "top\n"
                 "top --pid 4711 -g\n"
                 "top --stdio --duration 10 --delay 5\n",

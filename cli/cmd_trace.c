@@ -58,7 +58,7 @@ static const char *mode_at(const struct pf_command *command, size_t index, const
         {"thread", "for each thread"},
         {"process", "for each process"},
         {"cgroup", "for each control group, if it was recorded"},
-        {"fd", "for each file, by its path if the recording tells it"},
+        {"fd", "for each file, by its path if the recording has it"},
         {"total", "all together"},
         {0},
     };
@@ -94,7 +94,7 @@ static const struct pf_option options[] = {
      .argument = "MODE",
      .offset = AT(keys),
      .value_at = mode_at,
-     .doc = "What the summary is of [thread]."},
+     .doc = "The groups that the summary counts [thread]."},
     {.name = "max-summary",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
@@ -104,7 +104,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(events.lines),
-     .doc = "Print N calls, then end; the summary is of all."},
+     .doc = "Print N calls, then end; the summary counts all."},
     PF_OPTION_OUTPUT,
     {.name = "stdio",
      .kind = PF_OPTION_IGNORE,
@@ -114,7 +114,7 @@ static const struct pf_option options[] = {
 static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option text_options[] = {
-    FLAG("with-summary", 'S', PERFILE_EVENTS_WITH_SUMMARY, "Print the summary behind the calls."),
+    FLAG("with-summary", 'S', PERFILE_EVENTS_WITH_SUMMARY, "Print the summary after the calls."),
     FLAG("errno-summary", 0, PERFILE_EVENTS_ERRORS, "In the summary, also print how often each error was returned."),
     FLAG("time-of-day", 'T', PERFILE_EVENTS_FULL_TIME,
          "Print times of the recording's clock, not since the first event (perf's -T, --time)."),

@@ -66,7 +66,9 @@ static int open_fifo(const struct pf_control *control, const char *text, const c
                     : refuse(control, text, errno == ENOENT ? "no such named pipe; mkfifo makes one" : strerror(errno));
 }
 
-/* Read and write: so that opening waits for nobody, and the end of one who commands is not the end of all. */
+/*
+ * Opened for reading and writing: opening does not wait for a writer, and the end of one writer is not an end of file.
+ */
 static int open_fifos(struct pf_control *control, const char *text)
 {
     char path[4096];
@@ -103,9 +105,9 @@ void pf_control_answer(const struct pf_control *control)
 
     if (control->ack < 0)
         return;
-    if (poll(&ack, 1, 0) == 0) /* who does not read its answers does not hold up the recording */
+    if (poll(&ack, 1, 0) == 0) /* a reader that is too slow must not delay the recording */
         pf_message("%s: control command not answered: the pipe for answers is full", control->verb);
-    /* perf writes the NUL, too: those who read five bytes wait for it */
+    /* perf writes the NUL, too, and its clients read five bytes */
     else if (write(control->ack, word, sizeof(word)) < 0)
         pf_message("%s: control command not answered: %s", control->verb, strerror(errno));
 }
@@ -148,7 +150,7 @@ void pf_control_read(struct pf_control *control, bool (*run)(void *context, cons
     for (ssize_t i = 0; i < got; i++)
         take_byte(control, bytes[i], run, context);
     if (over)
-        close_one(control, &control->fd); /* nobody will say anything any more */
+        close_one(control, &control->fd); /* no more commands can arrive */
 }
 
 void pf_control_close(struct pf_control *control)

@@ -8,8 +8,8 @@
 
 struct pf_control {
     const char *verb; /* whose messages these are; to be set first */
-    int fd;           /* commands come here, each in a line; -1: there are none (any more) */
-    int ack;          /* -1: nobody wants an answer */
+    int fd;           /* commands arrive here, one per line; -1: there are none (any more) */
+    int ack;          /* -1: answers are not wanted */
     int flags;        /* that `fd` had before, when it is not ours */
     bool owned;
     char line[256];
@@ -19,12 +19,12 @@ struct pf_control {
 /* "fd:CTL[,ACK]" or "fifo:CTL[,ACK]"; NULL: none. PF_STATUS_OK, or a status when a message was printed. */
 int pf_control_open(struct pf_control *control, const char *text);
 /*
- * Hands over the commands that have come, as many as one read gives: who says much must not keep the recorder from its
- * buffers. Without their ends of line. True from `run`: it was understood and done, and is
- * answered with perf's "ack\n" and a NUL.
+ * Calls `run` for each command that has arrived, without its end of line. Performs a single read, so that many commands
+ * cannot keep the recorder from its buffers. When `run` returns true, the command was done and is answered with perf's
+ * "ack\n" and a NUL.
  */
 void pf_control_read(struct pf_control *control, bool (*run)(void *context, const char *command), void *context);
-/* For what is done only later. */
+/* Answers a command that was done only later. */
 void pf_control_answer(const struct pf_control *control);
 void pf_control_close(struct pf_control *control);
 

@@ -264,7 +264,7 @@ int64_t pf_count_read(void *context, void *to, size_t bytes)
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Who ends the counting of a command means the command, too. */
+/* Ending the counting of a command ends the command, too. */
 void pf_count_end(struct pf_count *count)
 {
     struct pollfd signals = {.fd = count->signals, .events = POLLIN};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One run of `stat`: a command or what runs already is counted into a recording, which goes to a file, or is read while it
- * is made: asking for more of it waits for the next interval, or for the end.
+ * One run of `stat`: events of a command or of running tasks are counted into a recording. The recording goes to a
+ * file, or is read while it is written: reading then waits for the next interval, or for the end.
  */
 #ifndef PERFILE_CLI_COUNT_H
 #define PERFILE_CLI_COUNT_H
@@ -59,8 +59,8 @@ struct pf_count {
 #define PF_COUNT_INIT ((struct pf_count){.signals = -1, .workload = {.verb = "stat", .go = -1, .news = -1}})
 
 /*
- * Starts it; `control` is to live as long. `path` NULL: to be read by pf_count_read; PF_STATUS_OK, or a status when a message
- * was printed.
+ * Starts counting; `control` must outlive it. If `path` is NULL, the recording is read with pf_count_read.
+ * PF_STATUS_OK, or a status when a message was printed.
  */
 int pf_count_start(struct pf_count *count, const struct pf_settings *settings, struct pf_control *control,
                    const char *path);

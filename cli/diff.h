@@ -34,7 +34,7 @@ struct pf_diff_output {
     bool one_sided; /* the limit is asked for */
 };
 
-/* diff_print.c: text for people; `name` below writes at most `room` bytes. */
+/* diff_print.c: text for people; pf_diff_name() writes at most `capacity` bytes. */
 void pf_diff_print(const struct pf_diff_output *output);
 /* The call tree. */
 void pf_diff_print_tree(const struct pf_diff_output *output);
@@ -42,11 +42,11 @@ void pf_diff_print_tree(const struct pf_diff_output *output);
 const char *pf_diff_weight(const struct pf_diff_output *output, double weight, bool is_signed, char text[32]);
 /* "+25.0%", or "new". */
 const char *pf_diff_percent(const struct perfile_diff_row *row, char text[32]);
-/* What the row is of, as one text. */
+/* The functions, module or thread of the row as one text. */
 const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t capacity);
 /* "3% of their time before" and the like: what the gate allows. */
 const char *pf_diff_limit(const struct pf_diff_output *output, char text[64]);
-/* A sentence for a reviewer who has not seen the table: which rows fail. */
+/* A sentence that is understood without the table: which rows fail. */
 void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text,
                      size_t capacity);
 
@@ -56,7 +56,7 @@ int pf_diff_put_table(const struct pf_diff_output *output, const struct pf_comma
 /* The page of flame graphs. */
 int pf_diff_put_page(const struct pf_diff_output *output, const struct pf_command *command);
 
-/* diff_ci.c: for those who run it in continuous integration. */
+/* diff_ci.c: formats for continuous integration. */
 void pf_diff_put_junit(const struct pf_diff_output *output);
 void pf_diff_put_github(const struct pf_diff_output *output);
 void pf_diff_put_folded(const struct pf_diff_output *output);

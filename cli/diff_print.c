@@ -307,7 +307,7 @@ static bool matters(const struct pf_diff_output *output, const struct perfile_di
     return row->verdict == PERFILE_DIFF_MORE || row->verdict == PERFILE_DIFF_LESS || row->fails;
 }
 
-/* Changes and those who called them; children in the order of rows. */
+/* Links the changed rows and their callers to a tree; children keep the order of rows. */
 static void link_tree(struct tree *tree)
 {
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;

@@ -402,7 +402,7 @@ static int write_out(struct run *run, pf_edit *edit)
     return PF_STATUS_OUTPUT;
 }
 
-/* Streams have no end that a bundle could lie behind. */
+/* A bundle can only be appended to a file, not to a stream. */
 static bool wants_file(const struct run *run)
 {
     const char *mode = run->input.settings->write.mode;

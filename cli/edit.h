@@ -20,18 +20,18 @@ typedef void pf_edit_print(FILE *to, struct pf_json_writer *json);
 
 /* Opens the recording and the output, edits, finishes the output, prints the report. */
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit);
-/* The same with a report of its own behind the common one; `print` may be NULL. */
+/* The same; `print`, which may be NULL, prints an additional report after the common one. */
 int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
                        pf_edit_print *print);
 
 /*
- * Where an output of that name is put: behind links, also behind one that leads to nothing yet. From malloc; NULL: memory is
- * short.
+ * The path that an output of that name is written to: links are followed, also one whose target does not exist yet.
+ * Allocated; NULL: out of memory.
  */
 char *pf_output_target(const char *path);
-/* What the options say about an output; `output` is its path or "-", `log` gets what cannot be written as it was. */
+/* The options for a writer; `output` is the path or "-", `log` receives what cannot be written unchanged. */
 struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
-/* False: there is none behind the recording at `input`, or none that could be read. */
+/* Finds the bundle after the recording at `input`. False: there is none, or it cannot be read. */
 bool pf_has_bundle(const char *input, struct perfile_bundle *bundle);
 /* Appends the bundle of the input, if it has one, to what was written of it; says so where it is left out. A status. */
 int pf_carry_bundle(const char *verb, const char *input, const char *output, bool wanted);

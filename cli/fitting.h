@@ -15,7 +15,8 @@ void pf_fitting_take_name(struct pf_fitting *fitting, const char *event);
 /* All events of a recording. */
 void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader);
 /*
- * "perfile sched latency FILE, perfile offcpu FILE": the command lines that fit; `file` "": without one. False: none does.
+ * Writes the command lines that fit: "perfile sched latency FILE, perfile offcpu FILE"; without a file if `file` is "".
+ * False: none fits.
  */
 bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *text, size_t capacity);
 

@@ -11,7 +11,7 @@
 #define WIDTH 80
 #define DOC_COLUMN 31
 #define FEW_VALUES 10
-#define FEW_OPTIONS 12 /* of which none is behind --all */
+#define FEW_OPTIONS 12 /* all of them are shown without --all */
 
 /* As perf's --build-options. */
 static void print_library(struct pf_stream *out, const char *name, const char *purpose, bool found)

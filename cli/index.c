@@ -87,7 +87,7 @@ struct making {
     FILE *file;
 };
 
-/* What it is called while it is made: others that read the same recording leave it to whom has it locked. */
+/* Opens the unfinished index and locks it. -1 when another process that reads the same recording is writing it. */
 static int open_locked(const char *made)
 {
     struct stat opened, named;
@@ -121,7 +121,7 @@ static struct making *begin(const char *recording)
     return NULL;
 }
 
-/* Who has the old one open goes on with that. */
+/* Replaces the old index, which stays readable for processes that have it open. */
 static bool end(struct making *making, bool complete)
 {
     const bool fine =
@@ -162,7 +162,7 @@ bool pf_index_renew(struct perfile_reader *reader, const char *recording)
     memcpy(path, making->path, sizeof(path));
     const int result = perfile_index_write(reader, &(struct perfile_sink){making->file, write_all}, &error);
     const bool fine = end(making, result == 0);
-    if (result == PERFILE_ERROR_UNSUPPORTED) /* it is another recording now: nobody need try again */
+    if (result == PERFILE_ERROR_UNSUPPORTED) /* the recording cannot have an index any more */
         (void)unlink(path);
     return fine && pf_index_use(reader, pf_index_find(recording, PF_INDEX_CACHED), PF_INDEX_CACHED);
 }

@@ -18,9 +18,11 @@ int pf_index_find(const char *recording, enum pf_index_position position);
 bool pf_index_use(struct perfile_reader *reader, int fd, enum pf_index_position position);
 /* One was made at that path in the cache: others that were used longest ago go if all take too much. */
 void pf_index_trim_cache(const char *made);
-/* Whoever reads all of the recording with this reader leaves an index in the cache, in silence. */
+/* When this reader reads all of the recording, it silently writes an index to the cache. */
 void pf_index_leave(struct perfile_reader *reader, const char *recording);
-/* The one in the cache is of no use: makes it anew, in silence, and uses it. False: it cannot be made. */
+/*
+ * Silently replaces an index in the cache that does not fit any more, and uses the new one. False: it cannot be made.
+ */
 bool pf_index_renew(struct perfile_reader *reader, const char *recording);
 
 #endif

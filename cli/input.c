@@ -36,7 +36,7 @@ int pf_temporary_file(void)
     return fd;
 }
 
-/* What is no file and no directory may have to become one. It is the process's to the end. */
+/* A temporary file for a stream, which may have to be read twice. It stays open until the process ends. */
 static int file_for_stream(const char *path)
 {
     struct stat status;
@@ -56,19 +56,19 @@ static bool is_large(const struct pf_settings *settings, const char *path)
            (uint64_t)status.st_size >= settings->index_from;
 }
 
-/* Of some, by what an index knows of them. */
+/* True when only some samples are wanted, by filters that an index knows. */
 static bool asks_for_samples(const struct perfile_filter *filter)
 {
     return filter->time || filter->cpus || filter->pids || filter->tids || filter->events;
 }
 
-/* One is used where it is of use, and left behind where reading without one would be dear. */
+/* An index is used where it saves reading, and is written for large recordings. */
 static bool wants_index(const struct pf_settings *settings, const char *path)
 {
     return asks_for_samples(&settings->filter) || settings->uses_indexes || is_large(settings, path);
 }
 
-/* They are closed when the recording is open. */
+/* Opens the indexes before the sandbox; they are closed when the recording is open. */
 static void find_indexes(struct pf_input *input)
 {
     const bool wanted = wants_index(input->settings, input->name);
@@ -114,7 +114,7 @@ int pf_input_choose(struct pf_input *input, const struct pf_command *command, st
     return PF_STATUS_OK;
 }
 
-/* The path is said anyway, and as much of it as `what` holds. */
+/* The sentence without the path, which the message already begins with. `what` may hold only the start of the path. */
 static const char *sentence(const struct pf_input *input)
 {
     const struct perfile_error *error = &input->error;
@@ -124,8 +124,8 @@ static const char *sentence(const struct pf_input *input)
 }
 
 /*
- * One that was made and does not fit any more is made anew for filters, where verbs may write to the cache; of a large recording
- * one is left behind by who reads all of it.
+ * Uses the indexes that were found. If the one in the cache does not fit any more and filters need it, it is made
+ * again; for a large recording, reading all of it also writes an index.
  */
 static void use_index(struct pf_input *input)
 {
@@ -213,7 +213,7 @@ int pf_input_losses(const struct pf_input *input)
     char bytes[PF_COUNTED_BYTES], positions[PF_COUNTED_BYTES], damaged[PF_COUNTED_BYTES], samples[PF_COUNTED_BYTES];
 
     if (counts && counts->unread_bytes && !input->settings->quiet)
-        pf_message("%s: %s behind the times asked for: not read, what was lost there is not counted", input->log.input,
+        pf_message("%s: %s after the times asked for: not read, what was lost there is not counted", input->log.input,
                    pf_counted(counts->unread_bytes, "bytes", bytes));
     if (!counts || (!counts->losses && !counts->bytes_lost && !counts->damaged))
         return PF_STATUS_OK;

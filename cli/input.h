@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recording that a verb reads: which one, its opening, and what is said about what is missing of it. */
+/* The recording that a verb reads: its path, its opening, and the report of what is missing from it. */
 #ifndef PERFILE_CLI_INPUT_H
 #define PERFILE_CLI_INPUT_H
 
@@ -29,15 +29,17 @@ int pf_temporary_file(void);
 bool pf_is_folder(const char *path);
 /* Both are there, and are one file. */
 bool pf_is_same_file(const char *path, const char *other);
-/* Operand, -i, standard input when it is a pipe with a recording, or perf.data. PF_STATUS_USAGE when it is given twice. */
+/*
+ * Chooses the operand, -i, a pipe with a recording as standard input, or perf.data. PF_STATUS_USAGE if there are two.
+ */
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings);
 /* PF_STATUS_UNREADABLE when a message was printed. */
 int pf_input_open(struct pf_input *input);
-/* What was opened before, by another reader; what is odd about it was said by the first one. */
+/* Opens a recording that another reader has open; odd facts were already reported by the first one. */
 int pf_input_open_again(struct pf_input *input, const struct pf_input *first);
 /* Prints input->error, which came with `code` while reading or writing; the exit status for it. */
 int pf_input_failure(const struct pf_input *input, int code);
-/* One line that says what is missing from the output, nothing when nothing is or it is not open; PF_STATUS_FINDINGS or PF_STATUS_OK. */
+/* Prints a line if something is missing from the output and the input is open. PF_STATUS_FINDINGS or PF_STATUS_OK. */
 int pf_input_losses(const struct pf_input *input);
 
 #endif

@@ -14,16 +14,16 @@ struct pf_json_writer {
 
 struct pf_json_writer pf_json_writer_to_file(FILE *to);
 
-/* Members of the object that is open; `name` is NULL inside a list. What cannot be written, the sink's owner finds out. */
+/* Adds a member to the open object; `name` is NULL inside a list. The sink's owner notices failed writes. */
 void pf_json_writer_begin(struct pf_json_writer *json, const char *name, bool list);
 void pf_json_writer_end(struct pf_json_writer *json, bool list);
-/* Of what is no UTF-8 each byte becomes \xHH. */
+/* Bytes that are not UTF-8 become \xHH. */
 void pf_json_writer_text(struct pf_json_writer *json, const char *name, const char *text);
 void pf_json_writer_number(struct pf_json_writer *json, const char *name, uint64_t value);
 void pf_json_writer_bool(struct pf_json_writer *json, const char *name, bool value);
-/* The next member stands on a line of its own. */
+/* The next member starts a new line. */
 void pf_json_writer_break(struct pf_json_writer *json);
-/* Behind the whole object. */
+/* Called once after the complete object. */
 void pf_json_writer_finish(struct pf_json_writer *json);
 
 /* A member of a struct that is a count. */

@@ -43,8 +43,8 @@ static bool remove_at(int folder, const char *name, int depth);
 /* ---- names of unfinished files ----------------------------------------------------------------------------------- */
 
 /*
- * The process that made an unfinished file: ".NAME.PID.xxxxxxxx" of the library's writers, "NAME.PID.tmp" of others, folders
- * likewise. 0: the name has another form.
+ * The process that made an unfinished file or folder: ".NAME.PID.xxxxxxxx" of the library's writers, "NAME.PID.tmp" of
+ * others. 0: the name has another form.
  */
 static long maker_of(const char *left, const char **name, size_t *bytes)
 {

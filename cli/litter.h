@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unfinished outputs that have a name: SIGINT, SIGTERM and SIGHUP remove them before they end the process, and after a SIGKILL
- * the next command with the same output does. Files without a name (O_TMPFILE) need none of this.
+ * Unfinished outputs that have a name: SIGINT, SIGTERM and SIGHUP remove them before they end the process; after a
+ * SIGKILL the next command with the same output removes them. Files without a name (O_TMPFILE) do not need this.
  */
 #ifndef PERFILE_CLI_LITTER_H
 #define PERFILE_CLI_LITTER_H
 
 /* A file, or a folder with all that is in it. */
 void pf_litter_add(const char *path);
-/* What the library makes beside a recording of that path until it is finished. What a killed one left is removed at once. */
+/* Registers the files that the library makes next to an unfinished recording, and removes those of killed commands. */
 void pf_litter_add_recording(const char *path);
 /* The same of parts whose names have another text for each % but %%. */
 void pf_litter_add_parts(const char *pattern);
 /*
- * Removes what killed commands (SIGKILL) left beside an output of that path: files and folders that are ours, with exactly
- * the names of unfinished ones, of processes that are over.
+ * Removes what killed commands (SIGKILL) left next to an output of that path: our files and folders with exactly the
+ * names of unfinished outputs, of processes that have ended.
  */
 void pf_litter_sweep(const char *path);
 /* It is finished, or removed. */

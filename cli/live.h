@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recording into memory, in parts: each is what was recorded in one interval, and can be read on its own. The parts are profiles
- * that are merged; of the recordings themselves only the last is kept.
+ * Recording into memory in parts: each part is a recording of one interval, which can be read separately. Its profile
+ * is merged into the sum; only the last recording is kept.
  */
 #ifndef PERFILE_CLI_LIVE_H
 #define PERFILE_CLI_LIVE_H
@@ -31,7 +31,7 @@ struct pf_live {
     struct perfile_recorder *recorder;
     struct pf_live_part parts[2]; /* one is written; the other is the last one that was */
     unsigned writes;              /* which */
-    struct perfile_profile *sum;  /* of the parts since the start, or since they were forgotten; NULL: there are none */
+    struct perfile_profile *sum;  /* of the parts since the start, or since the last reset; NULL: there are none */
     struct perfile_error error;
     int64_t start_ms, sum_ms, part_ms,
         end_ms; /* of CLOCK_MONOTONIC: when all, the sum and this part began; 0: no end */
@@ -45,8 +45,8 @@ struct pf_live {
 /* Opens the events and starts. PF_STATUS_OK, or a status when a message was printed. */
 int pf_live_start(struct pf_live *live, struct pf_settings *settings);
 /*
- * Waits for the end of the interval, and adds it to the sum. 1: go on; 0: it was stopped, or all that was recorded has ended,
- * and the sum has what there was; negative: live->error says why it cannot go on.
+ * Waits for the end of the interval, and adds its profile to the sum. Returns 1 to continue; 0 when it was stopped or
+ * all recorded tasks have ended, with a complete sum; negative on errors, with live->error filled.
  */
 int pf_live_next(struct pf_live *live);
 /* The recording of the last interval, which the caller frees; NULL: it was taken. */

@@ -13,7 +13,7 @@
 #define NEAREST_SHOWN 6
 #define HELD_BYTES ((size_t)1 << 20)
 
-/* The one terminal of the process: one thread may read, and tell of it, while another one writes what comes out. */
+/* The terminal of the process: one thread may read and report progress while another one writes the output. */
 static pthread_mutex_t at_terminal;
 static pthread_once_t at_terminal_once = PTHREAD_ONCE_INIT;
 static struct {
@@ -25,10 +25,10 @@ static struct {
     bool holding;
     char *held; /* the messages that wait for the end of the pager */
     size_t held_bytes;
-    uint64_t not_held; /* messages that found no room */
+    uint64_t not_held; /* messages that did not fit */
 } terminal;
 
-/* Who prints a message may be printing one. C libraries have no common initialiser for that. */
+/* Recursive, as printing a message may print another one. C libraries have no common initialiser for that. */
 static void make_mutex(void)
 {
     pthread_mutexattr_t kind;
@@ -268,7 +268,7 @@ void pf_message_release(void)
 
 /* ---- diagnostics ----------------------------------------------------------------------------------------------- */
 
-/* How often the rule has been seen, this time included. Rules that find no room are always new. */
+/* Counts the rule, and returns how often it has been seen. Rules that do not fit into the table are always new. */
 static uint64_t count_rule(struct pf_log *log, const char *rule)
 {
     for (size_t i = 0; i < log->rule_count; i++)

@@ -31,7 +31,7 @@ __attribute__((format(printf, 1, 2))) void pf_note(const char *format, ...);
 /* The same as a warning, unless quiet. */
 __attribute__((format(printf, 1, 2))) void pf_message_advice(const char *format, ...);
 
-/* What an error says, without what it is about at its start where that is `said` before it anyway. */
+/* The message of an error, without `text` at its start, which the caller prints before it. */
 const char *pf_error_sentence(const struct perfile_error *error, const char *text);
 
 /* From _hold to _release messages for a terminal are kept, because a pager has it. */
@@ -42,7 +42,7 @@ void pf_message_release(void);
 #define PF_RULE_MAX 64
 struct pf_log {
     const char *input;
-    bool over; /* the recording is read once more: all was said */
+    bool over; /* the recording is read again: everything was reported the first time */
     size_t rule_count;
     struct {
         const char *rule;
@@ -64,7 +64,7 @@ struct pf_progress {
     uint64_t start_ms;
     uint64_t drawn_ms;
 };
-/* False when standard error is no terminal, or quiet: nothing is to be called. */
+/* False when standard error is not a terminal, or with --quiet: do not call _update then. */
 bool pf_progress_start(struct pf_progress *progress, const char *verb);
 /* For perfile_output_options.progress; the context is a struct pf_progress. */
 void pf_progress_update(void *progress, uint64_t done, uint64_t total);
@@ -74,7 +74,7 @@ void pf_progress_clear(void);
 /* The same for good: the terminal belongs to others from now on. */
 void pf_progress_end(void);
 
-/* Length of the UTF-8 character at `text`, 0 when it is none. The NUL behind the text ends every sequence. */
+/* Length of the UTF-8 character at `text`, 0 when it is invalid. The NUL after the text ends every sequence. */
 size_t pf_utf8_bytes(const char *text);
 /* A name as a terminal may show it. */
 void pf_print_name(const char *name, FILE *to);

@@ -39,7 +39,7 @@ struct request {
 
 static struct {
     int requests, answers; /* this end of the pipes */
-    bool failed;           /* and it was said */
+    bool failed;           /* and a message was printed */
 } helper;
 
 /* ---- the other process ------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objdump for machines that capstone does not know. It is run by a process of its own that is started before the sandbox, and
- * that is sent nothing but the bytes of functions.
+ * objdump for machines that capstone does not know. A separate process, which is started before the sandbox, runs it,
+ * and receives only the bytes of functions.
  */
 #ifndef PERFILE_CLI_OBJDUMP_H
 #define PERFILE_CLI_OBJDUMP_H

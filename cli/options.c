@@ -465,7 +465,7 @@ static bool parse_number(const char *text, bool is_size, uint64_t *value)
             return false;
     if (!digits || (is_size ? !scale_of(text + digits, &scale) : text[digits] != 0))
         return false;
-    /* A size of 0 would mean "the default" to the library, which nobody who types it expects. */
+    /* A size of 0 means "the default" to the library, which users do not expect. */
     return !__builtin_mul_overflow(*value, scale, value) && (*value || !is_size);
 }
 
@@ -477,7 +477,7 @@ static int set_number(const struct passed *passed, const char *text, void *to)
         return PF_STATUS_OK;
     return complain(passed->command, "invalid value \"%s\" for %s: expected %s", text, passed->spelling,
                     is_size ? "a positive number of bytes, such as 4096, 64K, 2G or unlimited"
-                            : "a whole number below 2^64");
+                            : "an integer from 0 to 2^64 - 1");
 }
 
 /* The name of a fixed list of values, of an option or, without one, of an operand. */
@@ -521,7 +521,7 @@ static int set_words(const struct passed *passed, const char *text, const char *
     return status;
 }
 
-/* What nobody can read would lead to an output without symbols, and none would say why. */
+/* An unreadable file is refused here: else the output would have no symbols, without any message. */
 static int set_file(const struct passed *passed, const char *text, const char **to)
 {
     struct stat about;
@@ -572,7 +572,7 @@ int pf_text_join(char **list, const char *separator, const char *text)
 
 /*
  * perf takes -F several times: "+a" and "-b" change what was chosen, "sw:LIST" and "trace:LIST" choose by kind of
- * event. Changes are joined with commas, whole requests with semicolons.
+ * event. Changes are joined with commas, complete requests with semicolons.
  */
 static int add_fields(const char *text, char **fields)
 {
@@ -662,7 +662,7 @@ static const struct pf_option *find_beginning(const struct pf_command *command, 
     return count == 1 ? found : NULL;
 }
 
-/* ", but report has it": somebody took one verb for another. */
+/* ", but report has it": the option may have been meant for another verb. */
 static const char *verbs_with(const char *name, size_t bytes, char buffer[80])
 {
     for (const struct pf_command *const *command = pf_commands; *command; command++)
@@ -718,7 +718,7 @@ static const struct perf_option *find_perfs(const struct pf_command *command, co
     return NULL;
 }
 
-/* `value` is what stands behind the option in the same argument, or NULL. */
+/* `value` is the text after the option in the same argument, or NULL. */
 static int take_perfs(struct parse *parse, const struct perf_option *option, const char *spelling, const char *value)
 {
     static const char nothing[] = "nothing: ";
@@ -737,7 +737,7 @@ static int take_perfs(struct parse *parse, const struct perf_option *option, con
     return PF_STATUS_OK;
 }
 
-/* Behind an option that needs no value: the next option, the recording and the command to be recorded are none. */
+/* Whether the argument after an option with an optional value is its value, not an option, a recording or a command. */
 static bool is_value(const struct passed *passed, const char *argument)
 {
     if (!argument || argument[0] == '-')
@@ -749,7 +749,7 @@ static bool is_value(const struct passed *passed, const char *argument)
     return access(argument, F_OK) != 0;
 }
 
-/* `value` is what stands behind the option in the same argument, or NULL. */
+/* `value` is the text after the option in the same argument, or NULL. */
 static int apply(struct parse *parse, struct passed *passed, const char *value)
 {
     if (!value && passed->option->usual && !is_value(passed, *parse->next))

@@ -19,7 +19,7 @@ enum pf_status {
     PF_STATUS_MEMORY = 5,     /* out of memory */
 };
 
-/* Of a call that has failed: lack of memory is the same everywhere. */
+/* The exit status for a failed call: always PF_STATUS_MEMORY when memory ran out. */
 static inline int pf_status_of_error(int code, int otherwise)
 {
     return code == PERFILE_ERROR_MEMORY ? PF_STATUS_MEMORY : otherwise;
@@ -29,7 +29,7 @@ static inline int pf_status_of_error(int code, int otherwise)
 struct pf_record_settings {
     struct perfile_recorder_options options;
     char *events;   /* -e, joined from all that were given; owned */
-    char **filters; /* filters[i] is of the i-th event, or NULL; owned */
+    char **filters; /* filters[i] belongs to the i-th event, or NULL; owned */
     size_t filter_count;
     const char *frequency;
     const char *ring_size;
@@ -63,7 +63,7 @@ struct pf_write_settings {
     bool seekable, no_sync;
 };
 
-/* What the options of several verbs write to; the tables hold offsets into it. What one verb has alone is in its own. */
+/* The options that several verbs have; the tables hold offsets into it. Options of one verb are in `own`. */
 struct pf_settings {
     const char *input;  /* -i; NULL: not given */
     const char *output; /* -o; NULL: standard output */
@@ -134,8 +134,8 @@ enum pf_option_kind {
     PF_OPTION_WORDS,  /* const char *, some of the values, separated by commas */
     PF_OPTION_LIST,   /* const char *, values separated by commas; the library checks them */
     PF_OPTION_FIELDS, /* char *, likewise; what is given again is added */
-    PF_OPTION_EVENTS, /* char *; what is given again is added behind a comma */
-    PF_OPTION_LINES,  /* char *; what is given again is added in a line of its own */
+    PF_OPTION_EVENTS, /* char *; further values are appended after a comma */
+    PF_OPTION_LINES,  /* char *; further values are appended as new lines */
     PF_OPTION_NUMBER, /* uint64_t */
     PF_OPTION_SIZE,   /* uint64_t of bytes: K, M, G, T, or "unlimited" */
     PF_OPTION_IGNORE, /* nothing: accepted because perf has it */
@@ -185,7 +185,7 @@ struct pf_command {
     const char *name;     /* "": what stands before the verb */
     const char *summary;  /* half a sentence, lower case, no full stop */
     const char *doc;      /* paragraph */
-    const char *examples; /* lines of the short help, each behind the program's name; NULL: none */
+    const char *examples; /* lines of the short help, without the program's name; NULL: none */
     const char *operand;  /* "[FILE]", or NULL */
     size_t operand_max;
     pf_value_at *operand_at;                  /* values of the first operand, or NULL */
@@ -194,7 +194,7 @@ struct pf_command {
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
     bool interactive;                         /* has a view for terminals, see tui/tui.h */
-    bool findings;                            /* the output itself tells what is wrong with the recording */
+    bool findings;                            /* the output itself reports what is wrong with the recording */
     size_t own_bytes;                         /* of what `settings->own` points at */
     const struct pf_option_group *groups[12]; /* NULL-terminated */
     int (*run)(const struct pf_command *command, struct pf_settings *settings);
@@ -239,7 +239,7 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
     {                                                                                                                  \
         .name = "source-dir", .kind = PF_OPTION_TEXT, .argument = "DIR[:DIR...]",                                      \
         .offset = offsetof(struct pf_settings, symbols.source_dirs),                                                   \
-        .doc = "Look for source files in these folders first: under their whole path, then without its first "         \
+        .doc = "Look for source files in these folders first: under their full path, then without its first "          \
                "folders."                                                                                              \
     }
 #define PF_OPTION_NO_INLINE                                                                                            \
@@ -294,16 +294,17 @@ void pf_settings_init(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);
 
 /*
- * Reads the NULL-terminated arguments behind the verb, and reorders them. Of a command without a name, the operands are
- * the first argument that is no option and all behind it. PF_STATUS_OK, or another status when a message was printed.
+ * Reads the NULL-terminated arguments after the verb, and reorders them. For a command without a name, the operands are
+ * the first argument that is not an option and all arguments after it. PF_STATUS_OK, or a status when a message was
+ * printed.
  */
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings);
 /* 0: it has none, or one that another option of the command before it has, too. */
 char pf_option_letter(const struct pf_command *command, const struct pf_option *option);
 
 /*
- * After the library refused an argument because of the word `token`: which value of a list may have been meant. "; did you
- * mean X?", or "".
+ * "; did you mean X?" with the nearest value of a list, after the library refused an argument because of the word
+ * `token`. "" if no value is near.
  */
 const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *token,
                                char buffer[80]);

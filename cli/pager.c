@@ -14,12 +14,12 @@
 #define WORDS 32
 
 /*
- * A process waits for us to have something to show, and becomes the pager then: by that time we may not start programs any
- * more. While there is nothing to show there is no pager, and it ends with us.
+ * A process waits until there is output, and becomes the pager then, because this process may not start programs by
+ * that time. Without output there is no pager, and the waiting process ends with this one.
  */
 static struct {
     const char *command; /* NULL: no pager */
-    bool chosen;         /* by the user, who wants to know when it is missing */
+    bool chosen;         /* by the user: report when it is missing */
     bool started;
     pid_t pid;  /* 0: there is none */
     int fd;     /* our end of its standard input */
@@ -39,7 +39,7 @@ static const char *find_command(void)
     return *command && strcmp(command, "cat") ? command : NULL;
 }
 
-/* What less needs to show our colours, to cut long lines, to leave the screen alone and to end at once when all fits on it. */
+/* less shows colours, cuts long lines, leaves the screen alone, and ends at once when everything fits on it. */
 static void set_environment(void)
 {
     const char *less = getenv("LESS");
@@ -66,7 +66,7 @@ static void interrupt(int number)
         die(number);
 }
 
-/* Who ends us leaves the terminal to the pager first: the user still reads. */
+/* On a signal, waits for the pager first, as the user still reads. */
 static void leave(int number)
 {
     close(pager.fd);
@@ -226,7 +226,7 @@ int pf_pager_finish(void)
 
     if (!pager.started)
         return PF_STATUS_OK;
-    /* all is said: now a Ctrl-C is meant for the pager alone */
+    /* all output is written: now Ctrl-C is for the pager only */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     while (waitpid(pager.pid, &state, 0) < 0 && errno == EINTR)

@@ -25,7 +25,7 @@ void pf_parking_close(struct pf_parking *parking)
     *parking = (struct pf_parking){0};
 }
 
-/* The one that nobody has read for the longest time is closed. */
+/* Closes the least recently read file when too many are open. */
 static void reserve(struct pf_parking *parking)
 {
     struct pf_parked *oldest = NULL;

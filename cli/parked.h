@@ -23,9 +23,11 @@ struct pf_parking {
     uint64_t used;
 };
 
-/* Room for so many files. False: out of memory. */
+/* Prepares for `files` files, of which at most `open_max` are open. False: out of memory. */
 bool pf_parking_open(struct pf_parking *parking, size_t files, size_t open_max);
-/* The file becomes a source that lives as long as the parking. False: it cannot be opened, or is no ordinary file. */
+/*
+ * Makes the file a source that is valid as long as the parking. False: it cannot be opened, or is not a regular file.
+ */
 bool pf_parking_add(struct pf_parking *parking, const char *path, struct perfile_source *source);
 void pf_parking_close(struct pf_parking *parking);
 

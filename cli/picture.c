@@ -16,7 +16,7 @@ static const struct {
     {"report", "html", "report.html", false},
 };
 
-/* The file's name; NULL: it is no picture. */
+/* The name of the file; NULL when the output is not a picture. */
 static const char *find(const struct pf_command *command, const struct pf_settings *settings)
 {
     for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++)

@@ -170,11 +170,11 @@ static int put_memory(const struct pf_command *command, const char *const *views
     if (has_file("ibs_op", ""))
         return fputs("ibs_op//", events) < 0 ? PF_STATUS_MEMORY : PF_STATUS_OK;
     if (has_file("arm_spe_0", ""))
-        pf_message("%s record: this machine tells of memory accesses by arm_spe alone, as a trace that is not decoded "
+        pf_message("%s record: this machine reports memory accesses by arm_spe only, as a trace that is not decoded "
                    "here: use perf %s record, then perf inject --itrace",
                    command->name, command->name);
     else
-        pf_message("%s record: this machine has no event that tells of memory accesses (mem-loads of Intel, ibs_op of "
+        pf_message("%s record: this machine has no event that reports memory accesses (mem-loads of Intel, ibs_op of "
                    "AMD), like many virtual machines",
                    command->name);
     return PF_STATUS_UNREADABLE;
@@ -235,7 +235,7 @@ static const struct preset *preset_of(const struct pf_command *command)
     return NULL;
 }
 
-/* NULL: the view is of whatever was recorded. */
+/* NULL: the view shows any events. */
 static const struct preset *preset_of_view(const char *view)
 {
     const struct perfile_view_event *first = perfile_view_event_at(view, 0);

@@ -22,8 +22,8 @@ bool pf_is_memory_event(const char *name);
 /* There is a `record` of this verb. */
 bool pf_preset_known(const struct pf_command *command);
 /*
- * The position of the word "record" among the arguments of a verb: after its options, if it has any, and of `table` after
- * a view that has events of its own. NULL: it is another command line.
+ * The position of the word "record" among the arguments of a verb: after its options, and for `table` after a view that
+ * has its own events. NULL: the command line has another form.
  */
 char **pf_preset_find(const struct pf_command *command, char **arguments);
 /* `word` is that position. Records, with the options of the verb before it and those of the verb record after it. */

@@ -19,12 +19,12 @@ enum { FILES_MAX = 256 };
 /* The one of the process. */
 static struct {
     pthread_mutex_t lock;
-    int socket; /* to who opens; 0: there is none */
+    int socket; /* to the process that opens files; 0: there is none */
     unsigned count;
     char paths[FILES_MAX][32];
 } reach = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- who opens ------------------------------------------------------------------------------------------------- */
+/* ---- the process that opens files ------------------------------------------------------------------------------ */
 
 /* PREFIX, digits, SUFFIX; what follows it, or NULL. */
 static const char *skip(const char *text, const char *prefix, const char *suffix)
@@ -36,7 +36,7 @@ static const char *skip(const char *text, const char *prefix, const char *suffix
     return digits && strncmp(after, suffix, strlen(suffix)) == 0 ? after + strlen(suffix) : NULL;
 }
 
-/* perf-PID.map and jit-PID.dump, which JITs write for those who look at them. Whoever asks may have been taken over. */
+/* Only perf-PID.map and jit-PID.dump, which JITs write for profilers: the asking process may be compromised. */
 static bool is_for_others(const char *path)
 {
     const char *name = skip(path, "/proc/", "/root/") ? strrchr(path, '/') + 1 : "";
@@ -127,7 +127,7 @@ void pf_reach_start(void)
         close(ends[0]);
 }
 
-/* ---- who asks -------------------------------------------------------------------------------------------------- */
+/* ---- the process that asks ------------------------------------------------------------------------------------- */
 
 static int ask(const char *path)
 {

@@ -10,8 +10,8 @@
 void pf_reach_start(void);
 
 /*
- * For perfile_symbol_options.reach: a path of the file, which is open from now on. NULL: it is not there, it is none that
- * JITs write for others, or there are too many.
+ * For perfile_symbol_options.reach: a path of the file, which stays open from now on. NULL: it does not exist, it is
+ * not a file that JITs write for profilers, or too many are open.
  */
 const char *pf_reach(void *context, const char *path);
 

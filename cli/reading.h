@@ -7,8 +7,8 @@
 #include "stream.h"
 
 /*
- * Opens the recording and the output, calls `print`, says what was lost. `print` returns 0, or an error of which
- * input->error tells.
+ * Opens the recording and the output, calls `print`, and reports what was lost. `print` returns 0, or an error with
+ * input->error filled.
  */
 int pf_read_and_print(const struct pf_command *command, struct pf_settings *settings,
                       int (*print)(struct pf_input *input, struct pf_stream *out));

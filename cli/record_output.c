@@ -34,7 +34,9 @@ const char *pf_record_output_name(const struct pf_record_output *output)
 
 /* ---- options ---- */
 
-/* "signal", a number of bytes with B, K, M or G, or a time with s, m, h or d: the letter's case tells M from m. */
+/*
+ * "signal", a number of bytes with B, K, M or G, or a time with s, m, h or d: the letter's case distinguishes M and m.
+ */
 static bool parse_mode(struct pf_record_output *output, const char *text)
 {
     static const struct {
@@ -138,7 +140,10 @@ static int set_link_aside(const struct pf_record_output *output)
     return PF_STATUS_OUTPUT;
 }
 
-/* Where a link leads is what is written, steps aside and gets names with times: else a link would, and its file be lost. */
+/*
+ * Links are followed: the target is written, renamed and gets names with times, not the link, which would lose the
+ * file.
+ */
 static void follow_link(struct pf_record_output *output)
 {
     struct stat status;
@@ -175,7 +180,7 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
 
     made.mode = streams || (exists && S_ISFIFO(status.st_mode)) ? PERFILE_MODE_PIPE : PERFILE_MODE_FILE;
     made.live = !streams && (!exists || S_ISREG(status.st_mode));
-    made.no_sync = pf_record_output_switches(output); /* while the disk is waited for nobody would empty the buffers */
+    made.no_sync = pf_record_output_switches(output); /* waiting for the disk would leave the ring buffers full */
     made.compression = (int)(output->settings->write.level < 99 ? output->settings->write.level : 99);
     pf_litter_sweep(output->named);
     const int result = perfile_writer_open_path(output->named, &made, writer, error); /* it checks links */

@@ -39,7 +39,7 @@ bool pf_record_output_streams(const struct pf_record_output *output);
 bool pf_record_output_switches(const struct pf_record_output *output);
 /* `writer` is one of the two of `output`. A status of its own, with `error` filled, but not printed. */
 int pf_record_output_open(struct pf_record_output *output, struct perfile_writer **writer, struct perfile_error *error);
-/* Shows the writer's file under its name; a recording that has it already steps aside. A status, with `error` filled. */
+/* Gives the writer's file its name; an existing recording of that name is renamed. A status, with `error` filled. */
 int pf_record_output_publish(struct pf_record_output *output, struct perfile_error *error);
 /* Whether it is time for another file; `written` to this one so far. */
 bool pf_record_output_is_due(struct pf_record_output *output, uint64_t written, int64_t now_ms);

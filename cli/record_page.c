@@ -22,7 +22,7 @@ int pf_record_page_check(const struct pf_settings *settings, bool one_file)
     if (!settings->record.html || one_file)
         return PF_STATUS_OK;
     pf_message(
-        "record: --html is of one recording in a file: not with --output -, --switch-output, --timestamp-filename, "
+        "record: --html needs one recording in a file: not with --output -, --switch-output, --timestamp-filename, "
         "--repeat or --versus");
     return PF_STATUS_USAGE;
 }

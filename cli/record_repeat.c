@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { MAX_RUNS = 1000, MAX_WARM_UPS = 100, FEW_RUNS = 3, NAME_BYTES = 4096, STATUS_SIGNAL = 128 };
-/* Standard deviations of the work of a side's runs, as fractions: comparing tells little, or nothing. */
+/* Relative standard deviations of the work of a side's runs: above them a comparison means little, or nothing. */
 static const double noisy = 0.1, too_noisy = 0.2;
 
 struct side {
@@ -170,7 +170,7 @@ static int record_run(struct repeat *r, const struct side *side, size_t run)
 
 /* ---- what they weigh --------------------------------------------------------------------------------------------- */
 
-/* Periods of the first event that has samples; its name tells whether they are times. */
+/* Adds up the periods of the first event that has samples; its name determines whether they are times. */
 static bool weigh(const char *path, double *total, bool *is_time)
 {
     struct perfile_reader *reader;

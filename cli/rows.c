@@ -5,7 +5,7 @@
 
 struct cursor {
     const struct pf_rows *rows;
-    size_t next; /* behind the current row */
+    size_t next; /* after the current row */
 };
 
 static int next_row(void *context, struct perfile_error *error)

@@ -72,7 +72,7 @@ static int status_of(const struct run *run, int result)
     return pf_input_failure(run->at, result);
 }
 
-/* More than a few threads have nothing to do most of the time: who wants them says so. */
+/* More than a few threads are idle most of the time, so that more are used only on request. */
 unsigned pf_thread_count(const struct pf_settings *settings)
 {
     enum { MAX_UNASKED = 8, MAX = 1024 };
@@ -271,7 +271,7 @@ static int write_part(struct run *run, const char *folder, const struct pf_part 
     return status;
 }
 
-/* The recording is read for each view; what is wrong with it is said the first time. */
+/* Reads the recording for each view; what is wrong with it is reported the first time. */
 static int write_parts(struct run *run, const char *folder, int *result)
 {
     struct pf_input *input = run->at;
@@ -324,8 +324,8 @@ static bool has_own_name(struct run *run, size_t nth)
 }
 
 /*
- * Of several recordings each has a folder in `folder` that says which it is in a way that readers make a column of. Where they
- * have the same name, their position comes before it. NULL: out of memory.
+ * Each of several recordings has a folder recording=NAME in `folder`, from which readers make a column. If names are
+ * equal, the number of the recording comes before the name. NULL: out of memory.
  */
 static char *recording_path(struct run *run, const char *folder, size_t nth)
 {
@@ -457,7 +457,7 @@ static bool has_name_before(const struct perfile_reader *reader, size_t index)
     return false;
 }
 
-/* The recording is read for each; what is wrong with it is said the first time. */
+/* Reads the recording for each event; what is wrong with it is reported the first time. */
 static int write_events(struct run *run)
 {
     struct pf_input *input = &run->input;
@@ -556,7 +556,7 @@ int pf_run_output(const struct pf_command *command, struct pf_settings *settings
     struct run run = {.at = &run.input};
     int status = read_and_write(&run, command, settings);
 
-    pf_advice_give(&run.advice, run.input.log.input); /* behind a pager */
+    pf_advice_give(&run.advice, run.input.log.input); /* after the pager */
     if (run.input.reader)
         pf_advice_missing(run.input.reader, run.input.log.input);
     if (run.input.reader && settings->advises_views)

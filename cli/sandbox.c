@@ -87,10 +87,10 @@ enum {
     REMOVEXATTRAT = 466,    /* 6.13 */
     OPEN_TREE_ATTR = 467,   /* 6.15 */
     FILE_SETATTR = 469,     /* 6.17 */
-    UNKNOWN_CALLS = 470,    /* from here on nobody knows yet what they do */
+    UNKNOWN_CALLS = 470,    /* the numbers from here on are not assigned yet */
 };
 
-/* Who may do it all the same. */
+/* The users that may make the call all the same. */
 enum { NO_ONE = 0, NETWORK = 1 << 0, SANITIZERS = 1 << 1 };
 
 struct denied_call {
@@ -144,7 +144,7 @@ static const struct denied_call denied_calls[] = {
 #ifdef __NR_socketcall
     {__NR_socketcall, NETWORK},
 #endif
-/* what Landlock lets pass: who may do what with files */
+/* calls that Landlock lets pass: owners and modes of files */
 #ifdef __NR_chmod
     {__NR_chmod, NO_ONE},
     {__NR_chown, NO_ONE},
@@ -255,8 +255,8 @@ struct checked_call {
 #define VALUES(...) .count = COUNT(((const unsigned[]){__VA_ARGS__})), .values = {__VA_ARGS__}
 
 static const struct checked_call checked_calls[] = {
-    /* Terminals, descriptors, the events of `top`. Others change the attributes of files that are only open for reading, or
-       push input into the terminal. */
+    /* Terminals, descriptors, the events of `top`. Other requests change the attributes of files that are only open for
+       reading, or push input into the terminal. */
     {__NR_ioctl, 1,
      VALUES(TCGETS, TCSETS, TCSETSW, TCSETSF, TCGETS2, TCSETS2, TCSETSW2, TCSETSF2, TCSBRK, TCXONC, TCFLSH, TIOCGWINSZ,
             TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE,
@@ -327,7 +327,7 @@ static void add_check(struct filter *f, const struct checked_call *call)
     end(f, call->denies ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW);
 }
 
-/* Calls of another kind, such as those of 32-bit programs, are none of ours. */
+/* Calls of another architecture, such as those of 32-bit programs, are denied: we make none. */
 static void make_filter(struct filter *f, unsigned users)
 {
     load(f, offsetof(struct seccomp_data, arch));
@@ -348,8 +348,8 @@ static void make_filter(struct filter *f, unsigned users)
 }
 
 /*
- * Kernels before 5.16 slow a filtered process down against attacks by code of others that runs in it (SPEC_ALLOW, of 4.17,
- * says no): we run none. 0, or the number of the error.
+ * Kernels before 5.16 slow a filtered process down as a defence against foreign code in it. SPEC_ALLOW (since 4.17)
+ * turns that off, as no such code is run. Returns 0, or the number of the error.
  */
 static int filter_calls(unsigned users)
 {
@@ -395,7 +395,7 @@ enum {
     NET_BIND_AND_CONNECT_TCP = 3, /* ABI 4, Linux 6.7 */
     SCOPE_ABSTRACT_SOCKETS = 1,   /* ABI 6, Linux 6.12 */
     SCOPE_SIGNALS = 2,
-    VERSION = 1, /* a flag: the call tells the ABI */
+    VERSION = 1, /* a flag: the call returns the ABI version */
     PATH_BENEATH = 1,
     /* what an output needs: of its folder, and of what is written in place */
     FOLDER_ACCESS = FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG,
@@ -459,7 +459,7 @@ static void allow(const struct fence *fence, const char *path, uint64_t access)
     close(rule.fd);
 }
 
-/* The first `bytes` of the path tell the folder. */
+/* Allows the folder of a path, of which the first `bytes` bytes count. */
 static void allow_folder_of(const struct fence *fence, const char *path, size_t bytes)
 {
     char folder[PATH_MAX];
@@ -473,7 +473,7 @@ static void allow_folder_of(const struct fence *fence, const char *path, size_t 
     allow(fence, bytes ? folder : ".", FOLDER_ACCESS);
 }
 
-/* The file that replaces it is made with its mode, of which the umask must not clear anything: no mode is changed later. */
+/* Adjusts the umask so that the file that replaces `path` is created with the same mode: chmod is denied later. */
 static void keep_mode(const char *path)
 {
     struct stat status;
@@ -482,7 +482,7 @@ static void keep_mode(const char *path)
     (void)umask(stat(path, &status) == 0 && S_ISREG(status.st_mode) ? before & ~status.st_mode : before);
 }
 
-/* A file is replaced by another one in its folder, behind a link as well; everything else is written in place. */
+/* A file is replaced by another one in its folder, after following links; everything else is written in place. */
 static void allow_output(const struct fence *fence, const char *path)
 {
     struct stat status;
@@ -506,13 +506,13 @@ static void make_folders(char *path, mode_t mode)
     (void)mkdir(path, mode);
 }
 
-/* A dataset: its files are made in one folder of it and get their places in others. */
+/* True for a dataset: its files are made in one of its folders and moved to others. */
 static bool moves_files(const struct pf_command *command, const struct pf_settings *settings)
 {
     return settings->partition || !strcmp(command->name, "dataset");
 }
 
-/* What does not exist has no rule: who would make it later makes it now. */
+/* Landlock has no rules for folders that do not exist, so they are made now. */
 static void allow_cache(const struct fence *fence, char *path)
 {
     make_folders(path, 0700);

@@ -10,9 +10,9 @@
 
 /*
  * From here on the process writes below the folder of --output (and --jit-dir) and the caches alone, reads what it may
- * read, runs nothing, and connects to nobody unless DEBUGINFOD_URLS is set. To be called when the options are known,
- * before the recording is opened and before the first thread. Does nothing with --no-sandbox, and as much as the kernel
- * has; with -v it is said what is missing.
+ * read, runs no programs, and opens no connections unless DEBUGINFOD_URLS is set. To be called when the options are
+ * known, before the recording is opened and before the first thread. Does nothing with --no-sandbox, and as much as the
+ * kernel has; with -v the missing parts are reported.
  */
 void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *settings);
 

@@ -46,7 +46,7 @@ static ssize_t peek(char bytes[MAGIC_BYTES])
 }
 #endif
 
-/* Until there is something in the pipe, or nobody is left who could write; false: that. */
+/* Waits until there is data in the pipe, or no writer is left, which returns false. */
 static bool wait_for_bytes(const struct pf_command *command, const struct pf_settings *settings)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

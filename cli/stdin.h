@@ -6,8 +6,8 @@
 #include "options.h"
 
 /*
- * True when standard input is a pipe that holds a recording; nothing of it is read. Waits for its first bytes as long as
- * somebody may write them, and says so after a while. A pipe with something else, or nothing, is said, too.
+ * True when standard input is a pipe that holds a recording; nothing of it is read. Waits for the first bytes as long
+ * as there is a writer, and prints a message after a while, also when the pipe is empty or holds something else.
  */
 bool pf_stdin_has_recording(const struct pf_command *command, const struct pf_settings *settings);
 

@@ -22,8 +22,8 @@ struct pf_stream {
 /* What is given for a file is "-": standard output. */
 bool pf_stream_is_standard(const char *path);
 /*
- * `path` NULL, or "-", is standard output. A regular file appears under its name when _close succeeds: until then the old one
- * stays. PF_STATUS_OK, or PF_STATUS_OUTPUT or _MEMORY when a message was printed.
+ * A `path` of NULL or "-" is standard output. A regular file appears under its name when _close succeeds; until then
+ * the old one stays. PF_STATUS_OK, or PF_STATUS_OUTPUT or _MEMORY when a message was printed.
  */
 int pf_stream_open(struct pf_stream *stream, const char *path);
 /* For struct perfile_sink; the context is a struct pf_stream. */
@@ -33,8 +33,8 @@ __attribute__((format(printf, 2, 3))) void pf_stream_print(struct pf_stream *str
 /* A name of a recording or of the command line, with escapes (perfile_text_escape), between two texts of ours. */
 void pf_stream_put_name(struct pf_stream *stream, const char *before, const char *name, const char *after);
 /*
- * Rows of the caller's in a format of tables: PF_STATUS_OK, failures of writing show in _close; or another status when a message
- * was printed.
+ * Writes rows of the caller in a format of tables. PF_STATUS_OK, or another status when a message was printed; _close
+ * reports failed writes.
  */
 struct perfile_rows;
 int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format);
@@ -45,8 +45,8 @@ int pf_stream_put_table(struct pf_stream *stream, const char *verb, struct perfi
  * Writes what is left and closes; `keep` false discards an unfinished file. PF_STATUS_OK, or PF_STATUS_OUTPUT or
  * _MEMORY when a message was printed.
  *
- * When the reader of the pipe is gone (`| head`), the status is PF_STATUS_OK and nothing is said: he has what he
- * wanted.
+ * When the reader of the pipe is gone (`| head`), the status is PF_STATUS_OK without a message: the reader has what it
+ * needs.
  */
 int pf_stream_close(struct pf_stream *stream, bool keep);
 

@@ -19,7 +19,7 @@ static struct {
     const struct pf_viewer *viewer; /* NULL: none was asked for */
     const char *name;               /* of the file, as the user knows it */
     char *path;                     /* absolute, or the page; owned */
-    char *commands;                 /* NUL-terminated, one behind the other, an empty one at the end; owned */
+    char *commands;                 /* NUL-terminated, one after the other, an empty one at the end; owned */
     bool stays;                     /* a browser for the terminal: we wait for it */
     pid_t pid;
     int begin;  /* a byte to this, and it begins */
@@ -28,7 +28,9 @@ static struct {
 
 /* ---- the process that becomes the program ---- */
 
-/* Cuts the command into words; %s in one of them is the file, which is the last word otherwise. False: out of memory. */
+/*
+ * Splits the command into words; %s in one of them becomes the file, which is appended otherwise. False: out of memory.
+ */
 static bool split(char *command, char *words[WORDS + 2])
 {
     size_t count = 0;

@@ -5,16 +5,17 @@
 
 struct pf_viewer {
     const char *program; /* NULL: $BROWSER, or xdg-open */
-    const char *advice;  /* half a sentence for users who do not have it */
+    const char *advice;  /* half a sentence for users without it */
     const char *page; /* not NULL: this is opened instead of the file, and the advice, to load it there, always given */
 };
 
 /*
- * Starts a process that waits to become the program: behind the sandbox nothing can be started. To be called before that,
- * with the file that will be there; without pf_viewer_show it ends with us. `viewer` must stay.
+ * Starts a process that waits to become the program, as no program can be started inside the sandbox. Must be called
+ * before the sandbox, with the path of the future file. Without pf_viewer_show it ends with this process. `viewer` must
+ * stay valid.
  */
 void pf_viewer_prepare(const struct pf_viewer *viewer, const char *path);
-/* The file is there. Does nothing without _prepare; what fails is said. */
+/* Opens the file, which exists now. Does nothing without _prepare; reports failures. */
 void pf_viewer_show(void);
 
 #endif

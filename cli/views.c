@@ -31,7 +31,7 @@ const char *pf_subview_at(const struct pf_command *command, size_t index, const 
         return NULL;
     if (doc)
         *doc = index < count ? views[index].doc
-                             : "records what these need: the options behind it are those of perfile record";
+                             : "records what these need: the options after it are those of perfile record";
     return index < count ? views[index].name : "record";
 }
 

@@ -111,7 +111,7 @@ int pf_workload_status(const struct pf_workload *workload)
 void pf_workload_close(struct pf_workload *workload)
 {
     if (workload->go >= 0 && workload->running) {
-        kill(workload->pid, SIGKILL); /* it has not begun */
+        kill(workload->pid, SIGKILL); /* it has not started */
         pf_workload_wait(workload);
     }
     if (workload->go >= 0)

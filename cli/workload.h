@@ -28,9 +28,9 @@ int pf_workload_start(struct pf_workload *workload);
 /* Whether it has ended, without waiting. */
 bool pf_workload_ended(struct pf_workload *workload);
 void pf_workload_wait(struct pf_workload *workload);
-/* Its exit status; 128 and the signal that ended it, which is said. */
+/* The exit status of the command; 128 plus the signal that ended it, after a message. */
 int pf_workload_status(const struct pf_workload *workload);
-/* Ends what was not started. */
+/* Ends the process of a command that was not started. */
 void pf_workload_close(struct pf_workload *workload);
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings become files of a dataset. A recording is in when its marker is there, which is written last: who is killed leaves
- * files that the next one who adds it replaces. Several processes add at the same time, of this command and of others.
+ * Recordings become files of a dataset. A recording is part of the dataset once its marker exists, which is written
+ * last. A killed command leaves files that the next command that adds the recording replaces. Several processes, of
+ * this command and of others, may add at the same time.
  */
 #include "dataset.h"
 
@@ -72,7 +73,7 @@ static int fail_write(const char *path)
     return errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_OUTPUT;
 }
 
-/* ---- what is known of it ------------------------------------------------------------------------------------------- */
+/* ---- facts of a recording ---------------------------------------------------------------------------------------- */
 
 enum { FIRST_TIME, LAST_TIME, CLOCK_TIME, WALL_TIME, SAMPLES, FACTS };
 struct facts {
@@ -126,7 +127,7 @@ static void find_times(struct one *one, const struct facts *facts)
     strftime(one->hour, sizeof(one->hour), "%H", &tm);
 }
 
-/* ---- where it goes ------------------------------------------------------------------------------------------------- */
+/* ---- paths ------------------------------------------------------------------------------------------------------- */
 
 /* A byte in the name of a folder; what other systems do not take there is %HH. */
 static size_t escape_byte(unsigned char byte, char *to)
@@ -157,8 +158,9 @@ static size_t put_piece(const char *value, char piece[PIECE_BYTES])
 }
 
 /*
- * A key and its value, as Hive writes them; what is not known has a name of its own. Engines read values as UTF-8: other bytes are
- * \xHH, as in tables. A value that does not fit into a name of a file is cut; names of machines have at most 64 bytes.
+ * Writes a key and its value as Hive does; an unknown value has a reserved name. Engines read values as UTF-8: other
+ * bytes become \xHH, as in tables. A value that does not fit into the name of a file is cut; host names have at most 64
+ * bytes.
  */
 static void put_folder(FILE *to, const char *key, const char *value)
 {
@@ -213,7 +215,7 @@ static bool name_parts(struct one *one)
     return one->added.name && one->added.host && one->added.folder && one->added.shared;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 /* Its name when all of the recording is complete, and before: engines read all files of the folder. */
 static char *file_path(const struct one *one, size_t table)
@@ -262,7 +264,7 @@ static int write_rows(struct one *one, const struct pf_dataset_table *of, struct
 
     put_columns(one, of, columns);
     if (of->distinct || of == &pf_dataset_tables[PF_TABLE_SAMPLES])
-        options.filter = settings->print.filter; /* the others are of the whole recording */
+        options.filter = settings->print.filter; /* the other tables describe the complete recording */
     options.symbols = &settings->symbols;
     options.columns = columns;
     options.keys = of->keys;
@@ -313,7 +315,7 @@ static int write_table(struct one *one, size_t table)
     }
     if (!status)
         status = take_file(one, table, path);
-    one->input.log.over = true; /* all that is odd was said */
+    one->input.log.over = true; /* everything odd was reported by the first table */
     free(path);
     return status;
 }
@@ -380,7 +382,7 @@ static int write_tables(struct one *one)
     return status;
 }
 
-/* ---- one recording ------------------------------------------------------------------------------------------------- */
+/* ---- one recording ----------------------------------------------------------------------------------------------- */
 
 static void aim_symbols(struct one *one)
 {
@@ -516,7 +518,7 @@ static void add(struct adding *adding, const char *path)
     pf_added_free(&one.added);
 }
 
-/* ---- processes ----------------------------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------------------------------------- */
 
 /* Whoever ends the command ends all of it. */
 static void end_with(pid_t parent)

@@ -31,7 +31,7 @@ struct check {
     bool is_short; /* of memory */
 };
 
-/* ---- findings ------------------------------------------------------------------------------------------------------ */
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
 
 static struct finding *add(struct check *check, const char *problem, const char *path, const char *detail)
 {
@@ -51,7 +51,7 @@ static struct finding *add(struct check *check, const char *problem, const char 
     return made;
 }
 
-/* What nobody needs. */
+/* Reports a file that is not needed, and removes it if the user asked for that. */
 static void leave(struct check *check, const char *problem, const char *path, const char *detail)
 {
     struct finding *made = add(check, problem, path, detail);
@@ -77,7 +77,7 @@ static void put_value(void *context, size_t row, size_t column, struct perfile_v
     *value = column < sizeof(texts) / sizeof(texts[0]) ? pf_text_value(texts[column]) : pf_bool_value(one->removed);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* As pf_added_read, now: the marker may have come after the others were read. */
 static int find_marker(const struct check *check, const char *id)
@@ -90,8 +90,8 @@ static int find_marker(const struct check *check, const char *id)
 }
 
 /*
- * A file of a command that was killed, unless another command writes it now, or has finished since files were listed. Where there is
- * a marker that cannot be read, it may be of a recording that was added: it stays.
+ * Handles a file of a command that was killed, unless another command writes it now or has finished since files were
+ * listed. The file stays if there is an unreadable marker, as its recording may have been added.
  */
 static void leave_unadded(struct check *check, const struct pf_dataset_file *file, const char *problem,
                           const char *detail)
@@ -170,7 +170,7 @@ static void check_joined(struct check *check, const struct pf_dataset_file *file
     uint64_t rows, expected = 0;
 
     if (pf_joined_read(check->dataset, file->table, file->id, &joined) <= 0) {
-        (void)add(check, "unknown", file->path, "nothing tells which recordings it has");
+        (void)add(check, "unknown", file->path, "no record of which recordings it has");
     } else {
         for (size_t i = 0; i < joined.count; i++) {
             const struct pf_added *added = pf_all_added_find(&check->all, joined.ids + i * PF_DIGEST_TEXT);
@@ -197,7 +197,7 @@ static void check_file(struct check *check, const struct pf_dataset_file *file)
         break;
     default:
         if (file->unfinished)
-            leave_unadded(check, file, "unfinished", "left behind by a command that was killed");
+            leave_unadded(check, file, "unfinished", "left by a command that was killed");
         else
             (void)add(check, "foreign", file->path, "not a file of this dataset");
     }
@@ -262,13 +262,13 @@ static void find_stages(struct check *check)
 
     if (!pf_stages_any(check->dataset) || asprintf(&path, "%s/_perfile/joining", check->dataset->path) < 0)
         return;
-    finding = add(check, "unfinished", path, "left behind by a compact that was killed");
+    finding = add(check, "unfinished", path, "left by a compact that was killed");
     if (finding && check->removes)
         finding->removed = pf_stages_clear(check->dataset, &any);
     free(path);
 }
 
-/* ---- the verb ------------------------------------------------------------------------------------------------------ */
+/* ---- the verb ---------------------------------------------------------------------------------------------------- */
 
 static void report_complete(const struct check *check, struct pf_stream *out)
 {
@@ -318,7 +318,8 @@ static int run(struct check *check, const struct pf_command *command, const stru
 int pf_dataset_check(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
 {
     struct check check = {.dataset = dataset, .removes = ((const struct pf_dataset_settings *)settings->own)->remove};
-    const int fd = pf_lock_dataset(dataset); /* not while somebody joins files; who may only look does without */
+    /* No other process may join files meanwhile. Without write access the check runs unlocked. */
+    const int fd = pf_lock_dataset(dataset);
 
     if (fd >= 0)
         find_stages(&check);

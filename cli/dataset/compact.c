@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dataset compact: small files of a folder become one, in the order of time, in a new folder that takes the place of the old one at once
- * (stage.c): whoever lists it finds each row once, and whoever is killed leaves it so. Recordings may be added meanwhile.
+ * dataset compact: joins the small files of a folder, in the order of time, in a new folder that replaces the old one
+ * atomically (stage.c). Readers that list the folder find each row once, also when the command is killed. Recordings
+ * may be added meanwhile.
  */
 #include "dataset.h"
 
@@ -58,7 +59,7 @@ static int fail_memory(const struct compact *compact)
     return PF_STATUS_MEMORY;
 }
 
-/* ---- what was left ------------------------------------------------------------------------------------------------- */
+/* ---- what was left ----------------------------------------------------------------------------------------------- */
 
 static bool has_id(const char *ids, size_t count, const char *id)
 {
@@ -70,7 +71,7 @@ static void drop(struct compact *compact, struct pf_dataset_file *file)
     unlink(file->path);
     if (file->kind == PF_FILE_JOINED)
         pf_joined_remove(compact->dataset, file->table, file->id);
-    file->kind = PF_FILE_OTHER; /* it is none of ours any more */
+    file->kind = PF_FILE_OTHER; /* it is not a file of the dataset any more */
 }
 
 static bool is_part_of(const struct pf_joined *joined, const struct pf_dataset_file *file)
@@ -129,7 +130,7 @@ static bool is_of_joining(const struct pf_dataset_file *file)
     return bytes > strlen(end) && !strcmp(file->folder + bytes - strlen(end), end);
 }
 
-/* Of commands that were killed. Who adds a recording has it locked. */
+/* Removes files of commands that were killed. A file of a recording that is being added is protected by a lock. */
 static void drop_unfinished(struct compact *compact)
 {
     for (size_t i = 0; i < compact->files.count; i++) {
@@ -146,7 +147,7 @@ static void drop_unfinished(struct compact *compact)
     }
 }
 
-/* ---- joining ------------------------------------------------------------------------------------------------------- */
+/* ---- joining ----------------------------------------------------------------------------------------------------- */
 
 static void free_sources(struct source *sources, size_t count)
 {
@@ -182,7 +183,7 @@ static bool take_source(struct compact *compact, struct pf_dataset_file *file, s
         return false;
     }
     added = pf_all_added_find(&compact->all, source->joined.ids);
-    if (!added) /* nobody said that it is complete */
+    if (!added) /* without a marker it may be incomplete */
         return false;
     source->time_ns = added->time_ns;
     source->sum = file->kind == PF_FILE_RECORDING ? added->sums[file->table] : source->joined.sum;
@@ -277,7 +278,7 @@ static int write_file(struct compact *compact, const struct source *sources, siz
     return status ? status : closed;
 }
 
-/* What it is made of is told before it is to be seen. */
+/* Writes the list of recordings of a joined file before the file becomes visible. */
 static int note_joined(struct folder *folder, size_t table, struct pf_joined *joined, const char *path)
 {
     uint64_t bytes = 0;
@@ -357,7 +358,7 @@ static int replace(struct folder *folder)
         return PF_STATUS_OUTPUT;
     }
     if (folder->swap.in_steps && !folder->compact->reported_steps)
-        pf_message("%s: its file system cannot exchange folders; who reads while they are replaced may miss rows",
+        pf_message("%s: its file system cannot exchange folders; readers may miss rows while they are replaced",
                    folder->compact->dataset->path);
     folder->compact->reported_steps |= folder->swap.in_steps;
     count_replaced(folder);

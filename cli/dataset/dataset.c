@@ -27,7 +27,7 @@ const struct pf_dataset_table pf_dataset_tables[PF_DATASET_TABLES] = {
     {"samples", "time,event,period,cpu,pid,tid,comm,cgroup,mode,symbol,dso,stack_id", NULL, NULL},
 };
 
-/* ---- what it is apart by ------------------------------------------------------------------------------------------- */
+/* ---- partition keys ---------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *doc;
@@ -77,7 +77,7 @@ static void put_keys(unsigned keys, char text[32])
             snprintf(text + strlen(text), 32 - strlen(text), "%s%s", *text ? "," : "", keys_known[i].name);
 }
 
-/* ---- the folder ---------------------------------------------------------------------------------------------------- */
+/* ---- the folder -------------------------------------------------------------------------------------------------- */
 
 static const char version_line[] = "perfile dataset 2\n";
 
@@ -279,7 +279,7 @@ char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id)
     return asprintf(&path, "%s/_perfile/recordings/%s", dataset->path, id) < 0 ? NULL : path;
 }
 
-/* ---- what is in ---------------------------------------------------------------------------------------------------- */
+/* ---- markers ----------------------------------------------------------------------------------------------------- */
 
 static const char *const state_names[] = {"valid", "damaged", "unreadable"};
 enum { STATES = sizeof(state_names) / sizeof(state_names[0]) };
@@ -471,9 +471,9 @@ char *pf_added_list(const struct pf_dataset *dataset, size_t *count)
     return ids;
 }
 
-/* ---- locks --------------------------------------------------------------------------------------------------------- */
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
 
-/* Of the open file: they end with it, and are known to other machines where the file system tells these. */
+/* Locks belong to the open file and end with it. Other machines see them where the file system forwards locks. */
 static bool lock(int fd, short type, bool wait)
 {
     struct flock wanted = {.l_type = type, .l_whence = SEEK_SET};
@@ -489,7 +489,7 @@ static bool lock(int fd, short type, bool wait)
     return true;
 }
 
-/* The file that the lock is of is still the one of this name. */
+/* True while the locked file is still the one at this path. */
 static bool is_current(int fd, const char *path)
 {
     struct stat ours, there;

@@ -3,19 +3,20 @@
  * A folder of Parquet files that many recordings are added to, for engines that read such folders:
  *
  *     samples/host=H/date=D/ID.parquet    one of each table for each recording, or several of them together
- *     stacks/date=D/ID.parquet            what hosts have in common is not apart by host
+ *     stacks/date=D/ID.parquet            tables that hosts share are not partitioned by host
  *     damaged/samples/...                 the same of recordings that are damaged
- *     _perfile/dataset                    what it is apart by
- *     _perfile/recordings/ID              a recording that is in: it is written last
+ *     _perfile/dataset                    the partition keys
+ *     _perfile/recordings/ID              the marker of an added recording, which is written last
  *     _perfile/joined/samples-N           what samples/.../joined-N.parquet was made of
- *     _perfile/adding/ID                  a lock of who adds it
+ *     _perfile/adding/ID                  the lock of the process that adds it
  *     _perfile/adding/ID-samples.parquet  its files until all are complete
- *     _perfile/joining/samples/host=H/... a folder that takes the place of samples/host=H/..., or that was in it
- *     _perfile/lock                       a lock of who joins or removes files
- *     _perfile/placing                    a lock of who puts files in their places: many may, or one who changes folders
+ *     _perfile/joining/samples/host=H/... a folder that is to replace samples/host=H/..., or that was replaced
+ *     _perfile/lock                       the lock of the process that joins or removes files
+ *     _perfile/placing                    a lock shared by processes that move files into folders of tables, or held by
+ *                                         the only one that exchanges folders
  *
- * ID is the digest of the recording. Nothing unfinished is in the folders of tables: DuckDB and ClickHouse read files whatever their
- * names begin with.
+ * ID is the digest of the recording. Folders of tables contain no unfinished files, as DuckDB and ClickHouse read all
+ * files, whatever their names begin with.
  */
 #ifndef PERFILE_CLI_DATASET_DATASET_H
 #define PERFILE_CLI_DATASET_DATASET_H
@@ -45,12 +46,12 @@ struct pf_dataset_table {
 };
 enum { PF_DATASET_TABLES = 7 };
 extern const struct pf_dataset_table pf_dataset_tables[PF_DATASET_TABLES];
-/* What is found in rows first: samples, which come last into place. */
+/* The samples table: its file is moved last, so that its rows never refer to rows that are missing. */
 enum { PF_TABLE_SAMPLES = PF_DATASET_TABLES - 1 };
 
 enum pf_added_state { PF_ADDED_VALID, PF_ADDED_DAMAGED, PF_ADDED_UNREADABLE };
 
-/* What is kept of a recording that is in. */
+/* The marker of an added recording. */
 struct pf_added {
     char id[PF_DIGEST_TEXT];
     enum pf_added_state state;
@@ -64,20 +65,22 @@ struct pf_added {
     char sums[PF_DATASET_TABLES][PF_DIGEST_TEXT]; /* digests of its files */
 };
 
-/* "host", "date", "hour" by position; NULL behind the last. */
+/* "host", "date", "hour" by position; NULL after the last. */
 pf_value_at pf_dataset_key_at;
-/* "host,date"; false: a message was printed. */
+/* Reads "host,date". False: a message was printed. */
 bool pf_dataset_keys(const char *verb, const char *list, unsigned *keys);
-/* Opens it, or makes it (`keys` NULL: does not). PF_STATUS_OK, or another status when a message was printed. */
+/* Opens the dataset, or creates it unless `keys` is NULL. PF_STATUS_OK, or a status when a message was printed. */
 int pf_dataset_open(struct pf_dataset *dataset, const char *verb, const char *path, const unsigned *keys);
 
 /* "DATASET/damaged/samples/host=a", to be freed; NULL: out of memory. */
 char *pf_dataset_folder(const struct pf_dataset *dataset, const struct pf_added *added, size_t table);
 char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id);
-/* A small file that appears complete under its name; one that is read whole, to be freed. False, NULL: errno. */
+/* Writes a small file, which appears atomically, and reads one completely (to be freed). False, NULL: see errno. */
 bool pf_write_small(const char *path, const char *text);
 char *pf_read_small(const char *path);
-/* The same with a last line "end DIGEST" of what is before it, which reading takes off; NULL and EBADMSG: it is not so. */
+/*
+ * The same with a last line "end DIGEST" of the text before it, which reading removes. NULL and EBADMSG: it is wrong.
+ */
 bool pf_write_checked(const char *path, const char *text);
 char *pf_read_checked(const char *path);
 bool pf_is_digest(const char *name);
@@ -92,21 +95,23 @@ int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_ad
 /* From here on it is in. False: errno says why not. */
 bool pf_added_write(const struct pf_dataset *dataset, const struct pf_added *added);
 void pf_added_free(struct pf_added *added);
-/* The ids of all that are in, sorted, each in a block of PF_DIGEST_TEXT bytes, to be freed; NULL: errno says why not. */
+/* The sorted ids of all added recordings, in blocks of PF_DIGEST_TEXT bytes, to be freed. NULL: see errno. */
 char *pf_added_list(const struct pf_dataset *dataset, size_t *count);
 
 /*
- * A lock that ends with us. `wait` false: below 0 and EAGAIN when somebody else has it. The descriptor, or below 0: errno says why
- * not. Where the file system has no locks there are none.
+ * Locks that end with the process. Each returns a descriptor, or below 0 with errno set: EAGAIN when `wait` is false
+ * and another process holds the lock. On file systems without locks they always succeed.
  */
 int pf_lock_recording(const struct pf_dataset *dataset, const char *id, bool wait);
 void pf_unlock_recording(const struct pf_dataset *dataset, const char *id, int fd);
 int pf_lock_dataset(const struct pf_dataset *dataset);
-/* For as long as files are put in their places; `alone`: folders are. Nobody waits for anything with it. */
+/*
+ * Held while files are moved into folders of tables, or while folders are exchanged (`alone`); always for a short time.
+ */
 int pf_lock_placing(const struct pf_dataset *dataset, bool alone);
 void pf_unlock_dataset(int fd);
 
-/* ---- what is there ------------------------------------------------------------------------------------------------- */
+/* ---- files of tables --------------------------------------------------------------------------------------------- */
 
 /* What a file of several recordings was made of. */
 struct pf_joined {
@@ -140,9 +145,12 @@ struct pf_dataset_files {
     struct pf_dataset_file *list; /* by folder, then name; owned */
     size_t count, capacity;
 };
-/* All files of all tables in their places, or below one of our folders ("/_perfile/joining"); false: errno. To be freed then, too. */
+/*
+ * Lists the files of all tables, or those below "/_perfile/joining" or the like. False: see errno; free the list then,
+ * too.
+ */
 bool pf_files_find_below(const struct pf_dataset *dataset, const char *below, struct pf_dataset_files *files);
-/* Those in their places, and what is unfinished of other kinds. */
+/* Lists the files of all tables, and unfinished files of other kinds. */
 bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *files);
 void pf_files_free(struct pf_dataset_files *files);
 
@@ -156,7 +164,7 @@ void pf_all_added_free(struct pf_all_added *all);
 /* NULL: it is not in. */
 struct pf_added *pf_all_added_find(const struct pf_all_added *all, const char *id);
 
-/* ---- folders that take the place of others (stage.c) --------------------------------------------------------------- */
+/* ---- exchanging folders (stage.c) -------------------------------------------------------------------------------- */
 
 struct pf_swap {
     const char *folder, *stage;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- BLAKE2b ------------------------------------------------------------------------------------------------------- */
+/* ---- BLAKE2b ----------------------------------------------------------------------------------------------------- */
 
 static const uint64_t start[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
                                   0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
@@ -96,7 +96,7 @@ void pf_digest_text(struct pf_digest *digest, char text[PF_DIGEST_TEXT])
         snprintf(text + 2 * i, 3, "%02x", (unsigned)(digest->state[i / 8] >> 8 * (i % 8) & 255));
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static bool add_file(struct pf_digest *digest, int fd, uint64_t *bytes)
 {
@@ -116,7 +116,7 @@ static bool add_file(struct pf_digest *digest, int fd, uint64_t *bytes)
     return got == 0;
 }
 
-/* What a name in a folder is of, when it is a file. */
+/* Adds the digest of a folder's entry when it is a file. */
 static bool add_entry(struct pf_digest *digest, int folder, const char *name, uint64_t *bytes)
 {
     const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -21,8 +21,8 @@ void pf_digest_add(struct pf_digest *digest, const void *data, size_t bytes);
 void pf_digest_text(struct pf_digest *digest, char text[PF_DIGEST_TEXT]);
 
 /*
- * Of a file; of a folder, of its files: the digests of their names' order, each behind its name. False: errno says why, and 0 that
- * it is neither.
+ * The digest of a file; for a folder, that of its files' names in order, each followed by the digest of the file.
+ * False: see errno, which is 0 when the path is neither.
  */
 bool pf_digest_path(const char *path, char text[PF_DIGEST_TEXT], uint64_t *bytes);
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- joined files -------------------------------------------------------------------------------------------------- */
+/* ---- joined files ------------------------------------------------------------------------------------------------ */
 
 static char *joined_path(const struct pf_dataset *dataset, size_t table, const char *name)
 {
@@ -112,7 +112,7 @@ void pf_joined_free(struct pf_joined *joined)
     joined->count = joined->replaced_count = 0;
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* "ID.parquet", "joined-ID.parquet", "joined-ID.parquet.12.tmp", ".ID.parquet.12.tmp". */
 static void name_file(struct pf_dataset_file *file, const char *name)
@@ -169,7 +169,7 @@ static bool is_left(const char *name)
     return end && end != name && (!strcmp(end, ".parquet") || !strcmp(end, ".tmp"));
 }
 
-/* Files of who was killed while he wrote them. */
+/* Adds the unfinished files that killed commands left. */
 static bool add_left(struct pf_dataset_files *files, const struct pf_dataset *dataset, const char *name)
 {
     struct dirent **entries = NULL;
@@ -251,7 +251,7 @@ void pf_files_free(struct pf_dataset_files *files)
     *files = (struct pf_dataset_files){0};
 }
 
-/* ---- recordings ---------------------------------------------------------------------------------------------------- */
+/* ---- recordings -------------------------------------------------------------------------------------------------- */
 
 bool pf_all_added_read(const struct pf_dataset *dataset, struct pf_all_added *all)
 {

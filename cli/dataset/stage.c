@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folders that take the place of others at once. The new one is made below _perfile/joining, where no reader of tables looks (engines do see
- * names that begin with a dot), and both change places by one call: who lists the folder finds all files of the old one or all of the new
- * one. What is in _perfile/joining then is the old one; who has it open has time to list it before its files are removed.
+ * Replaces folders atomically. The new folder is made below _perfile/joining, where engines do not look (they do see
+ * names that begin with a dot), and one call exchanges both: a reader that lists the folder finds all files of the old
+ * one or all of the new one. _perfile/joining has the old folder then; readers that have it open have time to list it
+ * before its files are removed.
  */
 #include "dataset.h"
 
@@ -72,7 +73,7 @@ bool pf_stage_make(const char *stage, const char *folder)
     return is_ok;
 }
 
-/* ---- changing places ----------------------------------------------------------------------------------------------- */
+/* ---- exchanging -------------------------------------------------------------------------------------------------- */
 
 static int compare_paths(const void *a, const void *b)
 {
@@ -170,7 +171,7 @@ bool pf_stage_swap(const struct pf_dataset *dataset, struct pf_swap *swap)
     return is_ok;
 }
 
-/* ---- what is left -------------------------------------------------------------------------------------------------- */
+/* ---- leftovers --------------------------------------------------------------------------------------------------- */
 
 /* Recordings whose rows joined files of a folder have. */
 struct inside {
@@ -214,8 +215,8 @@ static bool is_inside(const struct inside *inside, const struct pf_dataset_file 
 }
 
 /*
- * A file of a folder that is not one of the dataset's any more, or not yet. What the folder in its place does not have goes there: who
- * added it had no lock, as some file systems have none.
+ * Removes a file of a folder that is not part of the dataset any more, or not yet. If the current folder does not have
+ * the file's rows, the file moves there: its writer had no lock, as some file systems have none.
  */
 static bool clear_file(const struct pf_dataset *dataset, const struct pf_dataset_file *file, const char *folder,
                        const struct inside *inside)
@@ -234,7 +235,7 @@ static bool clear_file(const struct pf_dataset *dataset, const struct pf_dataset
     return is_ok;
 }
 
-/* The folder in whose place one of _perfile/joining is, or was. To be freed. */
+/* The folder that a folder below _perfile/joining replaces, or was replaced by. To be freed. */
 static char *position_of(const struct pf_dataset *dataset, const char *stage)
 {
     char *path = NULL;
@@ -247,7 +248,7 @@ static char *position_of(const struct pf_dataset *dataset, const char *stage)
     return path;
 }
 
-/* Who was killed between two steps left none in the place: the old one goes back. */
+/* A command that was killed between two steps left no folder at the path: the old one is moved back. */
 static bool put_back(const struct pf_dataset *dataset, const struct pf_dataset_files *staged)
 {
     bool any = false;

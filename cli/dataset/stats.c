@@ -13,7 +13,7 @@
 struct line {
     uint64_t recordings, hosts, files, rows, bytes;
 };
-enum { LINES = 2 * PF_DATASET_TABLES }; /* damaged ones behind the others */
+enum { LINES = 2 * PF_DATASET_TABLES }; /* damaged recordings after the others */
 
 struct stats {
     struct line lines[LINES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conditions of a statement that leave out rows while recordings are read: a column of `samples` compared with a
- * constant. The engine checks them once more: what is left out here are rows that it would leave out, but not all of them.
+ * Conditions of a statement that skip rows while recordings are read: a column of `samples` compared with a constant.
+ * The engine checks all conditions again, so that only some of the rows that it would skip need to be skipped here.
  */
 #ifndef PERFILE_CLI_QUERY_PUSHED_H
 #define PERFILE_CLI_QUERY_PUSHED_H

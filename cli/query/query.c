@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * A result is a table of typed columns, and SQLite's values have types of their own. A column that is one of a table has its
- * type; of others the first rows, which are kept, tell it.
+ * A result is a table of typed columns, but SQLite has types per value. A result column that is a column of a table has
+ * the type of that; the type of any other is derived from the first rows, which are buffered.
  */
 enum { FIRST_ROWS = 4096 };
 
@@ -32,7 +32,7 @@ struct result {
 
 /* ---- what a statement may do ------------------------------------------------------------------------------------- */
 
-/* One loads code; the other tells, and once set, where code lies in memory. */
+/* load_extension loads code; fts3_tokenizer reveals, and once set, addresses of code. */
 static bool is_denied(const char *function)
 {
     return function && (!sqlite3_stricmp(function, "load_extension") || !sqlite3_stricmp(function, "fts3_tokenizer"));
@@ -129,7 +129,7 @@ static const char *suggest_relation(const struct pf_sources *sources, const char
     return has_files ? buffer : pf_guess_text(&guess, "", buffer, bytes);
 }
 
-/* Columns are those of what is recorded: who wrote a ready query cannot know. Others are looked for in all tables. */
+/* The columns of `samples` depend on what was recorded, which a ready query cannot know. Others may be in any table. */
 static const char *explain_column(const struct pf_sources *sources, const char *message, char buffer[80])
 {
     static const char unknown[] = "no such column: ";
@@ -180,7 +180,7 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-/* The type whose name SQLite tells; PERFILE_COLUMN_ADDRESSES: none that values could have. */
+/* The declared type of a result column; PERFILE_COLUMN_ADDRESSES, which no value has, when there is none. */
 static uint32_t declared_type(sqlite3_stmt *statement, int column)
 {
     const char *declared = sqlite3_column_decltype(statement, column), *name;
@@ -313,13 +313,13 @@ static sqlite3_value *value_at(const struct result *result, size_t column)
                                               : sqlite3_column_value(result->statement, (int)column);
 }
 
-/* A column whose values become others behind the first rows. */
+/* Refuses a row whose value does not suit the type that was derived from the first rows. */
 static int check_row(const struct result *result, struct perfile_error *error)
 {
     for (size_t i = 0; i < result->column_count; i++)
         if (!suits(result->fields[i].column.type, value_at(result, i))) {
             snprintf(error->message, sizeof(error->message),
-                     "row %zu of column %s is of another type than those before; CAST(... AS TEXT) takes all",
+                     "row %zu of column %s has another type than those before; CAST(... AS TEXT) takes all",
                      result->row, result->fields[i].name);
             return PERFILE_ERROR_ARGUMENT;
         }

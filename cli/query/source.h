@@ -87,7 +87,7 @@ struct pf_source_kind {
     int (*open)(struct pf_sources *sources, const struct pf_relation *relation, const struct pf_request *request,
                 struct pf_opened *opened);
     void (*close)(struct pf_opened *opened);
-    bool has_files; /* a file that cannot be read is no error before its rows are */
+    bool has_files; /* an unreadable file is an error only when its rows are read */
 };
 
 struct pf_sources {

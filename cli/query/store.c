@@ -233,8 +233,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Where the order of groups would be free, SQLite (up to 3.40 at least) may still leave out the sorting of GROUP BY x ORDER BY x:
- * the groups are in order.
+ * Groups are returned in order even where their order is free: SQLite (up to 3.40 at least) may omit the sort of
+ * GROUP BY x ORDER BY x.
  */
 static bool sort_groups(const struct pf_store *store, struct pf_groups *groups, uint32_t *numbers)
 {

@@ -190,7 +190,8 @@ static void use(sqlite3_index_info *info, int condition, struct plan *plan, char
 }
 
 /*
- * An equality with a value that is not known yet is one side of a join; IN is a look at each row. That of a key finds too many rows.
+ * Plans a lookup for one side of a join: an equality with a value that is not known yet. IN is checked row by row, and
+ * an equality of a key finds too many rows.
  */
 static void plan_lookup(const struct table *table, sqlite3_index_info *info, struct plan *plan)
 {

@@ -148,7 +148,7 @@ void pf_tui_do_filter_function(struct pf_tui *app)
              pf_tui_dso(app->model.index, function));
 }
 
-/* What combos are told apart by, and how that is called. */
+/* A property that distinguishes combos, and its name. */
 struct group {
     enum pf_tui_filter_kind kind;
     const char *title;
@@ -485,7 +485,7 @@ void pf_tui_do_annotate(struct pf_tui *app)
 void pf_tui_do_zero(struct pf_tui *app)
 {
     if (!app->load.live) {
-        pf_tui_say(app, "Only perfile top has intervals to forget.");
+        pf_tui_say(app, "Only perfile top has intervals to discard.");
         return;
     }
     atomic_store(&app->load.live->discards, true);

@@ -191,7 +191,7 @@ struct hint {
     const char *key, *what;
 };
 
-/* What is wanted most often, as far as there is room. */
+/* The keys that are used most often; those that do not fit are left out. */
 static const struct hint row_hints[] = {{"?", "help"},   {"q", "quit"},    {"Enter", "code"}, {"Right", "open"},
                                         {"/", "filter"}, {"s", "search"},  {"4", "flame"},    {"T", "time"},
                                         {"m", "menu"},   {"f", "filters"}, {"o", "sort"},     {"v", "name"},

@@ -74,7 +74,7 @@ void pf_tui_say(struct pf_tui *app, const char *format, ...) __attribute__((form
 void pf_tui_changed(struct pf_tui *app);
 void pf_tui_draw(struct pf_tui *app);
 /*
- * The next key, with the screen as `draw` makes it; what happens besides (another size, the loader, Ctrl-Z) is dealt with.
+ * Draws the screen with `draw` and returns the next key. Handles other events (a new size, the loader, Ctrl-Z).
  */
 int pf_tui_wait(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context);
 /* The same until `over` says so: PF_KEY_NONE then. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The annotated code of a function: its instructions with what was sampled at each, and the source lines between them. That
- * takes another pass over the recording, for all functions at once, by the filters that it can be read with.
+ * The annotated code of a function: its instructions with the samples of each, and the source lines between them. This
+ * takes another pass over the recording, for all functions at once, with the filters that reading supports.
  */
 #include "code.h"
 #include "app.h"
@@ -154,7 +154,7 @@ static bool read_annotation(struct pf_tui *app, struct pf_tui_code *code)
 {
     code->over = code->stops = false;
     code->done = code->total = 0;
-    app->load.input->log.over = true; /* what is wrong with the recording was said the first time */
+    app->load.input->log.over = true; /* what is wrong with the recording was reported the first time */
     if (pthread_create(&code->thread, NULL, run, code)) {
         pf_tui_say(app, "No thread can be started.");
         return false;
@@ -242,7 +242,7 @@ static bool prepare(struct pf_tui *app)
         return true;
     close_annotation(code);
     if (!app->load.input->reader)
-        return false; /* which was said */
+        return false; /* with a message */
     code->filter = (struct perfile_filter){.size = sizeof(code->filter),
                                            .time = wanted[OF_TIME],
                                            .cpus = wanted[OF_CPUS],
@@ -691,7 +691,7 @@ static bool open_listing(struct pf_tui *app, uint32_t function)
     return true;
 }
 
-/* What the code shows is of the filters by thread, processor, event and time. */
+/* The code view applies only the filters by thread, processor, event and time. */
 static void report_filters(struct pf_tui *app, uint32_t function)
 {
     const struct pf_tui_model *model = &app->model;

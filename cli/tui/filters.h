@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The filters that the user has put on, the last one on top: each can only leave out more. They hold names, not numbers. */
+/* The stack of filters that the user has set: each can only leave out more. They hold names, not numbers. */
 #ifndef PERFILE_CLI_TUI_FILTERS_H
 #define PERFILE_CLI_TUI_FILTERS_H
 
@@ -31,7 +31,9 @@ struct pf_tui_filters {
     size_t count;
 };
 
-/* Copies the filter's texts. One of the same kind that says the same is not put on again. False: out of memory, or too many. */
+/*
+ * Copies the filter's texts. A filter that is equal to an existing one is not added. False: out of memory, or too many.
+ */
 bool pf_tui_filters_push(struct pf_tui_filters *filters, const struct pf_tui_filter *filter);
 /* False: there is none. */
 bool pf_tui_filters_pop(struct pf_tui_filters *filters);
@@ -42,7 +44,7 @@ const char *pf_tui_filter_word(enum pf_tui_filter_kind kind);
 /* Whether the filters of threads and processors let the combo pass. */
 bool pf_tui_filters_pass_combo(const struct pf_tui_filters *filters, const struct pf_tui_combo *combo);
 bool pf_tui_filter_is_of_functions(const struct pf_tui_filter *filter);
-/* Whether this filter, which is of functions, means this one. */
+/* Whether this filter, which must select functions, selects this one. */
 bool pf_tui_filter_means(const struct pf_tui_filter *filter, const struct pf_tui_index *index, uint32_t function);
 /* The steps [*first, *end) that the filters of time leave. */
 void pf_tui_filters_steps(const struct pf_tui_filters *filters, const struct pf_tui_index *index, uint32_t *first,

@@ -82,7 +82,9 @@ static bool add_boxes_below(struct pf_tui *app, const struct pf_tui_box box, dou
     return true;
 }
 
-/* The boxes of a level are made of those of the level above, until none is wide enough: those of a level lie side by side. */
+/*
+ * Makes the boxes level by level, until none is wide enough. The boxes of a level are next to each other in the list.
+ */
 static void make_boxes(struct pf_tui *app)
 {
     struct pf_tui_flame *flame = &app->flame;
@@ -126,7 +128,7 @@ static unsigned style_of(const struct pf_tui *app, const struct pf_tui_item *ite
     return kernel ? PF_TUI_KERNEL_FLAMES + hash % 4 : PF_TUI_FLAMES + hash % 8;
 }
 
-/* Neighbours are told apart by their colours and by the blank that begins each. */
+/* Neighbours differ in colour, and each begins with a blank. */
 static void draw_box(struct pf_tui *app, const struct pf_tui_box *box, int y)
 {
     const int cells = box->to - box->from;

@@ -128,8 +128,8 @@ static bool take_threads(struct pf_tui_index *index, const struct perfile_profil
 }
 
 /*
- * Addresses in nothing that was mapped say nothing, and there are many where stacks are broken: they are one function.
- * By function the one that it is counted as.
+ * Counts all addresses outside of mappings as one function, as broken stacks have many of them. Fills `groups` with the
+ * function that each function is counted as.
  */
 static void join_unknown_functions(struct pf_tui_index *index, uint32_t *groups)
 {
@@ -341,7 +341,7 @@ static bool take_facts(struct pf_tui_index *index, const struct perfile_profile 
     return index->facts;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/* ---- the complete index ------------------------------------------------------------------------------------------ */
 
 static bool make_buffers(struct pf_tui_index *index)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the interactive views know of a profile, so that all of it can be added up again in a moment: its calls, and what
- * samples are of. It has copies of all texts, so that the profile can be closed.
+ * The data of a profile that the interactive views need to add everything up again quickly: its calls, and the threads,
+ * processors, events and times of samples. All texts are copied, so that the profile can be closed.
  */
 #ifndef PERFILE_CLI_TUI_INDEX_H
 #define PERFILE_CLI_TUI_INDEX_H
@@ -65,8 +65,8 @@ struct pf_tui_index {
 };
 
 /*
- * `quantum_ns` is what the profile was made with. NULL: out of memory. Nothing but the weights of the calls is changed
- * by what follows.
+ * `quantum_ns` is the value that the profile was made with. NULL: out of memory. Later functions change only the
+ * weights of the calls.
  */
 struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial);
 /* NULL is allowed. */

@@ -55,7 +55,7 @@ static bool goes_to_callers(const struct pf_tui_list *list)
     return list->view == PF_TUI_CALLERS || (list->view == PF_TUI_FUNCTIONS && list->callers);
 }
 
-/* Places in the order they are found, and which of the new rows each is of. */
+/* Locations in the order in which they are found, and the new row that each belongs to. */
 struct found {
     struct pf_tui_location *positions;
     uint32_t *groups;
@@ -130,7 +130,7 @@ static bool find_caller(struct found *found, const struct pf_tui_location *from)
     return position.node == PF_TUI_NONE || find(found, &position, none);
 }
 
-/* Each new row gets its places side by side. */
+/* Copies the locations to the rows that they belong to. */
 static bool deal_out(struct found *found)
 {
     for (size_t i = 0; i < found->item_count; i++) {

@@ -37,8 +37,8 @@ bool pf_tui_load_running(struct pf_tui_load *load, int *percent);
 /* A copy of the notes so far; NULL: there are none. */
 char *pf_tui_load_notes(struct pf_tui_load *load, size_t *count);
 /*
- * Of what is recorded meanwhile: makes input->reader one of the last interval, if there is a new one. 1: there was; 0: there was
- * none; negative: input->error.
+ * While recording: opens the last interval as input->reader, if there is a new one. Returns 1 if there was, 0 if not;
+ * negative: see input->error.
  */
 int pf_tui_load_take_part(struct pf_tui_load *load);
 /* Ends the reading if it has not. True: it is over, and load->result is set; false: it does not end just now. */

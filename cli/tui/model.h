@@ -26,7 +26,7 @@ struct pf_tui_model {
     uint8_t *shown;             /* functions that have rows */
     struct pf_tui_value all, passed;
     struct pf_tui_value unfiltered; /* all of the event, at any time and on any processor */
-    bool timed;                     /* some filter is of time ... */
+    bool timed;                     /* some filter selects times ... */
     uint32_t first_step, end_step;  /* ... and leaves [first_step, end_step) */
     struct pf_tui_index *previous;  /* whose names lists may remember; until the next replacement */
     /* what add_up works with */
@@ -36,7 +36,7 @@ struct pf_tui_model {
     uint32_t *slot; /* by function: for grouping; NONE between uses */
 };
 
-/* Where a list of rows is in the stacks: of a function that others call the nodes of those, with what they weigh for it. */
+/* A node of the call tree that a row stands for, or the node of a caller, with the weight that it has for the row. */
 struct pf_tui_location {
     uint32_t node;
     bool is_caller; /* the node is not the function itself, but what called it */
@@ -59,7 +59,7 @@ struct pf_tui_item {
 struct pf_tui_list {
     struct pf_tui_model *model;
     enum pf_tui_view view;
-    bool callers; /* of functions: below a row are who calls it, not whom it calls */
+    bool callers; /* functions: callers are below a row, not callees */
     enum pf_tui_order order;
     bool reversed;
     bool no_children; /* functions: only those that were running */
@@ -72,7 +72,10 @@ struct pf_tui_list {
     uint64_t made_of; /* model->changed */
 };
 
-/* Takes the index. Event 0 is shown if it was none before, else the one of the same name. False: out of memory; the old one stays. */
+/*
+ * Takes the index. Shows the event of the same name as before, or event 0 at first. False: out of memory; the old one
+ * stays.
+ */
 bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index);
 /* No list remembers the index before this one any more. */
 void pf_tui_model_discard(struct pf_tui_model *model);
@@ -106,7 +109,7 @@ void pf_tui_list_close_all(struct pf_tui_list *list);
 /* The line at the cursor; NULL: there are none. */
 struct pf_tui_item *pf_tui_list_at(const struct pf_tui_list *list);
 void pf_tui_list_go(struct pf_tui_list *list, const struct pf_tui_item *item);
-/* What is open and where the cursor is. It outlives one replacement of the index. NULL: out of memory, nothing is remembered. */
+/* The open rows and the cursor, which outlive one replacement of the index. NULL: out of memory, nothing is kept. */
 struct pf_tui_memory;
 struct pf_tui_memory *pf_tui_list_remember(const struct pf_tui_list *list);
 /* Makes the list, and opens what was open. Frees the memory, which may be NULL. */

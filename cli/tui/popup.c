@@ -268,7 +268,7 @@ bool pf_tui_ask(struct pf_tui *app, const char *text, char *answer, size_t capac
     while ((key = pf_tui_wait(app, draw_question, (void *)(uintptr_t)&question)) != PF_KEY_ENTER) {
         if (key == PF_KEY_ESCAPE)
             return false;
-        if (key == PF_KEY_BACKSPACE && used) { /* a whole character */
+        if (key == PF_KEY_BACKSPACE && used) { /* all bytes of a character */
             while (used && ((unsigned char)answer[--used] & 0xc0) == 0x80)
                 ;
         } else if (key >= ' ' && key < 256 && key != PF_KEY_BACKSPACE && used + 1 < capacity) {

@@ -64,7 +64,7 @@ static _Noreturn void serve(int from)
 {
     uint32_t bytes;
 
-    signal(SIGINT, SIG_IGN); /* meant for who is seen; we end with that one */
+    signal(SIGINT, SIG_IGN); /* meant for the visible process; this one ends with it */
     signal(SIGQUIT, SIG_IGN);
     signal(SIGTSTP, SIG_IGN);
     while (read_all(from, &bytes, sizeof(bytes)) == 0 && bytes <= MAX_BYTES) {

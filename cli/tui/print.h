@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files for those who are in a sandbox, in which none could be made: a second process, which reads nothing of the recording,
- * writes them. All that it can make is perf.hist.0, perf.hist.1 ... in the folder where the command was started.
+ * Writes files for the sandboxed process, which cannot create any: a second process, which reads nothing of the
+ * recording, does it. It can only make perf.hist.0, perf.hist.1 ... in the folder where the command was started.
  */
 #ifndef PERFILE_CLI_TUI_PRINT_H
 #define PERFILE_CLI_TUI_PRINT_H

@@ -28,7 +28,7 @@ static bool has_column(const struct pf_tui *app, const struct pf_tui_list *list,
     if (app->screen.columns < column->from)
         return false;
     if (column->order == PF_TUI_DSO && list->view == PF_TUI_CALLS && app->screen.columns < 100)
-        return false; /* deep trees need the room */
+        return false; /* deep trees need the space */
     return (column->order != PF_TUI_TOTAL || (!flat && list->view != PF_TUI_CALLERS)) &&
            (column->order != PF_TUI_SELF || list->view != PF_TUI_CALLS || app->screen.columns >= 60);
 }
@@ -93,7 +93,7 @@ static unsigned function_style(const struct pf_tui_index *index, uint32_t functi
     return at->kind == PERFILE_FRAME_KERNEL ? PF_TUI_KERNEL : at->named ? PF_TUI_PLAIN : PF_TUI_DIM;
 }
 
-/* Levels of a deep tree are as narrow as leaves room for a name. */
+/* Limits the indentation of deep trees, so that names still fit. */
 static int indent(const struct pf_tui *app, const struct pf_tui_item *item)
 {
     const int max = app->screen.columns / 3, wanted = 2 * (int)(item->depth < 1000 ? item->depth : 1000);
@@ -381,7 +381,7 @@ void pf_tui_do_direction(struct pf_tui *app)
     pf_tui_list_close_all(list);
     list->callers = !list->callers;
     remake(app);
-    pf_tui_say(app, list->callers ? "Below rows are their callers." : "Below rows are whom they call.");
+    pf_tui_say(app, list->callers ? "Below rows are their callers." : "Below rows are their callees.");
 }
 
 void pf_tui_do_limit(struct pf_tui *app)

@@ -42,7 +42,7 @@ static struct {
 
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
-/* Those that end the process, by somebody's wish or by a bug. */
+/* The signals that end the process, by request or by a bug. */
 static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 static void restore_now(int number)
@@ -353,7 +353,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Whether the button is pressed at the same place again at once; after that it is a first time again. */
+/* Whether the button was pressed twice within a moment at the same position; a third press counts as a first one. */
 static bool is_double(int y, int x)
 {
     enum { DOUBLE_MS = 400 };
@@ -382,7 +382,7 @@ static int mouse_key(struct pf_tui_screen *out)
     return PF_KEY_OTHER;
 }
 
-/* Curses tells of it with KEY_RESIZE once more, and would do so again and again if that led here. */
+/* Curses reports the new size with another KEY_RESIZE, which must not lead here: it would repeat forever. */
 static int resize(struct pf_tui_screen *out)
 {
     struct winsize size;
@@ -403,7 +403,7 @@ static const struct {
                  {"[F", PF_KEY_END},     {"OF", PF_KEY_END},      {"[4~", PF_KEY_END},      {"[8~", PF_KEY_END},
                  {"[Z", PF_KEY_BACKTAB}, {"[5~", PF_KEY_PAGE_UP}, {"[6~", PF_KEY_PAGE_DOWN}};
 
-/* Behind Escape: a sequence that terminfo does not know is one key, and Escape is a key of its own if none follows. */
+/* Reads what follows Escape: a sequence unknown to terminfo is one key; without a sequence it is the Escape key. */
 static int escape_key(void)
 {
     enum { ESCAPE = 27 };
@@ -446,7 +446,7 @@ static int take_key(struct pf_tui_screen *out)
     return key < 256 ? key : PF_KEY_OTHER;
 }
 
-/* What signals and threads have said: the last that matters. */
+/* Reads the bytes that signals and threads wrote, and returns the most important event. */
 static int take_wakes(struct pf_tui_screen *out)
 {
     char bytes[64];
@@ -503,7 +503,7 @@ void pf_tui_screen_redraw(void)
     (void)clearok(curscr, TRUE);
 }
 
-/* The next character of the text as it is drawn: at most 16 bytes, and how many cells it takes. Returns where it ends. */
+/* Writes the next character of the text as it is drawn (at most 16 bytes) and its cells. Returns the end of it. */
 static const char *next_piece(const struct pf_tui_screen *out, const char *text, char piece[24], int *cells)
 {
     wchar_t wide;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal of the interactive views: the only place that writes to it. Names are drawn as text, whatever they are; the
- * terminal is as it was before on every way out, be it an end, a signal or a crash.
+ * The terminal of the interactive views: only this code writes to it. Names are drawn as text, whatever bytes they
+ * have; the terminal is restored when the process ends normally, by a signal or by a crash.
  */
 #ifndef PERFILE_CLI_TUI_SCREEN_H
 #define PERFILE_CLI_TUI_SCREEN_H
@@ -88,8 +88,8 @@ void pf_tui_screen_redraw(void);
 /* How many cells a text takes, at most `most`, when it is drawn. */
 size_t pf_tui_cells(const struct pf_tui_screen *screen, const char *text, size_t max);
 /*
- * Draws the text in exactly so many cells, cut or filled with spaces. Control characters and the like are drawn as \xNN, wide
- * characters take two cells. What is outside the screen is not drawn. Returns the next column.
+ * Draws the text in exactly the given number of cells, cut or filled with spaces. Control characters and the like are
+ * drawn as \xNN, wide characters take two cells. Nothing is drawn outside the screen. Returns the next column.
  */
 int pf_tui_put(const struct pf_tui_screen *screen, int y, int x, int cells, unsigned style, const char *text);
 /* The same without filling. */

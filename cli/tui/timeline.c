@@ -7,7 +7,7 @@
 
 enum { MAX_COLUMNS = 1000 };
 
-/* Seconds since the beginning, as short as they can be told apart. */
+/* Seconds since the beginning, with as few digits as distinguish the steps. */
 static void time_text(const struct pf_tui_index *index, uint64_t steps, char text[24])
 {
     const double all = (double)index->quantum_ns * index->step_count / 1e9;

@@ -7,8 +7,8 @@
 #include "../live.h"
 
 /*
- * Whether the verb is to be interactive: it is a verb that can be, its text would go to a terminal that can show it, and no
- * option asks for what is only text. *status: PF_STATUS_USAGE when --tui asks for what cannot be, and was said so.
+ * Whether the verb is to be interactive: it has a view for terminals, its output would go to a terminal that can show
+ * it, and no option asks for text. *status: PF_STATUS_USAGE, after a message, when --tui is not possible.
  */
 bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *settings, int *status);
 /* To be called before the sandbox. */

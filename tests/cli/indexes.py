@@ -23,7 +23,7 @@ VERBS = ([*SCRIPT], ['report', '--sort', 'comm,pid,sym'], ['flame', '--format', 
 def run(cache, *arguments):
     done = served.run([*WRAPPER, PERFILE, *arguments], env={**os.environ, 'XDG_CACHE_HOME': str(cache)})
     # what was not read is known with an index
-    said = [line for line in done.stderr.splitlines() if b'behind the times asked for' not in line]
+    said = [line for line in done.stderr.splitlines() if b'after the times asked for' not in line]
     return done.returncode, done.stdout, said
 
 

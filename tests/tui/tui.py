@@ -271,7 +271,7 @@ def test_lists(t):
     t.press('Down', 'Right')
     t.wait(re.compile(r'- serve_orders.*\n.*   +main'))
     t.press('C', 'g')
-    t.wait('whom they call')
+    t.wait('their callees')
     t.press('Home')
     t.try_key('2', lambda screen: '+ main' in screen and 'find_' not in screen)
     t.try_key('3', lambda screen: 'Children' not in screen and 'find_00' in screen)
