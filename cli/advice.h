@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with what a verb shows, and the way out: a line for each cause, on standard error. */
+/* Advice on standard error: a line for each cause of missing symbols or broken stacks, with a remedy. */
 #ifndef PERFILE_CLI_ADVICE_H
 #define PERFILE_CLI_ADVICE_H
 
@@ -9,7 +9,7 @@ enum { PF_ADVICE_KINDS = PERFILE_TROUBLE_BROKEN_STACKS + 1 };
 
 struct pf_advice {
     bool names_modules; /* the output itself says which modules have no symbols, and why */
-    bool over;          /* the recording is read once more: all is known */
+    bool over;          /* the recording is read again: nothing new is collected */
     struct {
         uint64_t count, total;
         unsigned modules;

@@ -35,7 +35,7 @@ static int complain(const char *path, int error)
     return error == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;
 }
 
-/* All of the file, in memory that is the caller's; NULL and errno. */
+/* Reads the complete file into memory that the caller frees. NULL: see errno. */
 static char *read_file(const char *path, size_t *bytes)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -17,7 +17,9 @@ struct pf_build_ids {
     size_t count, capacity;
 };
 
-/* Those of a recording. 0, or an error, which is in input->error; what was read until then is in the list. */
+/*
+ * Adds the build ids of a recording. 0, or an error, with input->error filled; the list has what was read until then.
+ */
 int pf_build_ids_read(struct pf_build_ids *ids, struct pf_input *input, bool with_hits);
 /* For perfile_build_ids_options and the like; the context is a struct pf_build_ids. Not 0: out of memory. */
 int pf_build_id_rows_add(void *ids, const char *path, const uint8_t *bytes, size_t count);

@@ -111,7 +111,7 @@ static int update_file(const struct pf_settings *settings, const char *path)
     return result < 0 && result != PERFILE_ERROR_OPEN ? failed(path, result, &error) : add_file(settings, path);
 }
 
-/* All versions of the file; NULL: all files. How many, or an error. */
+/* Removes all versions of the file, or of all files if NULL. Returns how many, or an error. */
 static int purge(const struct pf_settings *settings, const struct pf_build_ids *ids, const char *path,
                  struct perfile_error *error)
 {
@@ -187,7 +187,7 @@ static bool has(const struct pf_build_ids *cache, const struct pf_build_id *id)
     return false;
 }
 
-/* With --list after that: standard output can be opened once. */
+/* Prints the list of --list, too, as standard output can be opened only once. */
 static int print_missing(struct pf_input *input, struct pf_stream *out)
 {
     struct pf_build_ids wanted = {0}, cache = {0};
@@ -210,7 +210,7 @@ static int print_missing(struct pf_input *input, struct pf_stream *out)
 
 /* ---- the verb -------------------------------------------------------------------------------------------------- */
 
-/* In perf's order; the worst status. */
+/* Runs the actions in perf's order. Returns the worst status. */
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const struct settings *asked = own(settings);

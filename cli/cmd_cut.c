@@ -102,7 +102,7 @@ static bool write_all(int to, const char *data, size_t bytes)
     return true;
 }
 
-/* What cannot be read fails later on, where such errors are reported. */
+/* Read errors are ignored here: they occur again later, where they are reported. */
 static bool copy_all(int from, int to)
 {
     char *data = malloc(1 << 20);

@@ -40,7 +40,7 @@ static const struct {
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-/* Those of tables, then these. */
+/* The formats of tables, then those of diff. */
 static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
 {
     size_t of_tables = 0;
@@ -459,7 +459,7 @@ static unsigned flags_of(const struct diff_run *run)
            (diff->fail_on && !strcmp(diff->fail_on, "total") ? PERFILE_DIFF_GATE_TOTAL : 0u);
 }
 
-/* Of one recording a side it is that of the flame graph, with threads and time, and without verdicts. */
+/* With one recording on each side the page is that of the flame graph, with threads and time, and without verdicts. */
 static bool is_flame_page(const struct diff_run *run)
 {
     const struct pf_settings *settings = run->settings;
@@ -702,7 +702,7 @@ static int check_output(const struct diff_run *run)
     return PF_STATUS_USAGE;
 }
 
-/* What a profile holds was chosen when it was made. */
+/* Refuses filters for profiles: their contents were chosen when they were made. */
 static int check_filter(const struct diff_run *run)
 {
     const struct perfile_filter *filter = &run->settings->filter;

@@ -11,7 +11,7 @@
 
 /* ---- formats ----------------------------------------------------------------------------------------------------- */
 
-/* Those of exports, then the binary ones of tables. */
+/* The formats of exports, then the binary formats of tables. */
 static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
 {
     const char *name;

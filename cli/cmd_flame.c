@@ -155,7 +155,7 @@ static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 
 /* ---- folded stacks ----------------------------------------------------------------------------------------------- */
 
-/* All of it; NULL: a message was printed, and *status is set. */
+/* Reads the complete file. NULL: a message was printed, and *status is set. */
 static char *read_stacks(FILE *file, const char *name, size_t *bytes, int *status)
 {
     static const char no_memory[] = "out of memory";

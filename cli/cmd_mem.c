@@ -43,7 +43,7 @@ static const char *type_at(const struct pf_command *command, size_t index, const
     return pf_value_of(values, index, doc);
 }
 
-/* What perf mem report sorts by when nothing else is asked for; NULL: as report does. */
+/* The default of perf mem report for --sort; NULL: the default of report. */
 static const char *sort_of(const struct pf_settings *settings)
 {
 #define LOADS "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked"

@@ -146,7 +146,7 @@ static int clock_of(const char *name)
     return PERFILE_MERGE_CLOCK_AUTO;
 }
 
-/* What the recordings do not allow, or reading or writing failed. */
+/* The exit status for an error: recordings that cannot be merged, or failed reading or writing. */
 static int failure(const struct run *run, int result)
 {
     const char *message = run->error.message;
@@ -348,7 +348,7 @@ static int run_open(struct run *run)
     return status;
 }
 
-/* What is written to a pipe or a device has no folder, and inside the sandbox no file can be made in $TMPDIR. */
+/* A pipe or a device has no folder for the temporary file, and the sandbox forbids creating one in $TMPDIR later. */
 static int file_for_records(const char *output)
 {
     struct stat status;

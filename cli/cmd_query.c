@@ -11,7 +11,7 @@
 
 struct ready {
     const char *name, *doc, *sql;
-    const char *of_files; /* the same over Parquet files; NULL: that */
+    const char *of_files; /* the statement for Parquet files; NULL: the same one */
 };
 static const struct ready ready[] = {
 #define PF_QUERY(name, doc, ...) {name, doc, __VA_ARGS__},
@@ -279,7 +279,7 @@ static int choose_inputs(struct pf_sources *sources, const struct pf_command *co
     return status;
 }
 
-/* What is asked of the recordings. */
+/* How the result of a query is printed, and where the query comes from. */
 struct question {
     print_result *print;
     const char *what;
@@ -363,7 +363,7 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
 
 /* ---- which statement --------------------------------------------------------------------------------------------- */
 
-/* All of a file, or of standard input; NULL: a message was printed. */
+/* Reads a complete file, or standard input. NULL: a message was printed. */
 static const char *read_statement(const char *path)
 {
     enum { MAX = 1 << 20 };
@@ -416,7 +416,7 @@ static int list_tables(const struct pf_command *command, struct pf_settings *set
     return status;
 }
 
-/* There may be a table of this name: that is not known of files before they are opened. */
+/* There may be a table of this name, which is not known before the files are opened. */
 static bool may_have_table(const struct pf_command *command, const struct pf_settings *settings, const char *name)
 {
     struct pf_sources sources = {0};

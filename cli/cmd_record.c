@@ -216,7 +216,7 @@ struct run {
     struct perfile_error error;
     int signals;          /* a signalfd */
     sigset_t mask;        /* of signals before us, which the command gets */
-    int signal;           /* that ends the recording; 0: none came */
+    int signal;           /* the signal that ends the recording; 0: none arrived */
     int failed;           /* of a command: the recording cannot go on */
     bool snapshot_wanted; /* by a signal or a command */
     bool start_disabled;  /* until a command comes */
@@ -390,7 +390,7 @@ static int read_options(struct run *run)
     return record->off_cpu ? add_off_cpu(run) : PF_STATUS_OK;
 }
 
-/* What makes no sense together. */
+/* Refuses options that contradict each other. */
 static int check_choices(struct run *run)
 {
     const char *why = NULL;
@@ -452,7 +452,7 @@ static bool is_large_enough(const struct run *run)
     return max && pf_record_output_bytes(&run->output, written_of(run)) >= max;
 }
 
-/* Nothing more can be written: the command is left to itself. */
+/* Nothing more can be written: stops recording, while the command continues. */
 static void give_up(struct run *run)
 {
     run->stopped = true;
@@ -543,7 +543,7 @@ static int switch_file(struct run *run)
     return pf_record_output_publish(output, &run->error) ? PERFILE_ERROR_WRITE : 0;
 }
 
-/* What was asked for from outside, or is due by now. */
+/* Takes a snapshot that was requested by a signal or a command, or is due. */
 static int take_snapshot(struct run *run)
 {
     const bool due = pf_record_output_is_due(&run->output, written_of(run), now_ms());
@@ -557,7 +557,7 @@ static int take_snapshot(struct run *run)
 
 /* ---- commands ---- */
 
-/* What follows "evlist " in perf are -v, -g and -F, which we do not have. */
+/* Refuses -v, -g and -F after "evlist ", which only perf has. */
 static int refuse_list(struct perfile_recorder *recorder, const char *name, struct perfile_error *error)
 {
     (void)recorder, (void)name;
@@ -703,7 +703,7 @@ static int start(struct run *run)
 
 /* ---- the end ---- */
 
-/* What is in a file that could not be written to its end is what is read again. */
+/* If the file could not be completed, its samples are counted by reading it again. */
 static uint64_t samples_in_file(const struct run *run)
 {
     struct perfile_reader *reader;
@@ -808,7 +808,7 @@ static int end(struct run *run)
     return status ? status : own;
 }
 
-/* Of this process and its threads to come; the command was forked before. */
+/* Sets the priority of this process and its later threads, not of the command, which was forked before. */
 static int take_priority(const struct run *run)
 {
     const uint64_t wanted = run->settings->record.realtime;

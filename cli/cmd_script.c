@@ -136,7 +136,7 @@ static bool is_about_text(const struct pf_settings *settings)
            settings->report.symbols || own(settings)->dump;
 }
 
-/* What has no meaning here, or makes no sense together. */
+/* Why the options are refused: they have no meaning here, or contradict each other. */
 static const char *why_not(const struct pf_settings *settings)
 {
     const unsigned both = PERFILE_TIMES_SINCE_FIRST | PERFILE_TIMES_SINCE_LAST;

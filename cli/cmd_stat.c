@@ -65,7 +65,10 @@ static int add_detail(const struct pf_option *option, const char *text, struct p
     return PF_STATUS_OK;
 }
 
-/* Of one name, as in perf, for all events that were given before it; else of the first, the second ... */
+/*
+ * As in perf, one name applies to all events before it; of several names the first applies to the first event, and so
+ * on.
+ */
 static int add_cgroups(const struct pf_option *option, const char *text, struct pf_settings *settings)
 {
     struct pf_stat_settings *stat = own(settings);
@@ -344,7 +347,7 @@ static int open_reader(struct runs *runs, size_t index)
     return result < 0 ? pf_status_of_error(result, PF_STATUS_UNREADABLE) : PF_STATUS_OK;
 }
 
-/* Where it is printed to. */
+/* The sink for the printed counts. */
 static struct perfile_sink sink_of(struct runs *runs)
 {
     const struct pf_settings *settings = runs->settings;
@@ -396,7 +399,7 @@ static int print(struct runs *runs)
     return status;
 }
 
-/* One run after the other; the last, if it is the only one, is read while it goes on. */
+/* Runs the command repeatedly. A single run is read while it continues. */
 static int run_all(struct runs *runs)
 {
     struct pf_settings *settings = runs->settings;
@@ -503,7 +506,7 @@ static bool read_number(const char *text, uint64_t max, uint64_t *number, bool *
     return *text >= '0' && *text <= '9' && !*end && *number <= max;
 }
 
-/* What is written as a number or a word. */
+/* Parses options whose values are numbers or words. NULL: all are valid. */
 static const char *read_texts(struct pf_stat_settings *stat)
 {
     uint64_t fd;

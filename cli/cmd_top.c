@@ -167,7 +167,7 @@ static int by_period(const void *a, const void *b)
     return x->period != y->period ? (x->period < y->period) - (x->period > y->period) : compare_bytes(x, y);
 }
 
-/* Of which columns: those of functions, those of samples, all. */
+/* Which columns are filled. */
 enum part { OF_FUNCTIONS, OF_SAMPLES, OF_ALL };
 
 static bool make_texts(const struct location *location, const struct chosen *chosen, enum part part, struct row *row)
@@ -320,7 +320,7 @@ static const char *text_at(const struct row *row, size_t column)
     return at;
 }
 
-/* The last one is as wide as it is. */
+/* The width of a column; the last one is not padded. */
 static int width_of(const struct rows *rows, size_t shown, size_t column, const char *title)
 {
     size_t width = strlen(title);
@@ -415,7 +415,7 @@ static void fill_signals(sigset_t *set)
     sigaddset(set, SIGHUP);
 }
 
-/* They are blocked, and end the last interval. */
+/* Whether a signal that ends the command is pending: these signals are blocked. */
 static bool is_signalled(void)
 {
     const struct timespec none = {0, 0};

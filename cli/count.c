@@ -152,7 +152,7 @@ static void read_signals(struct pf_count *count)
             count->signal = (int)info.ssi_signo;
 }
 
-/* Of processes that were named, and not started here. */
+/* Whether all processes or threads that --pid or --tid named have ended. */
 static bool are_gone(const struct pf_count *count)
 {
     const char *list = count->what.pids ? count->what.pids : count->what.tids;
@@ -183,7 +183,7 @@ static int wait_ms(const struct pf_count *count)
     return wait < 0 ? 0 : (int)wait;
 }
 
-/* What was counted so far goes into the recording. */
+/* Writes the counts so far to the recording. */
 static void write_round(struct pf_count *count, bool last)
 {
     const int64_t since = now_ns() - count->start_ns;
@@ -196,14 +196,14 @@ static void write_round(struct pf_count *count, bool last)
     count->ended = last || count->failed < 0;
 }
 
-/* Of --control; true: answer it. */
+/* Runs a command of --control; true when it is to be answered. */
 static bool obey(void *context, const char *command)
 {
     struct pf_count *count = context;
     int result = 0;
 
     if (!strcmp(command, "enable")) {
-        count->enable_ns = 0; /* not later once more */
+        count->enable_ns = 0; /* do not enable again after the delay */
         result = perfile_counter_enable(count->counter, &count->error);
     } else if (!strcmp(command, "disable")) {
         result = perfile_counter_disable(count->counter, &count->error);
@@ -218,7 +218,7 @@ static bool obey(void *context, const char *command)
     return result == 0;
 }
 
-/* Until there is more to read, or all is over. */
+/* Waits until there is more to read, or counting has ended. */
 static void advance(struct pf_count *count)
 {
     const uint64_t max = own(count->settings)->interval_count, before = count->intervals;

@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Of the verb stat. */
+/* Settings of the verb stat. */
 struct pf_stat_settings {
     uint64_t delay_ms, timeout_ms, interval_ms, interval_count;
     const char *delay, *repeat_text, *control; /* NULL: not given */

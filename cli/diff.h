@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `diff` prints. */
+/* The outputs of `diff`. */
 #ifndef PERFILE_CLI_DIFF_H
 #define PERFILE_CLI_DIFF_H
 
@@ -8,7 +8,7 @@
 
 #include <perfile/diff.h>
 
-/* Of the verb diff. */
+/* Settings of the verb diff. */
 struct pf_diff_settings {
     uint64_t before, after;     /* where the recordings of a side begin in `operands`, plus one; 0: not given */
     char *maps, *only, *ignore; /* a line each; owned */

@@ -7,7 +7,7 @@
 
 enum { CAPACITY = 8192 };
 
-/* What is large enough to be judged, or fails. */
+/* Whether the row is large enough for a verdict, or fails. */
 static bool is_case(const struct perfile_diff_row *row)
 {
     return row->in_family || row->fails;
@@ -79,7 +79,7 @@ void pf_diff_put_junit(const struct pf_diff_output *output)
 
 /* ---- GitHub ------------------------------------------------------------------------------------------------------ */
 
-/* Of workflow commands: the message, and with `is_property` what stands before it. */
+/* Writes escaped text of a workflow command: its message, or with `is_property` a property before it. */
 static void put_command_text(struct pf_stream *stream, const char *text, bool is_property)
 {
     char escaped[4 * CAPACITY + 1];

@@ -91,7 +91,7 @@ static const char *remark(const struct perfile_diff_row *row, char *text, size_t
     return text;
 }
 
-/* Of a terminal the function's name has what the columns beside it leave. */
+/* On a terminal, the name of the function gets the width that the other columns leave. */
 static void put_name(const struct pf_diff_output *output, const struct perfile_diff_row *row, size_t used)
 {
     enum { MIN = 20, CAPACITY = 4096 };
@@ -206,7 +206,7 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* What was not seen could have been this large: the median of those rows that count. */
+/* Prints how large an undetected difference may be: the median of the unsure rows. */
 static void put_noise(const struct pf_diff_output *output, size_t unsure, size_t same)
 {
     const size_t capacity = perfile_diff_row_count(output->diff);

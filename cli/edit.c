@@ -234,7 +234,7 @@ static int open_writer(struct run *run)
 
 /* ---- the report ---- */
 
-/* What edits count, and how text says it: the first two begin its line. */
+/* The counts of edits with their texts; the first two begin the line. */
 static const struct {
     struct pf_json_count count;
     const char *what; /* NULL: it has no part of its own */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What verbs share that write recordings. */
+/* Functions that verbs that write recordings share. */
 #ifndef PERFILE_CLI_EDIT_H
 #define PERFILE_CLI_EDIT_H
 
@@ -10,12 +10,12 @@
 #include "input.h"
 #include "json.h"
 
-/* What a verb does between an open reader and a finished writer. */
+/* The work of a verb between an open reader and a finished writer. */
 typedef int pf_edit(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
                     const struct perfile_edit_options *options, struct perfile_edit_report *report,
                     struct perfile_error *error);
 
-/* What a verb's report says besides: members of the JSON object, or with `json` NULL lines. */
+/* Prints the additional part of a verb's report: members of the JSON object, or lines if `json` is NULL. */
 typedef void pf_edit_print(FILE *to, struct pf_json_writer *json);
 
 /* Opens the recording and the output, edits, finishes the output, prints the report. */
@@ -35,14 +35,14 @@ struct perfile_writer_options pf_writing_options(const struct pf_input *input, c
 bool pf_has_bundle(const char *input, struct perfile_bundle *bundle);
 /* Appends the bundle of the input, if it has one, to what was written of it; says so where it is left out. A status. */
 int pf_carry_bundle(const char *verb, const char *input, const char *output, bool wanted);
-/* Of several recordings, by their names: a row for each. */
+/* A row of the report of several recordings. */
 struct pf_edit_row {
     const char *file;
     const struct perfile_edit_report *report;
 };
-/* Not text and not JSON. */
+/* True for formats other than text and JSON. */
 bool pf_report_is_table(const char *format);
-/* Of the recording at `output`: before that is written, for no terminal shows some formats. A status. */
+/* Refuses formats that a terminal cannot show, before the recording at `output` is written. A status. */
 int pf_report_check(const char *verb, const char *output, const char *format);
 /* Rows in such a format; a status. */
 int pf_report_rows(const char *verb, struct pf_edit_row *edited, size_t count, const char *format, FILE *to);
@@ -52,7 +52,7 @@ void pf_report_json(const struct perfile_edit_report *report, struct pf_json_wri
 void pf_report_count(FILE *to, uint64_t count, const char *what);
 void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to);
 
-/* Where the output goes and what it looks like: -o, --mode, --byte-order, -z. */
+/* The path and the form of the output: -o, --mode, --byte-order, -z. */
 extern const struct pf_option_group pf_writing_group;
 #define PF_OPTION_REPORT_FORMAT                                                                                        \
     {                                                                                                                  \

@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-/* Those that have the same name on every machine: completions are made where perfile is built. */
+/* Events with the same name on every machine, as completions are generated where perfile is built. */
 pf_value_at pf_event_at;
 
 #endif

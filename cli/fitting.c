@@ -10,7 +10,7 @@
 enum { MAX_SHOWN = 3 };
 enum { MEMORY, COUNTS, SWITCHES, FIRST_VIEW };
 
-/* What shows recordings of some kind: first those that the names of events do not say, then those of views' events. */
+/* Views for kinds of recordings: first those that names of events do not show, then those of the events of views. */
 static const struct {
     const char *view; /* one of those that read these events; NULL: see above */
     const char *commands[2];

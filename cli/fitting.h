@@ -12,7 +12,7 @@ struct pf_fitting {
 
 /* An event of this name is in the recording. */
 void pf_fitting_take_name(struct pf_fitting *fitting, const char *event);
-/* All events of a recording. */
+/* Adds all events of a recording. */
 void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader);
 /*
  * Writes the command lines that fit: "perfile sched latency FILE, perfile offcpu FILE"; without a file if `file` is "".

@@ -186,7 +186,7 @@ static size_t count_all(const struct pf_command *command, bool first)
     return count;
 }
 
-/* All of the verb's own when these are few. */
+/* All of the verb's own options are shown when there are few. */
 static bool is_shown(const struct pf_command *command, const struct pf_option_group *group,
                      const struct pf_option *option)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is printed about the command itself, all of it made from the tables. Each returns an enum pf_status. */
+/* Prints texts about the command itself, all of them from the tables. Each function returns an enum pf_status. */
 #ifndef PERFILE_CLI_HELP_H
 #define PERFILE_CLI_HELP_H
 

@@ -15,7 +15,7 @@
 
 static const char suffix[] = ".index";
 
-/* By device and inode: what is in it says of which contents it is. */
+/* The name has the device and inode; the index itself identifies the contents that it belongs to. */
 bool pf_index_cached(const char *recording, char *path, size_t capacity, bool make)
 {
     struct stat status;

@@ -37,7 +37,7 @@ int pf_inputs_check(const struct pf_command *command, char **paths, size_t count
     return PF_STATUS_USAGE;
 }
 
-/* All recordings are open at the same time. Returns how many files may be: as many as the administrator allows. */
+/* All recordings are open at the same time. Raises the limit as far as the administrator allows, and returns it. */
 static rlim_t allow_open_files(void)
 {
     struct rlimit limit;

@@ -82,7 +82,7 @@ static bool is_of(const struct outputs *outputs, const char *name, size_t bytes)
                                      : bytes == before);
 }
 
-/* One that had our number is over, too. */
+/* Whether the process has ended; a file with the number of this process is from an earlier one. */
 static bool is_over(long pid)
 {
     return pid == getpid() || (getpgid((pid_t)pid) < 0 && errno == ESRCH);
@@ -163,7 +163,7 @@ static void remove_and_die(int number)
     raise(number);
 }
 
-/* What ignores a signal, or has a handler, keeps it. */
+/* Signals that are ignored or have a handler stay unchanged. */
 static void catch_signals(void)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};

@@ -17,7 +17,7 @@ void pf_litter_add_parts(const char *pattern);
  * names of unfinished outputs, of processes that have ended.
  */
 void pf_litter_sweep(const char *path);
-/* It is finished, or removed. */
+/* The output is finished or removed: it is not litter any more. */
 void pf_litter_drop(const char *path);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-/* Of the verb top. */
+/* Settings of the verb top. */
 struct pf_top_settings {
     uint64_t interval_s, duration_s; /* 0: 2; without end */
     const char *frequency;

@@ -51,7 +51,7 @@ static const struct pf_option options[] = {
 static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_no_verb = {.name = "", .groups = {&group, &pf_common_group}};
 
-/* What perf has and we do not; verbs that we have never come here. */
+/* Verbs that only perf has; existing verbs are found before. */
 static const struct perf_verb {
     const char *name, *instead, *remark;
 } perf_verbs[] = {
@@ -115,7 +115,7 @@ static int run_version(char **arguments, struct pf_settings *settings)
     return status ? status : pf_help_version(settings->build_options);
 }
 
-/* What stands before the verb holds for the verb, too. */
+/* Options before the verb apply to the verb, too. */
 static int run(char **arguments, struct pf_settings *settings)
 {
     const struct pf_command *command;

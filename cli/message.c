@@ -336,7 +336,7 @@ static size_t keep_near(struct near *nearest, size_t count, const struct near *c
     return count + 1;
 }
 
-/* "void geometry::compute<int>(double)" is compared as it is and as "compute". */
+/* "void geometry::compute<int>(double)" is compared both unchanged and as "compute". */
 static size_t distance_of(const struct pf_guess *guess, const char *name, bool is_function)
 {
     char word[64];
@@ -452,7 +452,7 @@ static const char *duration_text(double seconds, char buffer[24])
     return buffer;
 }
 
-/* What stands right of the bar. Streams have no known end, and so no share. */
+/* The text to the right of the bar. Streams have no known end, and therefore no percentage. */
 static void describe(char text[80], double done, double total, double seconds)
 {
     const double rate = done / seconds;

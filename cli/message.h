@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes to standard error: messages, diagnostics, the progress bar. Hostile bytes in it are escaped. */
+/* Messages, diagnostics and the progress bar on standard error. Hostile bytes in them are escaped. */
 #ifndef PERFILE_CLI_MESSAGE_H
 #define PERFILE_CLI_MESSAGE_H
 
@@ -17,7 +17,7 @@ bool pf_wants_color(const char *color, int fd);
 /* `color` as above. Until this is called: no colour. */
 void pf_message_setup(const char *color, bool quiet, bool verbose);
 
-/* What the program was called by: "perfile", or "perf", which may be a link to it. */
+/* The name that the program was called by: "perfile", or "perf", which may be a link to it. */
 void pf_program_set(const char *path);
 const char *pf_program_name(void);
 bool pf_called_perf(void); /* by a link of that name: what is printed is for scripts written for perf */
@@ -34,7 +34,7 @@ __attribute__((format(printf, 1, 2))) void pf_message_advice(const char *format,
 /* The message of an error, without `text` at its start, which the caller prints before it. */
 const char *pf_error_sentence(const struct perfile_error *error, const char *text);
 
-/* From _hold to _release messages for a terminal are kept, because a pager has it. */
+/* From _hold to _release, messages for a terminal are held back, because a pager uses it. */
 void pf_message_hold(void);
 void pf_message_release(void);
 

@@ -15,7 +15,7 @@
 #define EM_LOONGARCH 258
 #endif
 
-/* What objdump calls machines, of 32 and of 64 bits. */
+/* objdump's names of machines, with 32 and with 64 bits. */
 static const struct {
     uint16_t elf_machine;
     const char *name_32, *name_64;
@@ -28,7 +28,7 @@ static const struct {
     {EM_LOONGARCH, "loongarch32", "loongarch64"},
 };
 
-/* What is sent for a function, before its bytes. */
+/* The request for a function, which precedes its bytes. */
 struct request {
     uint64_t address;
     uint64_t byte_count;
@@ -104,7 +104,7 @@ static void become_objdump(const char *program, const char *syntax, const struct
     _exit(127);
 }
 
-/* What objdump prints, then a NUL and its exit status. */
+/* Sends the output of objdump, then a NUL and its exit status. */
 static bool answer(const char *program, const char *syntax, int requests, int answers)
 {
     struct request request;

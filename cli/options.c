@@ -542,7 +542,7 @@ static bool is_address(const char *text)
     return isalpha((unsigned char)*text) && !strncmp(text + bytes, "://", 3);
 }
 
-/* What is written is a file or a folder of this machine: an address would become a folder that is called "s3:". */
+/* Refuses addresses as outputs, which are files or folders of this machine: a folder "s3:" would be created. */
 static int set_text(const struct passed *passed, const char *text, const char **to)
 {
     const struct pf_option *option = passed->option;
@@ -690,7 +690,7 @@ static int unknown_long(const struct pf_command *command, const char *name, size
                     where_to_read(command, advice));
 }
 
-/* What perf has and we do not; options that the verb has never come here. */
+/* Options that only perf has; options of the verb are found before. */
 static const struct perf_option {
     const char *verbs, *name;
     char letter;
@@ -701,7 +701,7 @@ static const struct perf_option {
 #undef PF_PERF_OPTION
 };
 
-/* By its name, or by its letter if that is not 0. */
+/* Finds an option of perf by its name, or by its letter if that is not 0. */
 static const struct perf_option *find_perfs(const struct pf_command *command, const char *name, size_t bytes,
                                             char letter)
 {
@@ -834,7 +834,7 @@ static bool is_of_help(const struct pf_command *command)
     return find_option(command, "all", 3, 0)->hidden && strcmp(command->name, "help") != 0;
 }
 
-/* What the verb has alone, unless it is there from another part of the command line. */
+/* Allocates the settings of the verb, unless another part of the command line already did. */
 static int make_own(const struct pf_command *command, struct pf_settings *settings)
 {
     if (settings->own || !command->own_bytes)

@@ -25,7 +25,7 @@ static inline int pf_status_of_error(int code, int otherwise)
     return code == PERFILE_ERROR_MEMORY ? PF_STATUS_MEMORY : otherwise;
 }
 
-/* Of the verb record. */
+/* Settings of the verb record. */
 struct pf_record_settings {
     struct perfile_recorder_options options;
     char *events;   /* -e, joined from all that were given; owned */
@@ -56,7 +56,7 @@ struct pf_part {
     bool complete; /* of the recording, whatever samples are asked for */
 };
 
-/* Of verbs that write recordings. */
+/* Settings of verbs that write recordings. */
 struct pf_write_settings {
     const char *mode, *order, *compression; /* NULL: not given */
     uint64_t level;
@@ -133,7 +133,7 @@ enum pf_option_kind {
     PF_OPTION_CHOICE, /* const char *, one of the values */
     PF_OPTION_WORDS,  /* const char *, some of the values, separated by commas */
     PF_OPTION_LIST,   /* const char *, values separated by commas; the library checks them */
-    PF_OPTION_FIELDS, /* char *, likewise; what is given again is added */
+    PF_OPTION_FIELDS, /* char *, also a list; further values are added */
     PF_OPTION_EVENTS, /* char *; further values are appended after a comma */
     PF_OPTION_LINES,  /* char *; further values are appended as new lines */
     PF_OPTION_NUMBER, /* uint64_t */
@@ -168,7 +168,7 @@ struct pf_option {
 /* For the options of one verb: a member of the `struct settings` of its file. */
 #define PF_OWN(member) PF_OWN_OF(struct settings, member)
 #define PF_OWN_OF(type, member) .own = true, .offset = offsetof(type, member)
-/* What the option writes to. */
+/* The member that the option writes to. */
 void *pf_option_target(const struct pf_option *option, struct pf_settings *settings);
 /* Appends to a text from malloc, or to NULL. The status, after a message. */
 int pf_text_join(char **list, const char *separator, const char *text);
@@ -200,11 +200,11 @@ struct pf_command {
     int (*run)(const struct pf_command *command, struct pf_settings *settings);
 };
 
-/* What may stand before the verb. */
+/* The options before the verb. */
 extern const struct pf_command pf_no_verb;
 /* All verbs, in the order of commands.def; NULL-terminated. */
 extern const struct pf_command *const pf_commands[];
-/* It has these options. */
+/* Whether the command has these options. */
 bool pf_command_has_group(const struct pf_command *command, const struct pf_option_group *group);
 const struct pf_command *pf_command_find(const char *name);
 
@@ -282,7 +282,7 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
         .doc = "The recording to write, - for standard output. FILE appears when it is complete; an existing file "    \
                "stays until then."                                                                                     \
     }
-/* Of verbs that show what samples of a recording say. */
+/* The groups of verbs that show samples of a recording. */
 #define PF_SAMPLE_GROUPS &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group
 pf_value_at pf_format_at;
 pf_value_at pf_unwind_at;

@@ -88,7 +88,7 @@ static void handle_signals(void)
             signal(handled[i].number, SIG_IGN);
 }
 
-/* They wait until the pager is known; `before` is the mask of before. */
+/* Blocks signals until the process of the pager is known; `before` receives the previous mask. */
 static void block_signals(sigset_t *before)
 {
     sigset_t signals;

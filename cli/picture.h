@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-/* Of verbs with --open and --code: checks both, and gives what would go to a terminal the name of a file. A status. */
+/* Checks --open and --code, and chooses a file for an output that would go to a terminal. A status. */
 int pf_picture_choose(const struct pf_command *command, struct pf_settings *settings);
 /* Prints the path of the picture when the user did not name the file. Returns `status`, the status of the verb. */
 int pf_picture_notify(const struct pf_settings *settings, int status);

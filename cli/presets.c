@@ -109,7 +109,7 @@ static int put_events(const struct pf_command *command, const char *const *views
     return chosen.count ? PF_STATUS_OK : PF_STATUS_USAGE;
 }
 
-/* As --off-cpu of the verb record, which knows what there is instead of the tracepoints; without other samples. */
+/* Like --off-cpu of the verb record, which has a replacement for missing tracepoints; without other samples. */
 static int put_waits(const struct pf_command *command, const char *const *views, struct pf_settings *settings,
                      FILE *events)
 {

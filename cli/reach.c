@@ -62,7 +62,7 @@ union control {
     char capacity[CMSG_SPACE(sizeof(int))];
 };
 
-/* One byte, and the file unless there is none. */
+/* Sends one byte, and the file if there is one. */
 static bool answer(int to, int fd)
 {
     char byte = 0;
@@ -96,7 +96,7 @@ static _Noreturn void serve(int socket)
     _exit(0);
 }
 
-/* What is open must be seen to be closed when we close it: the pager waits for that. */
+/* Closes all descriptors except the socket: the pager waits until every copy of its input is closed. */
 static int keep_alone(int socket)
 {
     enum { CLOSE_RANGE = 436, SOME = 1024 };

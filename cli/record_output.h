@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a recording goes: a file, a stream, or one file after the other. */
+/* The output of a recording: a file, a stream, or a sequence of files. */
 #ifndef PERFILE_CLI_RECORD_OUTPUT_H
 #define PERFILE_CLI_RECORD_OUTPUT_H
 
@@ -35,17 +35,17 @@ struct pf_record_output {
 /* Understands -o, --switch-output and --switch-max-files, and looks whether the output can be. A status. */
 int pf_record_output_prepare(struct pf_record_output *output, const struct pf_settings *settings);
 bool pf_record_output_streams(const struct pf_record_output *output);
-/* One file follows the other. */
+/* Whether the output is a sequence of files. */
 bool pf_record_output_switches(const struct pf_record_output *output);
 /* `writer` is one of the two of `output`. A status of its own, with `error` filled, but not printed. */
 int pf_record_output_open(struct pf_record_output *output, struct perfile_writer **writer, struct perfile_error *error);
 /* Gives the writer's file its name; an existing recording of that name is renamed. A status, with `error` filled. */
 int pf_record_output_publish(struct pf_record_output *output, struct perfile_error *error);
-/* Whether it is time for another file; `written` to this one so far. */
+/* Whether the next file is due; `written` bytes are in this one so far. */
 bool pf_record_output_is_due(struct pf_record_output *output, uint64_t written, int64_t now_ms);
-/* With those of the files before. */
+/* The bytes of all files so far. */
 uint64_t pf_record_output_bytes(const struct pf_record_output *output, uint64_t written);
-/* What the file is called that was finished last. */
+/* The name of the file that was finished last. */
 const char *pf_record_output_name(const struct pf_record_output *output);
 /* Ends the file; when files are switched, or at the end, it gets its stamped name. */
 int pf_record_output_finish(struct pf_record_output *output, struct perfile_error *error);

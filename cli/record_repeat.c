@@ -111,7 +111,7 @@ static void hold_signals(struct repeat *r)
     sigprocmask(SIG_BLOCK, &r->signals, &r->before);
 }
 
-/* What ends us ends the run, which then ends as recordings do. */
+/* A signal that ends this process is passed to the run, which then finishes its recording. */
 static int wait_for(struct repeat *r, pid_t pid)
 {
     int status = 0, got;

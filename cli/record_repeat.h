@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-/* Whether it is asked for at all. */
+/* Whether the options request several runs. */
 bool pf_record_repeats(const struct pf_settings *settings);
 /* `record` makes one recording, in a process of its own. A status: that of the first command that failed. */
 int pf_record_repeat(const struct pf_command *command, struct pf_settings *settings,

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One run of a verb that prints a recording. */
+/* The state of a verb that prints a recording. */
 struct run {
     struct pf_input input;
     struct pf_input before; /* what it is compared with; name NULL: nothing */
@@ -110,7 +110,7 @@ static int write_table(struct run *run, const struct perfile_filter *filter, con
     return result;
 }
 
-/* Of the output. */
+/* The kind of the output. */
 static const char *kind_of(const struct run *run)
 {
     const struct pf_settings *settings = run->input.settings;
@@ -166,7 +166,7 @@ static bool prints_counts(const struct run *run)
     return !strcmp(kind_of(run), "stat") && (!format || !strcmp(format, "text"));
 }
 
-/* It has the width of the terminal, unless it is to be perf's. */
+/* Fits the text to the width of the terminal, unless it is perf's text. */
 static void fit_terminal(struct run *run)
 {
     struct perfile_report_options *report = &run->input.settings->report;
@@ -176,7 +176,7 @@ static void fit_terminal(struct run *run)
         report->columns = pf_terminal_columns(run->stream.fd);
 }
 
-/* What the options say of the recording that is read next. */
+/* Sets the output options for the recording that is read next. */
 static void aim(struct run *run, struct pf_input *input)
 {
     struct pf_settings *settings = input->settings;
@@ -300,7 +300,7 @@ static const char *file_name(const struct pf_input *input)
     return slash && slash[1] ? slash + 1 : input->name;
 }
 
-/* What all file systems and readers take. */
+/* Replaces characters that some file systems or readers do not accept. */
 static char plain(char c)
 {
     static const char known[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -390,7 +390,7 @@ static void remove_folder(struct run *run, const char *folder)
     rmdir(folder);
 }
 
-/* All of it appears at once, where nothing is, or an empty folder. */
+/* Writes a folder that appears atomically; the path must not exist, or be an empty folder. */
 static int write_folder(struct run *run)
 {
     const struct pf_settings *settings = run->input.settings;

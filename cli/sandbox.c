@@ -59,7 +59,7 @@
 #define ARCHITECTURE AUDIT_ARCH_PPC64LE
 #endif
 
-/* Of an argument's lower half, which is all that the kernel looks at of a number of 32 bits. */
+/* The offset of an argument's lower half, which is all that the kernel uses of a 32-bit number. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define ARGUMENT_OFFSET(number) (offsetof(struct seccomp_data, args) + 8 * (number))
 #else
@@ -98,7 +98,7 @@ struct denied_call {
     unsigned allowed;
 };
 
-/* What is called here and is not on the list goes on. All of the list is answered with EPERM. */
+/* Calls on this list fail with EPERM; calls that are not on it are allowed. */
 static const struct denied_call denied_calls[] = {
     /* programs, other processes */
     {__NR_execve, SANITIZERS},
@@ -301,7 +301,7 @@ static void end(struct filter *f, unsigned result)
     add(f, BPF_RET | BPF_K, result, 0, 0);
 }
 
-/* Those so far, to the instruction that is added here. */
+/* Points the jumps so far to the next instruction. */
 static void aim_jumps(struct filter *f)
 {
     for (unsigned short i = 0; i < f->used; i++) {
@@ -374,7 +374,7 @@ static int filter_calls(unsigned users)
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
 
-/* By <linux/landlock.h>, which headers before 5.13 do not have, and later ones in part. */
+/* Copied from <linux/landlock.h>, which headers before 5.13 do not have, and later ones only in part. */
 enum {
     FS_EXECUTE = 1 << 0,
     FS_WRITE_FILE = 1 << 1,
@@ -419,7 +419,7 @@ struct fence {
     uint64_t files; /* what needs a rule */
 };
 
-/* What each ABI can deny more; what this kernel does not know must not be asked for. */
+/* The rights that each ABI version adds; rights that this kernel does not know must not be requested. */
 static struct ruleset what_to_deny(long abi, unsigned users)
 {
     struct ruleset made = {.files = FS_ABI_1};
@@ -445,7 +445,7 @@ static size_t ruleset_bytes(long abi)
     return abi >= 6 ? sizeof(struct ruleset) : abi >= 4 ? offsetof(struct ruleset, scoped) : sizeof(uint64_t);
 }
 
-/* What is not there, or has no name, such as a pipe, needs no rule. */
+/* Paths that do not exist, and files without a name, such as pipes, need no rule. */
 static void allow(const struct fence *fence, const char *path, uint64_t access)
 {
     struct rule rule = {.access = access & fence->files, .fd = open(path, O_PATH | O_CLOEXEC)};

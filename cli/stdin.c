@@ -11,7 +11,7 @@
 
 enum { MAGIC_BYTES = 8, STATED_AFTER_MS = 3000, STEP_MS = 10 };
 
-/* What a recording begins with, as far as the bytes go: of either byte order, and of the first perf. */
+/* Whether the bytes are the start of a recording, of either byte order, and also of the first perf. */
 static bool is_beginning(const char *bytes, size_t count)
 {
     static const char *const magics[] = {"PERFILE2", "2ELIFREP", "PERFFILE", "ELIFFREP"};

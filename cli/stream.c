@@ -80,7 +80,7 @@ int pf_stream_open(struct pf_stream *stream, const char *path)
     return status;
 }
 
-/* What is really shown starts the pager, and ends the progress bar, which would stand between its lines. */
+/* The first output starts the pager and removes the progress bar, which would be between its lines. */
 static void begin(struct pf_stream *stream)
 {
     int fd = stream->fd == STDOUT_FILENO ? pf_pager_start() : -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the data goes: standard output (or the pager in front of it) or a file, through one big buffer. */
+/* The output of data: standard output, also through a pager, or a file, with one large buffer. */
 #ifndef PERFILE_CLI_STREAM_H
 #define PERFILE_CLI_STREAM_H
 
@@ -19,7 +19,7 @@ struct pf_stream {
     bool closed_pipe; /* the reader of the pipe went away: no error */
 };
 
-/* What is given for a file is "-": standard output. */
+/* Whether the path is "-", standard output. */
 bool pf_stream_is_standard(const char *path);
 /*
  * A `path` of NULL or "-" is standard output. A regular file appears under its name when _close succeeds; until then
@@ -50,9 +50,9 @@ int pf_stream_put_table(struct pf_stream *stream, const char *verb, struct perfi
  */
 int pf_stream_close(struct pf_stream *stream, bool keep);
 
-/* What is nothing for a terminal does not go to one: PF_STATUS_USAGE, and a message. */
+/* Refuses a binary format for a terminal: PF_STATUS_USAGE, after a message. */
 int pf_stream_check_binary(const struct pf_stream *stream, const char *verb, const char *format);
-/* A recording for `output` that is "-" does not go to a terminal: PF_STATUS_USAGE, and a message. */
+/* Refuses a recording for `output` "-" that is a terminal: PF_STATUS_USAGE, after a message. */
 int pf_stream_check_recording(const char *verb, const char *output);
 
 #endif

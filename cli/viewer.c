@@ -52,7 +52,7 @@ static bool split(char *command, char *words[WORDS + 2])
     return true;
 }
 
-/* It goes on when we are gone, and when the terminal is; what it prints is not for the user. */
+/* Detaches the browser: it survives this process and the terminal, and its messages are discarded. */
 static void leave_terminal(void)
 {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -85,7 +85,7 @@ static _Noreturn void become_program(int begin, int failed)
 
 /* ---- us ---- */
 
-/* Of the list in $BROWSER the first that can be started. */
+/* The commands of $BROWSER, of which the first that can be started is used. */
 static char *list_commands(const char *program)
 {
     const char *list = program ? program : getenv("BROWSER");

@@ -111,7 +111,7 @@ int pf_refuse_text_options(const struct pf_command *command, const struct pf_set
     return PF_STATUS_USAGE;
 }
 
-/* What was asked for does not go together: a message was printed. */
+/* Refuses options that contradict each other, with a message. */
 static int check(const struct pf_command *command, const struct pf_settings *settings, const struct pf_subview *view)
 {
     const struct pf_option *option = pf_text_option_set(command, settings);

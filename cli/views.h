@@ -20,7 +20,7 @@ struct pf_subview {
 
 /* An option of such a group that was given. NULL: none. */
 const struct pf_option *pf_text_option_set(const struct pf_command *command, const struct pf_settings *settings);
-/* With --format or --columns there is none. Otherwise prints a message, and gives the status. */
+/* Refuses options of perf's text together with --format or --columns. A status, after a message. */
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings);
 
 /* Takes the name of the sub-view from the operands. NULL: there is none of that name, and a message was printed. */
@@ -30,7 +30,7 @@ const struct pf_subview *pf_subview_choose(const struct pf_command *command, str
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
 /* perf's text of a view was asked for: by --stdio, or by the name of the command. */
 bool pf_wants_perf_text(const struct pf_settings *settings);
-/* For operand_at: the views of the command, and that it records. */
+/* For operand_at: the views of the command, and "record". */
 const char *pf_subview_at(const struct pf_command *command, size_t index, const char **doc);
 
 /* A value of an option; a name of NULL ends a table of them. */

@@ -13,7 +13,7 @@
 
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
-/* In the child: waits for the word, then becomes the command. */
+/* In the child: waits for the signal to start, then becomes the command. */
 static void become(char **arguments, const sigset_t *mask, int go, int news)
 {
     char byte;

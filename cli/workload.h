@@ -25,7 +25,7 @@ struct pf_workload {
 int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool aside, const sigset_t *mask);
 /* Lets it execute. PF_STATUS_OK; else 127 or 126, as shells have it, and a message was printed. */
 int pf_workload_start(struct pf_workload *workload);
-/* Whether it has ended, without waiting. */
+/* Whether the command has ended; does not wait. */
 bool pf_workload_ended(struct pf_workload *workload);
 void pf_workload_wait(struct pf_workload *workload);
 /* The exit status of the command; 128 plus the signal that ended it, after a message. */

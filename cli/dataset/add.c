@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What all processes of this command count together. */
+/* Counts that all processes of this command share. */
 struct tally {
     atomic_size_t next; /* the operand that is taken next */
     atomic_ulong added, present, damaged, unreadable, failed;
@@ -283,7 +283,7 @@ static int write_rows(struct one *one, const struct pf_dataset_table *of, struct
     return result;
 }
 
-/* What is kept of a file. */
+/* Stores the rows and the digest of a file for the marker. */
 static int take_file(struct one *one, size_t table, const char *path)
 {
     struct perfile_parquet_info info = PERFILE_PARQUET_INFO_INIT;
@@ -411,7 +411,7 @@ static int write_recording(struct one *one)
     return status ? status : losses;
 }
 
-/* Nothing of it can be read, today and tomorrow: that is known from now on. */
+/* Writes a marker for a recording that cannot be read at all, so that it is not tried again. */
 static int note_unreadable(struct one *one)
 {
     one->added.state = PF_ADDED_UNREADABLE;
@@ -468,7 +468,7 @@ static int is_in(const struct pf_dataset *dataset, const char *id, int *status)
     return 1;
 }
 
-/* What a command that was killed left of this recording, which we have locked. */
+/* Removes files of this recording that a killed command left; the recording is locked. */
 static void remove_left(const struct one *one)
 {
     char *folder = NULL;
@@ -537,7 +537,7 @@ static void work(struct adding *adding)
         add(adding, adding->settings->operands[at]);
 }
 
-/* What a process that ended otherwise had in hand is not in. */
+/* Waits for a process; a process that crashed counts as one failed recording. */
 static void wait_for(struct tally *tally, pid_t child)
 {
     int how = 0;

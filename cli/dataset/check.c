@@ -17,7 +17,7 @@ struct finding {
     bool removed;
 };
 
-/* In a file of its own, in a joined one, and that can be read. */
+/* Flags of a recording: it has a separate file, it is in a joined file, and the joined file can be read. */
 enum { SEEN_OWN = 1, SEEN_JOINED = 2, SEEN_INTACT = 4 };
 
 struct check {
@@ -79,7 +79,7 @@ static void put_value(void *context, size_t row, size_t column, struct perfile_v
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* As pf_added_read, now: the marker may have come after the others were read. */
+/* Reads the marker again, as it may have been written after the list of all markers was read. */
 static int find_marker(const struct check *check, const char *id)
 {
     struct pf_added added;

@@ -36,13 +36,13 @@ struct compact {
     uint64_t joined_files, made_files, old_bytes, new_bytes, unfinished_files;
     bool damaged; /* a file was left */
     bool reported_steps;
-    struct timespec swapped; /* when a folder was replaced last; 0: none was */
+    struct timespec swapped; /* when the last folder was replaced; 0: never */
 };
 
 /* A file that is joined, and what it has. */
 struct source {
     struct pf_dataset_file *file;
-    struct pf_joined joined; /* of one recording: that */
+    struct pf_joined joined; /* for a file of one recording, that recording */
     uint64_t time_ns;
     const char *sum; /* digest of the file */
 };
@@ -165,7 +165,7 @@ static bool is_damaged(const struct source *source)
     return !is_ok;
 }
 
-/* False: it is left as it is. */
+/* Fills the source for a file. False: the file is not joined. */
 static bool take_source(struct compact *compact, struct pf_dataset_file *file, struct source *source)
 {
     const uint64_t limit = limit_of(compact->settings);
@@ -201,7 +201,7 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->file->id, y->file->id);
 }
 
-/* All recordings of the sources, and the name that follows from them. */
+/* Collects the recordings of all sources, and derives the name of the joined file from them. */
 static bool gather(const struct source *sources, size_t count, struct pf_joined *joined)
 {
     struct pf_digest digest;

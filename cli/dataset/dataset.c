@@ -123,7 +123,7 @@ bool pf_write_small(const char *path, const char *text)
     return is_ok;
 }
 
-/* All of a small file, to be freed; NULL: errno. */
+/* Reads a complete small file, to be freed. NULL: see errno. */
 char *pf_read_small(const char *path)
 {
     enum { MAX = 1 << 24 };

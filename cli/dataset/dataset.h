@@ -24,13 +24,13 @@
 #include "../options.h"
 #include "digest.h"
 
-/* Of the verb dataset. */
+/* Settings of the verb dataset. */
 struct pf_dataset_settings {
     bool remove;
     uint64_t joined_bytes; /* 0: not given */
 };
 
-/* What recordings are apart by, in the order of the folders. */
+/* The partition keys, in the order of the folders. */
 enum { PF_BY_HOST = 1, PF_BY_DATE = 2, PF_BY_HOUR = 4 };
 
 struct pf_dataset {
@@ -92,7 +92,7 @@ bool pf_dataset_make_folders(const char *path);
 
 /* 1: it is in, 0: it is not, below 0: errno says why it cannot be known (EBADMSG: it is not as it should be). */
 int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_added *added);
-/* From here on it is in. False: errno says why not. */
+/* Writes the marker, which adds the recording to the dataset. False: see errno. */
 bool pf_added_write(const struct pf_dataset *dataset, const struct pf_added *added);
 void pf_added_free(struct pf_added *added);
 /* The sorted ids of all added recordings, in blocks of PF_DIGEST_TEXT bytes, to be freed. NULL: see errno. */
@@ -113,7 +113,7 @@ void pf_unlock_dataset(int fd);
 
 /* ---- files of tables --------------------------------------------------------------------------------------------- */
 
-/* What a file of several recordings was made of. */
+/* The contents of a joined file. */
 struct pf_joined {
     char name[PF_DIGEST_TEXT];
     char sum[PF_DIGEST_TEXT]; /* digest of the file */
@@ -122,7 +122,7 @@ struct pf_joined {
     char *replaced; /* names of joined files that it has taken in, likewise; owned */
     size_t replaced_count;
 };
-/* 1; 0: there is none; below 0: errno. */
+/* 1; 0 if there is none; below 0: see errno. */
 int pf_joined_read(const struct pf_dataset *dataset, size_t table, const char *name, struct pf_joined *joined);
 bool pf_joined_write(const struct pf_dataset *dataset, size_t table, const struct pf_joined *joined);
 void pf_joined_remove(const struct pf_dataset *dataset, size_t table, const char *name);
@@ -154,7 +154,7 @@ bool pf_files_find_below(const struct pf_dataset *dataset, const char *below, st
 bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *files);
 void pf_files_free(struct pf_dataset_files *files);
 
-/* All that is in, by id. */
+/* All added recordings, by id. */
 struct pf_all_added {
     struct pf_added *list; /* owned */
     size_t count, broken;  /* markers that are not as they should be */
@@ -172,11 +172,11 @@ struct pf_swap {
     size_t replaced_count;
     bool in_steps; /* the file system has no exchange: for a moment there was no folder */
 };
-/* Where the one that takes its place is made, to be freed; NULL: out of memory. */
+/* The path of the new folder that is to replace `folder`, to be freed. NULL: out of memory. */
 char *pf_stage_path(const struct pf_dataset *dataset, const char *folder);
 /* False, here and below: errno. */
 bool pf_stage_make(const char *stage, const char *folder);
-/* All other files of the folder are in the new one, too. */
+/* Links all other files of the folder into the new one, and exchanges both. */
 bool pf_stage_swap(const struct pf_dataset *dataset, struct pf_swap *swap);
 bool pf_swap_replaces(const struct pf_swap *swap, const char *path); /* after the swap */
 /* Removes what is left of those that were replaced, or did not come so far; `any`: there was something. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording is called in a dataset: BLAKE2b (RFC 7693) of its content, 128 bits: b2sum -l 128. */
+/* The name of a recording in a dataset: BLAKE2b (RFC 7693) of its content, with 128 bits, as b2sum -l 128. */
 #ifndef PERFILE_CLI_DATASET_DIGEST_H
 #define PERFILE_CLI_DATASET_DIGEST_H
 

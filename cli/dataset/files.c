@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in the folders of a dataset. */
+/* Lists the files in the folders of a dataset. */
 #include "dataset.h"
 
 #include <dirent.h>

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static const char joining[] = "/_perfile/joining";
-/* Where there is no exchange: the old one while the new one is not in its place yet. No key has a colon. */
+/* The name of the old folder between two renames, on file systems without an exchange. No key has a colon. */
 static const char old_mark[] = ":old";
 
 char *pf_stage_path(const struct pf_dataset *dataset, const char *folder)
@@ -100,7 +100,7 @@ static bool link_into(const char *stage, const char *path, const char *name)
     return is_ok;
 }
 
-/* All that stays, whoever put it there. */
+/* Links all files that are not replaced into the new folder, including foreign ones. */
 static bool link_others(const struct pf_swap *swap)
 {
     struct dirent **entries = NULL;
@@ -285,7 +285,7 @@ static bool clear_files(const struct pf_dataset *dataset, const struct pf_datase
     return is_ok;
 }
 
-/* Those that are not empty stay. */
+/* Removes empty folders only. */
 static void remove_folders(const char *folder, unsigned depth)
 {
     enum { DEEPEST = 8 };

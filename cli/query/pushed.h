@@ -10,7 +10,7 @@
 
 enum pf_comparison { PF_EQUAL, PF_AT_LEAST, PF_AT_MOST, PF_ABOVE, PF_BELOW };
 
-/* What a condition on a column is to pf_pushed_take; 0: nothing. */
+/* The letter of a condition on a column for pf_pushed_take; 0 if it cannot be pushed. */
 char pf_pushed_letter(const struct pf_relation *relation, const char *column, enum pf_comparison comparison);
 
 struct pf_pushed {
@@ -19,7 +19,7 @@ struct pf_pushed {
     uint64_t first_ns, last_ns;
 };
 
-/* One condition for each letter. A value that means nothing, or more than itself, to a filter is ignored. */
+/* Adds one condition for each letter. Values that a filter would read as a pattern or a list are ignored. */
 void pf_pushed_take(struct pf_pushed *pushed, const struct pf_sources *sources, char letter,
                     const struct pf_cell *value);
 /* Sets the request's filter: also what the options of the command give, which is not replaced. */

@@ -170,7 +170,7 @@ static int add_fields(struct pf_fields *fields, const struct perfile_table *tabl
     return result;
 }
 
-/* From a row for each field to one for each source. */
+/* Transposes the table: from a row for each field to a row for each source. */
 static bool turn(struct pf_fields *fields, size_t sources)
 {
     uint8_t *types = malloc(fields->count * sources + 1);

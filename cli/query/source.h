@@ -30,7 +30,7 @@ struct pf_cell {
     size_t bytes;
 };
 
-/* As SQLite sorts; of cells of one kind. */
+/* Compares cells of one kind in the order of SQLite. */
 int pf_cell_compare(const struct pf_cell *a, const struct pf_cell *b);
 
 /* A reader serves one table at a time: each cursor has its own. */
@@ -166,7 +166,7 @@ struct pf_batch {
     uint8_t *types;                    /* by field */
 };
 
-/* What is read. */
+/* The fields and rows that a statement needs. */
 struct pf_request {
     const struct pf_relation *relation;
     const struct pf_fields *fields;

@@ -38,7 +38,7 @@ static int read_all(struct pf_store *store, struct pf_scan *scan)
     return result;
 }
 
-/* Of a request, which may not have it; false: out of memory. */
+/* Copies optional flags of a request. False: out of memory. */
 static bool copy_flags(const bool *flags, size_t count, bool **copy)
 {
     if (flags && (*copy = malloc(count + 1)) != NULL)
@@ -287,7 +287,7 @@ static struct pf_row row_at(const struct pf_store *store, uint32_t number)
     return (struct pf_row){(uint32_t)low, number - store->batches[low].first};
 }
 
-/* By the last field first: then the order of the others lets it be. */
+/* Sorts by the last field first, as the sorts are stable. */
 static bool make(const struct pf_store *store, struct pf_groups *groups)
 {
     uint32_t *numbers = malloc((size_t)store->row_count * sizeof(*numbers) + 1), *order = NULL;

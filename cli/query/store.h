@@ -31,10 +31,10 @@ struct pf_store {
     struct pf_groups *groups; /* of each field that was asked for */
 };
 
-/* All that the request asks for. NULL: an error, which is in sources->error. */
+/* Reads everything that the request needs. NULL: an error, with sources->error filled. */
 struct pf_store *pf_store_read(struct pf_sources *sources, const struct pf_request *request);
 void pf_store_free(struct pf_store *store);
-/* Of one field at least. NULL: out of memory. */
+/* Groups by at least one field. NULL: out of memory. */
 const struct pf_groups *pf_store_group(struct pf_store *store, const size_t *fields, size_t count);
 /* The group with this value, which is not a list; `count` when no row has it. */
 size_t pf_groups_find(const struct pf_groups *groups, const struct pf_cell *value);

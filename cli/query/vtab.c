@@ -293,7 +293,7 @@ struct cursor {
     struct pf_pushed pushed;
     size_t columns[PF_GROUP_FIELDS_MAX], column_count; /* of the order or the value */
     bool *wanted, *selected;                           /* by field and by source */
-    const char *selected_by;                           /* a plan; NULL: none */
+    const char *selected_by;                           /* a plan, or NULL */
     /* scan */
     struct pf_scan scan;
     bool is_scanning;
@@ -666,7 +666,7 @@ static void put_list(sqlite3_context *to, const struct cursor *cursor, size_t fi
         sqlite3_result_error_nomem(to);
 }
 
-/* What is kept stays until the statement has ended. */
+/* Stored values stay valid until the statement has ended. */
 static void put_field(sqlite3_context *to, const struct cursor *cursor, size_t field)
 {
     struct pf_cell cell;

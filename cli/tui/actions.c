@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keys do that is not of one view: filters, events, windows with text. */
+/* Actions of keys that all views share: filters, events, windows with text. */
 #include "app.h"
 #include "print.h"
 
@@ -225,7 +225,7 @@ static const struct group *group_of(enum pf_tui_filter_kind kind)
     return group;
 }
 
-/* What each combo weighs by the filters as they are. */
+/* The weight of each combo with the current filters. */
 static uint64_t *weigh_combos(const struct pf_tui *app)
 {
     const struct pf_tui_index *index = app->model.index;

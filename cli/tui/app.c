@@ -39,7 +39,7 @@ void pf_tui_say(struct pf_tui *app, const char *format, ...)
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* The list that is shown is made of the model as it is; the others when they are. */
+/* Updates the visible list from the model; other lists are updated when they are shown. */
 static void make_list(struct pf_tui *app)
 {
     struct pf_tui_list *list = &app->lists[app->view];
@@ -324,7 +324,7 @@ int pf_tui_wait_until(struct pf_tui *app, void (*draw)(struct pf_tui *app, void 
 {
     while (!over || !over(context)) {
         int percent;
-        if (!draw) /* what a window shows stays as it is */
+        if (!draw) /* the contents of a window stay unchanged */
             take_fresh(app);
         draw_with(app, draw, context);
         const bool polls = over || pf_tui_load_running(&app->load, &percent);
@@ -396,7 +396,7 @@ static void loop(struct pf_tui *app)
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */
 
-/* What the options ask for are the first filters. */
+/* Makes the first filters from the options. */
 static void push_options(struct pf_tui *app, const struct pf_settings *settings)
 {
     const struct {
@@ -447,7 +447,7 @@ static void tear_down(struct pf_tui *app)
     pf_tui_load_close(&app->load);
 }
 
-/* After the terminal is the shell's again. */
+/* Called after the terminal was returned to the shell. */
 static int finish(struct pf_tui *app, struct pf_input *input)
 {
     pf_message_release();

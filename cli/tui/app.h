@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the interactive view share. All of it belongs to the thread that draws; the loader has its own. */
+/* State that the parts of the interactive view share. It belongs to the thread that draws; the loader has its own. */
 #ifndef PERFILE_CLI_TUI_APP_H
 #define PERFILE_CLI_TUI_APP_H
 
@@ -7,7 +7,7 @@
 #include "model.h"
 #include "screen.h"
 
-/* Where keys mean what: bits of keys.def. */
+/* The modes in which keys have a meaning: bits of keys.def. */
 enum pf_tui_mode {
     PF_TUI_MODE_ROWS = 1 << 0,
     PF_TUI_MODE_FLAME = 1 << 1,
@@ -70,7 +70,7 @@ struct pf_tui_list *pf_tui_list(struct pf_tui *app); /* the one that is shown; N
 /* The function at the cursor, or NONE. */
 uint32_t pf_tui_function(const struct pf_tui *app);
 void pf_tui_say(struct pf_tui *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* After filters, weights or order have changed. */
+/* Called after filters, weights or order have changed. */
 void pf_tui_changed(struct pf_tui *app);
 void pf_tui_draw(struct pf_tui *app);
 /*
@@ -119,7 +119,7 @@ pf_tui_action pf_tui_show_help, pf_tui_show_menu;
 /* ---- code.c ------------------------------------------------------------------------------------------------------ */
 
 void pf_tui_show_code(struct pf_tui *app, uint32_t function);
-/* Of the function of that name (as people write it) where most samples are; NULL: of all functions. */
+/* Shows the code of the function of that name, as people write it, with the most samples; NULL: of any function. */
 void pf_tui_show_code_of(struct pf_tui *app, const char *name);
 void pf_tui_code_close(struct pf_tui_code *code);
 

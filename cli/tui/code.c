@@ -61,7 +61,7 @@ static bool set(char **text, const char *to)
     return !to || *text;
 }
 
-/* Those of the command line, then those of the user, the last of a kind counts. False: out of memory. */
+/* Collects the filters of the command line, then those of the user; the last of a kind counts. False: out of memory. */
 static bool choose_filters(const struct pf_tui *app, char *texts[OF_ALL])
 {
     const struct perfile_filter *passed = &app->load.input->settings->filter;
@@ -212,7 +212,7 @@ static void take_part(struct pf_tui *app)
         pf_tui_say(app, "%s", app->load.input->error.message);
 }
 
-/* What was read last time may do. */
+/* Prepares reading, unless the result of the last time can be used again. */
 static bool prepare(struct pf_tui *app)
 {
     char *wanted[OF_ALL] = {NULL};
@@ -455,7 +455,7 @@ static void draw_instruction(struct pf_tui *app, uint32_t at, int y, unsigned ch
                line.text ? line.text : "");
 }
 
-/* Where the line is from: its file, and what it was inlined by. */
+/* Describes a line: its file, and the functions that it was inlined into. */
 static void describe_line(struct pf_tui_code *code, char *text, size_t capacity)
 {
     struct perfile_listing_line line = PERFILE_LISTING_LINE_INIT;
@@ -735,7 +735,7 @@ static bool is_called(const char *name, const char *wanted)
     return false;
 }
 
-/* What a function weighs: pf_tui_self or pf_tui_total. */
+/* The weight of a function: pf_tui_self or pf_tui_total. */
 typedef struct pf_tui_value weight_of(const struct pf_tui_model *model, uint32_t function);
 
 /* The function that weighs the most, and not 0. `name` NULL: of any name. */

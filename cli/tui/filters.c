@@ -103,7 +103,7 @@ static bool is_listed(const char *list, const char *word)
     return false;
 }
 
-/* Of processors there are ranges: 0-3,7. */
+/* Lists of processors may have ranges: 0-3,7. */
 static bool is_number_listed(const char *list, int32_t number)
 {
     while (*list) {

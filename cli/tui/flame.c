@@ -18,7 +18,7 @@ static struct pf_tui_item *cursor_of(const struct pf_tui *app)
     return app->flame.at_all ? NULL : pf_tui_list_at(&app->lists[PF_TUI_FLAME]);
 }
 
-/* What is as wide as the window: the cursor or a caller of it, or NULL: all. */
+/* The frame that is as wide as the window: the cursor or one of its callers. NULL: the root. */
 static struct pf_tui_item *root_of(const struct pf_tui *app)
 {
     struct pf_tui_item *item = cursor_of(app);
@@ -63,7 +63,7 @@ static bool add_box(struct pf_tui *app, struct pf_tui_item *item, int depth, int
     return true;
 }
 
-/* Those that are as wide as half a cell; the heaviest stand first. */
+/* Adds boxes that are at least half a cell wide; the heaviest come first. */
 static bool add_boxes_below(struct pf_tui *app, const struct pf_tui_box box, double cell)
 {
     struct pf_tui_list *tree = tree_of(app);

@@ -304,7 +304,7 @@ static bool take_rows(struct pf_tui_index *index, const struct perfile_profile *
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
 
-/* Of what is recorded meanwhile each interval is a recording: they are of one machine. */
+/* While recording, each interval is a recording of the same machine. */
 static void print_facts(const struct perfile_profile *profile, FILE *to)
 {
     struct perfile_profile_recording recording = PERFILE_PROFILE_RECORDING_INIT;

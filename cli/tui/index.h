@@ -32,7 +32,7 @@ struct pf_tui_thread {
     const char *comm;
 };
 
-/* What rows share that are of one event, thread and processor. */
+/* Facts that all rows of one event, thread and processor share. */
 struct pf_tui_combo {
     uint32_t event;
     int32_t pid, tid, cpu;

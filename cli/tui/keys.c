@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keys do, all of it from keys.def. */
+/* The actions of keys, all from keys.def. */
 #include "app.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct key {
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
-/* Before there is anything to show. */
+/* Whether the action works before there is anything to show. */
 static bool needs_nothing(pf_tui_action *action)
 {
     return action == pf_tui_do_quit || action == pf_tui_do_help || action == pf_tui_do_notes;

@@ -106,7 +106,7 @@ static bool find(struct found *found, const struct pf_tui_location *position, st
     return true;
 }
 
-/* Of NONE: the nodes without a caller. */
+/* Finds the callees of a node; of NONE, the nodes without a caller. */
 static bool find_callees(struct found *found, uint32_t node)
 {
     const struct pf_tui_model *model = found->model;
@@ -163,7 +163,7 @@ static void free_items(struct pf_tui_item *items, size_t count)
     free(items);
 }
 
-/* Those that weigh too little go. */
+/* Removes rows below the limit. */
 static size_t drop_light(const struct pf_tui_list *list, struct pf_tui_item *items, size_t count)
 {
     size_t kept = 0;
@@ -260,7 +260,7 @@ static bool make_items(struct pf_tui_list *list, struct pf_tui_item *item)
     return true;
 }
 
-/* Of a list of many thousand rows only those that are drawn are asked. */
+/* Computed only for rows that are drawn, as a list may have many thousand rows. */
 bool pf_tui_item_opens(struct pf_tui_list *list, struct pf_tui_item *item)
 {
     return list->model->index->has_stacks && make_items(list, item) && item->item_count;

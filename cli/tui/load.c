@@ -86,7 +86,7 @@ static int take_time(void *context, const struct perfile_value *value)
     return 0;
 }
 
-/* As long as the steps of the time line are to be; without a header that says how long the recording is, a guess. */
+/* The length of the steps of the time line; a guess if the header does not have the length of the recording. */
 static uint64_t choose_quantum(struct perfile_reader *reader)
 {
     struct span span = {.count = 0};

@@ -30,9 +30,9 @@ struct pf_tui_load {
 
 /* `live` may be NULL. False: no thread could be started. */
 bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live);
-/* What is new; NULL: nothing. It is the caller's. */
+/* Returns a new index, which the caller owns; NULL: there is nothing new. */
 struct pf_tui_index *pf_tui_load_take(struct pf_tui_load *load);
-/* Whether it is still reading; how far it is, in percent, -1: not known. */
+/* Whether the loader is still reading; *percent is its progress, -1 if not known. */
 bool pf_tui_load_running(struct pf_tui_load *load, int *percent);
 /* A copy of the notes so far; NULL: there are none. */
 char *pf_tui_load_notes(struct pf_tui_load *load, size_t *count);

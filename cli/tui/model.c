@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a combo. */
+/* Flags of a combo. */
 enum { IN_BASE = 1, PASSES = 2, OF_EVENT = 4 };
 
 static void free_buffers(struct pf_tui_model *model)
@@ -169,7 +169,7 @@ struct pf_tui_value pf_tui_row_value(const struct pf_tui_model *model, size_t ro
     return value_of(perfile_calls_sample(model->index->calls, row));
 }
 
-/* What the time line shows does not depend on the range that is chosen on it. */
+/* The time line does not depend on the range that is chosen on it. */
 static void add_row(struct pf_tui_model *model, size_t number)
 {
     const struct pf_tui_row *row = &model->index->rows[number];

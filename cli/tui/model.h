@@ -80,29 +80,29 @@ bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index
 /* No list remembers the index before this one any more. */
 void pf_tui_model_discard(struct pf_tui_model *model);
 void pf_tui_model_close(struct pf_tui_model *model);
-/* After the filters, the event or the weights have changed. */
+/* Called after the filters, the event or the weights have changed. */
 void pf_tui_model_add_up(struct pf_tui_model *model);
 /* Whether the row of that number is counted, when the sums are made. */
 bool pf_tui_row_passes(const struct pf_tui_model *model, size_t row);
-/* What a function, and a row of that number, weigh. */
+/* The weights of a function, and of the row of that number. */
 struct pf_tui_value pf_tui_self(const struct pf_tui_model *model, uint32_t function);
 struct pf_tui_value pf_tui_total(const struct pf_tui_model *model, uint32_t function);
 struct pf_tui_value pf_tui_row_value(const struct pf_tui_model *model, size_t row);
-/* What the stacks that go through the node weigh, and those of them that end there. */
+/* The weight of all stacks through the node, and of those that end there. */
 struct pf_tui_value pf_tui_node_total(const struct pf_tui_model *model, uint32_t node);
 struct pf_tui_value pf_tui_node_self(const struct pf_tui_model *model, uint32_t node);
-/* What shares are of. */
+/* The weight that shares are relative to. */
 uint64_t pf_tui_model_base(const struct pf_tui_model *model);
 uint64_t pf_tui_weight(const struct pf_tui_model *model, struct pf_tui_value value);
 double pf_tui_share(const struct pf_tui_model *model, struct pf_tui_value value);
 
-/* Makes the rows anew, with the same ones open and the cursor where it was. False: out of memory. */
+/* Makes the rows again, with the same open rows and cursor. False: out of memory. */
 bool pf_tui_list_make(struct pf_tui_list *list);
 void pf_tui_list_close(struct pf_tui_list *list);
 /* Whether there can be rows below it. */
 bool pf_tui_item_opens(struct pf_tui_list *list, struct pf_tui_item *item);
 bool pf_tui_item_open(struct pf_tui_list *list, struct pf_tui_item *item);
-/* With all below it, down to `depth` levels and at most some thousand rows. */
+/* Opens the row and those below it, down to `depth` levels and at most some thousand rows. */
 bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth);
 void pf_tui_item_close(struct pf_tui_list *list, struct pf_tui_item *item);
 void pf_tui_list_close_all(struct pf_tui_list *list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of a build without ncurses: there is no interactive view. */
+/* A build without ncurses has no interactive view. */
 #include "tui.h"
 
 bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *settings, int *status)

@@ -20,7 +20,7 @@ static const struct column columns[] = {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
-/* Those that say nothing here are left out. */
+/* Whether the column is shown: columns without information in this view are left out. */
 static bool has_column(const struct pf_tui *app, const struct pf_tui_list *list, const struct column *column)
 {
     const bool flat = !app->model.index->has_stacks || (list->no_children && list->view == PF_TUI_FUNCTIONS);
@@ -459,7 +459,7 @@ static void click_header(struct pf_tui *app, int x)
     }
 }
 
-/* Where the + or - of the row is. */
+/* The column of the + or - of the row. */
 static int mark_column(const struct pf_tui *app, const struct pf_tui_list *list, const struct pf_tui_item *item)
 {
     int x = indent(app, item);

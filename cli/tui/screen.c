@@ -587,7 +587,7 @@ int pf_tui_format(const struct pf_tui_screen *out, int y, int x, int cells, unsi
     return pf_tui_put(out, y, x, cells, style, text);
 }
 
-/* What is to be escaped is so before the name is cut, lest half an escape is left. */
+/* Escapes the name before it is cut, so that no half escape remains. */
 static void put_fitted(const struct pf_tui_screen *out, int y, int x, int cells, unsigned style, const char *name)
 {
     const size_t bytes = strlen(name), capacity = 4 * bytes + 1;

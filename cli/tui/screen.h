@@ -31,7 +31,7 @@ enum pf_tui_style {
     PF_TUI_BOLD = 1 << 9,
 };
 
-/* What screen_key returns: a character of ASCII, or one of these. */
+/* The results of screen_key: an ASCII character, or one of these. */
 enum pf_tui_key {
     PF_KEY_NONE = 0, /* time is up */
     PF_KEY_TAB = 9,
@@ -75,14 +75,14 @@ bool pf_tui_screen_open(struct pf_tui_screen *screen, bool color);
 void pf_tui_screen_close(void);
 /* Waits so long, for ever if below 0. May be interrupted by anything: PF_KEY_WAKE then. */
 int pf_tui_screen_key(struct pf_tui_screen *screen, int timeout_ms);
-/* For other threads: the waiting ends with PF_KEY_WAKE. */
+/* Called by other threads: waiting for a key ends with PF_KEY_WAKE. */
 void pf_tui_screen_wake(void);
 /* Stops the process as Ctrl-Z does, with the terminal as it was. Returns when it goes on. */
 void pf_tui_screen_suspend(struct pf_tui_screen *screen);
 void pf_tui_screen_clear(void);
-/* What was drawn appears. */
+/* Shows what was drawn. */
 void pf_tui_screen_show(void);
-/* All of it anew, in case that others have written to the terminal. */
+/* Redraws everything, in case other programs have written to the terminal. */
 void pf_tui_screen_redraw(void);
 
 /* How many cells a text takes, at most `most`, when it is drawn. */

@@ -26,7 +26,7 @@ static uint32_t step_of(const struct pf_tui *app, int column)
     return (uint32_t)(steps * (uint64_t)column / (uint64_t)app->time.columns);
 }
 
-/* Where the column ends: each has at least a part of a step. */
+/* The step at which the column ends; each column has at least a part of a step. */
 static uint32_t end_of(const struct pf_tui *app, int column)
 {
     const uint32_t end = step_of(app, column + 1), first = step_of(app, column);
