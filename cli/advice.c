@@ -201,8 +201,8 @@ static void say_lost(const struct perfile_counts *counts, const char *input)
 
     if (lost && percent >= MIN_PERCENT)
         pf_message_advice("%s: %.0f%% of the samples were lost while recording (%" PRIu64
-                          "): record with larger buffers "
-                          "(-m 16M), a lower frequency (-F), or without --call-graph dwarf",
+                          "): record with larger buffers (-m 16M), a lower frequency (-F), or without --call-graph "
+                          "dwarf",
                           input, percent, lost);
 }
 

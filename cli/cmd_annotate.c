@@ -54,8 +54,7 @@ static const struct pf_option options[] = {
     TEXT("symbol", 's', "SYMBOL", symbol,
          "The function, or several separated by commas; the same as giving SYMBOL. compute also means "
          "geometry::compute<int>(double); with * and ? it is a pattern. Of a function that is only inlined: those that "
-         "it is "
-         "inlined in."),
+         "it is inlined in."),
     TEXT("dsos", 'd', "LIST", dsos, "Only functions in these files: libc.so.6,make."),
     {.name = "top",
      .kind = PF_OPTION_NUMBER,
@@ -98,8 +97,8 @@ static const struct pf_option options[] = {
     {.name = "tui",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, tui),
-     .doc = "Show the code in the interactive view, which is the default on a terminal, unless an option asks for what "
-            "only text has; an error if it cannot be shown. --format text is text on a terminal, too."},
+     .doc = "Show the code in the interactive view, which is the default on a terminal, unless an option requires "
+            "text; an error if it cannot be shown. --format text is text on a terminal, too."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_OUTPUT,
     {0},

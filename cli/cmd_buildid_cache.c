@@ -289,8 +289,7 @@ const struct pf_command pf_command_buildid_cache = {
     .name = "buildid-cache",
     .summary = "list and change the copies of binaries in perf's build-id cache",
     .doc = "Lists, adds and removes copies of binaries in the build-id cache of perf, ~/.debug, where perf and perfile "
-           "look for "
-           "symbols by build id.",
+           "look for symbols by build id.",
     .examples = "buildid-cache --list\n"
                 "buildid-cache --add ./server\n"
                 "buildid-cache --missing perf.data",

@@ -34,7 +34,8 @@ static const struct pf_option options[] = {
      .letter = 'n',
      .kind = PF_OPTION_FLAG,
      PF_OWN(dry_run),
-     .doc = "Write nothing but the list of the files that would be in the bundle, with their sizes in it and outside."},
+     .doc = "Write nothing but the list of the files that would be in the bundle, with their sizes inside and outside "
+            "of it."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

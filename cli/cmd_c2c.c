@@ -80,7 +80,7 @@ static const struct pf_option options[] = {
      .argument = "LIST",
      PF_OWN(coalesce),
      .value_at = part_at,
-     .doc = "What rows within a line are of, besides the offset: pid, tid, iaddr, dso [iaddr]."},
+     .doc = "What distinguishes rows within a line, besides the offset: pid, tid, iaddr, dso [iaddr]."},
     {.name = "double-cl",
      .kind = PF_OPTION_FLAG,
      PF_OWN(doubled),

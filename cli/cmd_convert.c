@@ -77,7 +77,7 @@ const struct pf_command pf_command_convert = {
     .summary = "convert to a file, stream or directory, compressed or not, smaller, or for an older perf",
     .doc =
         "Copies a recording into another container. Records are copied byte for byte unless the byte order changes or "
-        "an option asks for a change. When a file becomes a directory, each CPU's records get a file of their own.",
+        "an option asks for a change. When a file becomes a directory, the records of each CPU get a separate file.",
     .examples = "convert --for perf-5.10 -o old.data perf.data\n"
                 "convert -z 3 -o small.data perf.data",
     .operand = "[FILE]",

@@ -67,8 +67,7 @@ const struct pf_command pf_command_data = {
     .name = "data",
     .summary = "convert samples to JSON, as perf data convert does",
     .doc = "With convert --to-json OUT: writes samples with their symbols, callchains and the fields of tracepoints as "
-           "one "
-           "JSON object, in the shape of perf data convert. perfile script --format json has more, with types.",
+           "one JSON object, in the shape of perf data convert. perfile script --format json has more, with types.",
     .examples = "data convert --to-json samples.json perf.data",
     .operand = "convert [FILE]",
     .operand_max = 2,

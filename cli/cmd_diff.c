@@ -100,12 +100,12 @@ static const struct pf_option side_options[] = {
      .kind = PF_OPTION_FLAG,
      .set = begin_side,
      PF_OWN_OF(struct pf_diff_settings, before),
-     .doc = "The recordings that follow are those before: --before a b c --after d e f."},
+     .doc = "The following recordings are from before the change: --before a b c --after d e f."},
     {.name = "after",
      .kind = PF_OPTION_FLAG,
      .set = begin_side,
      PF_OWN_OF(struct pf_diff_settings, after),
-     .doc = "The recordings that follow are those after."},
+     .doc = "The following recordings are from after the change."},
     {0},
 };
 static const struct pf_option_group side_group = {"Recordings", side_options};
@@ -117,20 +117,20 @@ static const struct pf_option row_options[] = {
      .argument = "KEYS",
      PF_OWN_OF(struct pf_diff_settings, sort),
      .value_at = key_at,
-     .doc = "What rows are of: function, module (or dso), line, thread, path, or several of them [function]."},
+     .doc = "What a row stands for: function, module (or dso), line, thread, path, or several of them [function]."},
     TEXT("per", "EVENT", per, "Divide weights by what EVENT counted in the same recording, such as instructions."),
     TEXT("work", "LIST", work,
          "Divide weights by the units of work that were done: one number for all recordings, or one for each, first "
          "those before: 1000,1200."),
     FLAG("relative", relative,
-         "Compare percentages of each recording, for servers that were recorded for a fixed time. One function that is "
-         "slower makes all others faster then."),
-    FLAG("children", inclusive, "Weights of functions are with all that they call. Rows overlap."),
+         "Compare percentages of each recording, for servers that were recorded for a fixed time. A slower function "
+         "then makes all others look faster."),
+    FLAG("children", inclusive, "Weights of functions include all that they call. Rows overlap."),
     LINES("map", "OLD=NEW", maps,
-          "The binary, function or thread called OLD before is NEW after; can be given again. Names are those of the "
-          "table."),
+          "The binary, function or thread OLD before the change is NEW after it; can be given several times. Names are "
+          "those of the table."),
     FLAG("no-guess", no_guesses,
-         "Do not guess which functions that are on one side only were renamed or inlined; only --map says so."),
+         "Do not guess whether functions on one side only were renamed or inlined; use only --map."),
     {0},
 };
 static const struct pf_option_group row_group = {"What is compared", row_options};
@@ -155,11 +155,10 @@ static const struct pf_option gate_options[] = {
      .argument = "WHAT",
      PF_OWN_OF(struct pf_diff_settings, fail_on),
      .value_at = gate_at,
-     .doc = "What --fail-above looks at [rows]."},
+     .doc = "What --fail-above checks [rows]."},
     LINES("only", "NAME", only,
           "With --fail-above: only rows of this function, binary or thread; * and ? stand for any text and any "
-          "character; "
-          "can be given again."),
+          "character; can be given several times."),
     LINES("ignore", "NAME", ignore, "With --fail-above: no rows of this function, binary or thread; as --only."),
     {0},
 };
@@ -167,13 +166,10 @@ static const struct pf_option_group gate_group = {"Gate", gate_options};
 
 static const struct pf_option baseline_options[] = {
     TEXT("against", "FOLDER", against,
-         "The recordings are those after; before are the profiles in FOLDER, which --update has put there."),
+         "Compare the recordings with the profiles in FOLDER, which --update has stored there."),
     FLAG("update", update,
-         "With --against: when the gate passes, or nothing is there yet, put the profiles of the recordings into "
-         "FOLDER, and "
-         "remove the oldest. They are small files with names in them: neither the recordings nor the binaries are "
-         "needed "
-         "again."),
+         "With --against: when the gate passes, or FOLDER is empty, add the profiles of the recordings to FOLDER, and "
+         "remove the oldest. They are small files with all names: the recordings and binaries are not needed again."),
     {.name = "keep",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
@@ -801,8 +797,8 @@ const struct pf_command pf_command_diff = {
     .name = "diff",
     .summary = "compare recordings: what got slower, faster, new, gone, with a gate for continuous integration",
     .doc = "Compares recordings before and after a change, function by function. A recording is one observation: with "
-           "three or more on each side a row is called more, less or same only when the runs themselves say so; "
-           "otherwise it is unsure. Functions and binaries are matched by name, across rebuilds.",
+           "three or more on each side a row is called more, less or same only if the runs show it; otherwise it is "
+           "unsure. Functions and binaries are matched by name, across rebuilds.",
     .operand = "BEFORE AFTER",
     .operand_max = SIZE_MAX,
     .pages = true,

@@ -142,9 +142,8 @@ static const struct pf_option options[] = {
      .argument = "KEYS",
      .offset = offsetof(struct pf_settings, exports.keys),
      .value_at = key_at,
-     .doc = "pprof, otlp: keep samples apart by these, and label them so [pid,tid,comm,cpu,cgroup]. Fewer keys make a "
-            "smaller file; "
-            "event, which all samples are kept apart by, stands for none of the others."},
+     .doc = "pprof, otlp: separate and label samples by these keys [pid,tid,comm,cpu,cgroup]. Fewer keys make a "
+            "smaller file; samples are always separated by event, so that event alone means none of the others."},
     PF_OPTION_OFF_CPU,
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
@@ -158,16 +157,14 @@ static const struct pf_option options[] = {
      .argument = "OUT",
      .offset = offsetof(struct pf_settings, output),
      .doc = "Write to OUT, which appears when it is complete, instead of standard output, which is -. OUT is "
-            "compressed when its name "
-            "ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a file for each view, of "
-            "several "
-            "recordings with a folder for each; --view does not compress them, since they are compressed themselves."},
+            "compressed when its name ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a "
+            "file for each view, of several recordings with a folder for each; --view does not compress them, since "
+            "they are compressed themselves."},
     {.name = "open",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, shows),
      .doc = "speedscope, callgrind: open OUT with speedscope or KCachegrind, if they are installed. firefox, chrome: "
-            "open the "
-            "page of their viewer in the browser, and say how to load OUT there."},
+            "open the page of their viewer in the browser, and say how to load OUT there."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

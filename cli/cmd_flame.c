@@ -68,8 +68,7 @@ static const struct pf_option options[] = {
      .doc =
          "Draw the folded stacks of the file STACKS, of standard input with -, instead of a recording: lines such as "
          "main;work 12, as queries and other tools make them. With two numbers in each line, the weights before and "
-         "now, the "
-         "picture shows what changed."},
+         "now, the picture shows what changed."},
     FLAG("count-samples", 0, count_samples, "Count each sample as 1 instead of its period."),
     FLAG("reverse", 0, reverse,
          "svg, html: start from the functions that were running and show their callers. The html page can switch this "
@@ -102,9 +101,8 @@ static const struct pf_option options[] = {
      .offset = offsetof(struct pf_settings, output),
      .doc =
          "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when its "
-         "name ends in .gz. Without FILE, svg and html go to "
-         "flame.svg and flame.html in the current folder when standard output is a terminal; a file that is there is "
-         "renamed to flame.svg.old or flame.html.old."},
+         "name ends in .gz. Without FILE, svg and html go to flame.svg and flame.html in the current folder when "
+         "standard output is a terminal; a file that is there is renamed to flame.svg.old or flame.html.old."},
     {.name = "open",
      .first = true,
      .kind = PF_OPTION_FLAG,

@@ -70,14 +70,13 @@ const struct pf_command pf_command_index = {
     .name = "index",
     .summary = "make an index, so that parts of a recording can be read without the rest",
     .doc =
-        "Reads the complete recording once and notes where to start reading for each time, what ran then with which "
-        "mappings, and which processes, threads, CPUs and events have samples in each MiB. Verbs with --time, --pid, "
-        "--tid, --cpu or --events use the index by themselves: they print the same, at the cost of the samples asked "
-        "for. The index is kept in ~/.cache/perfile (at most 1 GiB of them, those that were used last), identified by "
-        "the recording and its modification time; if the "
-        "recording has changed, the index is not used, but made again. Streams, directories and recordings "
-        "with AUX data, damage or code of JITs cannot have one: the message says why. Compressed ones can when "
-        "perfile convert --seekable wrote them.",
+        "Reads the complete recording once and stores where to start reading for each time, which tasks and mappings "
+        "existed then, and which processes, threads, CPUs and events have samples in each MiB. Verbs with --time, "
+        "--pid, --tid, --cpu or --events use the index by themselves: they print the same, at the cost of the samples "
+        "asked for. The index is kept in ~/.cache/perfile (limit 1 GiB; least recently used first out), identified by "
+        "the recording and its modification time; if the recording has changed, the index is replaced. Streams, "
+        "directories and recordings with AUX data, damage or code of JITs cannot have one: the message says why. "
+        "Compressed ones can when perfile convert --seekable wrote them.",
     .examples = "index perf.data\n"
                 "index -o perf.data.pfi perf.data\n"
                 "convert --seekable -o small.data perf.data && perfile index small.data",

@@ -16,8 +16,8 @@ const struct pf_command pf_command_info = {
     .name = "info",
     .summary = "summarize a recording: events, machine, command, damage",
     .doc =
-        "Prints how, where and of what a recording was made, its events, what is damaged, and all that the header says "
-        "of the machine: topology, caches, memory, PMUs, clocks, BPF programs and attributes. Takes milliseconds for "
+        "Prints how and where a recording was made, its command and events, damage, and everything in the header about "
+        "the machine: topology, caches, memory, PMUs, clocks, BPF programs and attributes. Takes milliseconds for "
         "any size of recording, unless --count is given.",
     .examples = "info perf.data\n"
                 "info --count --format json perf.data",

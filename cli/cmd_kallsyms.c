@@ -239,9 +239,8 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_kallsyms = {
     .name = "kallsyms",
     .summary = "find symbols of the running kernel, as perf kallsyms does",
-    .doc = "Prints where symbols of the running kernel and its modules begin and end: a line for each name, \"not "
-           "found\" if there is "
-           "none.",
+    .doc = "Prints the start and end addresses of symbols of the running kernel and its modules: a line for each name, "
+           "or \"not found\".",
     .operand = "SYMBOL...",
     .operand_max = SIZE_MAX,
     .groups = {&group, &pf_common_group},

@@ -277,8 +277,7 @@ const struct pf_command pf_command_list = {
     .doc =
         "Prints the events of this machine by kind, and whether they can be opened now, which is tried. With PATTERN, "
         "only events whose names contain it; if it contains any of *?[, PATTERN is a glob for the full name. hw, sw, "
-        "cache, "
-        "tracepoint and pmu are the events of that kind.",
+        "cache, tracepoint and pmu are the events of that kind.",
     .operand = "[PATTERN]",
     .operand_max = 1,
     .pages = true,

@@ -75,7 +75,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(events.stack_depth),
-     .doc = "What stacks differ in is looked for in their first N frames [8]."},
+     .doc = "Compare only the first N frames of stacks [8]."},
     {.name = "key",
      .letter = 'k',
      .kind = PF_OPTION_LIST,
@@ -83,7 +83,7 @@ static const struct pf_option options[] = {
      .offset = AT(events.sort),
      .value_at = key_at,
      .doc = "Sort by these: contended, wait_total, wait_max, wait_min, avg_wait, acquired [wait_total; the text of "
-            "report: acquired, which the one of contention does not have]."},
+            "report: acquired, which that of contention does not have]."},
     {.name = "entries",
      .letter = 'E',
      .kind = PF_OPTION_NUMBER,

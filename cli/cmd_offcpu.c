@@ -38,9 +38,8 @@ const struct pf_command pf_command_offcpu = {
     .summary = "show how long threads were off CPU, by the stacks with which they left it",
     .doc = "Adds up the times in which threads were not on a CPU, by thread, state and stack: blocked, or preempted. "
            "Each row has the number of these times, their sum, the longest one, and how much of the sum was spent "
-           "waiting for a CPU. "
-           "perfile flame --off-cpu draws the same. perfile offcpu record records what it needs, with the options of "
-           "perfile record.",
+           "waiting for a CPU. perfile flame --off-cpu draws the same. perfile offcpu record records what it needs, "
+           "with the options of perfile record.",
     .operand = "[FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 1,
     .pages = true,

@@ -48,7 +48,7 @@ static const struct pf_option what_options[] = {
     TEXT("cpu", 'C', "LIST", options.cpus,
          "Record what runs on these CPUs, a command or not: 0-3,7. With -p, -t and -u: only these tasks there."),
     TEXT("pid", 'p', "LIST", options.pids,
-         "Record these processes with all their threads; a command says how long: --pid 123 -- sleep 10.",
+         "Record these processes with all their threads; a command sets the duration: --pid 123 -- sleep 10.",
          .first = true),
     TEXT("tid", 't', "LIST", options.tids, "Record these threads."),
     TEXT("uid", 'u', "USER", options.user, "Record all processes of a user."),
@@ -125,7 +125,7 @@ static const struct pf_option file_options[] = {
     NUMBER(
         "realtime", 'r', "PRIORITY", realtime,
         "Read the buffers with this real-time priority (SCHED_FIFO, 1 to 99), so that less is lost on busy machines; "
-        "the command has the usual one."),
+        "the command keeps its priority."),
     TEXT("mmap-pages", 'm', "SIZE", ring_size,
          "The buffer size per CPU: pages, or bytes with K or M [4M; less on machines with more than 64 CPUs, and 512K "
          "for users that may not lock more]."),
@@ -177,9 +177,8 @@ static const struct pf_option file_options[] = {
     NUMBER("switch-max-files", 0, "N", switch_max_files, "Keep only the N newest of these files."),
     FLAG("no-buildid", 'B', PERFILE_RECORDER_NO_BUILD_IDS, "Do not read the build ids of mapped files."),
     FLAG("buildid-mmap", 0, PERFILE_RECORDER_KERNEL_BUILD_IDS,
-         "Let the kernel write the build ids of mapped files, which has them also of processes that end at once in "
-         "other "
-         "mount namespaces. While such a recording runs, recordings of others on this machine may have no names, and "
+         "Let the kernel write the build ids of mapped files, which also covers short-lived processes in other mount "
+         "namespaces. While such a recording runs, other recordings on this machine may have no names, and "
          "older versions of perf, such as 6.1, abort."),
     {.name = "no-buildid-cache",
      .letter = 'N',

@@ -80,8 +80,7 @@ static const struct pf_option options[] = {
     TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make.", .first = true),
     TEXT("symbols", 'S', "LIST", symbols,
          "Only samples in these functions, or where they are inlined; compute also matches "
-         "geometry::compute<int>(double), "
-         "and * and ? stand for any text and character.",
+         "geometry::compute<int>(double), and * and ? stand for any text and character.",
          .first = true),
     TEXT("symbol-filter", 0, "TEXT", symbol_filter,
          "Only samples in functions, inlined ones included, whose names contain this text."),
@@ -136,8 +135,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, shows),
      .doc = "html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is report.html in "
-            "the "
-            "current folder, as it is when standard output is a terminal; a file that is there is renamed to "
+            "the current folder, as it is when standard output is a terminal; a file that is there is renamed to "
             "report.html.old."},
     PF_OPTION_CODE,
     PF_OPTION_SOURCE_DIR,
@@ -153,8 +151,8 @@ static const struct pf_option options[] = {
     {.name = "tui",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, tui),
-     .doc = "Show the interactive view, which is the default on a terminal, unless an option asks for what only text "
-            "has; an error if it cannot be shown."},
+     .doc = "Show the interactive view, which is the default on a terminal, unless an option requires text; an error "
+            "if it cannot be shown."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

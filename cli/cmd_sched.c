@@ -134,7 +134,7 @@ static const struct pf_option options[] = {
          "cpu: a row for each CPU and this much time, such as 10ms or 1s: how busy it was, and how long tasks waited "
          "for it, over time."},
     FLAG("pids", 'p', PERFILE_SCHED_BY_TID,
-         "latency: keep tasks of the same name apart. timehist: -p PIDS is --pid, as in perf."),
+         "latency: show tasks of the same name separately. timehist: -p PIDS is --pid, as in perf."),
     {.name = "sort",
      .kind = PF_OPTION_LIST,
      .argument = "KEYS",
@@ -161,11 +161,12 @@ static const struct pf_option perf_options[] = {
     FLAG("cpu-visual", 'V', PERFILE_SCHED_CPUS, "timehist: add a column with a character for each CPU."),
     FLAG("next", 'n', PERFILE_SCHED_NEXT, "timehist: also print the next task."),
     FLAG("show-prio", 0, PERFILE_SCHED_PRIORITY,
-         "timehist: also print priorities, and where a task came to its CPU with another one than it left it both."),
+         "timehist: also print priorities, and both priorities of a task that came to its CPU with another one than it "
+         "had left with."),
     FLAG("idle-hist", 'I', PERFILE_SCHED_IDLE,
          "timehist: print idle times only; the sums are of the tasks before them."),
     TEXT("cpus", "LIST", events.cpus, "map: only switches of these CPUs."),
-    TEXT("task-name", "LIST", events.tasks, "map: only when tasks of these names come and leave; others are -."),
+    TEXT("task-name", "LIST", events.tasks, "map: only switches to and from tasks of these names; others are -."),
     FLAG("fuzzy-name", 0, PERFILE_SCHED_PARTS, "map: --task-name lists parts of names."),
     FLAG("compact", 0, PERFILE_SCHED_COMPACT, "map: only CPUs that have switches, in the order of their first one."),
     {.name = "color-cpus",
@@ -195,8 +196,8 @@ const struct pf_command pf_command_sched = {
     .summary = "show what the scheduler did: which tasks ran or waited, and for how long",
     .doc =
         "Prints a view of the scheduler's events as a table: timehist (a row for each time that a task left its CPU), "
-        "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. What is "
-        "not known because records were lost is left empty, and counted. perfile sched record records the "
+        "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. Values "
+        "that are unknown because records were lost are empty, and counted. perfile sched record records the "
         "events, with the options of perfile record.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 3,

@@ -73,7 +73,7 @@ static const struct pf_option options[] = {
      .offset = AT(report.symbols),
      .doc = "Only samples in these functions, or where they are inlined; compute also matches "
             "geometry::compute<int>(double)."},
-    FLAG("Latency", 'L', latency, "Print thread names in 8 places, and processors without brackets."),
+    FLAG("Latency", 'L', latency, "Print thread names in 8 columns, and processors without brackets."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "The default; accepted for compatibility with perf."},
@@ -92,7 +92,7 @@ static const struct pf_option options[] = {
     {.name = "per-event-dump",
      .kind = PF_OPTION_FLAG,
      .offset = AT(per_event),
-     .doc = "Write the samples of each event to a file of their own, RECORDING.EVENT.dump."},
+     .doc = "Write the samples of each event to a separate file, RECORDING.EVENT.dump."},
     {.name = "itrace",
      .kind = PF_OPTION_TEXT,
      .argument = "OPTIONS",

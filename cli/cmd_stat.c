@@ -114,7 +114,7 @@ static const struct pf_option what_options[] = {
      .doc =
          "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
          "instruction cache and of TLBs; -ddd: also prefetches."},
-    PRINT("null", 'n', PERFILE_STAT_NO_COUNTS, "Count nothing: only say how long it took."),
+    PRINT("null", 'n', PERFILE_STAT_NO_COUNTS, "Count nothing: only print the elapsed time."),
     BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the entire system; the default without a command.",
          .first = true),
     TEXT("cpu", 'C', "LIST", cpus, "Only count on these CPUs: 0-3,7."),
@@ -127,9 +127,8 @@ static const struct pf_option what_options[] = {
      .set = add_cgroups,
      .argument = "PATH[,...]",
      PF_OWN_OF(struct pf_stat_settings, cgroups),
-     .doc =
-         "Only count the processes of a cgroup; with --all-cpus. Several are those of the first event, the second and "
-         "so on; an empty one counts everything."},
+     .doc = "Only count the processes of a cgroup; with --all-cpus. The first of several applies to the first event, "
+            "and so on; an empty one counts everything."},
     OWN_STRING(
         "for-each-cgroup", 0, "PATH[,...]", for_each_cgroup,
         "Count every event in each of these cgroups; a regular expression stands for all whose paths it matches."),
@@ -143,11 +142,10 @@ static const struct pf_option what_options[] = {
         "control", 0, "HOW", control,
         "Listen for commands on fd:CTL[,ACK] or fifo:CTL[,ACK], one on a line: enable, disable, ping, stop. Each is "
         "answered with \"ack\" when it is done."),
-    OWN_STRING(
-        "repeat", 'r', "N", repeat_text,
-        "Run the command N times, and print means and standard errors; 0: again and again, each by itself, until "
-        "Ctrl-C.",
-        .first = true),
+    OWN_STRING("repeat", 'r', "N", repeat_text,
+               "Run the command N times, and print means and standard errors; 0: repeat until Ctrl-C, printing each "
+               "run separately.",
+               .first = true),
     PRINT("table", 0, PERFILE_STAT_TABLE, "With --repeat also print how long each run took."),
     {0},
 };
@@ -156,7 +154,7 @@ static const struct pf_option_group what_group = {"What is counted", what_option
 static const struct pf_option how_options[] = {
     NUMBER("interval-print", 'I', "MS", interval_ms, "Print what was counted every MS milliseconds.", .first = true),
     NUMBER("interval-count", 0, "N", interval_count, "Stop after N intervals."),
-    PRINT("interval-clear", 0, PERFILE_STAT_CLEAR, "On a terminal print each interval in the place of the one before."),
+    PRINT("interval-clear", 0, PERFILE_STAT_CLEAR, "On a terminal print each interval over the previous one."),
     FLAG("no-scale", 0, unscaled, "Do not scale counts of events that shared the hardware."),
     STRING("output", 'o', "FILE", output,
            "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data].",
@@ -176,7 +174,7 @@ static const struct pf_option print_options[] = {
      .argument = "LEVEL",
      .usual = "cache",
      PF_OWN_OF(struct pf_stat_settings, per_cache),
-     .doc = "Add up counts by cache, L1 to L4; without LEVEL the last one that there is."},
+     .doc = "Add up counts by cache, L1 to L4; without LEVEL the last level."},
     FLAG("per-core", 0, per_core, "Add up counts by core."),
     FLAG("per-node", 0, per_node, "Add up counts by memory node."),
     FLAG("per-thread", 0, per_thread, "Print each thread of --pid or --tid separately."),
@@ -192,9 +190,9 @@ static const struct pf_option print_options[] = {
      .kind = PF_OPTION_LINES,
      .argument = "NAME=EXPRESSION",
      PF_OWN_OF(struct pf_stat_settings, metrics),
-     .doc = "Also print what counts make together, such as ipc=instructions/cycles: numbers, the events that are "
-            "counted by their names, and duration_time (the seconds that passed), with the signs of arithmetic, "
-            "parentheses, min(a,b), max(a,b), d_ratio(a,b) and 'a if c else b'. Can be given several times."},
+     .doc = "Also print metrics of counts, such as ipc=instructions/cycles: numbers, the counted events by their "
+            "names, and duration_time (elapsed seconds), with arithmetic signs, parentheses, min(a,b), max(a,b), "
+            "d_ratio(a,b) and 'a if c else b'. Can be given several times."},
     {.name = "big-num",
      .letter = 'B',
      .kind = PF_OPTION_IGNORE,
@@ -697,8 +695,7 @@ const struct pf_command pf_command_stat = {
     .summary = "count events of a command, a process or the entire system",
     .doc = "Runs a command, or looks at running processes or the entire system, and prints what was counted, in the "
            "layout of perf stat, on standard error. `perfile stat record COMMAND` writes a recording instead, and "
-           "`perfile stat "
-           "report [FILE...]` prints what is in one, or the means of several.",
+           "`perfile stat report [FILE...]` prints what is in one, or the means of several.",
     .examples = "stat ./prog\n"
                 "stat --repeat 10 ./prog\n"
                 "stat --event context-switches,page-faults --pid 1234\n"

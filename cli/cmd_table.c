@@ -46,14 +46,13 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_LIST,
      .argument = "COLUMNS",
      .offset = offsetof(struct pf_settings, report.sort),
-     .doc = "functions: what rows are of, as in report [dso,symbol]."},
+     .doc = "functions: the columns to group rows by, as in report [dso,symbol]."},
     {.name = "by",
      .kind = PF_OPTION_LIST,
      .argument = "KEYS",
      .offset = offsetof(struct pf_settings, keys),
-     .doc =
-         "stacks: keep samples apart by pid, tid, comm, cpu, cgroup, time, or several of them; stack: a row for each "
-         "stack, whatever the event. frames: function: a row for each function."},
+     .doc = "stacks: separate samples by pid, tid, comm, cpu, cgroup, time, or several of them; stack: a row for each "
+            "stack, whatever the event. frames: function: a row for each function."},
     {.name = "symbols",
      .letter = 'S',
      .kind = PF_OPTION_TEXT,

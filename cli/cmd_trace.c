@@ -146,12 +146,12 @@ static const struct pf_option_group text_group = {"Text (without --format and --
 static const struct pf_option filters[] = {
     TEXT("expr", 'e', "CALLS", events.calls,
          "Only these calls: openat,read*,%file. The groups are %file, %desc, %network, %process, %memory and %signal; "
-         "a leading ! takes all others."),
+         "a leading ! selects all others."),
     {.name = "duration",
      .kind = PF_OPTION_TEXT,
      .argument = "MS",
      PF_OWN(duration),
-     .doc = "Only calls that took longer than so many milliseconds: 0.5."},
+     .doc = "Only calls that took longer than this many milliseconds: 0.5."},
     FLAG("failure", 0, PERFILE_EVENTS_FAILED, "Only calls that failed."),
     TEXT("time", 0, "START,STOP", filter.time,
          "Only events from START to STOP, in seconds as recorded, or 10%-20%; a call that this cuts has no duration."),
@@ -168,7 +168,7 @@ const struct pf_command pf_command_trace = {
     .summary = "show system calls: lines as perf trace prints them, summaries, tables",
     .doc = "Prints the system calls of a recording with their arguments, results and durations, as perf trace prints "
            "them, or with -s a summary of each thread. With --format or --columns they are the tables syscalls and "
-           "syscall_summary, with percentiles. Calls whose begin or end is missing are counted, not guessed. perfile "
+           "syscall_summary, with percentiles. Calls whose start or end is missing are counted, not guessed. perfile "
            "trace record records the events, with the options of perfile record.",
     .operand = "[FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 1,

@@ -123,8 +123,9 @@ static const struct pf_option options[] = {
     {.name = "seekable",
      .kind = PF_OPTION_FLAG,
      .offset = AT(write.seekable),
-     .doc = "Compress so that perfile index can begin in the middle: anew about every MiB of records, which makes the "
-            "output a few per cent larger; implies --compress zstd."},
+     .doc =
+         "Compress so that perfile index can begin in the middle: restart about every MiB of records, which makes the "
+         "output a few per cent larger; implies --compress zstd."},
     {.name = "no-sync",
      .kind = PF_OPTION_FLAG,
      .offset = AT(write.no_sync),

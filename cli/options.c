@@ -120,8 +120,8 @@ const struct pf_option_group pf_serial_reading_group = {"Reading", serial_option
            "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the "     \
            "first sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. \"2026-11-28 "  \
            "03:43:03,2026-11-28 03:43:05\" is by date and time of day in the local time zone, as the field tod of "    \
-           "script prints them; that needs a file with the feature CLOCK_DATA (record -k). Where the "                 \
-           "header does not say when the samples are, they are read ahead, which a stream does not allow.",            \
+           "script prints them; that needs a file with the feature CLOCK_DATA (record -k). If the header has no "      \
+           "sample times, the file is scanned first; not possible for a stream.",                                      \
            .first = true),                                                                                             \
         FILTER("cpu", cpu_letter, "LIST", cpus, "Only samples of these CPUs: 0-3,7."),                                 \
         FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),                                                  \
@@ -177,7 +177,7 @@ static const struct pf_option symbol_options[] = {
      .kind = PF_OPTION_SIZE,
      .argument = "BYTES",
      .offset = AT(index_from),
-     .doc = "When all of a recording of this size or more is read, leave an index of it in the cache [256M], "
+     .doc = "Reading a recording of this size or more in full also writes its index to the cache [256M], "
             "where all indexes together take at most 1 GiB; unlimited: never. See perfile-index(1)."},
     {0},
 };

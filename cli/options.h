@@ -233,7 +233,7 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
     {                                                                                                                  \
         .name = "code", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, print.code),                    \
         .doc = "html: put the code of the functions with the most samples into the page, their instructions and "      \
-               "source lines with the share of each: whoever gets the page can read it."                               \
+               "source lines with the share of each: anyone with the page can read it."                                \
     }
 #define PF_OPTION_SOURCE_DIR                                                                                           \
     {                                                                                                                  \
@@ -264,7 +264,7 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
         .name = "off-cpu", .kind = PF_OPTION_CHOICE, .argument = "WHAT", .usual = "blocked",                           \
         .offset = offsetof(struct pf_settings, filter.off_cpu), .value_at = pf_off_cpu_at,                             \
         .doc = "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "   \
-               "perfile-offcpu(1) says what must be recorded for it."                                                  \
+               "perfile-offcpu(1) describes what must be recorded for it."                                             \
     }
 #define PF_OPTION_OUTPUT_OF(short_option)                                                                              \
     {                                                                                                                  \
