@@ -68,6 +68,13 @@ def check_standard_output(perfile, verbs, source):
                    done.returncode, done.stderr, os.listdir(folder))
 
 
+def check_options(name, options):
+    """Every name and letter is there once, and has a description."""
+    keys = [option[key] for option in options for key in ('name', 'short') if key in option]
+    expect(len(keys) == len(set(keys)), 'names or letters twice', name, keys)
+    expect(all(option['doc'].endswith('.') for option in options), 'options without a description', name)
+
+
 def main():
     hermetic.settle()
     perfile, source = (pathlib.Path(path).resolve() for path in sys.argv[1:])
@@ -88,6 +95,7 @@ def main():
     pages = (source / 'man' / 'meson.build').read_text()
     for name, verb in verbs.items():
         wanted = [(o.get('short', ''), o['name'], o.get('argument', '')) for o in verb['options']]
+        check_options(name, verb['options'])
         whole, first = said('help', name, '--all'), said('help', name)
         expect(HELP.findall(whole) == wanted, 'help', name)
         expect(first == said(name, '--help') == said('-h', name), 'ways to help', name)
