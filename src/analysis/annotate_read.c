@@ -240,19 +240,22 @@ static uint32_t event_of(struct reading *r, const struct perfile_event *event)
     return number;
 }
 
-static void count_event(struct reading *r, uint32_t event, uint64_t period)
+/* What is left of the sample's period fits into the sum of its event, and so into all sums of parts of it. */
+static void count_event(struct reading *r, uint32_t event)
 {
     r->annotation->events[event].samples++;
-    r->annotation->events[event].period += period;
+    r->item.sample.period = pf_add_to_sum(&r->annotation->events[event].period, r->item.sample.period);
 }
 
 /* False: out of memory. */
 static bool take_sample(struct reading *r)
 {
     const uint32_t event = event_of(r, r->item.event);
-    if (event == NONE || !wait(r, event))
+    if (event == NONE)
         return false;
-    count_event(r, event, r->item.sample.period);
+    count_event(r, event);
+    if (!wait(r, event))
+        return false;
     return (r->waiting_count < WAITING || flush(r)) &&
            (r->item.again || !r->item.sample.branch_stack.count || take_branches(r));
 }

@@ -178,21 +178,41 @@ static bool take(void *state, const struct pf_profile_sample *sample)
             return false;
         faults->rows[faults->count++] = made;
     }
-    faults->rows[position].faults += sample->period ? sample->period : 1;
+    (void)pf_add_to_sum(&faults->rows[position].faults, sample->period ? sample->period : 1);
     faults->rows[position].last_time = sample->time;
     return true;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+    return a == b ? 0 : !a || !b ? (a ? -1 : 1) : strcmp(a, b);
+}
+
+static int compare_names(const struct row *a, const struct row *b)
+{
+    const int dsos = compare_texts(a->dso, b->dso), symbols = compare_texts(a->symbol, b->symbol);
+    return dsos ? dsos : symbols ? symbols : compare_texts(a->mapping, b->mapping);
+}
+
+/* The order is complete, so that it does not depend on the C library. */
 static int compare(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
-    if (a->faults != b->faults)
-        return a->faults < b->faults ? 1 : -1;
-    if (a->first_time != b->first_time)
-        return a->first_time < b->first_time ? -1 : 1;
-    return a->page < b->page ? -1 : a->page > b->page;
+    const int counts = order(b->faults, a->faults), times = order(a->first_time, b->first_time);
+    const int pages = order(a->page, b->page), names = compare_names(a, b), kinds = order(a->kind, b->kind);
+    return counts  ? counts
+           : times ? times
+           : pages ? pages
+           : names ? names
+           : kinds ? kinds
+                   : order((uint32_t)a->pid, (uint32_t)b->pid);
 }
 
 static int next_row(void *state, struct perfile_error *error)

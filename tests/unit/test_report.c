@@ -554,6 +554,23 @@ static void costs_have_parts(void **state)
     }
 }
 
+static void sums_of_costs_end_at_the_largest_number(void **state)
+{
+    (void)state;
+    start(IP | TID | TIME | PERIOD | PERFILE_SAMPLE_WEIGHT);
+    comm(1, "one");
+    for (int i = 0; i < 3; i++) {
+        const size_t at = recording_sample(&made, 'a', 1, 1);
+        recording_u64(&made, 1);
+        recording_u64(&made, (uint64_t)1 << 63);
+        recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+    }
+    wanted.sort = "weight,weight1";
+    assert_int_equal(run(), 0);
+    assert_string_equal(cells_of_rows(), "100.00% 18446744073709551615 6148914691236516864.0 ;");
+    finish();
+}
+
 static void sample_of_access(int32_t tid, uint64_t ip, uint64_t address)
 {
     const size_t at = recording_sample(&made, ip, tid, 1);
@@ -704,6 +721,7 @@ int main(void)
         cmocka_unit_test(branches_have_ends),
         cmocka_unit_test(addresses_have_the_mode_of_the_sample),
         cmocka_unit_test(costs_have_parts),
+        cmocka_unit_test(sums_of_costs_end_at_the_largest_number),
         cmocka_unit_test(accesses_have_addresses),
         cmocka_unit_test(entries_are_sums_of_rows),
         cmocka_unit_test(entries_have_each_sample_once),

@@ -380,7 +380,8 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #define VALUE_OF_SUM(id)                                                                                               \
     static uint64_t value_##id(const struct pf_report *report, const struct pf_report_row *row)                        \
     {                                                                                                                  \
-        return pf_report_value(report, row, PF_VALUE_##id) * row->samples;                                             \
+        uint64_t sum;                                                                                                  \
+        return pf_multiply(pf_report_value(report, row, PF_VALUE_##id), row->samples, &sum) ? sum : UINT64_MAX;        \
     }                                                                                                                  \
     TEXT_OF_VALUE(id)
 #define TYPE_TEXT(id) .type = PERFILE_COLUMN_TEXT

@@ -41,9 +41,9 @@ bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf
         report->costs[report->cost_count++] = (struct pf_report_cost){.key = key, .frame = sample->leaf};
     }
     uint64_t *sums = report->costs[number].sums;
-    sums[0] += total_of(report, sample);
-    sums[1] += pf_field_ins_lat(sample->decoded);
-    sums[2] += pf_field_retire_lat(sample->decoded);
+    (void)pf_add_to_sum(&sums[0], total_of(report, sample));
+    (void)pf_add_to_sum(&sums[1], pf_field_ins_lat(sample->decoded));
+    (void)pf_add_to_sum(&sums[2], pf_field_retire_lat(sample->decoded));
     return true;
 }
 
@@ -59,7 +59,7 @@ bool pf_report_gather_costs(struct pf_report *report)
             continue;
         }
         for (size_t j = 0; j < PF_REPORT_COSTS; j++)
-            report->costs[first].sums[j] += cost->sums[j];
+            (void)pf_add_to_sum(&report->costs[first].sums[j], cost->sums[j]);
     }
     return true;
 }

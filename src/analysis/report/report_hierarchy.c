@@ -151,7 +151,7 @@ static void add_part(struct pf_report_part *sum, const struct pf_report_part *pa
     sum->guest_sys += part->guest_sys;
     sum->guest_us += part->guest_us;
     for (size_t i = 0; i < PF_REPORT_COSTS; i++)
-        sum->costs[i] += part->costs[i];
+        (void)pf_add_to_sum(&sum->costs[i], part->costs[i]);
 }
 
 /* Of all but the children: a sample may be in several rows. */
