@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counting.h"
 
+#include "output/flame/cut.h"
 #include "output/flame/flame.h"
 #include "output/flame/page.h"
 #include <stdio.h>
@@ -340,6 +341,69 @@ static void test_html(void **state)
     close_flames(&f);
 }
 
+static uint32_t heavy_child(struct pf_tree *tree, uint32_t parent, uint32_t frame_number, uint64_t weight)
+{
+    const uint32_t node = pf_tree_child(tree, parent, frame_number);
+    pf_tree_add(tree, node, weight);
+    return node;
+}
+
+/* The nodes that are kept as "1" and the others as "0", then what is cut, and from the root and from node 1. */
+static void expect_cut(const struct pf_tree *tree, size_t max, const char *expected)
+{
+    struct pf_flame_cut cut;
+    char text[64] = "";
+    assert_int_equal(pf_flame_cut_open(&cut, pf_allocator_or_default(NULL), tree, max), 0);
+    for (size_t i = 0; i < tree->count; i++)
+        text[i] = cut.kept[i] ? '1' : '0';
+    snprintf(text + tree->count, sizeof(text) - tree->count, " %zu nodes, %d: %d %d", cut.cut_count,
+             (int)cut.cut_weight, (int)cut.lighter[0], (int)cut.lighter[1]);
+    assert_string_equal(text, expected);
+    pf_flame_cut_close(&cut);
+}
+
+/* The heaviest are kept; of equal ones the first, and none without its parent. */
+static void test_cut(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    struct pf_tree *tree = &f.tree;
+    const uint32_t first = heavy_child(tree, 0, 1, 1), deep = heavy_child(tree, first, 2, 0);
+    heavy_child(tree, deep, 3, 4);
+    heavy_child(tree, first, 4, 4);
+    heavy_child(tree, 0, 5, 2);
+    assert_true(pf_tree_sum(tree));
+    expect_cut(tree, 0, "100000 5 nodes, 11: 11 0");
+    expect_cut(tree, 2, "110000 4 nodes, 10: 2 8");
+    expect_cut(tree, 3, "111000 3 nodes, 10: 2 4");
+    expect_cut(tree, 4, "111100 2 nodes, 6: 2 4");
+    expect_cut(tree, 5, "111110 1 nodes, 2: 2 0");
+    expect_cut(tree, 6, "111111 0 nodes, 0: 0 0");
+    expect_cut(tree, SIZE_MAX, "111111 0 nodes, 0: 0 0");
+    close_flames(&f);
+}
+
+/* A page says how many stacks are cut off by its limit, and what they weigh. */
+static void test_html_max_nodes(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    add(&f, 9, "w", "a", NULL);
+    add(&f, 1, "w", "b", NULL);
+    finish(&f);
+    const uint32_t thread = pf_tree_child(&f.page.tree, 0, 0);
+    add_row(&f, 1000, pf_tree_child(&f.page.tree, thread, 1), 9);
+    add_row(&f, 2000, pf_tree_child(&f.page.tree, thread, 3), 1);
+    f.event.total = 10;
+    const char *text = written(pf_flame_html(&f.set, &(struct pf_html_options){.max_nodes = 4}, fresh()));
+    assert_non_null(strstr(text, "\"cutNodes\":0,\"cutPermille\":0"));
+    text = written(pf_flame_html(&f.set, &(struct pf_html_options){.max_nodes = 3}, fresh()));
+    assert_non_null(strstr(text, "\"cutNodes\":1,\"cutPermille\":100"));
+    close_flames(&f);
+}
+
 static void expect_row(const struct pf_page *page, struct pf_page_reading *reading, struct pf_page_row expected)
 {
     struct pf_page_row row;
@@ -486,6 +550,8 @@ int main(void)
         cmocka_unit_test(test_folded_differential),
         cmocka_unit_test(test_svg_small),
         cmocka_unit_test(test_html),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_html_max_nodes),
         cmocka_unit_test(test_page),
         cmocka_unit_test(test_page_middle),
         cmocka_unit_test(test_numbers),
