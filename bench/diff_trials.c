@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs of about half a second for diff_trials: WORKLOAD [PERCENT]. Of `steady` each function has a known part of the
- * time; the one called target has 18 %, and PERCENT more of that.
+ * Programs of about half a second for diff_trials: WORKLOAD [PERCENT]. Of `steady` each function has a known part of
+ * the time; the one called target has 18 %, and PERCENT more of that.
  */
 #include <pthread.h>
 #include <stdint.h>

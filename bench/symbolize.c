@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize BINARY COUNT: how long it takes to name COUNT distinct addresses of a binary: its function, and the lines and
- * inlined functions of each. Cold: out of the debug info; warm: out of the cache on disk, which is made in between.
+ * symbolize BINARY COUNT: how long it takes to name COUNT distinct addresses of a binary: its function, and the lines
+ * and inlined functions of each. Cold: out of the debug info; warm: out of the cache on disk, which is made in between.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hot_functions FILE: the ten functions with the most samples, each with its hottest line and the build id of its binary. */
+/*
+ * hot_functions FILE: the ten functions with the most samples, each with its hottest line and the build id of its
+ * binary.
+ */
 #include <inttypes.h>
 #include <perfile/profile.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_modules FILE...: the ten modules with the most samples in all of the recordings, each with its share and its build id.
- * The profiles of the files are merged: a binary that several have counts once, under whatever path.
+ * top_modules FILE...: the ten modules with the most samples in all of the recordings, each with its share and its
+ * build id. The profiles of the files are merged: a binary that several have counts once, under whatever path.
  */
 #include <inttypes.h>
 #include <perfile/profile.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a recording from nothing: what a profiler does that has samples of its own and wants all tools for perf.data to
- * read them. The samples here are made up, but their addresses are those of functions of this program, so that
+ * Writes a recording from nothing: what a profiler does that has samples of its own and wants all tools for perf.data
+ * to read them. The samples here are made up, but their addresses are those of functions of this program, so that
  *
  *     ./write_profile made.data && perfile report made.data      (or: perf report -i made.data)
  *

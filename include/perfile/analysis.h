@@ -34,7 +34,7 @@ enum perfile_trouble_kind {
     PERFILE_TROUBLE_NO_NAMES,      /* its file has no symbols for the addresses, and no debug file has any */
     PERFILE_TROUBLE_NO_KERNEL,     /* nothing knows the symbols of this kernel */
     PERFILE_TROUBLE_NO_JIT_MAP,    /* code that was made at run time, without a perf-PID.map or jitdump file */
-    PERFILE_TROUBLE_BROKEN_STACKS, /* callchains that soon leave all mappings: `count` samples of `total` with callers */
+    PERFILE_TROUBLE_BROKEN_STACKS, /* callchains soon leave all mappings: `count` samples of `total` with callers */
 };
 
 /* Made by the library; members are added at the end. */
@@ -51,7 +51,8 @@ struct perfile_trouble {
 /* A file that symbols, lines or unwinding use. Made by the library; members are added at the end. */
 struct perfile_used_file {
     /*
-     * "elf", "debug", "dwz" (what debug files share), "kallsyms", "process" (perf-PID.map and jitdump files) or "source".
+     * "elf", "debug", "dwz" (what debug files share), "kallsyms", "process" (perf-PID.map and jitdump files) or
+     * "source".
      */
     const char *kind;
     const char *name;     /* as the recording or the debug info has it */
@@ -75,15 +76,15 @@ struct perfile_symbol_options {
     bool no_inline;              /* leave out inlined functions, and do not read debug info for them */
     bool full_source_path;       /* script: the files of source lines with their directories */
     /*
-     * Called with what a user should know: of the search, and of data that the output does not show. One sentence without
-     * a line end at a time. May be NULL.
+     * Called with what a user should know: of the search, and of data that the output does not show. One sentence
+     * without a line end at a time. May be NULL.
      */
     void (*note)(void *context, const char *text);
     void *note_context;
     /*
-     * How far dumped user stacks are unwound: "cfi", by the call frame information of the binaries, up to the first frame
-     * whose binary is missing, as perf does; "fp", from there on by frame pointers, which is a guess: such stacks are
-     * counted. NULL: script "cfi", all else "fp".
+     * How far dumped user stacks are unwound: "cfi", by the call frame information of the binaries, up to the first
+     * frame whose binary is missing, as perf does; "fp", from there on by frame pointers, which is a guess: such stacks
+     * are counted. NULL: script "cfi", all else "fp".
      */
     const char *unwind;
     /*
@@ -201,12 +202,15 @@ struct perfile_report_options {
     const char *widths;        /* text: of the columns, "10,20"; 0: as wide as needed */
     const char *parent;        /* regular expression for the column parent; NULL: "^sys_|^do_page_fault" */
     /*
-     * text: for a terminal of that width. Names are fitted into it (perfile_name_fit), the summary is short, and there are
-     * call graphs only with `call_graph` or PERFILE_REPORT_INVERTED. 0: as perf prints it.
+     * text: for a terminal of that width. Names are fitted into it (perfile_name_fit), the summary is short, and there
+     * are call graphs only with `call_graph` or PERFILE_REPORT_INVERTED. 0: as perf prints it.
      */
     uint64_t columns;
     uint64_t top; /* rows of each event, or entries of the outermost level, that are shown; 0: all */
-    /* Regular expression: samples below a function whose name matches it, the outermost one, are as if in that function. */
+    /*
+     * Regular expression: samples below a function whose name matches it, the outermost one, are as if in that
+     * function.
+     */
     const char *ignore_callees;
     /*
      * The maximum of nodes in call graphs (a node is a function below its callers), of PERFILE_REPORT_NODE_BYTES bytes
@@ -445,8 +449,8 @@ struct perfile_output_options {
     perfile_on_unmatched *unmatched;
     void *unmatched_context;
     /*
-     * NULL: malloc. As the reader's it may be called from another thread, and with more than one thread from several at a
-     * time.
+     * NULL: malloc. As the reader's it may be called from another thread, and with more than one thread from several at
+     * a time.
      */
     const struct perfile_allocator *allocator;
     /*
@@ -471,8 +475,8 @@ PERFILE_API const struct perfile_output_info *perfile_output_at(size_t index);
 /*
  * Writes one output of the recording. The reader must be at its start. `format` NULL is the kind's first format.
  * Returns 0, or 1 when the output itself is a finding (check found something); errors: ARGUMENT (unknown kind, format,
- * field or filter, a filter for events none of which the recording has: the message lists what there is; the reader is not
- * at its start; no reader, kind or sink), WRITE, and those of perfile_reader_next.
+ * field or filter, a filter for events none of which the recording has: the message lists what there is; the reader is
+ * not at its start; no reader, kind or sink), WRITE, and those of perfile_reader_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_output_write(struct perfile_reader *reader, const char *kind,
                                                         const char *format,
@@ -480,8 +484,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_output_write(struct perfile_reader *r
                                                         const struct perfile_sink *sink, struct perfile_error *error);
 
 /*
- * Unwinding of dumped user stacks by the binaries of the recording. `reader` is that of the session, and its allocator is the
- * unwinder's, too; `options` may be NULL. Errors: MEMORY, ARGUMENT (options->size).
+ * Unwinding of dumped user stacks by the binaries of the recording. `reader` is that of the session, and its allocator
+ * is the unwinder's, too; `options` may be NULL. Errors: MEMORY, ARGUMENT (options->size).
  */
 struct perfile_unwinder;
 PERFILE_API PERFILE_MUST_CHECK int perfile_unwinder_open(struct perfile_reader *reader,
@@ -547,13 +551,13 @@ struct perfile_running_kernel {
 PERFILE_API PERFILE_MUST_CHECK int perfile_running_kernel_read(struct perfile_running_kernel *kernel);
 
 /*
- * perf's build-id cache, a folder with copies of binaries that are found by their build ids; `folder` NULL is ~/.debug. Each file
- * appears when it is complete, and links in the folder are not followed.
+ * perf's build-id cache, a folder with copies of binaries that are found by their build ids; `folder` NULL is ~/.debug.
+ * Each file appears when it is complete, and links in the folder are not followed.
  *
- * _add copies the ELF file `path` under `name` (NULL: its own path without links): 1, or 0 when the cache has it. _remove
- * removes what is there for a build id: 1, or 0 when there is nothing. _list calls options->take for each entry, by build id;
- * with_hits does not matter. Errors: OPEN, WRITE, ABSENT (the file has no build id; HOME is not set), LIMIT (a path is too
- * long), ARGUMENT, MEMORY, STOPPED, those of perfile_elf_build_id.
+ * _add copies the ELF file `path` under `name` (NULL: its own path without links): 1, or 0 when the cache has it.
+ * _remove removes what is there for a build id: 1, or 0 when there is nothing. _list calls options->take for each
+ * entry, by build id; with_hits does not matter. Errors: OPEN, WRITE, ABSENT (the file has no build id; HOME is not
+ * set), LIMIT (a path is too long), ARGUMENT, MEMORY, STOPPED, those of perfile_elf_build_id.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_build_id_cache_add(const char *folder, const char *path, const char *name,
                                                               struct perfile_error *error);
@@ -564,9 +568,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_build_id_cache_list(const char *folde
                                                                struct perfile_error *error);
 
 /*
- * Code that JIT compilers made, of the jitdump files that a recording maps. `reader` is that of the recording; `options`
- * (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of the recording
- * decides that. Both must live as long. The reader's allocator is used. Errors: MEMORY, ARGUMENT (options->size).
+ * Code that JIT compilers made, of the jitdump files that a recording maps. `reader` is that of the recording;
+ * `options` (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of the
+ * recording decides that. Both must live as long. The reader's allocator is used. Errors: MEMORY, ARGUMENT
+ * (options->size).
  */
 struct perfile_jit;
 PERFILE_API PERFILE_MUST_CHECK int perfile_jit_open(struct perfile_reader *reader,
@@ -625,12 +630,11 @@ PERFILE_API void perfile_cache_trim(const char *suffix, const char *kept, uint64
 /*
  * A function's name as people read it, in at most `columns` columns of a terminal; wide characters take two.
  * First long spellings of known types become short ones (std::string), and template arguments that are the defaults are
- * left out; with `columns` SIZE_MAX that is all. Of what is still too long template arguments become <...>, innermost and
- * longest first, then parameters (...), and at last the middle becomes "...": ASCII, for every locale. No character is
- * split. In less than 8 columns stands the start.
- * Writes the result and a NUL to `text`, which has `capacity` bytes; if even the full name (strlen(name) + 1 bytes)
- * would not fit, its start is written. Returns the number of bytes without the NUL. The time is linear in the length of
- * the name.
+ * left out; with `columns` SIZE_MAX that is all. Of what is still too long template arguments become <...>, innermost
+ * and longest first, then parameters (...), and at last the middle becomes "...": ASCII, for every locale. No character
+ * is split. In less than 8 columns stands the start. Writes the result and a NUL to `text`, which has `capacity` bytes;
+ * if even the full name (strlen(name) + 1 bytes) would not fit, its start is written. Returns the number of bytes
+ * without the NUL. The time is linear in the length of the name.
  */
 PERFILE_API size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t capacity);
 /* How many columns the text takes on a terminal, if that prints all of it; control characters count as 1. */

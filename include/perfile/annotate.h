@@ -5,8 +5,8 @@
  *     perfile_annotation_open -> _function_at ... -> perfile_annotation_listing -> perfile_listing_line_at ...
  *     -> perfile_listing_close -> perfile_annotation_close
  *
- * One pass over the recording adds up the sampled addresses; callchains are not looked at, and no debug info is read for
- * that. The code of a function is disassembled when it is asked for. `perfile annotate` is made of this.
+ * One pass over the recording adds up the sampled addresses; callchains are not looked at, and no debug info is read
+ * for that. The code of a function is disassembled when it is asked for. `perfile annotate` is made of this.
  */
 #ifndef PERFILE_ANNOTATE_H
 #define PERFILE_ANNOTATE_H
@@ -39,10 +39,10 @@ struct perfile_annotation_options {
 #define PERFILE_ANNOTATION_OPTIONS_INIT PERFILE_SIZED(struct perfile_annotation_options)
 
 /*
- * Reads all of the recording. The reader must be at its start, and is the annotation's until perfile_annotation_close, as
- * is what the options point at. `options` NULL: the defaults. A recording without samples gives an annotation without
- * functions. Not for several threads at a time. Errors: ARGUMENT (an option that is invalid: the message says which; the
- * reader is not at its start), MEMORY, and those of perfile_session_open and _next.
+ * Reads all of the recording. The reader must be at its start, and is the annotation's until perfile_annotation_close,
+ * as is what the options point at. `options` NULL: the defaults. A recording without samples gives an annotation
+ * without functions. Not for several threads at a time. Errors: ARGUMENT (an option that is invalid: the message says
+ * which; the reader is not at its start), MEMORY, and those of perfile_session_open and _next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_annotation_open(struct perfile_reader *reader,
                                                            const struct perfile_annotation_options *options,
@@ -72,8 +72,9 @@ struct perfile_weight {
 #define PERFILE_WEIGHT_INIT PERFILE_SIZED(struct perfile_weight)
 
 /*
- * A function with samples of its own, or what a module has outside of all functions, or all that is in no module. Inlined
- * functions are parts of those that they are in. Weights are those of `report`'s rows of functions, its self weights.
+ * A function with samples of its own, or what a module has outside of all functions, or all that is in no module.
+ * Inlined functions are parts of those that they are in. Weights are those of `report`'s rows of functions, its self
+ * weights.
  */
 struct perfile_annotation_function {
     size_t size;
@@ -107,8 +108,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_annotation_module(const struct perfil
                                                              uint32_t module, struct perfile_module *found);
 /*
  * The first function from number `from` on that is called so: its name demangled or as linked, or as people type it
- * ("compute" for "double geometry::compute<int>(double)"), or a pattern with * and ? of these. When none is, the first one
- * that has a function of that name inlined at a sampled address. PERFILE_NO_ID: none.
+ * ("compute" for "double geometry::compute<int>(double)"), or a pattern with * and ? of these. When none is, the first
+ * one that has a function of that name inlined at a sampled address. PERFILE_NO_ID: none.
  */
 PERFILE_API uint32_t perfile_annotation_find(struct perfile_annotation *annotation, const char *name, size_t from);
 PERFILE_API PERFILE_MUST_CHECK int perfile_annotation_losses(const struct perfile_annotation *annotation,

@@ -8,9 +8,9 @@
  * numbers are compared by Welch's test. Where one side has one recording, and the other fewer than three, the variation
  * between runs is unknown, and every verdict is UNSURE, unless perfile_diff_options.noise states that variation.
  *
- * Rows are matched by names: those of functions without what compilers append (".isra.0", ".cold", hashes of Rust, versions
- * of symbols) and those of binaries without folders and minor versions; addresses and build ids make no difference. What is
- * on one side only may be matched by a guess, which the row and a note say.
+ * Rows are matched by names: those of functions without what compilers append (".isra.0", ".cold", hashes of Rust,
+ * versions of symbols) and those of binaries without folders and minor versions; addresses and build ids make no
+ * difference. What is on one side only may be matched by a guess, which the row and a note say.
  */
 #ifndef PERFILE_DIFF_H
 #define PERFILE_DIFF_H
@@ -53,8 +53,8 @@ struct perfile_diff_options {
     const char *const *maps; /* "old=new": names of binaries, functions and threads before, and those after */
     size_t map_count;
     /*
-     * With GATE: functions or binaries whose rows alone are compared with the limit, and such whose rows are not. A function
-     * is given as in perfile_report_options.symbols, * and ? stand for any text and any character.
+     * With GATE: functions or binaries whose rows alone are compared with the limit, and such whose rows are not. A
+     * function is given as in perfile_report_options.symbols, * and ? stand for any text and any character.
      */
     const char *const *only;
     size_t only_count;
@@ -66,7 +66,10 @@ struct perfile_diff_options {
 
 struct perfile_diff;
 
-/* Errors: ARGUMENT (a side without profiles, an unknown key or event, numbers out of range: the message says which), MEMORY. */
+/*
+ * Errors: ARGUMENT (a side without profiles, an unknown key or event, numbers out of range: the message says which),
+ * MEMORY.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_diff_open(const struct perfile_diff_options *options,
                                                      struct perfile_diff **diff, struct perfile_error *error);
 /* NULL is allowed. */
@@ -85,7 +88,8 @@ enum perfile_diff_state {
     PERFILE_DIFF_GONE,    /* no samples after */
     PERFILE_DIFF_RENAMED, /* guessed; `other` is the name before */
     PERFILE_DIFF_INLINED, /* guessed: `other`, which is not there after, is part of the row on both sides */
-    PERFILE_DIFF_SPLIT, /* `other`, which is on one side only, is part of the row: what a compiler made of it, or a guess */
+    PERFILE_DIFF_SPLIT,   /* `other`, which is on one side only, is part of the row: what a compiler made of it, or a
+                             guess */
 };
 
 /* Weights are means over recordings, in perfile_diff_info.unit. Texts are valid as long as the diff. */
@@ -143,9 +147,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_diff_describe(const struct perfile_di
 PERFILE_API const char *perfile_diff_note_at(const struct perfile_diff *diff, size_t index);
 
 /*
- * A page of flame graphs that needs no network, of means over the recordings of each side. `paths` was opened with the keys "path" and
- * INCLUSIVE, and with neither RELATIVE nor units of work. Where `functions` (with the keys "function") and `inclusive` (the same with
- * INCLUSIVE) are given, functions that are neither MORE nor LESS are grey: their changes are noise.
+ * A page of flame graphs that needs no network, of means over the recordings of each side. `paths` was opened with the
+ * keys "path" and INCLUSIVE, and with neither RELATIVE nor units of work. Where `functions` (with the keys "function")
+ * and `inclusive` (the same with INCLUSIVE) are given, functions that are neither MORE nor LESS are grey: their changes
+ * are noise.
  */
 struct perfile_diff_page_options {
     size_t size;

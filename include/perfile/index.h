@@ -20,12 +20,12 @@ extern "C" {
 #endif
 
 /*
- * Reads the recording from its start, where the reader must be and is again afterwards, and writes its index, 170 bytes to
- * a few KB for each MiB, and what the names and mappings of a moment need for each 64 MiB. UNSUPPORTED, and the message says why
- * (error.what is "compression" for records that are compressed as one stream):
- * one cannot begin in the middle of a stream, a directory, records that are compressed as one stream (see
- * perfile_writer_options.frame_bytes), AUX data, recordings with damage, with code of JITs, without rounds or out of order. Other
- * errors: ARGUMENT, MEMORY, WRITE, and those of perfile_session_next.
+ * Reads the recording from its start, where the reader must be and is again afterwards, and writes its index, 170 bytes
+ * to a few KB for each MiB, and what the names and mappings of a moment need for each 64 MiB. UNSUPPORTED, and the
+ * message says why (error.what is "compression" for records that are compressed as one stream): one cannot begin in the
+ * middle of a stream, a directory, records that are compressed as one stream (see perfile_writer_options.frame_bytes),
+ * AUX data, recordings with damage, with code of JITs, without rounds or out of order. Other errors: ARGUMENT, MEMORY,
+ * WRITE, and those of perfile_session_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_index_write(struct perfile_reader *reader, const struct perfile_sink *sink,
                                                        struct perfile_error *error);

@@ -38,8 +38,8 @@
  *                initialisers. Members that the caller's header does not know have their defaults, or are left out of
  *                results. Options that the library does not know must be zero, and such results are zeroed. ARGUMENT
  *                says that the size is not set, or that an option is too new.
- *              - Those of records.h without `size` (what stands in a recording: its records, their elements, attributes)
- *                and perfile_branch and perfile_read_value: the same rules, and their sizeof is an argument of the call.
+ *              - Those of records.h without `size` (what stands in a recording: its records, their elements,
+ * attributes) and perfile_branch and perfile_read_value: the same rules, and their sizeof is an argument of the call.
  *              - Those that the library makes and gives out by pointer: read them there, and do not copy the struct. A
  *                program that may run with a library older than the header calls perfile_version_number before it reads
  *                members that are younger than that.
@@ -137,8 +137,8 @@ struct perfile_error {
     char what[48];     /* the part in question: "MMAP2 record", "feature NUMA_TOPOLOGY" */
     char message[256]; /* one complete sentence without a newline, including `what` and the offset */
     /*
-     * Of what the caller gave: the word that is wrong or that nothing has, such as an event, a field, a column, a value of a
-     * filter; its first 63 bytes. "": it is not a word.
+     * Of what the caller gave: the word that is wrong or that nothing has, such as an event, a field, a column, a value
+     * of a filter; its first 63 bytes. "": it is not a word.
      */
     char token[64];
 };
@@ -170,10 +170,11 @@ struct perfile_diagnostic {
  * It is called from the thread that uses the reader; outputs with threads of their own (perfile/analysis.h) may call it
  * from one of these, never two at a time.
  *
- * Here and in all other options it is for everything but: what the C library takes (open streams and folders, sorting, threads) and
- * other libraries do (elfutils, capstone, zstd, liblzma, libarchive; the C++ runtime for a readable name, which is copied and
- * freed at once); a question to debuginfod with its answer, since the thread that asks may outlive the allocator; and functions
- * that are given neither an allocator nor something that has one, such as perfile_elf_build_id.
+ * Here and in all other options it is for everything but: what the C library takes (open streams and folders, sorting,
+ * threads) and other libraries do (elfutils, capstone, zstd, liblzma, libarchive; the C++ runtime for a readable name,
+ * which is copied and freed at once); a question to debuginfod with its answer, since the thread that asks may outlive
+ * the allocator; and functions that are given neither an allocator nor something that has one, such as
+ * perfile_elf_build_id.
  */
 struct perfile_allocator {
     void *context;
@@ -194,9 +195,9 @@ struct perfile_open_options {
     uint64_t limit_queue_bytes;   /* records held to put them in time order [512 MiB] */
     uint64_t limit_record_bytes;  /* inflated bytes of one compressed record [256 MiB] */
     /*
-     * An empty file, open for reading and writing, that a file-mode recording which comes through a pipe is copied to; 0:
-     * one is made in $TMPDIR. For processes that cannot make files. It stays the caller's, and must stay open until the
-     * close.
+     * An empty file, open for reading and writing, that a file-mode recording which comes through a pipe is copied to;
+     * 0: one is made in $TMPDIR. For processes that cannot make files. It stays the caller's, and must stay open until
+     * the close.
      */
     int temporary_fd;
     /*
@@ -210,10 +211,10 @@ struct perfile_open_options {
      * when it states how long the data is, the callback is no longer needed; the features, and names that only they
      * have, are available when _next has returned 0. The file must only be appended to, except for its header. The
      * callback must find out by itself that a recorder was killed.
-     * Sessions deliver as far as they know the order: two rounds of the recorder's ring buffers later. Compressed records
-     * are read when they are complete. A stream must not be opened with -1 before its first 104 bytes are there;
-     * descriptors of streams may be non-blocking. UNSUPPORTED: directories, memory, a file-mode recording that comes
-     * through a stream.
+     * Sessions deliver as far as they know the order: two rounds of the recorder's ring buffers later. Compressed
+     * records are read when they are complete. A stream must not be opened with -1 before its first 104 bytes are
+     * there; descriptors of streams may be non-blocking. UNSUPPORTED: directories, memory, a file-mode recording that
+     * comes through a stream.
      */
     int (*follow)(void *context);
     void *follow_context;
@@ -229,13 +230,13 @@ struct perfile_sink {
 /*
  * Input that is not a file of the system: a part of an archive, the body of a network request, a decompressor.
  *
- * `read` puts at most `bytes` bytes, as many as it likes but at least one, into `to` and returns how many; 0 at the end;
- * negative when it fails, which becomes PERFILE_ERROR_READ with the number in the message. It repeats by itself what was
- * interrupted. Without `seek` and `bytes` this is a stream: it is read once, in order, as a pipe is. With both, `seek` goes
- * to `offset` bytes from the start of the recording (0, or non-zero when it cannot) before the first read and whenever
- * the next read is to be elsewhere, and `bytes` returns the size of the recording, or a negative number when it fails;
- * of a recording that is followed (perfile_open_options) it is called again when the writer is done. A wrong size does
- * no harm: the reader reports what is missing, and does not read what is beyond it.
+ * `read` puts at most `bytes` bytes, as many as it likes but at least one, into `to` and returns how many; 0 at the
+ * end; negative when it fails, which becomes PERFILE_ERROR_READ with the number in the message. It repeats by itself
+ * what was interrupted. Without `seek` and `bytes` this is a stream: it is read once, in order, as a pipe is. With
+ * both, `seek` goes to `offset` bytes from the start of the recording (0, or non-zero when it cannot) before the first
+ * read and whenever the next read is to be elsewhere, and `bytes` returns the size of the recording, or a negative
+ * number when it fails; of a recording that is followed (perfile_open_options) it is called again when the writer is
+ * done. A wrong size does no harm: the reader reports what is missing, and does not read what is beyond it.
  *
  * The callbacks are called from within the calls of the reader, by the thread that makes these; outputs with threads of
  * their own (perfile/analysis.h) may call them from one of these, never two at a time. They must not call the reader.
@@ -255,11 +256,10 @@ struct perfile_reader;
  * Opens a recording. `options` may be NULL. On success 0 and *reader; it is the caller's to close.
  *   _path    a file, a FIFO, a directory recording, or "-" for standard input
  *   _fd      any readable descriptor, read from its current offset on; stays open and stays the caller's.
- *            A file-mode recording that comes through a pipe is first copied to an unlinked temporary file ($TMPDIR, or options->temporary_fd).
- *   _memory  `bytes` must stay unchanged until the close
- *   _source  the caller's callbacks; the struct is copied, its context must stay valid until the close. A file-mode
- *            recording that comes from a stream is copied as with _fd.
- * Errors: ARGUMENT, MEMORY, OPEN, READ, FORMAT, LIMIT; with strict also DAMAGED, TRUNCATED.
+ *            A file-mode recording that comes through a pipe is first copied to an unlinked temporary file ($TMPDIR, or
+ * options->temporary_fd). _memory  `bytes` must stay unchanged until the close _source  the caller's callbacks; the
+ * struct is copied, its context must stay valid until the close. A file-mode recording that comes from a stream is
+ * copied as with _fd. Errors: ARGUMENT, MEMORY, OPEN, READ, FORMAT, LIMIT; with strict also DAMAGED, TRUNCATED.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_open_path(const char *path, const struct perfile_open_options *options,
                                                      struct perfile_reader **reader, struct perfile_error *error);
@@ -445,9 +445,9 @@ enum perfile_misc {
 
 /*
  * The next record in the order of the file (a directory: data, then data.0 ...). 1 and *record, 0 at the end, negative:
- * MEMORY, READ, LIMIT; with strict DAMAGED, TRUNCATED, COMPRESSION, EVENT. After an error the reader is at its end, but for
- * AGAIN: a recording that is followed (perfile_open_options) has nothing more at present. ARGUMENT
- * while a session drives the reader.
+ * MEMORY, READ, LIMIT; with strict DAMAGED, TRUNCATED, COMPRESSION, EVENT. After an error the reader is at its end, but
+ * for AGAIN: a recording that is followed (perfile_open_options) has nothing more at present. ARGUMENT while a session
+ * drives the reader.
  */
 PERFILE_API PERFILE_MUST_CHECK int
 perfile_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error);
@@ -470,8 +470,8 @@ PERFILE_API void perfile_reader_mute(struct perfile_reader *reader, bool mute);
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_span(struct perfile_reader *reader, uint64_t *first, uint64_t *last,
                                                        struct perfile_error *error);
 /*
- * From now on every call that reads, whoever makes it, ends with STOPPED: a session, a table, a profile, an edit ... For
- * callbacks such as `progress`, called from within the call that is to end, and between calls. Until _rewind.
+ * From now on every call that reads, whoever makes it, ends with STOPPED: a session, a table, a profile, an edit ...
+ * For callbacks such as `progress`, called from within the call that is to end, and between calls. Until _rewind.
  */
 PERFILE_API void perfile_reader_stop(struct perfile_reader *reader);
 /* Nothing was read since the opening or the last _rewind, and no session drives the reader. */
@@ -543,8 +543,8 @@ PERFILE_API const struct perfile_event *perfile_event_find(const struct perfile_
 
 /*
  * Decodes a record into the struct of its type in records.h: `struct perfile_mmap2` for MMAP2 ... `out_bytes` is the
- * size of that struct in the caller's build; what is missing in the record is 0. Errors: ARGUMENT (out_bytes is less than the
- * struct had in 0.1), UNSUPPORTED (no struct for this type; SAMPLE has its own call), DAMAGED, TRUNCATED.
+ * size of that struct in the caller's build; what is missing in the record is 0. Errors: ARGUMENT (out_bytes is less
+ * than the struct had in 0.1), UNSUPPORTED (no struct for this type; SAMPLE has its own call), DAMAGED, TRUNCATED.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_record_decode(const struct perfile_reader *reader,
                                                          const struct perfile_record *record, void *out,
@@ -552,8 +552,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_record_decode(const struct perfile_re
 
 #define PERFILE_SAMPLE_ID_INIT PERFILE_SIZED(struct perfile_sample_id)
 /*
- * The id trailer that kernel records carry when attr.sample_id_all is set. Errors: ABSENT (the record has none), ARGUMENT
- * (out->size is not set).
+ * The id trailer that kernel records carry when attr.sample_id_all is set. Errors: ABSENT (the record has none),
+ * ARGUMENT (out->size is not set).
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_sample_id_decode(const struct perfile_reader *reader,
                                                             const struct perfile_record *record,
@@ -718,14 +718,17 @@ struct perfile_visitor {
 
 /*
  * The body of a record, field by field under the kernel's names. What cannot be decoded ends with a value "error"
- * (text); undecoded bytes that are not zero come as "__extra". Returns 0 also then. Errors: STOPPED, ARGUMENT (visitor), MEMORY.
- * An outside payload is fetched only by AUXTRACE's "auxtrace_crc32" and TRACING_DATA's "tracing".
+ * (text); undecoded bytes that are not zero come as "__extra". Returns 0 also then. Errors: STOPPED, ARGUMENT
+ * (visitor), MEMORY. An outside payload is fetched only by AUXTRACE's "auxtrace_crc32" and TRACING_DATA's "tracing".
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_record_visit(struct perfile_reader *reader,
                                                         const struct perfile_record *record,
                                                         const struct perfile_visitor *visitor,
                                                         struct perfile_error *error);
-/* One feature as a value, object or list called by its name. Errors: as perfile_feature_bytes, STOPPED, ARGUMENT (visitor). */
+/*
+ * One feature as a value, object or list called by its name. Errors: as perfile_feature_bytes, STOPPED, ARGUMENT
+ * (visitor).
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_feature_visit(struct perfile_reader *reader, uint32_t number,
                                                          const struct perfile_visitor *visitor,
                                                          struct perfile_error *error);
@@ -748,11 +751,14 @@ PERFILE_API const char *perfile_feature_doc(uint32_t number);
 /* The name of one sample_type bit: "callchain"; NULL for an unknown bit. */
 PERFILE_API const char *perfile_sample_field_name(uint64_t bit);
 /*
- * Names of values of an enum of the schema, e.g. ("branch_type", PERFILE_BR_CALL) = "CALL"; NULL when unknown. `which` is the
- * tag of the enum in records.h without "perfile_", or "callchain_context"; doc/format.md lists all.
+ * Names of values of an enum of the schema, e.g. ("branch_type", PERFILE_BR_CALL) = "CALL"; NULL when unknown. `which`
+ * is the tag of the enum in records.h without "perfile_", or "callchain_context"; doc/format.md lists all.
  */
 PERFILE_API const char *perfile_enum_name(const char *which, uint64_t value);
-/* The same value as the kernel's header names it, without "PERF_": ("software_event", 6) = "COUNT_SW_PAGE_FAULTS_MAJ"; also of bits of "sample_type". */
+/*
+ * The same value as the kernel's header names it, without "PERF_": ("software_event", 6) = "COUNT_SW_PAGE_FAULTS_MAJ";
+ * also of bits of "sample_type".
+ */
 PERFILE_API const char *perfile_enum_constant(const char *which, uint64_t value);
 /* The name of register `number` on `arch` (uname -m of the recording): "SP"; NULL when unknown. */
 PERFILE_API const char *perfile_register_name(const char *arch, unsigned number);
@@ -790,11 +796,14 @@ struct perfile_filter {
 struct perfile_unmatched {
     /*
      * The member that asked for it: "time", "cpus", "pids", "tids", "comms", "events", "cgroups", and those of
-     * perfile_report_options, "dsos", "symbols", "symbol_filter"; NULL: each part matched some sample, but none matched all
+     * perfile_report_options, "dsos", "symbols", "symbol_filter"; NULL: each part matched some sample, but none matched
+     * all
      */
     const char *filter;
     const char *value; /* what was asked for: one name of a list of names, or all of the text; NULL without filter */
-    /* Of names: some that samples have, in the order of the recording; at most 4,096. Event names: those of the events. */
+    /*
+     * Of names: some that samples have, in the order of the recording; at most 4,096. Event names: those of the events.
+     */
     const char *const *known;
     size_t known_count;
 };
@@ -806,20 +815,21 @@ typedef void perfile_on_unmatched(void *context, const struct perfile_unmatched 
 struct perfile_session;
 
 /*
- * Delivers the records of a reader in time order and follows the names of threads. The reader must be at its start, and is
- * driven by the session, one at a time, until that is closed. Memory: the records of the last two rounds of the recording's
- * ring buffers, at most limit_queue_bytes. Errors: ARGUMENT (the reader is not at its start, or another session drives it),
- * MEMORY.
+ * Delivers the records of a reader in time order and follows the names of threads. The reader must be at its start, and
+ * is driven by the session, one at a time, until that is closed. Memory: the records of the last two rounds of the
+ * recording's ring buffers, at most limit_queue_bytes. Errors: ARGUMENT (the reader is not at its start, or another
+ * session drives it), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session,
                                                         struct perfile_error *error);
 /* Does not close the reader. NULL is allowed. */
 PERFILE_API void perfile_session_close(struct perfile_session *session);
 /*
- * Of the samples only those that pass are delivered, and all other records. To be called before the first _next; what the filter
- * points at is copied. Times that are relative to those of the recording are looked up as perfile_reader_span does. Errors:
- * ARGUMENT (the message names the faulty part, or the events that there are; a filter was given before), ABSENT (relative
- * times, and the recording's are not known), MEMORY, and those of perfile_reader_next.
+ * Of the samples only those that pass are delivered, and all other records. To be called before the first _next; what
+ * the filter points at is copied. Times that are relative to those of the recording are looked up as
+ * perfile_reader_span does. Errors: ARGUMENT (the message names the faulty part, or the events that there are; a filter
+ * was given before), ABSENT (relative times, and the recording's are not known), MEMORY, and those of
+ * perfile_reader_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_filter(struct perfile_session *session,
                                                           const struct perfile_filter *filter,
@@ -838,8 +848,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *
 PERFILE_API const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid);
 /*
  * Of a thread that had no name yet when perfile_session_comm gave ":TID" for it: the first name that it has got since,
- * which perf report shows for its earlier samples, too. `comm` itself for all other texts. The name lives as long as the
- * session.
+ * which perf report shows for its earlier samples, too. `comm` itself for all other texts. The name lives as long as
+ * the session.
  */
 PERFILE_API const char *perfile_session_later_comm(const struct perfile_session *session, const char *comm);
 /*
@@ -875,16 +885,17 @@ PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
 
 /*
  * Adds a mapping that has no record, such as code from a jitdump file: it is valid from `time` on (ns on the
- * recording's clock; a time that has passed: from the next record with a time on) and covers what was there. Of `map` all
- * members count but `id`; `filename` is copied. Records of anonymous memory of that process are passed over from now on: a
- * JIT changes the protection of memory that holds its code. Errors: ARGUMENT (empty, or its size is not set), LIMIT (2^19 of them), MEMORY.
+ * recording's clock; a time that has passed: from the next record with a time on) and covers what was there. Of `map`
+ * all members count but `id`; `filename` is copied. Records of anonymous memory of that process are passed over from
+ * now on: a JIT changes the protection of memory that holds its code. Errors: ARGUMENT (empty, or its size is not set),
+ * LIMIT (2^19 of them), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_add_map(struct perfile_session *session, uint64_t time,
                                                            const struct perfile_map *map, struct perfile_error *error);
 
 /*
- * An address space at one moment: immutable, and the same pointer as long as nothing is mapped. NULL: nothing is mapped.
- * `pid` -1 is the kernel's. As of the record that was delivered last.
+ * An address space at one moment: immutable, and the same pointer as long as nothing is mapped. NULL: nothing is
+ * mapped. `pid` -1 is the kernel's. As of the record that was delivered last.
  */
 struct perfile_space;
 PERFILE_API const struct perfile_space *perfile_session_space(struct perfile_session *session, int32_t pid);
@@ -897,13 +908,13 @@ PERFILE_API const struct perfile_map *perfile_space_find(const struct perfile_sp
 PERFILE_API const struct perfile_map *perfile_space_below(const struct perfile_space *space, uint64_t address);
 
 /*
- * Only samples from `first` to `last` are wanted, ns on the recording's clock; to be called before the first _next. Samples
- * before `first` may be left out, all other records come. The session ends where the order of the recording so far (its
- * rounds; in a directory its files) says that nothing up to `last` can follow: what is left of it is
+ * Only samples from `first` to `last` are wanted, ns on the recording's clock; to be called before the first _next.
+ * Samples before `first` may be left out, all other records come. The session ends where the order of the recording so
+ * far (its rounds; in a directory its files) says that nothing up to `last` can follow: what is left of it is
  * perfile_counts.unread_bytes. Never so of a stream or a recording that is followed, of one with damage or with records
- * out of order, with AUX data, nor for the last MiB; and with perfile_session_keep_comms not while a thread that was asked
- * for may still get its name. With an index (perfile/index.h) the session begins shortly before `first`. Nothing happens
- * when not all samples have times.
+ * out of order, with AUX data, nor for the last MiB; and with perfile_session_keep_comms not while a thread that was
+ * asked for may still get its name. With an index (perfile/index.h) the session begins shortly before `first`. Nothing
+ * happens when not all samples have times.
  */
 PERFILE_API void perfile_session_limit(struct perfile_session *session, uint64_t first, uint64_t last);
 /* How many samples were left out so far because of it. */

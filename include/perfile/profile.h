@@ -6,13 +6,13 @@
  *
  *     perfile_stream_open -> perfile_stream_next ... -> perfile_stream_close
  *     perfile_profile_open (-> perfile_profile_merge) -> perfile_profile_*_at ... -> perfile_profile_close
- *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ...
- *     perfile_resolver_open -> perfile_resolver_frames ... -> perfile_resolver_close
+ *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total
+ * ... perfile_resolver_open -> perfile_resolver_frames ... -> perfile_resolver_close
  *
  * ---- streams ----
  *
- * Each sample has its complete stack as frame ids: callchains of every kind, the parts that come in later records or in the
- * branches, unwound stacks, inlined functions. Equal ids are equal functions, so adding up needs no text;
+ * Each sample has its complete stack as frame ids: callchains of every kind, the parts that come in later records or in
+ * the branches, unwound stacks, inlined functions. Equal ids are equal functions, so adding up needs no text;
  * perfile_stream_frame and perfile_stream_module describe an id. Memory grows with what is distinct, not with
  * the number of samples. `perfile flame` and `perfile report` are made of the same stream.
  */
@@ -30,8 +30,8 @@ extern "C" {
 
 enum perfile_stream_flags {
     /*
-     * A frame is one address with its source line; perfile_frame.function is the id of its function. Without it a frame is
-     * a function, and has no line.
+     * A frame is one address with its source line; perfile_frame.function is the id of its function. Without it a frame
+     * is a function, and has no line.
      */
     PERFILE_STREAM_ADDRESSES = 1 << 0,
     PERFILE_STREAM_NO_INLINES = 1 << 1,   /* no frames for inlined functions */
@@ -146,9 +146,9 @@ struct perfile_losses {
 struct perfile_stream;
 
 /*
- * The reader must be at its start; until perfile_stream_close it is the stream's. What the options point at must live as
- * long as the stream. `options` NULL: the defaults. Errors: ARGUMENT (a filter or symbol option that is invalid: the message
- * says which; the reader is not at its start), ABSENT, MEMORY, and those of perfile_session_open.
+ * The reader must be at its start; until perfile_stream_close it is the stream's. What the options point at must live
+ * as long as the stream. `options` NULL: the defaults. Errors: ARGUMENT (a filter or symbol option that is invalid: the
+ * message says which; the reader is not at its start), ABSENT, MEMORY, and those of perfile_session_open.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_stream_open(struct perfile_reader *reader,
                                                        const struct perfile_stream_options *options,
@@ -163,14 +163,14 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_stream_next(struct perfile_stream *st
 PERFILE_API PERFILE_MUST_CHECK int perfile_stream_frame(const struct perfile_stream *stream, uint32_t id,
                                                         struct perfile_frame *frame);
 /*
- * The frame as flame graphs name it: the function without the parameters at the end of its name, so that functions that differ
- * in them alone have one label; "[module]" where it has no name; and no quotes, ';' or control characters. Valid as long as
- * the stream. NULL: no such frame, or out of memory.
+ * The frame as flame graphs name it: the function without the parameters at the end of its name, so that functions that
+ * differ in them alone have one label; "[module]" where it has no name; and no quotes, ';' or control characters. Valid
+ * as long as the stream. NULL: no such frame, or out of memory.
  */
 PERFILE_API const char *perfile_stream_label(struct perfile_stream *stream, uint32_t id);
 /*
- * `comm` of a sample as flame graphs name threads: no spaces, ';' or control characters. Valid as long as the stream. NULL:
- * out of memory.
+ * `comm` of a sample as flame graphs name threads: no spaces, ';' or control characters. Valid as long as the stream.
+ * NULL: out of memory.
  */
 PERFILE_API const char *perfile_stream_comm_label(struct perfile_stream *stream, const char *comm);
 /* The module of a frame of a sample that was given. ARGUMENT. Modules are numbered from 0. */
@@ -181,8 +181,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_stream_losses(const struct perfile_st
                                                          struct perfile_losses *losses);
 
 /*
- * What periods of the event count: "ns" of the clocks, "cycles" and the like of hardware events, else "events". Writes at
- * most `capacity` bytes with the NUL; returns `text`.
+ * What periods of the event count: "ns" of the clocks, "cycles" and the like of hardware events, else "events". Writes
+ * at most `capacity` bytes with the NUL; returns `text`.
  */
 PERFILE_API const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t capacity);
 
@@ -201,10 +201,10 @@ PERFILE_API const char *perfile_event_unit(const struct perfile_event *event, ch
  *     threads       that had samples
  *     samples       the rows: a stack, the keys by which it was kept apart, a value for each value type of its event
  *
- * A profile never changes once it is made; any number of threads may read it. It needs neither the reader nor the profiles
- * that it was made from, and all texts of it are valid as long as it is. Memory grows with what is distinct, not with the
- * number of samples. Each _at fills a struct of the caller's whose `size` is set, in constant time, and returns 0, or
- * ARGUMENT: there is no such number, or size is not set.
+ * A profile never changes once it is made; any number of threads may read it. It needs neither the reader nor the
+ * profiles that it was made from, and all texts of it are valid as long as it is. Memory grows with what is distinct,
+ * not with the number of samples. Each _at fills a struct of the caller's whose `size` is set, in constant time, and
+ * returns 0, or ARGUMENT: there is no such number, or size is not set.
  *
  * Everything is numbered in the order in which samples have it, so the number of threads makes no difference.
  */
@@ -235,10 +235,10 @@ struct perfile_profile_options {
      */
     const struct perfile_allocator *allocator;
     /*
-     * Called now and then while the recording is read, by the caller's thread, with what was read so far: a profile that is
-     * valid during the call, and whose recording has no more than a path and times. NULL: not needed. Making it costs time
-     * and memory as the profile itself does, so the next one comes after `snapshot_ms` (0: 500) or when ten times as long
-     * has passed as the last one took, whatever is longer.
+     * Called now and then while the recording is read, by the caller's thread, with what was read so far: a profile
+     * that is valid during the call, and whose recording has no more than a path and times. NULL: not needed. Making it
+     * costs time and memory as the profile itself does, so the next one comes after `snapshot_ms` (0: 500) or when ten
+     * times as long has passed as the last one took, whatever is longer.
      */
     void (*snapshot)(void *context, const struct perfile_profile *profile);
     void *snapshot_context;
@@ -253,9 +253,10 @@ struct perfile_profile_options {
 PERFILE_API const char *perfile_profile_key_at(size_t index, const char **doc);
 
 /*
- * Reads all of the recording. The reader must be at its start, and is at its end then; it is the caller's again. `options`
- * NULL: the defaults. A recording without samples gives a profile without rows. Errors: ARGUMENT (an option that is invalid:
- * the message says which; the reader is not at its start), MEMORY, and those of perfile_session_open and _next.
+ * Reads all of the recording. The reader must be at its start, and is at its end then; it is the caller's again.
+ * `options` NULL: the defaults. A recording without samples gives a profile without rows. Errors: ARGUMENT (an option
+ * that is invalid: the message says which; the reader is not at its start), MEMORY, and those of perfile_session_open
+ * and _next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_open(struct perfile_reader *reader,
                                                         const struct perfile_profile_options *options,
@@ -275,8 +276,8 @@ struct perfile_profile_merge_options {
  *     frames      of equal functions with the same address and line, stacks of equal frames;
  *     threads     of the same pid and tid;
  *     rows        of equal stacks with the same keys, times as they are: clocks of other machines are other clocks.
- * Values, totals and losses are added. The order of the profiles decides only the numbers: first come those of the first.
- * A profile merged alone is the same again, and it makes no difference whether what is merged was merged before.
+ * Values, totals and losses are added. The order of the profiles decides only the numbers: first come those of the
+ * first. A profile merged alone is the same again, and it makes no difference whether what is merged was merged before.
  * `options` NULL: the defaults; `count` 0: an empty profile. Errors: ARGUMENT, MEMORY (also for 2^32 of something).
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_merge(const struct perfile_profile *const *profiles, size_t count,
@@ -286,8 +287,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_merge(const struct perfile_pr
 PERFILE_API void perfile_profile_close(struct perfile_profile *profile);
 
 /*
- * The profile as a file, which needs neither the recording nor its binaries to be read again: names, stacks, keys and values,
- * in lines of text, but no command lines. Errors: ARGUMENT, WRITE, MEMORY.
+ * The profile as a file, which needs neither the recording nor its binaries to be read again: names, stacks, keys and
+ * values, in lines of text, but no command lines. Errors: ARGUMENT, WRITE, MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_write(const struct perfile_profile *profile,
                                                          const struct perfile_sink *sink, struct perfile_error *error);
@@ -301,7 +302,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_read(const void *data, size_t
                                                         const struct perfile_allocator *allocator,
                                                         struct perfile_profile **profile, struct perfile_error *error);
 
-/* A recording that the profile is made of: of a merged one all, in order. NULL and 0 where the recording does not say. */
+/*
+ * A recording that the profile is made of: of a merged one all, in order. NULL and 0 where the recording does not say.
+ */
 struct perfile_profile_recording {
     size_t size;
     const char *path; /* as perfile_profile_options had it */
@@ -350,8 +353,8 @@ struct perfile_profile_function {
     uint32_t module;      /* PERFILE_NO_ID: nothing is mapped there */
     uint32_t kind;        /* enum perfile_frame_kind */
     /*
-     * Where it begins as its symbol table counts: for ELF files a virtual address of the file, else an address in memory.
-     * Without a symbol the frame's, 0 where addresses were joined; 0 for inlined functions.
+     * Where it begins as its symbol table counts: for ELF files a virtual address of the file, else an address in
+     * memory. Without a symbol the frame's, 0 where addresses were joined; 0 for inlined functions.
      */
     uint64_t address;
     uint64_t bytes;      /* its length; 0: not known */
@@ -454,15 +457,16 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_losses(const struct perfile_p
 /*
  * Samples of a profile added up by function and by call, for tables of functions, callers and callees, call trees:
  *
- *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total ...
+ *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total
+ * ...
  *                        -> perfile_calls_start -> perfile_calls_add ... and so on with other samples
  *
- * The caller adds the samples that it wants: those of an event, a thread, a range of time. The self weight of a function
- * is what was sampled in it (the `leaf` of samples), its total weight what was sampled in it or in anything that it
- * called. A sample counts once for each of its functions: recursion does not add to a total, and the function of the
- * sampled address counts where the stack does not have it, too. Weights are lists of perfile_calls_value_count values,
- * in the order of struct perfile_profile_sample: samples, period, and weight if an event of the profile has it. Sums end
- * at 2^64 - 1.
+ * The caller adds the samples that it wants: those of an event, a thread, a range of time. The self weight of a
+ * function is what was sampled in it (the `leaf` of samples), its total weight what was sampled in it or in anything
+ * that it called. A sample counts once for each of its functions: recursion does not add to a total, and the function
+ * of the sampled address counts where the stack does not have it, too. Weights are lists of perfile_calls_value_count
+ * values, in the order of struct perfile_profile_sample: samples, period, and weight if an event of the profile has it.
+ * Sums end at 2^64 - 1.
  *
  * The stacks are a tree of nodes, numbered from 0 so that all that a node called, and no other, comes right after it.
  * They have no addresses: a node is a function in the context of its callers.
@@ -477,8 +481,8 @@ struct perfile_calls_options {
     size_t size; /* sizeof(struct perfile_calls_options) */
     /*
      * By function of the profile: the number of the group that it counts as, below group_count. Functions of one group
-     * are one function here, as those of a file are when totals of files are asked for. NULL: each is a group of its own
-     * number.
+     * are one function here, as those of a file are when totals of files are asked for. NULL: each is a group of its
+     * own number.
      */
     const uint32_t *groups;
     uint32_t group_count;
@@ -525,8 +529,8 @@ PERFILE_API uint32_t perfile_calls_first(const struct perfile_calls *calls, uint
 /* The next callee of the same caller, or the next of the outermost callers; PERFILE_NO_ID after the last one. */
 PERFILE_API uint32_t perfile_calls_next(const struct perfile_calls *calls, uint32_t node);
 /*
- * The nodes of a group that none of the same group called, directly or not: its total is the sum of theirs. Writes their
- * number to *count. Valid as long as the calls.
+ * The nodes of a group that none of the same group called, directly or not: its total is the sum of theirs. Writes
+ * their number to *count. Valid as long as the calls.
  */
 PERFILE_API const uint32_t *perfile_calls_nodes(const struct perfile_calls *calls, uint32_t group, size_t *count);
 
@@ -567,8 +571,8 @@ struct perfile_resolver_options {
 #define PERFILE_RESOLVER_OPTIONS_INIT PERFILE_SIZED(struct perfile_resolver_options)
 
 /*
- * `session` is one of the reader; both must live as long as the resolver, and so must what the options point at. From now
- * on the session follows mappings: open the resolver before the session's first _next. Code of JITs is named by its
+ * `session` is one of the reader; both must live as long as the resolver, and so must what the options point at. From
+ * now on the session follows mappings: open the resolver before the session's first _next. Code of JITs is named by its
  * perf-PID.map; jitdump files are for streams. Errors: ARGUMENT, MEMORY, those of perfile_feature_visit.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_open(struct perfile_reader *reader, struct perfile_session *session,

@@ -68,7 +68,8 @@ enum perfile_recorder_flags {
     PERFILE_RECORDER_KERNEL_CALLCHAINS = 1 << 24, /* --kernel-callchains */
     PERFILE_RECORDER_NO_BUILD_IDS = 1 << 25,      /* -B */
     PERFILE_RECORDER_NO_SAMPLES = 1 << 26,        /* -n: maps, names and tasks only */
-    /* --buildid-mmap: the kernel writes the build ids, not the recorder; other recorders may suffer, see perfile-record(1) */
+    /* --buildid-mmap: the kernel writes the build ids, not the recorder; other recorders may suffer, see
+       perfile-record(1) */
     PERFILE_RECORDER_KERNEL_BUILD_IDS = 1 << 27,
 };
 
@@ -116,22 +117,24 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_open(const struct perfile_re
                                                          struct perfile_recorder **recorder,
                                                          struct perfile_error *error);
 /*
- * Between _disable and _enable maps, names and the ends of threads are not recorded, unless the recorder was opened with
- * PERFILE_RECORDER_TRACK, or for what runs already and its children. OPEN.
+ * Between _disable and _enable maps, names and the ends of threads are not recorded, unless the recorder was opened
+ * with PERFILE_RECORDER_TRACK, or for what runs already and its children. OPEN.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_enable(struct perfile_recorder *recorder,
                                                            struct perfile_error *error);
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_disable(struct perfile_recorder *recorder,
                                                             struct perfile_error *error);
-/* The same for the events that have this name in the recording, as perfile_recorder_event_lost gives it. ABSENT, OPEN. */
+/*
+ * The same for the events that have this name in the recording, as perfile_recorder_event_lost gives it. ABSENT, OPEN.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_enable_event(struct perfile_recorder *recorder, const char *name,
                                                                  struct perfile_error *error);
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_disable_event(struct perfile_recorder *recorder, const char *name,
                                                                   struct perfile_error *error);
 /*
  * Waits until a buffer is filled enough, at most `timeout_ms`, and writes what is in all of them, and hands it to the
- * system. 1: go on; 0: all that was recorded has ended; negative: WRITE, READ. With PERFILE_RECORDER_OVERWRITE nothing is
- * written.
+ * system. 1: go on; 0: all that was recorded has ended; negative: WRITE, READ. With PERFILE_RECORDER_OVERWRITE nothing
+ * is written.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms,
                                                           struct perfile_error *error);
@@ -146,8 +149,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_snapshot(struct perfile_reco
                                                              struct perfile_error *error);
 /*
  * Ends the recording in the writer as _stop does, but goes on in another writer, which is new and gets the events, the
- * features and what runs now: each can be read without the others, no record is lost between them, and none is in both but
- * the records of threads and mappings. Afterwards the caller has to finish the former writer. On errors (those of
+ * features and what runs now: each can be read without the others, no record is lost between them, and none is in both
+ * but the records of threads and mappings. Afterwards the caller has to finish the former writer. On errors (those of
  * _open and _snapshot) the recorder can only be closed, and then both writers.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_switch_output(struct perfile_recorder *recorder,
@@ -176,8 +179,8 @@ PERFILE_API const char *perfile_recorder_event_lost(const struct perfile_recorde
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
 /*
- * Counts events without samples, as perf stat does: what they counted since they were enabled is written whenever it is asked
- * for, as STAT records with a STAT_ROUND after them.
+ * Counts events without samples, as perf stat does: what they counted since they were enabled is written whenever it is
+ * asked for, as STAT records with a STAT_ROUND after them.
  *
  *     perfile_counter_open -> perfile_counter_enable -> perfile_counter_write ... -> perfile_counter_close
  */
@@ -198,8 +201,8 @@ struct perfile_counter_options {
     bool unscaled;        /* readers are not to scale counts to the time that they were enabled */
     uint64_t detail;      /* of `events` NULL: 1 to 3: also those of the caches, ever more of them */
     /*
-     * Instead of what->cgroup: "a,b": the first event counts in the control group a, the second in b, an empty one everywhere.
-     * The names of events in the recording end in " cgroup=PATH".
+     * Instead of what->cgroup: "a,b": the first event counts in the control group a, the second in b, an empty one
+     * everywhere. The names of events in the recording end in " cgroup=PATH".
      */
     const char *cgroups;
     /* The same, but each event counts in each of them; regular expressions stand for all that match. */
@@ -208,8 +211,8 @@ struct perfile_counter_options {
 #define PERFILE_COUNTER_OPTIONS_INIT PERFILE_SIZED(struct perfile_counter_options)
 
 /*
- * Opens the events, disabled, and writes them and this machine's features. Errors: those of perfile_recorder_open; ABSENT and
- * OPEN also when not a single event can be counted.
+ * Opens the events, disabled, and writes them and this machine's features. Errors: those of perfile_recorder_open;
+ * ABSENT and OPEN also when not a single event can be counted.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_counter_open(const struct perfile_counter_options *options,
                                                         struct perfile_writer *writer, struct perfile_counter **counter,
@@ -218,7 +221,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_counter_open(const struct perfile_cou
 PERFILE_API PERFILE_MUST_CHECK int perfile_counter_enable(struct perfile_counter *counter, struct perfile_error *error);
 PERFILE_API PERFILE_MUST_CHECK int perfile_counter_disable(struct perfile_counter *counter,
                                                            struct perfile_error *error);
-/* What was counted so far; `since_start` in ns is the caller's own time, `last`: nothing follows. READ, and those of the writer. */
+/*
+ * What was counted so far; `since_start` in ns is the caller's own time, `last`: nothing follows. READ, and those of
+ * the writer.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_counter_write(struct perfile_counter *counter, uint64_t since_start,
                                                          bool last, struct perfile_error *error);
 /* Does not touch the writer. NULL is allowed. */
@@ -233,10 +239,11 @@ struct perfile_known_event {
     bool works;       /* it can be counted here and now; always true for tracepoints and terms of PMUs */
 };
 /*
- * Calls `each` for every event that this machine knows and that has `pattern` (NULL: all) in its name, whatever the case;
- * with one of *?[ in it, it is a glob for the complete name. Events of one kind come together: hardware, software,
- * cache, pmu, raw, breakpoint, tracepoint. The event is valid until `each` returns. Stops when `each` returns non-zero,
- * with STOPPED. OPEN, after all the others: the tracepoints cannot be read (with what to do). MEMORY, ARGUMENT.
+ * Calls `each` for every event that this machine knows and that has `pattern` (NULL: all) in its name, whatever the
+ * case; with one of *?[ in it, it is a glob for the complete name. Events of one kind come together: hardware,
+ * software, cache, pmu, raw, breakpoint, tracepoint. The event is valid until `each` returns. Stops when `each` returns
+ * non-zero, with STOPPED. OPEN, after all the others: the tracepoints cannot be read (with what to do). MEMORY,
+ * ARGUMENT.
  */
 PERFILE_API PERFILE_MUST_CHECK int
 perfile_known_events(const char *pattern, int (*each)(void *context, const struct perfile_known_event *event),

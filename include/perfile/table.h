@@ -3,13 +3,13 @@
  * perfile/table.h: what a recording holds, as tables of typed, named columns (libperfile-analysis).
  *
  *     perfile_table_open(reader, "samples", ...) -> perfile_table_next ... -> perfile_table_close
- *     perfile_table_open(reader, "samples", ...) -> perfile_table_stream: an ArrowArrayStream for pyarrow, DuckDB, R ...
- *     perfile_table_open(reader, "samples", ...) -> perfile_table_write: text, csv, json, jsonl, parquet, arrow
+ *     perfile_table_open(reader, "samples", ...) -> perfile_table_stream: an ArrowArrayStream for pyarrow, DuckDB, R
+ * ... perfile_table_open(reader, "samples", ...) -> perfile_table_write: text, csv, json, jsonl, parquet, arrow
  *
  * A view defines what the rows are; perfile_view_at() lists them. Rows come in batches, whose form is the Arrow C data
  * interface (https://arrow.apache.org/docs/format/CDataInterface.html): two plain structs, which others take without a
- * copy, and which need no library to be read. Memory is that of a batch and of the distinct texts; views that add up keep
- * their rows, too.
+ * copy, and which need no library to be read. Memory is that of a batch and of the distinct texts; views that add up
+ * keep their rows, too.
  *
  * Tables of many recordings can be concatenated: whether a column may be null depends on the view alone (schemas state
  * it), and equal stacks and functions have equal ids:
@@ -17,10 +17,11 @@
  *     samples.stack_id -> stacks.stack_id, stacks.function_ids -> frames.function_id (also frames.frame_id of each
  *     frame)
  *
- * A function is its module (the build id, else the path; all code of JITs is one) and its name, or "no symbol"; an inlined one is
- * another. A stack is its functions. Ids are 64-bit hashes of these, the same on every machine and in every version. By chance two of
- * n different ones are equal with a probability of n^2 / 2^65: of 10^8 stacks 0.03 %, of 10^9 2.7 %. With
- * perfile_table_options.keys "stack" the view stacks has each stack once, with "function" frames has each function once.
+ * A function is its module (the build id, else the path; all code of JITs is one) and its name, or "no symbol"; an
+ * inlined one is another. A stack is its functions. Ids are 64-bit hashes of these, the same on every machine and in
+ * every version. By chance two of n different ones are equal with a probability of n^2 / 2^65: of 10^8 stacks 0.03 %,
+ * of 10^9 2.7 %. With perfile_table_options.keys "stack" the view stacks has each stack once, with "function" frames
+ * has each function once.
  */
 #ifndef PERFILE_TABLE_H
 #define PERFILE_TABLE_H
@@ -31,7 +32,7 @@
 extern "C" {
 #endif
 
-/* ---- the Arrow C data interface and C stream interface, as their specifications define them ------------------------ */
+/* ---- the Arrow C data interface and C stream interface, as their specifications define them ---------------------- */
 
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
@@ -107,8 +108,10 @@ struct perfile_view_event {
  */
 PERFILE_API const struct perfile_view_event *perfile_view_event_at(const char *view, size_t index);
 
-/* What the values of a column are, and their Arrow format. The metadata of its schema has "type" (as below), "unit" and "doc"; columns that
- * are never null, in whatever recording, are not ARROW_FLAG_NULLABLE. */
+/*
+ * What the values of a column are, and their Arrow format. The metadata of its schema has "type" (as below), "unit" and
+ * "doc"; columns that are never null, in whatever recording, are not ARROW_FLAG_NULLABLE.
+ */
 enum perfile_column_type {
     PERFILE_COLUMN_BOOL,      /* "bool": b */
     PERFILE_COLUMN_I32,       /* "i32": i */
@@ -160,16 +163,16 @@ struct perfile_table_options {
     const struct perfile_symbol_options *symbols; /* where symbols are; NULL: where perf would look */
     const struct perfile_report_options *report;  /* functions: what rows are of and which; NULL: by dso and symbol */
     /*
-     * Which columns: "pid,comm,symbol" in that order; "+srcline" adds to the usual ones, "-stack" takes one away, "all" is every
-     * column. NULL: the usual ones, of what the recording has.
+     * Which columns: "pid,comm,symbol" in that order; "+srcline" adds to the usual ones, "-stack" takes one away, "all"
+     * is every column. NULL: the usual ones, of what the recording has.
      */
     const char *columns;
     /*
-     * stacks: by what samples are kept apart, as in perfile_profile_options: "comm,cpu"; or "stack": a row for each stack_id, of
-     * all events together. frames: "function": a row for each function_id, not for each address.
-     * cache_lines, cache_line_accesses: the order of lines, by loads of modified lines ("tot"), by local or remote ones ("lcl", "rmt")
-     * or by loads that other caches answered ("peer"); and what accesses have rows of besides the offset: "pid,tid,iaddr,dso". NULL:
-     * "tot,iaddr".
+     * stacks: by what samples are kept apart, as in perfile_profile_options: "comm,cpu"; or "stack": a row for each
+     * stack_id, of all events together. frames: "function": a row for each function_id, not for each address.
+     * cache_lines, cache_line_accesses: the order of lines, by loads of modified lines ("tot"), by local or remote ones
+     * ("lcl", "rmt") or by loads that other caches answered ("peer"); and what accesses have rows of besides the
+     * offset: "pid,tid,iaddr,dso". NULL: "tot,iaddr".
      */
     const char *keys;
     uint64_t batch_rows; /* at most; 0: 65,536 */
@@ -181,17 +184,17 @@ struct perfile_table_options {
     perfile_on_unmatched *unmatched;
     void *unmatched_context;
     /*
-     * NULL: malloc. Batches are given back to it by whoever releases them: it must outlive them all, and take calls from
-     * their threads.
+     * NULL: malloc. Batches are given back to it by whoever releases them: it must outlive them all, and take calls
+     * from their threads.
      */
     const struct perfile_allocator *allocator;
     bool gzip; /* what perfile_table_write writes is a gzip file; not for formats that are binary */
     const struct perfile_event_options *events; /* of views over tracepoints; NULL: the defaults */
     /*
-     * For tables of many recordings, whose columns must be the same. `fills`: a column of `columns` that the view has, but not of
-     * this recording, is null instead of an error. `constants`: columns that are called before those of the view, of one text each.
-     * `wall_times`: parquet and arrow have of times the time of day alone; of a recording that does not say how its clock relates to it,
-     * that is `wall_ahead_ns` (modulo 2^64) more.
+     * For tables of many recordings, whose columns must be the same. `fills`: a column of `columns` that the view has,
+     * but not of this recording, is null instead of an error. `constants`: columns that are called before those of the
+     * view, of one text each. `wall_times`: parquet and arrow have of times the time of day alone; of a recording that
+     * does not say how its clock relates to it, that is `wall_ahead_ns` (modulo 2^64) more.
      */
     bool fills;
     bool wall_times;
@@ -204,9 +207,10 @@ struct perfile_table_options {
 struct perfile_table;
 
 /*
- * The reader must be at its start; until perfile_table_close it is the table's. What the options point at must live as long as the
- * table; `options` may be NULL. Errors: ARGUMENT (unknown view or column, invalid filter, or one that says nothing about the
- * rows of the view; the reader is not at its start), ABSENT, MEMORY, and those of perfile_session_open and _next.
+ * The reader must be at its start; until perfile_table_close it is the table's. What the options point at must live as
+ * long as the table; `options` may be NULL. Errors: ARGUMENT (unknown view or column, invalid filter, or one that says
+ * nothing about the rows of the view; the reader is not at its start), ABSENT, MEMORY, and those of
+ * perfile_session_open and _next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_open(struct perfile_reader *reader, const char *view,
                                                       const struct perfile_table_options *options,
@@ -234,13 +238,19 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_table_next(struct perfile_table *tabl
  */
 PERFILE_API void perfile_table_stream(struct perfile_table *table, struct ArrowArrayStream *stream);
 
-/* What the rows do not show, in samples; of the view `records`, in records, and of `maps`, in mappings. Final at the end. ARGUMENT: losses->size is not set. */
+/*
+ * What the rows do not show, in samples; of the view `records`, in records, and of `maps`, in mappings. Final at the
+ * end. ARGUMENT: losses->size is not set.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_losses(const struct perfile_table *table,
                                                         struct perfile_losses *losses);
 
 /* ---- rows of one's own ------------------------------------------------------------------------------------------- */
 
-/* A source of rows that are of no recording, for the same formats and for Arrow. In JSON `recording` and `losses` are {}. */
+/*
+ * A source of rows that are of no recording, for the same formats and for Arrow. In JSON `recording` and `losses` are
+ * {}.
+ */
 struct perfile_rows {
     size_t size;                                 /* sizeof(struct perfile_rows) */
     const char *view;                            /* what they are called */
@@ -249,8 +259,8 @@ struct perfile_rows {
     /* Goes to the next row: 1, 0 at the end, or an error, which the table gives. */
     int (*next)(void *context, struct perfile_error *error);
     /*
-     * Sets kind, and number or data and bytes, of a column's value in this row; without a kind, or with one that does not
-     * suit the column, there is none. The data must live until the next call.
+     * Sets kind, and number or data and bytes, of a column's value in this row; without a kind, or with one that does
+     * not suit the column, there is none. The data must live until the next call.
      */
     void (*value)(void *context, size_t column, struct perfile_value *value);
     void *context;
@@ -266,10 +276,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_rows(const struct perfile_ro
 /* ---- comparisons ------------------------------------------------------------------------------------------------- */
 
 /*
- * What perfile_diff_open found (perfile/diff.h), as a table of the view `diff`: the total, then the rows in their order, with
- * typed columns that perfile_view_column("diff", ...) names. Columns of weights have the unit of the comparison. Of `options`,
- * which may be NULL, only columns, batch_rows, gzip and allocator matter. The comparison must live as long as the table. Errors:
- * ARGUMENT (what is missing, an unknown column), MEMORY.
+ * What perfile_diff_open found (perfile/diff.h), as a table of the view `diff`: the total, then the rows in their
+ * order, with typed columns that perfile_view_column("diff", ...) names. Columns of weights have the unit of the
+ * comparison. Of `options`, which may be NULL, only columns, batch_rows, gzip and allocator matter. The comparison must
+ * live as long as the table. Errors: ARGUMENT (what is missing, an unknown column), MEMORY.
  */
 struct perfile_diff;
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_diff(const struct perfile_diff *diff,
@@ -294,9 +304,9 @@ struct perfile_parquet_options {
  * Their rows, of one file after the other, to be written in any format or delivered as batches. Columns that are not
  * shown are not read. A column `timestamp` is a time of day in ns since 1970. In a file without `time` it is called
  * `time`, and becomes `timestamp` in Parquet again; `timestamp` is a second name for it, which is shown only when it is
- * asked for. Memory is that of the columns of a row group as they are in the file, and with `distinct` 32 bytes for each
- * id. Errors: ARGUMENT, OPEN, READ, FORMAT (no Parquet), UNSUPPORTED (not as perfile writes it, other columns), DAMAGED,
- * MEMORY; those of further files come with the rows.
+ * asked for. Memory is that of the columns of a row group as they are in the file, and with `distinct` 32 bytes for
+ * each id. Errors: ARGUMENT, OPEN, READ, FORMAT (no Parquet), UNSUPPORTED (not as perfile writes it, other columns),
+ * DAMAGED, MEMORY; those of further files come with the rows.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_parquet(const struct perfile_parquet_options *options,
                                                             struct perfile_table **table, struct perfile_error *error);
@@ -318,18 +328,18 @@ PERFILE_API const char *perfile_table_format_at(size_t index, const char **doc);
 /* It is not for terminals. False of formats that there are not. */
 PERFILE_API bool perfile_table_format_is_binary(const char *format);
 /*
- * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns, rows, losses,
- * notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. Two are binary:
+ * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns,
+ * rows, losses, notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. Two are binary:
  *
- *     "parquet"   row groups of about 2^20 rows (or 128 MiB) with the range of each column, pages compressed with zstd. Types are those
- *                 that all SQL engines have: BOOLEAN, INT32 (i32), INT64 (all other integers, by their bits: what is above 2^63 is
- *                 negative), DOUBLE, STRING, LIST. Memory is that of a compressed row group.
- *     "arrow"     an Arrow IPC file with the types of perfile_table_schema, not compressed; the dictionaries are after
- *                 the batches, and texts that hardly repeat have none
+ *     "parquet"   row groups of about 2^20 rows (or 128 MiB) with the range of each column, pages compressed with zstd.
+ * Types are those that all SQL engines have: BOOLEAN, INT32 (i32), INT64 (all other integers, by their bits: what is
+ * above 2^63 is negative), DOUBLE, STRING, LIST. Memory is that of a compressed row group. "arrow"     an Arrow IPC
+ * file with the types of perfile_table_schema, not compressed; the dictionaries are after the batches, and texts that
+ * hardly repeat have none
  *
- * In both, a column of type time is followed by the same as a time of day (us, UTC) if the recording has a CLOCK_DATA feature:
- * `timestamp` after `time`, `start_timestamp` after `start_time`. Key-value metadata: perfile.view, .version, and as
- * JSON .columns (name, type, unit, doc), .recording, .losses.
+ * In both, a column of type time is followed by the same as a time of day (us, UTC) if the recording has a CLOCK_DATA
+ * feature: `timestamp` after `time`, `start_timestamp` after `start_time`. Key-value metadata: perfile.view, .version,
+ * and as JSON .columns (name, type, unit, doc), .recording, .losses.
  *
  * 0, or 1: something could not be read that perfile_reader_counts does not count but the rows show. Errors: ARGUMENT
  * (unknown format), WRITE, and those of perfile_table_next.

@@ -21,8 +21,8 @@
  *
  * Order.     Events first, then features, then records. In file and directory mode events and features may come at any
  *            time; in pipe mode the stream has them where they were written.
- * Errors.    Every call: ARGUMENT (what it does not take, or not here: the message says what), MEMORY, WRITE, LIMIT (what
- *            the format cannot hold), and those described with the call. A failed call changes nothing that was written
+ * Errors.    Every call: ARGUMENT (what it does not take, or not here: the message says what), MEMORY, WRITE, LIMIT
+ * (what the format cannot hold), and those described with the call. A failed call changes nothing that was written
  *            before, but the failure is kept: _finish reports it again, and does not publish the recording. Check the
  *            results of all calls, or that of _finish alone.
  * Time.      Records may be written in any order; readers sort them by their times. A FINISHED_ROUND record says that
@@ -48,10 +48,10 @@ struct perfile_writer_options {
     bool compressed_v1; /* COMPRESSED records (perf 5.2) instead of COMPRESSED2 (perf 6.16) */
     bool no_sync;       /* _finish does not wait until the file is on the disk */
     /*
-     * File mode: for recorders. The file gets its name in perfile_writer_publish instead of _finish, and from then on every
-     * prefix of it is a recording that readers open: until _finish it is a stream (pipe mode), which _finish turns into a
-     * file in place. Give all events, and the features that matter, before the first record. When _finish fails, or is
-     * never called, the stream stays.
+     * File mode: for recorders. The file gets its name in perfile_writer_publish instead of _finish, and from then on
+     * every prefix of it is a recording that readers open: until _finish it is a stream (pipe mode), which _finish
+     * turns into a file in place. Give all events, and the features that matter, before the first record. When _finish
+     * fails, or is never called, the stream stays.
      */
     bool live;
     const struct perfile_allocator *allocator;
@@ -59,8 +59,8 @@ struct perfile_writer_options {
     void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic);
     void *diagnostic_context;
     /*
-     * Compression starts anew about every so many bytes of records, if it can at the end of a round: readers can begin there
-     * with an index (perfile/index.h). 0: never, what comes first is the smallest.
+     * Compression starts anew about every so many bytes of records, if it can at the end of a round: readers can begin
+     * there with an index (perfile/index.h). 0: never, what comes first is the smallest.
      */
     uint64_t frame_bytes;
 };
@@ -89,8 +89,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_open_sink(const struct perfile
                                                             struct perfile_writer **writer,
                                                             struct perfile_error *error);
 /*
- * Live files only: what was written so far, and all that follows, is to be seen under its name. What had the name before
- * is replaced.
+ * Live files only: what was written so far, and all that follows, is to be seen under its name. What had the name
+ * before is replaced.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_publish(struct perfile_writer *writer, struct perfile_error *error);
 /* Live files and streams: hands what is gathered to the system. */
@@ -122,8 +122,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_add_event(struct perfile_write
                                                             struct perfile_error *error);
 /*
  * The body of a header feature, in the recording's byte order. EVENT_DESC, AUXTRACE, DIR_FORMAT and COMPRESSED are made
- * by the writer: ARGUMENT. A second call for the same number replaces the first, not so in pipe mode. Big-endian files and
- * directories without HOSTNAME get an empty one: without it perf on other machines misses all features, or refuses them.
+ * by the writer: ARGUMENT. A second call for the same number replaces the first, not so in pipe mode. Big-endian files
+ * and directories without HOSTNAME get an empty one: without it perf on other machines misses all features, or refuses
+ * them.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature(struct perfile_writer *writer, uint32_t number,
                                                           const void *data, size_t bytes, struct perfile_error *error);
@@ -135,8 +136,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature_texts(struct perfile_w
                                                                 const char *const *texts, size_t count,
                                                                 struct perfile_error *error);
 /*
- * One more entry of the feature BUILD_ID, `entry_bytes` is sizeof(*entry). `misc` has the cpumode: 1 kernel, 2 user. Errors:
- * ARGUMENT (entry_bytes), LIMIT, MEMORY, WRITE.
+ * One more entry of the feature BUILD_ID, `entry_bytes` is sizeof(*entry). `misc` has the cpumode: 1 kernel, 2 user.
+ * Errors: ARGUMENT (entry_bytes), LIMIT, MEMORY, WRITE.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc,
                                                            const struct perfile_header_build_id *entry,
@@ -147,7 +148,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_build_id(struct perfile_writer
 /*
  * A record from its struct of records.h, `bytes` of it (sizeof the struct); types without fields take NULL and 0. `id`
  * is the trailer of kernel records, where event 0 asks for one; NULL: zeros. Errors: ARGUMENT (unknown type, SAMPLE,
- * `bytes` less than the struct had in 0.1, members that this version does not know), LIMIT (more than 65,535 bytes), WRITE.
+ * `bytes` less than the struct had in 0.1, members that this version does not know), LIMIT (more than 65,535 bytes),
+ * WRITE.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t misc,
                                                          const void *record, size_t bytes,

@@ -173,8 +173,8 @@ static bool plausible_time(const struct pf_frame *frame, uint64_t time)
 }
 
 /*
- * How much is asked of a record. Exact: what its content asks for is what the header states, nearly. Longer: it may have
- * any number of bytes more, as records of later versions do.
+ * How much is asked of a record. Exact: what its content asks for is what the header states, nearly. Longer: it may
+ * have any number of bytes more, as records of later versions do.
  */
 enum demand { EXACT, LONGER };
 
@@ -222,7 +222,9 @@ static bool may_be_type(uint32_t type)
 
 enum outlook { GOES_ON, ENDS_WELL, ENDS_BADLY };
 
-/* What a chain of records comes to at `at`. The end of the frame ends it well, and so do bytes that are still to come. */
+/*
+ * What a chain of records comes to at `at`. The end of the frame ends it well, and so do bytes that are still to come.
+ */
 static enum outlook outlook(const struct perfile_reader *reader, struct pf_frame *frame, uint64_t at)
 {
     struct position position;
@@ -270,8 +272,8 @@ static uint64_t unknown_record(struct perfile_reader *reader, struct pf_frame *f
 }
 
 /*
- * The same for recordings of later versions, whose records may be longer and of types that are not known: `known` of the
- * known types are enough. *until is where the last one that was looked at ends.
+ * The same for recordings of later versions, whose records may be longer and of types that are not known: `known` of
+ * the known types are enough. *until is where the last one that was looked at ends.
  */
 static bool valid_headers(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t *until,
                           unsigned known)
@@ -748,9 +750,9 @@ enum {
 };
 
 /*
- * Whether the 24 bytes are a build id: its size, three zeros, the id, zeros. Those of a device and inode are read so when
- * the major number is that of a disk, 8, and the inode has no generation: a short id beginning with a possible minor
- * number is a device.
+ * Whether the 24 bytes are a build id: its size, three zeros, the id, zeros. Those of a device and inode are read so
+ * when the major number is that of a disk, 8, and the inode has no generation: a short id beginning with a possible
+ * minor number is a device.
  */
 static bool looks_like_build_id(const uint8_t *identity, bool swap)
 {
@@ -793,7 +795,10 @@ static int clear_leaked_build_id_bit(struct perfile_reader *reader, struct pf_pa
     return pf_diagnose(reader, part, &note, error);
 }
 
-/* No attr follows. In a stream one may follow as long as it is neither read to its end nor looked through when it is opened. */
+/*
+ * No attr follows. In a stream one may follow as long as it is neither read to its end nor looked through when it is
+ * opened.
+ */
 static bool has_all_events(const struct perfile_reader *reader)
 {
     const struct pf_source *source = &reader->parts[0].source;
@@ -812,7 +817,10 @@ static int report_lost_events(struct perfile_reader *reader, const struct pf_par
     return pf_diagnose(reader, part, &loss, error);
 }
 
-/* Without the attr of its event the content of a sample cannot be decoded. Reported once: the loss is that of all samples. */
+/*
+ * Without the attr of its event the content of a sample cannot be decoded. Reported once: the loss is that of all
+ * samples.
+ */
 static int lose_sample(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
                        struct perfile_error *error)
 {

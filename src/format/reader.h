@@ -149,13 +149,17 @@ struct pf_entry {
 bool pf_reader_entry(const struct perfile_reader *reader, struct pf_entry *entry);
 /* The only part of a file is read from there on; all before it counts as `counts` say. */
 void pf_reader_go_to(struct perfile_reader *reader, const struct pf_entry *entry, const struct perfile_counts *counts);
-/* Some of it is passed over: `samples` samples and nothing else, up to `offset`, the last ones about as old as `time`. */
+/*
+ * Some of it is passed over: `samples` samples and nothing else, up to `offset`, the last ones about as old as `time`.
+ */
 void pf_reader_pass_over(struct perfile_reader *reader, uint64_t offset, uint64_t samples, uint64_t time);
 /* STOPPED after perfile_reader_stop, else 0. */
 int pf_reader_check_stopped(const struct perfile_reader *reader, struct perfile_error *error);
 /* perfile_reader_payload gives the bytes that this record, which was read before, has outside of it. */
 void pf_reader_go_to_payload(struct perfile_reader *reader, const struct perfile_record *record);
-/* Gives the reader to a session, which sets `stops` back when it ends. ARGUMENT: not at its start, or another has it. */
+/*
+ * Gives the reader to a session, which sets `stops` back when it ends. ARGUMENT: not at its start, or another has it.
+ */
 int pf_reader_drive(struct perfile_reader *reader, struct perfile_error *error);
 /* The next record of one part into *record; used by the reader and by sessions. */
 int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
@@ -245,7 +249,9 @@ int pf_feature_table_read(struct perfile_reader *reader, uint64_t table_offset, 
 /* 0 when the body has the layout of the feature, else DAMAGED. */
 int pf_feature_check(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes,
                      struct perfile_error *error);
-/* A copy of a feature's body in the other byte order; false: its layout is unknown or damaged, and not all is turned. */
+/*
+ * A copy of a feature's body in the other byte order; false: its layout is unknown or damaged, and not all is turned.
+ */
 bool pf_feature_turn(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes, uint8_t *copy);
 int pf_feature_add(struct perfile_reader *reader, uint32_t number, const struct perfile_section *section,
                    struct perfile_error *error);

@@ -111,7 +111,9 @@ void pf_writer_diagnose(const struct perfile_writer *writer, const char *rule, c
 
 /* The header, and in file mode the events, before the first record. */
 int pf_writer_start(struct perfile_writer *writer, struct perfile_error *error);
-/* Live: the events as a file has them, in a record that says nothing, so that they stand in front of the data one day. */
+/*
+ * Live: the events as a file has them, in a record that says nothing, so that they stand in front of the data one day.
+ */
 int pf_writer_put_front(struct perfile_writer *writer, struct perfile_error *error);
 /* An event by the bytes of its attr, in the output's byte order. `in_stream`: its record is written by the caller. */
 int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_event *event,

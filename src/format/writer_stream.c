@@ -119,7 +119,10 @@ int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writ
 
 int pf_writer_flush_frame(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error)
 {
-    /* perf takes it for damage when nothing comes out of a compressed record: the end of a frame has no record of its own */
+    /*
+     * perf takes it for damage when nothing comes out of a compressed record: the end of a frame has no record of its
+     * own
+     */
     if (!writer->options.frame_bytes || !stream->batch_bytes)
         return pf_writer_flush(stream, writer, error);
     return put_batch(stream, writer, true, error);

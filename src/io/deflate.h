@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The writing side of inflate.h: one zstd frame for all that is pushed, flushed after each push, and closed on demand only. */
+/*
+ * The writing side of inflate.h: one zstd frame for all that is pushed, flushed after each push, and closed on demand
+ * only.
+ */
 #ifndef PF_IO_DEFLATE_H
 #define PF_IO_DEFLATE_H
 

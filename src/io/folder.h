@@ -18,8 +18,8 @@ struct pf_folder {
 int pf_folder_open(struct pf_folder *folder, const struct perfile_allocator *allocator, const char *path,
                    struct perfile_error *error);
 /*
- * Copies the directories of the directory `from` whose names begin with `prefix`, and the files in them, but no links and
- * nothing deeper. `folder` NULL: only counts. *count is how many there are. READ, WRITE, OPEN, MEMORY.
+ * Copies the directories of the directory `from` whose names begin with `prefix`, and the files in them, but no links
+ * and nothing deeper. `folder` NULL: only counts. *count is how many there are. READ, WRITE, OPEN, MEMORY.
  */
 int pf_folder_take(const struct pf_folder *folder, int from, const char *prefix, size_t *count,
                    struct perfile_error *error);

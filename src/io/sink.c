@@ -127,8 +127,8 @@ static int open_folder_of(struct pf_sink *sink, const char *path, struct perfile
 }
 
 /*
- * As the kernel with fs.protected_symlinks: in a sticky folder that all may write to, such as /tmp, a link is followed only if it
- * is ours or belongs to the owner of the folder. Others plant links there to have files of ours replaced.
+ * As the kernel with fs.protected_symlinks: in a sticky folder that all may write to, such as /tmp, a link is followed
+ * only if it is ours or belongs to the owner of the folder. Others plant links there to have files of ours replaced.
  */
 static bool may_follow(int directory, const struct stat *link)
 {
@@ -176,7 +176,9 @@ static int open_directory_of(struct pf_sink *sink, const char *path, struct perf
     return result < 0 ? result : open_for_use(sink, error);
 }
 
-/* What the umask has cleared; where no mode may be changed, as in the sandbox of the command, fewer may read the file. */
+/*
+ * What the umask has cleared; where no mode may be changed, as in the sandbox of the command, fewer may read the file.
+ */
 static void restore_mode(const struct pf_sink *sink, mode_t mode)
 {
     struct stat made;

@@ -32,8 +32,8 @@ int pf_source_settle(struct pf_source *source, struct perfile_error *error);
 void pf_source_close(struct pf_source *source);
 
 /*
- * Reads up to `bytes` at `offset`; *got is less only at the end of the input, or where a growing one has got to. A stream
- * must be read in order.
+ * Reads up to `bytes` at `offset`; *got is less only at the end of the input, or where a growing one has got to. A
+ * stream must be read in order.
  */
 int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
                    struct perfile_error *error);
@@ -42,8 +42,8 @@ int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t b
 int pf_open_unlinked(int folder, struct perfile_error *error);
 
 /*
- * Makes a stream seekable by copying it, `head` (the bytes already read) first, to the file `temporary`, which stays the
- * caller's; 0: to an unlinked one in $TMPDIR.
+ * Makes a stream seekable by copying it, `head` (the bytes already read) first, to the file `temporary`, which stays
+ * the caller's; 0: to an unlinked one in $TMPDIR.
  */
 int pf_source_spool(struct pf_source *source, const void *head, size_t head_bytes, int temporary,
                     struct perfile_error *error);

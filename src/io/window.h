@@ -9,7 +9,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* Puts up to `bytes` bytes of the source from `offset` on to `to`; *got is 0 at the end, or when nothing is there yet.
+/*
+ * Puts up to `bytes` bytes of the source from `offset` on to `to`; *got is 0 at the end, or when nothing is there yet.
  */
 typedef int pf_window_fill(void *context, uint64_t offset, void *to, size_t bytes, size_t *got,
                            struct perfile_error *error);
@@ -48,7 +49,8 @@ int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, cons
                    struct perfile_error *error);
 
 /*
- * At least `bytes` bytes at `offset` (not before `keep`, or an earlier offset): *piece and how many there are in *got, which is less than asked for only when the source has no more. Valid until the next call.
+ * At least `bytes` bytes at `offset` (not before `keep`, or an earlier offset): *piece and how many there are in *got,
+ * which is less than asked for only when the source has no more. Valid until the next call.
  */
 static inline int pf_window_get(struct pf_window *window, uint64_t offset, size_t bytes, const uint8_t **piece,
                                 size_t *got, struct perfile_error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The binaries of a recording as a tar file that unpacks to a build-id cache, like perf archive's: NAME/ID/elf, and links
- * .build-id/xx/yyy to NAME/ID. Members have no times and owners, so equal binaries give equal files.
+ * The binaries of a recording as a tar file that unpacks to a build-id cache, like perf archive's: NAME/ID/elf, and
+ * links .build-id/xx/yyy to NAME/ID. Members have no times and owners, so equal binaries give equal files.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,10 @@
 
 #include "output/output.h"
 
-/* A record to be printed. Those of the kernel may be copies, of which several threads print one each while another reads on. */
+/*
+ * A record to be printed. Those of the kernel may be copies, of which several threads print one each while another
+ * reads on.
+ */
 struct pf_dumped {
     const struct perfile_record *record;
     const struct perfile_tracepoint *tracepoint; /* of a sample; NULL: none */

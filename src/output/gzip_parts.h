@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A gzip file that several threads deflate: in parts, each of which knows what stood before it, so that nothing is repeated
- * that one thread alone would have found. The bytes are the same for every number of threads.
+ * A gzip file that several threads deflate: in parts, each of which knows what stood before it, so that nothing is
+ * repeated that one thread alone would have found. The bytes are the same for every number of threads.
  */
 #ifndef PF_OUTPUT_GZIP_PARTS_H
 #define PF_OUTPUT_GZIP_PARTS_H

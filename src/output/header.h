@@ -19,12 +19,15 @@ struct pf_header_options {
 };
 
 /*
- * The header as `perf report --header-only` prints it. The features of streams come as records: those that are known by now are
- * printed, which are all when the first sample has come. 0, or MEMORY.
+ * The header as `perf report --header-only` prints it. The features of streams come as records: those that are known by
+ * now are printed, which are all when the first sample has come. 0, or MEMORY.
  */
 int pf_header_put(struct perfile_reader *reader, const struct pf_header_options *options, struct pf_text *out,
                   struct perfile_error *error);
-/* The same, for readers at their start; of a stream, the records up to the first sample are read. Other errors: those of reading. */
+/*
+ * The same, for readers at their start; of a stream, the records up to the first sample are read. Other errors: those
+ * of reading.
+ */
 int pf_header_put_only(struct perfile_reader *reader, const struct pf_header_options *options, struct pf_text *out,
                        struct perfile_error *error);
 /* The lines of one feature; nothing of one that has none. 0, or MEMORY. */

@@ -392,8 +392,8 @@ static bool overwrites(const struct pf_event_list *chosen, const struct perfile_
 }
 
 /*
- * What runs already forks while the recorder starts: its children are recorded, and nothing would record those that come
- * between the opening of the events and their start.
+ * What runs already forks while the recorder starts: its children are recorded, and nothing would record those that
+ * come between the opening of the events and their start.
  */
 static bool may_fork_meanwhile(const struct pf_target *target, const struct perfile_recorder_options *options)
 {
@@ -431,8 +431,8 @@ static int check_terms(const struct pf_listed_event *event, uint32_t version, st
 }
 
 /*
- * What an older perf does not know is not asked for. Flags that only say how the kernel counts stay: they are left out of
- * the recording.
+ * What an older perf does not know is not asked for. Flags that only say how the kernel counts stay: they are left out
+ * of the recording.
  */
 static void configure_age(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {

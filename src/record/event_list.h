@@ -60,9 +60,9 @@ struct pf_event_list {
 void pf_event_list_open(struct pf_event_list *chosen, const struct perfile_allocator *allocator);
 void pf_event_list_close(struct pf_event_list *chosen);
 /*
- * Appends the events of a list; all or none. ARGUMENT: it cannot be understood (with the nearest names); ABSENT: no such
- * event here; UNSUPPORTED: a term that belongs to what is not recorded here; OPEN: tracefs cannot be read (with what to
- * do); LIMIT: too many events; MEMORY.
+ * Appends the events of a list; all or none. ARGUMENT: it cannot be understood (with the nearest names); ABSENT: no
+ * such event here; UNSUPPORTED: a term that belongs to what is not recorded here; OPEN: tracefs cannot be read (with
+ * what to do); LIMIT: too many events; MEMORY.
  */
 int pf_event_list_parse(struct pf_event_list *chosen, const char *list, struct perfile_error *error);
 

@@ -164,7 +164,9 @@ int pf_parse_tracepoints(struct pf_event_parser *parser, const struct pf_event_t
 /* `pmu` may be NULL: then only terms that every event knows. */
 int pf_parse_terms(struct pf_event_parser *parser, struct pf_pmu *pmu, struct pf_listed_event *event,
                    struct pf_piece terms);
-/* Type and config of `name` as an event of the PMU: its own, then the well-known. 1 done, 0 it has none, or an error. */
+/*
+ * Type and config of `name` as an event of the PMU: its own, then the well-known. 1 done, 0 it has none, or an error.
+ */
 int pf_parse_pmu_event(struct pf_event_parser *parser, struct pf_pmu *pmu, struct pf_listed_event *event,
                        struct pf_piece name, struct pf_piece passed);
 /* "r1a8": hexadecimal digits for config. */

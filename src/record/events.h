@@ -38,7 +38,10 @@ struct pf_opened_set {
 int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, const struct pf_target *target,
                    const struct perfile_recorder_options *options, struct perfile_error *error);
 void pf_events_close(struct pf_opened_set *opened);
-/* For counting: each event for itself. Those that cannot be opened have no descriptors; an error when it is all of them. */
+/*
+ * For counting: each event for itself. Those that cannot be opened have no descriptors; an error when it is all of
+ * them.
+ */
 int pf_events_open_counters(struct pf_opened_set *opened, struct pf_event_list *chosen, const struct pf_target *target,
                             const struct perfile_recorder_options *options, struct perfile_error *error);
 void pf_events_note(const struct perfile_recorder_options *options, const char *format, ...)

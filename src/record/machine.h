@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What recorders say of the machine and of what ran on it before: header features and records made from /proc and /sys. */
+/*
+ * What recorders say of the machine and of what ran on it before: header features and records made from /proc and /sys.
+ */
 #ifndef PF_RECORD_MACHINE_H
 #define PF_RECORD_MACHINE_H
 
@@ -67,8 +69,8 @@ struct pf_opened_id {
 int pf_synthesize_id_index(const struct pf_opened_id *ids, size_t count, const struct pf_synthesis *synthesis,
                            struct perfile_error *error);
 /*
- * EVENT_UPDATE records: unit, scale and CPUs of the events that have them, and, for pipe mode, the names. first_ids[i] is
- * the first id of event i.
+ * EVENT_UPDATE records: unit, scale and CPUs of the events that have them, and, for pipe mode, the names. first_ids[i]
+ * is the first id of event i.
  */
 int pf_synthesize_event_updates(const struct pf_event_list *events, const uint64_t *first_ids, bool names,
                                 const struct pf_synthesis *synthesis, struct perfile_error *error);

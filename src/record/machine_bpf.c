@@ -98,8 +98,8 @@ static uint32_t stride_of(const struct bpf_prog_info *info, const struct array *
 }
 
 /*
- * What the second call asks for: the lengths that the first one returned, with pointers from `base` on. As in perf's files,
- * empty arrays are there, too: `known` is how much of the struct the kernel has.
+ * What the second call asks for: the lengths that the first one returned, with pointers from `base` on. As in perf's
+ * files, empty arrays are there, too: `known` is how much of the struct the kernel has.
  */
 static uint64_t position_arrays(const struct bpf_prog_info *synthesis, uint32_t known, struct pf_bpf_program *program,
                                 uint64_t base)

@@ -27,8 +27,8 @@ struct pf_file_key {
 };
 
 /*
- * From the regular file at `path`, which must be the one of `key`; NULL: any will do. False when it cannot be read or is
- * another one, true also with size 0.
+ * From the regular file at `path`, which must be the one of `key`; NULL: any will do. False when it cannot be read or
+ * is another one, true also with size 0.
  */
 bool pf_build_id_from_path(int folder, const char *path, const struct pf_file_key *key, struct pf_build_id *id);
 

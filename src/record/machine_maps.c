@@ -30,7 +30,9 @@ static bool is_deleted(const char *name)
     return length >= sizeof(mark) && strcmp(name + length - (sizeof(mark) - 1), mark) == 0;
 }
 
-/* The file that is mapped, whatever its path leads to now; that takes privileges. Else the path, in the process's root. */
+/*
+ * The file that is mapped, whatever its path leads to now; that takes privileges. Else the path, in the process's root.
+ */
 static bool read_mapped(struct pf_walker *walker, const struct mapping *mapping, struct pf_build_id *id)
 {
     char path[64];
@@ -120,8 +122,8 @@ static bool parse_line(const struct pf_walk *walk, const char *line, struct mapp
 }
 
 /*
- * The kernel writes \012 for a newline in a name, and its own records have the newline itself. A backslash is not marked:
- * the link in map_files says what it was, where we may read it.
+ * The kernel writes \012 for a newline in a name, and its own records have the newline itself. A backslash is not
+ * marked: the link in map_files says what it was, where we may read it.
  */
 static void restore_newlines(struct pf_walker *walker, struct mapping *mapping, char *name)
 {

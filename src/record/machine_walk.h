@@ -41,7 +41,9 @@ struct pf_walk {
 int pf_walk_all(struct pf_walk *walk, unsigned threads, int (*first)(struct pf_walk *walk, struct perfile_error *error),
                 struct perfile_error *error);
 
-/* A record for the current process; `extra` is what its pointer at `pointer_at` of the struct points to. False: stop. */
+/*
+ * A record for the current process; `extra` is what its pointer at `pointer_at` of the struct points to. False: stop.
+ */
 struct pf_walk_item {
     uint32_t type;
     uint16_t misc;

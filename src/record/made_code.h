@@ -32,8 +32,8 @@ static inline void pf_made_code_sample(struct pf_made_code *code, uint32_t pid, 
 }
 
 /*
- * Says of each process with more than a hundredth of all samples in such code what would give it names, unless there is a perf
- * map or a jitdump file.
+ * Says of each process with more than a hundredth of all samples in such code what would give it names, unless there is
+ * a perf map or a jitdump file.
  */
 void pf_made_code_notify(const struct pf_made_code *code, uint64_t samples, pf_on_note *note, void *context);
 

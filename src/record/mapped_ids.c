@@ -32,8 +32,8 @@ void pf_mapped_ids_close(struct pf_mapped_ids *mapped)
 }
 
 /*
- * The file that is mapped, if its process still runs; which takes privileges. Else the file of that path, in the root of
- * the process, or in ours when the process has ended: it may have been replaced, so that its identity is compared.
+ * The file that is mapped, if its process still runs; which takes privileges. Else the file of that path, in the root
+ * of the process, or in ours when the process has ended: it may have been replaced, so that its identity is compared.
  */
 static bool read_id(const uint8_t *record, const struct pf_file_key *key, struct pf_build_id *id)
 {

@@ -122,8 +122,8 @@ static bool name_for_user(struct pf_event_list *chosen, struct pf_listed_event *
 }
 
 /*
- * Ordinary users may look at user space only: perf_event_paranoid 2. 1: the kernel is left out; 0: there is nothing to leave
- * out; MEMORY.
+ * Ordinary users may look at user space only: perf_event_paranoid 2. 1: the kernel is left out; 0: there is nothing to
+ * leave out; MEMORY.
  */
 static int leave_kernel_out(struct pf_event_list *chosen, const struct perfile_recorder_options *options, bool counting)
 {
@@ -401,7 +401,9 @@ static int finish_opening(struct pf_opened_set *opened, const struct pf_event_li
     return 0;
 }
 
-/* The kernel refuses higher rates, and lowers its limit by itself when interrupts take long; perf goes down to it, too. */
+/*
+ * The kernel refuses higher rates, and lowers its limit by itself when interrupts take long; perf goes down to it, too.
+ */
 static void limit_frequency(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
     uint64_t max, asked = 0;

@@ -24,9 +24,9 @@ void pf_ring_pause(const struct pf_ring *ring, bool paused);
 /* Consumes complete records without gaps between them. A non-zero result ends the drain with this result. */
 typedef int pf_ring_taker(void *context, const uint8_t *records, size_t bytes, struct perfile_error *error);
 /*
- * Hands over what is there, oldest first, in one to three pieces; a record that runs over the end of the buffer comes by
- * itself. One that is overwritten must be paused, and needs as much memory again. READ: what the kernel says makes no
- * sense; MEMORY.
+ * Hands over what is there, oldest first, in one to three pieces; a record that runs over the end of the buffer comes
+ * by itself. One that is overwritten must be paused, and needs as much memory again. READ: what the kernel says makes
+ * no sense; MEMORY.
  */
 int pf_ring_drain(struct pf_ring *ring, pf_ring_taker *take, void *context, struct perfile_error *error);
 

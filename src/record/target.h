@@ -28,8 +28,8 @@ int pf_target_open(struct pf_target *target, const struct perfile_recorder_optio
  */
 int pf_target_check_online(const struct pf_target *target, struct perfile_error *error);
 /*
- * Tasks start and map files on other processors before they come to those that are recorded: adds all that are online, for
- * the event that tracks. MEMORY.
+ * Tasks start and map files on other processors before they come to those that are recorded: adds all that are online,
+ * for the event that tracks. MEMORY.
  */
 int pf_target_track_everywhere(struct pf_target *target, const char *sampled, struct perfile_error *error);
 /* Of everybody: all threads that there are now, each of its own. OPEN, MEMORY. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes include/perfile/records.h from the schema. `./dev format` runs it; a test fails when the file is not current. */
+/*
+ * Writes include/perfile/records.h from the schema. `./dev format` runs it; a test fails when the file is not current.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

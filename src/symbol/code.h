@@ -21,8 +21,8 @@ struct pf_code_bytes {
 };
 
 /*
- * Reads `count` bytes from an address on, which counts as the module's symbols do; as many as there are. Returns an enum
- * pf_code_state, or MEMORY.
+ * Reads `count` bytes from an address on, which counts as the module's symbols do; as many as there are. Returns an
+ * enum pf_code_state, or MEMORY.
  */
 int pf_code_bytes_read(struct pf_symbols *symbols, uint32_t module, uint64_t address, size_t count,
                        struct pf_code_bytes *code);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is asked of a machine when a recording is read: its names, its kernel, its processes, and the folders where it has
- * kernels, modules and debug files. The finder and the loader of the kernel ask here only.
+ * What is asked of a machine when a recording is read: its names, its kernel, its processes, and the folders where it
+ * has kernels, modules and debug files. The finder and the loader of the kernel ask here only.
  *
  * A machine is a root, the folder that has its file system, without '/' at the end. "" is the machine that this program
- * runs on. The symfs of a user is a root, too, usually of another machine: what its own /proc and /sys report counts, if
- * it has them. An empty folder is a machine that reports nothing.
+ * runs on. The symfs of a user is a root, too, usually of another machine: what its own /proc and /sys report counts,
+ * if it has them. An empty folder is a machine that reports nothing.
  */
 #ifndef PF_SYMBOL_MACHINE_H
 #define PF_SYMBOL_MACHINE_H
@@ -59,14 +59,14 @@ struct pf_recorded_kernel {
  * Whether the kernel that runs on the machine is that of the recording: 1, 0 or MEMORY. No other function decides that.
  *
  * A recorded build id decides alone. An equal one is proof: the same build has the same symbols, whatever the host is
- * called and whenever it was booted, since the reference corrects addresses that are randomized at boot. If it is another
- * one, or the machine reports none, the kernel is not used: the names of host and release stay the same when a
+ * called and whenever it was booted, since the reference corrects addresses that are randomized at boot. If it is
+ * another one, or the machine reports none, the kernel is not used: the names of host and release stay the same when a
  * distribution or a developer builds the kernel again.
  *
- * Without a recorded build id, equal names of host and release are a guess. It is used only if nothing contradicts it: a
- * reference that has another address here says that the machine was booted since, maybe with another build of that release.
- * Where the machine does not report addresses, or the recording has no reference, there is nothing to compare. The
- * recorded names are those of the host: for the kernel of a guest they must be NULL.
+ * Without a recorded build id, equal names of host and release are a guess. It is used only if nothing contradicts it:
+ * a reference that has another address here says that the machine was booted since, maybe with another build of that
+ * release. Where the machine does not report addresses, or the recording has no reference, there is nothing to compare.
+ * The recorded names are those of the host: for the kernel of a guest they must be NULL.
  */
 int pf_machine_runs_kernel(const char *root, const struct pf_recorded_kernel *kernel,
                            const struct perfile_allocator *allocator);

@@ -89,12 +89,12 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
 struct pf_unwinding {
     const struct perfile_space *space; /* of the process */
     const char *arch;                  /* uname -m of the recording */
-    bool
-        only_known; /* as perf: stop before the first frame whose binary is not available; else frame pointers are tried */
+    bool only_known; /* as perf: stop before the first frame whose binary is not available; else frame pointers are
+                        tried */
 };
 /*
- * Leaf first; callers are one byte before their return addresses, where their calls are. No addresses also when there is
- * nothing to unwind. Returns enum pf_unwind_end.
+ * Leaf first; callers are one byte before their return addresses, where their calls are. No addresses also when there
+ * is nothing to unwind. Returns enum pf_unwind_end.
  */
 int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample, const struct pf_unwinding *how,
                       struct pf_unwound *unwound);
@@ -110,7 +110,10 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
 size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *location,
                           struct pf_source_frame *frames, size_t capacity);
 enum { PF_INLINED_MAX = 64 };
-/* The readable names of the functions that are inlined at a location, innermost first: how many, PF_INLINED_MAX at most. */
+/*
+ * The readable names of the functions that are inlined at a location, innermost first: how many, PF_INLINED_MAX at
+ * most.
+ */
 size_t pf_symbols_inlined_names(struct pf_symbols *symbols, const struct pf_location *location, const char **names,
                                 size_t max_names);
 /* The name of a source frame, demangled, made once; it lives as long as the symbols. NULL: out of memory. */

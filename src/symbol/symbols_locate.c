@@ -111,8 +111,8 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
 }
 
 /*
- * The vdso of a 32-bit program, of whatever machine: it lies below 4 GiB, and as perf wants it, the first binary below it
- * that is available has 32 bits.
+ * The vdso of a 32-bit program, of whatever machine: it lies below 4 GiB, and as perf wants it, the first binary below
+ * it that is available has 32 bits.
  */
 static bool is_vdso32(struct pf_symbols *symbols, const struct perfile_space *space, const struct perfile_map *vdso)
 {

@@ -7,8 +7,8 @@
  * underscores, the longer name, the one that comes first in the file. Symbols without a size first get their end from
  * the next address, but of several at one address only the last one does.
  *
- * perf differs where a symbol without a size is within a function that has one: it shows the symbol up to the next one, or
- * the function, depending on the rest of the table. Here the function shows, as far as its size says.
+ * perf differs where a symbol without a size is within a function that has one: it shows the symbol up to the next one,
+ * or the function, depending on the rest of the table. Here the function shows, as far as its size says.
  */
 #include "base/sort.h"
 #include "symbol/table_build.h"

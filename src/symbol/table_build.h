@@ -44,8 +44,8 @@ bool pf_build_text(struct pf_symbol_build *build, const void *text, size_t bytes
 /* By start; entries with one start stay in their order. */
 bool pf_build_sort(struct pf_symbol_build *build);
 /*
- * Of sorted entries makes the table's symbols, which do not overlap: entries are cut where one of higher rank shows, and
- * empty ones vanish. Takes the text too.
+ * Of sorted entries makes the table's symbols, which do not overlap: entries are cut where one of higher rank shows,
+ * and empty ones vanish. Takes the text too.
  */
 bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *table);
 

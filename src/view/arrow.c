@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Arrow C data interface. All structs of a batch are in one block, which goes when the last of them is released: the
- * consumer may move a child elsewhere and release it last.
+ * The Arrow C data interface. All structs of a batch are in one block, which goes when the last of them is released:
+ * the consumer may move a child elsewhere and release it last.
  */
 #include "view/arrow.h"
 

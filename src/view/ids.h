@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ids of functions and stacks that are the same in all recordings: hashes of what they are called, not numbers that depend on
- * the order in which they come. The same on every machine; they never change, as tables of other versions are joined by them.
+ * Ids of functions and stacks that are the same in all recordings: hashes of what they are called, not numbers that
+ * depend on the order in which they come. The same on every machine; they never change, as tables of other versions are
+ * joined by them.
  */
 #ifndef PF_VIEW_IDS_H
 #define PF_VIEW_IDS_H
@@ -14,7 +15,10 @@
 
 struct pf_vector;
 
-/* A function is a name in a module, and an inlined one another. `module` PF_NO_SYMBOL: nothing is mapped; `name` NULL: no symbol. */
+/*
+ * A function is a name in a module, and an inlined one another. `module` PF_NO_SYMBOL: nothing is mapped; `name` NULL:
+ * no symbol.
+ */
 uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined);
 /* Returns the same for a module of a profile; NULL: nothing is mapped. */
 uint64_t pf_function_id_in(const struct perfile_module *module, const char *name, bool inlined);

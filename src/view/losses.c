@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the recording lost, and what of it could not be read: a row for each kind, also for those that did not happen. */
+/*
+ * What the recording lost, and what of it could not be read: a row for each kind, also for those that did not happen.
+ */
 #include "base/error.h"
 #include "view/reading.h"
 

@@ -41,8 +41,9 @@ struct pf_filter_subject pf_reading_subject(const struct pf_reading *reading, co
 bool pf_reading_passes(struct pf_reading *reading, const struct pf_filter_subject *subject);
 
 /*
- * For views that read all before their first row, with `take` for each record (0, or an error; NULL: nothing to do): rows
- * that are known by then come also where the reading ends with an error. 1 and reading->row, 0 at the end, or the error.
+ * For views that read all before their first row, with `take` for each record (0, or an error; NULL: nothing to do):
+ * rows that are known by then come also where the reading ends with an error. 1 and reading->row, 0 at the end, or the
+ * error.
  */
 typedef int pf_reading_take(void *state, const struct perfile_record *record, struct perfile_error *error);
 void pf_reading_all(struct pf_reading *reading, pf_reading_take *take, void *state);

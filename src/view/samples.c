@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every sample, with what was recorded, whose it is, and its stack. analysis/fields.def has the columns; tracepoints add theirs.
+ * Every sample, with what was recorded, whose it is, and its stack. analysis/fields.def has the columns; tracepoints
+ * add theirs.
  */
 #include "analysis/fields.h"
 #include "analysis/profile.h"

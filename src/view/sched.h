@@ -17,8 +17,8 @@ struct pf_sched_view {
 };
 
 /*
- * `reads_all`: pf_sched_view_read comes before anything else is asked for. `with_stacks`: switches come with their stacks, if these
- * were recorded.
+ * `reads_all`: pf_sched_view_read comes before anything else is asked for. `with_stacks`: switches come with their
+ * stacks, if these were recorded.
  */
 int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all, bool with_stacks,
                        struct perfile_error *error);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The distinct stacks with what they weigh, kept apart by the keys that are asked for: what `flame --format folded` draws. */
+/*
+ * The distinct stacks with what they weigh, kept apart by the keys that are asked for: what `flame --format folded`
+ * draws.
+ */
 #include "analysis/label.h"
 #include "base/error.h"
 #include "view/distinct_stacks.h"

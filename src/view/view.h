@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How views make tables. A view is one file with its `const struct pf_view` and a line in views.def: it names its columns,
- * goes from row to row, and each column puts its value of the row in hand. Which columns are shown, batches, Arrow and
- * the formats are no business of views.
+ * How views make tables. A view is one file with its `const struct pf_view` and a line in views.def: it names its
+ * columns, goes from row to row, and each column puts its value of the row in hand. Which columns are shown, batches,
+ * Arrow and the formats are no business of views.
  *
  *     table.c       which columns; batches of rows
  *     vector.h      the values of one column
@@ -93,7 +93,9 @@ struct perfile_table {
 /* perfile_table_open for an output of a verb, by what that was asked for, which must live as long. */
 int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_reader *reader, const char *view,
                       struct perfile_table **table, struct perfile_error *error);
-/* A table without a view, of a recording or none (NULL); *table must be closed also after an error, unless it is NULL. */
+/*
+ * A table without a view, of a recording or none (NULL); *table must be closed also after an error, unless it is NULL.
+ */
 int pf_table_make(struct perfile_reader *reader, const struct perfile_table_options *options,
                   struct perfile_table **table, struct perfile_error *error);
 /* Opens the view that it was given; closes the table when that fails. */
@@ -102,15 +104,19 @@ int pf_table_start(struct perfile_table **table, struct perfile_error *error);
 bool pf_table_add(struct perfile_table *table, const struct pf_column *column);
 bool pf_table_add_all(struct perfile_table *table, const struct pf_column *columns, size_t count);
 /*
- * A zeroed state for a view whose first member is the table (or a struct that begins with it), with these columns. NULL when
- * out of memory, where *state may still have to be closed.
+ * A zeroed state for a view whose first member is the table (or a struct that begins with it), with these columns. NULL
+ * when out of memory, where *state may still have to be closed.
  */
 void *pf_table_state(struct perfile_table *table, void **state, size_t bytes, const struct pf_column *columns,
                      size_t count);
-/* Of these columns ("lock,pid") rows have nothing: they are shown only when they are asked for. Before the view is open. */
+/*
+ * Of these columns ("lock,pid") rows have nothing: they are shown only when they are asked for. Before the view is
+ * open.
+ */
 void pf_table_hide(struct perfile_table *table, const char *names);
 /*
- * By which of two things the caller wants rows, the first without keys. ARGUMENT: `what` ("pages") is added up by neither.
+ * By which of two things the caller wants rows, the first without keys. ARGUMENT: `what` ("pages") is added up by
+ * neither.
  */
 int pf_table_by_second(const struct perfile_table *table, const char *what, const char *const keys[2], bool *second,
                        struct perfile_error *error);
@@ -129,7 +135,10 @@ void pf_table_drop_rows(struct perfile_table *table);
 /* Batches from now on have about as many rows and items of lists at most, where that is less. */
 void pf_table_limit(struct perfile_table *table, size_t rows, size_t items);
 
-/* The rows of a table that were taken, in vectors of their own: any thread may look at them while the table is filled again. */
+/*
+ * The rows of a table that were taken, in vectors of their own: any thread may look at them while the table is filled
+ * again.
+ */
 struct pf_batch {
     struct pf_vector *columns; /* as many as are shown */
     size_t column_count;

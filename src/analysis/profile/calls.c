@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What functions and calls weigh. Deep stacks have ten times more nodes than there are nodes where they part, so sums
- * are kept by chain: a node, its only callee and so on, down to where stacks end or part. All nodes of a chain weigh the
- * same.
+ * are kept by chain: a node, its only callee and so on, down to where stacks end or part. All nodes of a chain weigh
+ * the same.
  */
 #include "analysis/profile/aggregate.h"
 #include "analysis/profile/walk.h"

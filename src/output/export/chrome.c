@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's trace events: a timeline. Where threads ran and why they did not, processors, counters and tracepoints are as
- * recorded. Stacks are not: a sample is a moment, and a slice a span, so a slice is what lies between samples that have the
- * frame.
+ * Chrome's trace events: a timeline. Where threads ran and why they did not, processors, counters and tracepoints are
+ * as recorded. Stacks are not: a sample is a moment, and a slice a span, so a slice is what lies between samples that
+ * have the frame.
  *
- * Events come in the order of their times: each source (the stacks of a thread, its states ...) gives its own by time, and
- * a heap picks the next.
+ * Events come in the order of their times: each source (the stacks of a thread, its states ...) gives its own by time,
+ * and a heap picks the next.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@
 #define LATER_TID CPUS_PID        /* and the number of the thread: of those whose ids were used before */
 
 /*
- * Processes of several recordings are others: those of the second have numbers from 10,000,000 on, which no process has, and
- * so on; all of them are numbers of 32 bits, which readers have.
+ * Processes of several recordings are others: those of the second have numbers from 10,000,000 on, which no process
+ * has, and so on; all of them are numbers of 32 bits, which readers have.
  */
 enum { MAX_RECORDINGS = 200, NEXT_PIDS = 10000000, NEXT_EVENTS = 1 << 20 };
 
@@ -140,8 +140,8 @@ static void put_name(struct chrome *chrome, const char *name)
 }
 
 /*
- * A slice begins or ends; its name follows. (Complete events, X, have a start and a length, which their readers add up: the
- * sum is not quite what the next slice begins with.)
+ * A slice begins or ends; its name follows. (Complete events, X, have a start and a length, which their readers add up:
+ * the sum is not quite what the next slice begins with.)
  */
 static void put_edge(struct chrome *chrome, bool begins, struct where where, const char *category, uint64_t time)
 {
@@ -270,8 +270,8 @@ static bool make_slices(struct chrome *chrome, uint32_t index)
 }
 
 /*
- * How many frames are open where a sample's span begins. Samples of no length, of the same moment as the one before, open
- * none: what they have in common with those that follow begins there.
+ * How many frames are open where a sample's span begins. Samples of no length, of the same moment as the one before,
+ * open none: what they have in common with those that follow begins there.
  */
 static uint32_t open_at(const struct chrome *chrome, uint32_t index, size_t row)
 {

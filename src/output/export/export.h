@@ -12,21 +12,26 @@
 #include "output/output.h"
 
 /*
- * The recording added up, merged with the further ones: perfile_profile_open with what the options of the output say. Frames
- * are addresses. _as: with the keys, steps of time and flags of `how`, whose other members are not looked at.
+ * The recording added up, merged with the further ones: perfile_profile_open with what the options of the output say.
+ * Frames are addresses. _as: with the keys, steps of time and flags of `how`, whose other members are not looked at.
  */
 int pf_export_profile(struct perfile_reader *reader, const struct perfile_output_options *options, const char *keys,
                       struct perfile_profile **profile, struct perfile_error *error);
 int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_output_options *options,
                          const struct perfile_profile_options *how, struct perfile_profile **profile,
                          struct perfile_error *error);
-/* The keys that samples are kept apart by, unless the options say others: all that exports have labels for, but time. */
+/*
+ * The keys that samples are kept apart by, unless the options say others: all that exports have labels for, but time.
+ */
 const char *pf_export_keys(const struct perfile_output_options *options);
 /* The nth recording, 0 is `reader`, and what the options say of it alone. `options->symbols` is `*symbols` then. */
 struct perfile_reader *pf_export_nth(struct perfile_reader *reader, const struct perfile_output_options *all,
                                      size_t nth, struct perfile_output_options *options,
                                      struct perfile_symbol_options *symbols);
-/* What perfile_profile_open is asked for then: all but the keys and flags of `how` is what the options of the output say. */
+/*
+ * What perfile_profile_open is asked for then: all but the keys and flags of `how` is what the options of the output
+ * say.
+ */
 struct perfile_profile_options pf_export_profile_options(const struct perfile_output_options *options,
                                                          struct perfile_profile_options how);
 /* The samples one after the other, `flags` as perfile_stream_options. */

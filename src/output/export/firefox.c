@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Firefox Profiler's processed format, version 55: what its loaders upgrade without loss since it came up, and those
- * of 2024 read as it is. Each event of each thread is a thread table of its own, with tables of frames and texts of its
- * own: these are made one after the other, from what firefox_tables.c numbers once for all.
+ * The Firefox Profiler's processed format, version 55: what its loaders upgrade without loss since it came up, and
+ * those of 2024 read as it is. Each event of each thread is a thread table of its own, with tables of frames and texts
+ * of its own: these are made one after the other, from what firefox_tables.c numbers once for all.
  */
 #include "output/export/firefox.h"
 
@@ -431,8 +431,8 @@ static uint64_t run_until(struct running *running, uint64_t time)
 }
 
 /*
- * How long it ran since the sample before: what the switches say, else, of clocks, the periods. The first change of a thread
- * that was running before says that it went off.
+ * How long it ran since the sample before: what the switches say, else, of clocks, the periods. The first change of a
+ * thread that was running before says that it went off.
  */
 static void put_cpu(struct pf_firefox *firefox, const struct pf_firefox_track *track)
 {

@@ -70,7 +70,7 @@ void pf_firefox_tables_close(struct pf_firefox_tables *tables);
 /* The number of a text that lives as long as the tables; PF_FIREFOX_NONE: out of memory. */
 uint32_t pf_firefox_text(struct pf_firefox_tables *tables, const char *text);
 
-/* ---- what is written ---------------------------------------------------------------------------------------------- */
+/* ---- what is written --------------------------------------------------------------------------------------------- */
 
 /* Numbers anew: those that are used get new ones, in the order in which they come. */
 struct pf_firefox_numbering {

@@ -310,7 +310,10 @@ static size_t part_of(const struct otlp *o, uint32_t recording, uint32_t event)
     return recording * o->event_count + event;
 }
 
-/* Rows side by side that are one sample, those of one event in a recording, and those of a recording. False when out of memory. */
+/*
+ * Rows side by side that are one sample, those of one event in a recording, and those of a recording. False when out of
+ * memory.
+ */
 static bool sort_rows(struct otlp *o)
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
@@ -466,7 +469,10 @@ static void put_profile(struct otlp *o, const struct part *part)
     pf_proto_end(&o->body, start);
 }
 
-/* Its periods first, which readers show when they show one; how many samples there were is in the times, if they are there. */
+/*
+ * Its periods first, which readers show when they show one; how many samples there were is in the times, if they are
+ * there.
+ */
 static void put_event(struct otlp *o, uint32_t number, size_t first, size_t end)
 {
     static const uint32_t values[] = {1, 0, 2};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile in pprof's profile.proto. Each row of the aggregated profile is a sample: its stack, the values of its event
- * beside zeros for those of others, and labels for the keys that kept it apart.
+ * A profile in pprof's profile.proto. Each row of the aggregated profile is a sample: its stack, the values of its
+ * event beside zeros for those of others, and labels for the keys that kept it apart.
  */
 #include "base/bytes.h"
 #include "base/counted.h"
@@ -180,7 +180,9 @@ static void put_types(struct pprof *p)
 
 /* ---- where and when ---------------------------------------------------------------------------------------------- */
 
-/* When the first of the recordings began, if all know that, and how long they took together: as pprof merges profiles. */
+/*
+ * When the first of the recordings began, if all know that, and how long they took together: as pprof merges profiles.
+ */
 static void put_times(struct pprof *p)
 {
     struct perfile_profile_recording recording = PERFILE_PROFILE_RECORDING_INIT;

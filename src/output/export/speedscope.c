@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope's own format: a profile for each thread and event, whose samples are stacks and weights in order of time. A
- * file that no browser would open has each stack of a thread once instead, and so have recordings that are merged. Memory
- * grows with what is distinct, and by 16 bytes for each sample as long as they could fit into the file.
+ * speedscope's own format: a profile for each thread and event, whose samples are stacks and weights in order of time.
+ * A file that no browser would open has each stack of a thread once instead, and so have recordings that are merged.
+ * Memory grows with what is distinct, and by 16 bytes for each sample as long as they could fit into the file.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,9 @@ struct pf_flame_about {
     size_t count, capacity;
 };
 
-/* For recordings that were read; `before` is NULL when nothing is compared. 0, or MEMORY. Close it after failures, too. */
+/*
+ * For recordings that were read; `before` is NULL when nothing is compared. 0, or MEMORY. Close it after failures, too.
+ */
 int pf_flame_about_open(struct pf_flame_about *about, const struct pf_flame_recording *now,
                         const struct pf_flame_recording *before);
 void pf_flame_about_close(struct pf_flame_about *about);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of branches, for the page of a report: as its JSON has them, read in a pass of their own, before the samples. */
+/*
+ * The rows of branches, for the page of a report: as its JSON has them, read in a pass of their own, before the
+ * samples.
+ */
 #ifndef PF_OUTPUT_FLAME_BRANCHES_H
 #define PF_OUTPUT_FLAME_BRANCHES_H
 
@@ -16,8 +19,8 @@ enum { PF_FLAME_BRANCH_ROWS = 50000 };
 int pf_flame_branches_look(struct perfile_reader *reader, const struct perfile_output_options *options, bool *branches,
                            struct perfile_error *error);
 /*
- * The reader is at its start, and is there again. 0; ARGUMENT for what cannot be read twice; MEMORY, and those of reports. Close
- * the text after failures, too.
+ * The reader is at its start, and is there again. 0; ARGUMENT for what cannot be read twice; MEMORY, and those of
+ * reports. Close the text after failures, too.
  */
 int pf_flame_branches_open(struct pf_text *text, struct perfile_reader *reader,
                            const struct perfile_output_options *options, struct perfile_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code of functions, for the page: their instructions and source lines with what was sampled at each, as JSON. It is
- * read in a pass of its own, before the stacks.
+ * The code of functions, for the page: their instructions and source lines with what was sampled at each, as JSON. It
+ * is read in a pass of its own, before the stacks.
  */
 #ifndef PF_OUTPUT_FLAME_CODE_H
 #define PF_OUTPUT_FLAME_CODE_H
@@ -21,8 +21,8 @@ struct pf_flame_code {
 };
 
 /*
- * The heaviest functions first. The reader is at its start, and is there again. 0; ARGUMENT for times off CPU and for what
- * cannot be read twice; MEMORY, and those of perfile_annotation_open. Close it after failures, too.
+ * The heaviest functions first. The reader is at its start, and is there again. 0; ARGUMENT for times off CPU and for
+ * what cannot be read twice; MEMORY, and those of perfile_annotation_open. Close it after failures, too.
  */
 int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader,
                        const struct perfile_output_options *options, struct perfile_error *error);

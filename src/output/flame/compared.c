@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of a comparison of several recordings: call paths with the means of both sides, and verdicts of functions. */
+/*
+ * The page of a comparison of several recordings: call paths with the means of both sides, and verdicts of functions.
+ */
 #include <perfile/diff.h>
 
 #include <inttypes.h>

@@ -153,8 +153,8 @@ struct pf_html_options {
 };
 
 /*
- * The page holds all samples of all events; it needs no network. Both sets have a `page`, which is joined and cut when there
- * is too much of it.
+ * The page holds all samples of all events; it needs no network. Both sets have a `page`, which is joined and cut when
+ * there is too much of it.
  */
 int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *options, struct pf_text *text);
 

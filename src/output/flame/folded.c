@@ -111,9 +111,9 @@ static uint32_t peek_parent(const struct walk *walk, struct step *step)
 }
 
 /*
- * What comes next, in byte order: a node that has a line, or one whose longer lines come now, which *enters then. The line of
- * a stack and the lines of longer ones do not stand side by side: "a" < "a b;c" < "a;b", so the two are walked in
- * parallel. 0: that was all below this node.
+ * What comes next, in byte order: a node that has a line, or one whose longer lines come now, which *enters then. The
+ * line of a stack and the lines of longer ones do not stand side by side: "a" < "a b;c" < "a;b", so the two are walked
+ * in parallel. 0: that was all below this node.
  */
 static uint32_t next_node(const struct walk *walk, bool *enters)
 {

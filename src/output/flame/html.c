@@ -11,17 +11,14 @@
  *     threads.pid, .tid, .comm
  *     samples.*         as pf_page_column says; no counts: all are 1
  *     intervals.*       times off CPU: thread; to: zigzag of what was added to that before; length, state (1 could run,
- *                       2 could not); waker: thread + 1, 0: not known; stack: zigzag of what was added to the node before
- *     marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new thread);
- *                       time, count. Parts without rows are not there
- *     totals.*          of a cut tree, for each event and function: function, self, total
- *     branches          JSON: a report of branches, as `perfile report --format json` has it
- *     code              JSON: see code.c
- * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and
- * with callees: u, s, m, l, or - for none.
- * A page that is compared with another recording has before.stacks, before.threads, before.samples, before.intervals,
- * before.marks and before.losses of that, too, and "beforeTimes": its functions follow the others, its times are its
- * own.
+ *                       2 could not); waker: thread + 1, 0: not known; stack: zigzag of what was added to the node
+ * before marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new
+ * thread); time, count. Parts without rows are not there totals.*          of a cut tree, for each event and function:
+ * function, self, total branches          JSON: a report of branches, as `perfile report --format json` has it code
+ * JSON: see code.c A comparison of several recordings has "verdicts": two texts with a letter for each function of the
+ * set, itself and with callees: u, s, m, l, or - for none. A page that is compared with another recording has
+ * before.stacks, before.threads, before.samples, before.intervals, before.marks and before.losses of that, too, and
+ * "beforeTimes": its functions follow the others, its times are its own.
  */
 #include "output/flame/flame.h"
 

@@ -57,8 +57,8 @@ int pf_flame_recording_open_report(struct pf_flame_recording *recording, struct 
 int pf_flame_recording_open(struct pf_flame_recording *recording, struct perfile_reader *reader,
                             const struct perfile_output_options *options, bool page, struct perfile_error *error);
 /*
- * The same of the folded stacks of the options, without a reader and a profile. `before`: of their first weight, and without stacks
- * when they have one alone.
+ * The same of the folded stacks of the options, without a reader and a profile. `before`: of their first weight, and
+ * without stacks when they have one alone.
  */
 int pf_flame_recording_of_text(struct pf_flame_recording *recording, const struct perfile_output_options *options,
                                bool before, struct perfile_error *error);

@@ -235,8 +235,8 @@ static void count_pruned(struct drawing *drawing, uint32_t node)
 }
 
 /*
- * Parents stand before their children, so one pass is enough; most nodes are too light to be drawn, and nothing below them
- * is heavier. A node's own weight is at its left end.
+ * Parents stand before their children, so one pass is enough; most nodes are too light to be drawn, and nothing below
+ * them is heavier. A node's own weight is at its left end.
  */
 static void position_children(struct drawing *drawing, uint32_t node)
 {

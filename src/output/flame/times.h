@@ -71,8 +71,8 @@ void pf_flame_times_close(struct pf_flame_times *times);
 bool pf_flame_times_take(void *context, const struct perfile_record *record);
 bool pf_flame_times_add_stack(struct pf_flame_times *times, uint64_t time, int32_t tid, uint32_t stack);
 /*
- * At the end: what the filter leaves gets its threads and stacks, and the page's time becomes as long as it needs. False: out
- * of memory.
+ * At the end: what the filter leaves gets its threads and stacks, and the page's time becomes as long as it needs.
+ * False: out of memory.
  */
 bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *filter, struct pf_bottom *bottom,
                         struct pf_page *page);

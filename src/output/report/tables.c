@@ -4,7 +4,7 @@
 #include "output/table/format.h"
 #include "view/functions.h"
 
-/* ---- JSON: what stands beside the rows ---------------------------------------------------------------------------- */
+/* ---- JSON: what stands beside the rows --------------------------------------------------------------------------- */
 
 static void put_event(struct pf_json *json, const struct pf_report_event *event)
 {
@@ -59,7 +59,7 @@ static void put_modules(struct pf_json *json, const struct pf_symbols *symbols)
     pf_json_end(json, true);
 }
 
-/* ---- JSON: call graphs -------------------------------------------------------------------------------------------- */
+/* ---- JSON: call graphs ------------------------------------------------------------------------------------------- */
 
 enum { MAX_LEVELS = 500 }; /* readers of JSON have limits, too */
 
@@ -114,7 +114,7 @@ static void put_graphs(struct pf_json *json, struct pf_report *report)
     pf_json_end(json, true);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void put_members(struct perfile_table *table, struct pf_json *json)
 {

@@ -730,8 +730,8 @@ static bool choose_row(void *context, void *item, unsigned worker)
 }
 
 /*
- * Rows of two keys have no node in common: the tree's own marks, which stand where a graph looks anyway, serve one of each.
- * False when out of memory.
+ * Rows of two keys have no node in common: the tree's own marks, which stand where a graph looks anyway, serve one of
+ * each. False when out of memory.
  */
 static bool take_marks(struct drawers *drawers, unsigned worker, uint32_t key, uint64_t **marks)
 {

@@ -6,7 +6,10 @@
 #include "analysis/events/sched.h"
 #include "output/output.h"
 
-/* By what an output was asked for. `max_frames`: switches come with so much of their stacks, if these were recorded; 0: without. */
+/*
+ * By what an output was asked for. `max_frames`: switches come with so much of their stacks, if these were recorded; 0:
+ * without.
+ */
 int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
                        const struct perfile_output_options *options, size_t max_frames, struct perfile_error *error);
 /* Reports what the recording does not have, then closes. */

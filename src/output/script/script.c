@@ -30,8 +30,8 @@ static int open_clock(struct pf_script *script)
 }
 
 /*
- * Dumped stacks are unwound whatever is printed of them, and callchains have lines for inlined functions and callers that the
- * kernel did not see; the events of a stream come later.
+ * Dumped stacks are unwound whatever is printed of them, and callchains have lines for inlined functions and callers
+ * that the kernel did not see; the events of a stream come later.
  */
 static bool stacks_want_maps(const struct pf_script *script)
 {

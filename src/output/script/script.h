@@ -78,7 +78,10 @@ struct pf_script_fields {
     const struct perfile_allocator *allocator;
 };
 
-/* `request` as perf's -F, several joined with semicolons; NULL: the defaults. The allocator stays. ARGUMENT, UNSUPPORTED. */
+/*
+ * `request` as perf's -F, several joined with semicolons; NULL: the defaults. The allocator stays. ARGUMENT,
+ * UNSUPPORTED.
+ */
 int pf_script_fields_parse(struct pf_script_fields *fields, const char *request, struct perfile_error *error);
 int pf_script_type(const struct perfile_event *event);
 /* Returns whether the event is software event 9, which is recorded for the sake of other records. */
@@ -337,8 +340,8 @@ bool pf_script_team_can(const struct pf_script *script);
 /* The current sample will be printed. */
 void pf_script_team_add(struct pf_script *script);
 /*
- * Around what several threads do: looking into symbols, adding what is kept of them. `reading`: the caller is the thread
- * that reads; its callbacks come before or after this.
+ * Around what several threads do: looking into symbols, adding what is kept of them. `reading`: the caller is the
+ * thread that reads; its callbacks come before or after this.
  */
 void pf_script_team_lock(struct pf_script_team *team);
 void pf_script_team_unlock(struct pf_script_team *team);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts as `perf stat` shows them: added up by processor, core, socket ..., with what they say beside each other (rates,
- * instructions per cycle), and the mean of several recordings.
+ * Counts as `perf stat` shows them: added up by processor, core, socket ..., with what they say beside each other
+ * (rates, instructions per cycle), and the mean of several recordings.
  */
 #ifndef PF_OUTPUT_STAT_SHEET_H
 #define PF_OUTPUT_STAT_SHEET_H

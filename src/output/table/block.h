@@ -6,7 +6,10 @@
 #include "base/memory.h"
 #include "base/varint.h"
 
-/* All zeros but the allocator is an empty one. When memory is short nothing more goes in: the watch of the allocator knows it. */
+/*
+ * All zeros but the allocator is an empty one. When memory is short nothing more goes in: the watch of the allocator
+ * knows it.
+ */
 struct pf_block {
     const struct perfile_allocator *allocator;
     uint8_t *data;

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The encodings of Parquet's pages and of its metadata, read back. What is read may be anybody's: nothing goes beyond its end. */
+/*
+ * The encodings of Parquet's pages and of its metadata, read back. What is read may be anybody's: nothing goes beyond
+ * its end.
+ */
 #ifndef PF_OUTPUT_TABLE_DECODE_H
 #define PF_OUTPUT_TABLE_DECODE_H
 
 #include "base/bytes.h"
 
-/* Bytes that are read from their start; `bad` once something was missing or senseless, and then all that is read is zero. */
+/*
+ * Bytes that are read from their start; `bad` once something was missing or senseless, and then all that is read is
+ * zero.
+ */
 struct pf_bytes {
     const uint8_t *at, *end;
     bool bad;

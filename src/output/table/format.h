@@ -28,8 +28,8 @@ struct pf_sheet {
 };
 
 /*
- * `batch` in steps, for several threads: batches become parts and parts are written in the order of the rows, by one thread each;
- * between that any thread takes the part.
+ * `batch` in steps, for several threads: batches become parts and parts are written in the order of the rows, by one
+ * thread each; between that any thread takes the part.
  */
 struct pf_table_steps {
     void *(*open)(struct pf_sheet *sheet); /* a part; NULL when out of memory */
@@ -59,14 +59,20 @@ static inline bool pf_vector_is_null(const struct pf_vector *vector, size_t row)
     return !(vector->valid[row / 8] >> row % 8 & 1);
 }
 
-/* A value as plain text: lists with ';' between the items, nothing for null. `people`: addresses as hexadecimal, times in seconds. */
+/*
+ * A value as plain text: lists with ';' between the items, nothing for null. `people`: addresses as hexadecimal, times
+ * in seconds.
+ */
 void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, size_t row, bool people);
 /* All rows that are left: perfile_table_write into a text. */
 int pf_table_write(struct perfile_table *table, const char *format, const struct pf_sheet_style *style,
                    struct pf_text *out, struct perfile_error *error);
 /* Those in hand. */
 void pf_table_put_rows(struct pf_sheet *sheet, const struct pf_table_format *format);
-/* team.c: writes the rows that are left, with the threads of the table's options. As pf_table_fill, which says 0 or an error. */
+/*
+ * team.c: writes the rows that are left, with the threads of the table's options. As pf_table_fill, which says 0 or an
+ * error.
+ */
 int pf_table_team_write(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error);
 /* 0, or ARGUMENT: the format is not for gzip files. */
 int pf_table_check_gzip(bool gzip, const char *format, struct perfile_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats of tables: X(name, is_binary, doc, ...) for each `const struct pf_table_format pf_table_format_<name>`. The first one is the
- * default; the others are also formats of the verbs whose rows are a view (TABLES in outputs.def).
+ * The formats of tables: X(name, is_binary, doc, ...) for each `const struct pf_table_format pf_table_format_<name>`.
+ * The first one is the default; the others are also formats of the verbs whose rows are a view (TABLES in outputs.def).
  */
 #ifndef PF_OUTPUT_TABLE_FORMATS_H
 #define PF_OUTPUT_TABLE_FORMATS_H

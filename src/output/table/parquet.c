@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Apache Parquet: row groups of columns, each with its range of values, and the schema in a footer. Whether a column can
- * be null depends on the view alone, not on the recording: files of many recordings have equal schemas, but for the
+ * Apache Parquet: row groups of columns, each with its range of values, and the schema in a footer. Whether a column
+ * can be null depends on the view alone, not on the recording: files of many recordings have equal schemas, but for the
  * columns that are missing.
  */
 #include "output/table/parquet.h"

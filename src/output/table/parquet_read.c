@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parquet files of ours as a table: rows of one file after the other. Columns are read side by side, each page by page; what is in
- * memory is a row group as it stands in the file, and a page of each column.
+ * Parquet files of ours as a table: rows of one file after the other. Columns are read side by side, each page by page;
+ * what is in memory is a row group as it stands in the file, and a page of each column.
  */
 #include "base/error.h"
 #include "base/sized.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables with several threads. One fills batches of rows, any thread makes the text of a batch or compresses it, and the
- * caller writes one after the other. Texts do not depend on where batches end, so these are small; files of columns have the batches that
- * one thread has.
+ * Tables with several threads. One fills batches of rows, any thread makes the text of a batch or compresses it, and
+ * the caller writes one after the other. Texts do not depend on where batches end, so these are small; files of columns
+ * have the batches that one thread has.
  *
  *     fill -> format -> write
  *     fill -> encode -> compress -> write

@@ -8,10 +8,10 @@
 #include "symbol/find/find.h"
 
 /*
- * The build-id cache that `path` stands for: itself when it is a folder; else the folder in the user's cache where a tar
- * file (plain, or compressed by gzip, bzip2, xz or zstd) is unpacked, once. *directory is owned (pf_text_free); NULL when there is
- * nothing, which a note of `options` explains. Of an archive only files that a build-id cache has are taken, under names
- * made of their build ids: its own names and links lead nowhere. Errors: MEMORY.
+ * The build-id cache that `path` stands for: itself when it is a folder; else the folder in the user's cache where a
+ * tar file (plain, or compressed by gzip, bzip2, xz or zstd) is unpacked, once. *directory is owned (pf_text_free);
+ * NULL when there is nothing, which a note of `options` explains. Of an archive only files that a build-id cache has
+ * are taken, under names made of their build ids: its own names and links lead nowhere. Errors: MEMORY.
  */
 int pf_archive_open(const struct pf_find_options *options, const char *path, char **directory);
 

@@ -43,15 +43,15 @@ struct pf_bundle {
 /* What the footer says. NULL, or what is wrong: then there is none. */
 const char *pf_bundle_look(int fd, struct pf_bundle *bundle);
 /*
- * Unpacks the bundle of the recording at options->recording, once, in the user's cache, with all sizes and sums checked:
- * options->bundle_dir. It stays "" when there is no bundle; what is damaged is reported and left out. Where the user has no
- * cache, options->bundle_needs_memory is set. Errors: MEMORY.
+ * Unpacks the bundle of the recording at options->recording, once, in the user's cache, with all sizes and sums
+ * checked: options->bundle_dir. It stays "" when there is no bundle; what is damaged is reported and left out. Where
+ * the user has no cache, options->bundle_needs_memory is set. Errors: MEMORY.
  */
 int pf_bundle_open(struct pf_find_options *options);
 /*
- * Of a bundle that needs memory: its files are kept in memory from here on, for look-ups with these options and copies of
- * them, until it is unloaded. Their paths are those of descriptors. Each part that keeps options of its own loads it for
- * itself; what another one has loaded is not used. Errors: MEMORY.
+ * Of a bundle that needs memory: its files are kept in memory from here on, for look-ups with these options and copies
+ * of them, until it is unloaded. Their paths are those of descriptors. Each part that keeps options of its own loads it
+ * for itself; what another one has loaded is not used. Errors: MEMORY.
  */
 int pf_bundle_load(struct pf_find_options *options);
 void pf_bundle_unload(struct pf_find_options *options);
@@ -62,7 +62,10 @@ bool pf_bundle_path(const struct pf_find_options *options, const char *name, cha
 /* ---- writing ---- */
 
 struct pf_bundle_writer;
-/* `code`: machine code stays in binaries. `out` NULL: nothing is written, sizes are what the files have. NULL: out of memory. */
+/*
+ * `code`: machine code stays in binaries. `out` NULL: nothing is written, sizes are what the files have. NULL: out of
+ * memory.
+ */
 struct pf_bundle_writer *pf_bundle_writer_open(struct pf_text *out, const struct perfile_allocator *allocator,
                                                bool code);
 void pf_bundle_writer_close(struct pf_bundle_writer *writer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing perf's build-id cache: NAME/ID/elf is a copy of the file NAME, and .build-id/xx/yyy a link to ../../NAME/ID. Names
- * are walked part by part without following links, so nothing outside of the folder is touched, whoever made it.
+ * Writing perf's build-id cache: NAME/ID/elf is a copy of the file NAME, and .build-id/xx/yyy a link to ../../NAME/ID.
+ * Names are walked part by part without following links, so nothing outside of the folder is touched, whoever made it.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -69,9 +69,9 @@ static bool load_library(struct library *l)
 /* ---- files that are being downloaded ---- */
 
 /*
- * The library lets a server send as much as it likes: DEBUGINFOD_MAXSIZE counts only where the server says the size before,
- * and the progress counts bytes as they come, which may be compressed. So its files are looked at: in the folder of the
- * build id in its cache they have a name that ends with six other characters until they are complete.
+ * The library lets a server send as much as it likes: DEBUGINFOD_MAXSIZE counts only where the server says the size
+ * before, and the progress counts bytes as they come, which may be compressed. So its files are looked at: in the
+ * folder of the build id in its cache they have a name that ends with six other characters until they are complete.
  */
 static bool is_partial(const char *name)
 {
@@ -285,8 +285,8 @@ static bool wait_a_while(struct asking *asking, int64_t time_ms)
 }
 
 /*
- * Until there is an answer, or the time has come, or too much: a few bytes that unpack to many gigabytes do so without a
- * word about progress.
+ * Until there is an answer, or the time has come, or too much: a few bytes that unpack to many gigabytes do so without
+ * a word about progress.
  */
 static bool wait_until(struct asking *asking, int64_t time_ms)
 {

@@ -45,8 +45,8 @@ struct pf_debuginfod_question {
 /* 0: as by default. */
 void pf_debuginfod_limit(struct pf_debuginfod *debuginfod, uint64_t total_seconds, uint64_t file_bytes);
 /*
- * The path of the file in the library's cache, owned (pf_text_free); NULL: there is none in time, which is counted, or, with
- * ENOMEM in errno, no memory.
+ * The path of the file in the library's cache, owned (pf_text_free); NULL: there is none in time, which is counted, or,
+ * with ENOMEM in errno, no memory.
  */
 char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debuginfod_question *question);
 

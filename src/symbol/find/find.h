@@ -80,23 +80,25 @@ struct pf_found {
 };
 
 /*
- * Where the binary `name` with this build id is: symfs + name, perf's build-id cache (elf, kallsyms, vdso), .build-id trees,
- * the directory of the recording; and its debug file by build id, by .gnu_debuglink (with its CRC checked), next to it,
- * below /usr/lib/debug; or a copy of the binary that has more symbols or debug info. A candidate whose build id differs is never taken; without a build id in the recording the name
- * decides. Always succeeds but for MEMORY; what was not found is NULL.
+ * Where the binary `name` with this build id is: symfs + name, perf's build-id cache (elf, kallsyms, vdso), .build-id
+ * trees, the directory of the recording; and its debug file by build id, by .gnu_debuglink (with its CRC checked), next
+ * to it, below /usr/lib/debug; or a copy of the binary that has more symbols or debug info. A candidate whose build id
+ * differs is never taken; without a build id in the recording the name decides. Always succeeds but for MEMORY; what
+ * was not found is NULL.
  */
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                    size_t build_id_bytes, struct pf_found *found);
 /*
- * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself; without symfs where the
- * process sees it when it still lives here, else under its name; and beside the recording. *path is owned (pf_text_free), NULL: there is none.
+ * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself; without symfs where
+ * the process sees it when it still lives here, else under its name; and beside the recording. *path is owned
+ * (pf_text_free), NULL: there is none.
  */
 int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path);
 /* The same for "/tmp/perf-PID.map", which the process may know under the pid of its own namespace. */
 int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **path);
 /*
- * The file of a kernel module, "[nf_nat]" or a path: as pf_find_binary, and by its name in /lib/modules/RELEASE. It may be
- * compressed, and without a debug file.
+ * The file of a kernel module, "[nf_nat]" or a path: as pf_find_binary, and by its name in /lib/modules/RELEASE. It may
+ * be compressed, and without a debug file.
  */
 int pf_find_kernel_module(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                           size_t build_id_bytes, struct pf_found *found);

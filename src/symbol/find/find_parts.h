@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files find*.c share. Each calls only files that are named after it: find.c, find_process.c and find_kernel.c are
- * searches, find_debug.c looks for debug files, find_take.c has the candidates, find_options.c what is the same for all
- * searches, find_note.c what is reported.
+ * What the files find*.c share. Each calls only files that are named after it: find.c, find_process.c and find_kernel.c
+ * are searches, find_debug.c looks for debug files, find_take.c has the candidates, find_options.c what is the same for
+ * all searches, find_note.c what is reported.
  */
 #ifndef PF_SYMBOL_FIND_FIND_PARTS_H
 #define PF_SYMBOL_FIND_FIND_PARTS_H
@@ -37,7 +37,10 @@ void pf_find_id_set(struct pf_find_id *id, const uint8_t *bytes, size_t count);
 bool pf_find_id_is_same(const struct pf_find_id *a, const struct pf_find_id *b);
 /* Memory was short: what is looked for, and where it may be, is not known any more. */
 void pf_search_note_short(struct pf_search *s);
-/* Returns `given`, which a function of the C library returned. NULL may be for memory that was short, else nothing is there. */
+/*
+ * Returns `given`, which a function of the C library returned. NULL may be for memory that was short, else nothing is
+ * there.
+ */
 void *pf_search_note_null(struct pf_search *s, void *result);
 bool pf_search_is_file(const char *path);
 bool pf_ends_with(const char *text, const char *end);
@@ -51,8 +54,9 @@ char *pf_search_path(struct pf_search *s, const char *format, ...) __attribute__
 bool pf_search_open(struct pf_search *s, const struct pf_find_options *options, const char *name);
 
 /*
- * All of these return true when a file is found; its path is then in *result, which is owned by the caller. `path`, owned
- * by the caller before, becomes *result or is freed. `found`, or NULL, gets the build id of a file that has another one.
+ * All of these return true when a file is found; its path is then in *result, which is owned by the caller. `path`,
+ * owned by the caller before, becomes *result or is freed. `found`, or NULL, gets the build id of a file that has
+ * another one.
  */
 bool pf_search_take(struct pf_search *s, char *path, const struct pf_find_id *wanted, char **result,
                     struct pf_found *found);

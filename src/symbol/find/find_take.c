@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Candidates for a file that is looked for: those of perf's build-id cache, of an archive, a bundle, .build-id trees and
- * debuginfod. A candidate is taken when it has the build id that is required.
+ * Candidates for a file that is looked for: those of perf's build-id cache, of an archive, a bundle, .build-id trees
+ * and debuginfod. A candidate is taken when it has the build id that is required.
  */
 #include "symbol/find/find_parts.h"
 
@@ -172,7 +172,10 @@ bool pf_search_take_from_cache(struct pf_search *s, const char *leaf, char **res
     return false;
 }
 
-/* What only its name finds comes out of the bundle before all that has the name here; but not before what the user names. */
+/*
+ * What only its name finds comes out of the bundle before all that has the name here; but not before what the user
+ * names.
+ */
 bool pf_search_take_named(struct pf_search *s, const char *kind, char **result)
 {
     static const struct pf_find_id none;

@@ -38,8 +38,8 @@ const char *perfile_library_at(size_t index, const char **purpose, bool *found)
 #ifdef PF_STATIC
 
 /*
- * A static program must not load libraries: they would bring another C library along, mostly one of another version. What
- * perfile wants of them is linked in, and found here. Of libdebuginfod there is no static library: it is missing.
+ * A static program must not load libraries: they would bring another C library along, mostly one of another version.
+ * What perfile wants of them is linked in, and found here. Of libdebuginfod there is no static library: it is missing.
  */
 #define LIBSTDCXX(X) X("libstdc++", __cxa_demangle)
 #define LIBARCHIVE(X)                                                                                                  \
@@ -131,8 +131,8 @@ static bool fits(void)
 }
 
 /*
- * The dynamic linker has words for what went wrong, and those of a number for some of it: there is one for a file that is not
- * there, and none for a segment that cannot be mapped. So what is there and cannot be loaded is tried otherwise.
+ * The dynamic linker has words for what went wrong, and those of a number for some of it: there is one for a file that
+ * is not there, and none for a segment that cannot be mapped. So what is there and cannot be loaded is tried otherwise.
  */
 static bool is_short_of_memory(const char *why)
 {

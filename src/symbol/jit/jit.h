@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that JITs made: a recording that mapped `jit-PID.dump` gets a mapping for each piece of code, from the time on at
- * which it was made, as `perf inject --jit` writes them.
+ * Code that JITs made: a recording that mapped `jit-PID.dump` gets a mapping for each piece of code, from the time on
+ * at which it was made, as `perf inject --jit` writes them.
  */
 #ifndef PF_SYMBOL_JIT_JIT_H
 #define PF_SYMBOL_JIT_JIT_H
@@ -35,9 +35,9 @@ int pf_jit_open(struct perfile_reader *reader, struct perfile_session *session, 
                 struct pf_jit **jit, struct perfile_error *error);
 void pf_jit_close(struct pf_jit *jit);
 /*
- * To be called before the first record: instead of the session, `take` gets each mapping with the time that it holds from,
- * and the code is written to files, jitted-PID-INDEX.so in the folder, which the mappings name. No name of the recording
- * decides where.
+ * To be called before the first record: instead of the session, `take` gets each mapping with the time that it holds
+ * from, and the code is written to files, jitted-PID-INDEX.so in the folder, which the mappings name. No name of the
+ * recording decides where.
  */
 void pf_jit_write_files(struct pf_jit *jit, const char *folder,
                         int (*take)(void *context, uint64_t time, const struct perfile_map *map,

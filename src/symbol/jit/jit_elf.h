@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An ELF file of one piece of code that a JIT made, as `perf inject --jit` writes it, for readers of symbols and lines. */
+/*
+ * An ELF file of one piece of code that a JIT made, as `perf inject --jit` writes it, for readers of symbols and lines.
+ */
 #ifndef PF_SYMBOL_JIT_JIT_ELF_H
 #define PF_SYMBOL_JIT_JIT_ELF_H
 

@@ -33,7 +33,10 @@ static mode_t mode_of(const struct pf_jitdump *dump)
     return fstat(dump->fd, &status) == 0 ? status.st_mode & 0644 : 0600;
 }
 
-/* A file that is not there yet, beside `path`; with its mode from the start, as the sandbox of the command changes none. */
+/*
+ * A file that is not there yet, beside `path`; with its mode from the start, as the sandbox of the command changes
+ * none.
+ */
 static int create_beside(const char *path, mode_t mode, char temporary[TEMPORARY_BYTES])
 {
     for (int i = 0; i < TEMPORARY_TRIES; i++) {

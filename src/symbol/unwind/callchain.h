@@ -20,10 +20,10 @@ enum {
 struct pf_callchain_walk {
     const struct perfile_u64s *ips;
     uint64_t next;
-    unsigned
-        mode; /* of the last address: PERFILE_MISC_KERNEL or _USER; 0: a guest's or a hypervisor's, whose mappings are not known */
-    bool calls;   /* the last address is a return address: the one before it was called from there */
-    bool follows; /* so will be the next one, unless a marker comes first */
+    unsigned mode; /* of the last address: PERFILE_MISC_KERNEL or _USER; 0: a guest's or a hypervisor's, whose mappings
+                      are not known */
+    bool calls;    /* the last address is a return address: the one before it was called from there */
+    bool follows;  /* so will be the next one, unless a marker comes first */
 };
 
 static inline struct pf_callchain_walk pf_callchain_start(const struct perfile_u64s *ips)

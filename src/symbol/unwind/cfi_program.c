@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * .eh_frame and .debug_frame: from CIEs and FDEs to rows. At first only what the FDEs are for is read; the program of each
- * is run when an address of it is asked for, and its rows are kept: of a compiler's 60,000 functions few are sampled.
+ * .eh_frame and .debug_frame: from CIEs and FDEs to rows. At first only what the FDEs are for is read; the program of
+ * each is run when an address of it is asked for, and its rows are kept: of a compiler's 60,000 functions few are
+ * sampled.
  */
 #include "base/sort.h"
 #include "symbol/unwind/cfi_rules.h"
@@ -659,7 +660,10 @@ static bool read_fde_head(struct pf_cfi_part *k, uint64_t cie_offset, struct pf_
     return true;
 }
 
-/* The FDE at the cursor, which is at the length before it; false at the end. fde->cie is NULL when there is none to use. */
+/*
+ * The FDE at the cursor, which is at the length before it; false at the end. fde->cie is NULL when there is none to
+ * use.
+ */
 static bool next_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fde *fde)
 {
     const bool is_eh = k->section.is_eh;
@@ -680,8 +684,8 @@ static bool next_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fde *fde
 }
 
 /*
- * The same for what nearly all FDEs are, without their programs: in .eh_frame, with a CIE that was just read, and with the
- * usual encoding of the range. False, and nothing is read: it is another one.
+ * The same for what nearly all FDEs are, without their programs: in .eh_frame, with a CIE that was just read, and with
+ * the usual encoding of the range. False, and nothing is read: it is another one.
  */
 static bool next_plain_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fde *fde)
 {

@@ -40,8 +40,8 @@ struct pf_unwound {
 };
 /*
  * Unwinds the sample's user registers and stack; `arch` is uname -m of the recording. The first address is the sampled
- * instruction, the others are return addresses. Why it ended is the result; negative: UNSUPPORTED (architecture), ABSENT (no
- * registers or stack).
+ * instruction, the others are return addresses. Why it ended is the result; negative: UNSUPPORTED (architecture),
+ * ABSENT (no registers or stack).
  */
 int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_unwind_locate *locate, void *context,
                      struct pf_unwound *unwound);
