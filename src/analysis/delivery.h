@@ -23,10 +23,14 @@ struct pf_delivery_options {
     bool keeps_comms;                          /* threads that ended keep their names */
     bool gives_records;                        /* that are no samples, too */
     bool never_waits;                          /* callchains whose user part comes later are given without it */
-    bool reads_all;                            /* also records outside of the times of the filter: */
+    bool reads_all;                            /* also records outside of the times of the filter; without it an index
+                                                  skips them, which code that keeps state of records must not miss */
     bool reads_before;                         /* records before it */
     bool reads_to_end;                         /* names that threads have at the end */
-    /* False: samples of this event are of no use, and need not be given where no filter counts them. May be NULL. */
+    /*
+     * False: samples of this event are not used. They are discarded early where no filter counts them, so that `watch` does
+     * not see them, either. May be NULL.
+     */
     bool (*wants)(void *context, const struct perfile_event *event);
     void *wants_context;
     bool (*watch)(void *context,

@@ -136,7 +136,7 @@ def run(perfile, command, flavour, recording):
         out = [without_offsets(line) for line in out]
     elif arguments[0] == 'dump' and done.returncode < 2:
         out = tidy_dump(out, flavour, header)
-    elif arguments[0] == 'report' and '--format' in arguments:
+    elif arguments[0] == 'report' and 'json' in arguments:
         out = [json.dumps(without_recording('\n'.join(out)), ensure_ascii=False)]
     elif '--format' in arguments and not {'csv', 'folded'} & set(arguments):
         out = [json.dumps(without_places(line), ensure_ascii=False) for line in out]
