@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "guess.h"
 #include "json.h"
 #include "message.h"
 #include "rows.h"

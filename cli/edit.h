@@ -9,6 +9,7 @@
 
 #include "input.h"
 #include "json.h"
+#include "writing.h"
 
 /* The work of a verb between an open reader and a finished writer. */
 typedef int pf_edit(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
@@ -24,13 +25,6 @@ int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, 
 int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
                        pf_edit_print *print);
 
-/*
- * The path that an output of that name is written to: links are followed, also one whose target does not exist yet.
- * Allocated; NULL: out of memory.
- */
-char *pf_output_target(const char *path);
-/* The options for a writer; `output` is the path or "-", `log` receives what cannot be written unchanged. */
-struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
 /* Finds the bundle after the recording at `input`. False: there is none, or it cannot be read. */
 bool pf_has_bundle(const char *input, struct perfile_bundle *bundle);
 /* Appends the bundle of the input, if it has one, to what was written of it; says so where it is left out. A status. */
@@ -51,16 +45,5 @@ void pf_report_json(const struct perfile_edit_report *report, struct pf_json_wri
 /* ", COUNT WHAT" unless there is none. */
 void pf_report_count(FILE *to, uint64_t count, const char *what);
 void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to);
-
-/* The path and the form of the output: -o, --mode, --byte-order, -z. */
-extern const struct pf_option_group pf_writing_group;
-#define PF_OPTION_REPORT_FORMAT                                                                                        \
-    {                                                                                                                  \
-        .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
-        .offset = offsetof(struct pf_settings, format), .value_at = pf_report_format_at,                               \
-        .doc = "The format of the report of what was kept and what was dropped; it goes to standard output, or to "    \
-               "standard error if the recording goes there."                                                           \
-    }
-pf_value_at pf_report_format_at;
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "guess.h"
 #include "index.h"
 #include "input.h"
 #include "stdin.h"

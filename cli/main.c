@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "guess.h"
 #include "help.h"
 #include "message.h"
 #include "options.h"

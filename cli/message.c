@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
-#include "options.h"
+#include "guess.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
+#include "guess.h"
 #include "message.h"
 
 #include <perfile/table.h>
@@ -339,69 +340,7 @@ bool pf_command_has_group(const struct pf_command *command, const struct pf_opti
     return false;
 }
 
-/* ---- did you mean ---------------------------------------------------------------------------------------------- */
-
-#define GUESS_BYTES 40
 #define CANDIDATE_BYTES 400
-
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-    size_t ab = a < b ? a : b;
-
-    return ab < c ? ab : c;
-}
-
-/* Insertions, deletions, replacements and swaps of neighbours that make b of a; both shorter than GUESS_BYTES. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t rows = strlen(a), columns = strlen(b);
-    size_t cost[GUESS_BYTES][GUESS_BYTES];
-
-    for (size_t i = 0; i <= rows; i++)
-        for (size_t j = 0; j <= columns; j++) {
-            if (!i || !j) {
-                cost[i][j] = i + j;
-                continue;
-            }
-            cost[i][j] = smallest(cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && cost[i - 2][j - 2] + 1 < cost[i][j])
-                cost[i][j] = cost[i - 2][j - 2] + 1;
-        }
-    return cost[rows][columns];
-}
-
-struct pf_guess pf_guess_start(const char *wanted)
-{
-    size_t third = (strlen(wanted) + 1) / 3;
-
-    /* A third of the letters may be wrong: more would suggest the unrelated. */
-    return (struct pf_guess){wanted, NULL, (third ? third : 1) + 1};
-}
-
-size_t pf_guess_distance(const struct pf_guess *guess, const char *candidate)
-{
-    return strlen(guess->wanted) < GUESS_BYTES && strlen(candidate) < GUESS_BYTES
-               ? edit_distance(guess->wanted, candidate)
-               : SIZE_MAX;
-}
-
-void pf_guess_offer(struct pf_guess *guess, const char *candidate)
-{
-    const size_t distance = pf_guess_distance(guess, candidate);
-
-    if (distance < guess->distance) {
-        guess->best = candidate;
-        guess->distance = distance;
-    }
-}
-
-const char *pf_guess_text(const struct pf_guess *guess, const char *prefix, char *buffer, size_t bytes)
-{
-    if (!guess->best)
-        return "";
-    snprintf(buffer, bytes, "; did you mean %s%s?", prefix, guess->best);
-    return buffer;
-}
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
@@ -675,7 +614,7 @@ static const char *verbs_with(const char *name, size_t bytes, char buffer[80])
 
 static int unknown_long(const struct pf_command *command, const char *name, size_t bytes)
 {
-    char wanted[GUESS_BYTES], suggestion[80], advice[80];
+    char wanted[PF_GUESS_BYTES], suggestion[80], advice[80];
     struct pf_guess guess;
 
     snprintf(wanted, sizeof(wanted), "%.*s", (int)bytes, name);
@@ -705,7 +644,7 @@ static const struct perf_option {
 static const struct perf_option *find_perfs(const struct pf_command *command, const char *name, size_t bytes,
                                             char letter)
 {
-    char verb[GUESS_BYTES];
+    char verb[PF_GUESS_BYTES];
 
     snprintf(verb, sizeof(verb), " %s ", command->name);
     for (size_t i = 0; i < sizeof(perf_options) / sizeof(perf_options[0]); i++) {
@@ -881,7 +820,7 @@ static const char *suggest_of_list(const struct pf_command *command, const struc
                                    const char *token, char buffer[80])
 {
     const char *value, *doc;
-    char word[GUESS_BYTES];
+    char word[PF_GUESS_BYTES];
 
     while (*list) {
         struct pf_guess guess;

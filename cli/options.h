@@ -309,19 +309,6 @@ char pf_option_letter(const struct pf_command *command, const struct pf_option *
 const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *token,
                                char buffer[80]);
 
-/* "Did you mean": offer all candidates, then ask. */
-struct pf_guess {
-    const char *wanted;
-    const char *best; /* NULL: nothing is near */
-    size_t distance;  /* of `best`; at first, one more than allowed */
-};
-struct pf_guess pf_guess_start(const char *wanted);
-void pf_guess_offer(struct pf_guess *guess, const char *candidate);
-/* How many letters the candidate differs in; SIZE_MAX: it is too long to be compared. */
-size_t pf_guess_distance(const struct pf_guess *guess, const char *candidate);
-/* "; did you mean X?" with `prefix` before X, or "". */
-const char *pf_guess_text(const struct pf_guess *guess, const char *prefix, char *buffer, size_t bytes);
-
 /* How many threads read: as many as asked for, else as many as are of use. */
 unsigned pf_thread_count(const struct pf_settings *settings);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "sandbox.h"
-#include "edit.h"
 #include "message.h"
 #include "reach.h"
 #include "stream.h"
+#include "writing.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "views.h"
+#include "guess.h"
 
 #include "message.h"
 #include "presets.h"

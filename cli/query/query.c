@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "query.h"
+#include "../guess.h"
 #include "vtab.h"
 
 #include <stdlib.h>
