@@ -17,8 +17,9 @@
 #ifndef PF_ANALYSIS_PROFILE_BLOCKS_H
 #define PF_ANALYSIS_PROFILE_BLOCKS_H
 
+#include "analysis/delivery.h"
 #include "analysis/guard.h"
-#include "analysis/profile.h"
+#include "analysis/profile_sample.h"
 #include "analysis/stack.h"
 
 struct pf_blocks;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds callchains that were followed by a register that is not a frame pointer: they soon leave all mappings. */
-#include "analysis/profile.h"
+#include "analysis/profile_sample.h"
+
 #include "base/bytes.h"
 
 /*
