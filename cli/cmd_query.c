@@ -31,6 +31,11 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
     return ready[index].name;
 }
 
+struct settings {
+    const char *file; /* of statements; NULL: not given */
+    bool lists;
+};
+
 #ifdef PF_HAVE_SQLITE
 #include "query/query.h"
 
@@ -38,11 +43,6 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct settings {
-    const char *file; /* of statements; NULL: not given */
-    bool lists;
-};
 
 static struct settings *own(const struct pf_settings *settings)
 {

@@ -779,7 +779,7 @@ static int make_own(const struct pf_command *command, struct pf_settings *settin
     if (settings->own || !command->own_bytes)
         return PF_STATUS_OK;
     settings->own = calloc(1, command->own_bytes);
-    settings->own_command = command;
+    settings->own_command = settings->own ? command : NULL;
     if (!settings->own)
         pf_message("out of memory");
     return settings->own ? PF_STATUS_OK : PF_STATUS_MEMORY;

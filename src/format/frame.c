@@ -795,14 +795,10 @@ static int clear_leaked_build_id_bit(struct perfile_reader *reader, struct pf_pa
     return pf_diagnose(reader, part, &note, error);
 }
 
-/*
- * No attr follows. In a stream one may follow as long as it is neither read to its end nor looked through when it is
- * opened.
- */
+/* No attr follows. In a stream one may follow until it has been read to its end: see `perf record --tail-synthesize`. */
 static bool has_all_events(const struct perfile_reader *reader)
 {
-    const struct pf_source *source = &reader->parts[0].source;
-    return reader->file.mode != PERFILE_MODE_PIPE || (source->seekable && !source->growing);
+    return reader->file.mode != PERFILE_MODE_PIPE;
 }
 
 static int report_lost_events(struct perfile_reader *reader, const struct pf_part *part,
@@ -958,46 +954,5 @@ int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf
     do
         result = next_of_any(reader, part, frame, record, error);
     while (PF_UNLIKELY(result == LOOK_AGAIN));
-    return result;
-}
-
-/* ---- streams whose events follow their samples ---- */
-
-/* The record at `at` as it is, without looking whether it makes sense. False: the records end here, or are damaged. */
-static bool peek(struct perfile_reader *reader, struct pf_part *part, uint64_t at, struct perfile_record *record)
-{
-    struct position position;
-    part->window.keep = at;
-    if (look_at_record(reader, &part->frame, at, &position, NULL) < 0 || position.got < 8 || position.bytes < 8 ||
-        position.bytes > position.got)
-        return false;
-    fill_record(record, part, &part->frame, &position);
-    const uint64_t end = at + position.bytes;
-    record->offset = at;
-    record->payload_offset = end;
-    record->payload_bytes = pf_min(payload_of(reader, &position), part->frame.end - end);
-    return true;
-}
-
-/* Whether a sample comes before the first attr. */
-static bool has_early_samples(struct perfile_reader *reader, struct pf_part *part)
-{
-    struct perfile_record record = {.type = 0};
-    uint64_t at = part->frame.at;
-    while (peek(reader, part, at, &record) && record.type != PERFILE_RECORD_HEADER_ATTR &&
-           record.type != PERFILE_RECORD_SAMPLE)
-        at = record.payload_offset + record.payload_bytes;
-    return record.type == PERFILE_RECORD_SAMPLE;
-}
-
-int pf_frame_find_events(struct perfile_reader *reader, struct pf_part *part, struct perfile_error *error)
-{
-    struct perfile_record record;
-    int result = 0;
-    if (!has_all_events(reader) || !has_early_samples(reader, part))
-        return 0;
-    for (uint64_t at = part->frame.at; result == 0 && peek(reader, part, at, &record);
-         at = record.payload_offset + record.payload_bytes)
-        result = pf_events_follow(reader, part, &record, error);
     return result;
 }

@@ -485,7 +485,7 @@ static int open_container(struct perfile_reader *reader, struct perfile_error *e
         reader->file.finished = true;
         position_records(part, HEADER_PIPE,
                          part->source.seekable && !part->source.growing ? part->source.bytes : UINT64_MAX);
-        return pf_frame_find_events(reader, part, error);
+        return 0;
     }
     if (!part->source.seekable && reader->following)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "follow",

@@ -181,12 +181,6 @@ int pf_frame_finish(struct perfile_reader *reader, struct pf_part *part, struct 
 /* All was read: samples without any event are a loss. Negative in strict mode. */
 int pf_frame_finish_events(struct perfile_reader *reader, struct perfile_error *error);
 
-/*
- * `perf record --tail-synthesize` writes what describes a stream after its samples. A stream that can be read twice is
- * looked through for it when a sample comes before the first attr.
- */
-int pf_frame_find_events(struct perfile_reader *reader, struct pf_part *part, struct perfile_error *error);
-
 /* ---- follow.c: recordings that are still being written ---- */
 
 /* Makes the source of a reader with options.follow grow. UNSUPPORTED for sources that cannot. */

@@ -184,7 +184,7 @@ class Salvage:
             status, shown, errors = self.script(copy)
             missing = damage.expected - set(shown)
             faults = [f'{len(missing)} of {len(damage.expected)} samples are missing'] * bool(missing)
-            if damage.loss and (status != 1 or 'damaged in' not in errors):
+            if damage.loss and (status != 1 or not re.search('damaged( in|:)', errors)):
                 faults.append(f'status {status}, stderr {errors[-200:]!r}')
             if status not in (0, 1):
                 faults.append(f'status {status}')
