@@ -5,7 +5,7 @@ Every driver calls settle() first, and tests that are not in Python are run by t
 servers for debug information and the width of terminals are then the same everywhere, and programs of the build folder see no files
 of the machine (walls.c). What a test wants to differ it names: environment(TERM='xterm').
 """
-import atexit, os, pathlib, re, shutil, signal, site, subprocess, sys, sysconfig, tempfile, time
+import argparse, atexit, os, pathlib, re, shutil, signal, site, subprocess, sys, sysconfig, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_SERVED', 'PERFILE_CORPUS',
@@ -151,6 +151,16 @@ def corpus_recordings(count, largest, without=()):
              if not skipped & set(path.relative_to(corpus).parts) and path.is_file() and path.stat().st_size < largest]
     everything = os.environ.get('PERFILE_CORPUS') or os.environ.get('PERFILE_WHOLE_CORPUS')
     return found if everything else found[::max(1, len(found) // count)]
+
+
+def command_and_recordings(count, largest, without=()):
+    """The arguments PERFILE RECORDINGS... [--corpus] of a test: the command, and the paths with those of the corpora."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('perfile')
+    parser.add_argument('recordings', nargs='*', type=pathlib.Path)
+    parser.add_argument('--corpus', action='store_true')
+    options = parser.parse_args()
+    return options.perfile, options.recordings + (corpus_recordings(count, largest, without) if options.corpus else [])
 
 
 def with_folders(files):

@@ -192,7 +192,7 @@ static void close_set(struct pf_lifetimes *lifetimes, struct pf_life_set *set)
     pf_free(lifetimes->allocator, set->ends, set->end_capacity * sizeof(*set->ends));
 }
 
-/* ---- lives ------------------------------------------------------------------------------------------------------- */
+/* ---- lifetimes -------------------------------------------------------------------------------------------------- */
 
 void pf_lifetimes_open(struct pf_lifetimes *lifetimes, const struct perfile_allocator *allocator)
 {

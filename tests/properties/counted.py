@@ -4,7 +4,7 @@
 
 Outputs whose text is perf's are left out. --corpus: also recordings of the corpus.
 """
-import argparse, os, pathlib, re, sys
+import os, pathlib, re, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -28,15 +28,8 @@ def faults_of(perfile, command, path):
 
 def main():
     hermetic.settle()
-    parser = argparse.ArgumentParser()
-    parser.add_argument('perfile')
-    parser.add_argument('recordings', nargs='*', type=pathlib.Path)
-    parser.add_argument('--corpus', action='store_true')
-    options = parser.parse_args()
-    paths = list(options.recordings)
-    if options.corpus:
-        paths += hermetic.corpus_recordings(RECORDINGS, 1 << 20)
-    faults = [fault for path in paths for command in COMMANDS for fault in faults_of(options.perfile, command, path)]
+    perfile, paths = hermetic.command_and_recordings(RECORDINGS, 1 << 20)
+    faults = [fault for path in paths for command in COMMANDS for fault in faults_of(perfile, command, path)]
     print(*faults, sep='\n')
     print(f'{len(paths)} recordings, {len(faults)} faults')
     return 1 if faults or not paths else 0

@@ -7,7 +7,7 @@ numbers of samples; entries stand below what they belong to, heaviest first; tex
 
 --corpus: also recordings of the corpus.
 """
-import argparse, csv, io, json, os, pathlib, sys
+import csv, io, json, os, pathlib, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -93,19 +93,12 @@ def check(perfile, path, sort, more):
 
 def main():
     hermetic.settle()
-    parser = argparse.ArgumentParser()
-    parser.add_argument('perfile')
-    parser.add_argument('recordings', nargs='*', type=pathlib.Path)
-    parser.add_argument('--corpus', action='store_true')
-    options = parser.parse_args()
-    paths = list(options.recordings)
-    if options.corpus:
-        paths += hermetic.corpus_recordings(RECORDINGS, 1 << 22)
+    perfile, paths = hermetic.command_and_recordings(RECORDINGS, 1 << 22)
     compared, wrong = 0, []
     for path in paths:
         for sort in SORTS:
             for more in ([], ['--no-children']):
-                lines, faults = check(options.perfile, path, sort, more)
+                lines, faults = check(perfile, path, sort, more)
                 compared += lines
                 wrong += faults
     print(*wrong, sep='\n')

@@ -7,7 +7,7 @@ binary and offset in it as before, and no sample is lost.
 
 --corpus: also recordings of the corpus.
 """
-import argparse, os, pathlib, subprocess, sys, tempfile
+import os, pathlib, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -54,18 +54,11 @@ def check(perfile, source, folder):
 
 def main():
     hermetic.settle()
-    parser = argparse.ArgumentParser()
-    parser.add_argument('perfile')
-    parser.add_argument('recordings', nargs='*', type=pathlib.Path)
-    parser.add_argument('--corpus', action='store_true')
-    options = parser.parse_args()
-    paths = list(options.recordings)
-    if options.corpus:
-        paths += hermetic.corpus_recordings(RECORDINGS, 1 << 22, without=('broken',))
+    perfile, paths = hermetic.command_and_recordings(RECORDINGS, 1 << 22, without=('broken',))
     compared, failures = 0, []
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
-            count, wrong = check(options.perfile, path, pathlib.Path(folder))
+            count, wrong = check(perfile, path, pathlib.Path(folder))
             compared, failures = compared + count, failures + wrong
     for failure in failures:
         print(failure[:700])

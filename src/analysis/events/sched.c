@@ -578,7 +578,7 @@ void pf_latencies_close(struct pf_latencies *latencies, const struct perfile_all
     pf_free(allocator, latencies->rows, latencies->capacity * sizeof(*latencies->rows));
 }
 
-/* ---- lives ------------------------------------------------------------------------------------------------------- */
+/* ---- lifetimes -------------------------------------------------------------------------------------------------- */
 
 void pf_sched_lifetimes_open(struct pf_sched_lifetimes *lifetimes, const struct perfile_allocator *allocator)
 {

@@ -436,17 +436,10 @@ static bool end_samples(struct reading *r)
 static void take_totals(const struct reading *r, struct perfile_profile *profile,
                         struct pf_aggregate_recording *recording)
 {
-    const struct pf_profile_totals *totals = pf_profile_totals(r->profile);
-    profile->losses = (struct perfile_losses){.samples = totals->samples,
-                                              .filtered = totals->filtered,
-                                              .lost = totals->lost,
-                                              .unmapped = totals->unmapped,
-                                              .unresolved = totals->unresolved,
-                                              .truncated = totals->truncated,
-                                              .guessed = totals->guessed};
+    pf_profile_losses(r->profile, &profile->losses);
     const struct pf_aggregate_thread *threads = profile->lists[PF_AGGREGATE_THREADS].items;
     recording->path = r->options->path;
-    recording->lost = totals->lost;
+    recording->lost = profile->losses.lost;
     recording->first_time = UINT64_MAX;
     for (size_t i = 0; i < pf_aggregate_count(profile, PF_AGGREGATE_THREADS); i++) {
         recording->first_time = pf_min(recording->first_time, threads[i].first_time);
