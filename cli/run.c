@@ -103,6 +103,7 @@ static int write_table(struct run *run, const struct perfile_filter *filter, con
     options.progress_context = print->progress_context;
     options.unmatched = print->unmatched;
     options.unmatched_context = print->unmatched_context;
+    options.text_width = isatty(run->stream.fd) ? pf_terminal_columns(run->stream.fd) : 0;
     result = perfile_table_open(input->reader, input->settings->view, &options, &table, &input->error);
     if (result == 0)
         result = perfile_table_write(table, input->settings->format, sink, &input->error);

@@ -2,9 +2,11 @@
 /*
  * perfile/table.h: what a recording holds, as tables of typed, named columns (libperfile-analysis).
  *
- *     perfile_table_open(reader, "samples", ...) -> perfile_table_next ... -> perfile_table_close
- *     perfile_table_open(reader, "samples", ...) -> perfile_table_stream: an ArrowArrayStream for pyarrow, DuckDB, R
- * ... perfile_table_open(reader, "samples", ...) -> perfile_table_write: text, csv, json, jsonl, parquet, arrow
+ * After perfile_table_open(reader, "samples", ...), one of
+ *
+ * - perfile_table_next ... and perfile_table_close;
+ * - perfile_table_stream: an ArrowArrayStream for pyarrow, DuckDB, R ...;
+ * - perfile_table_write: text, csv, json, jsonl, parquet, arrow.
  *
  * A view defines what the rows are; perfile_view_at() lists them. Rows come in batches, whose form is the Arrow C data
  * interface (https://arrow.apache.org/docs/format/CDataInterface.html): two plain structs, which others take without a
@@ -189,6 +191,7 @@ struct perfile_table_options {
      */
     const struct perfile_allocator *allocator;
     bool gzip; /* what perfile_table_write writes is a gzip file; not for formats that are binary */
+    uint64_t text_width; /* the format text: for a terminal of so many columns; 0: lines are as long as needed */
     const struct perfile_event_options *events; /* of views over tracepoints; NULL: the defaults */
     /*
      * For tables of many recordings, whose columns must be the same. `fills`: a column of `columns` that the view has,
@@ -266,6 +269,7 @@ struct perfile_rows {
     void *context;
     const struct perfile_allocator *allocator; /* as in perfile_table_options */
     bool gzip;                                 /* the same */
+    uint64_t text_width;                       /* the same */
 };
 #define PERFILE_ROWS_INIT PERFILE_SIZED(struct perfile_rows)
 
@@ -328,21 +332,25 @@ PERFILE_API const char *perfile_table_format_at(size_t index, const char **doc);
 /* It is not for terminals. False of formats that there are not. */
 PERFILE_API bool perfile_table_format_is_binary(const char *format);
 /*
- * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns,
- * rows, losses, notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. Two are binary:
+ * Writes all rows that are left. NULL is text.
  *
- *     "parquet"   row groups of about 2^20 rows (or 128 MiB) with the range of each column, pages compressed with zstd.
- * Types are those that all SQL engines have: BOOLEAN, INT32 (i32), INT64 (all other integers, by their bits: what is
- * above 2^63 is negative), DOUBLE, STRING, LIST. Memory is that of a compressed row group. "arrow"     an Arrow IPC
- * file with the types of perfile_table_schema, not compressed; the dictionaries are after the batches, and texts that
- * hardly repeat have none
+ * - "text", for people: durations and sizes with one unit a column (ns, us, ms, s; B, kB, MB, GB by 1000) and three
+ *   decimals, times in seconds. With `text_width` long names are shortened, stacks are below their rows, and the last
+ *   columns that do not fit are left out and named after the rows. All other formats are exact and complete.
+ * - "csv" (RFC 4180, a header line), "json" (one object: columns, rows, losses, notes), "jsonl" (an object for each
+ *   row).
+ * - "parquet": row groups of about 2^20 rows (or 128 MiB) with the range of each column, pages compressed with zstd.
+ *   Types are those that all SQL engines have: BOOLEAN, INT32 (i32), INT64 (all other integers, by their bits: what is
+ *   above 2^63 is negative), DOUBLE, STRING, LIST. Memory is that of a compressed row group.
+ * - "arrow": an Arrow IPC file with the types of perfile_table_schema, not compressed; the dictionaries are after the
+ *   batches, and texts that hardly repeat have none.
  *
- * In both, a column of type time is followed by the same as a time of day (us, UTC) if the recording has a CLOCK_DATA
- * feature: `timestamp` after `time`, `start_timestamp` after `start_time`. Key-value metadata: perfile.view, .version,
- * and as JSON .columns (name, type, unit, doc), .recording, .losses.
+ * In the last two, which are binary, a column of type time is followed by the same as a time of day (us, UTC) if the
+ * recording has a CLOCK_DATA feature: `timestamp` after `time`, `start_timestamp` after `start_time`. Key-value
+ * metadata: perfile.view, .version, and as JSON .columns (name, type, unit, doc), .recording, .losses.
  *
- * 0, or 1: something could not be read that perfile_reader_counts does not count but the rows show. Errors: ARGUMENT
- * (unknown format), WRITE, and those of perfile_table_next.
+ * Returns 0, or 1: something could not be read that perfile_reader_counts does not count but the rows show. Errors:
+ * ARGUMENT (unknown format), WRITE, and those of perfile_table_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_write(struct perfile_table *table, const char *format,
                                                        const struct perfile_sink *sink, struct perfile_error *error);

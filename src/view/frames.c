@@ -158,8 +158,8 @@ static const struct pf_column columns[] = {
     PF_COLUMN(dso, TEXT, "", "File or module that holds the address."),
     PF_COLUMN(build_id, TEXT, "", "Build id of the file as the recording has it, in hexadecimal."),
     PF_REQUIRED(address, ADDRESS, "", "Address as the symbols of the module count: for ELF files a virtual address."),
-    PF_COLUMN(offset, BYTES, "bytes", "Distance from the start of the function."),
-    PF_EXTRA(file_offset, BYTES, "bytes", "Offset of the address in the file."),
+    PF_COLUMN(offset, U64, "bytes", "Distance from the start of the function."),
+    PF_EXTRA(file_offset, U64, "bytes", "Offset of the address in the file."),
     PF_COLUMN(srcfile, TEXT, "", "Source file; of callers, of the call."),
     PF_COLUMN(srcline, U32, "", "Line in that source file."),
 };

@@ -197,7 +197,7 @@ static const struct pf_column columns[] = {
     OF_FUNCTION(kind, TEXT, "Where it ran: user, kernel, jit, unknown.", .required = true, .extra = true),
     OF_FUNCTION(build_id, TEXT, "Build id of that file as the recording has it, in hexadecimal.", .extra = true),
     PF_REQUIRED(address, ADDRESS, "", "Address of the instruction: for ELF files a virtual address of the file."),
-    PF_COLUMN(offset, BYTES, "bytes", "Distance of the instruction from the start of its function."),
+    PF_COLUMN(offset, U64, "bytes", "Distance of the instruction from the start of its function."),
     PF_COLUMN(instruction, TEXT, "", "Mnemonic and operands; null: the code was not found."),
     PF_EXTRA(code, TEXT, "", "Bytes of the instruction as they lie in the file, in hexadecimal."),
     PF_EXTRA(target, ADDRESS, "", "Where a jump within the function leads."),

@@ -107,6 +107,7 @@ int perfile_table_of_rows(const struct perfile_rows *rows, struct perfile_table 
         return fail(error, "rows need a name, columns, their functions, and a pointer for the table");
     options.allocator = from.allocator;
     options.gzip = from.gzip;
+    options.text_width = from.text_width;
     result = pf_table_make(NULL, &options, table, error);
     if (result == 0)
         result = give_rows(*table, &from, error);

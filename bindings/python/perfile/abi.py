@@ -1691,6 +1691,7 @@ class perfile_table_options(Sized):
     unmatched_context: Any
     allocator: Any
     gzip: bool
+    text_width: int
     events: Any
     fills: bool
     wall_times: bool
@@ -1709,6 +1710,7 @@ class perfile_rows(Sized):
     context: Any
     allocator: Any
     gzip: bool
+    text_width: int
 
 
 class perfile_parquet_options(Sized):
@@ -3099,6 +3101,7 @@ perfile_table_options._fields_ = [
     ('unmatched_context', c_void_p),
     ('allocator', POINTER(perfile_allocator)),
     ('gzip', c_bool),
+    ('text_width', c_uint64),
     ('events', POINTER(perfile_event_options)),
     ('fills', c_bool),
     ('wall_times', c_bool),
@@ -3114,7 +3117,8 @@ perfile_rows._fields_ = [
     ('value', CFUNCTYPE(None, c_void_p, c_size_t, POINTER(perfile_value))),
     ('context', c_void_p),
     ('allocator', POINTER(perfile_allocator)),
-    ('gzip', c_bool)]
+    ('gzip', c_bool),
+    ('text_width', c_uint64)]
 perfile_parquet_options._fields_ = [
     ('size', c_size_t),
     ('paths', POINTER(c_char_p)),

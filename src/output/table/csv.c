@@ -40,7 +40,7 @@ static void put_row(struct pf_sheet *sheet, size_t row)
 {
     for (size_t i = 0; i < sheet->table->shown; i++) {
         sheet->cell.used = 0;
-        pf_table_put_plain(&sheet->cell, &sheet->columns[i], row, false);
+        pf_table_put_value(&sheet->cell, &sheet->columns[i], row, pf_table_put_item);
         pf_put_string(sheet->out, i ? separator_of(sheet) : "");
         put_field(sheet, sheet->cell.data, sheet->cell.used);
     }

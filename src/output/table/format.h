@@ -20,7 +20,6 @@ struct pf_sheet {
     struct pf_text *out;
     const struct pf_sheet_style *style;
     struct pf_text cell;             /* without a sink */
-    size_t *widths;                  /* of text; one for each shown column */
     uint64_t rows;                   /* written so far */
     const struct pf_vector *columns; /* those that are shown, with the rows in hand */
     size_t row_count;
@@ -59,11 +58,6 @@ static inline bool pf_vector_is_null(const struct pf_vector *vector, size_t row)
     return !(vector->valid[row / 8] >> row % 8 & 1);
 }
 
-/*
- * A value as plain text: lists with ';' between the items, nothing for null. `people`: addresses as hexadecimal, times
- * in seconds.
- */
-void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, size_t row, bool people);
 /* All rows that are left: perfile_table_write into a text. */
 int pf_table_write(struct perfile_table *table, const char *format, const struct pf_sheet_style *style,
                    struct pf_text *out, struct perfile_error *error);
@@ -96,7 +90,11 @@ int pf_check_write_table(const struct pf_output *output, struct perfile_reader *
 /* As in the format json, {} of rows that are of no recording; `name` NULL: not in an object. */
 void pf_table_put_recording(struct pf_json *json, const char *name, struct perfile_table *table);
 void pf_table_put_losses(struct pf_json *json, const char *name, const struct perfile_table *table);
-/* One number or name, of a row or of the items of lists. */
+/* Puts one number or name: `at` is a row, or an item of lists. */
+typedef void pf_table_item(struct pf_text *out, const struct pf_vector *vector, size_t at);
+/* Exactly, without a unit. */
 void pf_table_put_item(struct pf_text *out, const struct pf_vector *vector, size_t at);
+/* The value of a row by `put`: lists with ';' between the items, nothing for null. */
+void pf_table_put_value(struct pf_text *out, const struct pf_vector *vector, size_t row, pf_table_item *put);
 
 #endif

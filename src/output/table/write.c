@@ -63,7 +63,7 @@ static void put_number(struct pf_text *out, double value)
         pf_put_string(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }
 
-static void put_item(struct pf_text *out, const struct pf_vector *vector, size_t at, bool people)
+void pf_table_put_item(struct pf_text *out, const struct pf_vector *vector, size_t at)
 {
     const uint64_t *wide = vector->values;
     const uint32_t *narrow = vector->values;
@@ -82,10 +82,7 @@ static void put_item(struct pf_text *out, const struct pf_vector *vector, size_t
         pf_put_signed(out, (int64_t)wide[at]);
         break;
     case PERFILE_COLUMN_F64:
-        if (people && strcmp(vector->column.unit, "percent") == 0)
-            pf_put_hundredths(out, ((const double *)vector->values)[at], 0);
-        else
-            put_number(out, ((const double *)vector->values)[at]);
+        put_number(out, ((const double *)vector->values)[at]);
         break;
     case PERFILE_COLUMN_TEXT:
     case PERFILE_COLUMN_TEXTS: {
@@ -94,34 +91,21 @@ static void put_item(struct pf_text *out, const struct pf_vector *vector, size_t
         break;
     }
     default:
-        if (people &&
-            (vector->column.type == PERFILE_COLUMN_ADDRESS || vector->column.type == PERFILE_COLUMN_ADDRESSES)) {
-            pf_put_hex(out, wide[at]);
-        } else if (people &&
-                   (vector->column.type == PERFILE_COLUMN_TIME || vector->column.type == PERFILE_COLUMN_DURATION)) {
-            pf_put_format(out, "%" PRIu64 ".%09u", wide[at] / 1000000000, (unsigned)(wide[at] % 1000000000));
-        } else {
-            pf_put_unsigned(out, wide[at]);
-        }
+        pf_put_unsigned(out, wide[at]);
     }
 }
 
-void pf_table_put_item(struct pf_text *out, const struct pf_vector *vector, size_t at)
-{
-    put_item(out, vector, at, false);
-}
-
-void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, size_t row, bool people)
+void pf_table_put_value(struct pf_text *out, const struct pf_vector *vector, size_t row, pf_table_item *put)
 {
     if (pf_vector_is_null(vector, row))
         return;
     if (!pf_column_is_list(&vector->column)) {
-        put_item(out, vector, row, people);
+        put(out, vector, row);
         return;
     }
     for (int32_t i = vector->offsets[row]; i < vector->offsets[row + 1]; i++) {
         pf_put_string(out, i > vector->offsets[row] ? ";" : "");
-        put_item(out, vector, (size_t)i, people);
+        put(out, vector, (size_t)i);
     }
 }
 
@@ -179,16 +163,10 @@ static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *form
 
 static int write_sheet(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error)
 {
-    const struct perfile_allocator *allocator = sheet->table->allocator;
-    const size_t bytes = sheet->table->shown * sizeof(*sheet->widths);
-    int result = PERFILE_ERROR_MEMORY;
-    sheet->widths = pf_new(allocator, bytes);
     sheet->cell.escapes = format->escapes;
-    if (sheet->widths)
-        result = write_rows(sheet, format, error);
+    const int result = write_rows(sheet, format, error);
     if (format->close)
         format->close(sheet);
-    pf_free(allocator, sheet->widths, bytes);
     return result;
 }
 
