@@ -123,12 +123,18 @@ static const struct pf_option options[] = {
      .offset = AT(columns),
      .doc =
          "text: fit the table into N columns, as on a terminal: names are shortened, the summary is short, and call "
-         "graphs are printed with -g only. The default on a terminal is its width, unless there is --column-widths."},
+         "graphs are printed with -g only. The default on a terminal is its width, elsewhere any width, with complete "
+         "names and the function last, unless there is --column-widths."},
     {.name = "top",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(top),
-     .doc = "Only the first N rows of each event; of a hierarchy, the first N entries of the outermost level."},
+     .doc = "Only the first N rows of each event; of a hierarchy, the first N entries of the outermost level. The "
+            "default of text in a pipe or file is 30."},
+    {.name = "all-rows",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, all_rows),
+     .doc = "Print all rows also in a pipe or file."},
     TEXT("field-separator", 't', "TEXT", separator, "csv: the field separator [,]."),
     PF_OPTION_OUTPUT,
     {.name = "open",
@@ -147,7 +153,7 @@ static const struct pf_option options[] = {
     {.name = "stdio",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, stdio),
-     .doc = "Print perf's text, also on a terminal."},
+     .doc = "Print perf's text, with all rows and call graphs, also on a terminal. The default when called perf."},
     {.name = "tui",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, tui),

@@ -111,6 +111,7 @@ struct pf_settings {
     const char *percent_type; /* annotate; NULL: not given */
     bool no_arrows;
     bool stdio;
+    bool all_rows; /* report: also in a pipe */
     const char *objdump; /* annotate; NULL: not given */
     struct perfile_event_options events;
     struct pf_write_settings write;

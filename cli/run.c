@@ -167,14 +167,24 @@ static bool prints_counts(const struct run *run)
     return !strcmp(kind_of(run), "stat") && (!format || !strcmp(format, "text"));
 }
 
-/* Fits the text to the width of the terminal, unless it is perf's text. */
-static void fit_terminal(struct run *run)
+/*
+ * Unless it is perf's text: on a terminal in its width; a report in a pipe or file has a row a line, of any length, and
+ * the rows that matter.
+ */
+static void fit_output(struct run *run)
 {
+    enum { MAX_UNASKED = 30 };
+    const struct pf_settings *settings = run->input.settings;
     struct perfile_report_options *report = &run->input.settings->report;
 
-    if ((prints_report(run) || prints_counts(run)) && !report->columns && !report->widths &&
-        !run->input.settings->stdio && isatty(run->stream.fd))
+    if (report->columns || report->widths || settings->stdio)
+        return;
+    if ((prints_report(run) || prints_counts(run)) && isatty(run->stream.fd)) {
         report->columns = pf_terminal_columns(run->stream.fd);
+    } else if (prints_report(run) && !pf_called_perf()) {
+        report->columns = UINT64_MAX;
+        report->top = settings->all_rows ? 0 : report->top ? report->top : MAX_UNASKED;
+    }
 }
 
 /* Sets the output options for the recording that is read next. */
@@ -198,7 +208,7 @@ static void prepare(struct run *run)
     options->gzip = run->stream.gzip;
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
     input->settings->script.escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
-    fit_terminal(run);
+    fit_output(run);
     input->settings->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
     options->threads = pf_thread_count(input->settings);
     if (pf_progress_start(&run->progress, input->command->name)) {

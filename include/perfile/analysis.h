@@ -203,7 +203,8 @@ struct perfile_report_options {
     const char *parent;        /* regular expression for the column parent; NULL: "^sys_|^do_page_fault" */
     /*
      * text: for a terminal of that width. Names are fitted into it (perfile_name_fit), the summary is short, and there
-     * are call graphs only with `call_graph` or PERFILE_REPORT_INVERTED. 0: as perf prints it.
+     * are call graphs only with `call_graph` or PERFILE_REPORT_INVERTED. UINT64_MAX: the same for a file or a pipe, of
+     * any width: names are complete, and the function is the last column. 0: as perf prints it.
      */
     uint64_t columns;
     uint64_t top; /* rows of each event, or entries of the outermost level, that are shown; 0: all */

@@ -123,7 +123,7 @@ def main():
                                   env=hermetic.environment(PERFILE_ADVICE='yes'))
             got = [line for line in done.stderr.decode().splitlines() if 'perf ' in line]
             expect(f'trace {kind}', got == ([f'perfile: {folder / "trace"}: {said}'] if said else []), done.stderr)
-        _, lines = run('report', 'several') # its text says which files have no symbols
+        _, lines = run('report', '--stdio', 'several') # its text says which files have no symbols
         for one, views in FITS.items():
             done = subprocess.run([*perfile, 'report', '-g', 'none', DATA / f'{one}.perf.data'], capture_output=True, check=False,
                                   env=hermetic.environment(PERFILE_ADVICE='yes'))

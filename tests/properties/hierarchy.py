@@ -82,7 +82,7 @@ def check(perfile, path, sort, more):
         if level in last and (level > 1 or told_apart) and float(last[level][1][0]) < float(weighs[0]):
             wrong.append(what + f'{line} is heavier than the one before')
         last[level] = event, weighs, line
-    _, text = run(perfile, 'report', '-H', '--no-group', *usual, '-s', sort, path)
+    _, text = run(perfile, 'report', '-H', '--stdio', '--no-group', *usual, '-s', sort, path)
     shown = [line.split() for line in text.splitlines() if line.strip() and not line.startswith('#')]
     mine = [line[:len(weighs)] for line, (_, _, weighs, _) in zip(shown, seen)]
     theirs = [[*(f'{float(cell):.2f}%' for cell in weighs[:-2]), *weighs[-2:]] for _, _, weighs, _ in seen]

@@ -29,6 +29,7 @@ enum {
     LEVEL_INDENT = 3,   /* of a hierarchy */
     EMPTY_INDENT = 4,   /* of what says that nothing is shown below an entry */
 };
+#define ANY_WIDTH SIZE_MAX /* of the screen: nothing is shortened, and the function is the last column */
 
 struct table {
     struct pf_report *report;
@@ -41,7 +42,7 @@ struct table {
     size_t column_count;
     size_t widths[PF_REPORT_COLUMNS];
     size_t fixed[PF_REPORT_COLUMNS]; /* widths that were asked for, or 0 */
-    size_t screen;                   /* columns of the terminal; 0: as wide as it comes */
+    size_t screen;                   /* columns of the terminal, or ANY_WIDTH; 0: the layout of perf */
 };
 
 static void put_spaces(struct pf_text *text, size_t count)
@@ -108,8 +109,10 @@ static const struct pf_text *fit_cell(struct table *table, size_t columns)
     pf_put_char(from, '\0');
     if (!from->failed)
         drop_zeros(from, mark);
+    if (!from->failed && table->screen == ANY_WIDTH)
+        from->used--;                   /* the NUL */
     pf_put(to, from->data, from->used); /* the fitted text is not longer */
-    if (!from->failed && !to->failed)
+    if (!from->failed && !to->failed && table->screen != ANY_WIDTH)
         to->used =
             mark + perfile_name_fit(from->data + mark, columns == SIZE_MAX ? columns : columns - pf_min(columns, mark),
                                     to->data + mark, to->capacity - mark);
@@ -431,7 +434,7 @@ static void fit_columns(struct table *table)
                 fit(&table->widths[asked[i]], column->min(table->report, row));
         }
     }
-    if (table->screen)
+    if (table->screen && table->screen != ANY_WIDTH)
         share_screen(table);
 }
 
@@ -469,6 +472,15 @@ static void parse_widths(struct table *table)
     }
 }
 
+static void move_last(struct table *table, const struct pf_report_column *column)
+{
+    for (size_t i = 0; i + 1 < table->column_count; i++)
+        if (table->columns[i] == column) {
+            table->columns[i] = table->columns[i + 1];
+            table->columns[i + 1] = column;
+        }
+}
+
 static void choose_columns(struct table *table)
 {
     const struct pf_report *report = table->report;
@@ -476,6 +488,8 @@ static void choose_columns(struct table *table)
     for (size_t i = 0; i < report->column_count; i++)
         if (pf_report_column_applies(report, report->columns[i], table->event->event))
             table->columns[table->column_count++] = report->columns[i];
+    if (table->screen == ANY_WIDTH)
+        move_last(table, &pf_report_columns[PF_COLUMN_symbol]);
 }
 
 static void put_column_header(struct table *table, size_t i)
@@ -1011,7 +1025,8 @@ static void put_left_out(struct table *table)
     const size_t count = table->event->left_out;
     char text[PF_COUNTED_BYTES];
     if (count && table->screen && has_header(table))
-        pf_put_format(table->out, "# and %s\n", pf_count_of(count, "more rows", text));
+        pf_put_format(table->out, "# and %s%s\n", pf_count_of(count, "more rows", text),
+                      table->screen == ANY_WIDTH ? " (--all-rows)" : "");
 }
 
 static bool put_table(struct table *table)
