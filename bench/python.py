@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """python.py WHAT RECORDING: a task of `run` with the Python binding. PERFILE_LIBRARY names the build."""
-import pathlib, sys
+import os, sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'bindings/python'))
+sys.path.insert(0, os.environ['PERFILE_LIBRARY'] + '/bindings/python')
 import perfile
 
 

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""generate.py [--check] ABI.txt RECORDS.h: what the module knows of the C interface, written from the dump of the ABI.
+"""generate.py FOLDER [FILE...]: in FOLDER the module `perfile`: copies of the FILEs, and what is made from the dump of the ABI.
 
-    perfile/abi.py        every public struct as a ctypes struct, every function with its types
-    perfile/constants.py  every enum constant and number, under its C name
-    perfile/values.py     the structs that the library gives out, as named tuples
+    abi.py        every public struct as a ctypes struct, every function with its types
+    constants.py  every enum constant and number, under its C name
+    values.py     the structs that the library gives out, as named tuples
 
-Nothing of these is written by hand. abi.txt is compared with the headers by the test api-abi; the test python-abi compares
-these files with abi.txt, and the layout that ctypes gives them with that of the compiler. Only records.h says, in its
-comments, what the elements of a list are. --check compares instead of writing."""
-import keyword, pathlib, re, sys
+These three are only in builds. The test api-abi compares the dump with the headers; the test python-abi compares the layout that
+ctypes gives the structs with that of the compiler. Only records.h says, in its comments, what the elements of a list are."""
+import keyword, pathlib, re, shutil, sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent / 'perfile'
-WRITTEN_BY = '# SPDX-License-Identifier: MIT\n# Written by bindings/python/generate.py from the public headers; do not edit.\n'
+TREE = pathlib.Path(__file__).resolve().parents[2]
+DUMP = TREE / 'tests/api/abi.txt'
+RECORDS = TREE / 'include/perfile/records.h'
+WRITTEN_BY = '# SPDX-License-Identifier: MIT\n# Written by bindings/python/generate.py from the public headers.\n'
 
 NUMBERS = {'int': 'c_int', 'unsigned': 'c_uint', 'bool': 'c_bool', 'double': 'c_double', 'size_t': 'c_size_t',
            **{f'{sign}int{bits}_t': f'c_{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}}
@@ -301,19 +302,18 @@ def read_comments(records):
     return elements, lengths
 
 
-def main():
-    check = '--check' in sys.argv[1:2]
-    dump, records = sys.argv[1 + check:]
-    abi = Abi(pathlib.Path(dump).read_text().splitlines(), *read_comments(pathlib.Path(records).read_text()))
-    stale = 0
+def generate(folder):
+    """Writes the three modules."""
+    abi = Abi(DUMP.read_text().splitlines(), *read_comments(RECORDS.read_text()))
     for name, lines in (('abi', abi.write_abi()), ('constants', abi.write_constants()), ('values', abi.write_values())):
-        path, text = FOLDER / f'{name}.py', '\n'.join(lines)
-        if not check:
-            path.write_text(text)
-        elif path.read_text() != text:
-            print(f'perfile/{name}.py is not what the headers say: ninja -C build abi-update')
-            stale += 1
-    sys.exit(stale > 0)
+        (folder / f'{name}.py').write_text('\n'.join(lines))
+
+
+def main():
+    folder, *files = sys.argv[1:]
+    generate(pathlib.Path(folder))
+    for path in files:
+        shutil.copy(path, folder)
 
 
 if __name__ == '__main__':

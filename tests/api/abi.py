@@ -5,15 +5,13 @@
 abi.txt has what programs that were built before depend on: every member of every public struct with its offset and its
 declaration, the values of the enums, the constants, the types of the functions, and what the libraries export under which
 version. Differences are told apart: what breaks such programs, and what only adds something. --update writes abi.txt
-anew, what the Python binding has of it, and the symbols of the packages; before a release that is right for both, after
-it for additions only."""
+anew, and the symbols of the packages; before a release that is right for both, after it for additions only."""
 import pathlib, re, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 SKIP = 77
-PYTHON = pathlib.Path(__file__).resolve().parents[2] / 'bindings/python/generate.py'
 PACKAGES = pathlib.Path(__file__).resolve().parents[1] / 'checkout/packages.py'
 DUMP = pathlib.Path(__file__).resolve().parent / 'abi.txt'
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
@@ -172,7 +170,6 @@ def main():
     new = dump(include, libraries, compiler)
     if update:
         DUMP.write_text('\n'.join(new) + '\n')
-        run([sys.executable, PYTHON, DUMP, include / 'perfile/records.h'])
         run([sys.executable, PACKAGES, '--update', PACKAGES.parent.parent.parent])
         return
     forget_nothing(new)

@@ -26,14 +26,25 @@ class Installs(unittest.TestCase):
             if not importlib.util.find_spec(module):  # importing pip and setuptools into one process is not for others
                 print(f'skipped: {module} is not installed')
                 self.skipTest(f'{module} is not installed')
-        source, target = self.folder / 'source', self.folder / 'target'
-        shutil.copytree(binding.BINDING, source)  # builds leave files where the sources are
+        source = self.folder / 'checkout/bindings/python'  # builds leave files where the sources are
+        shutil.copytree(binding.BINDING, source)
+        for name in ('tests/api/abi.txt', 'include/perfile/records.h'):
+            copy = self.folder / 'checkout' / name
+            copy.parent.mkdir(parents=True)
+            shutil.copy(binding.TREE / name, copy)
+        self.install(source, self.folder / 'from-checkout')
+        done = run(sys.executable, 'setup.py', '--quiet', 'sdist', '--dist-dir', self.folder, cwd=source)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.install(self.folder / f'perfile-{VERSION}.tar.gz', self.folder / 'from-archive')
+
+    def install(self, source, target):
         done = run(sys.executable, '-m', 'pip', '--disable-pip-version-check', 'install', '--quiet', '--no-index', '--no-deps',
                    '--no-build-isolation', '--no-compile', '--target', target, source,
                    env=binding.hermetic.environment(PIP_ROOT_USER_ACTION='ignore', HOME=str(self.folder)))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        installed = sorted(path.name for path in (target / 'perfile').iterdir() if path.is_file())
-        self.assertEqual(installed, sorted(path.name for path in (binding.BINDING / 'perfile').iterdir() if path.is_file()))
+        installed, built = (sorted(path.name for path in folder.iterdir() if path.is_file())
+                            for folder in (target / 'perfile', binding.module(BUILD) / 'perfile'))
+        self.assertEqual(installed, built)
         self.assertTrue((target / f'perfile-{VERSION}.dist-info').is_dir())
         metadata = run(sys.executable, '-c', 'from importlib.metadata import version; print(version("perfile"))',
                        env=binding.hermetic.environment(PYTHONPATH=str(target)))
@@ -55,12 +66,12 @@ class Installs(unittest.TestCase):
 
     def test_loader_finds_the_library(self):
         """By its soname, without PERFILE_LIBRARY."""
-        environment = binding.hermetic.environment(LD_LIBRARY_PATH=str(BUILD.resolve()), PYTHONPATH=str(binding.BINDING))
+        environment = binding.hermetic.environment(LD_LIBRARY_PATH=str(BUILD.resolve()), PYTHONPATH=str(binding.module(BUILD)))
         done = run(sys.executable, '-c', USE, binding.DEMO, env=environment)
         self.assertEqual((done.stdout.split()[-1:], done.stderr), (['314'], ''))
 
     def test_without_the_library(self):
-        environment = binding.hermetic.environment(PERFILE_LIBRARY=str(self.folder), PYTHONPATH=str(binding.BINDING))
+        environment = binding.hermetic.environment(PERFILE_LIBRARY=str(self.folder), PYTHONPATH=str(binding.module(BUILD)))
         done = run(sys.executable, '-c', 'import perfile', env=environment)
         self.assertRegex(done.stderr, r'ImportError: libperfile\.so\.0 cannot be loaded .*install the library .*PERFILE_LIBRARY')
 
@@ -72,10 +83,10 @@ class Installs(unittest.TestCase):
         use.write_text('import perfile\nfor sample in perfile.open("x").samples():\n    reveal_type(sample.ip)\n'
                        'perfile.open("x").table("samples", batch_rows="many")\n')
         done = run('mypy', '--cache-dir', os.devnull, '--config-file', binding.BINDING / 'pyproject.toml',
-                   binding.BINDING / 'perfile', cwd=self.folder)
+                   binding.module(BUILD) / 'perfile', cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         done = run('mypy', '--cache-dir', os.devnull, use, cwd=self.folder,
-                   env=binding.hermetic.environment(MYPYPATH=str(binding.BINDING)))
+                   env=binding.hermetic.environment(MYPYPATH=str(binding.module(BUILD))))
         self.assertIn('Revealed type is "builtins.int"', done.stdout)
         self.assertIn('use.py:4: error: Argument "batch_rows"', done.stdout)
 
