@@ -8,46 +8,23 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define AT(member) offsetof(struct pf_settings, annotate.member)
-#define FLAG(option, short_option, bit, text)                                                                          \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit, .doc = text  \
-    }
-#define TEXT(option, short_option, value, member, text)                                                                \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = text                                                                                                    \
-    }
+#define AT(member) PF_AT(annotate.member)
+#define FLAG(option, short_option, bit, text) PF_BITS(option, short_option, AT(flags), bit, text)
+#define TEXT(option, short_option, value, member, text) PF_ROW(TEXT, option, short_option, value, AT(member), text)
 
-static const char *style_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const char *const values[][2] = {{"att", "AT&T's, as objdump; the default"}, {"intel", "Intel's"}};
+static const struct pf_value styles[] = {
+    {"att", "AT&T's, as objdump; the default"},
+    {"intel", "Intel's"},
+    {0},
+};
 
-    (void)command;
-    if (index >= sizeof(values) / sizeof(values[0]))
-        return NULL;
-    *doc = values[index][1];
-    return values[index][0];
-}
-
-static const struct {
-    const char *name, *doc;
-    unsigned flags;
-} percent_types[] = {
+static const struct pf_value percent_types[] = {
     {"local-period", "of the function's period; the default", 0},
     {"local-hits", "of the function's samples", PERFILE_ANNOTATE_HITS},
     {"global-period", "of the event's period", PERFILE_ANNOTATE_GLOBAL},
     {"global-hits", "of the event's samples", PERFILE_ANNOTATE_GLOBAL | PERFILE_ANNOTATE_HITS},
+    {0},
 };
-
-static const char *percent_type_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    if (index >= sizeof(percent_types) / sizeof(percent_types[0]))
-        return NULL;
-    *doc = percent_types[index].doc;
-    return percent_types[index].name;
-}
 
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
@@ -56,49 +33,25 @@ static const struct pf_option options[] = {
          "geometry::compute<int>(double); with * and ? it is a pattern. Of a function that is only inlined: those that "
          "it is inlined in."),
     TEXT("dsos", 'd', "LIST", dsos, "Only functions in these files: libc.so.6,make."),
-    {.name = "top",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(top),
-     .doc = "Without SYMBOL: at most N functions [5]."},
+    PF_ROW(NUMBER, "top", 0, "N", AT(top), "Without SYMBOL: at most N functions [5]."),
     TEXT("percent-limit", 0, "PERCENT", percent_limit,
          "Without SYMBOL: only functions that have at least this percentage of the first event [1]."),
-    {.name = "percent-type",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "TYPE",
-     .offset = offsetof(struct pf_settings, percent_type),
-     .value_at = percent_type_at,
-     .doc = "What percentages are of."},
+    PF_VALUES(CHOICE, "percent-type", 0, "TYPE", PF_AT(percent_type), .table = percent_types,
+              "What percentages are of."),
     FLAG("no-source", 0, PERFILE_ANNOTATE_NO_SOURCE, "Print instructions without source lines."),
     PF_OPTION_SOURCE_DIR,
     FLAG("print-line", 'l', PERFILE_ANNOTATE_LINES, "Print the source file and line of each instruction."),
     FLAG("asm-raw", 0, PERFILE_ANNOTATE_BYTES, "Print the bytes of instructions."),
-    {.name = "disassembler-style",
-     .letter = 'M',
-     .kind = PF_OPTION_CHOICE,
-     .argument = "STYLE",
-     .offset = AT(syntax),
-     .value_at = style_at,
-     .doc = "The syntax of x86 instructions."},
-    {.name = "objdump",
-     .kind = PF_OPTION_TEXT,
-     .argument = "PATH",
-     .offset = offsetof(struct pf_settings, objdump),
-     .doc = "Have this objdump print the instructions, for machines that capstone does not know. It gets the bytes of "
-            "functions, never the recording or its binaries."},
-    {.name = "no-arrows",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, no_arrows),
-     .doc = "text: do not draw jumps."},
-    {.name = "stdio",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, stdio),
-     .doc = "perf's layout; the same as --format stdio."},
-    {.name = "tui",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, tui),
-     .doc = "Show the code in the interactive view, which is the default on a terminal, unless an option requires "
-            "text; an error if it cannot be shown. --format text is text on a terminal, too."},
+    PF_VALUES(CHOICE, "disassembler-style", 'M', "STYLE", AT(syntax), .table = styles,
+              "The syntax of x86 instructions."),
+    PF_ROW(TEXT, "objdump", 0, "PATH", PF_AT(objdump),
+           "Have this objdump print the instructions, for machines that capstone does not know. It gets the bytes of "
+           "functions, never the recording or its binaries."),
+    PF_FLAG("no-arrows", 0, PF_AT(no_arrows), "text: do not draw jumps."),
+    PF_FLAG("stdio", 0, PF_AT(stdio), "perf's layout; the same as --format stdio."),
+    PF_FLAG("tui", 0, PF_AT(tui),
+            "Show the code in the interactive view, which is the default on a terminal, unless an option requires "
+            "text; an error if it cannot be shown. --format text is text on a terminal, too."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_OUTPUT,
     {0},
@@ -161,9 +114,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->format = "stdio";
     if (!settings->no_arrows)
         annotate->flags |= PERFILE_ANNOTATE_ARROWS;
-    for (size_t i = 0; settings->percent_type && i < sizeof(percent_types) / sizeof(percent_types[0]); i++)
-        if (!strcmp(settings->percent_type, percent_types[i].name))
-            annotate->flags |= percent_types[i].flags;
+    annotate->flags |= pf_value_number(percent_types, settings->percent_type);
     if (settings->objdump) {
         if (!pf_objdump_start(settings->objdump, settings->annotate.syntax))
             return PF_STATUS_UNREADABLE;

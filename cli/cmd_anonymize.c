@@ -13,58 +13,20 @@ struct settings {
     bool list_words;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
-#define AT(member) offsetof(struct pf_settings, member)
-
-static const char *category_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_anonymize_category(index, doc);
-}
-
 static const struct pf_option options[] = {
-    {.name = "key",
-     .kind = PF_OPTION_TEXT,
-     .argument = "KEY",
-     PF_OWN(key),
-     .doc = "The key that replacement names are derived from: recordings anonymized with the same key can be compared "
-            "with each other, and testing a guess requires the key. Command lines are visible to others: "
-            "prefer --key-file. Without a key a random one is used and discarded."},
-    {.name = "key-file",
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     PF_OWN(key_file),
-     .doc = "Read the key from FILE, at most 64 KiB."},
-    {.name = "keep",
-     .kind = PF_OPTION_LIST,
-     .argument = "LIST",
-     PF_OWN(keep),
-     .value_at = category_at,
-     .doc = "Categories to keep unchanged, secrets included."},
-    {.name = "change",
-     .kind = PF_OPTION_LIST,
-     .argument = "LIST",
-     PF_OWN(change),
-     .value_at = category_at,
-     .doc = "Categories to replace; times and pids are kept by default."},
-    {.name = "drop",
-     .kind = PF_OPTION_LIST,
-     .argument = "LIST",
-     PF_OWN(drop),
-     .value_at = category_at,
-     .doc = "Categories to remove, or to make empty where the format needs a value."},
-    {.name = "no-words",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(no_words),
-     .doc = "Also replace well-known names of directories, files and tracepoints."},
-    {.name = "vocabulary",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(list_words),
-     .doc = "Print the well-known words that are kept, one per line, and exit."},
+    PF_ROW(TEXT, "key", 0, "KEY", PF_OWN(key),
+           "The key that replacement names are derived from: recordings anonymized with the same key can be compared "
+           "with each other, and testing a guess requires the key. Command lines are visible to others: "
+           "prefer --key-file. Without a key a random one is used and discarded."),
+    PF_ROW(TEXT, "key-file", 0, "FILE", PF_OWN(key_file), "Read the key from FILE, at most 64 KiB."),
+    PF_VALUES(LIST, "keep", 0, "LIST", PF_OWN(keep), .known = perfile_anonymize_category,
+              "Categories to keep unchanged, secrets included."),
+    PF_VALUES(LIST, "change", 0, "LIST", PF_OWN(change), .known = perfile_anonymize_category,
+              "Categories to replace; times and pids are kept by default."),
+    PF_VALUES(LIST, "drop", 0, "LIST", PF_OWN(drop), .known = perfile_anonymize_category,
+              "Categories to remove, or to make empty where the format needs a value."),
+    PF_FLAG("no-words", 0, PF_OWN(no_words), "Also replace well-known names of directories, files and tracepoints."),
+    PF_FLAG("vocabulary", 0, PF_OWN(list_words), "Print the well-known words that are kept, one per line, and exit."),
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -105,16 +67,16 @@ static int read_key(const char *path, struct key *key)
 
 static int find_key(const struct pf_settings *settings, struct key *key)
 {
-    const bool empty = own(settings)->key && !*own(settings)->key;
+    const bool empty = pf_own(settings)->key && !*pf_own(settings)->key;
 
-    if (empty || (own(settings)->key && own(settings)->key_file)) {
+    if (empty || (pf_own(settings)->key && pf_own(settings)->key_file)) {
         pf_message("anonymize: --key: %s", empty ? "the key is empty" : "cannot be combined with --key-file");
         return PF_STATUS_USAGE;
     }
-    if (own(settings)->key_file)
-        return read_key(own(settings)->key_file, key);
-    if (own(settings)->key)
-        *key = (struct key){.data = own(settings)->key, .bytes = strlen(own(settings)->key)};
+    if (pf_own(settings)->key_file)
+        return read_key(pf_own(settings)->key_file, key);
+    if (pf_own(settings)->key)
+        *key = (struct key){.data = pf_own(settings)->key, .bytes = strlen(pf_own(settings)->key)};
     return PF_STATUS_OK;
 }
 
@@ -131,10 +93,10 @@ static int anonymize(struct perfile_reader *reader, struct perfile_writer *write
 
     made.key = key.data;
     made.key_bytes = key.bytes;
-    made.keep = own(settings)->keep;
-    made.change = own(settings)->change;
-    made.drop = own(settings)->drop;
-    made.strict = own(settings)->no_words;
+    made.keep = pf_own(settings)->keep;
+    made.change = pf_own(settings)->change;
+    made.drop = pf_own(settings)->drop;
+    made.strict = pf_own(settings)->no_words;
     made.edit = edit_options;
     int result = perfile_anonymize(reader, writer, &made, &report, error);
     if (report.edit)
@@ -205,7 +167,7 @@ static int print_words(void)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    if (own(settings)->list_words)
+    if (pf_own(settings)->list_words)
         return print_words();
     int status = find_key(settings, &key);
     if (!status)

@@ -33,14 +33,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = PF_OPTION_TEXT,
-     .argument = "OUT",
-     .offset = offsetof(struct pf_settings, output),
-     .doc = "Write to OUT [FILE.tar.gz], - for standard output; compressed if it ends in .gz or .tgz. OUT appears when "
-            "it is "
-            "complete."},
+    PF_ROW(TEXT, "output", 'o', "OUT", PF_AT(output),
+           "Write to OUT [FILE.tar.gz], - for standard output; compressed if it ends in .gz or .tgz. OUT appears when "
+           "it is "
+           "complete."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

@@ -14,11 +14,6 @@ struct settings {
     const char *add, *remove, *purge, *update, *missing, *kcore; /* NULL: not given */
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
 /* The entries of the cache; PF_STATUS_OK also when there is no such folder yet. */
 static int read_cache(const struct pf_settings *settings, struct pf_build_ids *ids)
 {
@@ -193,7 +188,7 @@ static int print_missing(struct pf_input *input, struct pf_stream *out)
     struct pf_build_ids wanted = {0}, cache = {0};
     int result = pf_build_ids_read(&wanted, input, false);
 
-    if (own(input->settings)->list)
+    if (pf_own(input->settings)->list)
         (void)print_cache(input->settings, out); /* what fails here fails below, too */
     if (result >= 0 && read_cache(input->settings, &cache) == PF_STATUS_OK) {
         char text[PF_BUILD_ID_TEXT];
@@ -213,7 +208,7 @@ static int print_missing(struct pf_input *input, struct pf_stream *out)
 /* Runs the actions in perf's order. Returns the worst status. */
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const struct settings *asked = own(settings);
+    const struct settings *asked = pf_own(settings);
     const struct {
         const char *list;
         int (*work)(const struct pf_settings *settings, const char *path);
@@ -250,37 +245,20 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     return PF_STATUS_USAGE;
 }
 
-#define FILES(option, short_option, member, text)                                                                      \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = "FILES", PF_OWN(member),           \
-        .doc = text                                                                                                    \
-    }
+#define FILES(option, short_option, member, text) PF_ROW(TEXT, option, short_option, "FILES", PF_OWN(member), text)
 static const struct pf_option options[] = {
-    {.name = "list", .letter = 'l', .kind = PF_OPTION_FLAG, PF_OWN(list), .doc = "List the files in the cache."},
+    PF_FLAG("list", 'l', PF_OWN(list), "List the files in the cache."),
     FILES("add", 'a', add, "Copy these ELF files, separated by commas, into the cache."),
     FILES("remove", 'r', remove, "Remove the copies of these files."),
     FILES("purge", 'p', purge, "Remove the copies of all versions of these files, which may be gone."),
-    {.name = "purge-all",
-     .letter = 'P',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(purge_all),
-     .doc = "Remove all files from the cache."},
+    PF_FLAG("purge-all", 'P', PF_OWN(purge_all), "Remove all files from the cache."),
     FILES("update", 'u', update, "Copy these files again."),
-    {.name = "missing",
-     .letter = 'M',
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     PF_OWN(missing),
-     .doc = "List the files of this recording that the cache does not have."},
+    PF_ROW(TEXT, "missing", 'M', "FILE", PF_OWN(missing),
+           "List the files of this recording that the cache does not have."),
     PF_OPTION_BUILDID_DIR,
     PF_OPTION_OUTPUT,
-    {.name = "kcore",
-     .letter = 'k',
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     PF_OWN(kcore),
-     .doc = "Not available: /proc/kcore is not copied."},
-    {.name = "force", .letter = 'f', .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf."},
+    PF_ROW(TEXT, "kcore", 'k', "FILE", PF_OWN(kcore), "Not available: /proc/kcore is not copied."),
+    PF_IGNORED("force", 'f', NULL, "Ignored, for compatibility with perf."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

@@ -13,11 +13,6 @@ struct settings {
     bool with_hits, kernel;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
 enum { BUILD_ID, PATH, COLUMNS };
 static const struct perfile_column *const columns[COLUMNS] = {
     [BUILD_ID] = PF_COLUMN("build_id", PERFILE_COLUMN_TEXT, "As hexadecimal digits."),
@@ -54,7 +49,7 @@ static void put_ids(struct pf_input *input, struct pf_stream *out, const struct 
 static int print(struct pf_input *input, struct pf_stream *out)
 {
     struct pf_build_ids ids = {0};
-    const int result = pf_build_ids_read(&ids, input, own(input->settings)->with_hits);
+    const int result = pf_build_ids_read(&ids, input, pf_own(input->settings)->with_hits);
 
     if (result != PERFILE_ERROR_MEMORY)
         put_ids(input, out, &ids);
@@ -119,7 +114,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *path = settings->operand_count ? settings->operands[0] : settings->input;
 
-    if (own(settings)->kernel)
+    if (pf_own(settings)->kernel)
         return print_kernel(settings);
     if (path && is_elf(path))
         return print_elf(command, settings, path);
@@ -127,22 +122,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    {.name = "with-hits",
-     .letter = 'H',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(with_hits),
-     .doc = "Print only files that samples or their callchains hit; this reads all records."},
-    {.name = "kernel",
-     .letter = 'k',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(kernel),
-     .doc = "Print the build id of the running kernel."},
-    {.name = "format",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "FORMAT",
-     .offset = offsetof(struct pf_settings, format),
-     .value_at = pf_table_format_at,
-     .doc = "The output format."},
+    PF_FLAG("with-hits", 'H', PF_OWN(with_hits),
+            "Print only files that samples or their callchains hit; this reads all records."),
+    PF_FLAG("kernel", 'k', PF_OWN(kernel), "Print the build id of the running kernel."),
+    PF_VALUES(CHOICE, "format", 0, "FORMAT", PF_AT(format), .known = perfile_table_format_at, "The output format."),
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -7,35 +7,25 @@ struct settings {
     bool dry_run;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    if (!settings->output && !own(settings)->dry_run) {
+    if (!settings->output && !pf_own(settings)->dry_run) {
         pf_message("bundle: no output file given (use -o FILE, or --dry-run for the list of what would be in it)");
         return PF_STATUS_USAGE;
     }
-    settings->format = own(settings)->dry_run ? "text" : "data";
-    if (own(settings)->dry_run)
+    settings->format = pf_own(settings)->dry_run ? "text" : "data";
+    if (pf_own(settings)->dry_run)
         settings->output = NULL; /* it would be written to, else */
     return pf_run_output(command, settings);
 }
 
 static const struct pf_option options[] = {
     PF_OPTION_RECORDING_OUTPUT,
-    {.name = "code",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, print.code),
-     .doc = "Put machine code and the source files of what samples hit into the bundle, too, for annotate."},
-    {.name = "dry-run",
-     .letter = 'n',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(dry_run),
-     .doc = "Write nothing but the list of the files that would be in the bundle, with their sizes inside and outside "
-            "of it."},
+    PF_FLAG("code", 0, PF_AT(print.code),
+            "Put machine code and the source files of what samples hit into the bundle, too, for annotate."),
+    PF_FLAG("dry-run", 'n', PF_OWN(dry_run),
+            "Write nothing but the list of the files that would be in the bundle, with their sizes inside and outside "
+            "of it."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

@@ -10,53 +10,36 @@ struct settings {
     bool doubled;                   /* lines are pairs of lines */
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
 static const struct pf_subview views[] = {
     {"report", "cache_lines", true, "cache lines, those first that caches fight over, with their loads and stores"},
     {"accesses", "cache_line_accesses", false, "which code accessed which bytes of the lines"},
     {0},
 };
 
-static const char *display_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const struct pf_value values[] = {
-        {"tot", "by loads of modified lines; the default"},
-        {"lcl", "by those within a memory node"},
-        {"rmt", "by those from another node"},
-        {"peer", "by loads that other caches answered, for processors that do not report modified lines"},
-        {0},
-    };
+static const struct pf_value displays[] = {
+    {"tot", "by loads of modified lines; the default"},
+    {"lcl", "by those within a memory node"},
+    {"rmt", "by those from another node"},
+    {"peer", "by loads that other caches answered, for processors that do not report modified lines"},
+    {0},
+};
 
-    (void)command;
-    return pf_value_of(values, index, doc);
-}
-
-static const char *part_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const struct pf_value values[] = {
-        {"pid", "process"},
-        {"tid", "thread"},
-        {"iaddr", "address of the instruction; the default"},
-        {"dso", "file that holds it"},
-        {0},
-    };
-
-    (void)command;
-    return pf_value_of(values, index, doc);
-}
+static const struct pf_value parts[] = {
+    {"pid", "process"},
+    {"tid", "thread"},
+    {"iaddr", "address of the instruction; the default"},
+    {"dso", "file that holds it"},
+    {0},
+};
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const char *display = own(settings)->display, *coalesce = own(settings)->coalesce;
+    const char *display = pf_own(settings)->display, *coalesce = pf_own(settings)->coalesce;
     char keys[128];
 
-    if (display || coalesce || own(settings)->doubled) {
+    if (display || coalesce || pf_own(settings)->doubled) {
         snprintf(keys, sizeof(keys), "%s,%s%s", display ? display : "tot", coalesce ? coalesce : "iaddr",
-                 own(settings)->doubled ? ",double" : "");
+                 pf_own(settings)->doubled ? ",double" : "");
         settings->keys = keys;
         settings->events.keys = keys;
     }
@@ -64,42 +47,24 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_TABLE_FORMAT,
     PF_OPTION_COLUMNS,
     PF_OPTION_STDIO,
-    {.name = "display",
-     .letter = 'd',
-     .kind = PF_OPTION_CHOICE,
-     .argument = "HOW",
-     PF_OWN(display),
-     .value_at = display_at,
-     .doc = "The order of the lines."},
-    {.name = "coalesce",
-     .letter = 'c',
-     .kind = PF_OPTION_LIST,
-     .argument = "LIST",
-     PF_OWN(coalesce),
-     .value_at = part_at,
-     .doc = "What distinguishes rows within a line, besides the offset: pid, tid, iaddr, dso [iaddr]."},
-    {.name = "double-cl",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(doubled),
-     .doc = "Lines are pairs of neighbours, which some processors fetch together."},
+    PF_VALUES(CHOICE, "display", 'd', "HOW", PF_OWN(display), .table = displays, "The order of the lines."),
+    PF_VALUES(LIST, "coalesce", 'c', "LIST", PF_OWN(coalesce), .table = parts,
+              "What distinguishes rows within a line, besides the offset: pid, tid, iaddr, dso [iaddr]."),
+    PF_FLAG("double-cl", 0, PF_OWN(doubled), "Lines are pairs of neighbours, which some processors fetch together."),
     PF_OPTION_OUTPUT,
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
 
-#define FLAG(option, bit, text)                                                                                        \
-    {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_BITS, .offset = offsetof(struct pf_settings, events.flags), .bits = bit,     \
-        .doc = text                                                                                                    \
-    }
+#define FLAG(option, bit, text) PF_BITS(option, 0, PF_AT(events.flags), bit, text)
 static const struct pf_option perf_options[] = {
     FLAG("stats", PERFILE_EVENTS_SUMMARY, "report: only the sums."),
     FLAG("show-all", PERFILE_EVENTS_ALL_LINES, "report: also the lines without contention."),
     FLAG("no-source", PERFILE_EVENTS_NO_SOURCE, "report: without source lines."),
-    {.name = "full-symbols", .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf: no name is cut."},
+    PF_IGNORED("full-symbols", 0, NULL, "Ignored, for compatibility with perf: no name is cut."),
     {0},
 };
 static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
@@ -113,7 +78,7 @@ const struct pf_command pf_command_c2c = {
            "records them if the processor supports it, with the options of perfile record; best with -a.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
-    .operand_at = pf_subview_at,
+    .operand_values = {.of_verb = pf_subview_at},
     .views = views,
     .pages = true,
     .own_bytes = sizeof(struct settings),

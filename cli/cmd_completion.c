@@ -14,11 +14,11 @@ static void each_option(struct pf_stream *out, const struct pf_command *command,
                 print(out, command, option);
 }
 
-static void print_values(struct pf_stream *out, const struct pf_command *command, pf_value_at *value_at)
+static void print_values(struct pf_stream *out, const struct pf_command *command, const struct pf_values *values)
 {
     const char *value, *doc;
 
-    for (size_t i = 0; (value = value_at(command, i, &doc)); i++)
+    for (size_t i = 0; (value = pf_value_at(values, command, i, &doc)); i++)
         pf_stream_print(out, "%s%s", i ? " " : "", value);
 }
 
@@ -61,8 +61,8 @@ static void print_bash_argument(struct pf_stream *out, const struct pf_command *
         pf_stream_print(out, " | %s:-%c", command->name, letter);
     pf_stream_print(out, ")%s%s words='", takes_file(option) ? " files=1" : "",
                     pf_option_is_list(option) ? " list=1" : "");
-    if (option->value_at)
-        print_values(out, command, option->value_at);
+    if (pf_has_values(&option->values))
+        print_values(out, command, &option->values);
     pf_stream_print(out, "' ;;\n");
 }
 
@@ -70,8 +70,8 @@ static void print_bash_verb(struct pf_stream *out, const struct pf_command *comm
 {
     each_option(out, command, print_bash_argument);
     pf_stream_print(out, "    %s:*)%s\n        words='", command->name, operand_is_file(command) ? " files=1" : "");
-    if (command->operand_at)
-        print_values(out, command, command->operand_at);
+    if (pf_has_values(&command->operand_values))
+        print_values(out, command, &command->operand_values);
     for (const struct pf_command *const *verb = pf_commands; *verb && command == &pf_no_verb; verb++)
         pf_stream_print(out, " %s", (*verb)->name);
     each_option(out, command, print_bash_name);
@@ -119,7 +119,7 @@ static void print_zsh_values(struct pf_stream *out, const struct pf_command *com
     const bool list = pf_option_is_list(option);
 
     pf_stream_print(out, list ? "{compset -P \"*[,+-]\"; compadd -q -S \",\" -- " : "(");
-    print_values(out, command, option->value_at);
+    print_values(out, command, &option->values);
     pf_stream_print(out, list ? "}" : ")");
 }
 
@@ -142,7 +142,7 @@ static void print_zsh_option(struct pf_stream *out, const struct pf_command *com
         pf_stream_print(out, ":%s:", option->argument);
     if (takes_file(option))
         pf_stream_print(out, "_files");
-    if (option->value_at)
+    if (pf_has_values(&option->values))
         print_zsh_values(out, command, option);
     pf_stream_print(out, "'");
 }
@@ -151,9 +151,9 @@ static void print_zsh_verb(struct pf_stream *out, const struct pf_command *comma
 {
     pf_stream_print(out, "    %s)\n        _arguments -s", command->name);
     each_option(out, command, print_zsh_option);
-    if (command->operand_at) {
+    if (pf_has_values(&command->operand_values)) {
         pf_stream_print(out, " \\\n            '1:what:(");
-        print_values(out, command, command->operand_at);
+        print_values(out, command, &command->operand_values);
         pf_stream_print(out, ")'");
     } else if (operand_is_file(command)) {
         pf_stream_print(out, " \\\n            '*:recording:_files'");
@@ -190,11 +190,11 @@ static void print_fish_values(struct pf_stream *out, const struct pf_command *co
     const char *value, *doc;
 
     if (!pf_option_is_list(option)) {
-        print_values(out, command, option->value_at);
+        print_values(out, command, &option->values);
         return;
     }
     pf_stream_print(out, "(__perfile_append");
-    for (size_t i = 0; (value = option->value_at(command, i, &doc)); i++)
+    for (size_t i = 0; (value = pf_value_at(&option->values, command, i, &doc)); i++)
         pf_stream_print(out, " %s", value);
     pf_stream_print(out, ")");
 }
@@ -207,7 +207,7 @@ static void print_fish_option(struct pf_stream *out, const struct pf_command *co
         pf_stream_print(out, " -s %c", letter);
     if (option->argument)
         pf_stream_print(out, takes_file(option) ? " -rF" : " -x");
-    if (option->value_at) {
+    if (pf_has_values(&option->values)) {
         pf_stream_print(out, " -a '");
         print_fish_values(out, command, option);
         pf_stream_print(out, "'");
@@ -246,9 +246,9 @@ static void print_fish(struct pf_stream *out)
         pf_stream_print(out, "complete -c perfile -n __perfile_verb -f -a %s -d '%s'\n", command->name,
                         command->summary);
         each_option(out, command, print_fish_option);
-        if (command->operand_at) {
+        if (pf_has_values(&command->operand_values)) {
             pf_stream_print(out, "complete -c perfile -n '__perfile_verb %s' -f -a '", command->name);
-            print_values(out, command, command->operand_at);
+            print_values(out, command, &command->operand_values);
             pf_stream_print(out, "'\n");
         }
     }
@@ -267,9 +267,8 @@ static const struct {
 };
 #define SHELL_COUNT (sizeof(shells) / sizeof(shells[0]))
 
-static const char *shell_at(const struct pf_command *command, size_t index, const char **doc)
+static const char *shell_at(size_t index, const char **doc)
 {
-    (void)command;
     if (index >= SHELL_COUNT)
         return NULL;
     *doc = shells[index].doc;
@@ -299,7 +298,7 @@ const struct pf_command pf_command_completion = {
            "eval \"$(perfile completion bash)\".",
     .operand = "SHELL",
     .operand_max = 1,
-    .operand_at = shell_at,
+    .operand_values = {.known = shell_at},
     .groups = {&pf_common_group},
     .run = run,
 };

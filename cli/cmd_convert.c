@@ -8,38 +8,17 @@ struct settings {
     bool unwind;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
-#define AT(member) offsetof(struct pf_settings, member)
-
-static const char *part_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_strip_part_at(index, doc);
-}
-
 static const struct pf_option options[] = {
-    {.name = "strip",
-     .kind = PF_OPTION_LIST,
-     .argument = "LIST",
-     PF_OWN(strip),
-     .value_at = part_at,
-     .doc = "Remove these parts from all samples, separated by commas. aux also removes AUX records and all AUX data."},
-    {.name = "for",
-     .kind = PF_OPTION_TEXT,
-     .argument = "VERSION",
-     PF_OWN(for_perf),
-     .doc = "Write what this version of perf can read, from perf-3.0 to perf-7.x: newer things are removed or "
-            "converted to the older form. The report counts both."},
-    {.name = "unwind",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(unwind),
-     .doc =
-         "Unwind dumped user stacks (perfile record --call-graph dwarf) into callchains, using the recorded binaries, "
-         "and remove the stacks. The records are then written in time order."},
+    PF_VALUES(
+        LIST, "strip", 0, "LIST", PF_OWN(strip), .known = perfile_strip_part_at,
+        "Remove these parts from all samples, separated by commas. aux also removes AUX records and all AUX data."),
+    PF_ROW(TEXT, "for", 0, "VERSION", PF_OWN(for_perf),
+           "Write what this version of perf can read, from perf-3.0 to perf-7.x: newer things are removed or "
+           "converted to the older form. The report counts both."),
+    PF_FLAG(
+        "unwind", 0, PF_OWN(unwind),
+        "Unwind dumped user stacks (perfile record --call-graph dwarf) into callchains, using the recorded binaries, "
+        "and remove the stacks. The records are then written in time order."),
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -53,10 +32,10 @@ static int convert(struct perfile_reader *reader, struct perfile_writer *writer,
     struct perfile_unwinder *unwinder = NULL;
     int result = 0;
 
-    how.strip = own(settings)->strip;
-    how.for_perf = own(settings)->for_perf;
+    how.strip = pf_own(settings)->strip;
+    how.for_perf = pf_own(settings)->for_perf;
     how.edit = edit_options;
-    if (own(settings)->unwind) {
+    if (pf_own(settings)->unwind) {
         result = perfile_unwinder_open(reader, &settings->symbols, &unwinder, error);
         how.unwind = perfile_unwind;
         how.unwind_context = unwinder;

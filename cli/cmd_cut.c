@@ -17,47 +17,22 @@ struct settings {
     uint64_t limit_parts, limit_open;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
-#define AT(member) offsetof(struct pf_settings, member)
-
 static const struct pf_option options[] = {
-    {.name = "cgroup",
-     .kind = PF_OPTION_TEXT,
-     .argument = "LIST",
-     PF_OWN(cgroups),
-     .doc = "Only samples of these cgroups and those below them: /system.slice,/user.slice."},
-    {.name = "every",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     PF_OWN(every),
-     .doc = "Keep every Nth of these samples of each event; its period becomes the sum of the periods of the N."},
-    {.name = "samples",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     PF_OWN(samples),
-     .doc = "Keep at most N of these samples, evenly spread, with periods summed in the same way."},
-    {.name = "split",
-     .kind = PF_OPTION_TEXT,
-     .argument = "BY",
-     PF_OWN(split),
-     .doc = "Write several recordings: BY is time=DURATION (10ms, 1.5s), size=BYTES (100M), pid, tid, cpu, event or "
-            "comm. A % in -o FILE is replaced by the number, id or name of each part."},
-    {.name = "limit-parts",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     PF_OWN(limit_parts),
-     .doc = "At most N parts [65536]. With N, parts may also repeat any number of records of processes and the "
-            "kernel; otherwise 4 GiB and 64 times the recording are the limit."},
-    {.name = "limit-open",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     PF_OWN(limit_open),
-     .doc = "Write at most N parts at the same time [64], using 400 KB of memory each, 1.5 MB with compression; for "
-            "more parts the recording is read again."},
+    PF_ROW(TEXT, "cgroup", 0, "LIST", PF_OWN(cgroups),
+           "Only samples of these cgroups and those below them: /system.slice,/user.slice."),
+    PF_ROW(NUMBER, "every", 0, "N", PF_OWN(every),
+           "Keep every Nth of these samples of each event; its period becomes the sum of the periods of the N."),
+    PF_ROW(NUMBER, "samples", 0, "N", PF_OWN(samples),
+           "Keep at most N of these samples, evenly spread, with periods summed in the same way."),
+    PF_ROW(TEXT, "split", 0, "BY", PF_OWN(split),
+           "Write several recordings: BY is time=DURATION (10ms, 1.5s), size=BYTES (100M), pid, tid, cpu, event or "
+           "comm. A % in -o FILE is replaced by the number, id or name of each part."),
+    PF_ROW(NUMBER, "limit-parts", 0, "N", PF_OWN(limit_parts),
+           "At most N parts [65536]. With N, parts may also repeat any number of records of processes and the "
+           "kernel; otherwise 4 GiB and 64 times the recording are the limit."),
+    PF_ROW(NUMBER, "limit-open", 0, "N", PF_OWN(limit_open),
+           "Write at most N parts at the same time [64], using 400 KB of memory each, 1.5 MB with compression; for "
+           "more parts the recording is read again."),
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -69,9 +44,9 @@ static struct perfile_cut_options cut_options(const struct pf_settings *settings
     struct perfile_cut_options made = PERFILE_CUT_OPTIONS_INIT;
 
     made.filter = &settings->filter;
-    made.cgroups = own(settings)->cgroups;
-    made.every = own(settings)->every;
-    made.samples = own(settings)->samples;
+    made.cgroups = pf_own(settings)->cgroups;
+    made.every = pf_own(settings)->every;
+    made.samples = pf_own(settings)->samples;
     made.edit = edit_options;
     made.unmatched = settings->print.unmatched;
     made.unmatched_context = settings->print.unmatched_context;
@@ -84,8 +59,8 @@ static bool reads_twice(const struct pf_settings *settings)
 {
     const struct perfile_filter *filter = &settings->filter;
 
-    return own(settings)->split || own(settings)->every > 1 || own(settings)->samples || own(settings)->cgroups ||
-           filter->comms || (filter->time && strpbrk(filter->time, "%+"));
+    return pf_own(settings)->split || pf_own(settings)->every > 1 || pf_own(settings)->samples ||
+           pf_own(settings)->cgroups || filter->comms || (filter->time && strpbrk(filter->time, "%+"));
 }
 
 static bool write_all(int to, const char *data, size_t bytes)
@@ -443,14 +418,14 @@ static int run_split(const struct pf_command *command, struct pf_settings *setti
     const struct way *way;
     int status;
 
-    if (!parse_way(own(settings)->split, &way, &split))
-        return refuse_way(command, own(settings)->split, way);
+    if (!parse_way(pf_own(settings)->split, &way, &split))
+        return refuse_way(command, pf_own(settings)->split, way);
     if (!settings->output || !has_placeholder(settings->output)) {
         pf_message("%s: --split needs -o FILE with a %% for the part's number or name", command->name);
         return PF_STATUS_USAGE;
     }
-    split.limit_parts = own(settings)->limit_parts;
-    split.limit_open = own(settings)->limit_open;
+    split.limit_parts = pf_own(settings)->limit_parts;
+    split.limit_open = pf_own(settings)->limit_open;
     split.context = &splitting;
     split.open = open_part;
     split.close = close_part;
@@ -487,10 +462,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     int status = spool(command, settings);
 
-    settings->splits_output = own(settings)->split;
+    settings->splits_output = pf_own(settings)->split;
     if (status)
         return status;
-    return own(settings)->split ? run_split(command, settings) : pf_run_edit(command, settings, cut);
+    return pf_own(settings)->split ? run_split(command, settings) : pf_run_edit(command, settings, cut);
 }
 
 const struct pf_command pf_command_cut = {

@@ -7,14 +7,8 @@ struct settings {
     const char *to_json, *to_ctf; /* NULL: not given */
 };
 
-static struct settings *own(const struct pf_settings *settings)
+static const char *subverb_at(size_t index, const char **doc)
 {
-    return settings->own;
-}
-
-static const char *subverb_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
     *doc = "write the samples in another format";
     return index ? NULL : "convert";
 }
@@ -27,38 +21,28 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     settings->operands++;
     settings->operand_count--;
-    if (own(settings)->to_ctf) {
+    if (pf_own(settings)->to_ctf) {
         pf_message(
             "data: CTF is not written; instead: %s export --format chrome (a timeline), %s table (Arrow, Parquet)",
             pf_program_name(), pf_program_name());
         return PF_STATUS_USAGE;
     }
-    if (!own(settings)->to_json) {
+    if (!pf_own(settings)->to_json) {
         pf_message("data: --to-json OUT is missing");
         return PF_STATUS_USAGE;
     }
-    settings->output = own(settings)->to_json;
+    settings->output = pf_own(settings)->to_json;
     settings->symbols.no_inline = true;
     return pf_run_output(command, settings);
 }
 
 static const struct pf_option options[] = {
-    {.name = "to-json",
-     .kind = PF_OPTION_TEXT,
-     .argument = "OUT",
-     PF_OWN(to_json),
-     .is_output = true,
-     .doc = "Write the samples as JSON to OUT, - for standard output. OUT appears when it is complete."},
-    {.name = "to-ctf",
-     .kind = PF_OPTION_TEXT,
-     .argument = "DIR",
-     PF_OWN(to_ctf),
-     .doc = "Not available: names the alternative."},
-    {.name = "all",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, all),
-     .doc = "Ignored, for compatibility with perf: it is about CTF. With --help: all options."},
-    {.name = "tod", .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf: it is about CTF."},
+    PF_ROW(TEXT, "to-json", 0, "OUT", PF_OWN(to_json),
+           "Write the samples as JSON to OUT, - for standard output. OUT appears when it is complete.",
+           .is_output = true),
+    PF_ROW(TEXT, "to-ctf", 0, "DIR", PF_OWN(to_ctf), "Not available: names the alternative."),
+    PF_FLAG("all", 0, PF_AT(all), "Ignored, for compatibility with perf: it is about CTF. With --help: all options."),
+    PF_IGNORED("tod", 0, NULL, "Ignored, for compatibility with perf: it is about CTF."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -71,7 +55,7 @@ const struct pf_command pf_command_data = {
     .examples = "data convert --to-json samples.json perf.data",
     .operand = "convert [FILE]",
     .operand_max = 2,
-    .operand_at = subverb_at,
+    .operand_values = {.known = subverb_at},
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,

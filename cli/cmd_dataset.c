@@ -15,9 +15,8 @@ static const struct {
 };
 enum { ACTIONS = sizeof(actions) / sizeof(actions[0]) };
 
-static const char *action_at(const struct pf_command *command, size_t index, const char **doc)
+static const char *action_at(size_t index, const char **doc)
 {
-    (void)command;
     if (index >= ACTIONS)
         return NULL;
     if (doc)
@@ -47,17 +46,12 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(pf_table_format_at),
-    {.name = "remove",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN_OF(struct pf_dataset_settings, remove),
-     .doc = "check: remove files that are not needed: those that killed commands left, and those whose rows a "
-            "joined file has, too."},
-    {.name = "size",
-     .kind = PF_OPTION_SIZE,
-     .argument = "SIZE",
-     PF_OWN_OF(struct pf_dataset_settings, joined_bytes),
-     .doc = "compact: join files that are smaller than SIZE, to files of up to twice that [64M]."},
+    PF_OPTION_TABLE_FORMAT,
+    PF_FLAG("remove", 0, PF_OWN_OF(struct pf_dataset_settings, remove),
+            "check: remove files that are not needed: those that killed commands left, and those whose rows a "
+            "joined file has, too."),
+    PF_ROW(SIZE, "size", 0, "SIZE", PF_OWN_OF(struct pf_dataset_settings, joined_bytes),
+           "compact: join files that are smaller than SIZE, to files of up to twice that [64M]."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -71,7 +65,7 @@ const struct pf_command pf_command_dataset = {
                 "dataset compact /srv/profiles",
     .operand = "ACTION DATASET",
     .operand_max = 2,
-    .operand_at = action_at,
+    .operand_values = {.known = action_at},
     .own_bytes = sizeof(struct pf_dataset_settings),
     .groups = {&group, &pf_common_group},
     .run = run,

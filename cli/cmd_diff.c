@@ -13,20 +13,7 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-#define TEXT(option, value, member, text)                                                                              \
-    {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_TEXT, .argument = value, PF_OWN_OF(struct pf_diff_settings, member),         \
-        .doc = text                                                                                                    \
-    }
-#define FLAG(option, member, text)                                                                                     \
-    {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_FLAG, PF_OWN_OF(struct pf_diff_settings, member), .doc = text                \
-    }
-#define LINES(option, value, member, text)                                                                             \
-    {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_LINES, .argument = value, PF_OWN_OF(struct pf_diff_settings, member),        \
-        .doc = text                                                                                                    \
-    }
+#define OWN(member) PF_OWN_OF(struct pf_diff_settings, member)
 
 static const struct {
     const char *name, *doc;
@@ -41,12 +28,11 @@ static const struct {
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
 /* The formats of tables, then those of diff. */
-static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
+static const char *format_at(size_t index, const char **doc)
 {
     size_t of_tables = 0;
     const char *name;
 
-    (void)command;
     while ((name = perfile_table_format_at(of_tables, doc)) != NULL && of_tables++ != index)
         ;
     if (name)
@@ -56,36 +42,31 @@ static const char *format_at(const struct pf_command *command, size_t index, con
     return index < FORMATS ? formats[index].name : NULL;
 }
 
-static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
+static const char *column_at(size_t index, const char **doc)
 {
     struct perfile_column column = PERFILE_COLUMN_INIT;
 
-    (void)command;
     if (perfile_view_column("diff", index, &column) < 0)
         return NULL;
     *doc = column.doc;
     return column.name;
 }
 
-static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const char *const keys[][2] = {
-        {"function", "functions of binaries"}, {"module", "binaries"}, {"dso", "the same"}, {"line", "source lines"},
-        {"thread", "threads, by name"},        {"path", "call paths"}};
-    (void)command;
-    if (index >= sizeof(keys) / sizeof(keys[0]))
-        return NULL;
-    *doc = keys[index][1];
-    return keys[index][0];
-}
+static const struct pf_value keys[] = {
+    {"function", "functions of binaries"},
+    {"module", "binaries"},
+    {"dso", "the same"},
+    {"line", "source lines"},
+    {"thread", "threads, by name"},
+    {"path", "call paths"},
+    {0},
+};
 
-static const char *gate_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const char *const values[][2] = {{"rows", "each row"}, {"total", "the sum of all"}};
-    (void)command;
-    *doc = index < 2 ? values[index][1] : NULL;
-    return index < 2 ? values[index][0] : NULL;
-}
+static const struct pf_value gates[] = {
+    {"rows", "each row"},
+    {"total", "the sum of all"},
+    {0},
+};
 
 /* The recordings of this side are the operands from here on. */
 static int begin_side(const struct pf_option *option, const char *text, struct pf_settings *settings)
@@ -96,105 +77,82 @@ static int begin_side(const struct pf_option *option, const char *text, struct p
 }
 
 static const struct pf_option side_options[] = {
-    {.name = "before",
-     .kind = PF_OPTION_FLAG,
-     .set = begin_side,
-     PF_OWN_OF(struct pf_diff_settings, before),
-     .doc = "The following recordings are from before the change: --before a b c --after d e f."},
-    {.name = "after",
-     .kind = PF_OPTION_FLAG,
-     .set = begin_side,
-     PF_OWN_OF(struct pf_diff_settings, after),
-     .doc = "The following recordings are from after the change."},
+    PF_FLAG("before", 0, OWN(before),
+            "The following recordings are from before the change: --before a b c --after d e f.", .set = begin_side),
+    PF_FLAG("after", 0, OWN(after), "The following recordings are from after the change.", .set = begin_side),
     {0},
 };
 static const struct pf_option_group side_group = {"Recordings", side_options};
 
 static const struct pf_option row_options[] = {
-    {.name = "sort",
-     .letter = 's',
-     .kind = PF_OPTION_LIST,
-     .argument = "KEYS",
-     PF_OWN_OF(struct pf_diff_settings, sort),
-     .value_at = key_at,
-     .doc = "What a row stands for: function, module (or dso), line, thread, path, or several of them [function]."},
-    TEXT("per", "EVENT", per, "Divide weights by what EVENT counted in the same recording, such as instructions."),
-    TEXT("work", "LIST", work,
-         "Divide weights by the units of work that were done: one number for all recordings, or one for each, first "
-         "those before: 1000,1200."),
-    FLAG("relative", relative,
-         "Compare percentages of each recording, for servers that were recorded for a fixed time. A slower function "
-         "then makes all others look faster."),
-    FLAG("children", inclusive, "Weights of functions include all that they call. Rows overlap."),
-    LINES("map", "OLD=NEW", maps,
-          "The binary, function or thread OLD before the change is NEW after it; can be given several times. Names are "
-          "those of the table."),
-    FLAG("no-guess", no_guesses,
-         "Do not guess whether functions on one side only were renamed or inlined; use only --map."),
+    PF_VALUES(LIST, "sort", 's', "KEYS", OWN(sort), .table = keys,
+              "What a row stands for: function, module (or dso), line, thread, path, or several of them [function]."),
+    PF_ROW(TEXT, "per", 0, "EVENT", OWN(per),
+           "Divide weights by what EVENT counted in the same recording, such as instructions."),
+    PF_ROW(TEXT, "work", 0, "LIST", OWN(work),
+           "Divide weights by the units of work that were done: one number for all recordings, or one for each, first "
+           "those before: 1000,1200."),
+    PF_FLAG("relative", 0, OWN(relative),
+            "Compare percentages of each recording, for servers that were recorded for a fixed time. A slower function "
+            "then makes all others look faster."),
+    PF_FLAG("children", 0, OWN(inclusive), "Weights of functions include all that they call. Rows overlap."),
+    PF_ROW(
+        LINES, "map", 0, "OLD=NEW", OWN(maps),
+        "The binary, function or thread OLD before the change is NEW after it; can be given several times. Names are "
+        "those of the table."),
+    PF_FLAG("no-guess", 0, OWN(no_guesses),
+            "Do not guess whether functions on one side only were renamed or inlined; use only --map."),
     {0},
 };
 static const struct pf_option_group row_group = {"What is compared", row_options};
 
 static const struct pf_option test_options[] = {
-    TEXT("noise", "PERCENT", noise,
-         "The standard deviation of the weights of equal runs, if there are too few recordings to measure it. With one "
-         "recording on a side there are no verdicts without it."),
-    TEXT("margin", "PERCENT", margin, "Differences that are certainly within this margin count as the same [5%]."),
-    TEXT("alpha", "LEVEL", alpha,
-         "The level of significance [0.05; of --fail-above with one recording on a side 0.01]."),
+    PF_ROW(
+        TEXT, "noise", 0, "PERCENT", OWN(noise),
+        "The standard deviation of the weights of equal runs, if there are too few recordings to measure it. With one "
+        "recording on a side there are no verdicts without it."),
+    PF_ROW(TEXT, "margin", 0, "PERCENT", OWN(margin),
+           "Differences that are certainly within this margin count as the same [5%]."),
+    PF_ROW(TEXT, "alpha", 0, "LEVEL", OWN(alpha),
+           "The level of significance [0.05; of --fail-above with one recording on a side 0.01]."),
     {0},
 };
 static const struct pf_option_group test_group = {"Verdicts", test_options};
 
 static const struct pf_option gate_options[] = {
-    TEXT("fail-above", "LIMIT", fail_above,
-         "Exit with 1 if a row has significantly more than LIMIT above its weight before: 3%, or a weight such as 2ms "
-         "or 5000."),
-    {.name = "fail-on",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "WHAT",
-     PF_OWN_OF(struct pf_diff_settings, fail_on),
-     .value_at = gate_at,
-     .doc = "What --fail-above checks [rows]."},
-    LINES("only", "NAME", only,
-          "With --fail-above: only rows of this function, binary or thread; * and ? stand for any text and any "
-          "character; can be given several times."),
-    LINES("ignore", "NAME", ignore, "With --fail-above: no rows of this function, binary or thread; as --only."),
+    PF_ROW(
+        TEXT, "fail-above", 0, "LIMIT", OWN(fail_above),
+        "Exit with 1 if a row has significantly more than LIMIT above its weight before: 3%, or a weight such as 2ms "
+        "or 5000."),
+    PF_VALUES(CHOICE, "fail-on", 0, "WHAT", OWN(fail_on), .table = gates, "What --fail-above checks [rows]."),
+    PF_ROW(LINES, "only", 0, "NAME", OWN(only),
+           "With --fail-above: only rows of this function, binary or thread; * and ? stand for any text and any "
+           "character; can be given several times."),
+    PF_ROW(LINES, "ignore", 0, "NAME", OWN(ignore),
+           "With --fail-above: no rows of this function, binary or thread; as --only."),
     {0},
 };
 static const struct pf_option_group gate_group = {"Gate", gate_options};
 
 static const struct pf_option baseline_options[] = {
-    TEXT("against", "FOLDER", against,
-         "Compare the recordings with the profiles in FOLDER, which --update has stored there."),
-    FLAG("update", update,
-         "With --against: when the gate passes, or FOLDER is empty, add the profiles of the recordings to FOLDER, and "
-         "remove the oldest. They are small files with all names: the recordings and binaries are not needed again."),
-    {.name = "keep",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     PF_OWN_OF(struct pf_diff_settings, keep),
-     .doc = "With --update: how many profiles FOLDER keeps, the newest [10]."},
+    PF_ROW(TEXT, "against", 0, "FOLDER", OWN(against),
+           "Compare the recordings with the profiles in FOLDER, which --update has stored there."),
+    PF_FLAG(
+        "update", 0, OWN(update),
+        "With --against: when the gate passes, or FOLDER is empty, add the profiles of the recordings to FOLDER, and "
+        "remove the oldest. They are small files with all names: the recordings and binaries are not needed again."),
+    PF_ROW(NUMBER, "keep", 0, "N", OWN(keep), "With --update: how many profiles FOLDER keeps, the newest [10]."),
     {0},
 };
 static const struct pf_option_group baseline_group = {"Baselines", baseline_options};
 
 static const struct pf_option print_options[] = {
-    {.name = "format",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "FORMAT",
-     .offset = offsetof(struct pf_settings, format),
-     .value_at = format_at,
-     .doc = "The output format."},
-    {.name = "columns",
-     .kind = PF_OPTION_LIST,
-     .argument = "LIST",
-     .offset = offsetof(struct pf_settings, columns),
-     .value_at = column_at,
-     .doc = "Formats of tables: the columns, in this order. +NAME adds to the default, -NAME removes from it, all "
-            "selects every column."},
-    FLAG("tree", tree, "Show where in the call tree weights changed, with the callers of each change."),
-    FLAG("all-rows", all, "text: also list rows that are the same, or unsure."),
+    PF_VALUES(CHOICE, "format", 0, "FORMAT", PF_AT(format), .known = format_at, "The output format."),
+    PF_VALUES(LIST, "columns", 0, "LIST", PF_AT(columns), .known = column_at,
+              "Formats of tables: the columns, in this order. +NAME adds to the default, -NAME removes from it, all "
+              "selects every column."),
+    PF_FLAG("tree", 0, OWN(tree), "Show where in the call tree weights changed, with the callers of each change."),
+    PF_FLAG("all-rows", 0, OWN(all), "text: also list rows that are the same, or unsure."),
     PF_OPTION_CODE,
     PF_OPTION_SOURCE_DIR,
     PF_OPTION_NO_INLINE,

@@ -3,15 +3,10 @@
 
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
-    {.name = "header-only",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, dump.header_only),
-     .doc = "Print only the header with its events and features, no records."},
-    {.name = "max-bytes",
-     .kind = PF_OPTION_SIZE,
-     .argument = "BYTES",
-     .offset = offsetof(struct pf_settings, dump.max_bytes),
-     .doc = "Print longer byte strings as their length and CRC-32 [4096]; unlimited prints all."},
+    PF_FLAG("header-only", 0, PF_AT(dump.header_only),
+            "Print only the header with its events and features, no records."),
+    PF_ROW(SIZE, "max-bytes", 0, "BYTES", PF_AT(dump.max_bytes),
+           "Print longer byte strings as their length and CRC-32 [4096]; unlimited prints all."),
     PF_OPTION_OUTPUT,
     {0},
 };

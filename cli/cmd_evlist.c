@@ -10,11 +10,6 @@ struct settings {
     bool frequency, group, trace_fields;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
 /* The line of one event, after its name. */
 struct line {
     struct pf_input *input;
@@ -294,11 +289,11 @@ static int put_event(struct line *line)
         const int result = put_attr(line);
         if (result < 0)
             return result;
-    } else if (own(settings)->frequency) {
+    } else if (pf_own(settings)->frequency) {
         put_separator(line);
         pf_stream_print(line->out, "sample_%s=%" PRIu64, attr->freq ? "freq" : "period", attr->sample_period_or_freq);
     }
-    if (own(settings)->trace_fields)
+    if (pf_own(settings)->trace_fields)
         put_trace_fields(line);
     pf_stream_print(line->out, "\n");
     return 0;
@@ -306,10 +301,10 @@ static int put_event(struct line *line)
 
 static void put_tips(const struct pf_settings *settings, struct pf_stream *out, bool has_tracepoint, bool has_group)
 {
-    if (has_tracepoint && !own(settings)->trace_fields)
+    if (has_tracepoint && !pf_own(settings)->trace_fields)
         pf_stream_print(out, "# Tip: use '%s evlist --trace-fields' to show fields for tracepoint events\n",
                         pf_program_name());
-    if (has_group && !own(settings)->group)
+    if (has_group && !pf_own(settings)->group)
         pf_stream_print(out, "# Tip: use '%s evlist -g' to show group information\n", pf_program_name());
 }
 
@@ -325,7 +320,7 @@ static int put_events(struct pf_input *input, struct pf_stream *out, const struc
 
         has_group = has_group || group;
         has_tracepoint = has_tracepoint || line.event->attr->type == PERFILE_TYPE_TRACEPOINT;
-        if (group && own(input->settings)->group) {
+        if (group && pf_own(input->settings)->group) {
             put_group(input, out, group);
             i += (size_t)(group->members < count - i ? group->members : count - i) - 1;
         } else {
@@ -353,7 +348,7 @@ static int print(struct pf_input *input, struct pf_stream *out)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    if (own(settings)->group && (settings->verbose || own(settings)->frequency)) {
+    if (pf_own(settings)->group && (settings->verbose || pf_own(settings)->frequency)) {
         pf_message("evlist: --group prints groups alone, without --verbose or --freq");
         return PF_STATUS_USAGE;
     }
@@ -361,20 +356,9 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    {.name = "freq",
-     .letter = 'F',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(frequency),
-     .doc = "Print the sample frequency, or the period."},
-    {.name = "group",
-     .letter = 'g',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(group),
-     .doc = "Print the events of a group on one line: {cycles,instructions}."},
-    {.name = "trace-fields",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(trace_fields),
-     .doc = "Print the names of the fields of tracepoints."},
+    PF_FLAG("freq", 'F', PF_OWN(frequency), "Print the sample frequency, or the period."),
+    PF_FLAG("group", 'g', PF_OWN(group), "Print the events of a group on one line: {cycles,instructions}."),
+    PF_FLAG("trace-fields", 0, PF_OWN(trace_fields), "Print the names of the fields of tracepoints."),
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -116,55 +116,29 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     return pf_run_output(command, settings);
 }
 
-static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_profile_key_at(index, doc);
-}
-
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(format_at),
-    {.name = "view",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "VIEW",
-     .offset = offsetof(struct pf_settings, view),
-     .value_at = pf_view_at,
-     .doc = "parquet, arrow: write this view alone, to a file instead of a folder."},
-    {.name = "partition",
-     .kind = PF_OPTION_LIST,
-     .argument = "KEYS",
-     .offset = offsetof(struct pf_settings, partition),
-     .value_at = pf_dataset_key_at,
-     .doc = "parquet: add the recordings to the dataset OUT, a folder for SQL engines that is divided by these keys, "
-            "such as host,date."},
-    {.name = "by",
-     .kind = PF_OPTION_LIST,
-     .argument = "KEYS",
-     .offset = offsetof(struct pf_settings, exports.keys),
-     .value_at = key_at,
-     .doc = "pprof, otlp: separate and label samples by these keys [pid,tid,comm,cpu,cgroup]. Fewer keys make a "
-            "smaller file; samples are always separated by event, so that event alone means none of the others."},
+    PF_OPTION_FORMAT_OF(.of_verb = format_at),
+    PF_VALUES(CHOICE, "view", 0, "VIEW", PF_AT(view), .known = pf_view_at,
+              "parquet, arrow: write this view alone, to a file instead of a folder."),
+    PF_VALUES(LIST, "partition", 0, "KEYS", PF_AT(partition), .table = pf_dataset_keys_known,
+              "parquet: add the recordings to the dataset OUT, a folder for SQL engines that is divided by these keys, "
+              "such as host,date."),
+    PF_VALUES(LIST, "by", 0, "KEYS", PF_AT(exports.keys), .known = perfile_profile_key_at,
+              "pprof, otlp: separate and label samples by these keys [pid,tid,comm,cpu,cgroup]. Fewer keys make a "
+              "smaller file; samples are always separated by event, so that event alone means none of the others."),
     PF_OPTION_OFF_CPU,
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
-    {.name = "addresses",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, exports.addresses),
-     .doc = "callgrind: write the cost of each instruction, not of each source line."},
-    {.name = "output",
-     .letter = 'o',
-     .kind = PF_OPTION_TEXT,
-     .argument = "OUT",
-     .offset = offsetof(struct pf_settings, output),
-     .doc = "Write to OUT, which appears when it is complete, instead of standard output, which is -. OUT is "
-            "compressed when its name ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a "
-            "file for each view, of several recordings with a folder for each; --view does not compress them, since "
-            "they are compressed themselves."},
-    {.name = "open",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, shows),
-     .doc = "speedscope, callgrind: open OUT with speedscope or KCachegrind, if they are installed. firefox, chrome: "
-            "open the page of their viewer in the browser, and say how to load OUT there."},
+    PF_FLAG("addresses", 0, PF_AT(exports.addresses),
+            "callgrind: write the cost of each instruction, not of each source line."),
+    PF_ROW(TEXT, "output", 'o', "OUT", PF_AT(output),
+           "Write to OUT, which appears when it is complete, instead of standard output, which is -. OUT is "
+           "compressed when its name ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a "
+           "file for each view, of several recordings with a folder for each; --view does not compress them, since "
+           "they are compressed themselves."),
+    PF_FLAG("open", 0, PF_AT(shows),
+            "speedscope, callgrind: open OUT with speedscope or KCachegrind, if they are installed. firefox, chrome: "
+            "open the page of their viewer in the browser, and say how to load OUT there."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

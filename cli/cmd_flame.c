@@ -14,28 +14,11 @@ struct settings {
     unsigned by; /* --by under its older names */
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
-#define AT(member) offsetof(struct pf_settings, flame.member)
-#define TEXT(option, value, member, ...)                                                                               \
-    {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member), .doc = __VA_ARGS__            \
-    }
-#define FLAG(option, short_option, member, ...)                                                                        \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(member), .doc = __VA_ARGS__       \
-    }
+#define AT(member) PF_AT(flame.member)
+#define TEXT(option, value, member, ...) PF_ROW(TEXT, option, 0, value, AT(member), __VA_ARGS__)
+#define FLAG(option, short_option, member, ...) PF_FLAG(option, short_option, AT(member), __VA_ARGS__)
 
 enum { BY_PID = 1, BY_TID = 2 };
-
-static const char *palette_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_flame_palette_at(index, doc);
-}
 
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
@@ -51,77 +34,50 @@ static const struct pf_option options[] = {
          "is comm; the html page can also show the threads of one name separately.",
          .first = true),
     TEXT("time-quantum", "TIME", time_quantum, "With --by time: the length of a slice, in s, ms, us or ns [100ms]."),
-    {.name = "by-pid",
-     .kind = PF_OPTION_BITS,
-     PF_OWN(by),
-     .bits = BY_PID,
-     .doc = "The same as --by pid: show processes with the same name separately."},
-    {.name = "by-tid",
-     .kind = PF_OPTION_BITS,
-     PF_OWN(by),
-     .bits = BY_TID,
-     .doc = "The same as --by tid: show threads with the same name separately."},
-    {.name = "from-folded",
-     .kind = PF_OPTION_TEXT,
-     .argument = "STACKS",
-     .offset = offsetof(struct pf_settings, from_folded),
-     .doc =
-         "Draw the folded stacks of the file STACKS, of standard input with -, instead of a recording: lines such as "
-         "main;work 12, as queries and other tools make them. With two numbers in each line, the weights before and "
-         "now, the picture shows what changed."},
+    PF_BITS("by-pid", 0, PF_OWN(by), BY_PID, "The same as --by pid: show processes with the same name separately."),
+    PF_BITS("by-tid", 0, PF_OWN(by), BY_TID, "The same as --by tid: show threads with the same name separately."),
+    PF_ROW(TEXT, "from-folded", 0, "STACKS", PF_AT(from_folded),
+           "Draw the folded stacks of the file STACKS, of standard input with -, instead of a recording: lines such as "
+           "main;work 12, as queries and other tools make them. With two numbers in each line, the weights before and "
+           "now, the picture shows what changed."),
     FLAG("count-samples", 0, count_samples, "Count each sample as 1 instead of its period."),
     FLAG("reverse", 0, reverse,
          "svg, html: start from the functions that were running and show their callers. The html page can switch this "
          "itself."),
     FLAG("annotate", 0, annotate, "folded: append _[k], _[i] or _[j] to kernel, inlined and JIT functions."),
-    {.name = "page-size",
-     .kind = PF_OPTION_SIZE,
-     .argument = "SIZE",
-     .offset = AT(page_bytes),
-     .doc = "html: how large the recording in the page may be [16M]. In a larger one, samples are joined into slices "
-            "of time, then the lightest stacks are left out; the page says so."},
-    {.name = "max-nodes",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(max_nodes),
-     .doc = "Keep at most N nodes in the graph of an event (functions below their callers), about 64 bytes each. "
-            "Samples in further nodes are then drawn without the callers between their thread and their function; the "
-            "picture, and a note, say how many. The default is as many as fit into three quarters of the machine's "
-            "memory."},
+    PF_ROW(SIZE, "page-size", 0, "SIZE", AT(page_bytes),
+           "html: how large the recording in the page may be [16M]. In a larger one, samples are joined into slices "
+           "of time, then the lightest stacks are left out; the page says so."),
+    PF_ROW(NUMBER, "max-nodes", 0, "N", AT(max_nodes),
+           "Keep at most N nodes in the graph of an event (functions below their callers), about 64 bytes each. "
+           "Samples in further nodes are then drawn without the callers between their thread and their function; the "
+           "picture, and a note, say how many. The default is as many as fit into three quarters of the machine's "
+           "memory."),
     PF_OPTION_CODE,
     PF_OPTION_SOURCE_DIR,
     TEXT("title", "TEXT", title, "The title of the picture.", .first = true),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
-    {.name = "output",
-     .first = true,
-     .letter = 'o',
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     .offset = offsetof(struct pf_settings, output),
-     .doc =
-         "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when its "
-         "name ends in .gz. Without FILE, svg and html go to flame.svg and flame.html in the current folder when "
-         "standard output is a terminal; a file that is there is renamed to flame.svg.old or flame.html.old."},
-    {.name = "open",
-     .first = true,
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, shows),
-     .doc =
-         "svg, html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is flame.svg or "
-         "flame.html, also when standard output is not a terminal."},
+    PF_ROW(
+        TEXT, "output", 'o', "FILE", PF_AT(output),
+        "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when its "
+        "name ends in .gz. Without FILE, svg and html go to flame.svg and flame.html in the current folder when "
+        "standard output is a terminal; a file that is there is renamed to flame.svg.old or flame.html.old.",
+        .first = true),
+    PF_FLAG(
+        "open", 0, PF_AT(shows),
+        "svg, html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is flame.svg or "
+        "flame.html, also when standard output is not a terminal.",
+        .first = true),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option compare_options[] = {
-    {.name = "before",
-     .first = true,
-     .kind = PF_OPTION_TEXT,
-     .argument = "OLD",
-     .offset = offsetof(struct pf_settings, before),
-     .doc = "Compare with the recording OLD. The widths are FILE's; increases are red and decreases blue. folded: two "
-            "columns, OLD's and FILE's, as difffolded.pl prints them. Filters apply to both."},
+    PF_ROW(TEXT, "before", 0, "OLD", PF_AT(before),
+           "Compare with the recording OLD. The widths are FILE's; increases are red and decreases blue. folded: two "
+           "columns, OLD's and FILE's, as difffolded.pl prints them. Filters apply to both.",
+           .first = true),
     FLAG("normalize", 'n', normalize, "Scale both recordings to the same total, for recordings of different length."),
     FLAG("negate", 0, negate,
          "svg: swap red and blue. With the recordings swapped (--before NEW OLD) it shows what will change, including "
@@ -133,17 +89,9 @@ static const struct pf_option_group compare_group = {"Comparing", compare_option
 static const struct pf_option svg_options[] = {
     FLAG("inverted", 'G', inverted,
          "Put the root on top (an icicle graph). The html page does so by default, and can be flipped.", .first = true),
-    {.name = "colors",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "PALETTE",
-     .offset = AT(colors),
-     .value_at = palette_at,
-     .doc = "How frames are coloured [kind]."},
-    {.name = "width",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "PIXELS",
-     .offset = AT(width),
-     .doc = "The width of the picture [1200]."},
+    PF_VALUES(CHOICE, "colors", 0, "PALETTE", AT(colors), .known = perfile_flame_palette_at,
+              "How frames are coloured [kind]."),
+    PF_ROW(NUMBER, "width", 0, "PIXELS", AT(width), "The width of the picture [1200]."),
     TEXT("min-width", "WIDTH", min_width,
          "Omit narrower frames: in pixels, or with % as a percentage of the total [0.1]. The picture says how many "
          "were omitted."),
@@ -241,12 +189,12 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     int status;
 
-    if (own(settings)->by && settings->flame.by) {
+    if (pf_own(settings)->by && settings->flame.by) {
         pf_message("%s: --by-pid and --by-tid cannot be combined with --by", command->name);
         return PF_STATUS_USAGE;
     }
-    if (own(settings)->by)
-        settings->flame.by = own(settings)->by & BY_TID ? "tid" : "pid";
+    if (pf_own(settings)->by)
+        settings->flame.by = pf_own(settings)->by & BY_TID ? "tid" : "pid";
     if (!settings->flame.max_nodes)
         settings->flame.max_nodes = pf_nodes_that_fit(PERFILE_FLAME_NODE_BYTES);
     status = pf_picture_choose(command, settings);

@@ -10,41 +10,30 @@ struct settings {
     bool json, scdoc;
 };
 
-static struct settings *own(const struct pf_settings *settings)
+static const char *verb_at(size_t index, const char **doc)
 {
-    return settings->own;
-}
-
-static const char *verb_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
     if (pf_commands[index])
         *doc = pf_commands[index]->summary;
     return pf_commands[index] ? pf_commands[index]->name : NULL;
 }
 
 static const struct pf_option options[] = {
-    {.name = "json",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(json),
-     .doc = "Describe every verb, option, and view with its columns as one JSON object, for programs."},
-    {.name = "scdoc",
-     .hidden = true,
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(scdoc),
-     .doc = "Print the options of a verb, or the list of verbs, in scdoc format."},
+    PF_FLAG("json", 0, PF_OWN(json),
+            "Describe every verb, option, and view with its columns as one JSON object, for programs."),
+    PF_FLAG("scdoc", 0, PF_OWN(scdoc), "Print the options of a verb, or the list of verbs, in scdoc format.",
+            .hidden = true),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------ */
 
-static void put_values(struct pf_json_writer *json, const struct pf_command *command, pf_value_at *value_at)
+static void put_values(struct pf_json_writer *json, const struct pf_command *command, const struct pf_values *values)
 {
     const char *value, *doc = NULL;
 
     pf_json_writer_begin(json, "values", true);
-    for (size_t i = 0; (value = value_at(command, i, &doc)); i++, doc = NULL) {
+    for (size_t i = 0; (value = pf_value_at(values, command, i, &doc)); i++, doc = NULL) {
         pf_json_writer_begin(json, NULL, false);
         pf_json_writer_text(json, "value", value);
         if (doc)
@@ -79,8 +68,8 @@ static void put_option(struct pf_json_writer *json, const struct pf_command *com
     if (option->first)
         pf_json_writer_bool(json, "first", true);
     pf_json_writer_text(json, "doc", option->doc);
-    if (option->value_at)
-        put_values(json, command, option->value_at);
+    if (pf_has_values(&option->values))
+        put_values(json, command, &option->values);
     pf_json_writer_end(json, false);
 }
 
@@ -92,8 +81,8 @@ static void put_verb(struct pf_json_writer *json, const struct pf_command *comma
     pf_json_writer_text(json, "doc", command->doc);
     if (command->operand)
         pf_json_writer_text(json, "operand", command->operand);
-    if (command->operand_at)
-        put_values(json, command, command->operand_at);
+    if (pf_has_values(&command->operand_values))
+        put_values(json, command, &command->operand_values);
     pf_json_writer_begin(json, "options", true);
     for (const struct pf_option_group *const *at = command->groups; *at; at++)
         for (const struct pf_option *option = (*at)->options; option->name; option++)
@@ -189,11 +178,11 @@ static void print_escaped(struct pf_stream *out, const char *text)
         pf_stream_print(out, strchr("*_\\#<>[]~`", *text) ? "\\%c" : "%c", *text);
 }
 
-static void print_scdoc_values(struct pf_stream *out, const struct pf_command *command, pf_value_at *value_at)
+static void print_scdoc_values(struct pf_stream *out, const struct pf_command *command, const struct pf_values *values)
 {
     const char *value, *doc = NULL;
 
-    for (size_t i = 0; (value = value_at(command, i, &doc)); i++, doc = NULL) {
+    for (size_t i = 0; (value = pf_value_at(values, command, i, &doc)); i++, doc = NULL) {
         pf_stream_print(out, "\t- *");
         print_escaped(out, value);
         pf_stream_print(out, "*%s", doc ? ": " : "");
@@ -214,8 +203,8 @@ static void print_scdoc_option(struct pf_stream *out, const struct pf_command *c
     pf_stream_print(out, "\n\t");
     print_escaped(out, option->doc);
     pf_stream_print(out, "\n\n");
-    if (option->value_at)
-        print_scdoc_values(out, command, option->value_at);
+    if (pf_has_values(&option->values))
+        print_scdoc_values(out, command, &option->values);
 }
 
 /* The view is the same everywhere: one page has its keys, the others name that page. */
@@ -271,11 +260,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     struct pf_stream out;
 
     (void)command;
-    if (!own(settings)->json && !own(settings)->scdoc)
+    if (!pf_own(settings)->json && !pf_own(settings)->scdoc)
         return about ? pf_help_verb(about, settings->all) : pf_help_overview();
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
-    if (own(settings)->json)
+    if (pf_own(settings)->json)
         print_json(&out);
     else if (about)
         print_scdoc_verb(&out, about);
@@ -291,7 +280,7 @@ const struct pf_command pf_command_help = {
     .operand = "[VERB]",
     .operand_max = 1,
     .pages = true,
-    .operand_at = verb_at,
+    .operand_values = {.known = verb_at},
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_common_group},
     .run = run,

@@ -12,13 +12,9 @@
 #include "stream.h"
 
 static const struct pf_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     .offset = offsetof(struct pf_settings, output),
-     .doc = "Write the index to this file, instead of the cache. FILE.pfi next to the recording FILE is found "
-            "automatically and can be moved with it; times of files must be kept (cp -p)."},
+    PF_ROW(TEXT, "output", 'o', "FILE", PF_AT(output),
+           "Write the index to this file, instead of the cache. FILE.pfi next to the recording FILE is found "
+           "automatically and can be moved with it; times of files must be kept (cp -p)."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

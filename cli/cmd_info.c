@@ -3,10 +3,8 @@
 
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
-    {.name = "count",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, print.count),
-     .doc = "Read the complete recording to count records, samples and losses. By default only headers are read."},
+    PF_FLAG("count", 0, PF_AT(print.count),
+            "Read the complete recording to count records, samples and losses. By default only headers are read."),
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -16,54 +16,26 @@ struct settings {
     bool strip;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
-#define AT(member) offsetof(struct pf_settings, member)
-
 static const struct pf_option options[] = {
-    {.name = "build-ids",
-     .letter = 'b',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(build_ids),
-     .doc = "Add the build ids of the files that samples and callchains hit: those in the recording, else those of the "
-            "binaries found."},
-    {.name = "buildid-all",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(all_build_ids),
-     .doc = "Add the build ids of all mapped files, hit or not."},
-    {.name = "mmap2-buildids",
-     .letter = 'B',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(hit_maps),
-     .doc = "Put build ids into mapping records, and drop mappings that no sample hits. None is dropped from "
-            "recordings with dumped user stacks, deferred callchains or traces."},
-    {.name = "mmap2-buildid-all",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(all_maps),
-     .doc = "Put build ids into all mapping records."},
-    {.name = "jit",
-     .letter = 'j',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(jit),
-     .doc = "Add JIT-compiled code from jitdump files (jit-PID.dump): a mapping for each piece, with its code, symbol "
-            "and lines in jitted-PID-N.so beside the output. The recording must have been made with -k 1."},
-    {.name = "jit-dir",
-     .kind = PF_OPTION_TEXT,
-     .argument = "DIR",
-     PF_OWN(jit_dir),
-     .is_output = true,
-     .doc = "Write the files of -j to DIR. The default is the output's directory, or the current one if the output is "
-            "not a file. The output contains the name of DIR."},
-    {.name = "sched-stat",
-     .letter = 's',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(sched_stat),
-     .doc = "Show where threads slept, and how long: join sched:sched_stat_* with the preceding sched:sched_switch. "
-            "The remaining samples are those of sched:sched_switch, with the time slept as their period."},
-    {.name = "strip", .kind = PF_OPTION_FLAG, PF_OWN(strip), .doc = "Remove AUX data, as convert --strip aux does."},
+    PF_FLAG("build-ids", 'b', PF_OWN(build_ids),
+            "Add the build ids of the files that samples and callchains hit: those in the recording, else those of the "
+            "binaries found."),
+    PF_FLAG("buildid-all", 0, PF_OWN(all_build_ids), "Add the build ids of all mapped files, hit or not."),
+    PF_FLAG("mmap2-buildids", 'B', PF_OWN(hit_maps),
+            "Put build ids into mapping records, and drop mappings that no sample hits. None is dropped from "
+            "recordings with dumped user stacks, deferred callchains or traces."),
+    PF_FLAG("mmap2-buildid-all", 0, PF_OWN(all_maps), "Put build ids into all mapping records."),
+    PF_FLAG("jit", 'j', PF_OWN(jit),
+            "Add JIT-compiled code from jitdump files (jit-PID.dump): a mapping for each piece, with its code, symbol "
+            "and lines in jitted-PID-N.so beside the output. The recording must have been made with -k 1."),
+    PF_ROW(TEXT, "jit-dir", 0, "DIR", PF_OWN(jit_dir),
+           "Write the files of -j to DIR. The default is the output's directory, or the current one if the output is "
+           "not a file. The output contains the name of DIR.",
+           .is_output = true),
+    PF_FLAG("sched-stat", 's', PF_OWN(sched_stat),
+            "Show where threads slept, and how long: join sched:sched_stat_* with the preceding sched:sched_switch. "
+            "The remaining samples are those of sched:sched_switch, with the time slept as their period."),
+    PF_FLAG("strip", 0, PF_OWN(strip), "Remove AUX data, as convert --strip aux does."),
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -97,18 +69,18 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     struct perfile_symbol_options symbols = settings->symbols;
     struct perfile_inject_options how = PERFILE_INJECT_OPTIONS_INIT;
 
-    how.build_ids = own(settings)->build_ids;
+    how.build_ids = pf_own(settings)->build_ids;
     how.find_build_id = perfile_build_id_find;
     how.find_context = &symbols;
-    how.all_build_ids = own(settings)->all_build_ids;
-    how.map_build_ids = own(settings)->all_maps   ? PERFILE_MAP_BUILD_IDS_ALL
-                        : own(settings)->hit_maps ? PERFILE_MAP_BUILD_IDS_HIT
-                                                  : PERFILE_MAP_BUILD_IDS_NONE;
-    how.sched_stat = own(settings)->sched_stat;
-    how.strip = own(settings)->strip;
+    how.all_build_ids = pf_own(settings)->all_build_ids;
+    how.map_build_ids = pf_own(settings)->all_maps   ? PERFILE_MAP_BUILD_IDS_ALL
+                        : pf_own(settings)->hit_maps ? PERFILE_MAP_BUILD_IDS_HIT
+                                                     : PERFILE_MAP_BUILD_IDS_NONE;
+    how.sched_stat = pf_own(settings)->sched_stat;
+    how.strip = pf_own(settings)->strip;
     how.edit = edit_options;
-    int result = own(settings)->jit ? inject_code(reader, writer, &how, own(settings)->jit_dir, error)
-                                    : perfile_inject(reader, writer, &how, &counts, error);
+    int result = pf_own(settings)->jit ? inject_code(reader, writer, &how, pf_own(settings)->jit_dir, error)
+                                       : perfile_inject(reader, writer, &how, &counts, error);
     *report = counts;
     return result;
 }
@@ -158,11 +130,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     char *folder = NULL;
 
-    if (own(settings)->jit && !own(settings)->jit_dir && settings->output)
-        own(settings)->jit_dir = folder = folder_of_output(settings->output);
-    settings->also_written = own(settings)->jit_dir;
+    if (pf_own(settings)->jit && !pf_own(settings)->jit_dir && settings->output)
+        pf_own(settings)->jit_dir = folder = folder_of_output(settings->output);
+    settings->also_written = pf_own(settings)->jit_dir;
     int status = pf_run_edit_report(command, settings, inject, print);
-    settings->also_written = own(settings)->jit_dir = NULL;
+    settings->also_written = pf_own(settings)->jit_dir = NULL;
     free(folder);
     return status;
 }

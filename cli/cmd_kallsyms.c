@@ -226,11 +226,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    {.name = "kallsyms",
-     .kind = PF_OPTION_FILE,
-     .argument = "FILE",
-     .offset = offsetof(struct pf_settings, symbols.kallsyms),
-     .doc = "A copy of /proc/kallsyms of another machine."},
+    PF_ROW(FILE, "kallsyms", 0, "FILE", PF_AT(symbols.kallsyms), "A copy of /proc/kallsyms of another machine."),
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -13,11 +13,6 @@ struct settings {
     bool json;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
 struct event {
     char *name; /* owned, and so is the doc, which may be NULL */
     char *doc;
@@ -234,7 +229,7 @@ static int print_list(struct list *list, const struct pf_command *command, const
 
     if (status)
         return status;
-    if (own(settings)->json)
+    if (pf_own(settings)->json)
         print_perf_json(&out, list);
     else if (is_text(settings))
         print_text(&out, list);
@@ -259,14 +254,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(pf_table_format_at),
-    {.name = "json",
-     .letter = 'j',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(json),
-     .doc =
-         "Print the events that work here as perf list -j does: a list of objects with Unit, EventName, EventType and "
-         "BriefDescription."},
+    PF_OPTION_TABLE_FORMAT,
+    PF_FLAG(
+        "json", 'j', PF_OWN(json),
+        "Print the events that work here as perf list -j does: a list of objects with Unit, EventName, EventType and "
+        "BriefDescription."),
     PF_OPTION_OUTPUT,
     {0},
 };

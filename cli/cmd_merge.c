@@ -15,45 +15,23 @@ struct settings {
     bool separate_hosts;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
 /* ---- options ---- */
 
-static const char *clock_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const struct {
-        const char *name;
-        const char *doc;
-    } clocks[] = {
-        {"auto",
-         "align if all recordings have CLOCK_DATA (perfile record -k) and come from different hosts or boots; the "
-         "default"},
-        {"align", "align by wall clock time; fails if a recording has no CLOCK_DATA"},
-        {"keep", "keep times as recorded"},
-    };
-
-    (void)command;
-    if (index >= sizeof(clocks) / sizeof(*clocks))
-        return NULL;
-    *doc = clocks[index].doc;
-    return clocks[index].name;
-}
+static const struct pf_value clocks[] = {
+    {"auto",
+     "align if all recordings have CLOCK_DATA (perfile record -k) and come from different hosts or boots; the "
+     "default",
+     PERFILE_MERGE_CLOCK_AUTO},
+    {"align", "align by wall clock time; fails if a recording has no CLOCK_DATA", PERFILE_MERGE_CLOCK_ALIGN},
+    {"keep", "keep times as recorded", PERFILE_MERGE_CLOCK_KEEP},
+    {0},
+};
 
 static const struct pf_option options[] = {
-    {.name = "clock",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "HOW",
-     PF_OWN(clock),
-     .value_at = clock_at,
-     .doc = "Whether times are converted to one clock."},
-    {.name = "separate-hosts",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(separate_hosts),
-     .doc = "Keep processes of different hosts separate: 4194304 is added to the pids and tids of the second host, "
-            "twice that to those of the third, and so on, and threads are named HOST:COMM."},
+    PF_VALUES(CHOICE, "clock", 0, "HOW", PF_OWN(clock), .table = clocks, "Whether times are converted to one clock."),
+    PF_FLAG("separate-hosts", 0, PF_OWN(separate_hosts),
+            "Keep processes of different hosts separate: 4194304 is added to the pids and tids of the second host, "
+            "twice that to those of the third, and so on, and threads are named HOST:COMM."),
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -136,16 +114,6 @@ static int open_writer(struct run *run)
     return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
-static int clock_of(const char *name)
-{
-    const char *doc;
-
-    for (size_t i = 0; name && clock_at(NULL, i, &doc); i++)
-        if (!strcmp(name, clock_at(NULL, i, &doc)))
-            return (int)i;
-    return PERFILE_MERGE_CLOCK_AUTO;
-}
-
 /* The exit status for an error: recordings that cannot be merged, or failed reading or writing. */
 static int failure(const struct run *run, int result)
 {
@@ -170,8 +138,8 @@ static int merge(struct run *run)
     made.readers = run->inputs.readers;
     made.reader_count = run->inputs.count;
     made.names = run->inputs.names;
-    made.clock = clock_of(own(run->settings)->clock);
-    made.separate_hosts = own(run->settings)->separate_hosts;
+    made.clock = (int)pf_value_number(clocks, pf_own(run->settings)->clock);
+    made.separate_hosts = pf_own(run->settings)->separate_hosts;
     made.note = keep_note;
     made.note_context = run;
     made.temporary_fd = run->temporary;

@@ -5,27 +5,20 @@ struct settings {
     bool wakers;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
 static const struct pf_subview off[] = {{"", "offcpu", false, NULL}, {0}};
 static const struct pf_subview wakers[] = {{"", "wakers", false, NULL}, {0}};
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    return pf_run_subview(command, settings, own(settings)->wakers ? wakers : off);
+    return pf_run_subview(command, settings, pf_own(settings)->wakers ? wakers : off);
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_TABLE_FORMAT,
     PF_OPTION_COLUMNS,
-    {.name = "wakers",
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(wakers),
-     .doc =
-         "Show which thread woke which, with the stack of the waker, and how long the woken threads had been blocked."},
+    PF_FLAG(
+        "wakers", 0, PF_OWN(wakers),
+        "Show which thread woke which, with the stack of the waker, and how long the woken threads had been blocked."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     PF_OPTION_OUTPUT,

@@ -21,9 +21,8 @@ static const struct ready ready[] = {
 };
 enum { READY = sizeof(ready) / sizeof(ready[0]) };
 
-static const char *ready_at(const struct pf_command *command, size_t index, const char **doc)
+static const char *ready_at(size_t index, const char **doc)
 {
-    (void)command;
     if (index >= READY)
         return NULL;
     if (doc)
@@ -43,11 +42,6 @@ struct settings {
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
 
 /* ---- rows about the tables --------------------------------------------------------------------------------------- */
 
@@ -465,10 +459,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *first = settings->operand_count ? settings->operands[0] : NULL, *sql;
 
-    if (own(settings)->lists)
+    if (pf_own(settings)->lists)
         return list_ready(settings);
-    if (own(settings)->file)
-        return run_file(command, settings, own(settings)->file);
+    if (pf_own(settings)->file)
+        return run_file(command, settings, pf_own(settings)->file);
     if (!first) {
         pf_message("query: which statement? (perfile query --list shows ready ones)");
         return PF_STATUS_USAGE;
@@ -492,20 +486,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 #endif
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(pf_table_format_at),
-    {.name = "list",
-     .letter = 'l',
-     .first = true,
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(lists),
-     .doc = "List the ready queries; with -v, or in another format than text, with their statements."},
-    {.name = "file",
-     .letter = 'f',
-     .first = true,
-     .kind = PF_OPTION_FILE,
-     .argument = "FILE",
-     PF_OWN(file),
-     .doc = "Read the statement from FILE; - is standard input."},
+    PF_OPTION_TABLE_FORMAT,
+    PF_FLAG("list", 'l', PF_OWN(lists),
+            "List the ready queries; with -v, or in another format than text, with their statements.", .first = true),
+    PF_ROW(FILE, "file", 'f', "FILE", PF_OWN(file), "Read the statement from FILE; - is standard input.",
+           .first = true),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     PF_OPTION_OUTPUT,
@@ -527,7 +512,7 @@ const struct pf_command pf_command_query = {
                 "query --list",
     .operand = "QUERY [FILE...]",
     .operand_max = SIZE_MAX,
-    .operand_at = ready_at,
+    .operand_values = {.known = ready_at},
     .operand_is_free = true,
     .pages = true,
     .own_bytes = sizeof(struct settings),

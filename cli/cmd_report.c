@@ -5,63 +5,28 @@
 
 #include <string.h>
 
-#define AT(member) offsetof(struct pf_settings, report.member)
-#define FLAG(option, short_option, bit, ...)                                                                           \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit,              \
-        .doc = __VA_ARGS__                                                                                             \
-    }
-#define HEADER(option, short_option, bit, text)                                                                        \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
-        .offset = offsetof(struct pf_settings, print.header), .bits = bit, .doc = text                                 \
-    }
+#define AT(member) PF_AT(report.member)
+#define FLAG(option, short_option, bit, ...) PF_BITS(option, short_option, AT(flags), bit, __VA_ARGS__)
+#define HEADER(option, short_option, bit, text) PF_BITS(option, short_option, PF_AT(print.header), bit, text)
 #define TEXT(option, short_option, value, member, ...)                                                                 \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = __VA_ARGS__                                                                                             \
-    }
+    PF_ROW(TEXT, option, short_option, value, AT(member), __VA_ARGS__)
 
-static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_report_column_at(index, doc);
-}
-
-static const char *percentage_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const char *const values[][2] = {
-        {"absolute", "of all samples of the event, including those that filters leave out; the default"},
-        {"relative", "of the samples that pass the filters"},
-    };
-
-    (void)command;
-    if (index >= sizeof(values) / sizeof(values[0]))
-        return NULL;
-    *doc = values[index][1];
-    return values[index][0];
-}
+static const struct pf_value percentages[] = {
+    {"absolute", "of all samples of the event, including those that filters leave out; the default"},
+    {"relative", "of the samples that pass the filters"},
+    {0},
+};
 
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
-    {.name = "sort",
-     .first = true,
-     .letter = 's',
-     .kind = PF_OPTION_LIST,
-     .argument = "LIST",
-     .offset = AT(sort),
-     .value_at = column_at,
-     .doc = "The columns to group and sort rows by, separated by commas; perfile-report(1) lists them. +LIST adds to "
-            "the default, which is comm,dso,symbol, or trace if all events are tracepoints. Rows are sorted by "
-            "overhead first, unless the list has overhead itself."},
-    {.name = "fields",
-     .letter = 'F',
-     .kind = PF_OPTION_FIELDS,
-     .argument = "LIST",
-     .offset = offsetof(struct pf_settings, fields),
-     .value_at = column_at,
-     .doc =
-         "The columns to print, in this order; rows are grouped and sorted by these, too. +LIST adds to the default."},
+    PF_VALUES(LIST, "sort", 's', "LIST", AT(sort), .known = perfile_report_column_at,
+              "The columns to group and sort rows by, separated by commas; perfile-report(1) lists them. +LIST adds to "
+              "the default, which is comm,dso,symbol, or trace if all events are tracepoints. Rows are sorted by "
+              "overhead first, unless the list has overhead itself.",
+              .first = true),
+    PF_VALUES(
+        FIELDS, "fields", 'F', "LIST", PF_AT(fields), .known = perfile_report_column_at,
+        "The columns to print, in this order; rows are grouped and sorted by these, too. +LIST adds to the default."),
     PF_OPTION_OFF_CPU,
     FLAG("group", 0, PERFILE_REPORT_GROUP,
          "text: show all events side by side in one table. The default for events that were recorded as a group."),
@@ -69,12 +34,8 @@ static const struct pf_option options[] = {
     FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Also show the number of samples."),
     FLAG("show-total-period", 0, PERFILE_REPORT_PERIOD, "Also show the sum of the periods."),
     FLAG("show-cpu-utilization", 0, PERFILE_REPORT_MODES, "Also show the percentages of kernel and user space."),
-    {.name = "percentage",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "HOW",
-     .offset = AT(percentage),
-     .value_at = percentage_at,
-     .doc = "What percentages are relative to."},
+    PF_VALUES(CHOICE, "percentage", 0, "HOW", AT(percentage), .table = percentages,
+              "What percentages are relative to."),
     TEXT("percent-limit", 0, "PERCENT", percent_limit, "Hide rows and call graph branches below this percentage.",
          .first = true),
     TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make.", .first = true),
@@ -90,10 +51,7 @@ static const struct pf_option options[] = {
          "Add the column parent, which shows the first caller that matches this extended regular expression "
          "[^sys_|^do_page_fault]."),
     FLAG("exclude-other", 'x', PERFILE_REPORT_ONLY_PARENT, "Only samples with a parent that matches --parent."),
-    {.name = "ns",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, print.nanoseconds),
-     .doc = "Show times in nanoseconds."},
+    PF_FLAG("ns", 0, PF_AT(print.nanoseconds), "Show times in nanoseconds."),
     FLAG("branch-stack", 'b', PERFILE_REPORT_BRANCHES,
          "Aggregate the taken branches of the samples, each counted as 1, by "
          "comm,dso_from,symbol_from,symbol_to,cycles. The default where branches were recorded."),
@@ -111,54 +69,32 @@ static const struct pf_option options[] = {
     HEADER("header", 0, PERFILE_HEADER_FIRST, "text: print the header of the recording first, as perf does."),
     HEADER("header-only", 0, PERFILE_HEADER_ONLY, "text: print only the header."),
     HEADER("show-info", 'I', PERFILE_HEADER_FULL, "With the header: processors, caches and memory in full."),
-    {.name = "dump-raw-trace",
-     .letter = 'D',
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, report_dumps),
-     .doc = "Print every record with all of its fields instead: perfile dump."},
+    PF_FLAG("dump-raw-trace", 'D', PF_AT(report_dumps),
+            "Print every record with all of its fields instead: perfile dump."),
     TEXT("column-widths", 'w', "LIST", widths, "text: fixed column widths, such as 8,20; longer texts are truncated."),
-    {.name = "fit",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(columns),
-     .doc =
-         "text: fit the table into N columns, as on a terminal: names are shortened, the summary is short, and call "
-         "graphs are printed with -g only. The default on a terminal is its width, elsewhere any width, with complete "
-         "names and the function last, unless there is --column-widths."},
-    {.name = "top",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(top),
-     .doc = "Only the first N rows of each event; of a hierarchy, the first N entries of the outermost level. The "
-            "default of text in a pipe or file is 30."},
-    {.name = "all-rows",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, all_rows),
-     .doc = "Print all rows also in a pipe or file."},
+    PF_ROW(
+        NUMBER, "fit", 0, "N", AT(columns),
+        "text: fit the table into N columns, as on a terminal: names are shortened, the summary is short, and call "
+        "graphs are printed with -g only. The default on a terminal is its width, elsewhere any width, with complete "
+        "names and the function last, unless there is --column-widths."),
+    PF_ROW(NUMBER, "top", 0, "N", AT(top),
+           "Only the first N rows of each event; of a hierarchy, the first N entries of the outermost level. The "
+           "default of text in a pipe or file is 30."),
+    PF_FLAG("all-rows", 0, PF_AT(all_rows), "Print all rows also in a pipe or file."),
     TEXT("field-separator", 't', "TEXT", separator, "csv: the field separator [,]."),
     PF_OPTION_OUTPUT,
-    {.name = "open",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, shows),
-     .doc = "html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is report.html in "
+    PF_FLAG("open", 0, PF_AT(shows),
+            "html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is report.html in "
             "the current folder, as it is when standard output is a terminal; a file that is there is renamed to "
-            "report.html.old."},
+            "report.html.old."),
     PF_OPTION_CODE,
     PF_OPTION_SOURCE_DIR,
-    {.name = "disassembler-style",
-     .letter = 'M',
-     .kind = PF_OPTION_IGNORE,
-     .argument = "STYLE",
-     .doc = "Ignored, for compatibility with perf: it is for annotate."},
-    {.name = "stdio",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, stdio),
-     .doc = "Print perf's text, with all rows and call graphs, also on a terminal. The default when called perf."},
-    {.name = "tui",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, tui),
-     .doc = "Show the interactive view, which is the default on a terminal, unless an option requires text; an error "
-            "if it cannot be shown."},
+    PF_IGNORED("disassembler-style", 'M', "STYLE", "Ignored, for compatibility with perf: it is for annotate."),
+    PF_FLAG("stdio", 0, PF_AT(stdio),
+            "Print perf's text, with all rows and call graphs, also on a terminal. The default when called perf."),
+    PF_FLAG("tui", 0, PF_AT(tui),
+            "Show the interactive view, which is the default on a terminal, unless an option requires text; an error "
+            "if it cannot be shown."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -169,30 +105,18 @@ static const struct pf_option graphs[] = {
          "are callchains.",
          .first = true),
     FLAG("no-children", 0, PERFILE_REPORT_NO_CHILDREN, "Only count the functions that were running.", .first = true),
-    {.name = "call-graph",
-     .first = true,
-     .letter = 'g',
-     .kind = PF_OPTION_TEXT,
-     .argument = "[HOW]",
-     .usual = "graph,0.5,caller",
-     .offset = AT(call_graph),
-     .doc = "The call graph below each row: none; caller (from callers to callees; the default with --children) or "
-            "callee (from the function to its callers); fractal (percentages relative to the parent branch); a "
-            "percentage below which branches are hidden [0.5]. Several are separated by commas; the default HOW is "
-            "graph,0.5,caller. json: adds graphs, a list for each row."},
+    PF_ROW(TEXT, "call-graph", 'g', "[HOW]", AT(call_graph),
+           "The call graph below each row: none; caller (from callers to callees; the default with --children) or "
+           "callee (from the function to its callers); fractal (percentages relative to the parent branch); a "
+           "percentage below which branches are hidden [0.5]. Several are separated by commas; the default HOW is "
+           "graph,0.5,caller. json: adds graphs, a list for each row.",
+           .first = true, .usual = "graph,0.5,caller"),
     FLAG("inverted", 'G', PERFILE_REPORT_INVERTED, "The same as --call-graph caller."),
-    {.name = "max-stack",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(max_stack),
-     .doc = "Only use the N innermost frames of a stack."},
-    {.name = "max-nodes",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(max_nodes),
-     .doc = "Keep at most N nodes in call graphs (functions below their callers), about 56 bytes each. Samples with "
-            "further callers are then counted without these, and a note says how many. The default is as many as fit "
-            "into three quarters of the machine's memory."},
+    PF_ROW(NUMBER, "max-stack", 0, "N", AT(max_stack), "Only use the N innermost frames of a stack."),
+    PF_ROW(NUMBER, "max-nodes", 0, "N", AT(max_nodes),
+           "Keep at most N nodes in call graphs (functions below their callers), about 56 bytes each. Samples with "
+           "further callers are then counted without these, and a note says how many. The default is as many as fit "
+           "into three quarters of the machine's memory."),
     TEXT("ignore-callees", 0, "REGEX", ignore_callees,
          "Count samples below a function that matches this extended regular expression as its own: what it calls is "
          "left out."),

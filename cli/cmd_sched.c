@@ -96,53 +96,31 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     return pf_run_subview(command, settings, views);
 }
 
-static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const struct pf_value values[] = {
-        {"avg", "average delay"},
-        {"max", "longest delay"},
-        {"switch", "how often it waited"},
-        {"count", "the same"},
-        {"runtime", "how long it ran"},
-        {"pid", "thread id"},
-        {0},
-    };
+static const struct pf_value keys[] = {
+    {"avg", "average delay"},
+    {"max", "longest delay"},
+    {"switch", "how often it waited"},
+    {"count", "the same"},
+    {"runtime", "how long it ran"},
+    {"pid", "thread id"},
+    {0},
+};
 
-    (void)command;
-    return pf_value_of(values, index, doc);
-}
-
-#define FLAG(option, short_option, bit, text)                                                                          \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
-        .offset = offsetof(struct pf_settings, events.sched), .bits = bit, .doc = text                                 \
-    }
-#define TEXT(option, value, member, text)                                                                              \
-    {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_TEXT, .argument = value, .offset = offsetof(struct pf_settings, member),     \
-        .doc = text                                                                                                    \
-    }
+#define FLAG(option, short_option, bit, text) PF_BITS(option, short_option, PF_AT(events.sched), bit, text)
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_TABLE_FORMAT,
     PF_OPTION_COLUMNS,
     PF_OPTION_STDIO,
-    {.name = "time-quantum",
-     .kind = PF_OPTION_TEXT,
-     .argument = "TIME",
-     .offset = offsetof(struct pf_settings, report.time_quantum),
-     .doc =
-         "cpu: a row for each CPU and this much time, such as 10ms or 1s: how busy it was, and how long tasks waited "
-         "for it, over time."},
+    PF_ROW(TEXT, "time-quantum", 0, "TIME", PF_AT(report.time_quantum),
+           "cpu: a row for each CPU and this much time, such as 10ms or 1s: how busy it was, and how long tasks waited "
+           "for it, over time."),
     FLAG("pids", 'p', PERFILE_SCHED_BY_TID,
          "latency: show tasks of the same name separately. timehist: -p PIDS is --pid, as in perf."),
-    {.name = "sort",
-     .kind = PF_OPTION_LIST,
-     .argument = "KEYS",
-     .offset = offsetof(struct pf_settings, events.sort),
-     .value_at = key_at,
-     .doc =
-         "latency: sort by these: avg, max, switch, runtime, pid; as in perf also -s KEYS [avg,max,switch,runtime]."},
-    TEXT("prio", "LIST", events.priorities, "timehist: only runs that began with these priorities: 0-99,120."),
+    PF_VALUES(
+        LIST, "sort", 0, "KEYS", PF_AT(events.sort), .table = keys,
+        "latency: sort by these: avg, max, switch, runtime, pid; as in perf also -s KEYS [avg,max,switch,runtime]."),
+    PF_ROW(TEXT, "prio", 0, "LIST", PF_AT(events.priorities),
+           "timehist: only runs that began with these priorities: 0-99,120."),
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -165,28 +143,18 @@ static const struct pf_option perf_options[] = {
          "had left with."),
     FLAG("idle-hist", 'I', PERFILE_SCHED_IDLE,
          "timehist: print idle times only; the sums are of the tasks before them."),
-    TEXT("cpus", "LIST", events.cpus, "map: only switches of these CPUs."),
-    TEXT("task-name", "LIST", events.tasks, "map: only switches to and from tasks of these names; others are -."),
+    PF_ROW(TEXT, "cpus", 0, "LIST", PF_AT(events.cpus), "map: only switches of these CPUs."),
+    PF_ROW(TEXT, "task-name", 0, "LIST", PF_AT(events.tasks),
+           "map: only switches to and from tasks of these names; others are -."),
     FLAG("fuzzy-name", 0, PERFILE_SCHED_PARTS, "map: --task-name lists parts of names."),
     FLAG("compact", 0, PERFILE_SCHED_COMPACT, "map: only CPUs that have switches, in the order of their first one."),
-    {.name = "color-cpus",
-     .kind = PF_OPTION_IGNORE,
-     .argument = "LIST",
-     .doc = "Ignored, for compatibility with perf: there are no colours."},
-    {.name = "color-pids",
-     .kind = PF_OPTION_IGNORE,
-     .argument = "LIST",
-     .doc = "Ignored, for compatibility with perf: there are no colours."},
-    {.name = "call-graph",
-     .letter = 'g',
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Ignored, for compatibility with perf: timehist prints callchains where they were recorded."},
+    PF_IGNORED("color-cpus", 0, "LIST", "Ignored, for compatibility with perf: there are no colours."),
+    PF_IGNORED("color-pids", 0, "LIST", "Ignored, for compatibility with perf: there are no colours."),
+    PF_IGNORED("call-graph", 'g', NULL,
+               "Ignored, for compatibility with perf: timehist prints callchains where they were recorded."),
     FLAG("no-call-graph", 0, PERFILE_SCHED_NO_STACKS, "timehist: without callchains."),
-    {.name = "max-stack",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = offsetof(struct pf_settings, events.stack_depth),
-     .doc = "timehist: callchains of at most N functions, besides two of the scheduler [5]."},
+    PF_ROW(NUMBER, "max-stack", 0, "N", PF_AT(events.stack_depth),
+           "timehist: callchains of at most N functions, besides two of the scheduler [5]."),
     {0},
 };
 static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
@@ -201,7 +169,7 @@ const struct pf_command pf_command_sched = {
         "events, with the options of perfile record.",
     .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 3,
-    .operand_at = pf_subview_at,
+    .operand_values = {.of_verb = pf_subview_at},
     .views = views,
     .pages = true,
     .groups = {&group, &perf_group, &pf_tid_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,

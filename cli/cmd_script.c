@@ -8,104 +8,41 @@ struct settings {
     bool dump;
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
-#define AT(member) offsetof(struct pf_settings, member)
-#define FLAG(option, short_option, member, text)                                                                       \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(script.member), .doc = text       \
-    }
-#define HEADER(option, short_option, bit, text)                                                                        \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
-        .offset = offsetof(struct pf_settings, print.header), .bits = bit, .doc = text                                 \
-    }
-#define SHOW(option, bit, text)                                                                                        \
-    {                                                                                                                  \
-        .name = "show-" option "-events", .kind = PF_OPTION_BITS, .offset = AT(script.show), .bits = bit, .doc = text  \
-    }
-
-static const char *field_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_script_field_at(index, doc);
-}
+#define FLAG(option, short_option, member, text) PF_FLAG(option, short_option, PF_AT(script.member), text)
+#define HEADER(option, short_option, bit, text) PF_BITS(option, short_option, PF_AT(print.header), bit, text)
+#define SHOW(option, bit, text) PF_BITS("show-" option "-events", 0, PF_AT(script.show), bit, text)
 
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
-    {.name = "fields",
-     .first = true,
-     .letter = 'F',
-     .kind = PF_OPTION_FIELDS,
-     .argument = "LIST",
-     .offset = AT(fields),
-     .value_at = field_at,
-     .doc = "The fields to print, separated by commas. +FIELD adds to the default and -FIELD removes from it; "
-            "TYPE:LIST applies to one type of event only: hw, sw, trace, raw, synth. Can be given several times."},
-    {.name = "ns",
-     .first = true,
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(print.nanoseconds),
-     .doc = "Print times with 9 decimals instead of 6."},
-    {.name = "reltime",
-     .kind = PF_OPTION_BITS,
-     .offset = AT(script.times),
-     .bits = PERFILE_TIMES_SINCE_FIRST,
-     .doc = "Print times since the first line."},
-    {.name = "deltatime",
-     .kind = PF_OPTION_BITS,
-     .offset = AT(script.times),
-     .bits = PERFILE_TIMES_SINCE_LAST,
-     .doc = "Print times since the line before."},
+    PF_VALUES(FIELDS, "fields", 'F', "LIST", PF_AT(fields), .known = perfile_script_field_at,
+              "The fields to print, separated by commas. +FIELD adds to the default and -FIELD removes from it; "
+              "TYPE:LIST applies to one type of event only: hw, sw, trace, raw, synth. Can be given several times.",
+              .first = true),
+    PF_FLAG("ns", 0, PF_AT(print.nanoseconds), "Print times with 9 decimals instead of 6.", .first = true),
+    PF_BITS("reltime", 0, PF_AT(script.times), PERFILE_TIMES_SINCE_FIRST, "Print times since the first line."),
+    PF_BITS("deltatime", 0, PF_AT(script.times), PERFILE_TIMES_SINCE_LAST, "Print times since the line before."),
     FLAG("hide-call-graph", 'G', no_callchain, "Do not print callchains: each sample is one line."),
-    {.name = "max-stack",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(script.max_stack),
-     .doc = "Print at most N entries of a callchain [0: all]."},
-    {.name = "symbols",
-     .letter = 'S',
-     .kind = PF_OPTION_TEXT,
-     .argument = "LIST",
-     .offset = AT(report.symbols),
-     .doc = "Only samples in these functions, or where they are inlined; compute also matches "
-            "geometry::compute<int>(double)."},
+    PF_ROW(NUMBER, "max-stack", 0, "N", PF_AT(script.max_stack), "Print at most N entries of a callchain [0: all]."),
+    PF_ROW(TEXT, "symbols", 'S', "LIST", PF_AT(report.symbols),
+           "Only samples in these functions, or where they are inlined; compute also matches "
+           "geometry::compute<int>(double)."),
     FLAG("Latency", 'L', latency, "Print thread names in 8 columns, and processors without brackets."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
-    {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "The default; accepted for compatibility with perf."},
-    {.name = "full-source-path",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(symbols.full_source_path),
-     .doc = "Print source files with their directories."},
+    PF_IGNORED("inline", 0, NULL, "The default; accepted for compatibility with perf."),
+    PF_FLAG("full-source-path", 0, PF_AT(symbols.full_source_path), "Print source files with their directories."),
     HEADER("header", 0, PERFILE_HEADER_FIRST, "Print the header of the recording first, as perf does."),
     HEADER("header-only", 0, PERFILE_HEADER_ONLY, "Print only the header."),
     HEADER("show-info", 'I', PERFILE_HEADER_FULL, "With the header: processors, caches and memory in full."),
-    {.name = "dump-raw-trace",
-     .letter = 'D',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN(dump),
-     .doc = "Print every record with every field, as perfile dump does; the text is not that of perf."},
-    {.name = "per-event-dump",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(per_event),
-     .doc = "Write the samples of each event to a separate file, RECORDING.EVENT.dump."},
-    {.name = "itrace",
-     .kind = PF_OPTION_TEXT,
-     .argument = "OPTIONS",
-     .usual = "",
-     PF_OWN(itrace),
-     .doc = "Accepted for compatibility with perf: AUX data is not decoded."},
-    {.name = "no-itrace", .kind = PF_OPTION_IGNORE, .doc = "The default; accepted for compatibility with perf."},
-    {.name = "script",
-     .letter = 's',
-     .kind = PF_OPTION_TEXT,
-     .argument = "SCRIPT",
-     PF_OWN(program),
-     .doc = "Refused: the scripts of perf are not run; --format jsonl and the Python package serve that purpose."},
+    PF_FLAG("dump-raw-trace", 'D', PF_OWN(dump),
+            "Print every record with every field, as perfile dump does; the text is not that of perf."),
+    PF_FLAG("per-event-dump", 0, PF_AT(per_event),
+            "Write the samples of each event to a separate file, RECORDING.EVENT.dump."),
+    PF_ROW(TEXT, "itrace", 0, "OPTIONS", PF_OWN(itrace),
+           "Accepted for compatibility with perf: AUX data is not decoded.", .usual = ""),
+    PF_IGNORED("no-itrace", 0, NULL, "The default; accepted for compatibility with perf."),
+    PF_ROW(TEXT, "script", 's', "SCRIPT", PF_OWN(program),
+           "Refused: the scripts of perf are not run; --format jsonl and the Python package serve that purpose."),
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -133,7 +70,7 @@ static bool is_about_text(const struct pf_settings *settings)
     const struct perfile_script_options *lines = &settings->script;
 
     return settings->print.header || lines->no_callchain || lines->latency || lines->times || lines->max_stack ||
-           settings->report.symbols || own(settings)->dump;
+           settings->report.symbols || pf_own(settings)->dump;
 }
 
 /* Why the options are refused: they have no meaning here, or contradict each other. */
@@ -141,7 +78,7 @@ static const char *why_not(const struct pf_settings *settings)
 {
     const unsigned both = PERFILE_TIMES_SINCE_FIRST | PERFILE_TIMES_SINCE_LAST;
 
-    if (own(settings)->program)
+    if (pf_own(settings)->program)
         return "perf's scripts are not run (-s): perfile script --format jsonl gives every sample to a program of any "
                "language, and the Python package perfile reads recordings";
     if ((settings->script.times & both) == both)
@@ -162,9 +99,9 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: %s", command->name, why);
         return PF_STATUS_USAGE;
     }
-    if (own(settings)->itrace && !settings->quiet)
+    if (pf_own(settings)->itrace && !settings->quiet)
         pf_message("%s: AUX data is not decoded: --itrace has no effect", command->name);
-    return pf_run_output(own(settings)->dump ? &pf_command_dump : command, settings);
+    return pf_run_output(pf_own(settings)->dump ? &pf_command_dump : command, settings);
 }
 
 const struct pf_command pf_command_script = {

@@ -20,42 +20,12 @@ static struct pf_stat_settings *own(const struct pf_settings *settings)
     return settings->own;
 }
 
-#define AT(member) offsetof(struct pf_settings, member)
-#define FLAG(option, short_option, member, ...)                                                                        \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, PF_OWN_OF(struct pf_stat_settings, member),    \
-        .doc = __VA_ARGS__                                                                                             \
-    }
+#define OWN(member) PF_OWN_OF(struct pf_stat_settings, member)
+#define FLAG(option, short_option, member, ...) PF_FLAG(option, short_option, OWN(member), __VA_ARGS__)
 #define BITS(option, short_option, bit, ...)                                                                           \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(record.options.flags),            \
-        .bits = bit, .doc = __VA_ARGS__                                                                                \
-    }
-#define TEXT(option, short_option, value, member, ...)                                                                 \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
-        .offset = AT(record.options.member), .doc = __VA_ARGS__                                                        \
-    }
-#define STRING(option, short_option, value, member, ...)                                                               \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = __VA_ARGS__                                                                                             \
-    }
-#define OWN_STRING(option, short_option, value, member, ...)                                                           \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
-        PF_OWN_OF(struct pf_stat_settings, member), .doc = __VA_ARGS__                                                 \
-    }
-#define PRINT(option, short_option, bit, text)                                                                         \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(stat.flags), .bits = bit,         \
-        .doc = text                                                                                                    \
-    }
-#define NUMBER(option, short_option, value, member, ...)                                                               \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_NUMBER, .argument = value,                           \
-        PF_OWN_OF(struct pf_stat_settings, member), .doc = __VA_ARGS__                                                 \
-    }
+    PF_BITS(option, short_option, PF_AT(record.options.flags), bit, __VA_ARGS__)
+#define PRINT(option, short_option, bit, ...) PF_BITS(option, short_option, PF_AT(stat.flags), bit, __VA_ARGS__)
+#define TEXT(option, short_option, value, where, ...) PF_ROW(TEXT, option, short_option, value, where, __VA_ARGS__)
 
 /* -dd is more than -d. */
 static int add_detail(const struct pf_option *option, const char *text, struct pf_settings *settings)
@@ -93,73 +63,59 @@ static int end_cgroups(struct pf_settings *settings)
 }
 
 static const struct pf_option what_options[] = {
-    {.name = "event",
-     .letter = 'e',
-     .first = true,
-     .kind = PF_OPTION_EVENTS,
-     .argument = "LIST",
-     .offset = AT(record.events),
-     .doc = "The events, in perf's syntax. The default is clock, context switches, migrations, page faults, cycles, "
-            "instructions, branches and branch misses."},
-    {.name = "filter",
-     .kind = PF_OPTION_TEXT,
-     .set = pf_add_event_filter,
-     .argument = "FILTER",
-     .offset = AT(record.filters),
-     .doc = "Only count the preceding tracepoint, or all that a wildcard matches, if its fields match: 'fd == 1'."},
-    {.name = "detailed",
-     .letter = 'd',
-     .kind = PF_OPTION_FLAG,
-     .set = add_detail,
-     .doc =
-         "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
-         "instruction cache and of TLBs; -ddd: also prefetches."},
+    PF_ROW(EVENTS, "event", 'e', "LIST", PF_AT(record.events),
+           "The events, in perf's syntax. The default is clock, context switches, migrations, page faults, cycles, "
+           "instructions, branches and branch misses.",
+           .first = true),
+    PF_ROW(TEXT, "filter", 0, "FILTER", PF_AT(record.filters),
+           "Only count the preceding tracepoint, or all that a wildcard matches, if its fields match: 'fd == 1'.",
+           .set = pf_add_event_filter),
+    PF_FLAG(
+        "detailed", 'd', .set = add_detail,
+        "Without --event also count loads and misses of the L1 data cache and of the last level; -dd: also of the L1 "
+        "instruction cache and of TLBs; -ddd: also prefetches."),
     PRINT("null", 'n', PERFILE_STAT_NO_COUNTS, "Count nothing: only print the elapsed time."),
     BITS("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Count on the entire system; the default without a command.",
          .first = true),
-    TEXT("cpu", 'C', "LIST", cpus, "Only count on these CPUs: 0-3,7."),
-    TEXT("pid", 'p', "LIST", pids, "Count these processes with all their threads.", .first = true),
-    TEXT("tid", 't', "LIST", tids, "Count these threads."),
-    TEXT("uid", 'u', "USER", user, "Count all processes of a user."),
-    {.name = "cgroup",
-     .letter = 'G',
-     .kind = PF_OPTION_LINES,
-     .set = add_cgroups,
-     .argument = "PATH[,...]",
-     PF_OWN_OF(struct pf_stat_settings, cgroups),
-     .doc = "Only count the processes of a cgroup; with --all-cpus. The first of several applies to the first event, "
-            "and so on; an empty one counts everything."},
-    OWN_STRING(
-        "for-each-cgroup", 0, "PATH[,...]", for_each_cgroup,
-        "Count every event in each of these cgroups; a regular expression stands for all whose paths it matches."),
+    TEXT("cpu", 'C', "LIST", PF_AT(record.options.cpus), "Only count on these CPUs: 0-3,7."),
+    TEXT("pid", 'p', "LIST", PF_AT(record.options.pids), "Count these processes with all their threads.",
+         .first = true),
+    TEXT("tid", 't', "LIST", PF_AT(record.options.tids), "Count these threads."),
+    TEXT("uid", 'u', "USER", PF_AT(record.options.user), "Count all processes of a user."),
+    PF_ROW(LINES, "cgroup", 'G', "PATH[,...]", OWN(cgroups),
+           "Only count the processes of a cgroup; with --all-cpus. The first of several applies to the first event, "
+           "and so on; an empty one counts everything.",
+           .set = add_cgroups),
+    TEXT("for-each-cgroup", 0, "PATH[,...]", OWN(for_each_cgroup),
+         "Count every event in each of these cgroups; a regular expression stands for all whose paths it matches."),
     BITS("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Do not count child processes."),
     BITS("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only count user space, for all events."),
     BITS("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only count the kernel, for all events."),
-    OWN_STRING("delay", 'D', "MS", delay,
-               "Start MS milliseconds after the command, or with -1 when --control enables it."),
-    NUMBER("timeout", 0, "MS", timeout_ms, "Stop after MS milliseconds."),
-    OWN_STRING(
-        "control", 0, "HOW", control,
-        "Listen for commands on fd:CTL[,ACK] or fifo:CTL[,ACK], one on a line: enable, disable, ping, stop. Each is "
-        "answered with \"ack\" when it is done."),
-    OWN_STRING("repeat", 'r', "N", repeat_text,
-               "Run the command N times, and print means and standard errors; 0: repeat until Ctrl-C, printing each "
-               "run separately.",
-               .first = true),
+    TEXT("delay", 'D', "MS", OWN(delay),
+         "Start MS milliseconds after the command, or with -1 when --control enables it."),
+    PF_ROW(NUMBER, "timeout", 0, "MS", OWN(timeout_ms), "Stop after MS milliseconds."),
+    TEXT("control", 0, "HOW", OWN(control),
+         "Listen for commands on fd:CTL[,ACK] or fifo:CTL[,ACK], one on a line: enable, disable, ping, stop. Each is "
+         "answered with \"ack\" when it is done."),
+    TEXT("repeat", 'r', "N", OWN(repeat_text),
+         "Run the command N times, and print means and standard errors; 0: repeat until Ctrl-C, printing each "
+         "run separately.",
+         .first = true),
     PRINT("table", 0, PERFILE_STAT_TABLE, "With --repeat also print how long each run took."),
     {0},
 };
 static const struct pf_option_group what_group = {"What is counted", what_options};
 
 static const struct pf_option how_options[] = {
-    NUMBER("interval-print", 'I', "MS", interval_ms, "Print what was counted every MS milliseconds.", .first = true),
-    NUMBER("interval-count", 0, "N", interval_count, "Stop after N intervals."),
+    PF_ROW(NUMBER, "interval-print", 'I', "MS", OWN(interval_ms), "Print what was counted every MS milliseconds.",
+           .first = true),
+    PF_ROW(NUMBER, "interval-count", 0, "N", OWN(interval_count), "Stop after N intervals."),
     PRINT("interval-clear", 0, PERFILE_STAT_CLEAR, "On a terminal print each interval over the previous one."),
     FLAG("no-scale", 0, unscaled, "Do not scale counts of events that shared the hardware."),
-    STRING("output", 'o', "FILE", output,
-           "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data].",
-           .first = true),
-    OWN_STRING("log-fd", 0, "FD", log_fd, "Write to this descriptor: --log-fd 3 3>>FILE adds to a file."),
+    TEXT("output", 'o', "FILE", PF_AT(output),
+         "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data].",
+         .first = true),
+    TEXT("log-fd", 0, "FD", OWN(log_fd), "Write to this descriptor: --log-fd 3 3>>FILE adds to a file."),
     {0},
 };
 static const struct pf_option_group how_group = {"When and where it is printed", how_options};
@@ -169,34 +125,18 @@ static const struct pf_option print_options[] = {
     FLAG("no-merge", 0, no_aggregation, "The same."),
     FLAG("per-socket", 0, per_socket, "Add up counts by socket."),
     FLAG("per-die", 0, per_die, "Add up counts by die."),
-    {.name = "per-cache",
-     .kind = PF_OPTION_TEXT,
-     .argument = "LEVEL",
-     .usual = "cache",
-     PF_OWN_OF(struct pf_stat_settings, per_cache),
-     .doc = "Add up counts by cache, L1 to L4; without LEVEL the last level."},
+    PF_ROW(TEXT, "per-cache", 0, "LEVEL", OWN(per_cache),
+           "Add up counts by cache, L1 to L4; without LEVEL the last level.", .usual = "cache"),
     FLAG("per-core", 0, per_core, "Add up counts by core."),
     FLAG("per-node", 0, per_node, "Add up counts by memory node."),
     FLAG("per-thread", 0, per_thread, "Print each thread of --pid or --tid separately."),
-    {.name = "field-separator",
-     .letter = 'x',
-     .first = true,
-     .kind = PF_OPTION_TEXT,
-     .argument = "SEPARATOR",
-     .offset = AT(report.separator),
-     .doc = "Print lines with this between the fields, as perf stat -x does."},
-    {.name = "metrics",
-     .letter = 'M',
-     .kind = PF_OPTION_LINES,
-     .argument = "NAME=EXPRESSION",
-     PF_OWN_OF(struct pf_stat_settings, metrics),
-     .doc = "Also print metrics of counts, such as ipc=instructions/cycles: numbers, the counted events by their "
-            "names, and duration_time (elapsed seconds), with arithmetic signs, parentheses, min(a,b), max(a,b), "
-            "d_ratio(a,b) and 'a if c else b'. Can be given several times."},
-    {.name = "big-num",
-     .letter = 'B',
-     .kind = PF_OPTION_IGNORE,
-     .doc = "The default on terminals: numbers with commas; elsewhere they have none."},
+    PF_ROW(TEXT, "field-separator", 'x', "SEPARATOR", PF_AT(report.separator),
+           "Print lines with this between the fields, as perf stat -x does.", .first = true),
+    PF_ROW(LINES, "metrics", 'M', "NAME=EXPRESSION", OWN(metrics),
+           "Also print metrics of counts, such as ipc=instructions/cycles: numbers, the counted events by their "
+           "names, and duration_time (elapsed seconds), with arithmetic signs, parentheses, min(a,b), max(a,b), "
+           "d_ratio(a,b) and 'a if c else b'. Can be given several times."),
+    PF_IGNORED("big-num", 'B', NULL, "The default on terminals: numbers with commas; elsewhere they have none."),
     PRINT("no-big-num", 0, PERFILE_STAT_PLAIN_NUMBERS, "On terminals, too, print numbers without commas."),
     PRINT("summary", 0, PERFILE_STAT_SUMMARY, "After intervals also print what was counted in all of them."),
     PRINT("no-csv-summary", 0, PERFILE_STAT_PLAIN_SUMMARY,

@@ -79,9 +79,8 @@ static const struct column {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), USUAL_ROWS = 20 };
 
-static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
+static const char *column_at(size_t index, const char **doc)
 {
-    (void)command;
     if (index >= COLUMNS)
         return NULL;
     *doc = columns[index].doc;
@@ -508,13 +507,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 static const struct pf_option what_options[] = {
     EVENTS("The events, as perfile record has them. The default is the best one for sampling."),
-    {.name = "freq",
-     .first = true,
-     .letter = 'F',
-     .kind = PF_OPTION_TEXT,
-     .argument = "N",
-     PF_OWN_OF(struct pf_top_settings, frequency),
-     .doc = "Take N samples per second on each CPU [4000]."},
+    PF_ROW(TEXT, "freq", 'F', "N", PF_OWN_OF(struct pf_top_settings, frequency),
+           "Take N samples per second on each CPU [4000].", .first = true),
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
     FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "The entire system, which is the default."),
     TEXT("cpu", 'C', "LIST", options.cpus, "Only these CPUs: 0-3,7."),
@@ -531,66 +525,27 @@ static const struct pf_option what_options[] = {
 static const struct pf_option_group what_group = {"What is recorded", what_options};
 
 static const struct pf_option show_options[] = {
-    {.name = "children",
-     .kind = PF_OPTION_BITS,
-     .offset = offsetof(struct pf_settings, report.flags),
-     .bits = PERFILE_REPORT_CHILDREN,
-     .doc = "In the text, add each sample to all functions in its stack, not only to the one that was running. The "
-            "default if there are callchains."},
-    {.name = "no-children",
-     .kind = PF_OPTION_BITS,
-     .offset = offsetof(struct pf_settings, report.flags),
-     .bits = PERFILE_REPORT_NO_CHILDREN,
-     .doc = "In the text, only count the functions that were running."},
-    {.name = "delay",
-     .first = true,
-     .letter = 'd',
-     .kind = PF_OPTION_NUMBER,
-     .argument = "SECONDS",
-     PF_OWN_OF(struct pf_top_settings, interval_s),
-     .doc = "The length of an interval in seconds, after which the display is refreshed [2]."},
-    {.name = "duration",
-     .first = true,
-     .kind = PF_OPTION_NUMBER,
-     .argument = "SECONDS",
-     PF_OWN_OF(struct pf_top_settings, duration_s),
-     .doc = "Stop recording after this many seconds. The interactive view stays."},
-    {.name = "zero",
-     .first = true,
-     .letter = 'z',
-     .kind = PF_OPTION_FLAG,
-     PF_OWN_OF(struct pf_top_settings, each),
-     .doc = "Show each interval alone, not the sum since the start."},
-    {.name = "sort",
-     .letter = 's',
-     .kind = PF_OPTION_LIST,
-     .argument = "LIST",
-     .offset = offsetof(struct pf_settings, report.sort),
-     .value_at = column_at,
-     .doc = "The columns of the text; samples with the same values in them share a row [dso,symbol]."},
-    {.name = "top",
-     .first = true,
-     .letter = 'E',
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = offsetof(struct pf_settings, report.top),
-     .doc = "The text has the N hottest rows of each event [20]."},
-    {.name = "show-nr-samples",
-     .letter = 'n',
-     .kind = PF_OPTION_BITS,
-     .offset = offsetof(struct pf_settings, report.flags),
-     .bits = PERFILE_REPORT_SAMPLES,
-     .doc = "In the text, also show the number of samples."},
-    {.name = "stdio",
-     .first = true,
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, stdio),
-     .doc = "Print text, also on a terminal."},
-    {.name = "tui",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, tui),
-     .doc = "Show the interactive view, which is the default on a terminal, unless --sort or --top asks for text; an "
-            "error if it cannot be shown."},
+    PF_BITS("children", 0, PF_AT(report.flags), PERFILE_REPORT_CHILDREN,
+            "In the text, add each sample to all functions in its stack, not only to the one that was running. The "
+            "default if there are callchains."),
+    PF_BITS("no-children", 0, PF_AT(report.flags), PERFILE_REPORT_NO_CHILDREN,
+            "In the text, only count the functions that were running."),
+    PF_ROW(NUMBER, "delay", 'd', "SECONDS", PF_OWN_OF(struct pf_top_settings, interval_s),
+           "The length of an interval in seconds, after which the display is refreshed [2].", .first = true),
+    PF_ROW(NUMBER, "duration", 0, "SECONDS", PF_OWN_OF(struct pf_top_settings, duration_s),
+           "Stop recording after this many seconds. The interactive view stays.", .first = true),
+    PF_FLAG("zero", 'z', PF_OWN_OF(struct pf_top_settings, each),
+            "Show each interval alone, not the sum since the start.", .first = true),
+    PF_VALUES(LIST, "sort", 's', "LIST", PF_AT(report.sort), .known = column_at,
+              "The columns of the text; samples with the same values in them share a row [dso,symbol]."),
+    PF_ROW(NUMBER, "top", 'E', "N", PF_AT(report.top), "The text has the N hottest rows of each event [20].",
+           .first = true),
+    PF_BITS("show-nr-samples", 'n', PF_AT(report.flags), PERFILE_REPORT_SAMPLES,
+            "In the text, also show the number of samples."),
+    PF_FLAG("stdio", 0, PF_AT(stdio), "Print text, also on a terminal.", .first = true),
+    PF_FLAG("tui", 0, PF_AT(tui),
+            "Show the interactive view, which is the default on a terminal, unless --sort or --top asks for text; an "
+            "error if it cannot be shown."),
     {0},
 };
 static const struct pf_option_group show_group = {"What is shown", show_options};

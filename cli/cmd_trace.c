@@ -9,22 +9,7 @@ struct settings {
     const char *duration; /* NULL: not given */
 };
 
-static struct settings *own(const struct pf_settings *settings)
-{
-    return settings->own;
-}
-
-#define AT(member) offsetof(struct pf_settings, member)
-#define FLAG(option, short_option, bit, text)                                                                          \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(events.flags), .bits = bit,       \
-        .doc = text                                                                                                    \
-    }
-#define TEXT(option, short_option, value, member, text)                                                                \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = text                                                                                                    \
-    }
+#define FLAG(option, short_option, bit, text) PF_BITS(option, short_option, PF_AT(events.flags), bit, text)
 
 /* Milliseconds with a fraction, whatever the locale. */
 static bool parse_ms(const char *text, uint64_t *ns)
@@ -52,27 +37,21 @@ static bool parse_ms(const char *text, uint64_t *ns)
     return true;
 }
 
-static const char *mode_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    static const struct pf_value values[] = {
-        {"thread", "for each thread"},
-        {"process", "for each process"},
-        {"cgroup", "for each control group, if it was recorded"},
-        {"fd", "for each file, by its path if the recording has it"},
-        {"total", "all together"},
-        {0},
-    };
-
-    (void)command;
-    return pf_value_of(values, index, doc);
-}
+static const struct pf_value modes[] = {
+    {"thread", "for each thread"},
+    {"process", "for each process"},
+    {"cgroup", "for each control group, if it was recorded"},
+    {"fd", "for each file, by its path if the recording has it"},
+    {"total", "all together"},
+    {0},
+};
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool summary = settings->events.flags & PERFILE_EVENTS_SUMMARY;
 
-    if (own(settings)->duration && !parse_ms(own(settings)->duration, &settings->events.minimum_ns)) {
-        pf_message("%s: invalid --duration %s (milliseconds, such as 0.5)", command->name, own(settings)->duration);
+    if (pf_own(settings)->duration && !parse_ms(pf_own(settings)->duration, &settings->events.minimum_ns)) {
+        pf_message("%s: invalid --duration %s (milliseconds, such as 0.5)", command->name, pf_own(settings)->duration);
         return PF_STATUS_USAGE;
     }
     if (pf_refuse_text_options(command, settings) != PF_STATUS_OK)
@@ -86,29 +65,15 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_TABLE_FORMAT,
     PF_OPTION_COLUMNS,
     FLAG("summary", 's', PERFILE_EVENTS_SUMMARY, "Only print how many calls of each name there were, and how long."),
-    {.name = "summary-mode",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "MODE",
-     .offset = AT(keys),
-     .value_at = mode_at,
-     .doc = "The groups that the summary counts [thread]."},
-    {.name = "max-summary",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(events.rows),
-     .doc = "At most N rows in each part of the summary."},
-    {.name = "max-events",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(events.lines),
-     .doc = "Print N calls, then end; the summary counts all."},
+    PF_VALUES(CHOICE, "summary-mode", 0, "MODE", PF_AT(keys), .table = modes,
+              "The groups that the summary counts [thread]."),
+    PF_ROW(NUMBER, "max-summary", 0, "N", PF_AT(events.rows), "At most N rows in each part of the summary."),
+    PF_ROW(NUMBER, "max-events", 0, "N", PF_AT(events.lines), "Print N calls, then end; the summary counts all."),
     PF_OPTION_OUTPUT,
-    {.name = "stdio",
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Ignored, for compatibility with the other views: the text is always that of perf."},
+    PF_IGNORED("stdio", 0, NULL, "Ignored, for compatibility with the other views: the text is always that of perf."),
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -118,47 +83,35 @@ static const struct pf_option text_options[] = {
     FLAG("errno-summary", 0, PERFILE_EVENTS_ERRORS, "In the summary, also print how often each error was returned."),
     FLAG("time-of-day", 'T', PERFILE_EVENTS_FULL_TIME,
          "Print times of the recording's clock, not since the first event (perf's -T, --time)."),
-    {.name = "comm",
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Ignored, for compatibility with perf: threads have their names."},
+    PF_IGNORED("comm", 0, NULL, "Ignored, for compatibility with perf: threads have their names."),
     FLAG("no-comm", 0, PERFILE_EVENTS_NO_COMM, "Print threads without their names."),
     FLAG("show-cpu", 0, PERFILE_EVENTS_CPU, "Print the CPU of each line."),
     FLAG("no-call-graph", 0, PERFILE_EVENTS_NO_STACKS, "Without callchains and page faults, if they were recorded."),
     FLAG("no-syscalls", 0, PERFILE_EVENTS_NO_CALLS, "Only page faults, if they were recorded."),
-    {.name = "call-graph",
-     .kind = PF_OPTION_IGNORE,
-     .argument = "HOW",
-     .doc = "Ignored, for compatibility with perf: callchains are printed where they were recorded."},
-    {.name = "max-stack",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(events.stack_depth),
-     .doc = "Callchains of at most N functions."},
-    {.name = "min-stack",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(events.min_stack),
-     .doc = "Only calls with a callchain of at least N functions."},
+    PF_IGNORED("call-graph", 0, "HOW",
+               "Ignored, for compatibility with perf: callchains are printed where they were recorded."),
+    PF_ROW(NUMBER, "max-stack", 0, "N", PF_AT(events.stack_depth), "Callchains of at most N functions."),
+    PF_ROW(NUMBER, "min-stack", 0, "N", PF_AT(events.min_stack),
+           "Only calls with a callchain of at least N functions."),
     {0},
 };
 static const struct pf_option_group text_group = {"Text (without --format and --columns)", text_options, true};
 
 static const struct pf_option filters[] = {
-    TEXT("expr", 'e', "CALLS", events.calls,
-         "Only these calls: openat,read*,%file. The groups are %file, %desc, %network, %process, %memory and %signal; "
-         "a leading ! selects all others."),
-    {.name = "duration",
-     .kind = PF_OPTION_TEXT,
-     .argument = "MS",
-     PF_OWN(duration),
-     .doc = "Only calls that took longer than this many milliseconds: 0.5."},
+    PF_ROW(
+        TEXT, "expr", 'e', "CALLS", PF_AT(events.calls),
+        "Only these calls: openat,read*,%file. The groups are %file, %desc, %network, %process, %memory and %signal; "
+        "a leading ! selects all others."),
+    PF_ROW(TEXT, "duration", 0, "MS", PF_OWN(duration),
+           "Only calls that took longer than this many milliseconds: 0.5."),
     FLAG("failure", 0, PERFILE_EVENTS_FAILED, "Only calls that failed."),
-    TEXT("time", 0, "START,STOP", filter.time,
-         "Only events from START to STOP, in seconds as recorded, or 10%-20%; a call that this cuts has no duration."),
-    TEXT("cpu", 'C', "LIST", filter.cpus, "Only events of these CPUs: 0-3,7."),
-    TEXT("pid", 'p', "LIST", filter.pids, "Only these processes: 1,2."),
-    TEXT("tid", 't', "LIST", filter.tids, "Only these threads."),
-    TEXT("comms", 'c', "LIST", filter.comms, "Only threads with these names: make,cc1."),
+    PF_ROW(
+        TEXT, "time", 0, "START,STOP", PF_AT(filter.time),
+        "Only events from START to STOP, in seconds as recorded, or 10%-20%; a call that this cuts has no duration."),
+    PF_ROW(TEXT, "cpu", 'C', "LIST", PF_AT(filter.cpus), "Only events of these CPUs: 0-3,7."),
+    PF_ROW(TEXT, "pid", 'p', "LIST", PF_AT(filter.pids), "Only these processes: 1,2."),
+    PF_ROW(TEXT, "tid", 't', "LIST", PF_AT(filter.tids), "Only these threads."),
+    PF_ROW(TEXT, "comms", 'c', "LIST", PF_AT(filter.comms), "Only threads with these names: make,cc1."),
     {0},
 };
 static const struct pf_option_group filter_group = {"Filters (all must match)", filters};

@@ -27,11 +27,10 @@ static int add(void *context, const struct perfile_known_event *event)
     return 0;
 }
 
-const char *pf_event_at(const struct pf_command *command, size_t index, const char **doc)
+const char *pf_event_at(size_t index, const char **doc)
 {
     static struct names names;
 
-    (void)command;
     if (!names.count && perfile_known_events(NULL, add, &names, NULL) != PERFILE_ERROR_STOPPED)
         return NULL;
     if (index >= names.count)

@@ -6,6 +6,6 @@
 #include "options.h"
 
 /* Events with the same name on every machine, as completions are generated where perfile is built. */
-pf_value_at pf_event_at;
+const char *pf_event_at(size_t index, const char **doc);
 
 #endif

@@ -127,13 +127,14 @@ static void print_paragraph(struct pf_stream *out, const char *text, size_t inde
 }
 
 /* At most so many. */
-static void print_values(struct pf_stream *out, const struct pf_command *command, pf_value_at *value_at, size_t max)
+static void print_values(struct pf_stream *out, const struct pf_command *command, const struct pf_values *values,
+                         size_t max)
 {
     const char *value, *doc;
     char word[80];
     size_t column = 0;
 
-    for (size_t i = 0; (value = value_at(command, i, &doc)); i++) {
+    for (size_t i = 0; (value = pf_value_at(values, command, i, &doc)); i++) {
         if (i == max) {
             print_words(out, "| ...", DOC_COLUMN, &column);
             break;
@@ -162,8 +163,8 @@ static void print_option(struct pf_stream *out, const struct pf_command *command
     }
     print_words(out, option->doc, DOC_COLUMN, &column);
     pf_stream_print(out, "\n");
-    if (option->value_at)
-        print_values(out, command, option->value_at, max_values);
+    if (pf_has_values(&option->values))
+        print_values(out, command, &option->values, max_values);
 }
 
 /* ---- the short help -------------------------------------------------------------------------------------------- */

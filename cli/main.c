@@ -38,14 +38,9 @@ static void fill_standard_descriptors(void)
 }
 
 static const struct pf_option options[] = {
-    {.name = "version",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, version),
-     .doc = "Print the version and the licence."},
-    {.name = "build-options",
-     .kind = PF_OPTION_FLAG,
-     .offset = offsetof(struct pf_settings, build_options),
-     .doc = "With --version: which libraries it has of those that it works without."},
+    PF_FLAG("version", 0, PF_AT(version), "Print the version and the licence."),
+    PF_FLAG("build-options", 0, PF_AT(build_options),
+            "With --version: which libraries it has of those that it works without."),
     PF_OPTION_BUILDID_DIR,
     {0},
 };

@@ -13,59 +13,58 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AT(member) offsetof(struct pf_settings, member)
+static const struct pf_value colors[] = {
+    {"auto", "on a terminal, unless NO_COLOR is set; the default"},
+    {"always", NULL},
+    {"never", NULL},
+    {0},
+};
 
-static const char *color_at(const struct pf_command *command, size_t index, const char **doc)
+const struct pf_value pf_unwind_values[] = {
+    {"cfi", "not at all, as perf: the stack ends before that frame; the default for script"},
+    {"fp", "by frame pointers, heuristically; the default for all but script"},
+    {0},
+};
+
+bool pf_has_values(const struct pf_values *values)
 {
-    static const char *const values[][2] = {
-        {"auto", "on a terminal, unless NO_COLOR is set; the default"},
-        {"always", NULL},
-        {"never", NULL},
-    };
-
-    (void)command;
-    if (index >= sizeof(values) / sizeof(values[0]))
-        return NULL;
-    *doc = values[index][1];
-    return values[index][0];
+    return values->table || values->known || values->of_verb;
 }
 
-const char *pf_unwind_at(const struct pf_command *command, size_t index, const char **doc)
+static const char *value_of(const struct pf_value *table, size_t index, const char **doc)
 {
-    static const char *const values[][2] = {
-        {"cfi", "not at all, as perf: the stack ends before that frame; the default for script"},
-        {"fp", "by frame pointers, heuristically; the default for all but script"},
-    };
-
-    (void)command;
-    if (index >= sizeof(values) / sizeof(values[0]))
-        return NULL;
-    *doc = values[index][1];
-    return values[index][0];
+    for (; index && table->name; table++)
+        index--;
+    *doc = table->doc;
+    return table->name;
 }
 
-const char *pf_off_cpu_at(const struct pf_command *command, size_t index, const char **doc)
+const char *pf_value_at(const struct pf_values *values, const struct pf_command *command, size_t index,
+                        const char **doc)
 {
-    (void)command;
-    return perfile_off_cpu_at(index, doc);
+    const char *unused;
+
+    doc = doc ? doc : &unused;
+    if (values->table)
+        return value_of(values->table, index, doc);
+    return values->known ? values->known(index, doc) : values->of_verb(command, index, doc);
 }
 
-const char *pf_view_at(const struct pf_command *command, size_t index, const char **doc)
+unsigned pf_value_number(const struct pf_value *table, const char *name)
+{
+    for (size_t i = 0; name && table[i].name; i++)
+        if (!strcmp(table[i].name, name))
+            return table[i].number;
+    return table->number;
+}
+
+const char *pf_view_at(size_t index, const char **doc)
 {
     const struct perfile_view_info *info = perfile_view_at(index);
 
-    (void)command;
-    if (!info)
-        return NULL;
-    if (doc)
+    if (info)
         *doc = info->doc;
-    return info->name;
-}
-
-const char *pf_table_format_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_table_format_at(index, doc);
+    return info ? info->name : NULL;
 }
 
 const char *pf_format_at(const struct pf_command *command, size_t index, const char **doc)
@@ -81,27 +80,17 @@ const char *pf_format_at(const struct pf_command *command, size_t index, const c
 }
 
 #define INPUT_OPTION                                                                                                   \
-    {                                                                                                                  \
-        .name = "input", .letter = 'i', .kind = PF_OPTION_TEXT, .argument = "FILE", .offset = AT(input),               \
-        .doc = "The recording: a file, a directory, a FIFO, or - for standard input. The same as giving FILE. "        \
-               "The default is perf.data, or standard input when that is a pipe with a recording."                     \
-    }
+    PF_ROW(TEXT, "input", 'i', "FILE", PF_AT(input),                                                                   \
+           "The recording: a file, a directory, a FIFO, or - for standard input. The same as giving FILE. The "        \
+           "default is perf.data, or standard input when that is a pipe with a recording.")
 #define JOBS_OPTION                                                                                                    \
-    {                                                                                                                  \
-        .name = "jobs", .letter = 'j', .kind = PF_OPTION_NUMBER, .argument = "N", .offset = AT(jobs),                  \
-        .doc = "Use up to N threads; 0, the default, is one per CPU, at most 8. The output is the same for "           \
-               "every N."                                                                                              \
-    }
+    PF_ROW(NUMBER, "jobs", 'j', "N", PF_AT(jobs),                                                                      \
+           "Use up to N threads; 0, the default, is one per CPU, at most 8. The output is the same for every N.")
 #define STRICT_OPTION                                                                                                  \
-    {                                                                                                                  \
-        .name = "strict", .kind = PF_OPTION_FLAG, .offset = AT(open.strict),                                           \
-        .doc = "Stop at the first error. By default everything that can be read is read, and errors are reported."     \
-    }
+    PF_FLAG("strict", 0, PF_AT(open.strict),                                                                           \
+            "Stop at the first error. By default everything that can be read is read, and errors are reported.")
 #define FORCE_OPTION                                                                                                   \
-    {                                                                                                                  \
-        .name = "force", .letter = 'f', .kind = PF_OPTION_IGNORE,                                                      \
-        .doc = "Ignored, for compatibility with perf: the owner of a recording is never checked."                      \
-    }
+    PF_IGNORED("force", 'f', NULL, "Ignored, for compatibility with perf: the owner of a recording is never checked.")
 static const struct pf_option input_options[] = {INPUT_OPTION, STRICT_OPTION, JOBS_OPTION, FORCE_OPTION, {0}};
 static const struct pf_option serial_options[] = {INPUT_OPTION, STRICT_OPTION, FORCE_OPTION, {0}};
 const struct pf_option_group pf_input_group = {"Reading", input_options};
@@ -112,10 +101,7 @@ const struct pf_option_group pf_serial_group = {"Reading", serial_options};     
 const struct pf_option_group pf_serial_reading_group = {"Reading", serial_options + 1}; /* without -i and -j */
 
 #define FILTER(option, short_option, value, member, ...)                                                               \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
-        .offset = AT(filter.member), .doc = __VA_ARGS__                                                                \
-    }
+    PF_ROW(TEXT, option, short_option, value, PF_AT(filter.member), __VA_ARGS__)
 #define FILTERS(cpu_letter, comms_letter, tid_letter)                                                                  \
     FILTER("time", 0, "START,STOP", time,                                                                              \
            "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the "     \
@@ -140,126 +126,63 @@ const struct pf_option_group pf_cpu_filter_group = {FILTER_TITLE, cpu_filter_opt
 const struct pf_option_group pf_comms_filter_group = {FILTER_TITLE, comms_filter_options};
 
 static const struct pf_option symbol_options[] = {
-    {.name = "symfs",
-     .first = true,
-     .kind = PF_OPTION_TEXT,
-     .argument = "DIR",
-     .offset = AT(symbols.symfs),
-     .doc = "Look for the recording's programs and libraries below DIR, as if it were the root of the file system."},
-    {.name = "archive",
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     .offset = AT(symbols.archive),
-     .doc =
-         "Use the binaries packed by `perf archive`, a tar file or a folder, before those of perf's build-id cache."},
+    PF_ROW(TEXT, "symfs", 0, "DIR", PF_AT(symbols.symfs),
+           "Look for the recording's programs and libraries below DIR, as if it were the root of the file system.",
+           .first = true),
+    PF_ROW(TEXT, "archive", 0, "FILE", PF_AT(symbols.archive),
+           "Use the binaries packed by `perf archive`, a tar file or a folder, before those of perf's build-id cache."),
     PF_OPTION_BUILDID_DIR,
-    {.name = "debuginfod-limit",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "SECONDS",
-     .offset = AT(symbols.debuginfod_seconds),
-     .doc = "Wait at most this long in total for the servers in DEBUGINFOD_URLS [90], and 20 seconds for one file."},
-    {.name = "debuginfod-max-size",
-     .kind = PF_OPTION_SIZE,
-     .argument = "BYTES",
-     .offset = AT(symbols.debuginfod_bytes),
-     .doc = "The largest file to download from these servers [2G]; the limit for all files is four times that."},
-    {.name = "vmlinux",
-     .letter = 'k',
-     .kind = PF_OPTION_FILE,
-     .argument = "FILE",
-     .offset = AT(symbols.vmlinux),
-     .doc = "The kernel's ELF file with symbols."},
-    {.name = "kallsyms",
-     .kind = PF_OPTION_FILE,
-     .argument = "FILE",
-     .offset = AT(symbols.kallsyms),
-     .doc = "A copy of /proc/kallsyms of the machine that made the recording."},
-    {.name = "index-from",
-     .kind = PF_OPTION_SIZE,
-     .argument = "BYTES",
-     .offset = AT(index_from),
-     .doc = "Reading a recording of this size or more in full also writes its index to the cache [256M], "
-            "where all indexes together take at most 1 GiB; unlimited: never. See perfile-index(1)."},
+    PF_ROW(NUMBER, "debuginfod-limit", 0, "SECONDS", PF_AT(symbols.debuginfod_seconds),
+           "Wait at most this long in total for the servers in DEBUGINFOD_URLS [90], and 20 seconds for one file."),
+    PF_ROW(SIZE, "debuginfod-max-size", 0, "BYTES", PF_AT(symbols.debuginfod_bytes),
+           "The largest file to download from these servers [2G]; the limit for all files is four times that."),
+    PF_ROW(FILE, "vmlinux", 'k', "FILE", PF_AT(symbols.vmlinux), "The kernel's ELF file with symbols."),
+    PF_ROW(FILE, "kallsyms", 0, "FILE", PF_AT(symbols.kallsyms),
+           "A copy of /proc/kallsyms of the machine that made the recording."),
+    PF_ROW(SIZE, "index-from", 0, "BYTES", PF_AT(index_from),
+           "Reading a recording of this size or more in full also writes its index to the cache [256M], "
+           "where all indexes together take at most 1 GiB; unlimited: never. See perfile-index(1)."),
     {0},
 };
 const struct pf_option_group pf_symbol_group = {"Symbols", symbol_options};
 
 static const struct pf_option limit_options[] = {
-    {.name = "limit-events",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(open.limit_events),
-     .doc = "At most N events in one recording [65536]."},
-    {.name = "limit-ids",
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(open.limit_ids),
-     .doc = "At most N ids per event [16777216]."},
-    {.name = "limit-feature-bytes",
-     .kind = PF_OPTION_SIZE,
-     .argument = "BYTES",
-     .offset = AT(open.limit_feature_bytes),
-     .doc = "The largest header feature that is kept in memory [256M]."},
-    {.name = "limit-queue-bytes",
-     .kind = PF_OPTION_SIZE,
-     .argument = "BYTES",
-     .offset = AT(open.limit_queue_bytes),
-     .doc = "Memory for sorting records by time [512M]."},
-    {.name = "limit-record-bytes",
-     .kind = PF_OPTION_SIZE,
-     .argument = "BYTES",
-     .offset = AT(open.limit_record_bytes),
-     .doc = "The largest decompressed size of one compressed record [256M]."},
+    PF_ROW(NUMBER, "limit-events", 0, "N", PF_AT(open.limit_events), "At most N events in one recording [65536]."),
+    PF_ROW(NUMBER, "limit-ids", 0, "N", PF_AT(open.limit_ids), "At most N ids per event [16777216]."),
+    PF_ROW(SIZE, "limit-feature-bytes", 0, "BYTES", PF_AT(open.limit_feature_bytes),
+           "The largest header feature that is kept in memory [256M]."),
+    PF_ROW(SIZE, "limit-queue-bytes", 0, "BYTES", PF_AT(open.limit_queue_bytes),
+           "Memory for sorting records by time [512M]."),
+    PF_ROW(SIZE, "limit-record-bytes", 0, "BYTES", PF_AT(open.limit_record_bytes),
+           "The largest decompressed size of one compressed record [256M]."),
     {0},
 };
 const struct pf_option_group pf_limit_group = {"Limits against hostile files", limit_options};
 
 static const struct pf_option common_options[] = {
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(quiet),
-     .doc = "Print errors only: no warnings, no progress, no header in report. The exit status is the same."},
-    {.name = "verbose",
-     .letter = 'v',
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(verbose),
-     .doc = "Also print notes about unusual but harmless things, and all warnings of a kind instead of the first ten."},
-    {.name = "color",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "WHEN",
-     .offset = AT(color),
-     .value_at = color_at,
-     .doc = "Use colours in messages and in the text of report, check and info."},
-    {.name = "pager",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(pager),
-     .doc =
-         "Show the output in a pager if standard output is a terminal. The default for report, annotate, script, dump, "
-         "info, list, check and help."},
-    {.name = "paginate",
-     .hidden = true,
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(pager),
-     .doc = "perf's name for --pager."},
-    {.name = "no-pager", .kind = PF_OPTION_FLAG, .offset = AT(no_pager), .doc = "Do not use a pager."},
-    {.name = "no-sandbox",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(no_sandbox),
-     .doc = "Keep the rights to write files, run programs and use the network; see perfile(1)."},
-    {.name = "help",
-     .letter = 'h',
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(help),
-     .doc = "Print the help of the verb, with --all all of its options."},
-    {.name = "all", .hidden = true, .kind = PF_OPTION_FLAG, .offset = AT(all), .doc = "With --help: all options."},
+    PF_FLAG("quiet", 'q', PF_AT(quiet),
+            "Print errors only: no warnings, no progress, no header in report. The exit status is the same."),
+    PF_FLAG("verbose", 'v', PF_AT(verbose),
+            "Also print notes about unusual but harmless things, and all warnings of a kind instead of the first ten."),
+    PF_VALUES(CHOICE, "color", 0, "WHEN", PF_AT(color), .table = colors,
+              "Use colours in messages and in the text of report, check and info."),
+    PF_FLAG(
+        "pager", 0, PF_AT(pager),
+        "Show the output in a pager if standard output is a terminal. The default for report, annotate, script, dump, "
+        "info, list, check and help."),
+    PF_FLAG("paginate", 0, PF_AT(pager), "perf's name for --pager.", .hidden = true),
+    PF_FLAG("no-pager", 0, PF_AT(no_pager), "Do not use a pager."),
+    PF_FLAG("no-sandbox", 0, PF_AT(no_sandbox),
+            "Keep the rights to write files, run programs and use the network; see perfile(1)."),
+    PF_FLAG("help", 'h', PF_AT(help), "Print the help of the verb, with --all all of its options."),
+    PF_FLAG("all", 0, PF_AT(all), "With --help: all options.", .hidden = true),
     {0},
 };
 const struct pf_option_group pf_common_group = {"General", common_options};
 
 bool pf_option_is_list(const struct pf_option *option)
 {
-    return option->value_at && (option->kind == PF_OPTION_LIST || option->kind == PF_OPTION_FIELDS);
+    return pf_has_values(&option->values) && (option->kind == PF_OPTION_LIST || option->kind == PF_OPTION_FIELDS);
 }
 
 void pf_settings_init(struct pf_settings *settings)
@@ -296,7 +219,9 @@ void pf_settings_init(struct pf_settings *settings)
 
 void *pf_option_target(const struct pf_option *option, struct pf_settings *settings)
 {
-    return (char *)(option->own ? settings->own : settings) + option->offset;
+    const bool own = option->offset >= PF_OWN_OFFSET;
+
+    return (char *)(own ? settings->own : settings) + option->offset - (own ? PF_OWN_OFFSET : 0);
 }
 
 /* Texts that grow with each option are from malloc. */
@@ -306,7 +231,7 @@ static void free_own(struct pf_settings *settings)
 
     for (const struct pf_option_group *const *group = command ? command->groups : NULL; group && *group; group++)
         for (const struct pf_option *option = (*group)->options; option->name; option++)
-            if (option->own && option->kind == PF_OPTION_LINES)
+            if (option->offset >= PF_OWN_OFFSET && option->kind == PF_OPTION_LINES)
                 free(*(char **)pf_option_target(option, settings));
     free(settings->own);
     settings->own = NULL;
@@ -420,13 +345,14 @@ static int set_number(const struct passed *passed, const char *text, void *to)
 }
 
 /* The name of a fixed list of values, of an option or, without one, of an operand. */
-static int check_choice(const struct pf_command *command, pf_value_at *value_at, const char *option, const char *text)
+static int check_choice(const struct pf_command *command, const struct pf_values *values, const char *option,
+                        const char *text)
 {
     struct pf_guess guess = pf_guess_start(text);
     char list[768] = "", suggestion[80];
     const char *value, *doc;
 
-    for (size_t i = 0; (value = value_at(command, i, &doc)); i++) {
+    for (size_t i = 0; (value = pf_value_at(values, command, i, &doc)); i++) {
         size_t used = strlen(list);
 
         if (!strcmp(value, text))
@@ -442,7 +368,7 @@ static int check_choice(const struct pf_command *command, pf_value_at *value_at,
 static int set_choice(const struct passed *passed, const char *text, const char **to)
 {
     *to = text;
-    return check_choice(passed->command, passed->option->value_at, passed->spelling, text);
+    return check_choice(passed->command, &passed->option->values, passed->spelling, text);
 }
 
 /* Several of them. */
@@ -455,7 +381,7 @@ static int set_words(const struct passed *passed, const char *text, const char *
     for (size_t bytes; *text && !status; text += bytes + (text[bytes] != 0)) {
         bytes = strcspn(text, ",");
         snprintf(word, sizeof(word), "%.*s", (int)(bytes < sizeof(word) ? bytes : sizeof(word) - 1), text);
-        status = check_choice(passed->command, passed->option->value_at, passed->spelling, word);
+        status = check_choice(passed->command, &passed->option->values, passed->spelling, word);
     }
     return status;
 }
@@ -485,7 +411,7 @@ static bool is_address(const char *text)
 static int set_text(const struct passed *passed, const char *text, const char **to)
 {
     const struct pf_option *option = passed->option;
-    const bool is_output = option->is_output || (!option->own && option->offset == AT(output));
+    const bool is_output = option->is_output || option->offset == offsetof(struct pf_settings, output);
 
     *to = text;
     if (!is_output || !is_address(text))
@@ -761,8 +687,8 @@ static int check_operands(const struct parse *parse)
                    command->operand ? " " : "", command->operand ? command->operand : "");
         return PF_STATUS_USAGE;
     }
-    if (command->operand_at && !command->operand_is_free && settings->operand_count &&
-        check_choice(command, command->operand_at, NULL, settings->operands[0]))
+    if (pf_has_values(&command->operand_values) && !command->operand_is_free && settings->operand_count &&
+        check_choice(command, &command->operand_values, NULL, settings->operands[0]))
         return PF_STATUS_USAGE;
     return PF_STATUS_OK;
 }
@@ -828,7 +754,7 @@ static const char *suggest_of_list(const struct pf_command *command, const struc
 
         snprintf(word, sizeof(word), "%.*s", (int)(bytes < sizeof(word) ? bytes : sizeof(word) - 1), list);
         guess = pf_guess_start(word);
-        for (size_t i = 0; (value = option->value_at(command, i, &doc)); i++)
+        for (size_t i = 0; (value = pf_value_at(&option->values, command, i, &doc)); i++)
             pf_guess_offer(&guess, value);
         if (bytes && guess.distance && strcmp(word, token) == 0)
             return pf_guess_text(&guess, "", buffer, 80);

@@ -9,6 +9,7 @@
 #include <perfile/analysis.h>
 #include <perfile/perfile.h>
 #include <perfile/recorder.h>
+#include <perfile/table.h>
 
 enum pf_status {
     PF_STATUS_OK = 0,
@@ -145,8 +146,26 @@ enum pf_option_kind {
 struct pf_command;
 struct pf_subview;
 
-/* The values that an option knows, by position; NULL after the last. *doc may be NULL. */
-typedef const char *pf_value_at(const struct pf_command *command, size_t index, const char **doc);
+/* A value of an option, and what it is for the code of the verb; a name of NULL ends a table of them. */
+struct pf_value {
+    const char *name, *doc;
+    unsigned number;
+};
+
+/* The values that an option or an operand knows: one of these, or none where it knows none. */
+struct pf_values {
+    const struct pf_value *table;
+    /* By position; NULL after the last. */
+    const char *(*known)(size_t index, const char **doc);
+    const char *(*of_verb)(const struct pf_command *command, size_t index, const char **doc);
+};
+
+bool pf_has_values(const struct pf_values *values);
+/* A value by position, and what it means (or NULL). NULL after the last. */
+const char *pf_value_at(const struct pf_values *values, const struct pf_command *command, size_t index,
+                        const char **doc);
+/* The number of the value of this name; of the first one where there is none. */
+unsigned pf_value_number(const struct pf_value *table, const char *name);
 
 struct pf_option {
     const char *name;     /* without dashes; NULL ends a table */
@@ -156,19 +175,49 @@ struct pf_option {
     int kind;             /* enum pf_option_kind */
     const char *argument; /* NULL: a flag */
     const char *usual;    /* the value when none follows; NULL: one must */
-    size_t offset;        /* in struct pf_settings */
-    bool own;             /* ... no: in the settings of the verb alone, see PF_OWN */
+    size_t offset;        /* in struct pf_settings; from PF_OWN_OFFSET on: in the settings of the verb alone */
     bool is_output;       /* a file or a folder that is written */
     unsigned bits;
     /* What else than its kind says is done with the value, or NULL. The status, after a message. */
     int (*set)(const struct pf_option *option, const char *text, struct pf_settings *settings);
-    pf_value_at *value_at; /* or NULL */
-    const char *doc;       /* sentences */
+    struct pf_values values;
+    const char *doc; /* sentences */
 };
 
+#define PF_AT(member) .offset = offsetof(struct pf_settings, member)
 /* For the options of one verb: a member of the `struct settings` of its file. */
 #define PF_OWN(member) PF_OWN_OF(struct settings, member)
-#define PF_OWN_OF(type, member) .own = true, .offset = offsetof(type, member)
+#define pf_own(verb_settings) ((struct settings *)(verb_settings)->own)
+#define PF_OWN_OF(type, member) .offset = PF_OWN_OFFSET + offsetof(type, member)
+enum { PF_OWN_OFFSET = 1 << 20 };
+
+/*
+ * Rows of tables of options. `where` is what the value is stored in: PF_AT(...), PF_OWN(...), or a function that does more:
+ * .set = ...; after the sentences (`...`) may be further members, such as .first = true.
+ */
+#define PF_FLAG(option, short_option, where, ...)                                                                      \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, where, .doc = __VA_ARGS__                      \
+    }
+#define PF_BITS(option, short_option, where, mask, ...)                                                                \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, where, .bits = mask, .doc = __VA_ARGS__        \
+    }
+#define PF_ROW(type, option, short_option, value, where, ...)                                                          \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_##type, .argument = value, where, .doc = __VA_ARGS__ \
+    }
+/* `from` is a member of struct pf_values: .table = ... */
+#define PF_VALUES(type, option, short_option, value, where, from, ...)                                                 \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_##type, .argument = value, where, .values = {from},  \
+        .doc = __VA_ARGS__                                                                                             \
+    }
+#define PF_IGNORED(option, short_option, value, ...)                                                                   \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_IGNORE, .argument = value, .doc = __VA_ARGS__        \
+    }
+
 /* The member that the option writes to. */
 void *pf_option_target(const struct pf_option *option, struct pf_settings *settings);
 /* Appends to a text from malloc, or to NULL. The status, after a message. */
@@ -189,7 +238,7 @@ struct pf_command {
     const char *examples; /* lines of the short help, without the program's name; NULL: none */
     const char *operand;  /* "[FILE]", or NULL */
     size_t operand_max;
-    pf_value_at *operand_at;                  /* values of the first operand, or NULL */
+    struct pf_values operand_values;          /* of the first operand */
     const struct pf_subview *views;           /* those values, see views.h */
     bool operand_is_free;                     /* it may be another one */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
@@ -224,72 +273,49 @@ extern const struct pf_option_group pf_limit_group;        /* against hostile fi
 extern const struct pf_option_group pf_common_group;       /* for every verb */
 
 /* For tables of verbs. */
-#define PF_OPTION_FORMAT_OF(formats)                                                                                   \
-    {                                                                                                                  \
-        .name = "format", .first = true, .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                               \
-        .offset = offsetof(struct pf_settings, format), .value_at = (formats), .doc = "The output format."             \
-    }
-#define PF_OPTION_FORMAT PF_OPTION_FORMAT_OF(pf_format_at)
+#define PF_OPTION_FORMAT_OF(from)                                                                                      \
+    PF_VALUES(CHOICE, "format", 0, "FORMAT", PF_AT(format), from, "The output format.", .first = true)
+#define PF_OPTION_FORMAT PF_OPTION_FORMAT_OF(.of_verb = pf_format_at)
+#define PF_OPTION_TABLE_FORMAT PF_OPTION_FORMAT_OF(.known = perfile_table_format_at)
 #define PF_OPTION_CODE                                                                                                 \
-    {                                                                                                                  \
-        .name = "code", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, print.code),                    \
-        .doc = "html: put the code of the functions with the most samples into the page, their instructions and "      \
-               "source lines with the share of each: anyone with the page can read it."                                \
-    }
+    PF_FLAG("code", 0, PF_AT(print.code),                                                                              \
+            "html: put the code of the functions with the most samples into the page, their instructions and source "  \
+            "lines with the share of each: anyone with the page can read it.")
 #define PF_OPTION_SOURCE_DIR                                                                                           \
-    {                                                                                                                  \
-        .name = "source-dir", .kind = PF_OPTION_TEXT, .argument = "DIR[:DIR...]",                                      \
-        .offset = offsetof(struct pf_settings, symbols.source_dirs),                                                   \
-        .doc = "Look for source files in these folders first: under their full path, then without its first "          \
-               "folders."                                                                                              \
-    }
+    PF_ROW(TEXT, "source-dir", 0, "DIR[:DIR...]", PF_AT(symbols.source_dirs),                                          \
+           "Look for source files in these folders first: under their full path, then without its first folders.")
 #define PF_OPTION_NO_INLINE                                                                                            \
-    {                                                                                                                  \
-        .name = "no-inline", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, symbols.no_inline),        \
-        .doc = "Omit inlined functions, and do not read debug info for them."                                          \
-    }
+    PF_FLAG("no-inline", 0, PF_AT(symbols.no_inline), "Omit inlined functions, and do not read debug info for them.")
 #define PF_OPTION_UNWIND                                                                                               \
-    {                                                                                                                  \
-        .name = "unwind", .kind = PF_OPTION_CHOICE, .argument = "HOW",                                                 \
-        .offset = offsetof(struct pf_settings, symbols.unwind), .value_at = pf_unwind_at,                              \
-        .doc = "How dumped user stacks are unwound where a binary is missing."                                         \
-    }
+    PF_VALUES(CHOICE, "unwind", 0, "HOW", PF_AT(symbols.unwind), .table = pf_unwind_values,                            \
+              "How dumped user stacks are unwound where a binary is missing.")
 #define PF_OPTION_BUILDID_DIR                                                                                          \
-    {                                                                                                                  \
-        .name = "buildid-dir", .kind = PF_OPTION_TEXT, .argument = "DIR",                                              \
-        .offset = offsetof(struct pf_settings, symbols.buildid_dir),                                                   \
-        .doc = "perf's build-id cache [$PERF_BUILDID_DIR, or ~/.debug]."                                               \
-    }
+    PF_ROW(TEXT, "buildid-dir", 0, "DIR", PF_AT(symbols.buildid_dir),                                                  \
+           "perf's build-id cache [$PERF_BUILDID_DIR, or ~/.debug].")
 #define PF_OPTION_OFF_CPU                                                                                              \
-    {                                                                                                                  \
-        .name = "off-cpu", .kind = PF_OPTION_CHOICE, .argument = "WHAT", .usual = "blocked",                           \
-        .offset = offsetof(struct pf_settings, filter.off_cpu), .value_at = pf_off_cpu_at,                             \
-        .doc = "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "   \
-               "perfile-offcpu(1) describes what must be recorded for it."                                             \
-    }
+    PF_VALUES(CHOICE, "off-cpu", 0, "WHAT", PF_AT(filter.off_cpu), .known = perfile_off_cpu_at,                        \
+              "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "    \
+              "perfile-offcpu(1) describes what must be recorded for it.",                                             \
+              .usual = "blocked")
 #define PF_OPTION_OUTPUT_OF(short_option)                                                                              \
-    {                                                                                                                  \
-        .name = "output", .letter = (short_option), .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",         \
-        .offset = offsetof(struct pf_settings, output),                                                                \
-        .doc = "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed "   \
-               "when its name ends in .gz."                                                                            \
-    }
+    PF_ROW(TEXT, "output", short_option, "FILE", PF_AT(output),                                                        \
+           "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when "  \
+           "its name ends in .gz.",                                                                                    \
+           .first = true)
 #define PF_OPTION_OUTPUT PF_OPTION_OUTPUT_OF('o')
 #define PF_OPTION_OUTPUT_WITHOUT_LETTER PF_OPTION_OUTPUT_OF(0)
 #define PF_OPTION_RECORDING_OUTPUT                                                                                     \
-    {                                                                                                                  \
-        .name = "output", .letter = 'o', .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",                    \
-        .offset = offsetof(struct pf_settings, output),                                                                \
-        .doc = "The recording to write, - for standard output. FILE appears when it is complete; an existing file "    \
-               "stays until then."                                                                                     \
-    }
+    PF_ROW(TEXT, "output", 'o', "FILE", PF_AT(output),                                                                 \
+           "The recording to write, - for standard output. FILE appears when it is complete; an existing file stays "  \
+           "until then.",                                                                                              \
+           .first = true)
 /* The groups of verbs that show samples of a recording. */
 #define PF_SAMPLE_GROUPS &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group
-pf_value_at pf_format_at;
-pf_value_at pf_unwind_at;
-pf_value_at pf_off_cpu_at;
-pf_value_at pf_view_at;
-pf_value_at pf_table_format_at;
+extern const struct pf_value pf_unwind_values[];
+/* The formats of the verb. */
+const char *pf_format_at(const struct pf_command *command, size_t index, const char **doc);
+/* The views. */
+const char *pf_view_at(size_t index, const char **doc);
 
 void pf_settings_init(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);

@@ -183,11 +183,7 @@ static int put_memory(const struct pf_command *command, const char *const *views
 /* ---- what goes with the events ----------------------------------------------------------------------------------- */
 
 /* Letters that perf's verb has for these, where its record has others. */
-#define ONLY(option, short_option, bit, text)                                                                          \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS,                                                \
-        .offset = offsetof(struct pf_settings, record.options.flags), .bits = bit, .doc = text                         \
-    }
+#define ONLY(option, short_option, bit, text) PF_BITS(option, short_option, PF_AT(record.options.flags), bit, text)
 #define ONLY_OF(user_letter, kernel_letter)                                                                            \
     {                                                                                                                  \
         ONLY("all-user", user_letter, PERFILE_RECORDER_ALL_USER, "Only record user space."),                           \
@@ -269,7 +265,7 @@ char **pf_preset_find(const struct pf_command *command, char **arguments)
 
     while (*at && (*at)[0] == '-' && (*at)[1])
         at += takes_value(command, *at) && at[1] ? 2 : 1;
-    if (command->operand_at == pf_view_at && *at && preset_of_view(*at))
+    if (command->operand_values.known == pf_view_at && *at && preset_of_view(*at))
         at++;
     else if (!preset_of(command))
         return NULL;

@@ -5,31 +5,13 @@
 
 #include "options.h"
 
-#define AT(member) offsetof(struct pf_settings, record.member)
-#define FLAG(option, short_option, bit, ...)                                                                           \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(options.flags), .bits = bit,      \
-        .doc = __VA_ARGS__                                                                                             \
-    }
+#define AT(member) PF_AT(record.member)
+#define FLAG(option, short_option, bit, ...) PF_BITS(option, short_option, AT(options.flags), bit, __VA_ARGS__)
 #define TEXT(option, short_option, value, member, ...)                                                                 \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = __VA_ARGS__                                                                                             \
-    }
+    PF_ROW(TEXT, option, short_option, value, AT(member), __VA_ARGS__)
 #define NUMBER(option, short_option, value, member, ...)                                                               \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_NUMBER, .argument = value, .offset = AT(member),     \
-        .doc = __VA_ARGS__                                                                                             \
-    }
-#define EVENTS(...)                                                                                                    \
-    {                                                                                                                  \
-        .name = "event", .first = true, .letter = 'e', .kind = PF_OPTION_EVENTS, .argument = "LIST",                   \
-        .offset = AT(events), .doc = __VA_ARGS__                                                                       \
-    }
-#define STACK_FRAMES(...)                                                                                              \
-    {                                                                                                                  \
-        .name = "stack-frames", .first = true, .letter = 'g', .kind = PF_OPTION_FLAG, .offset = AT(frame_pointers),    \
-        .doc = __VA_ARGS__                                                                                             \
-    }
+    PF_ROW(NUMBER, option, short_option, value, AT(member), __VA_ARGS__)
+#define EVENTS(...) PF_ROW(EVENTS, "event", 'e', "LIST", AT(events), __VA_ARGS__, .first = true)
+#define STACK_FRAMES(...) PF_FLAG("stack-frames", 'g', AT(frame_pointers), __VA_ARGS__, .first = true)
 
 #endif

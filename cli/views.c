@@ -10,17 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *pf_value_of(const struct pf_value *values, size_t index, const char **doc)
-{
-    for (size_t i = 0; values[i].name; i++)
-        if (i == index) {
-            if (doc)
-                *doc = values[i].doc;
-            return values[i].name;
-        }
-    return NULL;
-}
-
 const char *pf_subview_at(const struct pf_command *command, size_t index, const char **doc)
 {
     const struct pf_subview *views = command->views;

@@ -30,27 +30,12 @@ const struct pf_subview *pf_subview_choose(const struct pf_command *command, str
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
 /* perf's text of a view was asked for: by --stdio, or by the name of the command. */
 bool pf_wants_perf_text(const struct pf_settings *settings);
-/* For operand_at: the views of the command, and "record". */
+/* For operand_values: the views of the command, and "record". */
 const char *pf_subview_at(const struct pf_command *command, size_t index, const char **doc);
 
-/* A value of an option; a name of NULL ends a table of them. */
-struct pf_value {
-    const char *name, *doc;
-};
-/* For value_at. */
-const char *pf_value_of(const struct pf_value *values, size_t index, const char **doc);
-
-#define PF_OPTION_STDIO                                                                                                \
-    {                                                                                                                  \
-        .name = "stdio", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, as_perf),                      \
-        .doc = "Print the text of perf: its columns, widths and rounding."                                             \
-    }
+#define PF_OPTION_STDIO PF_FLAG("stdio", 0, PF_AT(as_perf), "Print the text of perf: its columns, widths and rounding.")
 #define PF_OPTION_COLUMNS                                                                                              \
-    {                                                                                                                  \
-        .name = "columns", .kind = PF_OPTION_LIST, .argument = "LIST",                                                 \
-        .offset = offsetof(struct pf_settings, columns),                                                               \
-        .doc = "The columns, in this order. +NAME adds to the default, -NAME removes from it, all selects every "      \
-               "column."                                                                                               \
-    }
+    PF_ROW(LIST, "columns", 0, "LIST", PF_AT(columns),                                                                 \
+           "The columns, in this order. +NAME adds to the default, -NAME removes from it, all selects every column.")
 
 #endif

@@ -6,125 +6,57 @@
 #include <string.h>
 #include <unistd.h>
 
-#define AT(member) offsetof(struct pf_settings, member)
-
 enum { FRAME_BYTES = 1 << 20 };
 
 /* ---- options ---- */
 
-struct choice {
+static const struct pf_value modes[] = {
+    {"file", "one file with an index, the default", PERFILE_MODE_FILE},
+    {"pipe", "a stream, the default for -o -", PERFILE_MODE_PIPE},
+    {"directory", "a directory with several files, as perf record --threads makes", PERFILE_MODE_DIRECTORY},
+    {0},
+};
+static const struct pf_value orders[] = {
+    {"same", "as in the input, the default", PERFILE_ORDER_NATIVE},
+    {"little", "little endian", PERFILE_ORDER_LITTLE},
+    {"big", "big endian", PERFILE_ORDER_BIG},
+    {0},
+};
+static const struct pf_value compressions[] = {
+    {"none", "the default", 0},
+    {"zstd", "COMPRESSED2 records, which perf 6.16 and later read", 0},
+    {"zstd-v1", "COMPRESSED records, which perf 5.2 and later read", 1},
+    {0},
+};
+
+const char *pf_report_format_at(size_t index, const char **doc)
+{
+    static const struct pf_value own[] = {{"text", "human-readable"}, {"json", "one JSON object"}};
     const char *name;
-    int value;
-    const char *doc;
-};
 
-static const struct choice modes[] = {
-    {"file", PERFILE_MODE_FILE, "one file with an index, the default"},
-    {"pipe", PERFILE_MODE_PIPE, "a stream, the default for -o -"},
-    {"directory", PERFILE_MODE_DIRECTORY, "a directory with several files, as perf record --threads makes"},
-    {NULL, 0, NULL},
-};
-static const struct choice orders[] = {
-    {"same", PERFILE_ORDER_NATIVE, "as in the input, the default"},
-    {"little", PERFILE_ORDER_LITTLE, "little endian"},
-    {"big", PERFILE_ORDER_BIG, "big endian"},
-    {NULL, 0, NULL},
-};
-static const struct choice compressions[] = {
-    {"none", 0, "the default"},
-    {"zstd", 0, "COMPRESSED2 records, which perf 6.16 and later read"},
-    {"zstd-v1", 1, "COMPRESSED records, which perf 5.2 and later read"},
-    {NULL, 0, NULL},
-};
-static const struct choice formats[] = {
-    {"text", 0, "human-readable"},
-    {"json", 0, "one JSON object"},
-    {"csv", 0, "a line for each recording, with a header line: what was written or, of merge, read"},
-    {"jsonl", 0, "an object on a line for each of them"},
-    {"parquet", 0, "these as a Parquet file"},
-    {"arrow", 0, "these as an Arrow file"},
-    {NULL, 0, NULL},
-};
-
-static const char *choice_at(const struct choice *choices, size_t index, const char **doc)
-{
-    for (size_t i = 0; choices[i].name; i++)
-        if (i == index) {
-            *doc = choices[i].doc;
-            return choices[i].name;
-        }
+    if (index < 2) {
+        *doc = own[index].doc;
+        return own[index].name;
+    }
+    for (size_t i = 0; (name = perfile_table_format_at(i, doc)) != NULL; i++)
+        if (strcmp(name, "text") != 0 && strcmp(name, "json") != 0 && index-- == 2)
+            return name;
     return NULL;
-}
-
-static int value_of(const struct choice *choices, const char *name)
-{
-    for (size_t i = 0; name && choices[i].name; i++)
-        if (!strcmp(choices[i].name, name))
-            return choices[i].value;
-    return choices[0].value;
-}
-
-static const char *mode_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return choice_at(modes, index, doc);
-}
-
-static const char *order_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return choice_at(orders, index, doc);
-}
-
-static const char *compression_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return choice_at(compressions, index, doc);
-}
-
-const char *pf_report_format_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return choice_at(formats, index, doc);
 }
 
 static const struct pf_option options[] = {
     PF_OPTION_RECORDING_OUTPUT,
-    {.name = "mode",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "MODE",
-     .offset = AT(write.mode),
-     .value_at = mode_at,
-     .doc = "The kind of recording to write."},
-    {.name = "byte-order",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "ORDER",
-     .offset = AT(write.order),
-     .value_at = order_at,
-     .doc = "The byte order of the output."},
-    {.name = "compress",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "HOW",
-     .offset = AT(write.compression),
-     .value_at = compression_at,
-     .doc = "How the records are compressed."},
-    {.name = "compression-level",
-     .letter = 'z',
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .usual = "1",
-     .offset = AT(write.level),
-     .doc = "The compression level, from 1 (fast, the default) to 22 (small); implies --compress zstd."},
-    {.name = "seekable",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(write.seekable),
-     .doc =
-         "Compress so that perfile index can begin in the middle: restart about every MiB of records, which makes the "
-         "output a few per cent larger; implies --compress zstd."},
-    {.name = "no-sync",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(write.no_sync),
-     .doc = "Do not wait until the output is on disk."},
+    PF_VALUES(CHOICE, "mode", 0, "MODE", PF_AT(write.mode), .table = modes, "The kind of recording to write."),
+    PF_VALUES(CHOICE, "byte-order", 0, "ORDER", PF_AT(write.order), .table = orders, "The byte order of the output."),
+    PF_VALUES(CHOICE, "compress", 0, "HOW", PF_AT(write.compression), .table = compressions,
+              "How the records are compressed."),
+    PF_ROW(NUMBER, "compression-level", 'z', "N", PF_AT(write.level),
+           "The compression level, from 1 (fast, the default) to 22 (small); implies --compress zstd.", .usual = "1"),
+    PF_FLAG(
+        "seekable", 0, PF_AT(write.seekable),
+        "Compress so that perfile index can begin in the middle: restart about every MiB of records, which makes the "
+        "output a few per cent larger; implies --compress zstd."),
+    PF_FLAG("no-sync", 0, PF_AT(write.no_sync), "Do not wait until the output is on disk."),
     {0},
 };
 const struct pf_option_group pf_writing_group = {"Writing", options};
@@ -138,10 +70,10 @@ struct perfile_writer_options pf_writing_options(const struct pf_input *input, c
     struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
     bool named = settings->write.compression && strcmp(settings->write.compression, "none");
 
-    made.mode = settings->write.mode   ? value_of(modes, settings->write.mode)
+    made.mode = settings->write.mode   ? (int)pf_value_number(modes, settings->write.mode)
                 : !strcmp(output, "-") ? PERFILE_MODE_PIPE
                                        : PERFILE_MODE_FILE;
-    made.byte_order = value_of(orders, settings->write.order);
+    made.byte_order = (int)pf_value_number(orders, settings->write.order);
     if (made.byte_order == PERFILE_ORDER_NATIVE)
         made.byte_order = file->big_endian ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
     made.compression = settings->write.level ? (int)(settings->write.level < 99 ? settings->write.level : 99) : named;
@@ -149,7 +81,7 @@ struct perfile_writer_options pf_writing_options(const struct pf_input *input, c
         made.compression = made.compression ? made.compression : 1;
         made.frame_bytes = FRAME_BYTES;
     }
-    made.compressed_v1 = value_of(compressions, settings->write.compression);
+    made.compressed_v1 = pf_value_number(compressions, settings->write.compression);
     made.no_sync = settings->write.no_sync;
     made.diagnostic = pf_log_diagnostic;
     made.diagnostic_context = log;

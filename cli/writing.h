@@ -16,12 +16,12 @@ struct perfile_writer_options pf_writing_options(const struct pf_input *input, c
 /* The path and the form of the output: -o, --mode, --byte-order, -z. */
 extern const struct pf_option_group pf_writing_group;
 #define PF_OPTION_REPORT_FORMAT                                                                                        \
-    {                                                                                                                  \
-        .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
-        .offset = offsetof(struct pf_settings, format), .value_at = pf_report_format_at,                               \
-        .doc = "The format of the report of what was kept and what was dropped; it goes to standard output, or to "    \
-               "standard error if the recording goes there."                                                           \
-    }
-pf_value_at pf_report_format_at;
+    PF_VALUES(                                                                                                         \
+        CHOICE, "format", 0, "FORMAT", PF_AT(format), .known = pf_report_format_at,                                    \
+        "The format of the report of what was kept and what was dropped, in tables a row for each recording that "     \
+        "was written or, of merge, read; it goes to standard output, or to standard error if the recording goes "      \
+        "there.")
+/* "text", "json", and the other formats of tables, in which each recording is a row. */
+const char *pf_report_format_at(size_t index, const char **doc);
 
 #endif

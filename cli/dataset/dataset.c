@@ -29,40 +29,27 @@ const struct pf_dataset_table pf_dataset_tables[PF_DATASET_TABLES] = {
 
 /* ---- partition keys ---------------------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name, *doc;
-    unsigned bit;
-} keys_known[] = {
+const struct pf_value pf_dataset_keys_known[] = {
     {"host", "the name of the machine", PF_BY_HOST},
     {"date", "the day on which it began, in UTC", PF_BY_DATE},
     {"hour", "the hour of that day", PF_BY_HOUR},
     {"none", "nothing: all files of a table are in one folder", 0},
+    {0},
 };
-enum { KEYS = sizeof(keys_known) / sizeof(keys_known[0]) };
-
-const char *pf_dataset_key_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    if (index >= KEYS)
-        return NULL;
-    if (doc)
-        *doc = keys_known[index].doc;
-    return keys_known[index].name;
-}
 
 bool pf_dataset_keys(const char *verb, const char *list, unsigned *keys)
 {
     *keys = 0;
     for (const char *at = list; *at;) {
         const size_t bytes = strcspn(at, ",");
-        size_t i = 0;
-        while (i < KEYS && (strlen(keys_known[i].name) != bytes || strncmp(at, keys_known[i].name, bytes) != 0))
-            i++;
-        if (i == KEYS) {
+        const struct pf_value *key = pf_dataset_keys_known;
+        while (key->name && (strlen(key->name) != bytes || strncmp(at, key->name, bytes) != 0))
+            key++;
+        if (!key->name) {
             pf_message("%s: --partition: unknown key '%.*s'; valid: host, date, hour, none", verb, (int)bytes, at);
             return false;
         }
-        *keys |= keys_known[i].bit;
+        *keys |= key->number;
         at += bytes + (at[bytes] == ',');
     }
     return true;
@@ -72,9 +59,9 @@ bool pf_dataset_keys(const char *verb, const char *list, unsigned *keys)
 static void put_keys(unsigned keys, char text[32])
 {
     *text = 0;
-    for (size_t i = 0; i < KEYS; i++)
-        if (keys_known[i].bit ? keys & keys_known[i].bit : !keys)
-            snprintf(text + strlen(text), 32 - strlen(text), "%s%s", *text ? "," : "", keys_known[i].name);
+    for (const struct pf_value *key = pf_dataset_keys_known; key->name; key++)
+        if (key->number ? keys & key->number : !keys)
+            snprintf(text + strlen(text), 32 - strlen(text), "%s%s", *text ? "," : "", key->name);
 }
 
 /* ---- the folder -------------------------------------------------------------------------------------------------- */

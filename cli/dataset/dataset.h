@@ -65,8 +65,8 @@ struct pf_added {
     char sums[PF_DATASET_TABLES][PF_DIGEST_TEXT]; /* digests of its files */
 };
 
-/* "host", "date", "hour" by position; NULL after the last. */
-pf_value_at pf_dataset_key_at;
+/* What a dataset is divided by: "host", "date", "hour". */
+extern const struct pf_value pf_dataset_keys_known[];
 /* Reads "host,date". False: a message was printed. */
 bool pf_dataset_keys(const char *verb, const char *list, unsigned *keys);
 /* Opens the dataset, or creates it unless `keys` is NULL. PF_STATUS_OK, or a status when a message was printed. */
