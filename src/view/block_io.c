@@ -30,33 +30,13 @@ struct block_io {
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-#define PUT_IF(name, set, known, value)                                                                                \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_block_request *request = ((const struct block_io *)state)->current;                            \
-        if (known)                                                                                                     \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
-#define PUT_SUM(name, set, value)                                                                                      \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct sum *sum = ((const struct block_io *)state)->sum;                                                 \
-        set(vector, value);                                                                                            \
-    }
-#define PUT_STAT(name, what, value)                                                                                    \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct sum *sum = ((const struct block_io *)state)->sum;                                                 \
-        pf_set_stat(vector, &sum->what, value);                                                                        \
-    }
+#define REQUEST const struct pf_block_request *request = ((const struct block_io *)state)->current
+#define PUT_IF(name, set, known, value) PF_PUT_IF(name, REQUEST, known, set, value)
+#define SUM const struct sum *sum = ((const struct block_io *)state)->sum
+#define PUT_SUM(name, set, value) PF_PUT_AS(name, SUM, set, value)
+#define PUT_STAT(name, what, value) PF_PUT_AS(name, SUM, pf_set_stat, &sum->what, value)
 #define PUT_QUANTILE(name, what, percent)                                                                              \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct sum *sum = ((const struct block_io *)state)->sum;                                                 \
-        pf_set_quantile(vector, &sum->what, &sum->what##_histogram, percent);                                          \
-    }
+    PF_PUT_AS(name, SUM, pf_set_quantile, &sum->what, &sum->what##_histogram, percent)
 
 static void set_device(struct pf_vector *vector, uint32_t dev)
 {

@@ -44,12 +44,7 @@ static void put_module(const struct cache_lines *view, struct pf_vector *vector,
 #include "analysis/events/accesses.def"
 #undef PF_ACCESS
 
-#define PUT(name, set, value)                                                                                          \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        LINES;                                                                                                         \
-        set(vector, value);                                                                                            \
-    }
+#define PUT(name, set, value) PF_PUT_AS(name, LINES, set, value)
 PUT(line, pf_set_u64, view->line->address)
 PUT(samples, pf_set_u64, view->sums->samples)
 PUT(records, pf_set_u64, pf_access_records(view->sums))
@@ -120,14 +115,7 @@ PF_PUT(sharing)
         pf_set_null(vector);
 }
 
-PF_PUT(phys_addr)
-{
-    LINES;
-    if (view->line->has_phys)
-        pf_set_u64(vector, view->line->phys_address);
-    else
-        pf_set_null(vector);
-}
+PF_PUT_IF(phys_addr, LINES, view->line->has_phys, pf_set_u64, view->line->phys_address)
 
 PF_PUT(data_symbol)
 {

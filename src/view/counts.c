@@ -20,12 +20,7 @@ struct counts {
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
 #define COUNTS const struct counts *counts = state
-#define PUT(name, set, value)                                                                                          \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        COUNTS;                                                                                                        \
-        set(vector, value);                                                                                            \
-    }
+#define PUT(name, set, value) PF_PUT_AS(name, COUNTS, set, value)
 #define THREAD (&counts->stat.threads[counts->position->thread])
 
 PUT(round, pf_set_u64, counts->stat.round_count)
@@ -38,50 +33,13 @@ PUT(enabled, pf_set_u64, counts->added.enabled)
 PUT(running, pf_set_u64, counts->added.running)
 PUT(total, pf_set_u64, counts->position->now.value)
 
-PF_PUT(event)
-{
-    COUNTS;
-    pf_set_text_bytes(vector, counts->event->name, pf_event_name_bytes(counts->event->name));
-}
-
-PF_PUT(cgroup)
-{
-    COUNTS;
-    pf_set_text(vector, pf_event_name_cgroup(counts->event->name));
-}
-
-PF_PUT(value)
-{
-    COUNTS;
-    if (counts->added.running)
-        pf_set_f64(vector, (double)pf_stat_scaled(&counts->stat, &counts->added) * counts->event->scale);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(cpu)
-{
-    COUNTS;
-    if (counts->position->cpu >= 0)
-        pf_set_i32(vector, counts->position->cpu);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(tid)
-{
-    COUNTS;
-    if (THREAD->tid >= 0)
-        pf_set_i32(vector, THREAD->tid);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(comm)
-{
-    COUNTS;
-    pf_set_text(vector, *THREAD->comm ? THREAD->comm : NULL);
-}
+PF_PUT_AS(event, COUNTS, pf_set_text_bytes, counts->event->name, pf_event_name_bytes(counts->event->name))
+PF_PUT_AS(cgroup, COUNTS, pf_set_text, pf_event_name_cgroup(counts->event->name))
+PF_PUT_IF(value, COUNTS, counts->added.running, pf_set_f64,
+          (double)pf_stat_scaled(&counts->stat, &counts->added) * counts->event->scale)
+PF_PUT_IF(cpu, COUNTS, counts->position->cpu >= 0, pf_set_i32, counts->position->cpu)
+PF_PUT_IF(tid, COUNTS, THREAD->tid >= 0, pf_set_i32, THREAD->tid)
+PF_PUT_AS(comm, COUNTS, pf_set_text, *THREAD->comm ? THREAD->comm : NULL)
 
 static const struct pf_column columns[] = {
     PF_REQUIRED(round, U64, "", "Which interval, from 1."),

@@ -19,11 +19,7 @@ struct diagnostics {
 
 #define ONE const struct perfile_diagnostic *one = &((const struct diagnostics *)state)->one
 
-PF_PUT(rule)
-{
-    ONE;
-    pf_set_text(vector, one->rule);
-}
+PF_PUT_AS(rule, ONE, pf_set_text, one->rule)
 
 PF_PUT(severity)
 {
@@ -32,35 +28,10 @@ PF_PUT(severity)
     pf_set_lasting(vector, severities[one->severity]);
 }
 
-PF_PUT(offset)
-{
-    ONE;
-    if (one->offset != PERFILE_NO_OFFSET)
-        pf_set_u64(vector, one->offset);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(length)
-{
-    ONE;
-    if (one->length)
-        pf_set_u64(vector, one->length);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(file)
-{
-    ONE;
-    pf_set_text(vector, one->file);
-}
-
-PF_PUT(message)
-{
-    ONE;
-    pf_set_text(vector, one->message);
-}
+PF_PUT_IF(offset, ONE, one->offset != PERFILE_NO_OFFSET, pf_set_u64, one->offset)
+PF_PUT_IF(length, ONE, one->length, pf_set_u64, one->length)
+PF_PUT_AS(file, ONE, pf_set_text, one->file)
+PF_PUT_AS(message, ONE, pf_set_text, one->message)
 
 static const struct pf_column columns[] = {
     PF_REQUIRED(rule, TEXT, "", "Id of the kind of oddity, as of check."),

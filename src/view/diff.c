@@ -23,18 +23,9 @@ struct diff {
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-PF_PUT(row)
-{
-    DIFF;
-    pf_set_lasting(vector, diff->next == 1 ? "total" : "row");
-}
+PF_PUT_AS(row, DIFF, pf_set_lasting, diff->next == 1 ? "total" : "row")
 
-#define PUT_TEXT(name)                                                                                                 \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        DIFF;                                                                                                          \
-        pf_set_lasting(vector, diff->row.name);                                                                        \
-    }
+#define PUT_TEXT(name) PF_PUT_AS(name, DIFF, pf_set_lasting, diff->row.name)
 PUT_TEXT(function)
 PUT_TEXT(module)
 PUT_TEXT(line)
@@ -64,12 +55,7 @@ static void put_number(struct pf_vector *vector, double number, bool known)
         pf_set_null(vector);
 }
 
-#define PUT_NUMBER(name, member, known)                                                                                \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        DIFF;                                                                                                          \
-        put_number(vector, diff->row.member, known);                                                                   \
-    }
+#define PUT_NUMBER(name, member, known) PF_PUT_AS(name, DIFF, put_number, diff->row.member, known)
 PUT_NUMBER(before, before, true)
 PUT_NUMBER(after, after, true)
 PUT_NUMBER(difference, difference, true)
@@ -84,41 +70,19 @@ PUT_NUMBER(share_after, share_after, true)
 PUT_NUMBER(limit, limit, diff->info.has_limit)
 PUT_NUMBER(limit_q, limit_q, diff->info.has_limit)
 
-#define PUT_COUNT(name, from)                                                                                          \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        DIFF;                                                                                                          \
-        pf_set_u64(vector, diff->from);                                                                                \
-    }
+#define PUT_COUNT(name, from) PF_PUT_AS(name, DIFF, pf_set_u64, diff->from)
 PUT_COUNT(samples_before, row.samples_before)
 PUT_COUNT(samples_after, row.samples_after)
 PUT_COUNT(recordings_before, info.before_count)
 PUT_COUNT(recordings_after, info.after_count)
 
-#define PUT_BOOL(name)                                                                                                 \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        DIFF;                                                                                                          \
-        pf_set_bool(vector, diff->row.name);                                                                           \
-    }
+#define PUT_BOOL(name) PF_PUT_AS(name, DIFF, pf_set_bool, diff->row.name)
 PUT_BOOL(fails)
 PUT_BOOL(left_out)
 PUT_BOOL(in_family)
 
-PF_PUT(parent)
-{
-    DIFF;
-    if (diff->row.parent == PERFILE_NO_ID)
-        pf_set_null(vector);
-    else
-        pf_set_u32(vector, diff->row.parent);
-}
-
-PF_PUT(event)
-{
-    DIFF;
-    pf_set_lasting(vector, diff->info.event);
-}
+PF_PUT_IF(parent, DIFF, diff->row.parent != PERFILE_NO_ID, pf_set_u32, diff->row.parent)
+PF_PUT_AS(event, DIFF, pf_set_lasting, diff->info.event)
 
 /* In the unit of the comparison. */
 #define WEIGHT "weight"

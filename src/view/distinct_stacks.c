@@ -40,11 +40,7 @@ struct distinct {
 
 #define DISTINCT struct distinct *distinct = state
 
-PF_PUT(stack_id)
-{
-    DISTINCT;
-    pf_set_u64(vector, distinct->id);
-}
+PF_PUT_AS(stack_id, DISTINCT, pf_set_u64, distinct->id)
 
 /* Out of memory, which the table's allocator notes, it is "". */
 static const char *name_of(struct distinct *distinct, uint32_t frame)
@@ -71,11 +67,7 @@ PF_PUT(function_ids)
     pf_end_list(vector);
 }
 
-PF_PUT(samples)
-{
-    DISTINCT;
-    pf_set_u64(vector, distinct->rows[distinct->next - 1].samples);
-}
+PF_PUT_AS(samples, DISTINCT, pf_set_u64, distinct->rows[distinct->next - 1].samples)
 
 static const struct pf_column columns[] = {
     PF_REQUIRED(stack_id, U64, "", PF_STACK_ID_DOC),

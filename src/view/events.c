@@ -89,35 +89,10 @@ static const struct pf_column member_columns[] = {
 
 /* ---- what is made of them ---------------------------------------------------------------------------------------- */
 
-PF_PUT(index)
-{
-    EVENT;
-    pf_set_u32(vector, event->index);
-}
-
-PF_PUT(name)
-{
-    EVENT;
-    pf_set_text(vector, event->name);
-}
-
-PF_PUT(period)
-{
-    EVENT;
-    if (event->attr->freq)
-        pf_set_null(vector);
-    else
-        pf_set_u64(vector, event->attr->sample_period_or_freq);
-}
-
-PF_PUT(frequency)
-{
-    EVENT;
-    if (event->attr->freq)
-        pf_set_u64(vector, event->attr->sample_period_or_freq);
-    else
-        pf_set_null(vector);
-}
+PF_PUT_AS(index, EVENT, pf_set_u32, event->index)
+PF_PUT_AS(name, EVENT, pf_set_text, event->name)
+PF_PUT_IF(period, EVENT, !event->attr->freq, pf_set_u64, event->attr->sample_period_or_freq)
+PF_PUT_IF(frequency, EVENT, event->attr->freq, pf_set_u64, event->attr->sample_period_or_freq)
 
 PF_PUT(sample_fields)
 {
@@ -137,11 +112,7 @@ PF_PUT(unit)
     pf_set_text(vector, perfile_event_unit(event, unit, sizeof(unit)));
 }
 
-PF_PUT(ids)
-{
-    EVENT;
-    pf_set_u64(vector, event->id_count);
-}
+PF_PUT_AS(ids, EVENT, pf_set_u64, event->id_count)
 
 PF_PUT(samples)
 {
@@ -150,29 +121,10 @@ PF_PUT(samples)
     pf_set_u64(vector, index < events->capacity ? events->samples[index] : 0);
 }
 
-PF_PUT(file_name)
-{
-    EVENT;
-    pf_set_text(vector, event->file_name);
-}
-
-PF_PUT(stat_unit)
-{
-    EVENT;
-    pf_set_text(vector, event->unit);
-}
-
-PF_PUT(stat_scale)
-{
-    EVENT;
-    pf_set_f64(vector, event->scale);
-}
-
-PF_PUT(attr_offset)
-{
-    EVENT;
-    pf_set_u64(vector, event->attr_offset);
-}
+PF_PUT_AS(file_name, EVENT, pf_set_text, event->file_name)
+PF_PUT_AS(stat_unit, EVENT, pf_set_text, event->unit)
+PF_PUT_AS(stat_scale, EVENT, pf_set_f64, event->scale)
+PF_PUT_AS(attr_offset, EVENT, pf_set_u64, event->attr_offset)
 
 static const struct pf_column first_columns[] = {
     PF_REQUIRED(index, U32, "", "Position among the events of the recording."),

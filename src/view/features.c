@@ -16,44 +16,18 @@ struct features {
 };
 
 #define FEATURES const struct features *features = state
-#define PUT_MEMBER(name, set, member)                                                                                  \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        FEATURES;                                                                                                      \
-        set(vector, features->feature->member);                                                                        \
-    }
+#define PUT_MEMBER(name, set, member) PF_PUT_AS(name, FEATURES, set, features->feature->member)
 
 PUT_MEMBER(number, pf_set_u32, number)
 PUT_MEMBER(name, pf_set_text, name)
 PUT_MEMBER(offset, pf_set_u64, section.offset)
 PUT_MEMBER(bytes, pf_set_u64, section.bytes)
 
-PF_PUT(readable)
-{
-    FEATURES;
-    pf_set_bool(vector, !features->damaged);
-}
-
-PF_PUT(doc)
-{
-    FEATURES;
-    pf_set_text(vector, perfile_feature_doc(features->feature->number));
-}
-
-PF_PUT(error)
-{
-    FEATURES;
-    pf_set_text(vector, features->damaged ? features->error.message : NULL);
-}
-
-PF_PUT(value)
-{
-    FEATURES;
-    if (features->value.used)
-        pf_set_u32(vector, pf_dictionary_put(&vector->dictionary, features->value.data, features->value.used));
-    else
-        pf_set_null(vector);
-}
+PF_PUT_AS(readable, FEATURES, pf_set_bool, !features->damaged)
+PF_PUT_AS(doc, FEATURES, pf_set_text, perfile_feature_doc(features->feature->number))
+PF_PUT_AS(error, FEATURES, pf_set_text, features->damaged ? features->error.message : NULL)
+PF_PUT_IF(value, FEATURES, features->value.used, pf_set_u32,
+          pf_dictionary_put(&vector->dictionary, features->value.data, features->value.used))
 
 static const struct pf_column columns[] = {
     PF_REQUIRED(number, U32, "", "Which feature."),

@@ -24,11 +24,7 @@ struct frames {
 
 #define FRAMES const struct frames *frames = state
 
-PF_PUT(function_id)
-{
-    FRAMES;
-    pf_set_u64(vector, frames->id);
-}
+PF_PUT_AS(function_id, FRAMES, pf_set_u64, frames->id)
 
 /*
  * The kernel and code of JITs are at other addresses each time, so their frames are hashed by the offset in the
@@ -43,107 +39,24 @@ PF_PUT(frame_id)
     pf_set_u64(vector, pf_location_id(frames->id, location, kind == PERFILE_FRAME_INLINED ? frames->frame.line : 0));
 }
 
-PF_PUT(symbol)
-{
-    FRAMES;
-    pf_set_lasting(vector, frames->function.name);
-}
-
-PF_PUT(label)
-{
-    FRAMES;
-    pf_set_lasting(vector, frames->function.label);
-}
-
-PF_PUT(raw_symbol)
-{
-    FRAMES;
-    pf_set_lasting(vector, frames->function.raw_name);
-}
-
-PF_PUT(kind)
-{
-    FRAMES;
-    pf_set_lasting(vector, pf_describe_kind(frames->by_function ? frames->function.kind : frames->frame.kind));
-}
-
-PF_PUT(dso)
-{
-    FRAMES;
-    pf_set_lasting(vector, frames->mapped ? frames->module.name : NULL);
-}
-
-PF_PUT(build_id)
-{
-    FRAMES;
-    if (frames->mapped)
-        pf_profiled_put_build_id(vector, &frames->module);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(start)
-{
-    FRAMES;
-    if (frames->function.name && frames->function.kind != PERFILE_FRAME_INLINED)
-        pf_set_u64(vector, frames->function.address);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(start_file)
-{
-    FRAMES;
-    pf_set_lasting(vector, frames->function.file);
-}
-
-PF_PUT(start_line)
-{
-    FRAMES;
-    if (frames->function.file && frames->function.start_line)
-        pf_set_u32(vector, frames->function.start_line);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(address)
-{
-    FRAMES;
-    pf_set_u64(vector, frames->frame.address);
-}
-
-PF_PUT(offset)
-{
-    FRAMES;
-    if (frames->function.name && frames->frame.kind != PERFILE_FRAME_INLINED)
-        pf_set_u64(vector, frames->frame.offset);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(file_offset)
-{
-    FRAMES;
-    if (frames->frame.file_offset)
-        pf_set_u64(vector, frames->frame.file_offset);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(srcfile)
-{
-    FRAMES;
-    pf_set_lasting(vector, frames->frame.file);
-}
-
-PF_PUT(srcline)
-{
-    FRAMES;
-    if (frames->frame.file && frames->frame.line)
-        pf_set_u32(vector, frames->frame.line);
-    else
-        pf_set_null(vector);
-}
+PF_PUT_AS(symbol, FRAMES, pf_set_lasting, frames->function.name)
+PF_PUT_AS(label, FRAMES, pf_set_lasting, frames->function.label)
+PF_PUT_AS(raw_symbol, FRAMES, pf_set_lasting, frames->function.raw_name)
+PF_PUT_AS(kind, FRAMES, pf_set_lasting,
+          pf_describe_kind(frames->by_function ? frames->function.kind : frames->frame.kind))
+PF_PUT_AS(dso, FRAMES, pf_set_lasting, frames->mapped ? frames->module.name : NULL)
+PF_PUT_IF(build_id, FRAMES, frames->mapped, pf_profiled_put_build_id, &frames->module)
+PF_PUT_IF(start, FRAMES, frames->function.name && frames->function.kind != PERFILE_FRAME_INLINED, pf_set_u64,
+          frames->function.address)
+PF_PUT_AS(start_file, FRAMES, pf_set_lasting, frames->function.file)
+PF_PUT_IF(start_line, FRAMES, frames->function.file && frames->function.start_line, pf_set_u32,
+          frames->function.start_line)
+PF_PUT_AS(address, FRAMES, pf_set_u64, frames->frame.address)
+PF_PUT_IF(offset, FRAMES, frames->function.name && frames->frame.kind != PERFILE_FRAME_INLINED, pf_set_u64,
+          frames->frame.offset)
+PF_PUT_IF(file_offset, FRAMES, frames->frame.file_offset, pf_set_u64, frames->frame.file_offset)
+PF_PUT_AS(srcfile, FRAMES, pf_set_lasting, frames->frame.file)
+PF_PUT_IF(srcline, FRAMES, frames->frame.file && frames->frame.line, pf_set_u32, frames->frame.line)
 
 #define FUNCTION_ID "The same for equal functions in all recordings: a hash of module and name."
 

@@ -27,17 +27,9 @@ struct pf_report *pf_functions_report(const struct perfile_table *table)
 
 /* ---- what rows are of -------------------------------------------------------------------------------------------- */
 
-PF_PUT(event)
-{
-    const struct functions *functions = state;
-    pf_set_lasting(vector, functions->location.of->event->name);
-}
-
-PF_PUT(level)
-{
-    const struct functions *functions = state;
-    pf_set_u32(vector, (uint32_t)functions->location.line.level + 1);
-}
+#define FUNCTIONS struct functions *functions = state
+PF_PUT_AS(event, FUNCTIONS, pf_set_lasting, functions->location.of->event->name)
+PF_PUT_AS(level, FUNCTIONS, pf_set_u32, (uint32_t)functions->location.line.level + 1)
 
 /* An entry of a hierarchy has the columns of its level and of those above it. */
 static bool has_cell(const struct functions *functions, const struct pf_report_column *column)
@@ -131,23 +123,9 @@ PF_PUT(kind)
 
 /* ---- what they weigh --------------------------------------------------------------------------------------------- */
 
-PF_PUT(samples)
-{
-    const struct functions *functions = state;
-    pf_set_u64(vector, functions->location.row->samples);
-}
-
-PF_PUT(self)
-{
-    const struct functions *functions = state;
-    pf_set_u64(vector, functions->location.row->self);
-}
-
-PF_PUT(total)
-{
-    const struct functions *functions = state;
-    pf_set_u64(vector, pf_report_weight(&functions->report, functions->location.row));
-}
+PF_PUT_AS(samples, FUNCTIONS, pf_set_u64, functions->location.row->samples)
+PF_PUT_AS(self, FUNCTIONS, pf_set_u64, functions->location.row->self)
+PF_PUT_AS(total, FUNCTIONS, pf_set_u64, pf_report_weight(&functions->report, functions->location.row))
 
 PF_PUT(unit)
 {

@@ -24,38 +24,12 @@ struct instructions {
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-PF_PUT(event)
-{
-    INSTRUCTIONS;
-    pf_set_lasting(vector, instructions->of.name);
-}
-
-PF_PUT(unit)
-{
-    INSTRUCTIONS;
-    pf_set_lasting(vector, instructions->of.unit);
-}
-
-PF_PUT(address)
-{
-    INSTRUCTIONS;
-    pf_set_u64(vector, instructions->line.address);
-}
-
-PF_PUT(offset)
-{
-    INSTRUCTIONS;
-    if (instructions->annotated.function.name)
-        pf_set_u64(vector, instructions->line.address - instructions->annotated.function.address);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(instruction)
-{
-    INSTRUCTIONS;
-    pf_set_text(vector, instructions->line.text);
-}
+PF_PUT_AS(event, INSTRUCTIONS, pf_set_lasting, instructions->of.name)
+PF_PUT_AS(unit, INSTRUCTIONS, pf_set_lasting, instructions->of.unit)
+PF_PUT_AS(address, INSTRUCTIONS, pf_set_u64, instructions->line.address)
+PF_PUT_IF(offset, INSTRUCTIONS, instructions->annotated.function.name, pf_set_u64,
+          instructions->line.address - instructions->annotated.function.address)
+PF_PUT_AS(instruction, INSTRUCTIONS, pf_set_text, instructions->line.text)
 
 PF_PUT(code)
 {
@@ -84,51 +58,17 @@ PF_PUT(target)
         pf_set_null(vector);
 }
 
-PF_PUT(samples)
-{
-    INSTRUCTIONS;
-    pf_set_u64(vector, instructions->weight.samples);
-}
-
-PF_PUT(period)
-{
-    INSTRUCTIONS;
-    pf_set_u64(vector, instructions->weight.period);
-}
-
-PF_PUT(share)
-{
-    INSTRUCTIONS;
-    pf_set_f64(vector, pf_annotated_percent(instructions->weight.period, instructions->total.period));
-}
-
-PF_PUT(overhead)
-{
-    INSTRUCTIONS;
-    pf_set_f64(vector, pf_annotated_percent(instructions->weight.period, instructions->of.period));
-}
-
-PF_PUT(srcfile)
-{
-    INSTRUCTIONS;
-    pf_set_lasting(vector, instructions->line.file);
-}
-
-PF_PUT(srcline)
-{
-    INSTRUCTIONS;
-    if (instructions->line.file && instructions->line.line)
-        pf_set_u32(vector, instructions->line.line);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(source)
-{
-    INSTRUCTIONS;
-    pf_set_text(vector,
-                perfile_listing_source(instructions->listing, instructions->line.file, instructions->line.line));
-}
+PF_PUT_AS(samples, INSTRUCTIONS, pf_set_u64, instructions->weight.samples)
+PF_PUT_AS(period, INSTRUCTIONS, pf_set_u64, instructions->weight.period)
+PF_PUT_AS(share, INSTRUCTIONS, pf_set_f64,
+          pf_annotated_percent(instructions->weight.period, instructions->total.period))
+PF_PUT_AS(overhead, INSTRUCTIONS, pf_set_f64,
+          pf_annotated_percent(instructions->weight.period, instructions->of.period))
+PF_PUT_AS(srcfile, INSTRUCTIONS, pf_set_lasting, instructions->line.file)
+PF_PUT_IF(srcline, INSTRUCTIONS, instructions->line.file && instructions->line.line, pf_set_u32,
+          instructions->line.line)
+PF_PUT_AS(source, INSTRUCTIONS, pf_set_text,
+          perfile_listing_source(instructions->listing, instructions->line.file, instructions->line.line))
 
 PF_PUT(inlined)
 {
@@ -152,35 +92,11 @@ static void put_count(struct pf_vector *vector, uint64_t count)
         pf_set_null(vector);
 }
 
-PF_PUT(taken)
-{
-    INSTRUCTIONS;
-    put_count(vector, instructions->line.taken);
-}
-
-PF_PUT(mispredicted)
-{
-    INSTRUCTIONS;
-    if (instructions->line.taken)
-        pf_set_u64(vector, instructions->line.mispredicted);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(reached)
-{
-    INSTRUCTIONS;
-    put_count(vector, instructions->line.reached);
-}
-
-PF_PUT(branch_cycles)
-{
-    INSTRUCTIONS;
-    if (instructions->line.cycle_count)
-        pf_set_f64(vector, (double)instructions->line.cycles / (double)instructions->line.cycle_count);
-    else
-        pf_set_null(vector);
-}
+PF_PUT_AS(taken, INSTRUCTIONS, put_count, instructions->line.taken)
+PF_PUT_IF(mispredicted, INSTRUCTIONS, instructions->line.taken, pf_set_u64, instructions->line.mispredicted)
+PF_PUT_AS(reached, INSTRUCTIONS, put_count, instructions->line.reached)
+PF_PUT_IF(branch_cycles, INSTRUCTIONS, instructions->line.cycle_count, pf_set_f64,
+          (double)instructions->line.cycles / (double)instructions->line.cycle_count)
 
 #define OF_FUNCTION(field, kind, text, ...)                                                                            \
     {                                                                                                                  \

@@ -38,17 +38,11 @@ struct kind {
     void (*close)(struct kmem *kmem);
 };
 
-#define PUT(kind, name, set, known, value)                                                                             \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct kmem *kmem = state;                                                                               \
-        const struct pf_##kind##_row *row = kmem->row;                                                                 \
-        (void)row;                                                                                                     \
-        if (known)                                                                                                     \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
+#define ROW(kind)                                                                                                      \
+    const struct kmem *kmem = state;                                                                                   \
+    const struct pf_##kind##_row *row = kmem->row;                                                                     \
+    (void)row
+#define PUT(kind, name, set, known, value) PF_PUT_IF(name, ROW(kind), known, set, value)
 
 static void set_caller(struct pf_vector *vector, const char *name, uint64_t address)
 {

@@ -14,24 +14,15 @@ struct kwork {
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-#define PUT_IF(name, set, known, value)                                                                                \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct kwork *kwork = state;                                                                             \
-        const struct pf_kwork_row *row = kwork->row;                                                                   \
-        const struct pf_kwork_run *run = &kwork->run;                                                                  \
-        (void)row, (void)run;                                                                                          \
-        if (known)                                                                                                     \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
+#define IN_HAND                                                                                                        \
+    const struct kwork *kwork = state;                                                                                 \
+    const struct pf_kwork_row *row = kwork->row;                                                                       \
+    const struct pf_kwork_run *run = &kwork->run;                                                                      \
+    (void)row, (void)run
+#define PUT_IF(name, set, known, value) PF_PUT_IF(name, IN_HAND, known, set, value)
+#define ROW const struct pf_kwork_row *row = ((const struct kwork *)state)->row
 #define PUT_QUANTILE(name, sums, percent)                                                                              \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_kwork_row *row = ((const struct kwork *)state)->row;                                           \
-        pf_set_quantile(vector, &row->sums.stats, &row->sums.histogram, percent);                                      \
-    }
+    PF_PUT_AS(name, ROW, pf_set_quantile, &row->sums.stats, &row->sums.histogram, percent)
 
 PUT_IF(class, pf_set_lasting, true, pf_kwork_class_name(row->class))
 PUT_IF(name, pf_set_lasting, row->name, row->name)

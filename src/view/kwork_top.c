@@ -11,12 +11,8 @@ struct kwork_top {
     const struct pf_kwork_task *task; /* in hand */
 };
 
-#define PUT_AS(name, set, value)                                                                                       \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_kwork_task *task = ((const struct kwork_top *)state)->task;                                    \
-        set(vector, value);                                                                                            \
-    }
+#define TASK const struct pf_kwork_task *task = ((const struct kwork_top *)state)->task
+#define PUT_AS(name, set, value) PF_PUT_AS(name, TASK, set, value)
 
 static void set_cpu(struct pf_vector *vector, const struct pf_kwork_task *task)
 {

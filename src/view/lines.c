@@ -33,32 +33,10 @@ static const struct pf_annotation_event *event_of(const struct lines *lines)
     return &lines->annotated.annotation->events[lines->row->event];
 }
 
-PF_PUT(event)
-{
-    LINES;
-    pf_set_lasting(vector, event_of(lines)->event ? event_of(lines)->event->name : "[unknown]");
-}
-
-PF_PUT(unit)
-{
-    LINES;
-    pf_set_lasting(vector, event_of(lines)->unit);
-}
-
-PF_PUT(srcfile)
-{
-    LINES;
-    pf_set_lasting(vector, lines->row->file);
-}
-
-PF_PUT(srcline)
-{
-    LINES;
-    if (lines->row->file && lines->row->line)
-        pf_set_u32(vector, lines->row->line);
-    else
-        pf_set_null(vector);
-}
+PF_PUT_AS(event, LINES, pf_set_lasting, event_of(lines)->event ? event_of(lines)->event->name : "[unknown]")
+PF_PUT_AS(unit, LINES, pf_set_lasting, event_of(lines)->unit)
+PF_PUT_AS(srcfile, LINES, pf_set_lasting, lines->row->file)
+PF_PUT_IF(srcline, LINES, lines->row->file && lines->row->line, pf_set_u32, lines->row->line)
 
 PF_PUT(source)
 {
@@ -68,23 +46,9 @@ PF_PUT(source)
     pf_set_text(vector, file ? pf_source_line(pf_sources_find(sources, file, NULL, NULL), lines->row->line) : NULL);
 }
 
-PF_PUT(samples)
-{
-    LINES;
-    pf_set_u64(vector, lines->row->samples);
-}
-
-PF_PUT(period)
-{
-    LINES;
-    pf_set_u64(vector, lines->row->period);
-}
-
-PF_PUT(overhead)
-{
-    LINES;
-    pf_set_f64(vector, pf_annotated_percent(lines->row->period, event_of(lines)->period));
-}
+PF_PUT_AS(samples, LINES, pf_set_u64, lines->row->samples)
+PF_PUT_AS(period, LINES, pf_set_u64, lines->row->period)
+PF_PUT_AS(overhead, LINES, pf_set_f64, pf_annotated_percent(lines->row->period, event_of(lines)->period))
 
 PF_PUT(share)
 {

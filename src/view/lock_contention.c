@@ -13,24 +13,14 @@ struct contention {
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-#define PUT_IF(name, set, known, value)                                                                                \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct contention *contention = state;                                                                   \
-        const struct pf_lock_row *row = contention->row;                                                               \
-        const enum pf_locks_by by = contention->locks.by;                                                              \
-        (void)row, (void)by;                                                                                           \
-        if (known)                                                                                                     \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
-#define PUT_QUANTILE(name, percent)                                                                                    \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_lock_row *row = ((const struct contention *)state)->row;                                       \
-        pf_set_quantile(vector, &row->waits, &row->histogram, percent);                                                \
-    }
+#define IN_HAND                                                                                                        \
+    const struct contention *contention = state;                                                                       \
+    const struct pf_lock_row *row = contention->row;                                                                   \
+    const enum pf_locks_by by = contention->locks.by;                                                                  \
+    (void)row, (void)by
+#define PUT_IF(name, set, known, value) PF_PUT_IF(name, IN_HAND, known, set, value)
+#define ROW const struct pf_lock_row *row = ((const struct contention *)state)->row
+#define PUT_QUANTILE(name, percent) PF_PUT_AS(name, ROW, pf_set_quantile, &row->waits, &row->histogram, percent)
 
 PUT_IF(caller, pf_set_lasting, by == PF_LOCKS_BY_CALLER, row->name)
 PUT_IF(caller_address, pf_set_u64, by == PF_LOCKS_BY_CALLER && row->caller, row->caller)

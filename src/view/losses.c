@@ -70,29 +70,10 @@ static const struct kind {
 
 #define LOSSES const struct losses *losses = state
 
-PF_PUT(kind)
-{
-    LOSSES;
-    pf_set_lasting(vector, kinds[losses->reading.row].name);
-}
-
-PF_PUT(count)
-{
-    LOSSES;
-    pf_set_u64(vector, kinds[losses->reading.row].count(losses));
-}
-
-PF_PUT(unit)
-{
-    LOSSES;
-    pf_set_lasting(vector, kinds[losses->reading.row].unit);
-}
-
-PF_PUT(note)
-{
-    LOSSES;
-    pf_set_lasting(vector, kinds[losses->reading.row].note);
-}
+PF_PUT_AS(kind, LOSSES, pf_set_lasting, kinds[losses->reading.row].name)
+PF_PUT_AS(count, LOSSES, pf_set_u64, kinds[losses->reading.row].count(losses))
+PF_PUT_AS(unit, LOSSES, pf_set_lasting, kinds[losses->reading.row].unit)
+PF_PUT_AS(note, LOSSES, pf_set_lasting, kinds[losses->reading.row].note)
 
 static const struct pf_column columns[] = {
     PF_REQUIRED(kind, TEXT, "", "What was lost, or could not be read."),

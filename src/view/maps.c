@@ -31,41 +31,11 @@ static bool is_kernel(const struct maps *maps)
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-PF_PUT(time)
-{
-    MAPS;
-    if (maps->id.present & PERFILE_SAMPLE_TIME && maps->id.time)
-        pf_set_u64(vector, maps->id.time);
-    else
-        pf_set_null(vector);
-}
-
-PF_PUT(record)
-{
-    MAPS;
-    pf_set_lasting(vector, perfile_record_name(maps->record->type));
-}
-
-PF_PUT(pid)
-{
-    MAPS;
-    pf_set_i32(vector, maps->map.pid);
-}
-
-PF_PUT(tid)
-{
-    MAPS;
-    if (is_of(maps, PERFILE_RECORD_KSYMBOL))
-        pf_set_null(vector);
-    else
-        pf_set_i32(vector, maps->map.tid);
-}
-
-PF_PUT(start)
-{
-    MAPS;
-    pf_set_u64(vector, maps->map.addr);
-}
+PF_PUT_IF(time, MAPS, maps->id.present &PERFILE_SAMPLE_TIME && maps->id.time, pf_set_u64, maps->id.time)
+PF_PUT_AS(record, MAPS, pf_set_lasting, perfile_record_name(maps->record->type))
+PF_PUT_AS(pid, MAPS, pf_set_i32, maps->map.pid)
+PF_PUT_IF(tid, MAPS, !(is_of(maps, PERFILE_RECORD_KSYMBOL)), pf_set_i32, maps->map.tid)
+PF_PUT_AS(start, MAPS, pf_set_u64, maps->map.addr)
 
 /* Puts the first address after the mapping; null when it ends at the last address. */
 PF_PUT(end)
@@ -78,26 +48,9 @@ PF_PUT(end)
         pf_set_null(vector);
 }
 
-PF_PUT(bytes)
-{
-    MAPS;
-    pf_set_u64(vector, maps->map.len);
-}
-
-PF_PUT(pgoff)
-{
-    MAPS;
-    if (is_of(maps, PERFILE_RECORD_KSYMBOL))
-        pf_set_null(vector);
-    else
-        pf_set_u64(vector, maps->map.pgoff);
-}
-
-PF_PUT(filename)
-{
-    MAPS;
-    pf_set_text(vector, maps->map.filename);
-}
+PF_PUT_AS(bytes, MAPS, pf_set_u64, maps->map.len)
+PF_PUT_IF(pgoff, MAPS, !(is_of(maps, PERFILE_RECORD_KSYMBOL)), pf_set_u64, maps->map.pgoff)
+PF_PUT_AS(filename, MAPS, pf_set_text, maps->map.filename)
 
 static void put_id_text(struct pf_vector *vector, const uint8_t *id, size_t bytes)
 {
@@ -143,23 +96,9 @@ PF_PUT(flags)
     put_bits(maps, vector, maps->map.flags);
 }
 
-PF_PUT(kernel)
-{
-    MAPS;
-    pf_set_bool(vector, is_kernel(maps));
-}
-
-PF_PUT(data)
-{
-    MAPS;
-    pf_set_bool(vector, !is_of(maps, PERFILE_RECORD_KSYMBOL) && maps->record->misc & PERFILE_MISC_MMAP_DATA);
-}
-
-PF_PUT(removed)
-{
-    MAPS;
-    pf_set_bool(vector, maps->removed);
-}
+PF_PUT_AS(kernel, MAPS, pf_set_bool, is_kernel(maps))
+PF_PUT_AS(data, MAPS, pf_set_bool, !is_of(maps, PERFILE_RECORD_KSYMBOL) && maps->record->misc & PERFILE_MISC_MMAP_DATA)
+PF_PUT_AS(removed, MAPS, pf_set_bool, maps->removed)
 
 static const struct pf_column columns[] = {
     PF_COLUMN(time, TIME, "ns", "When it was mapped; null: before the recording, or not known."),

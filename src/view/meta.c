@@ -16,11 +16,7 @@ struct meta {
 
 #define META const struct meta *meta = state
 
-PF_PUT(recording)
-{
-    META;
-    pf_set_text(vector, meta->reading.table->complete.symbols.recording);
-}
+PF_PUT_AS(recording, META, pf_set_text, meta->reading.table->complete.symbols.recording)
 
 PF_PUT(mode)
 {
@@ -29,11 +25,7 @@ PF_PUT(mode)
     pf_set_lasting(vector, modes[perfile_reader_file(meta->reading.table->reader)->mode]);
 }
 
-PF_PUT(text)
-{
-    META;
-    pf_set_text(vector, meta->texts[vector->column.index]);
-}
+PF_PUT_AS(text, META, pf_set_text, meta->texts[vector->column.index])
 
 static int put_word(void *context, const struct perfile_value *value)
 {
@@ -56,11 +48,7 @@ PF_PUT(command)
         pf_end_list(vector);
 }
 
-PF_PUT(samples)
-{
-    META;
-    pf_set_u64(vector, meta->samples);
-}
+PF_PUT_AS(samples, META, pf_set_u64, meta->samples)
 
 static void put_known(struct pf_vector *vector, uint64_t value, bool known)
 {
@@ -70,17 +58,8 @@ static void put_known(struct pf_vector *vector, uint64_t value, bool known)
         pf_set_null(vector);
 }
 
-PF_PUT(first_time)
-{
-    META;
-    put_known(vector, meta->first_time, meta->first_time <= meta->last_time);
-}
-
-PF_PUT(last_time)
-{
-    META;
-    put_known(vector, meta->last_time, meta->first_time <= meta->last_time);
-}
+PF_PUT_AS(first_time, META, put_known, meta->first_time, meta->first_time <= meta->last_time)
+PF_PUT_AS(last_time, META, put_known, meta->last_time, meta->first_time <= meta->last_time)
 
 PF_PUT(clock)
 {
@@ -92,17 +71,8 @@ PF_PUT(clock)
         pf_set_null(vector);
 }
 
-PF_PUT(clock_time)
-{
-    META;
-    put_known(vector, meta->clock_time, meta->wall_time);
-}
-
-PF_PUT(wall_time)
-{
-    META;
-    put_known(vector, meta->wall_time, meta->wall_time);
-}
+PF_PUT_AS(clock_time, META, put_known, meta->clock_time, meta->wall_time)
+PF_PUT_AS(wall_time, META, put_known, meta->wall_time, meta->wall_time)
 
 PF_PUT(perfile_version)
 {

@@ -194,12 +194,8 @@ static int next_row(void *state, struct perfile_error *error)
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-#define PUT_AS(name, set, ...)                                                                                         \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct off_row *row = ((const struct offcpu *)state)->row;                                               \
-        set(vector, __VA_ARGS__);                                                                                      \
-    }
+#define ROW const struct off_row *row = ((const struct offcpu *)state)->row
+#define PUT_AS(name, set, ...) PF_PUT_AS(name, ROW, set, __VA_ARGS__)
 
 static void set_known(struct pf_vector *vector, int32_t number)
 {

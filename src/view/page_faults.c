@@ -48,16 +48,10 @@ struct faults {
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-#define PUT_IF(name, set, known, value)                                                                                \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct faults *faults = state;                                                                           \
-        const struct row *row = faults->row;                                                                           \
-        if (known)                                                                                                     \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
+#define ROW                                                                                                            \
+    const struct faults *faults = state;                                                                               \
+    const struct row *row = faults->row
+#define PUT_IF(name, set, known, value) PF_PUT_IF(name, ROW, known, set, value)
 
 static const char *kind_name(uint32_t kind)
 {

@@ -20,21 +20,8 @@ struct records {
 
 #define RECORDS const struct records *records = state
 /* Null where the record does not say it. */
-#define PUT_STATED(name, bits, set, value)                                                                             \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        RECORDS;                                                                                                       \
-        if (records->id.present & (bits))                                                                              \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
-#define PUT_MEMBER(name, set, member)                                                                                  \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        RECORDS;                                                                                                       \
-        set(vector, records->record->member);                                                                          \
-    }
+#define PUT_STATED(name, bits, set, value) PF_PUT_IF(name, RECORDS, records->id.present &(bits), set, value)
+#define PUT_MEMBER(name, set, member) PF_PUT_AS(name, RECORDS, set, records->record->member)
 
 PUT_STATED(time, PERFILE_SAMPLE_TIME, pf_set_u64, records->id.time)
 PUT_STATED(pid, PERFILE_SAMPLE_TID, pf_set_i32, records->id.pid)
@@ -81,14 +68,7 @@ PF_PUT(part)
     pf_set_text(vector, records->record->part ? file->parts[records->record->part - 1] : NULL);
 }
 
-PF_PUT(container)
-{
-    RECORDS;
-    if (records->record->container != PERFILE_NO_OFFSET)
-        pf_set_u64(vector, records->record->container);
-    else
-        pf_set_null(vector);
-}
+PF_PUT_IF(container, RECORDS, records->record->container != PERFILE_NO_OFFSET, pf_set_u64, records->record->container)
 
 PF_PUT(fields)
 {

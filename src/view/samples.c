@@ -63,23 +63,9 @@ PUT_RECORDED(symbol, PERFILE_SAMPLE_IP, pf_set_lasting, samples->leaf->name)
 PUT_RECORDED(dso, PERFILE_SAMPLE_IP, pf_set_lasting, samples->module ? samples->module->name : NULL)
 PUT_RECORDED(cgroup, PERFILE_SAMPLE_CGROUP, pf_set_text, pf_profile_cgroup(samples->profile, samples->decoded->cgroup))
 
-PUT(event)
-{
-    SAMPLES;
-    pf_set_lasting(vector, samples->sample->event ? samples->sample->event->name : NULL);
-}
-
-PUT(mode)
-{
-    SAMPLES;
-    pf_set_lasting(vector, samples->modes[samples->sample->cpumode & PERFILE_MISC_CPUMODE_MASK]);
-}
-
-PUT(period)
-{
-    SAMPLES;
-    pf_set_u64(vector, samples->sample->period);
-}
+PF_PUT_AS(event, SAMPLES, pf_set_lasting, samples->sample->event ? samples->sample->event->name : NULL)
+PF_PUT_AS(mode, SAMPLES, pf_set_lasting, samples->modes[samples->sample->cpumode & PERFILE_MISC_CPUMODE_MASK])
+PF_PUT_AS(period, SAMPLES, pf_set_u64, samples->sample->period)
 
 PUT(unit)
 {
@@ -89,26 +75,11 @@ PUT(unit)
     pf_set_text(vector, event ? perfile_event_unit(event, unit, sizeof(unit)) : NULL);
 }
 
-PUT(symbol_offset)
-{
-    SAMPLES;
-    if (samples->leaf->name && samples->decoded->present & PERFILE_SAMPLE_IP)
-        pf_set_u64(vector, samples->leaf->address);
-    else
-        pf_set_null(vector);
-}
-
-PUT(build_id)
-{
-    SAMPLES;
-    pf_set_lasting(vector, samples->module && *samples->module->build_id ? samples->module->build_id : NULL);
-}
-
-PUT(srcfile)
-{
-    SAMPLES;
-    pf_set_lasting(vector, pf_frame_address(samples->leaf)->file);
-}
+PF_PUT_IF(symbol_offset, SAMPLES, samples->leaf->name && samples->decoded->present & PERFILE_SAMPLE_IP, pf_set_u64,
+          samples->leaf->address)
+PF_PUT_AS(build_id, SAMPLES, pf_set_lasting,
+          samples->module && * samples->module->build_id ? samples->module->build_id : NULL)
+PF_PUT_AS(srcfile, SAMPLES, pf_set_lasting, pf_frame_address(samples->leaf)->file)
 
 PUT(srcline)
 {
@@ -154,23 +125,12 @@ static void put_numbers(struct pf_vector *vector, const struct perfile_u64s *num
     pf_end_list(vector);
 }
 
-PUT(callchain)
-{
-    SAMPLES;
-    put_numbers(vector, &samples->decoded->callchain, samples->decoded->present & PERFILE_SAMPLE_CALLCHAIN);
-}
-
-PUT(regs_user)
-{
-    SAMPLES;
-    put_numbers(vector, &samples->decoded->regs_user.values, samples->decoded->present & PERFILE_SAMPLE_REGS_USER);
-}
-
-PUT(regs_intr)
-{
-    SAMPLES;
-    put_numbers(vector, &samples->decoded->regs_intr.values, samples->decoded->present & PERFILE_SAMPLE_REGS_INTR);
-}
+PF_PUT_AS(callchain, SAMPLES, put_numbers, &samples->decoded->callchain,
+          samples->decoded->present &PERFILE_SAMPLE_CALLCHAIN)
+PF_PUT_AS(regs_user, SAMPLES, put_numbers, &samples->decoded->regs_user.values,
+          samples->decoded->present &PERFILE_SAMPLE_REGS_USER)
+PF_PUT_AS(regs_intr, SAMPLES, put_numbers, &samples->decoded->regs_intr.values,
+          samples->decoded->present &PERFILE_SAMPLE_REGS_INTR)
 
 static void put_branches(const struct samples *samples, struct pf_vector *vector, bool from)
 {
@@ -217,11 +177,7 @@ PUT(stack)
     pf_end_list(vector);
 }
 
-PUT(stack_id)
-{
-    SAMPLES;
-    pf_set_u64(vector, samples->id);
-}
+PF_PUT_AS(stack_id, SAMPLES, pf_set_u64, samples->id)
 
 /* Zeros for frames that are new; false when out of memory. */
 static bool make_stack_codes(struct samples *samples)

@@ -9,12 +9,8 @@ struct latency {
     const struct pf_latency *row;
 };
 
-#define PUT_AS(name, set, value)                                                                                       \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_latency *row = ((const struct latency *)state)->row;                                           \
-        set(vector, value);                                                                                            \
-    }
+#define ROW const struct pf_latency *row = ((const struct latency *)state)->row
+#define PUT_AS(name, set, value) PF_PUT_AS(name, ROW, set, value)
 
 static void set_tid(struct pf_vector *vector, const struct pf_latency *row)
 {

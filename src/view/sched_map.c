@@ -3,12 +3,8 @@
 #include "base/error.h"
 #include "view/sched.h"
 
-#define PUT_AS(name, set, value)                                                                                       \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_switch *now = &((const struct pf_sched_view *)state)->sched.now;                               \
-        set(vector, value);                                                                                            \
-    }
+#define NOW const struct pf_switch *now = &((const struct pf_sched_view *)state)->sched.now
+#define PUT_AS(name, set, value) PF_PUT_AS(name, NOW, set, value)
 
 PUT_AS(time, pf_set_u64, now->time)
 PUT_AS(cpu, pf_set_u32, now->cpu)

@@ -18,12 +18,7 @@ struct summary {
 };
 
 #define LIFE const struct pf_sched_life *life = ((const struct summary *)state)->life
-#define PUT_LIFE(name, set, ...)                                                                                       \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        LIFE;                                                                                                          \
-        set(vector, __VA_ARGS__);                                                                                      \
-    }
+#define PUT_LIFE(name, set, ...) PF_PUT_AS(name, LIFE, set, __VA_ARGS__)
 #define PUT_SUM(part, of)                                                                                              \
     PUT_LIFE(part##_ns, pf_set_u64, life->of.stats.sum)                                                                \
     PUT_LIFE(part##_min_ns, pf_set_of, &life->of, life->of.stats.min)                                                  \
@@ -91,13 +86,10 @@ static const struct pf_column task_columns[] = {
     PF_REQUIRED(unknown, U64, "", "Runs and waits that are not known; no sum has them."),
 };
 
-#define PUT_CPU(name, set, ...)                                                                                        \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct summary *summary = state;                                                                         \
-        const struct pf_sched_cpu_life *cpu = summary->cpu;                                                            \
-        set(vector, __VA_ARGS__);                                                                                      \
-    }
+#define CPU                                                                                                            \
+    const struct summary *summary = state;                                                                             \
+    const struct pf_sched_cpu_life *cpu = summary->cpu
+#define PUT_CPU(name, set, ...) PF_PUT_AS(name, CPU, set, __VA_ARGS__)
 PUT_CPU(cpu, pf_set_u32, (uint32_t)(cpu - summary->lifetimes.cpus))
 static void put_time(void *state, struct pf_vector *vector)
 {

@@ -5,21 +5,8 @@
 #include "view/sched.h"
 
 #define NOW const struct pf_switch *now = &((const struct pf_sched_view *)state)->sched.now
-#define PUT_AS(name, set, value)                                                                                       \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        NOW;                                                                                                           \
-        set(vector, value);                                                                                            \
-    }
-#define PUT_KNOWN(name, known, value)                                                                                  \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        NOW;                                                                                                           \
-        if (known)                                                                                                     \
-            pf_set_u64(vector, value);                                                                                 \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
+#define PUT_AS(name, set, value) PF_PUT_AS(name, NOW, set, value)
+#define PUT_KNOWN(name, known, value) PF_PUT_IF(name, NOW, known, pf_set_u64, value)
 
 PUT_AS(time, pf_set_u64, now->end_time)
 PUT_AS(cpu, pf_set_u32, now->cpu)

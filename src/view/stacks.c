@@ -19,20 +19,8 @@ struct stacks {
 
 #define STACKS const struct stacks *stacks = state
 
-PF_PUT(event)
-{
-    STACKS;
-    pf_set_lasting(vector, stacks->event.name);
-}
-
-PF_PUT(time)
-{
-    STACKS;
-    if (stacks->sample.time == UINT64_MAX)
-        pf_set_null(vector);
-    else
-        pf_set_u64(vector, stacks->sample.time);
-}
+PF_PUT_AS(event, STACKS, pf_set_lasting, stacks->event.name)
+PF_PUT_IF(time, STACKS, stacks->sample.time != UINT64_MAX, pf_set_u64, stacks->sample.time)
 
 static void put_id(struct pf_vector *vector, int32_t id)
 {
@@ -42,29 +30,10 @@ static void put_id(struct pf_vector *vector, int32_t id)
         pf_set_i32(vector, id);
 }
 
-PF_PUT(pid)
-{
-    STACKS;
-    put_id(vector, stacks->sample.pid);
-}
-
-PF_PUT(tid)
-{
-    STACKS;
-    put_id(vector, stacks->sample.tid);
-}
-
-PF_PUT(cpu)
-{
-    STACKS;
-    put_id(vector, stacks->sample.cpu);
-}
-
-PF_PUT(comm)
-{
-    STACKS;
-    pf_set_lasting(vector, stacks->sample.comm);
-}
+PF_PUT_AS(pid, STACKS, put_id, stacks->sample.pid)
+PF_PUT_AS(tid, STACKS, put_id, stacks->sample.tid)
+PF_PUT_AS(cpu, STACKS, put_id, stacks->sample.cpu)
+PF_PUT_AS(comm, STACKS, pf_set_lasting, stacks->sample.comm)
 
 static uint32_t function_of(const struct perfile_profile *profile, uint32_t frame)
 {
@@ -80,11 +49,7 @@ static const char *name_of(const struct perfile_profile *profile, uint32_t frame
     return pf_label_or_name(&function);
 }
 
-PF_PUT(stack_id)
-{
-    STACKS;
-    pf_set_u64(vector, stacks->ids[stacks->sample.stack]);
-}
+PF_PUT_AS(stack_id, STACKS, pf_set_u64, stacks->ids[stacks->sample.stack])
 
 PF_PUT(function_ids)
 {
@@ -98,14 +63,7 @@ PF_PUT(function_ids)
     pf_end_list(vector);
 }
 
-PF_PUT(cgroup)
-{
-    STACKS;
-    if (stacks->sample.cgroup)
-        pf_set_lasting(vector, stacks->sample.cgroup);
-    else
-        pf_set_null(vector);
-}
+PF_PUT_IF(cgroup, STACKS, stacks->sample.cgroup, pf_set_lasting, stacks->sample.cgroup)
 
 PF_PUT(stack)
 {
@@ -119,38 +77,11 @@ PF_PUT(stack)
     pf_end_list(vector);
 }
 
-PF_PUT(leaf)
-{
-    STACKS;
-    pf_set_lasting(vector, name_of(stacks->profiled.profile, stacks->sample.leaf));
-}
-
-PF_PUT(samples)
-{
-    STACKS;
-    pf_set_u64(vector, stacks->sample.values[0]);
-}
-
-PF_PUT(period)
-{
-    STACKS;
-    pf_set_u64(vector, stacks->sample.values[1]);
-}
-
-PF_PUT(unit)
-{
-    STACKS;
-    pf_set_lasting(vector, stacks->event.unit);
-}
-
-PF_PUT(weight)
-{
-    STACKS;
-    if (stacks->sample.value_count > 2)
-        pf_set_u64(vector, stacks->sample.values[2]);
-    else
-        pf_set_null(vector);
-}
+PF_PUT_AS(leaf, STACKS, pf_set_lasting, name_of(stacks->profiled.profile, stacks->sample.leaf))
+PF_PUT_AS(samples, STACKS, pf_set_u64, stacks->sample.values[0])
+PF_PUT_AS(period, STACKS, pf_set_u64, stacks->sample.values[1])
+PF_PUT_AS(unit, STACKS, pf_set_lasting, stacks->event.unit)
+PF_PUT_IF(weight, STACKS, stacks->sample.value_count > 2, pf_set_u64, stacks->sample.values[2])
 
 /* Those of keys are there when they are asked for. */
 static const struct {

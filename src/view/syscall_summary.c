@@ -19,31 +19,16 @@ struct summary {
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-#define PUT_OF(name, set, known, value)                                                                                \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct summary *summary = state;                                                                         \
-        const struct pf_syscall_row *row = summary->row;                                                               \
-        const struct pf_syscall_thread *thread = summary->thread;                                                      \
-        const enum pf_syscall_by by = summary->stats.by;                                                               \
-        (void)row, (void)thread, (void)by;                                                                             \
-        if (known)                                                                                                     \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
-#define PUT_TIME(name, value)                                                                                          \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_syscall_row *row = ((const struct summary *)state)->row;                                       \
-        pf_set_stat(vector, &row->times, value);                                                                       \
-    }
-#define PUT_QUANTILE(name, percent)                                                                                    \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_syscall_row *row = ((const struct summary *)state)->row;                                       \
-        pf_set_quantile(vector, &row->times, &row->histogram, percent);                                                \
-    }
+#define IN_HAND                                                                                                        \
+    const struct summary *summary = state;                                                                             \
+    const struct pf_syscall_row *row = summary->row;                                                                   \
+    const struct pf_syscall_thread *thread = summary->thread;                                                          \
+    const enum pf_syscall_by by = summary->stats.by;                                                                   \
+    (void)row, (void)thread, (void)by
+#define PUT_OF(name, set, known, value) PF_PUT_IF(name, IN_HAND, known, set, value)
+#define ROW const struct pf_syscall_row *row = ((const struct summary *)state)->row
+#define PUT_TIME(name, value) PF_PUT_AS(name, ROW, pf_set_stat, &row->times, value)
+#define PUT_QUANTILE(name, percent) PF_PUT_AS(name, ROW, pf_set_quantile, &row->times, &row->histogram, percent)
 
 PUT_OF(comm, pf_set_text, by <= PF_CALLS_BY_PROCESS, thread->comm)
 PUT_OF(pid, pf_set_i32, by <= PF_CALLS_BY_PROCESS, thread->pid)

@@ -20,23 +20,14 @@ struct syscalls {
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-#define PUT_IF(name, set, known, value)                                                                                \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct syscalls *calls = state;                                                                          \
-        const struct pf_syscall_call *call = calls->call;                                                              \
-        if (known)                                                                                                     \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
-#define PUT_OF(name, set, value)                                                                                       \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct syscalls *calls = state;                                                                          \
-        const struct pf_syscall_thread *thread = &calls->syscalls.threads[calls->thread];                              \
-        set(vector, value);                                                                                            \
-    }
+#define CALL                                                                                                           \
+    const struct syscalls *calls = state;                                                                              \
+    const struct pf_syscall_call *call = calls->call
+#define PUT_IF(name, set, known, value) PF_PUT_IF(name, CALL, known, set, value)
+#define THREAD                                                                                                         \
+    const struct syscalls *calls = state;                                                                              \
+    const struct pf_syscall_thread *thread = &calls->syscalls.threads[calls->thread]
+#define PUT_OF(name, set, value) PF_PUT_AS(name, THREAD, set, value)
 
 static uint64_t failure(const struct pf_syscall_call *call)
 {

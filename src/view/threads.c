@@ -18,38 +18,16 @@ struct threads {
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
 #define THREADS const struct threads *threads = state
-#define PUT_KNOWN(name, set, known, value)                                                                             \
-    PF_PUT(name)                                                                                                       \
-    {                                                                                                                  \
-        const struct pf_task *task = ((const struct threads *)state)->task;                                            \
-        if (known)                                                                                                     \
-            set(vector, value);                                                                                        \
-        else                                                                                                           \
-            pf_set_null(vector);                                                                                       \
-    }
+#define TASK const struct pf_task *task = ((const struct threads *)state)->task
+#define PUT_KNOWN(name, set, known, value) PF_PUT_IF(name, TASK, known, set, value)
 
 static bool is_unknown(const struct threads *threads)
 {
     return threads->task == &threads->none;
 }
 
-PF_PUT(pid)
-{
-    THREADS;
-    if (is_unknown(threads))
-        pf_set_null(vector);
-    else
-        pf_set_i32(vector, threads->task->pid);
-}
-
-PF_PUT(tid)
-{
-    THREADS;
-    if (is_unknown(threads))
-        pf_set_null(vector);
-    else
-        pf_set_i32(vector, threads->task->tid);
-}
+PF_PUT_IF(pid, THREADS, !(is_unknown(threads)), pf_set_i32, threads->task->pid)
+PF_PUT_IF(tid, THREADS, !(is_unknown(threads)), pf_set_i32, threads->task->tid)
 
 PUT_KNOWN(comm, pf_set_lasting, true, task->comm)
 PUT_KNOWN(first_comm, pf_set_lasting, task->first_comm != task->comm, task->first_comm)

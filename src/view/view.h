@@ -34,6 +34,23 @@
 #define PF_REQUIRED_EXTRA(field, kind, what, text)                                                                     \
     PF_COLUMN_AS(field, kind, what, text, .required = true, .extra = true)
 #define PF_PUT(name) static void put_##name(void *state, struct pf_vector *vector)
+/* In one line: `in_hand` declares what the value (`...`) comes from, and set(vector, value) sets it. */
+#define PF_PUT_AS(name, in_hand, set, ...)                                                                             \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        in_hand;                                                                                                       \
+        set(vector, __VA_ARGS__);                                                                                      \
+    }
+/* The same where it is known; otherwise it is null. */
+#define PF_PUT_IF(name, in_hand, known, set, ...)                                                                      \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        in_hand;                                                                                                       \
+        if (known)                                                                                                     \
+            set(vector, __VA_ARGS__);                                                                                  \
+        else                                                                                                           \
+            pf_set_null(vector);                                                                                       \
+    }
 
 /* Columns that a view may have. */
 struct pf_column_list {
