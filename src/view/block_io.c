@@ -210,36 +210,20 @@ static int next_sum(void *state, struct perfile_error *error)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static int open_with(struct perfile_table *table, void **state, const struct pf_column *shown, size_t count,
-                     struct perfile_error *error)
+static int open_io(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct block_io *io = pf_table_state(table, state, sizeof(*io), shown, count);
-    if (!io)
-        return pf_fail_memory(error, "requests");
+    struct block_io *io = state;
     pf_block_io_open(&io->blocks, table->reader, table->allocator);
     return pf_gathered_open(&io->gathered, table, error);
-}
-
-static int open_requests(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    return open_with(table, state, columns, PF_COUNT(columns), error);
-}
-
-static int open_sums(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    return open_with(table, state, sum_columns, PF_COUNT(sum_columns), error);
 }
 
 static void close_io(void *state)
 {
     struct block_io *io = state;
-    if (!io)
-        return;
     const struct perfile_allocator *allocator = io->gathered.table->allocator;
     pf_block_io_close(&io->blocks);
     pf_free(allocator, io->sums, io->capacity * sizeof(*io->sums));
     pf_gathered_close(&io->gathered);
-    pf_free(allocator, io, sizeof(*io));
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)
@@ -252,7 +236,8 @@ const struct pf_view pf_view_block_io = {
     .events = &pf_block_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
-    .open = open_requests,
+    .state_bytes = sizeof(struct block_io),
+    .open = open_io,
     .next = next_request,
     .close = close_io,
     .losses = pf_gathered_losses,
@@ -265,7 +250,8 @@ const struct pf_view pf_view_block_latency = {
     .events = &pf_block_events,
     .lists = {PF_COLUMNS(sum_columns)},
     .not_filtered = PF_FILTER_EVENTS,
-    .open = open_sums,
+    .state_bytes = sizeof(struct block_io),
+    .open = open_io,
     .next = next_sum,
     .close = close_io,
     .losses = pf_gathered_losses,

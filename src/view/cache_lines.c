@@ -259,7 +259,7 @@ static int next_row(void *state, struct perfile_error *error)
     return 1;
 }
 
-static int open_view(struct perfile_table *table, void **state, bool by_row, struct perfile_error *error)
+static int open_view(struct perfile_table *table, void *state, struct perfile_error *error)
 {
     const struct pf_lines_options how = {
         .allocator = table->allocator,
@@ -267,35 +267,15 @@ static int open_view(struct perfile_table *table, void **state, bool by_row, str
         .symbols = &table->complete.symbols,
         .drive = {table->options.threads, table->options.progress, table->options.progress_context},
         .keys = table->options.keys};
-    struct cache_lines *view = pf_new(table->allocator, sizeof(*view));
-    *state = view;
-    if (!view)
-        return pf_fail_memory(error, "cache lines");
-    view->table = table;
-    view->by_row = by_row;
-    if (!pf_table_add_all(table, by_row ? row_columns : line_columns,
-                          by_row ? PF_COUNT(row_columns) : PF_COUNT(line_columns)))
-        return pf_fail_memory(error, "cache lines");
+    struct cache_lines *view = state;
+    view->by_row = table->view->lists[0].items == row_columns;
     return pf_lines_open(&view->lines, table->reader, &how, error);
-}
-
-static int open_lines(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    return open_view(table, state, false, error);
-}
-
-static int open_rows(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    return open_view(table, state, true, error);
 }
 
 static void close_view(void *state)
 {
     struct cache_lines *view = state;
-    if (!view)
-        return;
     pf_lines_close(&view->lines);
-    pf_free(view->table->allocator, view, sizeof(*view));
 }
 
 static void report_losses(const void *state, struct perfile_losses *losses)
@@ -313,11 +293,12 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
     pf_lines_notify(&((struct cache_lines *)state)->lines, notify, context);
 }
 
-#define LINE_VIEW(id, text, opens, columns)                                                                            \
+#define LINE_VIEW(id, text, columns)                                                                                   \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
         .lists = {PF_COLUMNS(columns)},                                                                                \
-        .open = opens,                                                                                                 \
+        .state_bytes = sizeof(struct cache_lines),                                                                     \
+        .open = open_view,                                                                                             \
         .next = next_row,                                                                                              \
         .close = close_view,                                                                                           \
         .losses = report_losses,                                                                                       \
@@ -326,6 +307,5 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
     }
 LINE_VIEW(cache_lines,
           "cache lines with the loads and stores that were sampled in them, those first that caches fight over",
-          open_lines, line_columns);
-LINE_VIEW(cache_line_accesses, "the accesses to the bytes of a cache line, by the address of the code", open_rows,
-          row_columns);
+          line_columns);
+LINE_VIEW(cache_line_accesses, "the accesses to the bytes of a cache line, by the address of the code", row_columns);

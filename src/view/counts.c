@@ -125,35 +125,27 @@ static int next_count(void *state, struct perfile_error *error)
     return 1;
 }
 
-static int open_counts(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_counts(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct counts *counts = pf_new(table->allocator, sizeof(*counts));
-    *state = counts;
-    if (!counts)
-        return pf_fail_memory(error, "counts");
-    counts->reading.table = table;
+    struct counts *counts = state;
     pf_stat_open(&counts->stat, table->allocator);
-    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "counts");
     return pf_reading_open(&counts->reading, table, PF_BY_FILE, error);
 }
 
 static void close_counts(void *state)
 {
     struct counts *counts = state;
-    if (!counts)
-        return;
     const struct perfile_allocator *allocator = counts->reading.table->allocator;
     pf_stat_close(&counts->stat);
     pf_reading_close(&counts->reading);
     pf_free(allocator, counts->order, counts->capacity * sizeof(*counts->order));
-    pf_free(allocator, counts, sizeof(*counts));
 }
 
 const struct pf_view pf_view_counts = {
     .info = {"counts", "what was counted without samples (perf stat record): by interval, event, thread and processor"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_TIMES | PF_FILTER_PIDS,
+    .state_bytes = sizeof(struct counts),
     .open = open_counts,
     .next = next_count,
     .close = close_counts,

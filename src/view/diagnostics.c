@@ -106,26 +106,16 @@ static int next_diagnostic(void *state, struct perfile_error *error)
     return pf_reading_row(reading, 0, error);
 }
 
-static int open_diagnostics(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_diagnostics(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct diagnostics *diagnostics = pf_new(table->allocator, sizeof(*diagnostics));
-    *state = diagnostics;
-    if (!diagnostics)
-        return pf_fail_memory(error, "diagnostics");
-    diagnostics->reading.table = table;
-    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "diagnostics");
+    struct diagnostics *diagnostics = state;
     return pf_reading_open(&diagnostics->reading, table, PF_BY_FILE, error);
 }
 
 static void close_diagnostics(void *state)
 {
     struct diagnostics *diagnostics = state;
-    if (!diagnostics)
-        return;
-    const struct perfile_allocator *allocator = diagnostics->reading.table->allocator;
     pf_reading_close(&diagnostics->reading);
-    pf_free(allocator, diagnostics, sizeof(*diagnostics));
 }
 
 static bool found(const void *state)
@@ -138,6 +128,7 @@ const struct pf_view pf_view_diagnostics = {
     .info = {"diagnostics", "everything that is odd about the recording"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
+    .state_bytes = sizeof(struct diagnostics),
     .open = open_diagnostics,
     .next = next_diagnostic,
     .close = close_diagnostics,

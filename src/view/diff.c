@@ -12,7 +12,6 @@
 #include "view/view.h"
 
 struct diff {
-    const struct perfile_allocator *allocator;
     const struct perfile_diff *of;
     struct perfile_diff_info info;
     struct perfile_diff_row row;
@@ -135,9 +134,9 @@ static int next_row(void *state, struct perfile_error *error)
 }
 
 /* Adds the columns. The state is there already: it was made with the table. */
-static int open_diff(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_diff(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    const struct diff *diff = *state;
+    const struct diff *diff = state;
     bool fine = true;
     for (size_t i = 0; fine && i < PF_COUNT(columns); i++) {
         struct pf_column column = columns[i];
@@ -146,13 +145,6 @@ static int open_diff(struct perfile_table *table, void **state, struct perfile_e
         fine = pf_table_add(table, &column);
     }
     return fine ? 0 : pf_fail_memory(error, "diff");
-}
-
-static void close_diff(void *state)
-{
-    struct diff *diff = state;
-    if (diff)
-        pf_free(diff->allocator, diff, sizeof(*diff));
 }
 
 static void put_notes(void *state, pf_on_note *notify, void *context)
@@ -168,7 +160,7 @@ const struct pf_view pf_view_diff = {
     .lists = {PF_COLUMNS(columns)},
     .open = open_diff,
     .next = next_row,
-    .close = close_diff,
+    .state_bytes = sizeof(struct diff),
     .notes = put_notes,
 };
 
@@ -177,7 +169,7 @@ static int give_diff(struct perfile_table *table, const struct perfile_diff *of,
     struct diff *diff = pf_new(table->allocator, sizeof(*diff));
     if (!diff)
         return pf_fail_memory(error, "diff");
-    *diff = (struct diff){.allocator = table->allocator, .of = of, .info = PERFILE_DIFF_INFO_INIT};
+    *diff = (struct diff){.of = of, .info = PERFILE_DIFF_INFO_INIT};
     table->state = diff;
     table->view = &pf_view_diff;
     return perfile_diff_describe(of, &diff->info);

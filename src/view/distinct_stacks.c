@@ -248,11 +248,9 @@ static int open_profile(struct distinct *distinct, struct perfile_error *error)
     return pf_profile_open(table->reader, &how, &distinct->profile, error);
 }
 
-static int open_stacks(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_stacks(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct distinct *distinct = pf_table_state(table, state, sizeof(*distinct), columns, PF_COUNT(columns));
-    if (!distinct)
-        return pf_fail_memory(error, "stacks");
+    struct distinct *distinct = state;
     pf_arena_open(&distinct->arena, table->allocator);
     distinct->ids.allocator = table->allocator;
     return open_profile(distinct, error);
@@ -261,8 +259,6 @@ static int open_stacks(struct perfile_table *table, void **state, struct perfile
 static void close_stacks(void *state)
 {
     DISTINCT;
-    if (!distinct)
-        return;
     const struct perfile_allocator *allocator = distinct->table->allocator;
     pf_profile_close(distinct->profile);
     pf_stack_ids_close(&distinct->ids);
@@ -273,7 +269,6 @@ static void close_stacks(void *state)
     pf_free(allocator, distinct->rows, distinct->capacity * sizeof(*distinct->rows));
     pf_free(allocator, distinct->kept, distinct->kept_capacity);
     pf_free(allocator, distinct->unpacked, distinct->unpacked_capacity * sizeof(*distinct->unpacked));
-    pf_free(allocator, distinct, sizeof(*distinct));
 }
 
 static void losses(const void *state, struct perfile_losses *losses)
@@ -289,6 +284,8 @@ static void unmatched(const void *state, perfile_on_unmatched *notify, void *con
 const struct pf_view pf_view_distinct_stacks = {
     .info = PF_STACKS_INFO,
     .own_key = "stack",
+    .lists = {PF_COLUMNS(columns)},
+    .state_bytes = sizeof(struct distinct),
     .open = open_stacks,
     .next = next_stack,
     .close = close_stacks,

@@ -203,13 +203,9 @@ static int next_event(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_events(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_events(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct events *events = pf_new(table->allocator, sizeof(*events));
-    *state = events;
-    if (!events)
-        return pf_fail_memory(error, "events");
-    events->reading.table = table;
+    struct events *events = state;
     if (!add_columns(table))
         return pf_fail_memory(error, "events");
     return pf_reading_open(&events->reading, table, PF_BY_FILE, error);
@@ -218,12 +214,9 @@ static int open_events(struct perfile_table *table, void **state, struct perfile
 static void close_events(void *state)
 {
     struct events *events = state;
-    if (!events)
-        return;
     const struct perfile_allocator *allocator = events->reading.table->allocator;
     pf_reading_close(&events->reading);
     pf_free(allocator, events->samples, events->capacity * sizeof(*events->samples));
-    pf_free(allocator, events, sizeof(*events));
 }
 
 const struct pf_view pf_view_events = {
@@ -231,6 +224,7 @@ const struct pf_view pf_view_events = {
     .lists = {PF_COLUMNS(first_columns)},
     .column_at = column_at,
     .not_filtered = PF_FILTER_TIMES | PF_FILTER_CPUS | PF_FILTER_PIDS | PF_FILTER_TIDS | PF_FILTER_COMMS,
+    .state_bytes = sizeof(struct events),
     .open = open_events,
     .next = next_event,
     .close = close_events,

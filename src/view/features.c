@@ -100,15 +100,10 @@ static int next_feature(void *state, struct perfile_error *error)
     return read < 0 ? read : 1;
 }
 
-static int open_features(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_features(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct features *features = pf_new(table->allocator, sizeof(*features));
-    *state = features;
-    if (!features)
-        return pf_fail_memory(error, "features");
-    features->reading.table = table;
-    if (pf_text_open(&features->value, table->allocator, NULL, NULL) < 0 ||
-        !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    struct features *features = state;
+    if (pf_text_open(&features->value, table->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "features");
     return pf_reading_open(&features->reading, table, PF_BY_FILE, error);
 }
@@ -116,12 +111,8 @@ static int open_features(struct perfile_table *table, void **state, struct perfi
 static void close_features(void *state)
 {
     struct features *features = state;
-    if (!features)
-        return;
-    const struct perfile_allocator *allocator = features->reading.table->allocator;
     pf_text_close(&features->value);
     pf_reading_close(&features->reading);
-    pf_free(allocator, features, sizeof(*features));
 }
 
 static bool found(const void *state)
@@ -134,6 +125,7 @@ const struct pf_view pf_view_features = {
     .info = {"features", "what the header says of machine, recorder and files, feature by feature"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
+    .state_bytes = sizeof(struct features),
     .open = open_features,
     .next = next_feature,
     .close = close_features,

@@ -118,12 +118,9 @@ static bool add_columns(struct frames *frames, struct perfile_table *table)
     return pf_table_add_all(table, columns_by_function, PF_COUNT(columns_by_function));
 }
 
-static int open_frames(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_frames(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct frames *frames = pf_new(table->allocator, sizeof(*frames));
-    *state = frames;
-    if (!frames)
-        return pf_fail_memory(error, "frames");
+    struct frames *frames = state;
     pf_map_open(&frames->known, table->allocator);
     frames->by_function = pf_profiled_is_by(table, table->view->own_key);
     frames->profiled.frames_only = true;
@@ -171,19 +168,17 @@ static int next_frame(void *state, struct perfile_error *error)
 static void close_frames(void *state)
 {
     struct frames *frames = state;
-    if (!frames)
-        return;
     const struct perfile_allocator *allocator = frames->profiled.table->allocator;
     pf_profiled_close(&frames->profiled);
     pf_map_close(&frames->known);
     pf_free(allocator, frames->ids, (frames->id_count + 1) * sizeof(*frames->ids));
-    pf_free(allocator, frames, sizeof(*frames));
 }
 
 const struct pf_view pf_view_frames = {
     .info = {"frames", "the distinct addresses that stacks have: function, module with build id, source line"},
     .lists = {PF_COLUMNS(columns), PF_COLUMNS(columns_by_function)},
     .own_key = "function",
+    .state_bytes = sizeof(struct frames),
     .open = open_frames,
     .next = next_frame,
     .close = close_frames,

@@ -308,13 +308,9 @@ static void set_options(struct functions *functions)
     options->allocator = table->allocator;
 }
 
-static int open_functions(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_functions(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct functions *functions = pf_new(table->allocator, sizeof(*functions));
-    *state = functions;
-    if (!functions)
-        return pf_fail_memory(error, "functions");
-    functions->table = table;
+    struct functions *functions = state;
     set_options(functions);
     if (pf_text_open(&functions->cell, table->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "functions");
@@ -332,13 +328,10 @@ static int open_functions(struct perfile_table *table, void **state, struct perf
 static void close_functions(void *state)
 {
     struct functions *functions = state;
-    if (!functions)
-        return;
     if (functions->open) {
         pf_report_close(&functions->report);
         pf_text_close(&functions->cell);
     }
-    pf_free(functions->table->allocator, functions, sizeof(*functions));
 }
 
 static void losses(const void *state, struct perfile_losses *losses)
@@ -350,6 +343,7 @@ static void losses(const void *state, struct perfile_losses *losses)
 const struct pf_view pf_view_functions = {
     .info = {"functions", "for each event the functions, with the samples that were in them and in what they called"},
     .column_at = column_at,
+    .state_bytes = sizeof(struct functions),
     .open = open_functions,
     .next = next_row,
     .close = close_functions,

@@ -200,15 +200,9 @@ static int next_instruction(void *state, struct perfile_error *error)
     }
 }
 
-static int open_instructions(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_instructions(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct instructions *instructions = pf_new(table->allocator, sizeof(*instructions));
-    *state = instructions;
-    if (!instructions)
-        return pf_fail_memory(error, "instructions");
-    instructions->annotated.table = table;
-    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "instructions");
+    struct instructions *instructions = state;
     const int result = pf_annotated_open(&instructions->annotated, table, error);
     if (result == 0)
         instructions->event_count = perfile_annotation_event_count(instructions->annotated.annotation);
@@ -218,11 +212,8 @@ static int open_instructions(struct perfile_table *table, void **state, struct p
 static void close_instructions(void *state)
 {
     struct instructions *instructions = state;
-    if (!instructions)
-        return;
     perfile_listing_close(instructions->listing);
     pf_annotated_close(&instructions->annotated);
-    pf_free(instructions->annotated.table->allocator, instructions, sizeof(*instructions));
 }
 
 /* Returns whether the function that the options name is missing, which `annotate` reports by its exit status. */
@@ -236,6 +227,7 @@ static bool found(const void *state)
 const struct pf_view pf_view_instructions = {
     .lists = {PF_COLUMNS(columns)},
     .info = {"instructions", "for each event the instructions that have samples; of functions asked for by name, all"},
+    .state_bytes = sizeof(struct instructions),
     .open = open_instructions,
     .next = next_instruction,
     .close = close_instructions,

@@ -30,7 +30,6 @@ struct kmem {
 /* What the two views do in their own way. */
 struct kind {
     const char *what, *keys[2], *hidden[2]; /* columns that rows by these keys have not */
-    struct pf_column_list columns;
     int (*open)(struct kmem *kmem, struct perfile_table *table, struct perfile_error *error);
     bool (*take)(void *state, const struct pf_profile_sample *sample);
     void (*sort)(struct kmem *kmem);
@@ -211,11 +210,16 @@ static int next_row(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_kind(struct perfile_table *table, void **state, const struct kind *kind, struct perfile_error *error)
+static const struct kind slab_kind = {
+    "allocations", {"caller", "address"}, {"address", "caller"}, open_slab, take_slab, sort_slab, report_slab,
+    close_slab};
+static const struct kind page_kind = {"pages",   {"caller", "page"}, {"pfn", ""},  open_pages,
+                                      take_page, sort_pages,         report_pages, close_pages};
+
+static int open_view(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct kmem *kmem = pf_table_state(table, state, sizeof(*kmem), kind->columns.items, kind->columns.count);
-    if (!kmem)
-        return pf_fail_memory(error, kind->what);
+    struct kmem *kmem = state;
+    const struct kind *kind = table->view->lists[0].items == slab_columns ? &slab_kind : &page_kind;
     kmem->kind = kind;
     int result = pf_table_by_second(table, kind->what, kind->keys, &kmem->by_address, error);
     pf_table_hide(table, kind->hidden[kmem->by_address]);
@@ -228,13 +232,8 @@ static int open_kind(struct perfile_table *table, void **state, const struct kin
 static void close_view(void *state)
 {
     struct kmem *kmem = state;
-    if (!kmem)
-        return;
-    const struct perfile_allocator *allocator = kmem->events.table->allocator;
-    if (kmem->kind)
-        kmem->kind->close(kmem);
+    kmem->kind->close(kmem);
     pf_profiled_events_close(&kmem->events);
-    pf_free(allocator, kmem, sizeof(*kmem));
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)
@@ -243,36 +242,15 @@ static void notes(void *state, pf_on_note *notify, void *context)
     kmem->kind->notify(kmem, notify, context);
 }
 
-static int open_slab_view(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    static const struct kind kind = {"allocations",
-                                     {"caller", "address"},
-                                     {"address", "caller"},
-                                     PF_COLUMNS(slab_columns),
-                                     open_slab,
-                                     take_slab,
-                                     sort_slab,
-                                     report_slab,
-                                     close_slab};
-    return open_kind(table, state, &kind, error);
-}
-
-static int open_page_view(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    static const struct kind kind = {"pages",    {"caller", "page"}, {"pfn", ""}, PF_COLUMNS(page_columns),
-                                     open_pages, take_page,          sort_pages,  report_pages,
-                                     close_pages};
-    return open_kind(table, state, &kind, error);
-}
-
-#define KMEM_VIEW(name, text, reads, list, key, opens)                                                                 \
+#define KMEM_VIEW(name, text, reads, list, key)                                                                        \
     const struct pf_view pf_view_##name = {                                                                            \
         .info = {#name, text},                                                                                         \
         .events = &reads,                                                                                              \
         .lists = {PF_COLUMNS(list)},                                                                                   \
         .own_key = key,                                                                                                \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \
-        .open = opens,                                                                                                 \
+        .state_bytes = sizeof(struct kmem),                                                                            \
+        .open = open_view,                                                                                             \
         .next = next_row,                                                                                              \
         .close = close_view,                                                                                           \
         .losses = pf_profiled_events_losses,                                                                           \
@@ -281,6 +259,6 @@ static int open_page_view(struct perfile_table *table, void **state, struct perf
     }
 
 KMEM_VIEW(kmem_slab, "allocations of the kernel's slab allocator, by caller or by address", pf_slab_events,
-          slab_columns, "address", open_slab_view);
+          slab_columns, "address");
 KMEM_VIEW(kmem_page, "pages of memory that the kernel gave out, by caller or by page", pf_pages_events, page_columns,
-          "page", open_page_view);
+          "page");

@@ -150,12 +150,10 @@ static int next_run(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_with(struct perfile_table *table, void **state, const struct pf_column_list *shown,
-                     enum pf_kwork_order order, struct perfile_error *error)
+static int open_kwork(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct kwork *kwork = pf_table_state(table, state, sizeof(*kwork), shown->items, shown->count);
-    if (!kwork)
-        return pf_fail_memory(error, "kernel work");
+    const enum pf_kwork_order order = table->view->lists[0].items == wait_columns ? PF_KWORK_BY_WAIT : PF_KWORK_BY_RUN;
+    struct kwork *kwork = state;
     pf_kwork_open(&kwork->kwork, table->reader, table->allocator);
     kwork->kwork.classes = table->options.events->classes;
     kwork->kwork.name = table->options.events->work;
@@ -168,33 +166,11 @@ static int open_with(struct perfile_table *table, void **state, const struct pf_
     return result;
 }
 
-static int open_kwork(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    static const struct pf_column_list shown = PF_COLUMNS(columns);
-    return open_with(table, state, &shown, PF_KWORK_BY_RUN, error);
-}
-
-static int open_waits(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    static const struct pf_column_list shown = PF_COLUMNS(wait_columns);
-    return open_with(table, state, &shown, PF_KWORK_BY_WAIT, error);
-}
-
-static int open_runs(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    static const struct pf_column_list shown = PF_COLUMNS(run_columns);
-    return open_with(table, state, &shown, PF_KWORK_BY_RUN, error);
-}
-
 static void close_kwork(void *state)
 {
     struct kwork *kwork = state;
-    if (!kwork)
-        return;
-    const struct perfile_allocator *allocator = kwork->events.table->allocator;
     pf_kwork_close(&kwork->kwork);
     pf_profiled_events_close(&kwork->events);
-    pf_free(allocator, kwork, sizeof(*kwork));
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)
@@ -202,13 +178,14 @@ static void notes(void *state, pf_on_note *notify, void *context)
     pf_kwork_notify(&((struct kwork *)state)->kwork, notify, context);
 }
 
-#define KWORK_VIEW(name, text, list, opens, goes)                                                                      \
+#define KWORK_VIEW(name, text, list, goes)                                                                             \
     const struct pf_view pf_view_##name = {                                                                            \
         .info = {#name, text},                                                                                         \
         .events = &pf_kwork_events,                                                                                    \
         .lists = {PF_COLUMNS(list)},                                                                                   \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \
-        .open = opens,                                                                                                 \
+        .state_bytes = sizeof(struct kwork),                                                                           \
+        .open = open_kwork,                                                                                            \
         .next = goes,                                                                                                  \
         .close = close_kwork,                                                                                          \
         .losses = pf_profiled_events_losses,                                                                           \
@@ -217,7 +194,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
     }
 
 KWORK_VIEW(kwork, "interrupts, softirqs and works of each CPU: how often and how long they ran and waited", columns,
-           open_kwork, next_row);
+           next_row);
 KWORK_VIEW(kwork_latency, "the softirqs and works of each CPU that waited, the longest waits first", wait_columns,
-           open_waits, next_row);
-KWORK_VIEW(kwork_timehist, "every run of an interrupt, a softirq or a work", run_columns, open_runs, next_run);
+           next_row);
+KWORK_VIEW(kwork_timehist, "every run of an interrupt, a softirq or a work", run_columns, next_run);

@@ -56,11 +56,9 @@ static int next_row(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_top(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_top(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct kwork_top *top = pf_table_state(table, state, sizeof(*top), columns, PF_COUNT(columns));
-    if (!top)
-        return pf_fail_memory(error, "kernel work");
+    struct kwork_top *top = state;
     pf_kwork_top_open(&top->top, table->reader, table->allocator);
     top->top.classes = table->options.events->classes;
     top->top.name = table->options.events->work;
@@ -71,12 +69,8 @@ static int open_top(struct perfile_table *table, void **state, struct perfile_er
 static void close_top(void *state)
 {
     struct kwork_top *top = state;
-    if (!top)
-        return;
-    const struct perfile_allocator *allocator = top->gathered.table->allocator;
     pf_kwork_top_close(&top->top);
     pf_gathered_close(&top->gathered);
-    pf_free(allocator, top, sizeof(*top));
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)
@@ -89,6 +83,7 @@ const struct pf_view pf_view_kwork_top = {
     .events = &pf_kwork_top_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS | PF_FILTER_PIDS | PF_FILTER_TIDS | PF_FILTER_COMMS,
+    .state_bytes = sizeof(struct kwork_top),
     .open = open_top,
     .next = next_row,
     .close = close_top,

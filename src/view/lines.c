@@ -173,15 +173,9 @@ static int next_line(void *state, struct perfile_error *error)
     return result < 0 ? result : 1;
 }
 
-static int open_lines(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_lines(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct lines *lines = pf_new(table->allocator, sizeof(*lines));
-    *state = lines;
-    if (!lines)
-        return pf_fail_memory(error, "lines");
-    lines->annotated.table = table;
-    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "lines");
+    struct lines *lines = state;
     const int result = pf_annotated_open(&lines->annotated, table, error);
     return result < 0 ? result : add_functions(lines, error);
 }
@@ -189,17 +183,15 @@ static int open_lines(struct perfile_table *table, void **state, struct perfile_
 static void close_lines(void *state)
 {
     struct lines *lines = state;
-    if (!lines)
-        return;
     const struct perfile_allocator *allocator = lines->annotated.table->allocator;
     pf_free(allocator, lines->rows, lines->capacity * sizeof(*lines->rows));
     pf_annotated_close(&lines->annotated);
-    pf_free(allocator, lines, sizeof(*lines));
 }
 
 const struct pf_view pf_view_lines = {
     .lists = {PF_COLUMNS(columns)},
     .info = {"lines", "for each event the source lines of functions that have samples, the hottest first"},
+    .state_bytes = sizeof(struct lines),
     .open = open_lines,
     .next = next_line,
     .close = close_lines,

@@ -90,14 +90,12 @@ static int next_row(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_contention(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_contention(struct perfile_table *table, void *state, struct perfile_error *error)
 {
     static const char *const hidden[] = {[PF_LOCKS_BY_CALLER] = "lock,name,pid,tid,comm",
                                          [PF_LOCKS_BY_LOCK] = "caller,pid,tid,comm",
                                          [PF_LOCKS_BY_THREAD] = "caller,lock,name,type"};
-    struct contention *contention = pf_table_state(table, state, sizeof(*contention), columns, PF_COUNT(columns));
-    if (!contention)
-        return pf_fail_memory(error, "locks");
+    struct contention *contention = state;
     pf_locks_open(&contention->locks, table->reader, table->options.events, table->allocator);
     if (!pf_locks_by_parse(table->options.keys, &contention->locks.by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
@@ -116,12 +114,8 @@ static int open_contention(struct perfile_table *table, void **state, struct per
 static void close_contention(void *state)
 {
     struct contention *contention = state;
-    if (!contention)
-        return;
-    const struct perfile_allocator *allocator = contention->events.table->allocator;
     pf_locks_close(&contention->locks);
     pf_profiled_events_close(&contention->events);
-    pf_free(allocator, contention, sizeof(*contention));
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)
@@ -134,6 +128,7 @@ const struct pf_view pf_view_lock_contention = {
     .events = &pf_locks_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
+    .state_bytes = sizeof(struct contention),
     .open = open_contention,
     .next = next_row,
     .close = close_contention,

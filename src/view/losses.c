@@ -127,26 +127,16 @@ static int next_loss(void *state, struct perfile_error *error)
     return pf_reading_row(&losses->reading, PF_COUNT(kinds), error);
 }
 
-static int open_losses(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_losses(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct losses *losses = pf_new(table->allocator, sizeof(*losses));
-    *state = losses;
-    if (!losses)
-        return pf_fail_memory(error, "losses");
-    losses->reading.table = table;
-    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "losses");
+    struct losses *losses = state;
     return pf_reading_open(&losses->reading, table, PF_BY_TIME_NO_SAMPLES, error);
 }
 
 static void close_losses(void *state)
 {
     struct losses *losses = state;
-    if (!losses)
-        return;
-    const struct perfile_allocator *allocator = losses->reading.table->allocator;
     pf_reading_close(&losses->reading);
-    pf_free(allocator, losses, sizeof(*losses));
 }
 
 static bool found(const void *state)
@@ -159,6 +149,7 @@ const struct pf_view pf_view_losses = {
     .info = {"losses", "what the recording lost and what could not be read, kind by kind"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
+    .state_bytes = sizeof(struct losses),
     .open = open_losses,
     .next = next_loss,
     .close = close_losses,

@@ -197,15 +197,9 @@ static int next_map(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_maps(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_maps(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct maps *maps = pf_new(table->allocator, sizeof(*maps));
-    *state = maps;
-    if (!maps)
-        return pf_fail_memory(error, "maps");
-    maps->reading.table = table;
-    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "maps");
+    struct maps *maps = state;
     const int result = pf_recorded_ids_open(&maps->ids, table->reader, table->allocator, error);
     return result < 0 ? result : pf_reading_open(&maps->reading, table, PF_BY_TIME_NO_SAMPLES, error);
 }
@@ -213,18 +207,15 @@ static int open_maps(struct perfile_table *table, void **state, struct perfile_e
 static void close_maps(void *state)
 {
     struct maps *maps = state;
-    if (!maps)
-        return;
-    const struct perfile_allocator *allocator = maps->reading.table->allocator;
     pf_named_ids_close(&maps->ids);
     pf_reading_close(&maps->reading);
-    pf_free(allocator, maps, sizeof(*maps));
 }
 
 const struct pf_view pf_view_maps = {
     .info = {"maps", "every mapping that the recording reports, in the order of time"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
+    .state_bytes = sizeof(struct maps),
     .open = open_maps,
     .next = next_map,
     .close = close_maps,

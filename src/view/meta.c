@@ -158,35 +158,26 @@ static int next_recording(void *state, struct perfile_error *error)
     return pf_reading_row(&meta->reading, 1, error);
 }
 
-static int open_meta(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_meta(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct meta *meta = pf_new(table->allocator, sizeof(*meta));
-    *state = meta;
-    if (!meta)
-        return pf_fail_memory(error, "meta");
-    meta->reading.table = table;
+    struct meta *meta = state;
     meta->first_time = UINT64_MAX;
     pf_arena_open(&meta->arena, table->allocator);
-    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "meta");
     return pf_reading_open(&meta->reading, table, PF_BY_FILE, error);
 }
 
 static void close_meta(void *state)
 {
     struct meta *meta = state;
-    if (!meta)
-        return;
-    const struct perfile_allocator *allocator = meta->reading.table->allocator;
     pf_reading_close(&meta->reading);
     pf_arena_close(&meta->arena);
-    pf_free(allocator, meta, sizeof(*meta));
 }
 
 const struct pf_view pf_view_meta = {
     .info = {"meta", "the recording, in one row: machine, recorder, command, clock, first and last sample"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
+    .state_bytes = sizeof(struct meta),
     .open = open_meta,
     .next = next_recording,
     .close = close_meta,

@@ -296,46 +296,26 @@ static int open_profile(struct offcpu *offcpu, struct perfile_error *error)
     return pf_profile_open(table->reader, &how, &offcpu->profile, error);
 }
 
-static int open_view(struct perfile_table *table, void **state, bool of_wakers, struct perfile_error *error)
+static int open_view(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct offcpu *offcpu = pf_new(table->allocator, sizeof(*offcpu));
-    *state = offcpu;
-    if (!offcpu)
-        return pf_fail_memory(error, "times off CPU");
-    offcpu->table = table;
-    offcpu->of_wakers = of_wakers;
+    struct offcpu *offcpu = state;
+    offcpu->of_wakers = table->view->lists[0].items == waker_columns;
     offcpu->filter = *table->options.filter;
-    offcpu->filter.off_cpu = of_wakers ? "wakers" : offcpu->filter.off_cpu ? offcpu->filter.off_cpu : "all";
+    offcpu->filter.off_cpu = offcpu->of_wakers ? "wakers" : offcpu->filter.off_cpu ? offcpu->filter.off_cpu : "all";
     pf_arena_open(&offcpu->arena, table->allocator);
     pf_map_open(&offcpu->locations, table->allocator);
-    if (!pf_table_add_all(table, of_wakers ? waker_columns : off_columns,
-                          of_wakers ? PF_COUNT(waker_columns) : PF_COUNT(off_columns)))
-        return pf_fail_memory(error, "times off CPU");
     return open_profile(offcpu, error);
-}
-
-static int open_offcpu(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    return open_view(table, state, false, error);
-}
-
-static int open_wakers(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    return open_view(table, state, true, error);
 }
 
 static void close_offcpu(void *state)
 {
     struct offcpu *offcpu = state;
-    if (!offcpu)
-        return;
     const struct perfile_allocator *allocator = offcpu->table->allocator;
     pf_profile_close(offcpu->profile);
     pf_map_close(&offcpu->locations);
     pf_arena_close(&offcpu->arena);
     pf_free(allocator, offcpu->kinds, offcpu->kind_capacity);
     pf_free(allocator, offcpu->rows, offcpu->capacity * sizeof(*offcpu->rows));
-    pf_free(allocator, offcpu, sizeof(*offcpu));
 }
 
 static void report_losses(const void *state, struct perfile_losses *losses)
@@ -356,18 +336,19 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
     pf_profile_report_missing(offcpu->profile, notify, context);
 }
 
-#define OFF_VIEW(id, text, opens, columns)                                                                             \
+#define OFF_VIEW(id, text, columns)                                                                                    \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
         .events = &pf_offcpu_events,                                                                                   \
         .lists = {PF_COLUMNS(columns)},                                                                                \
-        .open = opens,                                                                                                 \
+        .state_bytes = sizeof(struct offcpu),                                                                          \
+        .open = open_view,                                                                                             \
         .next = next_row,                                                                                              \
         .close = close_offcpu,                                                                                         \
         .losses = report_losses,                                                                                       \
         .unmatched = report_unmatched,                                                                                 \
         .notes = report_notes,                                                                                         \
     }
-OFF_VIEW(offcpu, "times off CPU by thread, state and stack: blocked, and waiting for a CPU", open_offcpu, off_columns);
+OFF_VIEW(offcpu, "times off CPU by thread, state and stack: blocked, and waiting for a CPU", off_columns);
 OFF_VIEW(wakers, "which thread woke which, with the stack of the waker, and how long these had been blocked",
-         open_wakers, waker_columns);
+         waker_columns);

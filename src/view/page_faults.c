@@ -233,17 +233,11 @@ static int choose(struct faults *faults, const char *keys, struct perfile_error 
                                      "page faults are added up by caller, mapping or page, not by '%.40s'", keys);
 }
 
-static int open_faults(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_faults(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct faults *faults = pf_new(table->allocator, sizeof(*faults));
-    *state = faults;
-    if (!faults)
-        return pf_fail_memory(error, "page faults");
-    faults->events.table = table;
+    struct faults *faults = state;
     pf_bound_events_open(&faults->tracepoints, table->reader, &required_events, table->allocator);
     pf_pairs_open(&faults->index, table->allocator);
-    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "page faults");
     const int result = choose(faults, table->options.keys, error);
     return result < 0 ? result
                       : pf_profiled_events_open(&faults->events, table, &(struct pf_event_needs){.only = NULL}, error);
@@ -252,14 +246,11 @@ static int open_faults(struct perfile_table *table, void **state, struct perfile
 static void close_faults(void *state)
 {
     struct faults *faults = state;
-    if (!faults)
-        return;
     const struct perfile_allocator *allocator = faults->events.table->allocator;
     pf_bound_events_close(&faults->tracepoints);
     pf_pairs_close(&faults->index);
     pf_free(allocator, faults->rows, faults->capacity * sizeof(*faults->rows));
     pf_profiled_events_close(&faults->events);
-    pf_free(allocator, faults, sizeof(*faults));
 }
 
 static void notes(void *state, pf_on_note *facts, void *context)
@@ -278,6 +269,7 @@ const struct pf_view pf_view_page_faults = {
     .events = &required_events,
     .lists = {PF_COLUMNS(columns)},
     .own_key = "page",
+    .state_bytes = sizeof(struct faults),
     .open = open_faults,
     .next = next_row,
     .close = close_faults,

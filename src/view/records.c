@@ -139,16 +139,11 @@ static int next_record(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_records(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_records(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct records *records = pf_new(table->allocator, sizeof(*records));
-    *state = records;
-    if (!records)
-        return pf_fail_memory(error, "records");
+    struct records *records = state;
     pf_trace_events_open(&records->events, table->reader, table->allocator);
-    records->reading.table = table;
-    if (pf_text_open(&records->fields, table->allocator, NULL, NULL) < 0 ||
-        !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    if (pf_text_open(&records->fields, table->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "records");
     return pf_reading_open(&records->reading, table, PF_BY_FILE, error);
 }
@@ -156,19 +151,16 @@ static int open_records(struct perfile_table *table, void **state, struct perfil
 static void close_records(void *state)
 {
     struct records *records = state;
-    if (!records)
-        return;
-    const struct perfile_allocator *allocator = records->reading.table->allocator;
     pf_trace_events_close(&records->events);
     pf_text_close(&records->fields);
     pf_reading_close(&records->reading);
-    pf_free(allocator, records, sizeof(*records));
 }
 
 const struct pf_view pf_view_records = {
     .info = {"records", "every record in the order of the file: where, what, when and whose, and all that it holds"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_COMMS, /* names of threads are known in the order of time */
+    .state_bytes = sizeof(struct records),
     .open = open_records,
     .next = next_record,
     .close = close_records,

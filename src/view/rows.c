@@ -5,7 +5,6 @@
 #include "view/view.h"
 
 struct rows {
-    const struct perfile_allocator *allocator;
     struct perfile_rows from;
 };
 
@@ -40,13 +39,6 @@ static int next_row(void *state, struct perfile_error *error)
     return rows->from.next(rows->from.context, error);
 }
 
-static void close_rows(void *state)
-{
-    struct rows *rows = state;
-    if (rows)
-        pf_free(rows->allocator, rows, sizeof(*rows));
-}
-
 static int fail(struct perfile_error *error, const char *why)
 {
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "%s", why);
@@ -70,23 +62,23 @@ static int add_column(struct perfile_table *table, const struct perfile_rows *fr
     return pf_table_add(table, &column) ? 0 : pf_fail_memory(error, "table");
 }
 
-static int open_rows(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_rows(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    const struct rows *rows = *state;
+    const struct rows *rows = state;
     int result = 0;
     for (uint32_t i = 0; i < rows->from.column_count && result == 0; i++)
         result = add_column(table, &rows->from, i, error);
     return result;
 }
 
-static const struct pf_view view_of_rows = {.open = open_rows, .next = next_row, .close = close_rows};
+static const struct pf_view view_of_rows = {.open = open_rows, .next = next_row, .state_bytes = sizeof(struct rows)};
 
 static int give_rows(struct perfile_table *table, const struct perfile_rows *from, struct perfile_error *error)
 {
     struct rows *rows = pf_new(table->allocator, sizeof(*rows));
     if (!rows)
         return pf_fail_memory(error, "table");
-    *rows = (struct rows){table->allocator, *from};
+    rows->from = *from;
     table->state = rows;
     table->own = view_of_rows;
     table->own.info.name = from->view;

@@ -12,7 +12,6 @@
 
 struct samples {
     struct pf_tracepoints tracepoints; /* first: the functions of its columns are given it as their state */
-    struct perfile_table *table;
     struct pf_profile *profile;
     const struct pf_profile_sample *sample; /* in hand; NULL: none */
     const struct perfile_sample *decoded;
@@ -185,7 +184,7 @@ static bool make_stack_codes(struct samples *samples)
     const size_t count = pf_profile_frame_count(samples->profile), old = samples->stack_code_count;
     if (count <= old)
         return true;
-    if (!pf_grow(samples->table->allocator, &samples->stack_codes, &samples->stack_code_count, count,
+    if (!pf_grow(samples->tracepoints.table->allocator, &samples->stack_codes, &samples->stack_code_count, count,
                  sizeof(*samples->stack_codes)))
         return false;
     memset(samples->stack_codes + old, 0, (samples->stack_code_count - old) * sizeof(*samples->stack_codes));
@@ -258,19 +257,20 @@ static bool column_at(size_t index, struct pf_column *column)
 
 static bool add_columns(struct samples *samples)
 {
-    struct perfile_reader *reader = samples->table->reader;
+    struct perfile_reader *reader = samples->tracepoints.table->reader;
     uint64_t recorded = 0;
     for (size_t i = 0; i < perfile_event_count(reader); i++)
         recorded |= perfile_event_get(reader, i)->attr->sample_type;
     for (size_t i = 0; i < PF_COUNT(fields); i++)
-        if ((!fields[i].needs || fields[i].needs & recorded) && !pf_table_add(samples->table, &fields[i].column))
+        if ((!fields[i].needs || fields[i].needs & recorded) &&
+            !pf_table_add(samples->tracepoints.table, &fields[i].column))
             return false;
-    return !(recorded & PERFILE_SAMPLE_RAW) || pf_tracepoints_add(&samples->tracepoints, samples->table);
+    return !(recorded & PERFILE_SAMPLE_RAW) || pf_tracepoints_add(&samples->tracepoints, samples->tracepoints.table);
 }
 
 static int open_profile(struct samples *samples, struct perfile_error *error)
 {
-    const struct perfile_table *table = samples->table;
+    const struct perfile_table *table = samples->tracepoints.table;
     struct pf_profile_options how = {
         .filter = table->options.filter,
         .find = pf_find_options_of(&table->complete.symbols, table->allocator),
@@ -283,13 +283,9 @@ static int open_profile(struct samples *samples, struct perfile_error *error)
     return pf_profile_open(table->reader, &how, &samples->profile, error);
 }
 
-static int open_samples(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_samples(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct samples *samples = pf_new(table->allocator, sizeof(*samples));
-    *state = samples;
-    if (!samples)
-        return pf_fail_memory(error, "samples");
-    samples->table = table;
+    struct samples *samples = state;
     samples->ids.allocator = table->allocator;
     samples->wants_ids = pf_table_may_show(table, "stack_id");
     for (unsigned i = 0; i < PF_COUNT(samples->modes); i++) {
@@ -307,14 +303,11 @@ static int open_samples(struct perfile_table *table, void **state, struct perfil
 static void close_samples(void *state)
 {
     struct samples *samples = state;
-    if (!samples)
-        return;
-    const struct perfile_allocator *allocator = samples->table->allocator;
+    const struct perfile_allocator *allocator = samples->tracepoints.table->allocator;
     pf_tracepoints_close(&samples->tracepoints);
     pf_profile_close(samples->profile);
     pf_stack_ids_close(&samples->ids);
     pf_free(allocator, samples->stack_codes, samples->stack_code_count * sizeof(*samples->stack_codes));
-    pf_free(allocator, samples, sizeof(*samples));
 }
 
 static void losses(const void *state, struct perfile_losses *losses)
@@ -333,6 +326,7 @@ const struct pf_view pf_view_samples = {
     .info = {"samples",
              "every sample: time, thread, address, with its stack, what it recorded and the fields of tracepoints"},
     .column_at = column_at,
+    .state_bytes = sizeof(struct samples),
     .open = open_samples,
     .next = next_sample,
     .close = close_samples,

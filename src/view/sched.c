@@ -62,23 +62,10 @@ void pf_sched_view_notes(void *state, pf_on_note *notify, void *context)
     pf_switches_notify(&view->sched.switches, notify, context);
 }
 
-int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
-                       bool with_stacks, struct perfile_error *error)
-{
-    struct pf_sched_view *view = pf_table_state(table, state, sizeof(*view), columns, count);
-    if (!view)
-        return pf_fail_memory(error, "scheduler events");
-    return pf_sched_view_open(view, table, false, with_stacks, error);
-}
-
 void pf_sched_rows_close(void *state)
 {
     struct pf_sched_view *view = state;
-    if (!view)
-        return;
-    const struct perfile_allocator *allocator = view->table->allocator;
     pf_sched_close(&view->sched);
-    pf_free(allocator, view, sizeof(*view));
 }
 
 void pf_set_task_name(struct pf_vector *vector, const struct pf_sched_task *task)

@@ -32,8 +32,6 @@ void pf_sched_view_unmatched(const void *state, perfile_on_unmatched *notify, vo
 void pf_sched_view_notes(void *state, pf_on_note *notify, void *context);
 
 /* For views with a row for events of the scheduler as they come, whose state is nothing but this. */
-int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
-                       bool with_stacks, struct perfile_error *error);
 void pf_sched_rows_close(void *state);
 
 /* Null without a number. */

@@ -85,11 +85,9 @@ static int next_row(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_latency(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_latency(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct latency *latency = pf_table_state(table, state, sizeof(*latency), columns, PF_COUNT(columns));
-    if (!latency)
-        return pf_fail_memory(error, "latencies");
+    struct latency *latency = state;
     const int result = pf_sched_view_open(&latency->view, table, true, false, error);
     return result < 0 ? result : pf_latencies_sort(&latency->latencies, table->options.events->sort, error);
 }
@@ -97,12 +95,8 @@ static int open_latency(struct perfile_table *table, void **state, struct perfil
 static void close_latency(void *state)
 {
     struct latency *latency = state;
-    if (!latency)
-        return;
-    const struct perfile_allocator *allocator = latency->view.table->allocator;
-    pf_latencies_close(&latency->latencies, allocator);
+    pf_latencies_close(&latency->latencies, latency->view.table->allocator);
     pf_sched_close(&latency->view.sched);
-    pf_free(allocator, latency, sizeof(*latency));
 }
 
 const struct pf_view pf_view_sched_latency = {
@@ -111,6 +105,7 @@ const struct pf_view pf_view_sched_latency = {
     .own_key = "tid",
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},
+    .state_bytes = sizeof(struct latency),
     .open = open_latency,
     .next = next_row,
     .close = close_latency,

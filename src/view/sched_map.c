@@ -43,9 +43,9 @@ static int next_row(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_map(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_map(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    return pf_sched_rows_open(table, state, columns, PF_COUNT(columns), false, error);
+    return pf_sched_view_open(state, table, false, false, error);
 }
 
 const struct pf_view pf_view_sched_map = {
@@ -53,6 +53,7 @@ const struct pf_view pf_view_sched_map = {
     .events = &pf_switches_events,
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},
+    .state_bytes = sizeof(struct pf_sched_view),
     .open = open_map,
     .next = next_row,
     .close = pf_sched_rows_close,

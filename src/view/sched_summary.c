@@ -222,46 +222,34 @@ static int next_cpu(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_view(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
-                     struct perfile_error *error)
+static int open_tasks(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct summary *summary = pf_table_state(table, state, sizeof(*summary), columns, count);
-    if (!summary)
-        return pf_fail_memory(error, "scheduler events");
+    struct summary *summary = state;
     pf_sched_lifetimes_open(&summary->lifetimes, table->allocator);
     const bool by_time = table->options.keys && strcmp(table->options.keys, "time") == 0;
     return pf_sched_view_open(&summary->view, table, !by_time, false, error);
 }
 
-static int open_tasks(struct perfile_table *table, void **state, struct perfile_error *error)
-{
-    return open_view(table, state, task_columns, PF_COUNT(task_columns), error);
-}
-
-static int open_cpus(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_cpus(struct perfile_table *table, void *state, struct perfile_error *error)
 {
     const char *keys = table->options.keys, *quantum = table->complete.report.time_quantum;
     const bool by_time = keys && strcmp(keys, "time") == 0;
-    int result = by_time && !pf_table_add_all(table, time_columns, PF_COUNT(time_columns))
-                     ? pf_fail_memory(error, "scheduler events")
-                     : 0;
-    if (result == 0)
-        result = open_view(table, state, cpu_columns, PF_COUNT(cpu_columns), error);
+    if ((by_time && !pf_table_add_all(table, time_columns, PF_COUNT(time_columns))) ||
+        !pf_table_add_all(table, cpu_columns, PF_COUNT(cpu_columns)))
+        return pf_fail_memory(error, "scheduler events");
+    int result = open_tasks(table, state, error);
     if (result == 0 && by_time)
-        result = pf_parse_duration(quantum ? quantum : "100ms", &((struct summary *)*state)->quantum, error);
+        result = pf_parse_duration(quantum ? quantum : "100ms", &((struct summary *)state)->quantum, error);
     return result;
 }
 
 static void close_summary(void *state)
 {
     struct summary *summary = state;
-    if (!summary)
-        return;
     const struct perfile_allocator *allocator = summary->view.table->allocator;
     pf_free(allocator, summary->order, summary->order_bytes);
     pf_sched_lifetimes_close(&summary->lifetimes);
     pf_sched_close(&summary->view.sched);
-    pf_free(allocator, summary, sizeof(*summary));
 }
 
 #define SUMMARY_VIEW(id, text, key, opens, nexts, ...)                                                                 \
@@ -271,6 +259,7 @@ static void close_summary(void *state)
         .own_key = key,                                                                                                \
         .lists = {__VA_ARGS__},                                                                                        \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \
+        .state_bytes = sizeof(struct summary),                                                                         \
         .open = opens,                                                                                                 \
         .next = nexts,                                                                                                 \
         .close = close_summary,                                                                                        \

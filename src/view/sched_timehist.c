@@ -80,9 +80,9 @@ static int next_row(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_timehist(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_timehist(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    return pf_sched_rows_open(table, state, columns, PF_COUNT(columns), pf_table_may_show(table, "stack"), error);
+    return pf_sched_view_open(state, table, false, pf_table_may_show(table, "stack"), error);
 }
 
 const struct pf_view pf_view_sched_timehist = {
@@ -90,6 +90,7 @@ const struct pf_view pf_view_sched_timehist = {
     .events = &pf_switches_events,
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},
+    .state_bytes = sizeof(struct pf_sched_view),
     .open = open_timehist,
     .next = next_row,
     .close = pf_sched_rows_close,

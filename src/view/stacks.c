@@ -155,16 +155,9 @@ static bool add_columns(struct perfile_table *table)
     return true;
 }
 
-static int open_stacks(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_stacks(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    if (pf_profiled_is_by(table, table->view->own_key)) {
-        table->view = &pf_view_distinct_stacks;
-        return table->view->open(table, state, error);
-    }
-    struct stacks *stacks = pf_new(table->allocator, sizeof(*stacks));
-    *state = stacks;
-    if (!stacks)
-        return pf_fail_memory(error, "stacks");
+    struct stacks *stacks = state;
     const int result = pf_profiled_open(&stacks->profiled, table, PERFILE_STREAM_JOIN_UNNAMED, error);
     if (result < 0)
         return result;
@@ -190,19 +183,18 @@ static int next_stack(void *state, struct perfile_error *error)
 static void close_stacks(void *state)
 {
     struct stacks *stacks = state;
-    if (!stacks)
-        return;
     const struct perfile_allocator *allocator = stacks->profiled.table->allocator;
     pf_profiled_close(&stacks->profiled);
     pf_free(allocator, stacks->functions, (stacks->function_count + 1) * sizeof(*stacks->functions));
     pf_free(allocator, stacks->ids, (stacks->id_count + 1) * sizeof(*stacks->ids));
-    pf_free(allocator, stacks, sizeof(*stacks));
 }
 
 const struct pf_view pf_view_stacks = {
     .info = PF_STACKS_INFO,
     .column_at = column_at,
     .own_key = "stack",
+    .by_own_key = &pf_view_distinct_stacks,
+    .state_bytes = sizeof(struct stacks),
     .open = open_stacks,
     .next = next_stack,
     .close = close_stacks,

@@ -139,7 +139,7 @@ static int next_row(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_summary(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_summary(struct perfile_table *table, void *state, struct perfile_error *error)
 {
     static const char *const hidden[] = {[PF_CALLS_BY_THREAD] = "cgroup,path,fd",
                                          [PF_CALLS_BY_PROCESS] = "tid,cgroup,path,fd",
@@ -147,9 +147,7 @@ static int open_summary(struct perfile_table *table, void **state, struct perfil
                                          [PF_CALLS_BY_FILE] = "comm,pid,tid,cgroup",
                                          [PF_CALLS_TOTAL] = "comm,pid,tid,cgroup,path,fd"};
     enum pf_syscall_by by;
-    struct summary *summary = pf_table_state(table, state, sizeof(*summary), columns, PF_COUNT(columns));
-    if (!summary)
-        return pf_fail_memory(error, "system calls");
+    struct summary *summary = state;
     if (!pf_syscall_by_parse(table->options.keys, &by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                        "system calls are added up by thread, process, cgroup, fd or total, not by '%.40s'",
@@ -167,13 +165,9 @@ static int open_summary(struct perfile_table *table, void **state, struct perfil
 static void close_summary(void *state)
 {
     struct summary *summary = state;
-    if (!summary)
-        return;
-    const struct perfile_allocator *allocator = summary->gathered.table->allocator;
     pf_syscall_stats_close(&summary->stats);
     pf_syscalls_close(&summary->syscalls);
     pf_gathered_close(&summary->gathered);
-    pf_free(allocator, summary, sizeof(*summary));
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)
@@ -186,6 +180,7 @@ const struct pf_view pf_view_syscall_summary = {
     .events = &pf_syscalls_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
+    .state_bytes = sizeof(struct summary),
     .open = open_summary,
     .next = next_row,
     .close = close_summary,

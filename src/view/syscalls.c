@@ -187,17 +187,12 @@ static int next_call(void *state, struct perfile_error *error)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static int open_calls(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_calls(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct syscalls *calls = pf_new(table->allocator, sizeof(*calls));
+    struct syscalls *calls = state;
     const struct pf_event_source source = {table->allocator, table->options.filter, table->options.progress,
                                            table->options.progress_context};
-    *state = calls;
-    if (!calls)
-        return pf_fail_memory(error, "system calls");
-    calls->table = table;
-    if (pf_text_open(&calls->text, table->allocator, NULL, NULL) < 0 ||
-        !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    if (pf_text_open(&calls->text, table->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "system calls");
     const int result = pf_event_source_open(&source, table->reader, &calls->delivery, error);
     if (result < 0)
@@ -210,13 +205,9 @@ static int open_calls(struct perfile_table *table, void **state, struct perfile_
 static void close_calls(void *state)
 {
     struct syscalls *calls = state;
-    if (!calls)
-        return;
-    const struct perfile_allocator *allocator = calls->table->allocator;
     pf_text_close(&calls->text);
     pf_syscalls_close(&calls->syscalls);
     pf_delivery_close(calls->delivery);
-    pf_free(allocator, calls, sizeof(*calls));
 }
 
 static void losses(const void *state, struct perfile_losses *losses)
@@ -242,6 +233,7 @@ const struct pf_view pf_view_syscalls = {
     .events = &pf_syscalls_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
+    .state_bytes = sizeof(struct syscalls),
     .open = open_calls,
     .next = next_call,
     .close = close_calls,

@@ -82,13 +82,25 @@ bool pf_table_add_all(struct perfile_table *table, const struct pf_column *colum
     return true;
 }
 
-void *pf_table_state(struct perfile_table *table, void **state, size_t bytes, const struct pf_column *columns,
-                     size_t count)
+static bool has_one_list(const struct pf_view *view)
 {
-    *state = pf_new(table->allocator, bytes);
-    if (*state)
-        memcpy(*state, &table, sizeof(table)); /* a pointer to what begins with it is one to it */
-    return *state && pf_table_add_all(table, columns, count) ? *state : NULL;
+    return view->lists[0].count && !view->lists[1].count && !view->column_at;
+}
+
+/* The state of the view, and its columns where they are one list. False when out of memory. */
+static bool make_state(struct perfile_table *table)
+{
+    const struct pf_view *view = table->view;
+    void *state = pf_new(table->allocator, view->state_bytes);
+    if (!state)
+        return false;
+    if (has_one_list(view) && !pf_table_add_all(table, view->lists[0].items, view->lists[0].count)) {
+        pf_free(table->allocator, state, view->state_bytes);
+        return false;
+    }
+    memcpy(state, &table, sizeof(table)); /* a pointer to what begins with it is one to it */
+    table->state = state;
+    return true;
 }
 
 void pf_table_hide(struct perfile_table *table, const char *names)
@@ -377,10 +389,12 @@ static int check_filter(const struct pf_view *view, const struct perfile_filter 
 static int open_view(struct perfile_table *table, struct perfile_error *error)
 {
     int result = check_filter(table->view, table->options.filter, error);
-    if (result == 0 && !add_constants(table))
+    if (table->view->by_own_key && table->options.keys && strcmp(table->options.keys, table->view->own_key) == 0)
+        table->view = table->view->by_own_key;
+    if (result == 0 && (!add_constants(table) || (!table->state && !make_state(table))))
         result = pf_fail_memory(error, "table");
     if (result == 0)
-        result = table->view->open(table, &table->state, error);
+        result = table->view->open(table, table->state, error);
     if (result == 0)
         result = choose_columns(table, error);
     return pf_memory_was_short(table->allocator) ? pf_fail_memory(error, "table") : result;
@@ -488,8 +502,10 @@ void perfile_table_close(struct perfile_table *table)
 {
     if (!table)
         return;
-    if (table->view)
+    if (table->view && table->state && table->view->close)
         table->view->close(table->state);
+    if (table->view)
+        pf_free(table->allocator, table->state, table->view->state_bytes);
     for (size_t i = 0; i < table->column_count; i++) {
         pf_vector_end(&table->columns[i]);
         pf_dictionary_close(&table->columns[i].dictionary);

@@ -202,16 +202,11 @@ static int next_thread(void *state, struct perfile_error *error)
     return result;
 }
 
-static int open_threads(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_threads(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct threads *threads = pf_new(table->allocator, sizeof(*threads));
-    *state = threads;
-    if (!threads)
-        return pf_fail_memory(error, "threads");
-    threads->reading.table = table;
+    struct threads *threads = state;
     threads->none.ppid = -1;
-    if (!pf_tasks_begin(&threads->tasks, table->reader, table->allocator) ||
-        !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    if (!pf_tasks_begin(&threads->tasks, table->reader, table->allocator))
         return pf_fail_memory(error, "threads");
     return pf_reading_open(&threads->reading, table, PF_BY_TIME, error);
 }
@@ -219,18 +214,16 @@ static int open_threads(struct perfile_table *table, void **state, struct perfil
 static void close_threads(void *state)
 {
     struct threads *threads = state;
-    if (!threads)
-        return;
     const struct perfile_allocator *allocator = threads->reading.table->allocator;
     pf_tasks_close(&threads->tasks);
     pf_reading_close(&threads->reading);
     pf_free(allocator, threads->order, threads->capacity * sizeof(*threads->order));
-    pf_free(allocator, threads, sizeof(*threads));
 }
 
 const struct pf_view pf_view_threads = {
     .info = {"threads", "every thread that is named: when it lived, its parent, how often it was sampled"},
     .lists = {PF_COLUMNS(columns)},
+    .state_bytes = sizeof(struct threads),
     .open = open_threads,
     .next = next_thread,
     .close = close_threads,

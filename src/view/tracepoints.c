@@ -140,8 +140,6 @@ bool pf_tracepoints_add(struct pf_tracepoints *tracepoints, struct perfile_table
 
 void pf_tracepoints_close(struct pf_tracepoints *tracepoints)
 {
-    if (!tracepoints->table)
-        return;
     pf_trace_texts_close(&tracepoints->texts);
     pf_text_close(&tracepoints->scratch);
     pf_map_close(&tracepoints->of_event);

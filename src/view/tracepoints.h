@@ -11,7 +11,7 @@ struct pf_tracepoint_fields;
 
 /* To be the first member of a view's state, which is what the functions of its columns are given. */
 struct pf_tracepoints {
-    struct perfile_table *table; /* NULL: not open */
+    struct perfile_table *table;
     struct pf_arena arena;
     struct pf_trace_texts texts;
     struct pf_text scratch;

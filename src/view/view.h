@@ -68,13 +68,19 @@ struct pf_view {
     struct pf_column_list lists[2];          /* all columns that it may have, whatever the recording ... */
     /* ... and more columns after these; false: there are no more. NULL: there are none. */
     bool (*column_at)(size_t index, struct pf_column *column);
-    const char *own_key;   /* in perfile_table_options.keys: the key for which its rows differ; NULL: none */
+    const char *own_key;              /* in perfile_table_options.keys: the key for which its rows differ; NULL: none */
+    const struct pf_view *by_own_key; /* the view that has these rows; NULL: this one */
     unsigned not_filtered; /* PF_FILTER_...: parts of a filter that say nothing about its rows, and are refused */
-    /* Adds the columns (pf_table_add). *state is passed to all other functions, and to _close also after an error. */
-    int (*open)(struct perfile_table *table, void **state, struct perfile_error *error);
+    /* Of its state, which is zeroed but for the table that it begins with; 0: there is a state before it is opened. */
+    size_t state_bytes;
+    /*
+     * Where the view has one list of columns, they are there; otherwise it adds its columns (pf_table_add). The state is
+     * passed to all other functions, and to _close also after an error.
+     */
+    int (*open)(struct perfile_table *table, void *state, struct perfile_error *error);
     /* The next row: 1, 0 at the end, or an error. */
     int (*next)(void *state, struct perfile_error *error);
-    void (*close)(void *state); /* NULL is allowed as the state */
+    void (*close)(void *state); /* frees what the state holds; NULL: nothing */
     /* May be NULL: nothing is left out. */
     void (*losses)(const void *state, struct perfile_losses *losses);
     /* May be NULL: filters do not matter. At the end. */
@@ -120,12 +126,6 @@ int pf_table_start(struct perfile_table **table, struct perfile_error *error);
 /* A column, whose texts must live as long as the table. False when out of memory. */
 bool pf_table_add(struct perfile_table *table, const struct pf_column *column);
 bool pf_table_add_all(struct perfile_table *table, const struct pf_column *columns, size_t count);
-/*
- * A zeroed state for a view whose first member is the table (or a struct that begins with it), with these columns. NULL
- * when out of memory, where *state may still have to be closed.
- */
-void *pf_table_state(struct perfile_table *table, void **state, size_t bytes, const struct pf_column *columns,
-                     size_t count);
 /*
  * Of these columns ("lock,pid") rows have nothing: they are shown only when they are asked for. Before the view is
  * open.

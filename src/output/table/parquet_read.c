@@ -443,15 +443,12 @@ static void close_cursor(struct files *files, struct cursor *cursor)
 static void close_files(void *state)
 {
     struct files *files = state;
-    if (!files)
-        return;
     for (size_t i = 0; files->cursors && i < files->leaf_count; i++)
         close_cursor(files, &files->cursors[i]);
     pf_parquet_file_close(&files->file);
     ZSTD_freeDCtx(files->zstd);
     pf_map_close(&files->seen);
     pf_arena_close(&files->arena);
-    pf_free(files->allocator, files, sizeof(*files));
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -595,9 +592,9 @@ static bool copy_paths(struct files *files, const struct perfile_parquet_options
     return files->paths && files->zstd;
 }
 
-static int open_view(struct perfile_table *table, void **state, struct perfile_error *error)
+static int open_view(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    struct files *files = *state = table->state;
+    struct files *files = state;
     int result = 0;
     for (size_t i = 0; i < files->leaf_count && result == 0; i++)
         if (!add_leaf(table, files, i))
@@ -608,7 +605,8 @@ static int open_view(struct perfile_table *table, void **state, struct perfile_e
     return result;
 }
 
-static const struct pf_view view_of_files = {.open = open_view, .next = next_row, .close = close_files};
+static const struct pf_view view_of_files = {
+    .open = open_view, .next = next_row, .close = close_files, .state_bytes = sizeof(struct files)};
 
 static int make_files(struct perfile_table *table, const struct perfile_parquet_options *options,
                       struct perfile_error *error)
