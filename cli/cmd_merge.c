@@ -231,7 +231,7 @@ static void print_counts(FILE *to, const char *name, const struct perfile_edit_r
     fprintf(to, ": %s, %s of them samples", pf_counted(counts->records_kept, "records", records),
             pf_grouped(counts->samples_kept, samples));
     pf_report_count(to, counts->records_dropped, "also in another part, dropped");
-    pf_report_count(to, counts->records_damaged, "damaged records dropped");
+    pf_report_count(to, counts->records_damaged, "damaged records");
     pf_report_count(to, counts->bytes_dropped, "bytes lost");
     pf_report_count(to, counts->features_dropped, "features not kept");
     fprintf(to, "\n");

@@ -78,7 +78,7 @@ static const struct {
     COUNTED_AS(samples_kept, NULL, "samples kept, which are among these records"),
     COUNTED(records_dropped, "left out"),
     COUNTED_AS(samples_dropped, NULL, "samples left out"),
-    COUNTED(records_damaged, "damaged records dropped"),
+    COUNTED(records_damaged, "damaged records"),
     COUNTED(records_mended, "corrected"),
     COUNTED(bytes_dropped, "bytes lost"),
     COUNTED(features_rebuilt, "features rebuilt"),

@@ -26,7 +26,11 @@ struct perfile_edit_report {
     uint64_t samples_kept;
     uint64_t records_dropped; /* because the call was to leave them out */
     uint64_t samples_dropped;
-    uint64_t records_damaged; /* left out because they cannot be read */
+    /*
+     * Left out because they cannot be read; and samples of a stream whose events never came, which only perfile_repair
+     * leaves out: the others copy them, since it is known at the end.
+     */
+    uint64_t records_damaged;
     uint64_t bytes_dropped;   /* of the input, that belong to no complete record */
     /* repair: kept, with one number set right, or filled up to 8 bytes, since readers refused the recording */
     uint64_t records_mended;

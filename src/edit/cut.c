@@ -610,6 +610,7 @@ int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer, co
     if (result < 0)
         return result;
     result = cut_one(reader, writer, options, &counts, error);
+    pf_edit_count_undecodable(reader, &counts);
     pf_sized_give(report, &counts, sizeof(counts));
     return result;
 }
@@ -645,6 +646,7 @@ int perfile_split(struct perfile_reader *reader, const struct perfile_cut_option
     if (result < 0)
         return result;
     result = split_all(reader, options, split, &counts, error);
+    pf_edit_count_undecodable(reader, &counts);
     pf_sized_give(report, &counts, sizeof(counts));
     return result;
 }

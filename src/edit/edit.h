@@ -88,6 +88,11 @@ int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_er
 /* ... what the steps do after the last record, and the counts that are known then. */
 int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error);
 /*
+ * Samples of a stream count as kept or dropped until it has ended, since their events may follow. At the end of one
+ * without any event they are damaged, as other readers of the recording report them.
+ */
+void pf_edit_count_undecodable(const struct perfile_reader *reader, struct perfile_edit_report *report);
+/*
  * Rounds of ring buffers would be wrong for a file made of the parts of a directory, except in the order of time. In a
  * directory every file is expected to be in that order.
  */

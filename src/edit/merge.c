@@ -440,6 +440,7 @@ static int fill_report(struct pf_merge *merge, struct perfile_error *error)
     for (size_t i = 0; i < merge->input_count; i++) {
         const struct pf_merge_input *input = &merge->inputs[i];
         input->counts->bytes_dropped = input->reader->counts.bytes_lost;
+        pf_edit_count_undecodable(input->reader, input->counts);
         add_up(merge->total, input->counts);
         inputs[i] = input->counts;
     }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of all edits: events and features through the steps to the writer, then record by record. */
+#include <stdio.h>
+
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "edit/edit.h"
@@ -317,8 +320,31 @@ int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error)
     return perfile_writer_copy_header(edit->writer, edit->reader, error);
 }
 
+/* Repair leaves such samples out; other edits copy them before it is known that their events never come. */
+static void report_undecodable(const struct pf_edit *edit)
+{
+    char message[160], count[PF_COUNTED_BYTES];
+    const uint64_t samples = edit->reader->event_count ? 0 : edit->report->samples_kept;
+    if (!samples)
+        return;
+    snprintf(message, sizeof(message), "the events are lost: %s copied, though nothing can decode them",
+             pf_count_of(samples, "samples are", count));
+    pf_writer_diagnose(edit->writer, "events-lost", message);
+}
+
+void pf_edit_count_undecodable(const struct perfile_reader *reader, struct perfile_edit_report *report)
+{
+    if (reader->event_count)
+        return;
+    report->records_damaged += report->samples_kept + report->samples_dropped;
+    report->records_kept -= report->samples_kept;
+    report->records_dropped -= report->samples_dropped;
+    report->samples_kept = report->samples_dropped = 0;
+}
+
 int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error)
 {
+    report_undecodable(edit);
     /* the names in records of a stream that a step left out */
     if (result == 0 && edit->reader->file.mode == PERFILE_MODE_PIPE && edit->writer->options.mode != PERFILE_MODE_PIPE)
         result = pf_writer_follow_names(edit->writer, edit->reader, false, error);
@@ -350,5 +376,7 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
     int result = pf_edit_begin(edit, error);
     if (result == 0)
         result = pf_edit_walk(edit, by_time, take_record, edit, error);
-    return pf_edit_end(edit, result, error);
+    result = pf_edit_end(edit, result, error);
+    pf_edit_count_undecodable(edit->reader, edit->report);
+    return result;
 }
