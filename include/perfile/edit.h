@@ -31,7 +31,7 @@ struct perfile_edit_report {
      * leaves out: the others copy them, since it is known at the end.
      */
     uint64_t records_damaged;
-    uint64_t bytes_dropped;   /* of the input, that belong to no complete record */
+    uint64_t bytes_dropped; /* of the input, that belong to no complete record */
     /* repair: kept, with one number set right, or filled up to 8 bytes, since readers refused the recording */
     uint64_t records_mended;
     uint64_t features_rebuilt;
