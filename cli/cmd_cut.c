@@ -333,13 +333,10 @@ static void print_json(const struct splitting *splitting)
 
 static void print_text(const struct splitting *splitting)
 {
-    char records[PF_COUNTED_BYTES], samples[PF_GROUPED_BYTES];
-
     for (size_t i = 0; i < splitting->part_count; i++) {
         const struct part *part = &splitting->parts[i];
-        pf_print_name(part->path, stdout);
-        printf(": %s, %s of them samples\n", pf_counted(part->counts.records, "records", records),
-               pf_grouped(part->counts.samples, samples));
+        pf_report_records(stdout, part->path, part->counts.records, "records", part->counts.samples);
+        printf("\n");
     }
     char parts[PF_COUNTED_BYTES];
     pf_report_text(&splitting->report, pf_counted(splitting->part_count, "parts", parts), stdout);

@@ -225,11 +225,7 @@ static void print_json(const struct run *run, FILE *to)
 
 static void print_counts(FILE *to, const char *name, const struct perfile_edit_report *counts)
 {
-    char records[PF_COUNTED_BYTES], samples[PF_GROUPED_BYTES];
-
-    pf_print_name(name, to);
-    fprintf(to, ": %s, %s of them samples", pf_counted(counts->records_kept, "records", records),
-            pf_grouped(counts->samples_kept, samples));
+    pf_report_records(to, name, counts->records_kept, "records", counts->samples_kept);
     pf_report_count(to, counts->records_dropped, "also in another part, dropped");
     pf_report_count(to, counts->records_damaged, "damaged records");
     pf_report_count(to, counts->bytes_dropped, "bytes lost");

@@ -703,8 +703,8 @@ static void print_summary(const struct run *run)
     if (run->enable_at_ms)
         pf_message("record: the command ended before the delay of %" PRIu64 " ms", run->options.delay_ms);
     if (counts->throttled)
-        pf_message("record: the kernel throttled events %s times: use a lower rate (-F)",
-                   pf_grouped(counts->throttled, text));
+        pf_message("record: the kernel throttled events %s: use a lower rate (-F)",
+                   pf_counted(counts->throttled, "times", text));
     if (counts->lost)
         print_losses(run, samples);
 }

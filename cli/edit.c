@@ -159,14 +159,20 @@ void pf_report_count(FILE *to, uint64_t count, const char *what)
         fprintf(to, ", %s", pf_counted(count, what, text));
 }
 
+void pf_report_records(FILE *to, const char *name, uint64_t records, const char *what, uint64_t samples)
+{
+    char all[PF_COUNTED_BYTES], some[PF_GROUPED_BYTES];
+
+    pf_print_name(name, to);
+    fprintf(to, ": %s, %s of them %s", pf_counted(records, what, all), pf_grouped(samples, some),
+            samples == 1 ? "a sample" : "samples");
+}
+
 void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to)
 {
-    char records[PF_COUNTED_BYTES], samples[PF_GROUPED_BYTES];
     uint64_t count;
 
-    pf_print_name(output, to);
-    fprintf(to, ": %s, %s of them samples", pf_counted(report->records_kept, "records kept", records),
-            pf_grouped(report->samples_kept, samples));
+    pf_report_records(to, output, report->records_kept, "records kept", report->samples_kept);
     for (size_t i = 0; i < COUNTED; i++) {
         memcpy(&count, (const char *)report + counted[i].count.offset, sizeof(count));
         if (counted[i].what)

@@ -44,6 +44,8 @@ int pf_report_rows(const char *verb, struct pf_edit_row *edited, size_t count, c
 void pf_report_json(const struct perfile_edit_report *report, struct pf_json_writer *json);
 /* ", COUNT WHAT" unless there is none. */
 void pf_report_count(FILE *to, uint64_t count, const char *what);
+/* NAME: 3 records, 2 of them samples */
+void pf_report_records(FILE *to, const char *name, uint64_t records, const char *what, uint64_t samples);
 void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to);
 
 #endif

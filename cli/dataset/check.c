@@ -136,7 +136,7 @@ static void compare_rows(struct check *check, const struct pf_dataset_file *file
     if (rows == expected ||
         (pf_dataset_tables[file->table].distinct && file->kind == PF_FILE_JOINED && rows < expected))
         return;
-    snprintf(text, sizeof(text), "%llu rows; its recordings have %llu", (unsigned long long)rows,
+    snprintf(text, sizeof(text), "rows: %llu; its recordings have %llu", (unsigned long long)rows,
              (unsigned long long)expected);
     (void)add(check, "rows", file->path, text);
 }

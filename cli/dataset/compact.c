@@ -425,12 +425,14 @@ static int compact_all(struct compact *compact)
 
 static void report_notes(const struct compact *compact)
 {
-    pf_message("%s: %llu files became %llu, %llu bytes became %llu", compact->dataset->path,
-               (unsigned long long)compact->joined_files, (unsigned long long)compact->made_files,
+    char files[PF_COUNTED_BYTES];
+
+    pf_message("%s: %s became %llu, %llu bytes became %llu", compact->dataset->path,
+               pf_counted(compact->joined_files, "files", files), (unsigned long long)compact->made_files,
                (unsigned long long)compact->old_bytes, (unsigned long long)compact->new_bytes);
     if (compact->unfinished_files)
-        pf_message("%s: %llu unfinished files of commands that were killed were removed", compact->dataset->path,
-                   (unsigned long long)compact->unfinished_files);
+        pf_message("%s: removed %s", compact->dataset->path,
+                   pf_counted(compact->unfinished_files, "unfinished files of commands that were killed", files));
 }
 
 static void report_bad_markers(const struct compact *compact)

@@ -425,18 +425,18 @@ static void print_losses(FILE *to, const struct perfile_losses *losses)
     const struct {
         uint64_t count;
         const char *what;
-    } parts[] = {{losses->lost, "were lost while recording"},
-                 {losses->unmapped, "are at addresses where nothing is mapped"},
-                 {losses->unresolved, "are in code without a symbol"},
-                 {losses->truncated, "have a stack dump that ends before the outermost caller"},
-                 {losses->guessed, "have callers that were found without call frame information"},
-                 {losses->filtered, "were left out by the filters of the command line"}};
-    char count[PF_GROUPED_BYTES];
+    } parts[] = {{losses->lost, "lost while recording"},
+                 {losses->unmapped, "at addresses where nothing is mapped"},
+                 {losses->unresolved, "in code without a symbol"},
+                 {losses->truncated, "with a stack dump that ends before the outermost caller"},
+                 {losses->guessed, "with callers that were found without call frame information"},
+                 {losses->filtered, "left out by the filters of the command line"}};
+    char count[PF_COUNTED_BYTES];
 
-    fprintf(to, "%s samples were read.\n", pf_grouped(losses->samples, count));
+    fprintf(to, "%s read\n", pf_counted(losses->samples, "samples", count));
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (parts[i].count)
-            fprintf(to, "%s %s.\n", pf_grouped(parts[i].count, count), parts[i].what);
+            fprintf(to, "%s %s\n", pf_grouped(parts[i].count, count), parts[i].what);
 }
 
 void pf_tui_do_notes(struct pf_tui *app)

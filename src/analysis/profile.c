@@ -8,6 +8,7 @@
 #include "analysis/profile_blocks.h"
 #include "analysis/stack.h"
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/map.h"
 
@@ -373,12 +374,11 @@ static int next_alone(struct pf_profile *profile, struct perfile_error *error)
 
 static void report_guests(const struct pf_profile *profile)
 {
-    char text[128];
-    if (!profile->totals.guests || !profile->note)
-        return;
-    snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " samples are of guests (virtual machines): without names",
-             profile->totals.guests, profile->totals.samples);
-    profile->note(profile->note_context, text);
+    char text[PF_COUNTED_BYTES];
+    if (profile->totals.guests && profile->note)
+        profile->note(profile->note_context,
+                      pf_part_of(profile->totals.guests, profile->totals.samples,
+                                 "samples are of guests (virtual machines): without names", text));
 }
 
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
@@ -455,12 +455,10 @@ const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profi
 
 void pf_profile_notify_full(uint64_t count, const struct perfile_symbol_options *symbols)
 {
-    char text[192];
+    char text[192], counted[PF_COUNTED_BYTES];
     if (!count || !symbols || !symbols->note)
         return;
-    snprintf(text, sizeof(text),
-             "%" PRIu64 " samples are counted in part or not at all: the sum of an event ends at %" PRIu64
-             ", and theirs are full before them",
-             count, UINT64_MAX);
+    snprintf(text, sizeof(text), "%s: the sum of an event ends at %" PRIu64 ", which was reached before",
+             pf_count_of(count, "samples are counted in part or not at all", counted), UINT64_MAX);
     symbols->note(symbols->note_context, text);
 }

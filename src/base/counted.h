@@ -11,5 +11,7 @@
  * that ends in s becomes singular, and so do "are", "were", "have" and "do" after it. Returns the buffer.
  */
 const char *pf_count_of(uint64_t count, const char *what, char buffer[PF_COUNTED_BYTES]);
+/* The same for a part of them, as in "1 of 2 records is damaged". */
+const char *pf_part_of(uint64_t part, uint64_t all, const char *what, char buffer[PF_COUNTED_BYTES]);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "schema/since.h"
@@ -136,13 +137,13 @@ static int age_end(void *context, struct perfile_reader *reader, struct perfile_
                    struct perfile_error *error)
 {
     const struct pf_compat *age = context;
-    char message[128];
+    char message[PF_COUNTED_BYTES];
     (void)reader, (void)error;
-    if (!age->chains_cut)
-        return 0;
-    snprintf(message, sizeof(message), "%llu callchains have no user part: it is not in the recording, or comes later",
-             (unsigned long long)age->chains_cut);
-    pf_writer_diagnose(writer, "callchain-cut", message);
+    if (age->chains_cut)
+        pf_writer_diagnose(writer, "callchain-cut",
+                           pf_count_of(age->chains_cut,
+                                       "callchains have no user part: it is not in the recording, or comes later",
+                                       message));
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Mappings of code that JIT compilers made, as records at their times. */
+#include "base/counted.h"
 #include "edit/inject.h"
 
 #include <stdio.h>
@@ -107,13 +108,12 @@ static int write_rest(void *context, struct perfile_reader *reader, struct perfi
                       struct perfile_error *error)
 {
     struct pf_code *code = context;
-    char message[128];
+    char message[PF_COUNTED_BYTES];
     (void)reader;
-    if (code->untold) {
-        snprintf(message, sizeof(message), "build ids of %llu pieces of code are not searched: too many",
-                 (unsigned long long)code->untold);
-        pf_writer_diagnose(writer, "code-limit", message);
-    }
+    if (code->untold)
+        pf_writer_diagnose(
+            writer, "code-limit",
+            pf_count_of(code->untold, "pieces of code are not searched for build ids: too many", message));
     return write_until(code, UINT64_MAX, error);
 }
 

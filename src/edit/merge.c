@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "edit/merge.h"
@@ -455,12 +456,13 @@ static int fill_report(struct pf_merge *merge, struct perfile_error *error)
 /* What is known at the end. */
 static void note_rest(const struct pf_merge *merge)
 {
+    char files[PF_COUNTED_BYTES];
     for (size_t i = 0; i < merge->input_count; i++)
         if (merge->inputs[i].other_files)
             pf_merge_note(merge, &merge->inputs[i], "build-id-differs", PERFILE_FEATURE_BUILD_ID,
-                          "%" PRIu64 " of its files have a different build id in an earlier recording: both are kept, "
-                          "and perf finds the symbols of one",
-                          merge->inputs[i].other_files);
+                          "%s: both are kept, and perf finds the symbols of one",
+                          pf_count_of(merge->inputs[i].other_files,
+                                      "files have a different build id in an earlier recording", files));
     if (pf_dedup_full(merge->duplicates))
         pf_merge_note(merge, &merge->inputs[0], "twins-limit", 0,
                       "too many records to find those that several parts of one recording have: some are in the output "

@@ -102,9 +102,9 @@ static void show_list(struct pf_feature_walk *w, const char *name, uint64_t coun
     uint64_t min = min_bytes(of);
     uint64_t shown = pf_min(count, left / min);
     bool too_many = !w->c->failed && count > shown;
-    char text[PF_COUNTED_BYTES];
+    char text[PF_COUNTED_BYTES], each[PF_COUNTED_BYTES];
     if (too_many)
-        pf_feature_damage(w, "entries of at least %" PRIu64 " bytes in %s: %" PRIu64, min,
+        pf_feature_damage(w, "entries of at least %s in %s: %" PRIu64, pf_count_of(min, "bytes", each),
                           pf_count_of(left, "bytes", text), count);
     pf_emit_begin(w->e, name, true);
     for (uint64_t i = 0; i < shown && pf_feature_goes_on(w); i++)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -415,9 +416,10 @@ int perfile_reader_payload(struct perfile_reader *reader, const uint8_t **data, 
     int result = pf_window_get(&part->window, part->payload_at, wanted, data, &got, error);
     if (result < 0)
         return result;
+    char missing[PF_COUNTED_BYTES];
     if (got == 0)
-        return pf_fail(error, PERFILE_ERROR_TRUNCATED, part->payload_at, "payload", "%" PRIu64 " bytes are missing",
-                       part->payload_left);
+        return pf_fail(error, PERFILE_ERROR_TRUNCATED, part->payload_at, "payload", "%s",
+                       pf_count_of(part->payload_left, "bytes are missing", missing));
     *bytes = got < wanted ? got : wanted;
     part->payload_at += *bytes;
     part->payload_left -= *bytes;

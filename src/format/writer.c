@@ -452,8 +452,7 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
     if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY && writer->stream_count < 2)
         result = perfile_writer_part(writer, 1, error);
     if (result == 0 && writer->payload_left)
-        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
-                         "%llu bytes of its payload are missing", (unsigned long long)writer->payload_left);
+        result = pf_writer_fail_payload(writer, error);
     for (size_t i = 0; i < writer->stream_count && result == 0; i++)
         result = pf_writer_flush_frame(&writer->streams[i], writer, error);
     /* a live file that cannot be finished stays the stream that it is */

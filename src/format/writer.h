@@ -151,6 +151,8 @@ int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t 
 int pf_writer_put_bytes(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
 /* No more of the payload will come: the record states what is there, or zeros take the place of the rest. */
 int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *error);
+/* Fails because the caller has not written the complete payload of the last record. */
+int pf_writer_fail_payload(const struct perfile_writer *writer, struct perfile_error *error);
 /* What waits for compression goes out. */
 int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error);
 /* The same, and a frame of compression ends with it, where they do and anything goes out. */

@@ -2,6 +2,7 @@
 /* The files of a recording that is written: records one after the other, compressed or not. */
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "format/writer.h"
 #include "schema/schema.h"
 
@@ -280,6 +281,13 @@ int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_
     return result;
 }
 
+int pf_writer_fail_payload(const struct perfile_writer *writer, struct perfile_error *error)
+{
+    char missing[PF_COUNTED_BYTES];
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record", "%s",
+                   pf_count_of(writer->payload_left, "bytes of its payload are missing", missing));
+}
+
 int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
 {
     uint32_t type = pf_load32(data, writer->swap);
@@ -287,8 +295,7 @@ int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes,
     if (PF_UNLIKELY(!writer->data_started))
         result = begin_data_before(writer, data, bytes, error);
     if (PF_UNLIKELY(writer->payload_left) && result == 0)
-        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
-                         "%llu bytes of its payload are missing", (unsigned long long)writer->payload_left);
+        result = pf_writer_fail_payload(writer, error);
     if (PF_UNLIKELY(type == PERFILE_RECORD_AUXTRACE) && result == 0)
         result = note_auxtrace(writer, data, bytes, error);
     if (result < 0)

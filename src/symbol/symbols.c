@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The symbols of a recording: opening and closing them, and what is reported of modules that have none. */
+#include "base/counted.h"
 #include "symbol/symbols_parts.h"
 
 #include <errno.h>
@@ -84,24 +85,26 @@ static void close_module(struct pf_module_data *module, const struct perfile_all
 static void report_debuginfod(const struct pf_symbols *symbols)
 {
     const struct pf_debuginfod *d = &symbols->debuginfod;
+    const struct pf_find_options *find = &symbols->find;
+    char files[PF_COUNTED_BYTES];
     if (d->is_missing)
-        pf_find_note(&symbols->find, "debuginfod was not asked: libdebuginfod (libdebuginfod.so.1) is missing");
+        pf_find_note(find, "debuginfod was not asked: libdebuginfod (libdebuginfod.so.1) is missing");
     if (d->absent)
-        pf_find_note(&symbols->find, "debuginfod does not have %u of %u files", d->absent, d->asked);
+        pf_find_note(find, "debuginfod does not have %s", pf_part_of(d->absent, d->asked, "files", files));
     if (d->failed)
-        pf_find_note(&symbols->find, "debuginfod failed for %u of %u files: %s", d->failed, d->asked,
+        pf_find_note(find, "debuginfod failed for %s: %s", pf_part_of(d->failed, d->asked, "files", files),
                      pf_error_text(d->last_error));
     if (d->late)
-        pf_find_note(&symbols->find, "debuginfod was too slow for %u of %u files", d->late, d->asked);
+        pf_find_note(find, "debuginfod was too slow for %s", pf_part_of(d->late, d->asked, "files", files));
     if (d->large)
-        pf_find_note(&symbols->find, "debuginfod sent too much for %u of %u files (debuginfod_bytes)", d->large,
-                     d->asked);
+        pf_find_note(find, "debuginfod sent too much for %s (debuginfod_bytes)",
+                     pf_part_of(d->large, d->asked, "files", files));
     if (d->refused)
-        pf_find_note(&symbols->find,
-                     "debuginfod was not asked for %u more files: it has sent too much (debuginfod_bytes)", d->refused);
+        pf_find_note(find, "debuginfod was not asked for %s: it has sent too much (debuginfod_bytes)",
+                     pf_count_of(d->refused, "more files", files));
     if (d->skipped)
-        pf_find_note(&symbols->find,
-                     "debuginfod was not asked for %u more files: its time is over (debuginfod_seconds)", d->skipped);
+        pf_find_note(find, "debuginfod was not asked for %s: its time is over (debuginfod_seconds)",
+                     pf_count_of(d->skipped, "more files", files));
 }
 
 bool pf_module_is_missing(const struct pf_module *module)

@@ -32,7 +32,7 @@ def main():
         path.write_bytes(made.stdout)
         done = subprocess.run([*wrapper, perfile, 'table', 'block_io', '--format', 'csv', '--columns', 'bytes,duration', str(path)],
                               capture_output=True, text=True)
-    right = done.stdout == 'bytes,duration\n4096,500\n' and '1 requests were issued once more' in done.stderr
+    right = done.stdout == 'bytes,duration\n4096,500\n' and '1 request was issued once more' in done.stderr
     if not right:
         print(done)
     return not right

@@ -295,7 +295,7 @@ def check_unfinished(dataset):
         fcntl.lockf(lock, fcntl.LOCK_EX)
         said = dataset.verb('compact', said=True)
     expect('half a marker stays', not any(path.exists() for path in markers))
-    expect(f'the number of files is not said: {said}', '5 unfinished files of commands that were killed were removed' in said)
+    expect(f'the number of files is missing: {said}', 'removed 5 unfinished files of commands that were killed' in said)
     expect('others are removed, or not all', {path.name for path in dataset.hidden() if path.parent == folder} == {*kept, link.name})
     for name in (*kept, link.name):
         (folder / name).unlink()

@@ -436,7 +436,7 @@ def test_windows(t):
     t.wait('Recording      made')
     leave()
     t.press('!')
-    t.wait('660 samples were read')
+    t.wait('660 samples read')
     leave()
     t.press('m')
     t.wait('What to do with this row')

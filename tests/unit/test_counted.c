@@ -22,9 +22,20 @@ static void test_of_one_the_noun_and_its_verbs_are_singular(void **state)
         assert_string_equal(pf_count_of(cases[i].count, cases[i].what, text), cases[i].text);
 }
 
+static void test_of_one_of_several_the_noun_is_plural_and_its_verbs_are_singular(void **state)
+{
+    char text[PF_COUNTED_BYTES];
+    (void)state;
+    assert_string_equal(pf_part_of(1, 5, "samples are drawn", text), "1 of 5 samples is drawn");
+    assert_string_equal(pf_part_of(1, 1, "recordings have no samples", text), "1 of 1 recording has no samples");
+    assert_string_equal(pf_part_of(0, 1, "files", text), "0 of 1 file");
+    assert_string_equal(pf_part_of(2, 5, "times off CPU have no stack", text), "2 of 5 times off CPU have no stack");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_of_one_of_several_the_noun_is_plural_and_its_verbs_are_singular),
         cmocka_unit_test(test_of_one_the_noun_and_its_verbs_are_singular),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,7 +209,7 @@ static void test_svg(void **state)
     assert_non_null(strstr(text, "<g><title>f&lt;int&gt; (3,000 samples, 74.98%)</title><rect x=\"10.0\" y=\"61\" "
                                  "width=\"299.9\""));
     assert_non_null(strstr(text, "<title>g&amp;_\\xff (1,000 samples, 24.99%)</title>"));
-    assert_non_null(strstr(text, "2 frames narrower than 1 pixels are not drawn; they cut stacks of 0.02%."));
+    assert_non_null(strstr(text, "2 frames are not drawn (narrower than 1 px); 0.02% of the stacks are cut."));
     assert_null(strstr(text, "narrow ("));
     assert_non_null(strstr(svg(&f, (struct pf_svg_options){.names.raw = true}), "g&amp;&quot;\\u0001\\xff ("));
     close_flames(&f);
@@ -226,7 +226,7 @@ static void test_svg_reverse(void **state)
     const char *text = svg(&f, (struct pf_svg_options){.reverse = true, .inverted = true});
     const char *leaf = strstr(text, "<title>leaf (3 samples, 100.00%)</title><rect x=\"10.0\" y=\"76\"");
     assert_non_null(leaf);
-    assert_non_null(strstr(text, "<title>a (1 samples, 33.33%)</title>"));
+    assert_non_null(strstr(text, "<title>a (1 sample, 33.33%)</title>"));
     close_flames(&f);
 }
 
@@ -252,7 +252,7 @@ static void test_svg_differential(void **state)
     const struct pf_flame_before before = {&f.set_before, 0, true};
     const char *text = svg(&f, (struct pf_svg_options){.before = before});
     assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; +25.00%)</title>"));
-    assert_non_null(strstr(text, "<title>less (1 samples, 25.00%; +5.00%)</title>"));
+    assert_non_null(strstr(text, "<title>less (1 sample, 25.00%; +5.00%)</title>"));
     assert_non_null(strstr(text, "<title>w (4 samples, 100.00%; -20.00%)</title>"));
     assert_non_null(strstr(text, "fill=\"rgb(255,70,70)\""));
     assert_non_null(strstr(text, "10.00% of before is in stacks that are no more."));
@@ -301,7 +301,7 @@ static void test_svg_small(void **state)
     add(&f, 2, "w", "narrow", NULL);
     finish(&f);
     const char *text = svg(&f, (struct pf_svg_options){.min_share = 0.05, .palette = 1});
-    assert_non_null(strstr(text, "1 frames below 5% are not drawn; they cut stacks of 2.00%."));
+    assert_non_null(strstr(text, "1 frame is not drawn (below 5%); 2.00% of the stacks are cut."));
     assert_null(strstr(text, "narrow ("));
     assert_null(strstr(text, ">thread</text>")); /* one palette needs no key */
     close_flames(&f);

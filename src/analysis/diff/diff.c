@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/function_name.h"
 #include "base/locale.h"
@@ -532,9 +533,10 @@ static bool note_events(struct perfile_diff *d)
     size_t missing = 0;
     for (size_t i = 0; i < d->diff.profile_count; i++)
         missing += d->diff.profiles[i].event.first == PERFILE_NO_ID;
-    char text[256];
-    snprintf(text, sizeof(text), "%zu of %zu recordings have no samples of %s: their weights are 0", missing,
-             d->diff.profile_count, d->event ? d->event : "any event");
+    char text[256], part[PF_COUNTED_BYTES];
+    snprintf(text, sizeof(text), "%s of %s: counted as 0",
+             pf_part_of(missing, d->diff.profile_count, "recordings have no samples", part),
+             d->event ? d->event : "any event");
     return (!missing || put_note(d, text)) && note_others(d);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/events/advice.h"
+#include "base/counted.h"
 
 enum required {
 #define PF_BLOCK(id, ...) id,
@@ -172,7 +173,7 @@ int pf_block_io_take(struct pf_block_io *blocks, const struct pf_delivered *item
 
 void pf_block_io_notify(struct pf_block_io *blocks, pf_on_note *notify, void *context)
 {
-    char text[256];
+    char text[PF_COUNTED_BYTES];
     uint64_t open = 0;
     if (!notify)
         return;
@@ -183,20 +184,15 @@ void pf_block_io_notify(struct pf_block_io *blocks, pf_on_note *notify, void *co
     for (size_t i = 0; i < blocks->count; i++)
         open += blocks->requests[i].used && blocks->requests[i].issue;
     if (open) {
-        snprintf(text, sizeof(text), "%" PRIu64 " requests were not complete at the end", open);
-        notify(context, text);
+        notify(context, pf_count_of(open, "requests were not complete at the end", text));
     }
     if (blocks->issues_alone) {
-        snprintf(text, sizeof(text),
-                 "%" PRIu64 " requests were issued once more without having been completed: they are "
-                 "not shown",
-                 blocks->issues_alone);
-        notify(context, text);
+        notify(context,
+               pf_count_of(blocks->issues_alone,
+                           "requests were issued once more without having been completed, and are not shown", text));
     }
     if (blocks->completes_alone) {
-        snprintf(text, sizeof(text),
-                 "%" PRIu64 " requests were completed without having been issued: they are not shown",
-                 blocks->completes_alone);
-        notify(context, text);
+        notify(context, pf_count_of(blocks->completes_alone,
+                                    "requests were completed without having been issued, and are not shown", text));
     }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/events/advice.h"
+#include "base/counted.h"
 
 enum { CALL_SITE, POINTER, REQUESTED, ALLOCATED, NODE };
 
@@ -212,7 +213,7 @@ void pf_slab_sort(struct pf_slab *slab)
 
 void pf_slab_notify(struct pf_slab *slab, pf_on_note *notify, void *context)
 {
-    char text[256];
+    char text[PF_COUNTED_BYTES];
     bool any = false;
     for (size_t i = 0; i <= CACHE_ALLOC_NODE; i++)
         any |= pf_events_have(&slab->events, i);
@@ -221,9 +222,8 @@ void pf_slab_notify(struct pf_slab *slab, pf_on_note *notify, void *context)
     if (!any)
         notify(context, "the recording has no events of allocations; record with: " PF_RECORD_SLAB);
     if (slab->unknown_frees) {
-        snprintf(text, sizeof(text), "%" PRIu64 " frees are of what the recording does not show to be allocated",
-                 slab->unknown_frees);
-        notify(context, text);
+        notify(context,
+               pf_count_of(slab->unknown_frees, "frees are of what the recording does not show to be allocated", text));
     }
     if (slab->several_nodes)
         notify(context, "allocations are of several NUMA nodes; those of another node than the CPU's are not counted");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/events/advice.h"
+#include "base/counted.h"
 
 enum step { RAISE, ENTRY, EXIT };
 enum { ID, NAME, FUNCTION = 1 };
@@ -332,9 +333,11 @@ void pf_kwork_sort(struct pf_kwork *kwork)
         qsort_r(kwork->rows, count, sizeof(*kwork->rows), compare, kwork);
 }
 
+#define RUNS "runs of interrupts, softirqs or works "
+
 void pf_kwork_notify(struct pf_kwork *kwork, pf_on_note *notify, void *context)
 {
-    char text[256];
+    char text[PF_COUNTED_BYTES];
     uint64_t open = 0, uncertain = 0;
     bool any = false;
     for (size_t i = 0; i < PF_COUNT(required); i++)
@@ -351,14 +354,11 @@ void pf_kwork_notify(struct pf_kwork *kwork, pf_on_note *notify, void *context)
     }
     const struct {
         uint64_t count;
-        const char *text;
-    } notes[] = {{open + kwork->entries_alone, "began and did not end: they are not counted"},
-                 {kwork->exits_alone, "ended without having started: they are not counted"},
-                 {uncertain, "are around lost events: they may be several"}};
+        const char *what;
+    } notes[] = {{open + kwork->entries_alone, RUNS "that did not end are not counted"},
+                 {kwork->exits_alone, RUNS "that ended without having started are not counted"},
+                 {uncertain, RUNS "around lost events may be several"}};
     for (size_t i = 0; i < PF_COUNT(notes); i++)
-        if (notes[i].count) {
-            snprintf(text, sizeof(text), "%" PRIu64 " runs of interrupts, softirqs or works %s", notes[i].count,
-                     notes[i].text);
-            notify(context, text);
-        }
+        if (notes[i].count)
+            notify(context, pf_count_of(notes[i].count, notes[i].what, text));
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/events/advice.h"
 #include "analysis/fields.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "symbol/find/find.h"
 
@@ -547,7 +548,7 @@ bool pf_lines_recorded(struct perfile_reader *reader)
 
 void pf_lines_notify(struct pf_lines *lines, pf_on_note *notify, void *context)
 {
-    char text[320];
+    char text[PF_COUNTED_BYTES];
     const struct pf_access_sums *sums = &lines->sums;
     const uint64_t known = sums->of[PF_ACCESS_loads] + sums->of[PF_ACCESS_stores];
     if (!notify)
@@ -563,11 +564,10 @@ void pf_lines_notify(struct pf_lines *lines, pf_on_note *notify, void *context)
         notify(context, "there are no samples of stores: which code writes to the lines is not known; " PF_RECORD_MEMORY
                         " records them where the processor can");
     if (lines->remote_as_dram) {
-        snprintf(text, sizeof(text),
-                 "%" PRIu64
-                 " hits in remote caches are counted once; perf counts them as loads from remote memory, too",
-                 lines->remote_as_dram);
-        notify(context, text);
+        notify(context, pf_count_of(lines->remote_as_dram,
+                                    "hits in remote caches are counted once; perf counts such hits as loads from "
+                                    "remote memory, too",
+                                    text));
     }
     if (known && !lines->topology.count)
         notify(context, "the recording does not say which CPUs are of which node");

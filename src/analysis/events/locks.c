@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/events/advice.h"
+#include "base/counted.h"
 #include "base/locale.h"
 
 struct pf_lock_wait {
@@ -521,7 +522,7 @@ void pf_locks_end(struct pf_locks *locks)
 
 void pf_locks_notify(struct pf_locks *locks, pf_on_note *notify, void *context)
 {
-    char text[256];
+    char text[PF_COUNTED_BYTES];
     uint64_t open = 0, uncertain = 0;
     if (!notify)
         return;
@@ -537,13 +538,11 @@ void pf_locks_notify(struct pf_locks *locks, pf_on_note *notify, void *context)
     }
     const struct {
         uint64_t count;
-        const char *text;
-    } notes[] = {{open, "had not ended at the end: they are not in the sums"},
-                 {locks->ends_alone, "ended without having started: they are not counted"},
-                 {uncertain, "are around lost events: they may be several"}};
+        const char *what;
+    } notes[] = {{open, "waits for locks that had not ended at the end are not in the sums"},
+                 {locks->ends_alone, "waits for locks that ended without having started are not counted"},
+                 {uncertain, "waits for locks around lost events may be several"}};
     for (size_t i = 0; i < PF_COUNT(notes); i++)
-        if (notes[i].count) {
-            snprintf(text, sizeof(text), "%" PRIu64 " waits for locks %s", notes[i].count, notes[i].text);
-            notify(context, text);
-        }
+        if (notes[i].count)
+            notify(context, pf_count_of(notes[i].count, notes[i].what, text));
 }

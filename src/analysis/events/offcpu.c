@@ -8,6 +8,7 @@
 #include "analysis/delivered.h"
 #include "analysis/events/advice.h"
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 
 enum required {
@@ -298,7 +299,7 @@ static void report_missing(void *context, pf_on_note *notify, void *notify_conte
 {
     struct pf_offcpu *offcpu = context;
     const struct pf_switches_have *have = &offcpu->switches.reading.have;
-    char text[320];
+    char text[PF_COUNTED_BYTES];
     if (!notify)
         return;
     if (!have->switches && !have->switch_records)
@@ -319,21 +320,16 @@ static void report_missing(void *context, pf_on_note *notify, void *notify_conte
                "the recording has no samples of cpu-clock or task-clock: the times on CPU are missing; record "
                "with: " PF_RECORD_BOTH);
     if (offcpu->without_stack) {
-        snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " times off CPU have no stack", offcpu->without_stack,
-                 offcpu->delivered);
-        notify(notify_context, text);
+        notify(notify_context,
+               pf_part_of(offcpu->without_stack, offcpu->delivered, "times off CPU have no stack", text));
     }
     if (offcpu->without_waker) {
-        snprintf(text, sizeof(text), "of %" PRIu64 " times off CPU it is not known which task ended them",
-                 offcpu->without_waker);
-        notify(notify_context, text);
+        notify(notify_context,
+               pf_count_of(offcpu->without_waker, "times off CPU were ended by a task that is not known", text));
     }
     if (offcpu->cut) {
-        snprintf(text, sizeof(text),
-                 "%" PRIu64
-                 " times off CPU span a loss of records: how long they were is not known, and they are left out",
-                 offcpu->cut);
-        notify(notify_context, text);
+        notify(notify_context,
+               pf_count_of(offcpu->cut, "times off CPU are left out: a loss of records hides how long", text));
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/events/advice.h"
 #include "base/bytes.h"
+#include "base/counted.h"
 
 enum { NOTE_BYTES = 320 };
 
@@ -849,7 +850,7 @@ void pf_switches_notify_cpus(struct pf_switches *switches, pf_on_note *notify, v
 
 void pf_switches_notify(struct pf_switches *switches, pf_on_note *notify, void *context)
 {
-    char text[NOTE_BYTES];
+    char text[NOTE_BYTES], count[PF_COUNTED_BYTES];
     if (!notify)
         return;
     if (!switches->reading.have.switches)
@@ -864,22 +865,20 @@ void pf_switches_notify(struct pf_switches *switches, pf_on_note *notify, void *
                "known; record with: " PF_RECORD_SCHED);
     pf_switches_notify_cpus(switches, notify, context);
     if (switches->cut_count) {
-        snprintf(text, sizeof(text),
-                 "%" PRIu64 " intervals span a loss of records, or an event that is missing: how long they were is not "
-                 "known, and no sum has them",
-                 switches->cut_count);
+        snprintf(text, sizeof(text), "%s: records were lost, or an event is missing",
+                 pf_count_of(switches->cut_count, "intervals are of unknown length and in no sum", count));
         notify(context, text);
     }
     if (switches->mismatch_count && switches->reading.have.switches && !seems_per_task(switches)) {
         snprintf(text, sizeof(text),
-                 "%" PRIu64 " of %" PRIu64 " switches are from another task than the one before on their CPU came to: "
-                 "events are missing between them; runs and waits there are not known, and no sum has them",
-                 switches->mismatch_count, switches->switch_count);
+                 "%s than the one before on the CPU came to: events are missing between them; runs and waits there are "
+                 "not known, and no sum has them",
+                 pf_part_of(switches->mismatch_count, switches->switch_count, "switches are from another task", count));
         notify(context, text);
     }
     if (switches->foreign_count) {
-        snprintf(text, sizeof(text), "%" PRIu64 " events are of CPUs with a number above %d, and left out",
-                 switches->foreign_count, PF_SCHED_MAX_CPUS - 1);
+        snprintf(text, sizeof(text), "%s of CPUs with a number above %d, and left out",
+                 pf_count_of(switches->foreign_count, "events are", count), PF_SCHED_MAX_CPUS - 1);
         notify(context, text);
     }
 }

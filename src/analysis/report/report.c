@@ -9,6 +9,7 @@
 #include "analysis/events/advice.h"
 #include "analysis/events/lines.h"
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/locale.h"
 #include "base/parts.h"
@@ -399,13 +400,15 @@ static bool take_sample(struct pf_report *report, const struct pf_profile_sample
 static void report_cut(const struct pf_report *report)
 {
     const struct perfile_symbol_options *symbols = report->options->symbols;
-    char text[256];
+    char text[256], part[PF_COUNTED_BYTES];
     if (!report->arriving.cut || !symbols->note)
         return;
-    snprintf(text, sizeof(text),
-             "%" PRIu64 " of %" PRIu64 " samples are counted without their callers: there are more than %zu nodes in "
-             "call graphs, which is the limit. What functions cost themselves is exact, children and graphs are not",
-             report->arriving.cut, report->passed, report->arriving.limit);
+    snprintf(
+        text, sizeof(text),
+        "%s (the limit of nodes in call graphs is %zu). What functions cost themselves is exact, children and graphs "
+        "are not",
+        pf_part_of(report->arriving.cut, report->passed, "samples are counted without callers", part),
+        report->arriving.limit);
     symbols->note(symbols->note_context, text);
 }
 

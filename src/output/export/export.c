@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "output/notes.h"
 
 struct perfile_profile_options pf_export_profile_options(const struct perfile_output_options *options,
@@ -176,14 +177,12 @@ void pf_export_notify_elsewhere(const struct perfile_output_options *options, co
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
     uint64_t samples = 0;
+    char count[PF_COUNTED_BYTES];
     for (size_t i = 0; i < perfile_profile_sample_count(profile); i++) {
         (void)!perfile_profile_sample_at(profile, i, &row);
         samples += is_counted_elsewhere(profile, &row) ? row.values[0] : 0;
     }
     if (samples)
-        pf_export_notify(options,
-                         "%" PRIu64
-                         " samples have a callchain that does not begin where they were taken: %s has them at its "
-                         "first function, reports at the one that was interrupted",
-                         samples, format);
+        pf_export_notify(options, "%s: %s counts its first function, reports count the one that was interrupted",
+                         pf_count_of(samples, "samples have a callchain that begins elsewhere", count), format);
 }

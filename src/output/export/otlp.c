@@ -11,6 +11,7 @@
  * them share the dictionary.
  */
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "output/export/protobuf.h"
@@ -622,12 +623,12 @@ static bool is_timeless(struct otlp *o, size_t number)
 
 static void report_notes(struct otlp *o)
 {
-    char which[64] = "the recording does";
+    char which[PF_COUNTED_BYTES] = "the recording does";
     size_t timeless = 0;
     for (size_t i = 0; i < o->recording_count; i++)
         timeless += is_timeless(o, i);
     if (o->recording_count > 1)
-        snprintf(which, sizeof(which), "%zu of %zu recordings do", timeless, o->recording_count);
+        pf_part_of(timeless, o->recording_count, "recordings do", which);
     if (timeless)
         pf_export_notify(
             o->options,

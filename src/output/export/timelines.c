@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Timelines of several recordings, shown together. */
+#include "base/counted.h"
 #include "base/error.h"
 #include "output/export/export.h"
 #include "output/export/timeline.h"
@@ -30,6 +31,7 @@ static uint64_t align(const struct parts *parts, const struct perfile_output_opt
 {
     uint64_t earliest = UINT64_MAX, wall;
     size_t unknown = 0;
+    char part[PF_COUNTED_BYTES];
     for (size_t i = 0; i < parts->count; i++) {
         wall = wall_at(parts, i);
         earliest = wall ? pf_min(earliest, wall) : earliest;
@@ -40,10 +42,8 @@ static uint64_t align(const struct parts *parts, const struct perfile_output_opt
         timeline_at(parts, i)->offset = wall ? wall - earliest : 0;
     }
     if (parts->count > 1 && unknown)
-        pf_export_notify(options,
-                         "%zu of %zu recordings do not say what the wall-clock time was: each of them stands at the "
-                         "beginning",
-                         unknown, parts->count);
+        pf_export_notify(options, "%s: each stands at the beginning",
+                         pf_part_of(unknown, parts->count, "recordings do not say what the wall-clock time was", part));
     return earliest == UINT64_MAX ? 0 : earliest;
 }
 

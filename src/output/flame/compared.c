@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/sized.h"
@@ -173,14 +174,15 @@ static void put_fact(struct compared *c, const char *label, const char *value)
 static void put_facts(struct compared *c)
 {
     const char *note;
+    char before[PF_COUNTED_BYTES];
     snprintf(c->counts[0], sizeof(c->counts[0]), "%zu", c->info.before_count);
     snprintf(c->counts[1], sizeof(c->counts[1]), "%zu", c->info.after_count);
     put_fact(c, "Recordings before", c->counts[0]);
     put_fact(c, "Recordings after", c->counts[1]);
     for (size_t i = 0; (note = perfile_diff_note_at(c->page->paths, i)) != NULL; i++)
         put_fact(c, NULL, note);
-    snprintf(c->subtitle, sizeof(c->subtitle), "%zu recordings before, %zu after: means", c->info.before_count,
-             c->info.after_count);
+    snprintf(c->subtitle, sizeof(c->subtitle), "%s, %zu after: means",
+             pf_count_of(c->info.before_count, "recordings before", before), c->info.after_count);
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/locale.h"
 #include "output/flame/about.h"
@@ -260,15 +261,15 @@ static void make_subtitle(struct flame *flame)
     if (!now->profile)
         return;
     const uint64_t lost = pf_profile_totals(now->profile)->lost;
-    char more[96] = "", missing[48] = "";
+    char more[96] = "", missing[48] = "", samples[PF_COUNTED_BYTES];
     if (flame->compared.set)
         snprintf(more, sizeof(more), ", before: %" PRIu64 "%s", flame->before.stacks[flame->compared.event].samples,
                  flame->compared.normalized ? ", normalized" : "");
     if (lost)
         snprintf(missing, sizeof(missing), " (%" PRIu64 " of all events lost)", lost);
-    snprintf(now->subtitle, sizeof(now->subtitle), "%.60s: %" PRIu64 " samples%s%s%s%s",
-             now->set.events[flame->event].name, now->stacks[flame->event].samples, missing, more,
-             *flame->aux ? "; " : "", flame->aux);
+    snprintf(now->subtitle, sizeof(now->subtitle), "%.60s: %s%s%s%s%s", now->set.events[flame->event].name,
+             pf_count_of(now->stacks[flame->event].samples, "samples", samples), missing, more, *flame->aux ? "; " : "",
+             flame->aux);
     now->set.subtitle = now->subtitle;
 }
 

@@ -8,6 +8,7 @@
 #include <perfile/profile.h>
 
 #include "analysis/event_names.h"
+#include "base/counted.h"
 #include "base/error.h"
 
 enum { PAGE_BYTES = 16000000 };
@@ -154,13 +155,12 @@ static void report_cut(const struct pf_flame_recording *g)
         full += g->stacks[i].full;
     pf_profile_notify_full(full, symbols);
     const uint64_t cut = pf_flame_recording_cut(g);
-    char text[256];
+    char text[256], part[PF_COUNTED_BYTES];
     if (!cut || !symbols->note)
         return;
-    snprintf(text, sizeof(text),
-             "%" PRIu64 " of %" PRIu64 " samples are drawn without their callers: there are more than %" PRIu64
-             " nodes in the graph, which is the limit",
-             cut, pf_profile_totals(g->profile)->samples, g->options->flame->max_nodes);
+    snprintf(text, sizeof(text), "%s (the limit of nodes in the graph is %" PRIu64 ")",
+             pf_part_of(cut, pf_profile_totals(g->profile)->samples, "samples are drawn without callers", part),
+             g->options->flame->max_nodes);
     symbols->note(symbols->note_context, text);
 }
 

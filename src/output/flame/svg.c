@@ -3,6 +3,7 @@
  * A flame graph as SVG, laid out as FlameGraph's flamegraph.pl does it: <g><title>name (n samples, x%)</title><rect/>
  * <text/></g> for each frame, the same ids (search, unzoom, details, matched), the same positions.
  */
+#include "base/counted.h"
 #include "output/flame/flame.h"
 
 #include <perfile/analysis.h>
@@ -288,11 +289,16 @@ static void put_title(struct drawing *drawing, uint32_t node, const char *name)
 {
     const struct pf_flame_view *view = &drawing->view;
     uint64_t total = view->tree.totals[node];
+    char one[PF_COUNTED_BYTES];
     put_escaped(drawing, name);
     pf_put_string(drawing->text, " (");
-    put_grouped(drawing->text, total);
-    pf_put_char(drawing->text, ' ');
-    put_escaped(drawing, drawing->unit);
+    if (total == 1) {
+        put_escaped(drawing, pf_count_of(total, drawing->unit, one));
+    } else {
+        put_grouped(drawing->text, total);
+        pf_put_char(drawing->text, ' ');
+        put_escaped(drawing, drawing->unit);
+    }
     if (node == 0)
         pf_put_string(drawing->text, ", 100%");
     else
@@ -529,16 +535,19 @@ static void put_keys(struct drawing *drawing, double y)
 static void put_note(struct drawing *drawing, double y)
 {
     struct pf_text *text = drawing->text;
+    char frames[PF_COUNTED_BYTES];
     pf_put_format(text, "<text id=\"note\" x=\"%.0f\" y=\"%.0f\">", drawing->width - PAD, y);
     if (drawing->gone)
         pf_put_format(text, "%.2f%% of before is in stacks that are no more. ",
                       100 * share(drawing->gone, drawing->view.before_total));
-    if (drawing->pruned && drawing->min_width > 0)
-        pf_put_format(text, "%" PRIu64 " frames narrower than %g pixels", drawing->pruned, drawing->min_width);
-    else if (drawing->pruned)
-        pf_put_format(text, "%" PRIu64 " frames below %g%%", drawing->pruned, 100 * drawing->options->min_share);
     if (drawing->pruned)
-        pf_put_format(text, " are not drawn; they cut stacks of %.2f%%.",
+        pf_put_string(text, pf_count_of(drawing->pruned, "frames are not drawn", frames));
+    if (drawing->pruned && drawing->min_width > 0)
+        pf_put_format(text, " (narrower than %g px)", drawing->min_width);
+    else if (drawing->pruned)
+        pf_put_format(text, " (below %g%%)", 100 * drawing->options->min_share);
+    if (drawing->pruned)
+        pf_put_format(text, "; %.2f%% of the stacks are cut.",
                       100 * share(drawing->pruned_weight, drawing->view.total));
     pf_put_string(text, "</text>\n");
 }

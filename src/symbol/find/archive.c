@@ -313,7 +313,7 @@ static bool unpack(struct unpacking *u)
     const char *wrong = open_archive(u) ? take_members(u) : why_of(u);
     const bool is_short = wrong && note_failure(u->options);
     if (wrong)
-        pf_find_note(u->options, "%s: %s; %u binaries used", u->path, wrong, u->files);
+        pf_find_note(u->options, "%s: %s; binaries used: %u", u->path, wrong, u->files);
     else if (!u->files)
         pf_find_note(u->options, "%s has no binaries in the layout of `perf archive`", u->path);
     if (u->archive)

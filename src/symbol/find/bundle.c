@@ -14,6 +14,7 @@
 #include <zstd_errors.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/locale.h"
 #include "symbol/find/archive.h"
@@ -289,6 +290,7 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
     struct unpacking *u = context;
     u->was_filled = true;
     open_blocks(u);
+    char part[PF_COUNTED_BYTES];
     const char *wrong = unpack(u, take_into_folder, (void *)(uintptr_t)folder);
     const unsigned left_out = u->bundle.members - u->files;
     u->was_short = wrong == no_memory;
@@ -297,8 +299,8 @@ static bool fill(void *context, const struct pf_find_options *options, const cha
     else if (wrong && !u->files)
         pf_find_note(options, "%s: the bundle is not used: %s", options->recording, wrong);
     else if (wrong)
-        pf_find_note(options, "%s: %u of %" PRIu32 " files of the bundle are not used: %s", options->recording,
-                     left_out, u->bundle.members, wrong);
+        pf_find_note(options, "%s: %s: %s", options->recording,
+                     pf_part_of(left_out, u->bundle.members, "files of the bundle are not used", part), wrong);
     close_blocks(u);
     return u->files;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/map.h"
@@ -322,12 +323,13 @@ static int choose_folder(struct reading *r, struct perfile_error *error)
 static void report_losses(const struct reading *r, int result)
 {
     const char *name = r->jit->dumps[r->number].name;
-    char text[96];
+    char text[PF_COUNTED_BYTES + 16], pieces[PF_COUNTED_BYTES];
     if (result == PERFILE_ERROR_LIMIT)
         note_about(r->jit, name, "was not read completely: too much code");
     if (result == 0 && r->file.is_cut)
         note_about(r->jit, name, "ends within a record: its last piece of code is missing");
-    snprintf(text, sizeof(text), "is damaged: %" PRIu64 " pieces of code cannot be used", r->file.damaged);
+    snprintf(text, sizeof(text), "is damaged: %s",
+             pf_count_of(r->file.damaged, "pieces of code cannot be used", pieces));
     if (r->file.damaged)
         note_about(r->jit, name, text);
 }
