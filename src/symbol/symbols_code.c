@@ -71,6 +71,13 @@ enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct 
 
 /* ---- inlined functions ---- */
 
+/* The debug info, else what programs in Go have without it. */
+static bool read_inlines(const struct pf_symbols *symbols, struct pf_module_data *module, const char *path)
+{
+    return pf_inlines_open(path, module->alternate, symbols->allocator, &module->inlines, NULL) == 0 ||
+           (module->binary && pf_inlines_open_go(module->binary, symbols->allocator, &module->inlines, NULL) == 0);
+}
+
 static void open_inlines(struct pf_symbols *symbols, struct pf_module_data *module)
 {
     enum { CACHE_BYTES_MAX = 1 << 30 };
@@ -88,8 +95,7 @@ static void open_inlines(struct pf_symbols *symbols, struct pf_module_data *modu
     const bool kept = symbols->cache && pf_inlines_key_of(symbols->allocator, path, module->alternate, &key);
     if (kept && pf_inlines_load(symbols->cache, &key, symbols->allocator, &module->inlines, NULL) == 0)
         return;
-    if (pf_inlines_open(path, module->alternate, symbols->allocator, &module->inlines, NULL) == 0 && kept &&
-        pf_inlines_are_of(module->inlines, &key))
+    if (read_inlines(symbols, module, path) && kept && pf_inlines_are_of(module->inlines, &key))
         (void)pf_inlines_save(module->inlines, symbols->cache, &key, CACHE_BYTES_MAX, NULL);
 }
 

@@ -62,8 +62,8 @@ struct pf_symbol_table {
 };
 
 /*
- * From an ELF file: .symtab, else .dynsym and .gnu_debugdata (xz) together; PLT entries get names; of symbols at one
- * address the one that perf shows wins (see table.c). `debug_path` may name a separate debug file with the .symtab, or
+ * From an ELF file: .symtab, else .dynsym, .gnu_debugdata (xz) and .gopclntab (see go_table.h) together; PLT entries get
+ * names; of symbols at one address the one that perf shows wins (see table.c). `debug_path` may name a separate debug file with the .symtab, or
  * be NULL. Errors: OPEN, READ, FORMAT (not ELF), DAMAGED, MEMORY.
  */
 int pf_symbol_table_from_elf(const char *path, const char *debug_path, const struct perfile_allocator *allocator,

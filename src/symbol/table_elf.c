@@ -2,6 +2,8 @@
 /* Symbol tables of ELF files. */
 #include "symbol/table_elf.h"
 
+#include "symbol/go_elf.h"
+
 /* ---- which symbols ---- */
 
 /* Marks between code and data, of the ABIs of these machines, of no use to readers. */
@@ -314,8 +316,9 @@ static int fill_table(struct pf_symbol_table *table, const struct pf_elf *elf, c
     pf_build_open(&build, table->allocator);
     describe(table, elf);
     int code = add_all_symbols(&build, elf, debug, &table->has_symtab, error);
-    if (code == 0 && !(sort_and_choose(&build) && pf_build_add_plt(&build, elf) && sort_and_choose(&build) &&
-                       add_segments(table, elf) && pf_build_finish(&build, table)))
+    if (code == 0 && !((table->has_symtab || pf_build_add_go(&build, elf)) && sort_and_choose(&build) &&
+                       pf_build_add_plt(&build, elf) && sort_and_choose(&build) && add_segments(table, elf) &&
+                       pf_build_finish(&build, table)))
         code = pf_fail_memory(error, "symbols");
     pf_build_close(&build);
     return code;

@@ -29,6 +29,12 @@ struct pf_inlines;
  */
 int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
                     struct pf_inlines **inlines, struct perfile_error *error);
+/* The same from .gopclntab of a binary that Go's linker made: also where DWARF is missing, but without columns. */
+int pf_inlines_open_go(const char *path, const struct perfile_allocator *allocator, struct pf_inlines **inlines,
+                       struct perfile_error *error);
+struct pf_go_table;
+int pf_inlines_from_go(const struct pf_go_table *table, const struct perfile_allocator *allocator,
+                       struct pf_inlines **inlines, struct perfile_error *error);
 void pf_inlines_close(struct pf_inlines *inlines);
 /*
  * The frames at an address (an ELF virtual address), innermost first, at most `capacity`; returns how many there are in
