@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/memory_name.h"
 #include "model/maps.h"
 
 enum { PIECES_MAX = 1 << 20 }; /* a hostile jitdump file may have one in 60 bytes */
@@ -85,7 +86,7 @@ static int leave_out_memory(struct pf_code *code, struct pf_item *item, struct p
     const bool old = item->record->type == PERFILE_RECORD_MMAP;
     const char *name = old ? item->body.mmap.filename : item->body.mmap2.filename;
     const int32_t pid = old ? item->body.mmap.pid : item->body.mmap2.pid;
-    return pf_maps_is_anonymous(name) && pf_map_get(&code->pids, (uint32_t)pid, &value) ? PF_EDIT_DROP : PF_EDIT_KEEP;
+    return pf_is_memory_name(name) && pf_map_get(&code->pids, (uint32_t)pid, &value) ? PF_EDIT_DROP : PF_EDIT_KEEP;
 }
 
 static int follow(void *context, struct pf_item *item, struct perfile_error *error)

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory_name.h"
 
 enum { KERNEL_PID = -1, LATER_MAX = 1 << 19 };
 
@@ -270,15 +271,6 @@ int pf_maps_fail(const struct pf_maps *maps, struct perfile_error *error)
                                  : pf_fail_memory(error, "maps");
 }
 
-bool pf_maps_is_anonymous(const char *name)
-{
-    static const char *const starts[] = {"//anon", "[anon:", "/memfd:"};
-    for (size_t i = 0; i < PF_COUNT(starts); i++)
-        if (pf_starts_with(name, starts[i]))
-            return true;
-    return false;
-}
-
 static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *like)
 {
     uint64_t end, overlaid;
@@ -286,7 +278,7 @@ static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *lik
         end = UINT64_MAX;
     if (end <= like->start)
         return true; /* empty */
-    if (PF_UNLIKELY(maps->overlaid.used) && pf_maps_is_anonymous(like->filename) &&
+    if (PF_UNLIKELY(maps->overlaid.used) && pf_is_memory_name(like->filename) &&
         pf_map_get(&maps->overlaid, (uint32_t)pid, &overlaid))
         return true; /* the protection of memory changed that holds code */
     const struct perfile_map *map = make_map(maps, like, end);

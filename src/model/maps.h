@@ -55,8 +55,6 @@ int pf_maps_fail(const struct pf_maps *maps, struct perfile_error *error);
 bool pf_maps_follow(struct pf_maps *maps, struct perfile_reader *reader, const struct perfile_record *record);
 /* Adds a map that no record describes and that holds from `time` on. Errors as perfile_session_add_map. */
 int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error);
-/* Whether this is the name of memory without a file. */
-bool pf_maps_is_anonymous(const char *name);
 /* Puts in what pf_maps_add_later was given for times up to `time`; to be called when that is not below next_time. */
 bool pf_maps_advance(struct pf_maps *maps, uint64_t time);
 /* The process `pid`, a key of the maps above, ended so long ago that its maps are not needed any more. */

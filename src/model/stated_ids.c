@@ -2,6 +2,7 @@
 #include "model/stated_ids.h"
 
 #include "base/bytes.h"
+#include "base/memory_name.h"
 #include "model/maps.h"
 
 bool pf_stated_ids_read(struct pf_named_ids *ids, struct perfile_reader *reader)
@@ -20,7 +21,7 @@ static size_t name_bytes(const struct perfile_map *map)
 
 void pf_stated_ids_fill(const struct pf_named_ids *ids, struct perfile_map *map)
 {
-    if (map->build_id_bytes || pf_maps_is_anonymous(map->filename))
+    if (map->build_id_bytes || pf_is_memory_name(map->filename))
         return;
     const struct pf_named_id *id = pf_named_ids_find(ids, map->filename, name_bytes(map));
     if (!id)

@@ -8,18 +8,13 @@
 #include <sys/stat.h>
 
 #include "base/counted.h"
+#include "base/memory_name.h"
 #include "record/machine_files.h"
 
 static bool ends_in(const char *name, const char *end)
 {
     const size_t bytes = strlen(name), wanted = strlen(end);
     return bytes >= wanted && strcmp(name + bytes - wanted, end) == 0;
-}
-
-/* Memory of no file, also where it has got a name, and where the same pages are mapped twice. */
-static bool is_made(const char *name)
-{
-    return pf_starts_with(name, "//anon") || pf_starts_with(name, "[anon:") || pf_starts_with(name, "/memfd:");
 }
 
 static bool is_dump(const char *name)
@@ -55,7 +50,7 @@ void pf_made_code_map(struct pf_made_code *code, uint32_t pid, uint64_t start, u
 {
     if (is_dump(name) && code->dumper_count < PF_MADE_CODE_REGIONS)
         code->dumpers[code->dumper_count++] = pid;
-    if (!is_made(name) || start + bytes < start || grows(code, pid, start, start + bytes) ||
+    if (!pf_is_memory_name(name) || start + bytes < start || grows(code, pid, start, start + bytes) ||
         code->count == PF_MADE_CODE_REGIONS)
         return;
     struct pf_made_code_region *region = &code->regions[code->count++];

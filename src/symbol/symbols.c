@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/locale.h"
+#include "base/memory_name.h"
 #include "symbol/find/archive.h"
 #include "symbol/find/bundle.h"
 
@@ -44,6 +45,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     pf_segments_open(&made->modules, sizeof(struct pf_module_data), allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->vdsos, allocator);
+    pf_map_open(&made->perf_maps, allocator);
     pf_map_open(&made->readable, allocator);
     if (pf_embedded_open(&made->embedded, reader, allocator, error) < 0) {
         pf_symbols_close(made);
@@ -155,6 +157,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
     pf_embedded_close(&symbols->embedded);
     pf_free(symbols->allocator, symbols->known_maps, sizeof(*symbols->known_maps) << PF_KNOWN_MAP_BITS);
     pf_map_close(&symbols->vdsos);
+    pf_map_close(&symbols->perf_maps);
     pf_map_close(&symbols->readable);
     pf_symbols_close_code(symbols);
     pf_free(symbols->allocator, symbols->kallsyms, symbols->kallsyms_bytes + 1);
@@ -180,7 +183,7 @@ enum pf_missing pf_module_missing_kind(const struct pf_module *module)
         return PF_MISSING_NAMES;
     if (module->kernel || pf_starts_with(module->name, "[vdso"))
         return PF_MISSING_KERNEL;
-    if (module->jit || module->name[0] != '/') /* "[anon:code]" */
+    if (module->jit || module->name[0] != '/' || pf_is_memory_name(module->name))
         return PF_MISSING_JIT;
     return module->build_id_differs ? PF_MISSING_BUILD : PF_MISSING_FILE;
 }

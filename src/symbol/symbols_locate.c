@@ -70,6 +70,22 @@ static void locate_code(const struct pf_symbols *symbols, struct pf_module_data 
     module->public.resolved++;
 }
 
+/* Of a module with a table. */
+static void locate_in_table(struct pf_symbols *symbols, struct pf_module_data *module, const struct perfile_map *map,
+                            uint64_t ip, struct pf_location *location)
+{
+    uint64_t address;
+    if (!module->table || !pf_module_address(module, map, ip, &address))
+        return;
+    location->address = module->kind == PF_MODULE_ELF || pf_module_is_vdso(module) ? address : 0;
+    location->table_address = address;
+    location->symbol = symbol_at(symbols, module->table, location->module, address);
+    if (location->symbol != PF_NO_SYMBOL) {
+        location->offset = address - module->table->symbols[location->symbol].start;
+        module->public.resolved++;
+    }
+}
+
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location)
 {
@@ -91,23 +107,45 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
         location->symbol = 0;
         location->offset = ip - map->start;
         module->public.resolved++;
-        return true;
-    }
-    if (module->kind == PF_MODULE_JIT) {
+    } else if (module->kind == PF_MODULE_JIT) {
         locate_code(symbols, module, map, ip, location);
-        return true;
-    }
-    uint64_t address;
-    if (!module->table || !pf_module_address(module, map, ip, &address))
-        return true;
-    location->address = module->kind == PF_MODULE_ELF || pf_module_is_vdso(module) ? address : 0;
-    location->table_address = address;
-    location->symbol = symbol_at(symbols, module->table, number, address);
-    if (location->symbol != PF_NO_SYMBOL) {
-        location->offset = address - module->table->symbols[location->symbol].start;
-        module->public.resolved++;
+    } else {
+        locate_in_table(symbols, module, map, ip, location);
     }
     return true;
+}
+
+/* ---- mappings ---- */
+
+/* Whether the loaded module has a symbol there. */
+static bool has_symbol(struct pf_symbols *symbols, const struct pf_module_data *module, uint32_t number,
+                       const struct perfile_map *map, uint64_t ip)
+{
+    uint64_t address;
+    return module->table && pf_module_address(module, map, ip, &address) &&
+           symbol_at(symbols, module->table, number, address) != PF_NO_SYMBOL;
+}
+
+/*
+ * Code that no file explains may be described by the map of its process, whatever its memory is called: .NET maps
+ * "/memfd:doublemapper", V8 "[anon:v8]", others deleted files.
+ */
+static bool may_have_perf_map(const struct pf_module_data *module, const struct perfile_map *map)
+{
+    return !module->table && (module->kind == PF_MODULE_ELF || module->kind == PF_MODULE_NONE) &&
+           pf_map_is_executable(map) && map->pid > 0;
+}
+
+/* The map of the process if it names the address, else NULL. */
+static const struct perfile_map *named_by_perf_map(struct pf_symbols *symbols, const struct perfile_map *map,
+                                                   uint64_t ip)
+{
+    uint32_t number;
+    const struct pf_module_data *module = pf_symbols_loaded(symbols, map, &number);
+    const struct perfile_map *all =
+        module && may_have_perf_map(module, map) ? pf_symbols_perf_map(symbols, map->pid) : NULL;
+    module = all ? pf_symbols_loaded(symbols, all, &number) : NULL;
+    return module && has_symbol(symbols, module, number, all, ip) ? all : NULL;
 }
 
 /*
@@ -144,8 +182,10 @@ const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struc
     if (map && map->filename[0] == '[' && !pf_symbols_knows_module(symbols, map, &known) &&
         is_vdso32(symbols, space, map))
         (void)pf_symbols_module_of_kind(symbols, map, PF_MODULE_VDSO32);
-    if (map)
-        return map;
+    if (map) {
+        const struct perfile_map *named = named_by_perf_map(symbols, map, ip);
+        return named ? named : map;
+    }
     map = perfile_space_below(space, ip);
     if (!map || !map->kernel || pf_module_kind_of(map) != PF_MODULE_KERNEL ||
         !pf_symbols_locate(symbols, map, ip, &location))
@@ -153,18 +193,31 @@ const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struc
     return location.symbol != PF_NO_SYMBOL ? map : NULL;
 }
 
+static bool is_loaded(const struct pf_symbols *symbols, const struct perfile_map *map,
+                      const struct pf_module_data **module)
+{
+    uint32_t number;
+    if (!pf_symbols_has_module(symbols, map, &number))
+        return false;
+    *module = pf_module_at(symbols, number);
+    return (*module)->public.looked_for;
+}
+
 bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip, bool lines)
 {
-    const struct perfile_map *map = perfile_space_find(space, ip);
+    const struct perfile_map *map = perfile_space_find(space, ip), *all;
+    const struct pf_module_data *module, *other;
     if (!map)
         map = perfile_space_below(space, ip);
     if (!map || (ip >= map->end && (!map->kernel || pf_module_kind_of(map) != PF_MODULE_KERNEL)))
         return true; /* nothing is mapped, as pf_symbols_map has it */
-    uint32_t number;
-    if (!pf_symbols_has_module(symbols, map, &number))
+    if (!is_loaded(symbols, map, &module))
         return false;
-    const struct pf_module_data *module = pf_module_at(symbols, number);
-    return module->public.looked_for && (!lines || !pf_module_has_inlines(module) || module->inlines_tried);
+    if (may_have_perf_map(module, map)) {
+        all = pf_symbols_known_perf_map(symbols, map->pid);
+        return all && is_loaded(symbols, all, &other);
+    }
+    return !lines || !pf_module_has_inlines(module) || module->inlines_tried;
 }
 
 /* ---- symbols ---- */

@@ -250,3 +250,27 @@ uint32_t pf_symbols_module_of(struct pf_symbols *symbols, const struct perfile_m
         return number;
     return pf_symbols_module_of_kind(symbols, map, pf_module_kind_of(map));
 }
+
+/* ---- the map of a process ---- */
+
+const struct perfile_map *pf_symbols_known_perf_map(const struct pf_symbols *symbols, int32_t pid)
+{
+    uint64_t known;
+    return pf_map_get(&symbols->perf_maps, (uint32_t)pid, &known) ? (const struct perfile_map *)(uintptr_t)known : NULL;
+}
+
+const struct perfile_map *pf_symbols_perf_map(struct pf_symbols *symbols, int32_t pid)
+{
+    const struct perfile_map *known = pf_symbols_known_perf_map(symbols, pid);
+    struct perfile_map *made = known ? NULL : pf_arena_new(&symbols->arena, sizeof(*made));
+    if (!made)
+        return known;
+    /* mappings of the recording count their ids from the other end */
+    *made = (struct perfile_map){.size = sizeof(*made),
+                                 .end = UINT64_MAX,
+                                 .filename = "//anon",
+                                 .pid = pid,
+                                 .prot = PERFILE_PROT_EXEC,
+                                 .id = UINT32_MAX - (uint32_t)symbols->perf_maps.used};
+    return pf_map_put(&symbols->perf_maps, (uint32_t)pid, (uintptr_t)made) ? made : NULL;
+}

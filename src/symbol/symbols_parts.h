@@ -79,6 +79,7 @@ struct pf_symbols {
     struct pf_map by_key; /* hash of name and build id to the number of a module */
     struct pf_named_ids recorded_ids;
     struct pf_known_map *known_maps; /* by the last bits of their ids; others of the same bits replace them */
+    struct pf_map perf_maps;         /* pids to pointers to what pf_symbols_perf_map returns */
     struct pf_map vdsos;             /* ids of maps that may be of 32-bit programs to the number of the module */
     struct pf_map readable;          /* pointers to linkage names of debug info to pointers to readable ones */
     bool reported_mangled;
@@ -128,6 +129,13 @@ bool pf_symbols_has_module(const struct pf_symbols *symbols, const struct perfil
 /* The number of the module, which gets that kind when it is a new one; UINT32_MAX when out of memory. */
 uint32_t pf_symbols_module_of_kind(struct pf_symbols *symbols, const struct perfile_map *map, enum pf_module_kind kind);
 uint32_t pf_symbols_module_of(struct pf_symbols *symbols, const struct perfile_map *map);
+/*
+ * The mapping of all addresses that perf-PID.map of the process may name, which has a module of its own. NULL: out of
+ * memory.
+ */
+const struct perfile_map *pf_symbols_perf_map(struct pf_symbols *symbols, int32_t pid);
+/* The same when it was asked for before; else NULL. */
+const struct perfile_map *pf_symbols_known_perf_map(const struct pf_symbols *symbols, int32_t pid);
 
 /* ---- symbols_kernel.c: the symbols of the kernel ---- */
 

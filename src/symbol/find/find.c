@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/memory_name.h"
 #include "base/text.h"
 #include "symbol/table.h"
 
@@ -26,13 +27,12 @@ static bool is_kernel(const char *name)
 static bool is_no_file(const char *name)
 {
     static const char *const beginnings[] = {
-        "//anon", "/anon_hugepage", "/dev/zero", "/SYSV",  "/memfd:",    "/[aio]", "anon_inode:",
-        "/drm ",  "[anon:",         "[heap]",    "[stack", "[vsyscall]", "inode:",
+        "/SYSV", "/[aio]", "anon_inode:", "/drm ", "[heap]", "[stack", "[vsyscall]", "inode:",
     };
     for (size_t i = 0; i < PF_COUNT(beginnings); i++)
         if (pf_starts_with(name, beginnings[i]))
             return true;
-    return !*name;
+    return !*name || pf_is_memory_name(name);
 }
 
 static void find_file(struct pf_search *s)

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Where names come from when a mapping does not show it, and near-misses that must stay without: sources.py PERFILE ASSEMBLE
+
+Each case has its recording, the files below --symfs, and what script prints of its samples.
+"""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+ATTR = 'attr type=1 config=0 sample_type=IP|TID|TIME ids=1 name="cpu-clock" sample_id_all=1\n'
+X86_64, PAGE = 62, 0x1000
+cases = []
+
+
+def case(name, records, files, expected, **more):
+    cases.append((name, records, files, expected, more))
+
+
+def mapped(name, start, prot=5, pid=7, pgoff=0, length=PAGE, time=1, more=''):
+    return (f'record MMAP2 misc=2 pid={pid} tid={pid} addr={start:#x} len={length:#x} pgoff={pgoff:#x} maj=8 min=1 ino=5 ino_generation=0 '
+            f'prot={prot} flags=2 filename="{name}" | pid={pid} tid={pid} time={time}\n')
+
+
+def sample(ip, pid=7, time=9, misc=2):
+    return f'sample misc={misc} ip={ip:#x} pid={pid} tid={pid} time={time}\n'
+
+
+# ---- perf-PID.map for memory and files that nothing else explains
+
+MAP = {'tmp/perf-7.map': b'7f0000001000 100 jit_fn\n'}
+CODE = 0x7f0000000000
+for memory in ('//anon', '/memfd:doublemapper (deleted)', '[anon:v8 code]', '[anon_shmem:code]', '/dev/shm/code', '/dev/zero (deleted)',
+               '/opt/lib/gone.so (deleted)', '/opt/app.dll', '/anon_hugepage (deleted)'):
+    case(f'map of {memory}', mapped(memory, CODE, length=0x2000) + sample(CODE + 0x1010), MAP, ['jit_fn (/tmp/perf-7.map)'])
+    own = '/tmp/perf-8.map' if memory in ('//anon', '/dev/zero (deleted)', '/anon_hugepage (deleted)') else memory
+    case(f'map of another process, {memory}', mapped(memory, CODE, length=0x2000, pid=8) + sample(CODE + 0x1010, 8), MAP,
+         [f'[unknown] ({own})'])
+case('an address after the code', mapped('/memfd:x', CODE, length=0x2000) + sample(CODE + 0x1100), MAP, ['[unknown] (/memfd:x)'])
+case('memory without code', mapped('/memfd:x', CODE, length=0x2000, prot=3) + sample(CODE + 0x1010), MAP, ['[unknown] (/memfd:x)'])
+
+
+def names(perfile, folder, recording):
+    command = [*perfile, 'script', '-F', 'ip,sym,dso', '--symfs', folder / 'root', recording]
+    done = subprocess.run(command, env=hermetic.environment(XDG_CACHE_HOME=str(folder), HOME=str(folder)), capture_output=True,
+                          text=True, check=True)
+    return [line.split(maxsplit=1)[1] for line in done.stdout.splitlines() if line.strip()], done.stderr
+
+
+def differences(perfile, assemble, one, folder):
+    name, records, files, expected, more = one
+    for path, data in files.items():
+        (folder / 'root' / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / 'root' / path).write_bytes(data)
+    (folder / 'root').mkdir(exist_ok=True)
+    recording = folder / 'perf.data'
+    recording.write_bytes(subprocess.check_output(assemble, input=(ATTR + records).encode()))
+    got, notes = names(perfile, folder, recording)
+    said = [more['note']] if 'note' in more and more['note'] not in notes else []
+    said += [f'not: {more["no_note"]}'] if 'no_note' in more and more['no_note'] in notes else []
+    return [f'{name}: {got}\n  not {expected}'] * (got != expected) + [f'{name}: {notes!r}\n  without {text}' for text in said]
+
+
+def main():
+    hermetic.settle()
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
+    wrong = []
+    for one in cases:
+        with tempfile.TemporaryDirectory() as name:
+            wrong += differences(perfile, assemble, one, pathlib.Path(name))
+    sys.exit('\n'.join(wrong) if wrong else 0)
+
+
+if __name__ == '__main__':
+    main()
