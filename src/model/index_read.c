@@ -115,9 +115,10 @@ static void load_groups(struct loading *l, struct input *input)
     }
 }
 
-static bool is_map(const struct loading *l, const struct pf_index_map *map)
+static bool is_map(const struct loading *l, const struct pf_index_map *map, uint32_t number)
 {
-    return map->start < map->end && map->id < l->has.next_map && map->build_id_bytes <= sizeof(map->build_id);
+    return map->replaced <= number && map->start < map->end && map->id < l->has.next_map &&
+           map->build_id_bytes <= sizeof(map->build_id);
 }
 
 static void load_map(struct loading *l, const struct pf_index_map *from, uint32_t number)
@@ -134,7 +135,8 @@ static void load_map(struct loading *l, const struct pf_index_map *from, uint32_
                               .build_id_bytes = from->build_id_bytes,
                               .kernel = from->kernel != 0,
                               .data = from->data != 0,
-                              .symbol = from->symbol != 0};
+                              .symbol = from->symbol != 0,
+                              .replaced = from->replaced ? l->maps[from->replaced - 1] : NULL};
     memcpy(map.build_id, from->build_id, sizeof(map.build_id));
     l->maps[number] = pf_maps_copy(&l->into, &map);
     l->failed |= !l->maps[number];
@@ -144,7 +146,7 @@ static void load_maps(struct loading *l, struct input *input)
 {
     struct pf_index_map map;
     for (uint32_t i = 0; i < l->has.maps && !l->damaged && !l->failed; i++) {
-        l->damaged |= !take(input, &map, sizeof(map)) || !is_map(l, &map);
+        l->damaged |= !take(input, &map, sizeof(map)) || !is_map(l, &map, i);
         if (!l->damaged)
             load_map(l, &map, i);
     }
@@ -192,7 +194,7 @@ static bool are_possible(const struct pf_index_counts *has, size_t bytes)
                          (uint64_t)has->groups * sizeof(struct pf_index_group) +
                          (uint64_t)has->maps * sizeof(struct pf_index_map) + (uint64_t)has->spaces * sizeof(uint32_t) +
                          (uint64_t)has->processes * sizeof(struct pf_index_process) +
-                         ((uint64_t)has->alive + has->ended) * sizeof(struct pf_index_life);
+                         ((uint64_t)has->alive + has->ended + has->execs) * sizeof(struct pf_index_life);
     return min <= bytes;
 }
 
@@ -213,6 +215,7 @@ static void take_state(struct loading *l, struct input *input)
     load_processes(l, input);
     load_lifetimes(l, input, &l->into.alive, l->has.alive);
     load_lifetimes(l, input, &l->into.ended, l->has.ended);
+    load_lifetimes(l, input, &l->into.execs, l->has.execs);
     pf_free(l->allocator, l->maps, maps + 1);
     pf_free(l->allocator, l->spaces, spaces + 1);
 }

@@ -47,7 +47,7 @@ struct builder {
     struct pf_map numbers; /* of texts, by their hash; looked up as struct pf_index_name in `known` */
     struct pf_arena arena;
     struct pf_map known;     /* number of a text to the text, a pointer */
-    struct pf_text parts[8]; /* of a state */
+    struct pf_text parts[9]; /* of a state */
     struct pf_index_counts has;
     struct pf_history_maker history;
     struct pf_map map_numbers; /* of this state, by their addresses */
@@ -67,7 +67,7 @@ struct builder {
     bool failed;                  /* out of memory */
 };
 
-enum { COUNTS, NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED };
+enum { COUNTS, NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED, EXECS };
 
 /* The number of a text. */
 static uint32_t number_of(struct builder *b, const char *text)
@@ -109,7 +109,7 @@ static void put_groups(struct builder *b)
     }
 }
 
-static void put_map(struct builder *b, const struct perfile_map *map)
+static void put_map(struct builder *b, const struct perfile_map *map, uint32_t replaced)
 {
     struct pf_index_map put = {.start = map->start,
                                .end = map->end,
@@ -122,21 +122,29 @@ static void put_map(struct builder *b, const struct perfile_map *map)
                                .build_id_bytes = map->build_id_bytes,
                                .kernel = map->kernel,
                                .data = map->data,
-                               .symbol = map->symbol};
+                               .symbol = map->symbol,
+                               .replaced = replaced};
     memcpy(put.build_id, map->build_id, sizeof(put.build_id));
     pf_put(&b->parts[MAPS], &put, sizeof(put));
+}
+
+/* One more than the number of the map, which is written when it has none yet. */
+static uint32_t number_of_map(struct builder *b, const struct perfile_map *map)
+{
+    uint64_t number;
+    if (pf_map_get(&b->map_numbers, (uintptr_t)map, &number))
+        return (uint32_t)number + 1;
+    const uint32_t replaced = map->replaced ? number_of_map(b, map->replaced) : 0;
+    number = b->has.maps++;
+    b->failed |= !pf_map_put(&b->map_numbers, (uintptr_t)map, number);
+    put_map(b, map, replaced);
+    return (uint32_t)number + 1;
 }
 
 static bool put_map_of_space(void *context, const struct perfile_map *map)
 {
     struct builder *b = context;
-    uint64_t number;
-    if (!pf_map_get(&b->map_numbers, (uintptr_t)map, &number)) {
-        number = b->has.maps++;
-        b->failed |= !pf_map_put(&b->map_numbers, (uintptr_t)map, number);
-        put_map(b, map);
-    }
-    const uint32_t put = (uint32_t)number;
+    const uint32_t put = number_of_map(b, map) - 1;
     pf_put(&b->parts[SPACES], &put, sizeof(put));
     b->of_space++;
     return true;
@@ -195,6 +203,7 @@ static void gather(struct builder *b)
     put_spaces(b);
     b->has.alive = put_lifetimes(maps, &b->parts[ALIVE], &maps->alive);
     b->has.ended = put_lifetimes(maps, &b->parts[ENDED], &maps->ended);
+    b->has.execs = put_lifetimes(maps, &b->parts[EXECS], &maps->execs);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */

@@ -29,6 +29,7 @@ void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocato
     pf_map_open(&maps->spaces, allocator);
     pf_map_open(&maps->alive, allocator);
     pf_map_open(&maps->ended, allocator);
+    pf_map_open(&maps->execs, allocator);
     pf_named_ids_open(&maps->stated, allocator);
     pf_map_open(&maps->overlaid, allocator);
     pf_heap_open(&maps->later, allocator);
@@ -41,6 +42,7 @@ void pf_maps_close(struct pf_maps *maps)
     pf_map_close(&maps->spaces);
     pf_map_close(&maps->alive);
     pf_map_close(&maps->ended);
+    pf_map_close(&maps->execs);
     pf_named_ids_close(&maps->stated);
     pf_map_close(&maps->overlaid);
     pf_heap_close(&maps->later);
@@ -244,7 +246,7 @@ static bool is_kernel(const struct perfile_record *record)
 }
 
 /* NULL when out of memory, or pf_maps_is_full. */
-static const struct perfile_map *make_map(struct pf_maps *maps, const struct perfile_map *like, uint64_t end)
+static struct perfile_map *make_map(struct pf_maps *maps, const struct perfile_map *like, uint64_t end)
 {
     struct perfile_map *map = pf_maps_is_full(maps) ? NULL : new_part(maps, sizeof(*map));
     if (!map)
@@ -255,6 +257,30 @@ static const struct perfile_map *make_map(struct pf_maps *maps, const struct per
     maps->bytes += strlen(like->filename);
     map->filename = pf_arena_text(&maps->arena, like->filename, strlen(like->filename));
     return map->filename ? map : NULL;
+}
+
+/* The code of a file that is at the addresses of a map, or was there before memory was put over it; or NULL. */
+static const struct perfile_map *code_of(const struct perfile_map *map)
+{
+    const bool is_code = !map->data && (map->prot == 0 || map->prot & PERFILE_PROT_EXEC);
+    return map->replaced || pf_is_memory_name(map->filename) || map->code || !is_code ? map->replaced : map;
+}
+
+/* The code of one file that all addresses of the map had since the process executed its program; or NULL. */
+static const struct perfile_map *find_replaced(struct pf_maps *maps, int32_t pid, const struct perfile_map *map)
+{
+    const struct perfile_space *space = space_of(maps, pid);
+    const struct perfile_map *first = NULL;
+    uint64_t min_id = 0;
+    (void)pf_map_get(&maps->execs, (uint32_t)pid, &min_id);
+    for (uint64_t at = map->start; at < map->end;) {
+        const struct perfile_map *held = perfile_space_find(space, at), *code = held ? code_of(held) : NULL;
+        if (!code || code->id < min_id || (first && code->id != first->id))
+            return NULL;
+        first = first ? first : code;
+        at = held->end;
+    }
+    return first;
 }
 
 static bool put_map(struct pf_maps *maps, int32_t pid, const struct perfile_map *map)
@@ -281,7 +307,9 @@ static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *lik
     if (PF_UNLIKELY(maps->overlaid.used) && pf_is_memory_name(like->filename) &&
         pf_map_get(&maps->overlaid, (uint32_t)pid, &overlaid))
         return true; /* the protection of memory changed that holds code */
-    const struct perfile_map *map = make_map(maps, like, end);
+    struct perfile_map *map = make_map(maps, like, end);
+    if (map && pf_is_memory_name(map->filename))
+        map->replaced = find_replaced(maps, pid, map);
     return map && put_map(maps, pid, map);
 }
 
@@ -389,10 +417,14 @@ static bool begin_thread(struct pf_maps *maps, int32_t pid, bool is_new)
     return !is_new || pf_map_put(&maps->alive, (uint32_t)pid, count + 1);
 }
 
+/* What was mapped before an exec stays, as samples of the call itself still have its addresses. */
 static bool follow_comm(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct perfile_comm r;
-    return perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || begin_thread(maps, r.pid, false);
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
+        return true;
+    return begin_thread(maps, r.pid, false) &&
+           (!(record->misc & PERFILE_MISC_COMM_EXEC) || pf_map_put(&maps->execs, (uint32_t)r.pid, maps->count));
 }
 
 /* A process ends with the last of its known threads. Its maps stay for a while, as records may have been lost. */
@@ -417,7 +449,9 @@ static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reade
         return true;
     if (r.pid == r.ppid)
         return begin_thread(maps, r.pid, true);
-    if (!begin_process(maps, r.pid))
+    uint64_t before_exec = 0;
+    (void)pf_map_get(&maps->execs, (uint32_t)r.ppid, &before_exec);
+    if (!begin_process(maps, r.pid) || (before_exec && !pf_map_put(&maps->execs, (uint32_t)r.pid, before_exec)))
         return false;
     bool fresh = record->misc & PERFILE_MISC_FORK_EXEC;
     /* the tree counts as seen: two processes share it */
@@ -524,7 +558,10 @@ static const struct perfile_map *move_map(struct move *m, const struct perfile_m
         return NULL;
     *copy = *map;
     copy->filename = move_text(m, map->filename);
-    return copy->filename && pf_map_put(&m->maps, (uintptr_t)map, (uintptr_t)copy) ? copy : NULL;
+    copy->replaced = map->replaced ? move_map(m, map->replaced) : NULL; /* which has not replaced any itself */
+    return copy->filename && (copy->replaced || !map->replaced) && pf_map_put(&m->maps, (uintptr_t)map, (uintptr_t)copy)
+               ? copy
+               : NULL;
 }
 
 /* Trees are logarithmically deep. False: out of memory. */
@@ -576,6 +613,11 @@ static bool move_all(struct move *m)
         enough = !slot->value || slot->value - 1 == ALIVE || pf_maps_is_over(from, slot->key) ||
                  pf_map_put(&m->to.ended, slot->key, slot->value - 1);
     }
+    for (size_t i = 0; enough && i < from->execs.size; i++) {
+        const struct pf_map_slot *slot = &from->execs.slots[i];
+        enough =
+            !slot->value || pf_maps_is_over(from, slot->key) || pf_map_put(&m->to.execs, slot->key, slot->value - 1);
+    }
     return enough;
 }
 
@@ -596,6 +638,7 @@ static void take_over(struct pf_maps *maps, struct pf_maps *moved)
     swap_maps(&maps->spaces, &moved->spaces);
     swap_maps(&maps->alive, &moved->alive);
     swap_maps(&maps->ended, &moved->ended);
+    swap_maps(&maps->execs, &moved->execs);
     memset(maps->recent, 0, sizeof(maps->recent));
     maps->bytes = moved->bytes;
     maps->trim_at = 2 * maps->bytes + TRIM_MIN;

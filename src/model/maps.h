@@ -22,6 +22,7 @@ struct pf_maps {
     uint64_t trim_at;        /* ... when it is worth it to trim it */
     struct pf_map alive;     /* pid to how many of its threads are */
     struct pf_map ended;     /* pid to when it ended, or was asked for last */
+    struct pf_map execs;     /* pid to how many maps were made before it executed its program */
     uint64_t now;            /* of the last record that has a time */
     uint64_t last_id;        /* of a tree */
     struct pf_map spaces;    /* pid to the root of its tree, a pointer; the kernel's is that of -1 */

@@ -330,3 +330,38 @@ int perfile_elf_build_id(const char *path, uint8_t build_id[20], struct perfile_
 {
     return pf_elf_build_id(NULL, path, build_id, error);
 }
+
+/* ---- programs ---- */
+
+/* Position-independent ones name their interpreter, or are static and say that they are programs. */
+static bool is_pie(const struct pf_elf *elf)
+{
+    size_t count = 0;
+    GElf_Phdr segment;
+    GElf_Dyn entry;
+    if (elf_getphdrnum(elf->elf, &count) < 0)
+        return false;
+    for (size_t i = 0; i < count && i <= INT32_MAX && gelf_getphdr(elf->elf, (int)i, &segment); i++)
+        if (segment.p_type == PT_INTERP)
+            return true;
+    for (size_t i = 1; i < elf->section_count; i++) {
+        Elf_Data *data;
+        if (elf->sections[i].header.sh_type != SHT_DYNAMIC ||
+            !pf_elf_table(elf, &elf->sections[i], ELF_T_DYN, &data, &count))
+            continue;
+        for (size_t k = 0; k < count && k <= INT32_MAX && gelf_getdyn(data, (int)k, &entry); k++)
+            if (entry.d_tag == DT_FLAGS_1)
+                return entry.d_un.d_val & DF_1_PIE;
+    }
+    return false;
+}
+
+bool pf_elf_is_program(const char *path, const struct perfile_allocator *allocator)
+{
+    struct pf_elf elf;
+    if (pf_elf_open(&elf, path, allocator, NULL) < 0)
+        return false;
+    const bool is = elf.header.e_type == ET_EXEC || (elf.header.e_type == ET_DYN && is_pie(&elf));
+    pf_elf_close(&elf);
+    return is;
+}

@@ -137,15 +137,48 @@ static bool may_have_perf_map(const struct pf_module_data *module, const struct 
 }
 
 /* The map of the process if it names the address, else NULL. */
-static const struct perfile_map *named_by_perf_map(struct pf_symbols *symbols, const struct perfile_map *map,
-                                                   uint64_t ip)
+static const struct perfile_map *named_by_perf_map(struct pf_symbols *symbols, int32_t pid, uint64_t ip)
+{
+    uint32_t number;
+    const struct perfile_map *all = pf_symbols_perf_map(symbols, pid);
+    const struct pf_module_data *module = all ? pf_symbols_loaded(symbols, all, &number) : NULL;
+    return module && has_symbol(symbols, module, number, all, ip) ? all : NULL;
+}
+
+static bool is_program(const struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    if (!module->program_tried && module->binary)
+        module->is_program = pf_elf_is_program(module->binary, symbols->allocator);
+    module->program_tried = true;
+    return module->is_program;
+}
+
+/*
+ * The code that memory was put over, as programs do that move themselves to large pages; NULL: it may be anything. Of a
+ * program only: a library can be unloaded, which no record says, and other code can be made at its addresses.
+ */
+static const struct perfile_map *moved_code(struct pf_symbols *symbols, const struct perfile_map *map)
+{
+    uint32_t number;
+    struct pf_module_data *module = map->replaced ? pf_symbols_loaded(symbols, map->replaced, &number) : NULL;
+    if (!module || module->kind != PF_MODULE_ELF || !module->table || !is_program(symbols, module))
+        return NULL;
+    if (!module->reported_moved)
+        pf_find_note(&symbols->find, "%s: its code was moved to other memory (large pages), which has its names",
+                     module->public.name);
+    module->reported_moved = true;
+    return map->replaced;
+}
+
+/* The mapping that names an address of `map` if that is another one. NULL: it is not, or memory is short. */
+static const struct perfile_map *named_by_other(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip)
 {
     uint32_t number;
     const struct pf_module_data *module = pf_symbols_loaded(symbols, map, &number);
-    const struct perfile_map *all =
-        module && may_have_perf_map(module, map) ? pf_symbols_perf_map(symbols, map->pid) : NULL;
-    module = all ? pf_symbols_loaded(symbols, all, &number) : NULL;
-    return module && has_symbol(symbols, module, number, all, ip) ? all : NULL;
+    if (!module || (module->table && module->kind != PF_MODULE_PERF_MAP) || !pf_map_is_executable(map))
+        return NULL;
+    const struct perfile_map *named = may_have_perf_map(module, map) ? named_by_perf_map(symbols, map->pid, ip) : NULL;
+    return named || has_symbol(symbols, module, number, map, ip) ? named : moved_code(symbols, map);
 }
 
 /*
@@ -183,7 +216,7 @@ const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struc
         is_vdso32(symbols, space, map))
         (void)pf_symbols_module_of_kind(symbols, map, PF_MODULE_VDSO32);
     if (map) {
-        const struct perfile_map *named = named_by_perf_map(symbols, map, ip);
+        const struct perfile_map *named = named_by_other(symbols, map, ip);
         return named ? named : map;
     }
     map = perfile_space_below(space, ip);
@@ -211,7 +244,7 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
         map = perfile_space_below(space, ip);
     if (!map || (ip >= map->end && (!map->kernel || pf_module_kind_of(map) != PF_MODULE_KERNEL)))
         return true; /* nothing is mapped, as pf_symbols_map has it */
-    if (!is_loaded(symbols, map, &module))
+    if (!is_loaded(symbols, map, &module) || map->replaced)
         return false;
     if (may_have_perf_map(module, map)) {
         all = pf_symbols_known_perf_map(symbols, map->pid);

@@ -50,6 +50,9 @@ struct pf_module_data {
     bool cfi_tried;
     struct pf_inlines *inlines;
     bool inlines_tried;
+    bool program_tried;
+    bool is_program; /* and not a library */
+    bool reported_moved;
     const char **names; /* demangled, by symbol; NULL: not asked for yet */
     uint32_t same_hash; /* the one before of the same hash; module + 1 */
 };

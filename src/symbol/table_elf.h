@@ -49,6 +49,9 @@ const uint8_t *pf_elf_bytes_at(const struct pf_elf *elf, uint64_t address, size_
 bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section, Elf_Type type, Elf_Data **data,
                   size_t *count);
 
+/* Whether the file is a program, and not a library that can be loaded and unloaded. */
+bool pf_elf_is_program(const char *path, const struct perfile_allocator *allocator);
+
 /* The GNU build id, at most 20 bytes of it; its length, 0 when there is none. */
 size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20]);
 

@@ -6,16 +6,16 @@ Each case has its recording, the files below --symfs, and what script prints of 
 """
 import os
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import go_names
 import hermetic
 
 ATTR = 'attr type=1 config=0 sample_type=IP|TID|TIME ids=1 name="cpu-clock" sample_id_all=1\n'
-X86_64, PAGE = 62, 0x1000
+PAGE = 0x1000
 cases = []
 
 
@@ -44,6 +44,31 @@ for memory in ('//anon', '/memfd:doublemapper (deleted)', '[anon:v8 code]', '[an
          [f'[unknown] ({own})'])
 case('an address after the code', mapped('/memfd:x', CODE, length=0x2000) + sample(CODE + 0x1100), MAP, ['[unknown] (/memfd:x)'])
 case('memory without code', mapped('/memfd:x', CODE, length=0x2000, prot=3) + sample(CODE + 0x1010), MAP, ['[unknown] (/memfd:x)'])
+
+# ---- memory over the code of a program, which moved it to large pages
+
+TEXT = 0x401000
+PROGRAM = {'bin/go': go_names.program(go_names.Table('1.20'))}
+LIBRARY = {'bin/go': go_names.program(go_names.Table('1.20'), kind=3)}
+BINARY, MEMORY = mapped('/bin/go', TEXT, pgoff=PAGE), mapped('//anon', TEXT, prot=7) + mapped('//anon', TEXT)
+NAMED, UNNAMED = ['main.main (/bin/go)'], ['[unknown] (/tmp/perf-7.map)']
+MOVED = '/bin/go: its code was moved to other memory (large pages), which has its names'
+case('moved code', BINARY + MEMORY + sample(TEXT), PROGRAM, NAMED, note=MOVED)
+case('moved code, memory of large pages', BINARY + mapped('/anon_hugepage (deleted)', TEXT) + sample(TEXT), PROGRAM, NAMED, note=MOVED)
+case('moved code of a parent', BINARY + MEMORY + 'record FORK pid=8 ppid=7 tid=8 ptid=7 time=5 | pid=7 tid=7 time=5\n' + sample(TEXT, 8),
+     PROGRAM, NAMED)
+case('memory that has a map', BINARY + MEMORY + sample(TEXT), {**PROGRAM, 'tmp/perf-7.map': b'401000 10 jit_fn\n'},
+     ['jit_fn (/tmp/perf-7.map)'], no_note=MOVED)
+case('memory of another process', BINARY + mapped('//anon', TEXT, pid=8) + sample(TEXT, 8), PROGRAM, ['[unknown] (/tmp/perf-8.map)'],
+     no_note=MOVED)
+case('memory a page longer than the code', BINARY + mapped('//anon', TEXT, length=2 * PAGE) + sample(TEXT), PROGRAM, UNNAMED, no_note=MOVED)
+case('memory that starts a page before the code', BINARY + mapped('//anon', TEXT - PAGE, length=2 * PAGE) + sample(TEXT), PROGRAM, UNNAMED)
+case('memory a page after the code', BINARY + mapped('//anon', TEXT + PAGE) + sample(TEXT + PAGE), PROGRAM, UNNAMED)
+case('memory over two files', BINARY + mapped('/bin/other', TEXT + 0x800, length=0x800) + MEMORY + sample(TEXT), PROGRAM, UNNAMED)
+case('memory over a library, which may have been unloaded', BINARY + MEMORY + sample(TEXT), LIBRARY, UNNAMED, no_note=MOVED)
+case('memory of the next program', BINARY + 'record COMM misc=0x2000 pid=7 tid=7 comm="next" | pid=7 tid=7 time=2\n' + MEMORY.replace('time=1', 'time=3') +
+     sample(TEXT), PROGRAM, UNNAMED, no_note=MOVED)
+case('a file that is put over the memory', BINARY + MEMORY + mapped('/bin/other', TEXT) + sample(TEXT), PROGRAM, ['[unknown] (/bin/other)'])
 
 
 def names(perfile, folder, recording):
