@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <perfile/analysis.h>
 #include <perfile/recorder.h>
 
 static const struct pf_option what_options[] = {
@@ -68,10 +69,10 @@ static const struct pf_option what_options[] = {
 static const struct pf_option_group what_group = {"What is recorded", what_options};
 
 static const struct pf_option sample_options[] = {
-    STACK_FRAMES("Callchains by frame pointers: --call-graph fp."),
+    STACK_FRAMES("Callchains: --call-graph auto, the default without --event; called perf, --call-graph fp."),
     TEXT("call-graph", 0, "HOW", options.call_graph,
-         "Record callchains: fp (frame pointers), dwarf or dwarf,BYTES (a copy of the stack, unwound later), lbr "
-         "(branches).",
+         "Record callchains: auto or auto,BYTES (a copy of the stack, unwound while recording), fp (frame pointers), "
+         "dwarf or dwarf,BYTES (a copy of the stack in the recording, unwound later), lbr (branches), no.",
          .first = true),
     FLAG("user-callchains", 0, PERFILE_RECORDER_USER_CALLCHAINS, "Callchains without the kernel's part."),
     FLAG("kernel-callchains", 0, PERFILE_RECORDER_KERNEL_CALLCHAINS, "Callchains without user space."),
@@ -170,6 +171,7 @@ struct run {
     struct pf_record_output output;
     struct pf_control control;
     struct perfile_recorder *recorder;
+    struct perfile_unwind_stage *unwinding;
     struct perfile_error error;
     int signals;          /* a signalfd */
     sigset_t mask;        /* of signals before us, which the command gets */
@@ -287,6 +289,12 @@ static int read_fail_on_lost(struct run *run)
                : refuse("fail-on-lost", text, "a percentage from 0 to 100");
 }
 
+/* As perf has it for scripts that call us so. */
+static const char *usual_call_graph(void)
+{
+    return pf_called_perf() ? "fp" : "auto";
+}
+
 /*
  * When all switches of the machine are recorded, they show when each thread waits. When single threads are recorded,
  * the tracepoint shows when they stop, but only SWITCH records show when they go on.
@@ -294,7 +302,7 @@ static int read_fail_on_lost(struct run *run)
 static int add_off_cpu(struct run *run)
 {
     struct pf_chosen_events chosen = {.count = 0};
-    const char *chains = run->options.call_graph ? "" : ",call-graph=fp";
+    const char *chains = run->options.call_graph ? NULL : usual_call_graph();
     struct pf_record_settings *record = &run->settings->record;
 
     pf_choose_events("offcpu", NULL, &chosen);
@@ -307,7 +315,8 @@ static int add_off_cpu(struct run *run)
 
         if (record->only_off_cpu && i == 0)
             before = "";
-        if (asprintf(&events, "%s%s%s/period=1,name=%s%s/", before, *before ? "," : "", name, name, chains) < 0) {
+        if (asprintf(&events, "%s%s%s/period=1,name=%s%s%s/", before, *before ? "," : "", name, name,
+                     chains ? ",call-graph=" : "", chains ? chains : "") < 0) {
             pf_message("record: out of memory");
             return PF_STATUS_MEMORY;
         }
@@ -335,7 +344,7 @@ static int read_options(struct run *run)
     if (record->any_branch && !run->options.branch_filter)
         run->options.branch_filter = "any";
     if ((record->frame_pointers || !record->events) && !run->options.call_graph)
-        run->options.call_graph = "fp";
+        run->options.call_graph = usual_call_graph();
     if ((status = read_frequency(run)) || (status = read_ring_size(run)) || (status = read_delay(run)) ||
         (status = read_fail_on_lost(run)))
         return status;
@@ -415,7 +424,7 @@ static void give_up(struct run *run)
     run->stopped = true;
     pf_message("record: %s; recording stopped%s", run->error.message,
                run->workload.running ? ", the command continues" : "");
-    if (perfile_recorder_disable(run->recorder, NULL) < 0)
+    if (perfile_recorder_stop(run->recorder, NULL) < 0) /* then the writer is ours in any case */
         return;
 }
 
@@ -690,6 +699,36 @@ static void print_losses(const struct run *run, uint64_t samples)
             pf_message("record: of %s: %s", name, pf_grouped(of_event, text));
 }
 
+/* Of a stack that would have fitted more often: twice as many bytes as were copied. */
+static unsigned long more_bytes(const struct run *run)
+{
+    enum { USUAL = 8192, MAX = 65528 };
+    const char *how = run->options.call_graph, *comma = how ? strchr(how, ',') : NULL;
+    const unsigned long bytes = comma ? strtoul(comma + 1, NULL, 0) : USUAL;
+
+    return bytes < MAX / 2 ? 2 * bytes : MAX;
+}
+
+/* Stacks that end before the first function of the thread, and why. */
+static void print_unwinding(const struct run *run)
+{
+    struct perfile_unwinder_counts counts = PERFILE_UNWINDER_COUNTS_INIT;
+    char all[PF_COUNTED_BYTES], text[PF_COUNTED_BYTES];
+
+    if (perfile_unwind_stage_counts(run->unwinding, &counts) < 0 || counts.complete == counts.samples)
+        return;
+    fprintf(stderr, "%s: record: %s of %s are incomplete", pf_program_name(),
+            pf_grouped(counts.samples - counts.complete, text), pf_counted(counts.samples, "user stacks", all));
+    if (counts.cut)
+        fprintf(stderr, "; %s were cut: --call-graph auto,%lu copies more", pf_grouped(counts.cut, text),
+                more_bytes(run));
+    if (counts.lost)
+        fprintf(stderr, "; %s came to code without unwind tables and frame pointers", pf_grouped(counts.lost, text));
+    if (counts.limited)
+        fprintf(stderr, "; %s have more frames than --kernel-maxstack", pf_grouped(counts.limited, text));
+    putc('\n', stderr);
+}
+
 static void print_summary(const struct run *run)
 {
     const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
@@ -707,6 +746,7 @@ static void print_summary(const struct run *run)
                    pf_counted(counts->throttled, "times", text));
     if (counts->lost)
         print_losses(run, samples);
+    print_unwinding(run);
 }
 
 static int check_losses(const struct run *run)
@@ -782,6 +822,19 @@ static int take_priority(const struct run *run)
     return priority.sched_priority ? PF_STATUS_UNREADABLE : PF_STATUS_USAGE;
 }
 
+static int open_recorder(struct run *run)
+{
+    struct perfile_unwind_stage_options options = PERFILE_UNWIND_STAGE_OPTIONS_INIT;
+
+    options.max_frames = run->options.max_stack;
+    const int result = perfile_unwind_stage_open(&options, &run->unwinding, &run->error);
+
+    if (result < 0)
+        return result;
+    run->options.stage = perfile_unwind_stage_get(run->unwinding);
+    return perfile_recorder_open(&run->options, run->output.writer, &run->recorder, &run->error);
+}
+
 static int record_all(struct run *run)
 {
     int result, status;
@@ -804,7 +857,7 @@ static int record_all(struct run *run)
         pf_message("record: %s", run->error.message);
         return status;
     }
-    result = perfile_recorder_open(&run->options, run->output.writer, &run->recorder, &run->error);
+    result = open_recorder(run);
     if (result < 0)
         return failure(run, result);
     if ((status = start(run)))
@@ -835,6 +888,7 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
         !(status = pf_control_open(&run.control, settings->record.control)))
         status = record_all(&run);
     perfile_recorder_close(run.recorder);
+    perfile_unwind_stage_close(run.unwinding);
     pf_record_output_close(&run.output);
     pf_control_close(&run.control);
     pf_workload_close(&run.workload);
@@ -860,7 +914,7 @@ const struct pf_command pf_command_record = {
     .summary = "record a command, a process or the entire system",
     .doc = "Runs a command, or attaches to running processes or the entire system, and writes a recording that can be "
            "read at any time: if perfile is killed, the disk is full or the terminal is closed, everything written so "
-           "far is there. The default is the best event for sampling, with callchains by frame pointers.",
+           "far is there. The default is the best event for sampling, with complete callchains.",
     .examples = "record ./prog\n"
                 "record --all-cpus --output sys.data sleep 10\n"
                 "record --event sched:sched_switch --pid 1234\n"

@@ -183,6 +183,8 @@ static struct perfile_recorder_options choose(struct pf_live *live)
     options.note_context = live;
     if (record->frame_pointers && !options.call_graph)
         options.call_graph = "fp";
+    if (options.call_graph && !strncmp(options.call_graph, "auto", 4))
+        options.call_graph = "dwarf"; /* each part is unwound when it is read */
     if (!options.pids && !options.tids && !options.user)
         options.flags |= PERFILE_RECORDER_ALL_CPUS;
     return options;

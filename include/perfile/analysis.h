@@ -504,6 +504,48 @@ PERFILE_API void perfile_unwinder_close(struct perfile_unwinder *unwinder);
 PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, const struct perfile_sample *sample,
                                uint64_t *addresses, size_t capacity);
 
+/* What became of the samples that an unwinder got. */
+struct perfile_unwinder_counts {
+    size_t size;      /* sizeof(struct perfile_unwinder_counts) */
+    uint64_t samples; /* with user registers and a stack */
+    uint64_t complete;
+    uint64_t guessed; /* of these: a caller was found by a frame pointer, not by call frame information */
+    uint64_t cut;     /* the dumped stack ends before */
+    uint64_t lost;    /* there is neither call frame information nor a frame pointer that leads on */
+    uint64_t limited; /* the stack has more frames than were asked for */
+};
+#define PERFILE_UNWINDER_COUNTS_INIT PERFILE_SIZED(struct perfile_unwinder_counts)
+/* Errors: ARGUMENT (counts->size). */
+PERFILE_API PERFILE_MUST_CHECK int perfile_unwinder_counts_get(const struct perfile_unwinder *unwinder,
+                                                               struct perfile_unwinder_counts *counts);
+
+/*
+ * Unwinding while recording: a stage for perfile_recorder_options. It does what perfile_convert does with
+ * perfile_unwind, as a thread for each recording that is being written; records are written in the order of time.
+ */
+struct perfile_unwind_stage;
+struct perfile_recorder_stage;
+
+struct perfile_unwind_stage_options {
+    size_t size;                                 /* sizeof(struct perfile_unwind_stage_options) */
+    const struct perfile_symbol_options *symbols; /* where binaries are; NULL: here */
+    uint64_t max_frames;                         /* user frames of a stack; 0: 127, at most 4096 */
+    const struct perfile_allocator *allocator;   /* is called by several threads; NULL: malloc */
+};
+#define PERFILE_UNWIND_STAGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_unwind_stage_options)
+
+/* `options` may be NULL, else they and what they point to must live as long as the stage. ARGUMENT, MEMORY. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_unwind_stage_open(const struct perfile_unwind_stage_options *options,
+                                                             struct perfile_unwind_stage **stage,
+                                                             struct perfile_error *error);
+/* For perfile_recorder_options.stage; it lives as long as the stage. */
+PERFILE_API const struct perfile_recorder_stage *perfile_unwind_stage_get(const struct perfile_unwind_stage *stage);
+/* Of all recordings that were finished. Errors: ARGUMENT (counts->size). */
+PERFILE_API PERFILE_MUST_CHECK int perfile_unwind_stage_counts(const struct perfile_unwind_stage *stage,
+                                                               struct perfile_unwinder_counts *counts);
+/* After the recorder is closed. NULL is allowed. */
+PERFILE_API void perfile_unwind_stage_close(struct perfile_unwind_stage *stage);
+
 /*
  * Finds the build id of the binary of a mapping where symbols would be searched. Returns its length in bytes; 0 when it
  * has no build id, or MEMORY, ARGUMENT (symbol_options->size, map->size). With a struct perfile_symbol_options as the

@@ -73,6 +73,30 @@ enum perfile_recorder_flags {
     PERFILE_RECORDER_KERNEL_BUILD_IDS = 1 << 27,
 };
 
+/*
+ * Something that changes records on their way from the buffers to the recording, in a thread of its own.
+ * perfile_unwind_stage_get of <perfile/analysis.h> is one. Used when an event has the call graph "auto".
+ */
+struct perfile_recorder_stage {
+    size_t size; /* sizeof(struct perfile_recorder_stage) */
+    void *context;
+    /*
+     * Starts a recording. Events, features and records that are written to *input, a writer in pipe mode, come out in
+     * `writer`, changed. That is used by the stage only after something was flushed to *input.
+     */
+    int (*open)(void *context, struct perfile_writer *writer, struct perfile_writer **input,
+                struct perfile_error *error);
+    /*
+     * Waits until what was flushed to `input` is consumed; until the next flush `writer` is not used. Its failures are
+     * returned, also those before.
+     */
+    int (*settle)(void *context, struct perfile_writer *input, struct perfile_error *error);
+    /* The bytes of the recording in `writer` so far. */
+    uint64_t (*written)(void *context, struct perfile_writer *input);
+    /* Ends `input` and releases it; then all of it is in `writer`. Called exactly once. The error may be NULL. */
+    int (*close)(void *context, struct perfile_writer *input, struct perfile_error *error);
+};
+
 struct perfile_recorder_options {
     size_t size;                /* sizeof(struct perfile_recorder_options) */
     unsigned flags;             /* enum perfile_recorder_flags */
@@ -87,7 +111,11 @@ struct perfile_recorder_options {
     const char *user; /* a name or number: all processes of this user */
     const char
         *cgroup; /* path below the mount of the perf_event hierarchy or of cgroup v2; needs PERFILE_RECORDER_ALL_CPUS */
-    const char *call_graph; /* "fp", "dwarf", "dwarf,8192", "lbr"; NULL: none */
+    /*
+     * "fp", "dwarf", "dwarf,8192", "lbr"; NULL: none. "auto", "auto,8192": user stacks are dumped for `stage`, which
+     * makes callchains of them; "fp" for events whose user registers are wanted, and on architectures without unwinding.
+     */
+    const char *call_graph;
     const char *user_regs;  /* "ip,sp"; "" all */
     const char *intr_regs;
     const char *branch_filter; /* as -j: "any,u" */
@@ -101,6 +129,7 @@ struct perfile_recorder_options {
     /* Called for what was done otherwise than asked, such as another event. May be NULL. */
     void (*note)(void *context, const char *sentence);
     void *note_context;
+    const struct perfile_recorder_stage *stage; /* for the call graph "auto"; NULL: there is none */
 };
 #define PERFILE_RECORDER_OPTIONS_INIT PERFILE_SIZED(struct perfile_recorder_options)
 
@@ -156,7 +185,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_snapshot(struct perfile_reco
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_switch_output(struct perfile_recorder *recorder,
                                                                   struct perfile_writer *writer,
                                                                   struct perfile_error *error);
-/* Disables the events, writes what is left, and the features that are known only now. WRITE, READ, MEMORY. */
+/*
+ * Disables the events, writes what is left, and the features that are known only now. The writer is not used
+ * afterwards, also after a failure. WRITE, READ, MEMORY.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_stop(struct perfile_recorder *recorder,
                                                          struct perfile_error *error);
 /* Does not touch the writer. NULL is allowed. */

@@ -16,6 +16,7 @@ struct perfile_unwinder {
     struct perfile_reader *reader;
     struct pf_symbols *symbols;
     const char *arch; /* uname -m of the recording; NULL: not known yet */
+    struct perfile_unwinder_counts counts;
 };
 
 /* Where things are that the caller's options (may be NULL) point at; without a reader memory is malloc's. */
@@ -60,6 +61,23 @@ void perfile_unwinder_close(struct perfile_unwinder *unwinder)
     pf_free(unwinder->watch.below, unwinder, sizeof(*unwinder));
 }
 
+int perfile_unwinder_counts_get(const struct perfile_unwinder *unwinder, struct perfile_unwinder_counts *counts)
+{
+    return pf_sized_give(counts, &unwinder->counts, sizeof(unwinder->counts));
+}
+
+static void count(struct perfile_unwinder_counts *counts, int end, const struct pf_unwound *unwound)
+{
+    if (!unwound->count)
+        return;
+    counts->samples++;
+    counts->complete += end == PF_UNWIND_DONE;
+    counts->guessed += end == PF_UNWIND_DONE && unwound->guessed;
+    counts->cut += end == PF_UNWIND_TRUNCATED;
+    counts->lost += end == PF_UNWIND_NO_RULE;
+    counts->limited += end == PF_UNWIND_LIMIT;
+}
+
 int perfile_unwind(void *context, struct perfile_session *session, const struct perfile_sample *sample,
                    uint64_t *addresses, size_t capacity)
 {
@@ -75,7 +93,7 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
                         perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL)) < 0)
         unwinder->arch = NULL;
     const struct pf_unwinding how = {.space = perfile_session_space(session, all.pid), .arch = unwinder->arch};
-    pf_symbols_unwind(unwinder->symbols, &all, &how, &unwound);
+    count(&unwinder->counts, pf_symbols_unwind(unwinder->symbols, &all, &how, &unwound), &unwound);
     return pf_memory_was_short(&unwinder->watch.allocator) ? PERFILE_ERROR_MEMORY : (int)unwound.count;
 }
 

@@ -4,8 +4,10 @@
 #include "edit/convert.h"
 
 enum {
-    FRAMES_MAX = 127,                  /* what perf unwinds, and what readers expect at most */
-    CHAIN_MAX = 8192 + 1 + FRAMES_MAX, /* what a record holds, and that */
+    FRAMES_USUAL = 127, /* what perf unwinds */
+    FRAMES_MAX = 4096,
+    RECORDED_MAX = 8192, /* addresses that a record holds */
+    CHAIN_MAX = RECORDED_MAX + 1 + FRAMES_MAX,
 };
 
 struct pf_unwind_step {
@@ -13,6 +15,7 @@ struct pf_unwind_step {
     int (*unwind)(void *context, struct perfile_session *session, const struct perfile_sample *sample,
                   uint64_t *addresses, size_t capacity);
     void *context;
+    size_t max_frames;
     uint64_t chain[CHAIN_MAX];
 };
 
@@ -25,6 +28,7 @@ int pf_unwind_open(const struct perfile_convert_options *options, struct pf_edit
     made->edit = edit;
     made->unwind = options->unwind;
     made->context = options->unwind_context;
+    made->max_frames = pf_min(options->unwind_frames ? (size_t)options->unwind_frames : FRAMES_USUAL, FRAMES_MAX);
     edit->by_time = edit->follows_maps = true;
     *unwind = made;
     return 0;
@@ -50,19 +54,25 @@ static int take_stack(void *context, struct pf_event_spec *event, struct perfile
     return 0;
 }
 
-/* Makes a chain of the recorded part, which is the kernel's, and the user's part after it. */
-static int make_chain(struct pf_unwind_step *unwind, struct perfile_sample *sample)
+/*
+ * Makes a chain of the recorded part, which is the kernel's, and the user's part after it. Where nothing can be
+ * unwound that is the sampled instruction. Returns how many frames were unwound.
+ */
+static int make_chain(struct pf_unwind_step *unwind, struct perfile_sample *sample, uint16_t misc)
 {
-    const uint64_t recorded = pf_min(sample->callchain.count, CHAIN_MAX - FRAMES_MAX - 1);
+    const uint64_t recorded = pf_min(sample->callchain.count, RECORDED_MAX);
     uint64_t *user = unwind->chain + recorded;
-    const int count = unwind->unwind(unwind->context, unwind->edit->session, sample, user + 1, FRAMES_MAX);
-    if (count <= 0)
+    const int count = unwind->unwind(unwind->context, unwind->edit->session, sample, user + 1, unwind->max_frames);
+    const bool in_user = (misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_MISC_USER;
+    if (count < 0 || (count == 0 && !in_user))
         return count;
     for (uint64_t i = 0; i < recorded; i++)
         unwind->chain[i] = perfile_u64_at(&sample->callchain, i);
-    *user = PERFILE_CONTEXT_USER;
-    sample->callchain = (struct perfile_u64s){.data = (const uint8_t *)unwind->chain,
-                                              .count = recorded + 1 + pf_min((uint64_t)count, FRAMES_MAX)};
+    user[0] = PERFILE_CONTEXT_USER;
+    if (count == 0)
+        user[1] = sample->ip;
+    sample->callchain = (struct perfile_u64s){
+        .data = (const uint8_t *)unwind->chain, .count = recorded + 1 + (count ? (uint64_t)count : 1)};
     return count;
 }
 
@@ -76,7 +86,7 @@ static int unwind_sample(void *context, struct pf_item *item, struct perfile_err
     int result = pf_item_decode(item, error);
     if (result < 0)
         return result;
-    result = make_chain(unwind, &item->sample);
+    result = make_chain(unwind, &item->sample, record->misc);
     if (result < 0)
         return pf_fail(error, result, record->offset, "SAMPLE record",
                        result == PERFILE_ERROR_MEMORY ? "out of memory" : "it cannot be unwound");

@@ -132,7 +132,14 @@ static int add_registers(const char *list, uint64_t *mask, struct perfile_error 
 
 /* ---- callchains ---- */
 
-static int configure_dwarf(struct perfile_attr *attr, const char *bytes, struct perfile_error *error)
+/* "dwarf", "dwarf,8192": whether the name is that of the way. */
+static bool is_way(const char *how, const char *name)
+{
+    const size_t bytes = strlen(name);
+    return strncmp(how, name, bytes) == 0 && (!how[bytes] || how[bytes] == ',');
+}
+
+static int configure_dump(struct perfile_attr *attr, const char *bytes, struct perfile_error *error)
 {
     char *end = NULL;
     const unsigned long wanted = *bytes == ',' ? strtoul(bytes + 1, &end, 0) : STACK_BYTES;
@@ -155,14 +162,45 @@ static int configure_call_graph(struct perfile_attr *attr, const char *how, stru
         attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN;
         return 0;
     }
-    if (strncmp(how, "dwarf", 5) == 0 && (!how[5] || how[5] == ','))
-        return configure_dwarf(attr, how + 5, error);
+    if (is_way(how, "dwarf") || is_way(how, "auto"))
+        return configure_dump(attr, how + strcspn(how, ","), error);
     if (strcmp(how, "lbr") != 0)
-        return refuse(error, "call graph", how, "fp, dwarf, dwarf,BYTES, lbr");
+        return refuse(error, "call graph", how, "auto, auto,BYTES, fp, dwarf, dwarf,BYTES, lbr");
     attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_BRANCH_STACK;
     attr->branch_sample_type = PERFILE_SAMPLE_BRANCH_USER | PERFILE_SAMPLE_BRANCH_CALL_STACK |
                                PERFILE_SAMPLE_BRANCH_NO_FLAGS | PERFILE_SAMPLE_BRANCH_NO_CYCLES;
     attr->exclude_callchain_user = 1;
+    return 0;
+}
+
+static const char *call_graph_of(const struct pf_listed_event *event, const struct perfile_recorder_options *options)
+{
+    return event->call_graph ? event->call_graph : options->call_graph;
+}
+
+/*
+ * "auto" where a stage can make a callchain of the dump, and nobody needs the registers or the dump. One event whose
+ * dumps are to be recorded means all of them: the stage looks at all.
+ */
+static int choose_unwinding(struct pf_event_list *chosen, size_t count, const struct perfile_recorder_options *options,
+                            struct perfile_error *error)
+{
+    bool dumps = false, unwinds = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *how = call_graph_of(&chosen->items[i], options);
+        dumps |= how && is_way(how, "dwarf");
+        unwinds |= how && is_way(how, "auto");
+    }
+    if (!unwinds)
+        return 0;
+    if (!options->stage)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call graph", "auto needs a stage");
+    chosen->unwinds = all_registers && !dumps && !options->user_regs;
+    for (size_t i = 0; i < count && !chosen->unwinds && !dumps; i++) {
+        const char *how = call_graph_of(&chosen->items[i], options);
+        if (how && is_way(how, "auto"))
+            chosen->items[i].call_graph = "fp";
+    }
     return 0;
 }
 
@@ -301,7 +339,6 @@ static int configure_event(struct pf_listed_event *event, const struct pf_target
                            const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     struct perfile_attr *attr = &event->attr;
-    const char *call_graph = event->call_graph ? event->call_graph : options->call_graph;
     attr->disabled = 1;
     attr->sample_id_all = 1;
     attr->inherit = event->inherit >= 0 ? event->inherit != 0 : !(options->flags & PERFILE_RECORDER_NO_INHERIT);
@@ -315,7 +352,7 @@ static int configure_event(struct pf_listed_event *event, const struct pf_target
     configure_parts(event, target, options->flags);
     configure_period(event, options);
     configure_privilege(event, options->flags);
-    int result = configure_call_graph(attr, call_graph, error);
+    int result = configure_call_graph(attr, call_graph_of(event, options), error);
     configure_callchain_parts(attr, options->flags);
     if (result == 0 && event->stack_bytes && attr->sample_stack_user)
         attr->sample_stack_user = event->stack_bytes;
@@ -487,6 +524,8 @@ int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *ta
                        may_fork_meanwhile(target, options);
     int result = dummy ? pf_event_list_parse(chosen, "dummy:u", error) : 0;
     chosen->tracking = dummy && result == 0 ? count : 0;
+    if (result == 0)
+        result = choose_unwinding(chosen, count, options, error);
     for (size_t i = 0; i < count && result == 0; i++) {
         pf_event_take_filter(&chosen->items[i], options);
         result = configure_event(&chosen->items[i], target, options, error);

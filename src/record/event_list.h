@@ -53,6 +53,7 @@ struct pf_event_list {
     uint32_t version;   /* PF_VERSION of the perf that is to read it; 0: any */
     bool overwrite;     /* the buffers are written backward, and read by snapshots */
     bool build_ids;     /* the records of mappings have build ids */
+    bool unwinds;       /* user stacks are dumped for the stage of the recorder only */
     bool mounted;       /* tracefs, which was not */
     const char *sysfs;  /* what to take for /sys; for tests */
 };

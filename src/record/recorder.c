@@ -36,7 +36,9 @@ enum {
 struct perfile_recorder {
     const struct perfile_allocator *allocator;
     struct perfile_recorder_options options;
-    struct perfile_writer *writer;
+    struct perfile_writer *output;          /* the caller's */
+    struct perfile_writer *writer;          /* the same, or the input of the stage that ends there */
+    const struct perfile_recorder_stage *stage; /* NULL: there is none, or it is not needed */
     struct pf_writer_thread *writer_thread; /* NULL: records go straight to the writer */
     struct perfile_writer *other;           /* gets the synthesized records, too; NULL: there is none */
     struct pf_event_list chosen;
@@ -341,7 +343,7 @@ static int write_setting(struct perfile_recorder *recorder, struct perfile_error
 /* What the older perf does not read of what the caller wants written. */
 static int check_output(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    struct perfile_writer_options *options = &recorder->writer->options;
+    struct perfile_writer_options *options = &recorder->output->options;
     const uint32_t version = recorder->chosen.version;
     const char *unknown = !version ? NULL
                                    : pf_since_output(version, options->mode == PERFILE_MODE_PIPE,
@@ -356,7 +358,7 @@ static int check_output(struct perfile_recorder *recorder, struct perfile_error 
 /* Whoever says what is to read it has them all at once. */
 static bool young_later(const struct perfile_recorder *recorder)
 {
-    const struct perfile_writer_options *options = &recorder->writer->options;
+    const struct perfile_writer_options *options = &recorder->output->options;
     return !recorder->chosen.version && (options->live || options->mode == PERFILE_MODE_PIPE);
 }
 
@@ -381,25 +383,82 @@ static bool synthesizes_first(const struct perfile_recorder *recorder)
     return !(recorder->options.flags & PERFILE_RECORDER_TAIL_SYNTHESIZE);
 }
 
+/* ---- the stage before the output ---- */
+
+/* From now on records go to *writer, which the stage reads, and from there to the output. */
+static int start_stage(const struct perfile_recorder *recorder, struct perfile_writer *output,
+                       struct perfile_writer **writer, struct perfile_error *error)
+{
+    *writer = output;
+    return recorder->stage ? recorder->stage->open(recorder->stage->context, output, writer, error) : 0;
+}
+
+/* All that was written is in the output, and what is written from now on goes there directly. */
+static int end_stage(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    struct perfile_writer *input = recorder->writer;
+    recorder->writer = recorder->output;
+    return recorder->stage && input != recorder->output
+               ? recorder->stage->close(recorder->stage->context, input, error)
+               : 0;
+}
+
+/* Afterwards the output is not used by another thread, until buffers are emptied again. */
+static int settle(const struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    if (recorder->writer_thread)
+        return pf_writer_thread_settle(recorder->writer_thread, error);
+    return recorder->writer != recorder->output
+               ? recorder->stage->settle(recorder->stage->context, recorder->writer, error)
+               : 0;
+}
+
+/* A failure of the output shows in the stage's input, without its reason. */
+static int explain(const struct perfile_recorder *recorder, int result, struct perfile_error *error)
+{
+    const int reason = result == PERFILE_ERROR_WRITE ? settle(recorder, error) : 0;
+    return reason < 0 ? reason : result;
+}
+
+static uint64_t written(const struct perfile_recorder *recorder)
+{
+    if (recorder->writer_thread)
+        return pf_writer_thread_written(recorder->writer_thread);
+    return recorder->writer != recorder->output
+               ? recorder->stage->written(recorder->stage->context, recorder->writer)
+               : perfile_writer_progress(recorder->writer)->bytes;
+}
+
 /*
  * The next recording needs the processes that existed when the buffers were emptied for the last time. Some of them end
- * before they can be read from /proc: so they are read earlier, and what happens in between is written to both.
+ * before they can be read from /proc: so they are read earlier, and what happens in between is written to both. *writer
+ * is where its records go.
  */
-static int begin_next(struct perfile_recorder *recorder, struct perfile_writer *next, struct perfile_error *error)
+static int begin_next(struct perfile_recorder *recorder, struct perfile_writer *output, struct perfile_writer **writer,
+                      struct perfile_error *error)
 {
-    struct perfile_writer *former = recorder->writer;
-    recorder->writer = next;
-    int result = write_header(recorder, error);
+    struct perfile_writer *former = recorder->writer, *former_output = recorder->output;
+    int result = start_stage(recorder, output, writer, error);
+    if (result < 0)
+        return result;
+    recorder->writer = *writer;
+    recorder->output = output;
+    result = write_header(recorder, error);
     if (result == 0 && synthesizes_first(recorder))
         result = write_machine(recorder, error);
     recorder->writer = former;
+    recorder->output = former_output;
     return result;
 }
 
 static int write_start(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    int result = begin_next(recorder, recorder->writer, error);
-    return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
+    struct perfile_writer *writer = recorder->output;
+    int result = begin_next(recorder, recorder->output, &writer, error);
+    recorder->writer = writer;
+    if (result == 0)
+        result = perfile_writer_flush(recorder->writer, error);
+    return result < 0 ? result : settle(recorder, error);
 }
 
 /* ---- opening ---- */
@@ -466,11 +525,13 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = open_poll(recorder, error);
     if (result == 0 && recorder->chosen.build_ids && !pf_mapped_ids_open(&recorder->mapped_ids, recorder->allocator))
         result = pf_fail_memory(error, "build ids");
+    if (recorder->chosen.unwinds)
+        recorder->stage = options->stage;
     if (result == 0)
         result = write_start(recorder, error);
     find_positions(recorder);
     recorder->first_time = UINT64_MAX;
-    if (result == 0 && recorder->writer->options.compression)
+    if (result == 0 && recorder->writer->options.compression) /* a stage has a thread anyway */
         recorder->writer_thread = pf_writer_thread_open(recorder->writer, recorder->allocator);
     return result;
 }
@@ -491,7 +552,7 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
         return pf_fail_memory(error, "recorder");
     made->allocator = allocator;
     made->options = all;
-    made->writer = writer;
+    made->output = made->writer = writer;
     made->poll = -1;
     pf_event_list_open(&made->chosen, allocator);
     pf_map_open(&made->opened_of_id, allocator);
@@ -512,6 +573,9 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
         return;
     const struct perfile_allocator *allocator = recorder->allocator;
     pf_writer_thread_close(recorder->writer_thread);
+    (void)end_stage(recorder, NULL);
+    if (recorder->stage && recorder->other)
+        (void)recorder->stage->close(recorder->stage->context, recorder->other, NULL);
     close_rings(recorder);
     pf_free(allocator, recorder->rings, recorder->ring_capacity * sizeof(*recorder->rings));
     if (recorder->poll >= 0)
@@ -527,12 +591,6 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
 }
 
 /* ---- on and off ---- */
-
-/* Afterwards the writer is not used by another thread, until buffers are emptied again. */
-static int settle(const struct perfile_recorder *recorder, struct perfile_error *error)
-{
-    return recorder->writer_thread ? pf_writer_thread_settle(recorder->writer_thread, error) : 0;
-}
 
 static int switch_all(const struct perfile_recorder *recorder, unsigned long request, struct perfile_error *error)
 {
@@ -741,14 +799,13 @@ static int drain_all(struct perfile_recorder *recorder, struct perfile_error *er
     if (result == 0 && recorder->reported_something && !recorder->chosen.overwrite)
         result = put_round(recorder, error);
     if (result < 0)
-        return result;
+        return explain(recorder, result, error);
     if (recorder->writer_thread)
         result = pf_writer_thread_flush(recorder->writer_thread, error);
     else
         result = perfile_writer_flush(recorder->writer, error);
-    recorder->counts.written = recorder->writer_thread ? pf_writer_thread_written(recorder->writer_thread)
-                                                       : perfile_writer_progress(recorder->writer)->bytes;
-    return result;
+    recorder->counts.written = written(recorder);
+    return explain(recorder, result, error);
 }
 
 static void pause_all(const struct perfile_recorder *recorder, bool paused)
@@ -768,7 +825,11 @@ int perfile_recorder_snapshot(struct perfile_recorder *recorder, struct perfile_
         result = settle(recorder, error);
     if (result == 0 && recorder->chosen.overwrite)
         result = write_machine(recorder, error);
-    return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
+    for (int i = 0; i < 2 && result == 0 && recorder->chosen.overwrite && recorder->stage; i++)
+        result = put_round(recorder, error); /* else the stage waits for older records */
+    if (result == 0)
+        result = perfile_writer_flush(recorder->writer, error);
+    return result < 0 ? explain(recorder, result, error) : settle(recorder, error);
 }
 
 /* Events whose threads have ended are not looked at any more. */
@@ -870,6 +931,8 @@ static int write_end(struct perfile_recorder *recorder, struct perfile_error *er
         result = write_machine(recorder, error);
     if (result == 0 && recorder->last_time && knows(recorder, pf_feature_since(PERFILE_FEATURE_SAMPLE_TIME)))
         result = pf_machine_sample_time(recorder->writer, recorder->first_time, recorder->last_time, error);
+    const int staged = end_stage(recorder, error);
+    result = result < 0 ? result : staged;
     if (result == 0 && young_later(recorder) && recorder->writer->options.mode != PERFILE_MODE_PIPE)
         result = pf_machine_features(recorder->writer, &recorder->chosen, PF_MACHINE_YOUNG, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
@@ -878,26 +941,31 @@ static int write_end(struct perfile_recorder *recorder, struct perfile_error *er
 int perfile_recorder_switch_output(struct perfile_recorder *recorder, struct perfile_writer *writer,
                                    struct perfile_error *error)
 {
-    int result = begin_next(recorder, writer, error);
-    recorder->other = writer;
+    struct perfile_writer *next = NULL;
+    int result = begin_next(recorder, writer, &next, error);
+    recorder->other = next;
     if (result == 0)
         result = perfile_recorder_snapshot(recorder, error);
-    recorder->other = NULL;
     if (result == 0)
         result = write_end(recorder, error);
+    if (result < 0) /* _close ends both stages */
+        return result;
+    recorder->other = NULL;
+    result = perfile_writer_flush(next, error);
+    recorder->output = writer;
+    recorder->writer = next;
     if (result == 0)
-        result = perfile_writer_flush(writer, error);
-    recorder->writer = writer;
+        result = settle(recorder, error);
     if (result == 0 && recorder->writer_thread)
         pf_writer_thread_switch(recorder->writer_thread, writer);
     if (result == 0)
-        recorder->counts.written = perfile_writer_progress(writer)->bytes;
+        recorder->counts.written = written(recorder);
     recorder->first_time = UINT64_MAX;
     recorder->last_time = 0;
     return result;
 }
 
-int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_error *error)
+static int stop(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     int result = perfile_recorder_disable(recorder, error);
     if (result == 0)
@@ -906,6 +974,14 @@ int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_erro
         pf_made_code_notify(&recorder->made_code, recorder->counts.samples, recorder->options.note,
                             recorder->options.note_context);
     return result < 0 ? result : write_end(recorder, error);
+}
+
+int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    const int result = stop(recorder, error);
+    if (result < 0)
+        (void)end_stage(recorder, NULL);
+    return result;
 }
 
 const struct perfile_recorder_counts *perfile_recorder_counts_get(const struct perfile_recorder *recorder)
