@@ -183,6 +183,7 @@ struct run {
     char pid[16];
     double lost_max;      /* percent */
     int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
+    bool ended;           /* the recorder uses no writer any more */
     bool stopped;         /* nothing more can be written */
     bool unasked;         /* everything is recorded because nothing was named */
     bool named;           /* what runs already is recorded: a command only says how long */
@@ -424,7 +425,7 @@ static void give_up(struct run *run)
     run->stopped = true;
     pf_message("record: %s; recording stopped%s", run->error.message,
                run->workload.running ? ", the command continues" : "");
-    if (perfile_recorder_stop(run->recorder, NULL) < 0) /* then the writer is ours in any case */
+    if (!run->ended && perfile_recorder_stop(run->recorder, NULL) < 0) /* the writer is ours in any case */
         return;
 }
 
@@ -761,6 +762,7 @@ static int finish(struct run *run)
 {
     int result = run->stopped ? 0 : perfile_recorder_stop(run->recorder, &run->error);
 
+    run->ended = result == 0;
     if (result == 0 && !run->stopped)
         result = finish_file(run);
     if (result < 0)

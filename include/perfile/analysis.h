@@ -527,10 +527,10 @@ struct perfile_unwind_stage;
 struct perfile_recorder_stage;
 
 struct perfile_unwind_stage_options {
-    size_t size;                                 /* sizeof(struct perfile_unwind_stage_options) */
+    size_t size;                                  /* sizeof(struct perfile_unwind_stage_options) */
     const struct perfile_symbol_options *symbols; /* where binaries are; NULL: here */
-    uint64_t max_frames;                         /* user frames of a stack; 0: 127, at most 4096 */
-    const struct perfile_allocator *allocator;   /* is called by several threads; NULL: malloc */
+    uint64_t max_frames;                          /* user frames of a stack; 0: 127, at most 4096 */
+    const struct perfile_allocator *allocator;    /* is called by several threads; NULL: malloc */
 };
 #define PERFILE_UNWIND_STAGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_unwind_stage_options)
 

@@ -84,7 +84,7 @@ struct perfile_convert_options {
                   uint64_t *addresses, size_t capacity);
     void *unwind_context;
     const struct perfile_edit_options *edit; /* or NULL */
-    uint64_t unwind_frames; /* at most so many user frames of a sample; 0: 127, at most 4096 */
+    uint64_t unwind_frames;                  /* at most so many user frames of a sample; 0: 127, at most 4096 */
 };
 #define PERFILE_CONVERT_OPTIONS_INIT PERFILE_SIZED(struct perfile_convert_options)
 

@@ -116,7 +116,7 @@ struct perfile_recorder_options {
      * makes callchains of them; "fp" for events whose user registers are wanted, and on architectures without unwinding.
      */
     const char *call_graph;
-    const char *user_regs;  /* "ip,sp"; "" all */
+    const char *user_regs; /* "ip,sp"; "" all */
     const char *intr_regs;
     const char *branch_filter; /* as -j: "any,u" */
     const char *clock;    /* as -k: "monotonic", "monotonic_raw", "boottime", "realtime", "tai"; NULL: perf's own */

@@ -71,8 +71,8 @@ static int make_chain(struct pf_unwind_step *unwind, struct perfile_sample *samp
     user[0] = PERFILE_CONTEXT_USER;
     if (count == 0)
         user[1] = sample->ip;
-    sample->callchain = (struct perfile_u64s){
-        .data = (const uint8_t *)unwind->chain, .count = recorded + 1 + (count ? (uint64_t)count : 1)};
+    sample->callchain = (struct perfile_u64s){.data = (const uint8_t *)unwind->chain,
+                                              .count = recorded + 1 + (count ? (uint64_t)count : 1)};
     return count;
 }
 

@@ -179,8 +179,8 @@ static const char *call_graph_of(const struct pf_listed_event *event, const stru
 }
 
 /*
- * "auto" where a stage can make a callchain of the dump, and nobody needs the registers or the dump. One event whose
- * dumps are to be recorded means all of them: the stage looks at all.
+ * "auto" where a stage can make a callchain of the dump, and neither the registers nor the dump are recorded. One event
+ * whose dumps are recorded means all of them: the stage looks at all.
  */
 static int choose_unwinding(struct pf_event_list *chosen, size_t count, const struct perfile_recorder_options *options,
                             struct perfile_error *error)

@@ -36,11 +36,11 @@ enum {
 struct perfile_recorder {
     const struct perfile_allocator *allocator;
     struct perfile_recorder_options options;
-    struct perfile_writer *output;          /* the caller's */
-    struct perfile_writer *writer;          /* the same, or the input of the stage that ends there */
+    struct perfile_writer *output;              /* the caller's */
+    struct perfile_writer *writer;              /* the same, or the input of the stage that ends there */
     const struct perfile_recorder_stage *stage; /* NULL: there is none, or it is not needed */
-    struct pf_writer_thread *writer_thread; /* NULL: records go straight to the writer */
-    struct perfile_writer *other;           /* gets the synthesized records, too; NULL: there is none */
+    struct pf_writer_thread *writer_thread;     /* NULL: records go straight to the writer */
+    struct perfile_writer *other;               /* gets the synthesized records, too; NULL: there is none */
     struct pf_event_list chosen;
     struct pf_target target;
     struct pf_opened_set opened;
@@ -398,9 +398,8 @@ static int end_stage(struct perfile_recorder *recorder, struct perfile_error *er
 {
     struct perfile_writer *input = recorder->writer;
     recorder->writer = recorder->output;
-    return recorder->stage && input != recorder->output
-               ? recorder->stage->close(recorder->stage->context, input, error)
-               : 0;
+    return recorder->stage && input != recorder->output ? recorder->stage->close(recorder->stage->context, input, error)
+                                                        : 0;
 }
 
 /* Afterwards the output is not used by another thread, until buffers are emptied again. */
@@ -424,9 +423,8 @@ static uint64_t written(const struct perfile_recorder *recorder)
 {
     if (recorder->writer_thread)
         return pf_writer_thread_written(recorder->writer_thread);
-    return recorder->writer != recorder->output
-               ? recorder->stage->written(recorder->stage->context, recorder->writer)
-               : perfile_writer_progress(recorder->writer)->bytes;
+    return recorder->writer != recorder->output ? recorder->stage->written(recorder->stage->context, recorder->writer)
+                                                : perfile_writer_progress(recorder->writer)->bytes;
 }
 
 /*
