@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { check, finish, skip } from "./checks.mjs";
+import { seeded } from "./made_data.mjs";
 
 const [viewer, perfile, assemble, ...recordings] = process.argv.slice(2);
 if (typeof DecompressionStream === "undefined") skip("this node is older than 18");
@@ -118,7 +119,7 @@ function readOffSums(recording) {
 }
 function intervalSums({ data, query }) {
   const { thread, from, to, stack } = data.intervals,
-    sums = { total: query.filter(data, { measure: "blocked" }).total, threads: new Map(), stacks: new Map() };
+    sums = { total: query.filter(data, { measure: "all" }).total, threads: new Map(), stacks: new Map() };
   for (let i = 0; i < thread.length; i++) {
     addTo(sums.threads, data.threads.tid[thread[i]], to[i] - from[i]);
     const names = [];
@@ -140,6 +141,48 @@ function compareWaits(what, recording, page) {
   check(`${what}: time off CPU of threads`, sorted(mine.threads) === sorted(theirs.threads), [sorted(mine.threads), sorted(theirs.threads)]);
   if (page.data.cutNodes) return;
   check(`${what}: time off CPU of stacks`, sorted(mine.stacks) === sorted(theirs.stacks), [sorted(mine.stacks), sorted(theirs.stacks)]);
+}
+
+/* B1: a page of times off CPU is the ordinary page with another measure: it has what folded stacks have. */
+async function compareOffCpu(recording) {
+  for (const measure of ["blocked", "all", "both"]) {
+    const lines = ask("flame", "--no-inline", "--off-cpu", measure, "--format", "folded", recording).trim().split("\n");
+    const { data, query } = await decode(pageOf(recording, "--off-cpu", measure)),
+      adds = measure === "both" && data.events[data.event].unit === "ns";
+    const wanted = lines.reduce((all, line) => all + +line.slice(line.lastIndexOf(" ") + 1), 0),
+      { total } = query.filter(data, adds ? { measure, event: data.event } : { measure: measure === "both" ? "all" : measure });
+    check(`B1: ${recording} --off-cpu ${measure}`, data.measure === measure && total === wanted, [data.measure, total, wanted]);
+    check(`B1: ${recording}: samples stay what they are`, data.events.every(({ name }) => !/off-cpu/.test(name)), data.events);
+  }
+}
+
+/* B2: samples at equal distances, joined in pages of different sizes: bars are equal, and ranges between slices are exact. */
+const EVEN = 40000,
+  EVERY = 250000;
+function evenSamples() {
+  const lines = [`attr type=1 config=0 sample_period_or_freq=${EVERY} sample_type=0x107 ids=1 name="cpu-clock"`, 'record COMM pid=5 tid=5 comm="even"'];
+  for (let i = 0; i < EVEN; i++)
+    lines.push(`sample event=0 misc=2 ip=0x${(0x400000 + (i % 7) * 4096).toString(16)} pid=5 tid=5 time=${1000000 + i * EVERY} period=${EVERY}`);
+  return lines.join("\n");
+}
+async function testEven() {
+  const recording = assembled("even", evenSamples());
+  for (const size of ["60000", "20000", "6000", "3000"]) {
+    const { data, query, answers } = await decode(pageOf(recording, "--page-size", size)),
+      [slice] = data.samples.slices || [{ width: 0 }], what = `B2: --page-size ${size}, slices of ${slice.width} ns`;
+    check(`${what}: samples are joined`, slice.width > 0, data.piece);
+    for (const count of [200, 173, 31]) {
+      const { on, covered } = answers.lanes({ filter: { event: 0 }, by: null, count, from: 0, to: data.span + 1 }),
+        rates = on[0].map((weight, b) => weight / covered[b]).slice(1, -1);
+      check(`${what}: ${count} bars are equal`, Math.max(...rates) <= Math.min(...rates) * 1.01, [Math.min(...rates), Math.max(...rates)]);
+    }
+    const next = seeded(3), slices = Math.ceil(slice.end / slice.width);
+    for (let i = 0; i < 50; i++) {
+      const [a, b] = [next(slices), next(slices) + 1].sort((x, y) => x - y).map(k => Math.min(slice.end, slice.from + k * slice.width));
+      const wanted = Math.ceil(b / EVERY) - Math.ceil(a / EVERY), { total } = query.filter(data, { event: 0, time: [a, b] });
+      check(`${what}: from ${a} to ${b}`, total === wanted * EVERY, [total / EVERY, wanted]);
+    }
+  }
 }
 
 /* Forks, execs and exits of threads of the page, and losses, as `perfile table records` has them: [time, thread, kind, text]. */
@@ -203,7 +246,7 @@ function comparePair(now, before, page) {
     if (other === undefined) continue;
     const weights = [now, before].map(recording => tableOfNames(recording, name)),
       waits = off.map(namesOffCpu),
-      sides = { weight: weights, ...(blocked ? { blocked: waits, ...(unit === "ns" ? { both: [0, 1].map(i => addedUp(weights[i], waits[i])) } : {}) } : {}) };
+      sides = { weight: weights, ...(blocked ? { all: waits, ...(unit === "ns" ? { both: [0, 1].map(i => addedUp(weights[i], waits[i])) } : {}) } : {}) };
     for (const measure in sides) {
       compareSides(`${what} ${name}, ${measure}`, page, { event, before: data.events.length + other, measure }, sides[measure]);
       seen.pairs[measure] = (seen.pairs[measure] || 0) + 1;
@@ -427,7 +470,7 @@ process.on("exit", () => rmSync(made, { recursive: true, force: true }));
 function assembled(name, text, options = []) {
   const path = join(made, `${name}.perf.data`),
     description = text.split("\n").filter(line => !/^[@%$>!?]/.test(line));
-  writeFileSync(path, execFileSync(assemble, options, { input: description.join("\n") + "\n" }));
+  writeFileSync(path, execFileSync(assemble, options, { input: description.join("\n") + "\n", maxBuffer: 1 << 26 }));
   return path;
 }
 /* A hole in its middle, and its end is not there. */
@@ -489,7 +532,7 @@ for (const recording of inputs) {
 if (assemble) {
   const clock = inputs.find(path => /clock/.test(path)),
     other = assembled("other", clockAndSwitches(7)),
-    wanted = ["weight", "blocked", "both"];
+    wanted = ["weight", "all", "both"];
   const examples = recordings.filter(path => /(demo|workload)\.perf\.data$/.test(path)); /* of the same event */
   const pairs = [[clock, other], [other, clock], ...examples.flatMap(path => [[clock, path], [path, clock]])];
   if (examples.length > 1) pairs.push(examples);
@@ -499,7 +542,7 @@ if (assemble) {
     const { data, query } = await decode(pageOf(clock, "--before", other, "--page-size", limit)),
       left = [data, data.beforeTimes].map(({ waitsLeft }) => waitsLeft || [0, 0, 0]);
     [clock, other].forEach((recording, i) => {
-      const { total } = query.filter(data, { measure: "blocked", before: i > 0 });
+      const { total } = query.filter(data, { measure: "all", before: i > 0 });
       check(`${recording}, ${limit}: time off CPU and what is left out`, total + left[i][1] === offSums(recording).total, [total, left[i], offSums(recording).total]);
     });
     check(`${limit}: as short on both sides`, left[0][2] === left[1][2] && left[0][2] > 0, left);
@@ -509,6 +552,10 @@ if (assemble) {
 /* What filters leave. */
 if (assemble)
   for (const filters of [["--tid", "5,7"], ["--cpu", "1-2", "--time", "50%-100%"]]) await comparePages(inputs[inputs.length - 2], filters);
+if (assemble) {
+  await testEven();
+  for (const recording of [inputs.find(path => /clock/.test(path)), ...recordings.filter(path => /offcpu-cs|sched-tiny/.test(path))]) await compareOffCpu(recording);
+}
 check("some reports are of branches", !inputs.some(path => /branches/.test(path)) || seen.branches, seen);
 check("some pages have joined samples and cut stacks", !assemble || (seen.joined && seen.cut), seen);
 finish();

@@ -61,7 +61,7 @@ export function makeData({ functions, threads, samples, intervals = [] }) {
       to: column(intervals, 1, Float64Array),
       stack: Int32Array.from(waits),
       thread: column(intervals, 3, Int32Array),
-      state: new Int32Array(intervals.length),
+      state: Int32Array.from(intervals, i => i[4] ?? 0),
       waker: new Int32Array(intervals.length).fill(-1),
     },
     strings,
@@ -100,7 +100,7 @@ export function randomData(next) {
   ]);
   const intervals = Array.from({ length: next(30) }, () => {
     const from = next(900);
-    return [from, from + next(100), stack(), next(6) - 1];
+    return [from, from + next(100), stack(), next(6) - 1, next(4)];
   });
   return { ...makeData({ functions, threads, samples, intervals }), quantum: 37, start: { clock: 1000 } };
 }

@@ -84,7 +84,7 @@ export function taken(query, data, wanted) {
   };
   const measure = wanted.measure || "weight",
     [from, to] = wanted.time || [-Infinity, Infinity];
-  if (measure !== "blocked")
+  if (!/blocked|preempted|all/.test(measure))
     for (let i = 0; i < samples.stack.length; i++) {
       const time = samples.time[i];
       if (wanted.time && !(time >= from && time < to)) continue;
@@ -100,10 +100,11 @@ export function taken(query, data, wanted) {
           weight: measure === "count" ? samples.count[i] : samples.weight[i],
         });
     }
-  if (/blocked|both/.test(measure) && !wanted.cpus)
+  if (/blocked|preempted|all|both/.test(measure) && !wanted.cpus)
     for (let i = 0; i < intervals.from.length; i++) {
       const a = Math.max(from, intervals.from[i]),
         b = Math.min(to, intervals.to[i]);
+      if (measure !== "all" && measure !== "both" && (intervals.state[i] === 1) !== (measure === "preempted")) continue;
       if (a < b && fits(intervals.thread[i], intervals.stack[i]))
         list.push({
           stack: intervals.stack[i],

@@ -300,6 +300,17 @@ function testTables() {
   equal("one node at every depth's start", [...query.levels(made).rows], [0, 1, 2, 6, 8, 10]);
 }
 
+/* B2: what was joined is spread over its slice; bars that end with slices have whole ones. */
+{
+  const joined = makeData({ functions: [["work", "/bin/app"]], threads: [[1, 1, "app", 0, 100]],
+    samples: [5, 15, 25, 35, 42].map(time => [time, "work", 0, 0, 0, time === 42 ? 50 : 100, 10]) });
+  joined.samples.slices = [{ until: 5, width: 10, from: 0, end: 45 }];
+  const all = query.filter(joined, {}), rounded = list => [...list].map(x => Math.round(x * 100) / 100);
+  equal("B2: bars of 4 ns", rounded(query.buckets(all, 10, { from: 0, to: 40 }).on[0]), Array(10).fill(40));
+  equal("B2: bars of slices", rounded(query.buckets(all, 3, { from: 0, to: 45, slice: joined.samples.slices[0] }).on[0]), [200, 200, 50]);
+  equal("B2: cells of 3 ns", rounded(query.heat(all, { rows: 5, width: 15, from: 0, to: 45 }).cells), [...Array(13).fill(30), 10 + 20, 30]);
+}
+
 function testTime() {
   const selection = query.filter(planted, { event: 0, measure: "both" });
   const seen = query.buckets(selection, 5, { by: "thread" });
@@ -481,7 +492,7 @@ function randomTransforms(data, next) {
   return list;
 }
 function randomFilter(data, next) {
-  const wanted = { measure: ["weight", "count", "blocked", "both"][next(4)] },
+  const wanted = { measure: ["weight", "count", "blocked", "preempted", "all", "both"][next(6)] },
     from = next(1000);
   if (next(3) === 0) wanted.event = next(2);
   if (next(3) === 0) wanted.time = [from, from + next(600)];
@@ -597,13 +608,18 @@ function keyIn(query, data, both, key) {
 /* Every picked sample stands in its cell, and is drawn where it happened. */
 function testDrawings(what, data, wanted, selection) {
   const map = query.heat(selection, { rows: 7, width: 70 }),
-    taken = plain.taken(query, data, wanted).filter(e => e.from === undefined);
+    all = plain.taken(query, data, wanted),
+    taken = all.filter(e => e.from === undefined),
+    waits = all.filter(e => e.from !== undefined);
+  const overlap = (e, from, to) => Math.max(0, Math.min(e.to, to) - Math.max(e.from, from)),
+    within = (from, to) => waits.reduce((ns, e) => ns + overlap(e, from, to), 0);
   const inside = taken.filter(e => e.time === e.time),
     sum = list => list.reduce((a, e) => a + e.weight, 0);
   equal(
     `${what}: heat`,
     [sum([...map.cells].map(weight => ({ weight }))), map.cells[3]],
-    [sum(inside), sum(inside.filter(e => Math.floor((e.time - map.from) / 10) === 3))],
+    [sum(inside) + within(map.from, map.from + map.cells.length * 10),
+      sum(inside.filter(e => Math.floor((e.time - map.from) / 10) === 3)) + within(map.from + 30, map.from + 40)],
   );
   const boxes = query.chart(selection, [], { thread: 1 }),
     mine = inside.filter(e => e.thread === 1);

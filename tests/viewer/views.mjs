@@ -107,7 +107,7 @@ async function testTracks(browser) {
     "3.00 s – 3.02 s · parser (100/101) · 1.00 CPUs busy, 20 samples · parse_line 100%");
   at = await spot(page, "parser", 1.5 * S);
   await page.move(at.x, at.y);
-  like("what it waited, and marks", await tip(page), /no samples · blocked 20 ms · throttled: CPU 1$/);
+  like("B6: of what it waited for all of the interval and its stack, and marks", await tip(page), /parser .* · blocked 2 s · 0\.000 s – 2\.000 s · in futex_wait ← pthread_cond_wait ← main · throttled: CPU 1$/);
   at = await spot(page, "All", 3 * S);
   await page.move(at.x, at.y);
   like("losses", await tip(page), /50 samples lost/);
@@ -255,7 +255,7 @@ async function testCompared(browser) {
   equal("rows are joined", (await labels(page)).length, 7);
   let at = await spot(page, "parser", 5 * S);
   await page.move(at.x, at.y);
-  like("now", await tip(page), /new: parser .* no samples/);
+  like("now", await tip(page), /new: parser .* blocked 6 s/);
   await page.move(at.x - (await page.evaluate("shown.view.panes[1].x - shown.view.panes[0].x")), at.y);
   like("before", await tip(page), /old: parser .* 1\.00 CPUs busy/);
   await leave(page, "tracks-compared");

@@ -74,7 +74,7 @@ const char *perfile_off_cpu_at(size_t index, const char **doc)
     return whats[index].name;
 }
 
-static int parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error)
+int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error)
 {
     for (unsigned i = 0; i < PF_COUNT(whats); i++)
         if (strcmp(whats[i].name, text) == 0) {
@@ -158,13 +158,12 @@ static const struct perfile_event *event_of(struct pf_offcpu *offcpu)
 }
 
 /* A sample of a clock, which is wanted beside the times off CPU. */
-static bool is_on(struct pf_offcpu *offcpu, const struct perfile_record *record)
+static bool is_on(const struct pf_offcpu *offcpu, const struct perfile_record *record)
 {
-    const struct perfile_attr *attr = record->event ? record->event->attr : NULL;
-    const bool on = offcpu->what == PF_OFFCPU_BOTH && attr && attr->type == PERFILE_TYPE_SOFTWARE &&
-                    (attr->config == PERFILE_COUNT_SW_CPU_CLOCK || attr->config == PERFILE_COUNT_SW_TASK_CLOCK);
-    offcpu->on += on;
-    return on;
+    const bool is_sample = record->type == PERFILE_RECORD_SAMPLE;
+    const struct perfile_attr *attr = is_sample && record->event ? record->event->attr : NULL;
+    return offcpu->what == PF_OFFCPU_BOTH && attr && attr->type == PERFILE_TYPE_SOFTWARE &&
+           (attr->config == PERFILE_COUNT_SW_CPU_CLOCK || attr->config == PERFILE_COUNT_SW_TASK_CLOCK);
 }
 
 /* ---- records that are kept --------------------------------------------------------------------------------------- */
@@ -267,6 +266,7 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
     int result = 0;
     if (PF_UNLIKELY(!offcpu->looked) && record->type == PERFILE_RECORD_SAMPLE)
         look_at_events(offcpu);
+    offcpu->on += is_on(offcpu, record);
     const int notify = pf_switches_take(&offcpu->switches, record, &now);
     if (notify < 0)
         return pf_fail_memory(error, "times off CPU");
@@ -295,9 +295,8 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
 
 /* ---- what is missing --------------------------------------------------------------------------------------------- */
 
-static void report_missing(void *context, pf_on_note *notify, void *notify_context)
+void pf_offcpu_report_missing(struct pf_offcpu *offcpu, pf_on_note *notify, void *notify_context)
 {
-    struct pf_offcpu *offcpu = context;
     const struct pf_switches_have *have = &offcpu->switches.reading.have;
     char text[PF_COUNTED_BYTES];
     if (!notify)
@@ -335,6 +334,11 @@ static void report_missing(void *context, pf_on_note *notify, void *notify_conte
 
 /* ---- as samples -------------------------------------------------------------------------------------------------- */
 
+static void report_missing(void *context, pf_on_note *notify, void *notify_context)
+{
+    pf_offcpu_report_missing(context, notify, notify_context);
+}
+
 static int take_record(void *context, const struct perfile_record *record, struct perfile_error *error)
 {
     struct pf_offcpu *offcpu = context;
@@ -342,7 +346,7 @@ static int take_record(void *context, const struct perfile_record *record, struc
     const int ended = pf_offcpu_take(offcpu, record, &offcpu->next.off, &stack, error);
     if (ended < 0)
         return ended;
-    const bool on = !ended && record->type == PERFILE_RECORD_SAMPLE && is_on(offcpu, record);
+    const bool on = !ended && is_on(offcpu, record);
     if (!ended && !on)
         return 0;
     offcpu->next.waits = true;
@@ -400,7 +404,7 @@ int pf_offcpu_synthesizer(struct pf_synthesizer *synthesizer, struct perfile_rea
                           struct perfile_error *error)
 {
     enum pf_offcpu_what parsed = PF_OFFCPU_BLOCKED;
-    const int result = parse(what, &parsed, error);
+    const int result = pf_offcpu_parse(what, &parsed, error);
     if (result < 0)
         return result;
     struct pf_offcpu *offcpu = pf_offcpu_open(reader, parsed, allocator);

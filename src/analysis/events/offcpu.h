@@ -38,6 +38,10 @@ bool pf_offcpu_is_switch_event(const struct perfile_event *event);
 struct pf_offcpu *pf_offcpu_open(struct perfile_reader *reader, enum pf_offcpu_what what,
                                  const struct perfile_allocator *allocator);
 void pf_offcpu_close(struct pf_offcpu *offcpu);
+/* "blocked", "all", "both" or "wakers". ARGUMENT. */
+int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error);
+/* Notes what the recording does not have, when all of it was read; `notify` may be NULL. */
+void pf_offcpu_report_missing(struct pf_offcpu *offcpu, pf_on_note *notify, void *notify_context);
 /*
  * Takes the next record in the order of time. Returns 1 when a time off CPU ended: *off describes it, and `*sample` is
  * the record with its stack, valid until the next call, or NULL. Returns 0 when none ended, or MEMORY.

@@ -107,9 +107,13 @@ static void put_filters(struct pf_flame_about *about, const struct pf_flame_reco
     if (filter) {
         const struct {
             const char *name, *value;
-        } parts[] = {{"time", filter->time},      {"CPUs", filter->cpus},      {"processes", filter->pids},
-                     {"threads", filter->tids},   {"commands", filter->comms}, {"events", filter->events},
-                     {"off CPU", filter->off_cpu}};
+        } parts[] = {{"time", filter->time},
+                     {"CPUs", filter->cpus},
+                     {"processes", filter->pids},
+                     {"threads", filter->tids},
+                     {"commands", filter->comms},
+                     {"events", filter->events},
+                     {"times off CPU:", g->off_cpu ? NULL : filter->off_cpu}};
         for (size_t i = 0; i < PF_COUNT(parts); i++) {
             if (!parts[i].value)
                 continue;

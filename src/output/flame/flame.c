@@ -298,6 +298,7 @@ static int html(struct flame *flame)
     const struct pf_html_options options = {.report = flame->report.data,
                                             .reverse = flame->options->flame->reverse,
                                             .by = flame->options->flame->by,
+                                            .measure = now->off_cpu,
                                             .quantum_ns = now->bottom.quantum_ns,
                                             .page_bytes = pf_flame_page_bytes(flame->options->flame),
                                             .before = flame->compared,

@@ -141,6 +141,7 @@ struct pf_html_options {
     size_t page_bytes; /* of data, as they stand in the page; 0: there is no limit ... */
     size_t max_nodes;  /* ... and of stacks; 0: as many as browsers take */
     const char *by;    /* levels below the stacks, as perfile_flame_options has it; NULL: threads by name */
+    const char *measure; /* it opens with times off CPU: "blocked", "all" or "both"; NULL: with samples */
     uint64_t quantum_ns;
     struct pf_flame_before before;
     bool has_verdicts;    /* the set's frames do: changes of what is neither more nor less are noise, and grey */

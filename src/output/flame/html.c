@@ -10,8 +10,8 @@
  *                       for callees too light to be in the page
  *     threads.pid, .tid, .comm
  *     samples.*         as pf_page_column says; no counts: all are 1
- *     intervals.*       times off CPU: thread; to: zigzag of what was added to that before; length, state (1 could run,
- *                       2 could not); waker: thread + 1, 0: not known; stack: zigzag of what was added to the node
+ *     intervals.*       times off CPU: thread; to: zigzag of what was added to that before; length, state (see
+ *                       pf_wait_state); waker: thread + 1, 0: not known; stack: zigzag of what was added to the node
  * before marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new
  * thread); time, count. Parts without rows are not there totals.*          of a cut tree, for each event and function:
  * function, self, total branches          JSON: a report of branches, as `perfile report --format json` has it code
@@ -43,7 +43,7 @@ enum {
     COARSER = 4,
     SMALLEST = 1000,      /* nodes that a cut leaves */
     MAX_CUTS = 4,         /* each is a better guess */
-    WAIT_SHARE = 4,       /* of the page */
+    QUARTERS = 4,         /* of the page */
     THINNER = 4,          /* times fewer times off CPU */
     PIECE_BYTES = 3 << 14 /* digits of base64 stand for three */
 };
@@ -767,10 +767,11 @@ static size_t fitting_nodes(const struct writer *w)
     return bytes > half ? (size_t)((double)w->set->page->tree.count * half / bytes) + SMALLEST : SIZE_MAX;
 }
 
-/* Times off CPU may have a share of the page. */
+/* Times off CPU may have a quarter of the page; where they are what it is about, three. */
 static bool has_many_waits(const struct writer *w)
 {
-    return w->pack.wait_bytes > packed_so_far(&w->pack) / WAIT_SHARE;
+    const uint64_t quarters = w->options->measure ? QUARTERS - 1 : 1;
+    return w->pack.wait_bytes > packed_so_far(&w->pack) / QUARTERS * quarters;
 }
 
 /* One thing after another is given up: short times off CPU, points of time, light stacks, pieces of time. */
@@ -878,6 +879,8 @@ static void put_times(struct writer *w, const struct pf_flame_set *set)
         w->text, "\"first\":%llu,\"span\":%llu,\"origin\":%llu,\"piece\":%llu",
         (unsigned long long)(timed ? page->first : 0), (unsigned long long)(timed ? page->last - page->first : 0),
         (unsigned long long)(timed ? page->base_ns - page->first : 0), (unsigned long long)page->fold.width_ns);
+    if (page->fold.width_ns && timed)
+        pf_put_format(w->text, ",\"pieceFrom\":%" PRIu64, page->fold.first_ns - page->first);
     if (set->times && set->times->has_wall && timed)
         pf_put_format(w->text, ",\"wall\":%" PRIu64, page->first + set->times->wall_ahead_ns);
 }
@@ -923,6 +926,8 @@ static int put_data(struct writer *w)
                   options->reverse ? "true" : "false", w->before ? "true" : "false",
                   options->before.normalized ? "true" : "false");
     put_member(w, "by", options->by ? options->by : "");
+    if (options->measure)
+        put_member(w, "measure", options->measure);
     pf_put_format(w->text, ",\"quantum\":%llu", (unsigned long long)options->quantum_ns);
     put_all_times(w);
     pf_put_format(w->text, ",\n\"cutNodes\":%llu,\"cutPermille\":%u", (unsigned long long)w->cut_count,

@@ -101,11 +101,11 @@ static bool is_in_piece(const struct pf_page_fold *fold, uint64_t time)
 static bool begin_piece(struct pf_page *page, uint64_t time)
 {
     struct pf_page_fold *fold = &page->fold;
-    const uint64_t piece = time == PF_PAGE_NO_TIME ? 0 : (time - page->first) / fold->width_ns;
+    const uint64_t piece = time == PF_PAGE_NO_TIME ? 0 : (time - fold->first_ns) / fold->width_ns;
     if (!end_piece(page))
         return false;
     fold->piece = time == PF_PAGE_NO_TIME ? 0 : piece + 1;
-    fold->piece_ns = page->first + piece * fold->width_ns;
+    fold->piece_ns = fold->first_ns + piece * fold->width_ns;
     return true;
 }
 
@@ -157,6 +157,21 @@ static void discard_rows(struct pf_page *page, const struct pf_page_reading *rea
         pf_numbers_discard(&page->rows.columns[i], &reading->columns[i], page->allocator);
 }
 
+/* Longer pieces consist of complete shorter ones: pieces of 3 and of 4 others in turn would look like a rhythm. */
+static void set_width(struct pf_page *page, uint64_t pieces)
+{
+    struct pf_page_fold *fold = &page->fold;
+    const uint64_t span = page->last > page->first ? page->last - page->first : 0;
+    const uint64_t width = span / pf_max(pieces, 1) + 1;
+    if (!fold->width_ns) {
+        fold->width_ns = width;
+        fold->first_ns = page->first;
+    } else {
+        fold->width_ns *= pf_max((width + fold->width_ns / 2) / fold->width_ns, 1);
+    }
+    fold->max_ns = pf_min(fold->width_ns, UINT64_MAX / (2 * PIECES)) * (2 * PIECES);
+}
+
 bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of)
 {
     if (page->fold.count && !end_piece(page))
@@ -164,15 +179,12 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
     struct pf_page old = {.allocator = page->allocator, .rows = page->rows, .base_ns = page->base_ns};
     struct pf_page_reading reading = {0};
     struct pf_page_row row;
-    const uint64_t span = page->last > page->first ? page->last - page->first : 0;
-    const uint64_t width = span / pf_max(pieces, 1) + 1;
     bool fine = true;
     pf_numbers_close(&old.rows.columns[PF_PAGE_CPU], page->allocator); /* rows that are joined have none */
     page->rows = (struct pf_page_rows){0};
     page->timeless |= !pieces;
     page->fold.piece = 0;
-    page->fold.width_ns = pf_max(width, page->fold.width_ns);
-    page->fold.max_ns = pf_min(page->fold.width_ns, UINT64_MAX / (2 * PIECES)) * (2 * PIECES);
+    set_width(page, pieces);
     while (fine && pf_page_next(&old, &reading, &row)) {
         if (node_of)
             row.stack = node_of[row.stack];
@@ -217,8 +229,8 @@ static uint64_t note_time(struct pf_page *page, uint64_t time)
         return PF_PAGE_NO_TIME;
     page->last = pf_max(page->last, time);
     /* Pieces are counted from the first time: an earlier one would move them. */
-    if (page->fold.width_ns && time < page->first)
-        time = page->first;
+    if (page->fold.width_ns && time < page->fold.first_ns)
+        time = page->fold.first_ns;
     page->first = pf_min(page->first, time);
     return time;
 }

@@ -47,6 +47,7 @@ enum { PF_PAGE_HINTS = 4096 };
 /* Samples of the piece of time at work, joined. */
 struct pf_page_fold {
     uint64_t width_ns; /* of a piece; 0: samples are as they were */
+    uint64_t first_ns; /* where the first piece begins */
     uint64_t piece;    /* + 1; 0: that of samples without a time */
     uint64_t piece_ns; /* when it begins */
     uint64_t max_ns;   /* then there are too many pieces */

@@ -198,13 +198,20 @@ static const char *name_event(struct pf_flame_recording *g, const struct pf_flam
     return pf_arena_text(&g->bottom.arena, common, strlen(common));
 }
 
+static uint64_t total_of(const struct pf_flame_recording *g, size_t stacks)
+{
+    if (!g->page.allocator)
+        return g->stacks[stacks].weight;
+    return stacks < g->page.event_capacity ? g->page.totals[stacks] : 0;
+}
+
 static bool make_events(struct pf_flame_recording *g)
 {
     g->events = pf_new(g->allocator, (g->stacks_count + 1) * sizeof(*g->events));
     for (size_t i = 0; g->events && i < g->stacks_count; i++) {
         g->events[i] = (struct pf_flame_event){.name = name_event(g, &g->stacks[i]),
                                                .tree = g->page.allocator ? NULL : &g->stacks[i].tree,
-                                               .total = g->page.allocator ? g->page.totals[i] : g->stacks[i].weight,
+                                               .total = total_of(g, i),
                                                .unit = unit_of(g, g->stacks[i].event)};
         if (!g->events[i].unit || !g->events[i].name)
             return false;
@@ -261,16 +268,31 @@ size_t pf_flame_page_bytes(const struct perfile_flame_options *options)
     return options->page_bytes && options->page_bytes <= SIZE_MAX ? (size_t)options->page_bytes : PAGE_BYTES;
 }
 
-/* A page of times off CPU has them as samples. */
 static int watch_times(struct pf_flame_recording *g, struct pf_profile_options *how, struct perfile_error *error)
 {
-    const bool with_waits = !(how->filter && (how->filter->off_cpu || how->filter->cpus));
+    const bool has_none = how->filter && (how->filter->off_cpu || how->filter->cpus);
+    const enum pf_waits waits = g->off_cpu ? PF_WAITS_REQUIRED : has_none ? PF_WAITS_NONE : PF_WAITS_IF_ANY;
+    enum pf_offcpu_what what = PF_OFFCPU_ALL;
+    const int result = g->off_cpu ? pf_offcpu_parse(g->off_cpu, &what, error) : 0;
+    if (result < 0)
+        return result;
     how->watch = pf_flame_times_take;
     how->watch_context = &g->times;
-    if (pf_flame_times_open(&g->times, g->reader, with_waits, g->allocator) < 0)
+    if (pf_flame_times_open(&g->times, g->reader, waits, what, g->allocator) < 0)
         return pf_fail_memory(error, "flame graph");
     how->watches_all = g->times.offcpu;
     return 0;
+}
+
+/* A page of times off CPU has them as intervals, beside all samples; those of wakers are samples. */
+static void take_off_cpu(struct pf_flame_recording *g, struct pf_profile_options *how)
+{
+    if (!how->filter || !how->filter->off_cpu || strcmp(how->filter->off_cpu, "wakers") == 0)
+        return;
+    g->filter = *how->filter;
+    g->filter.off_cpu = NULL;
+    g->off_cpu = how->filter->off_cpu;
+    how->filter = &g->filter;
 }
 
 static struct pf_profile_options how_to_read(const struct perfile_output_options *options,
@@ -298,6 +320,18 @@ static int open_page(struct pf_flame_recording *g)
     return pf_page_open(&g->page, g->allocator, pf_flame_page_bytes(g->options->flame));
 }
 
+/* A page needs an event, and switches may have been recorded without samples. */
+static int end_off_cpu(struct pf_flame_recording *g, struct perfile_error *error)
+{
+    const struct perfile_event *event = perfile_event_get(g->reader, 0);
+    if (!g->off_cpu)
+        return 0;
+    pf_offcpu_report_missing(g->times.offcpu, g->options->symbols->note, g->options->symbols->note_context);
+    if (!g->times.wait_count)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph", "there are no times off CPU");
+    return g->stacks_count || (event && make_stacks(g, event)) ? 0 : pf_fail_memory(error, "flame graph");
+}
+
 int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader *reader,
                             const struct perfile_output_options *options, bool page, struct perfile_error *error)
 {
@@ -307,6 +341,8 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     if (reader == flame->before)
         how.find.recording = flame->before_path ? flame->before_path : perfile_reader_file(reader)->path;
     int result = pf_bottom_open(&g->bottom, g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, error);
+    if (page)
+        take_off_cpu(g, &how);
     if (result == 0 && page)
         result = open_page(g);
     if (result == 0 && page)
@@ -315,6 +351,8 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
         result = pf_profile_open(reader, &how, &g->profile, error);
     if (result == 0)
         result = gather(g, error);
+    if (result == 0)
+        result = end_off_cpu(g, error);
     if (result == 0)
         report_cut(g);
     if (result == 0 && reader != flame->before)
@@ -483,6 +521,15 @@ void pf_flame_recording_notify_others(const struct pf_flame_recording *g, uint32
     symbols->note(symbols->note_context, text);
 }
 
+/* Times on CPU beside those off CPU are those of clocks. */
+static bool is_better(const struct pf_flame_recording *g, uint32_t a, uint32_t b)
+{
+    const bool both = g->off_cpu && strcmp(g->off_cpu, "both") == 0;
+    const bool clock_a = both && strcmp(g->events[a].unit, "ns") == 0;
+    const bool clock_b = both && strcmp(g->events[b].unit, "ns") == 0;
+    return clock_a != clock_b ? clock_a : g->stacks[a].samples > g->stacks[b].samples;
+}
+
 int pf_flame_recording_event(const struct pf_flame_recording *g, const char *name, uint32_t *event,
                              struct perfile_error *error)
 {
@@ -501,7 +548,7 @@ int pf_flame_recording_event(const struct pf_flame_recording *g, const char *nam
     if (name)
         return find_event(g, name, event) ? 0 : fail_event(g, name, error);
     for (uint32_t i = 0; i < g->stacks_count; i++)
-        if (g->stacks[i].samples > g->stacks[*event].samples)
+        if (is_better(g, i, *event))
             *event = i;
     return 0;
 }

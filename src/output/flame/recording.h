@@ -40,6 +40,9 @@ struct pf_flame_recording {
     struct pf_page_row waiting; /* the last sample, whose stack is not in the page's tree yet */
     bool waits;
     struct pf_flame_times times; /* of the page */
+    /* A page of times off CPU has all samples: the filter without them, and what was asked for; NULL: it was not. */
+    struct perfile_filter filter;
+    const char *off_cpu;
     struct pf_flame_event *events;
     struct pf_flame_frame *frames;
     size_t frame_count;

@@ -51,14 +51,16 @@ static bool has_switches(const struct perfile_reader *reader)
     return false;
 }
 
-int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, bool with_waits,
-                        const struct perfile_allocator *allocator)
+int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, enum pf_waits waits,
+                        enum pf_offcpu_what what, const struct perfile_allocator *allocator)
 {
     *times = (struct pf_flame_times){.allocator = allocator, .reader = reader, .mark_stride = 1};
-    times->unsure = with_waits && perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
-    with_waits = times->unsure || (with_waits && has_switches(reader));
-    times->takes_stacks = with_waits;
-    if (with_waits && !(times->offcpu = pf_offcpu_open(reader, PF_OFFCPU_ALL, allocator)))
+    times->unsure = waits == PF_WAITS_IF_ANY && perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
+    times->takes_stacks =
+        times->unsure || waits == PF_WAITS_REQUIRED || (waits == PF_WAITS_IF_ANY && has_switches(reader));
+    /* A page of blocked threads has preempted ones, too: which are counted is chosen there. */
+    what = what == PF_OFFCPU_BOTH ? PF_OFFCPU_BOTH : PF_OFFCPU_ALL;
+    if (times->takes_stacks && !(times->offcpu = pf_offcpu_open(reader, what, allocator)))
         return PERFILE_ERROR_MEMORY;
     return 0;
 }
@@ -152,7 +154,7 @@ static bool take_wait(struct pf_flame_times *times, const struct perfile_record 
         return false;
     wait.from = wait.to;
     wait.to = off.to;
-    wait.state = PF_WAIT_READY;
+    wait.state = PF_WAIT_WOKEN;
     return add_wait(times, &wait);
 }
 
@@ -435,10 +437,12 @@ bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *fi
 {
     struct threads threads = {.bottom = bottom};
     find_wall(times);
-    if (page->first > page->last || page->timeless) {
+    if (page->timeless || (page->first > page->last && !times->wait_count)) {
         times->wait_count = times->mark_count = times->loss_count = 0;
         return true;
     }
+    if (page->first > page->last) /* there are no samples with a time */
+        page->base_ns = times->waits[0].from;
     if (times->stack_count)
         qsort(times->stacks, times->stack_count, sizeof(*times->stacks), compare_stacks);
     pf_map_open(&threads.last, bottom->allocator);

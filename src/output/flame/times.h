@@ -7,7 +7,15 @@
 #include "output/flame/bottom.h"
 #include "output/flame/page.h"
 
-enum pf_wait_state { PF_WAIT_READY = 1, PF_WAIT_BLOCKED = 2 };
+/* WOKEN: it could run again, and was not on a CPU yet; READY: it was preempted, and could run all the time. */
+enum pf_wait_state { PF_WAIT_READY = 1, PF_WAIT_BLOCKED = 2, PF_WAIT_WOKEN = 3 };
+
+/* Whether times off CPU are in the page. */
+enum pf_waits {
+    PF_WAITS_NONE,
+    PF_WAITS_IF_ANY,   /* if the recording has switches */
+    PF_WAITS_REQUIRED, /* it is about them: what is missing is reported */
+};
 
 /* A time off CPU, or a part of it. */
 struct pf_wait {
@@ -63,9 +71,9 @@ struct pf_flame_times {
     bool has_wall;
 };
 
-/* `with_waits`: times off CPU are wanted. 0, or MEMORY. Close it after failures, too. */
-int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, bool with_waits,
-                        const struct perfile_allocator *allocator);
+/* `what`: of times off CPU that are required; else all of them. 0, or MEMORY. Close it after failures, too. */
+int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, enum pf_waits waits,
+                        enum pf_offcpu_what what, const struct perfile_allocator *allocator);
 void pf_flame_times_close(struct pf_flame_times *times);
 /* Each record in the order of time; context: struct pf_flame_times. False: out of memory. */
 bool pf_flame_times_take(void *context, const struct perfile_record *record);

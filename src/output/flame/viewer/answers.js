@@ -15,7 +15,7 @@
  * search    {source, flags} -> {hits (by group), weight}
  * folded    {id, of, node} -> text
  * pane, threads, chart, heat: see timeindex.js; report: see reportrows.js
- * lanes     {filter, by, count, until} -> as query.buckets
+ * lanes     {filter, by, count, from, to} -> as query.buckets, covered (how much time each has), total
  */
 const answers = (() => {
 "use strict";
@@ -256,7 +256,14 @@ function folded({ id, of, node }) {
   return lines.join("\n") + "\n";
 }
 
-const lanes = ({ filter, by, count, until }) => query.buckets(query.filter(data, filter), count, { by, from: 0, to: until });
+/* Bars of joined samples have complete slices; the first and the last may not have all of their time. */
+function lanes({ filter, by, count, from, to }) {
+  const selection = query.filter(data, filter), slice = data.samples.slices?.[0];
+  const made = query.buckets(selection, count, { by, from, to, slice: slice?.width ? slice : null });
+  const covered = Float64Array.from({ length: made.count }, (x, b) =>
+    Math.max(1, Math.min(made.from + (b + 1) * made.step, data.span + 1) - Math.max(0, made.from + b * made.step)));
+  return { ...made, covered, total: selection.total };
+}
 
 return { tree, more, rows, sandwich, search, folded, lanes, ...overAnswers(data), ...(data.report ? reportAnswers(data) : {}) };
 })();

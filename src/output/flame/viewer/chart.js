@@ -9,7 +9,7 @@ const stackChart = (() => {
 const T = overTime;
 const ROW = 18, AXIS = 26, BLOCKED = 2, MOST_THREADS = 1000;
 const NONE = [], NO_BOXES = { count: 0, depth: [], node: [], key: [], from: [], to: [], deepest: 0 };
-const WAITS = ["running", "ready, without a CPU", "blocked"];
+const WAITS = ["running", "preempted", "blocked", "ready, without a CPU"];
 const HUES = [[8, 44], [222, 34], [168, 24], [92, 34], [34, 12]];
 
 /* A colour by kind and name, where the page has none. */

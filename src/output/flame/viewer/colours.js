@@ -45,7 +45,7 @@ function keys() {
 }
 function paint() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["back", "text", "quiet", "accent", "hitfill", "tiny", "frame", "line", "bar", "row"])
+  for (const name of ["back", "text", "quiet", "accent", "hitfill", "tiny", "frame", "line", "bar", "row", "wait"])
     css[name] = style.getPropertyValue("--" + name).trim();
   fills.clear();
   $("key").replaceChildren(...keys().map(([fill, text]) =>

@@ -4,7 +4,7 @@
  * has both recordings: events of the other one stand behind those of the first.
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
- *     cpu (-1), event, weight, count}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
+ *     cpu (-1), event, weight, count; slices: see query.js}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
  *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches (a report) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
@@ -101,6 +101,14 @@ function readLosses(from, prefix = "") {
   return { time: stepsOf(column("time")), count: column("count") };
 }
 
+/* Samples that were joined stand for a slice of time each; null: none was. */
+function slicesOf(header, ownSamples, allSamples) {
+  const of = ({ piece, pieceFrom = 0, span }, until) => ({ until, width: piece && span ? piece : 0, from: pieceFrom, end: span + 1 });
+  const slices = [of(header, ownSamples)];
+  if (allSamples > ownSamples) slices.push(of(header.beforeTimes || {}, allSamples));
+  return slices.some(slice => slice.width) ? slices : null;
+}
+
 /* Two columns as one; numbers of the second are moved by so much, unless they are -1. */
 function joined(a, b, move = 0) {
   const made = new a.constructor(a.length + b.length);
@@ -170,8 +178,9 @@ async function unpacked(header) {
     ["line", 0], ["kind", LIGHTER]]) made.functions[name] = joined(made.functions[name], [value]);
   made.lighter = last;
   made.ownThreads = made.threads.pid.length;
-  const ownIntervals = made.intervals.thread.length;
+  const ownIntervals = made.intervals.thread.length, ownSamples = made.samples.time.length;
   if (made.compares) addBefore(made, from, made.events.length);
+  made.samples.slices = slicesOf(made, ownSamples, made.samples.time.length);
   /* As weights; of two recordings both need to have them. */
   made.weighsIntervals = ownIntervals > 0 && (!made.compares || made.intervals.thread.length > ownIntervals);
   nameFunctions(made, made.compares);

@@ -245,7 +245,7 @@ class Flame {
     this.to = this.from + wide;
     this.zoomed = wide < all ? -1 : 0;
     this.moving = 0;
-    if (this === flame) $("reset").disabled = !this.zoomed;
+    if (this === flame) showZoom();
     this.later();
   }
   /* As the reader wants it: for the big graph, a step of the history. */
@@ -278,7 +278,7 @@ class Flame {
       if (t < 1) requestAnimationFrame(step);
     };
     this.zoomed = node;
-    if (this === flame) $("reset").disabled = !node;
+    if (this === flame) showZoom();
     if (atOnce || calm.matches) {
       this.from = from;
       this.to = to;
@@ -393,7 +393,7 @@ function describe(tree, node) {
 /* Before, and by how much it changed. */
 function comparison(tree, node) {
   if (!data.compares) return "";
-  if (data.events[state.event].before === undefined && state.measure !== "blocked") return " · the earlier recording has no such event";
+  if (data.events[state.event].before === undefined && !isOff(state.measure)) return " · the earlier recording has no such event";
   const swap = state.widths === "before", other = tree.otherTotal[node];
   return ` · ${swap ? "now" : "before"} ${withUnit(other)}, ${percent(other, otherEverything)} · ` +
     `change ${signed(tree.change(node, true))}` +

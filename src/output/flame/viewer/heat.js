@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* A subsecond heat map: a column is a second (or another round time), a row an offset in it, the colour is weight. What
  * repeats in each second is a line, what is once a spot. `heatMap(host, calls)` makes the view in an element;
- * `show({ data }, state)` draws it; what takes long it asks for: ask(name, question, done), see timeindex.js. Of the state it takes event, time, threads, cpus, processes, byDay and column (ns).
+ * `show({ data }, state)` draws it; what takes long it asks for: ask(name, question, done), see timeindex.js. Of the state it takes event, measure, time, threads, cpus, processes, byDay and column (ns).
  * Two cells are a time filter from the one to the other. It calls onFilter, onColumn and onHover. */
 "use strict";
 const heatMap = (() => {
 const T = overTime;
 const ROWS = 50, LEFT = 58, AXIS = 26, COLUMNS = [1e7, 1e8, 1e9, 1e10, 6e10, 6e11, 3.6e12], FEW = 200, MANY = 1200;
 /* From none to most: light to dark on light ground, dark to light on dark. */
-const RAMPS = { light: [[255, 244, 214], [253, 190, 110], [233, 100, 55], [150, 20, 50], [55, 5, 40]],
-  dark: [[58, 30, 40], [130, 30, 55], [205, 75, 45], [245, 160, 70], [255, 240, 190]] };
+const RAMPS = { light: [[232, 238, 252], [160, 186, 240], [72, 118, 214], [24, 58, 140], [8, 20, 60]],
+  dark: [[34, 42, 64], [52, 80, 150], [96, 140, 226], [168, 198, 255], [236, 243, 255]] };
 const LEVELS = 64;
 
 /* In colours that the system forces, from the ground to the text. */
@@ -50,7 +50,7 @@ class Heat {
       this.calls.onColumn?.(+this.width.value);
       this.make();
     });
-    this.all = T.button("All of the time", {}, () => this.filter(null));
+    this.all = T.button("Whole time", {}, () => this.filter(null));
     this.legend = T.element("canvas", { "aria-hidden": "true" });
     this.scale = T.element("span", { class: "quiet" });
     this.axis = T.element("canvas", { class: "ot-axis", "aria-hidden": "true" });
@@ -81,20 +81,20 @@ class Heat {
   /* --- what is shown --- */
 
   show({ data }, state) {
-    const { event, threads, cpus, processes, column } = state,
-      tag = JSON.stringify([event, threads, cpus, processes, column]);
+    const { event, measure, threads, cpus, processes, column } = state,
+      tag = JSON.stringify([event, measure, threads, cpus, processes, column]);
     const fresh = data !== this.data || tag !== this.tag;
     Object.assign(this, { data, tag, state });
     if (fresh) this.make();
     this.later();
   }
   make() {
-    const { data, state: { event, threads, cpus, processes, column = 0 } } = this;
-    const busy = threads || processes ? null : busyThreads(data), filter = { event, threads: threads || busy, cpus, processes };
+    const { data, state: { event, measure, threads, cpus, processes, column = 0 } } = this;
+    const busy = threads || processes ? null : busyThreads(data), filter = { event, measure, threads: threads || busy, cpus, processes };
     this.ask("heat", { filter, event, rows: ROWS, column, columns: COLUMNS, few: FEW, many: MANY }, found => this.take(filter, found));
   }
   take(filter, { map, column, total }) {
-    Object.assign(this, { map, total, accepts: query.accepts(this.data, filter) });
+    Object.assign(this, { map, total, accepts: query.accepts(this.data, filter), hasSamples: /weight|both/.test(filter.measure || "weight") });
     this.width.value = column;
     this.spot = Math.min(this.spot, this.map.cells.length - 1);
     this.anchor = -1;
@@ -123,7 +123,7 @@ class Heat {
 
   measure() {
     const room = this.scroll.clientWidth - LEFT;
-    this.wide = Math.max(2, Math.min(40, room / this.map.columns));
+    this.wide = Math.max(2, room / this.map.columns);
     this.high = Math.max(5, Math.min(12, Math.floor((this.host.clientHeight - 110) / ROWS)));
     this.space.style.width = Math.max(this.scroll.clientWidth, LEFT + this.wide * this.map.columns) + "px";
     this.space.style.height = this.high * ROWS + "px";
@@ -150,9 +150,9 @@ class Heat {
   levelOf(weight) {
     return Math.min(LEVELS - 1, Math.max(0, Math.round((weight / (this.map.most || 1)) ** .7 * (LEVELS - 1))));
   }
-  /* Cells as the pixels of a picture that is stretched, with lines over it where there is room. */
+  /* Cells as the pixels of a picture that is stretched. */
   drawCells(p) {
-    const { columns } = this.map, { css, wide, high } = this, width = columns * wide;
+    const { columns } = this.map, { wide, high } = this, width = columns * wide;
     if (this.pictured !== this.map || this.picturedIn !== this.colours) this.paint();
     p.save();
     p.beginPath();
@@ -160,9 +160,6 @@ class Heat {
     p.clip();
     p.imageSmoothingEnabled = false;
     p.drawImage(this.picture, this.x(0), 0, width, high * ROWS);
-    p.fillStyle = css.panel;
-    for (let c = 1; wide > 6 && c < columns; c++) p.fillRect(this.x(c) - 1, 0, 1, high * ROWS);
-    for (let r = 1; high > 6 && r < ROWS; r++) p.fillRect(LEFT, r * high - 1, width, 1);
     p.restore();
   }
   paint() {
@@ -251,7 +248,8 @@ class Heat {
     this.scale.textContent = `0 to ${this.weightWords(this.map.most)} in ${T.duration(this.map.width / ROWS)}`;
   }
   weightWords(weight) {
-    if (T.isClock(this.data, this.state.event)) return `${(weight / (this.map.width / ROWS)).toFixed(2)} CPUs`;
+    const { measure = "weight", event } = this.state;
+    if (measure !== "weight" || T.isClock(this.data, event)) return `${(weight / (this.map.width / ROWS)).toFixed(2)} ${measure === "weight" ? "CPUs" : "threads"}`;
     return `${(100 * weight / (this.total || 1)).toFixed(3)}% of the weight`;
   }
   words() {
@@ -271,8 +269,9 @@ class Heat {
       to = this.timeOf(cell + 1);
     const t = at => T.timeWords(data, at, step, state.byDay), { order } = T.indexed(data, state.event), picked = [];
     for (let k = T.firstAt(order, data.samples.time, from); k < order.length && data.samples.time[order[k]] < to; k++)
-      if (this.accepts(order[k])) picked.push(order[k]);
+      if (this.hasSamples && this.accepts(order[k])) picked.push(order[k]);
     const most = T.heaviest(data, [picked], from, to);
+    if (!most.count && map.cells[cell]) return [`${t(from)} – ${t(to)}`, `${this.weightWords(map.cells[cell])} off CPU`];
     return [`${t(from)} – ${t(to)}`, most.count
       ? `${most.count} sample${most.count === 1 ? "" : "s"}, ${this.weightWords(map.cells[cell])}`
       : "nothing", most.fn >= 0 ? `${T.briefName(this.calls, data, most.fn)} ${(100 * most.share).toFixed(0)}%` : ""];

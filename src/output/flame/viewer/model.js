@@ -29,7 +29,7 @@ const timed = time => time ? { time } : {};
 function wishedTree() {
   const { event, measure, transforms, order, stacks, time, timeBefore, widths } = state, { before } = data.events[event];
   return { event, mine: { ...whoIsWanted(), ...timed(time) }, theirs: { ...whoIsWanted(true), ...timed(timeBefore) },
-    before: before !== undefined ? data.events.length + before : measure === "blocked" ? -1 : null, measure, transforms, by: levelsOf(state.threads), order, stacks,
+    before: before !== undefined ? data.events.length + before : isOff(measure) ? -1 : null, measure, transforms, by: levelsOf(state.threads), order, stacks,
     normalized: isNormalized(), swapped: widths === "before", totals: hasTotals() };
 }
 

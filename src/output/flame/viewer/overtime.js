@@ -353,7 +353,7 @@ function placeTip(tip, host, x, y, lines) {
   tip.style.top = Math.max(0, y + 16 + h > clientHeight ? y - 10 - h : y + 16) + "px";
 }
 
-return { FONT, roundStep, timeWords, duration, ticksOf, hasDay, dateOf, indexed, lengthOf, partOf, firstAt, sorted, heaviest,
+return { FONT, roundStep, startOfDay, timeWords, duration, ticksOf, hasDay, dateOf, indexed, lengthOf, partOf, firstAt, sorted, heaviest,
   isClock, keyName, briefName, commOf, threadWords, Window, element, button, cleared, coloursOf, forced, stripes,
   later, redrawOn, onFingers, fitted, drawAxis, drawChoice, placeTip };
 })();

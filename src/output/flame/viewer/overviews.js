@@ -3,7 +3,7 @@
 const overViews = { tracks: () => tracks, chart: () => stackChart, heat: () => heatMap }, openViews = {};
 
 const filled = list => list && list.length ? list : null;
-const stateOverTime = () => ({ event: state.event, time: state.time, timeBefore: state.timeBefore, threads: filled(state.pick), cpus: filled(state.cpus),
+const stateOverTime = () => ({ event: state.event, measure: state.measure, time: state.time, timeBefore: state.timeBefore, threads: filled(state.pick), cpus: filled(state.cpus),
   processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, pattern,
   ...(state.thread >= 0 ? { thread: state.thread } : {}), ...(state.column ? { column: state.column } : {}) });
 function takeFilter({ time, timeBefore = state.timeBefore, threads, cpus, processes }) {

@@ -48,7 +48,10 @@ function render(before) {
     });
   askedTag = tag;
   later = true;
-  if (data.buckets && (start || !same(before, state, "event", "threads", "pick", "cpus", "processes"))) makeLanes();
+  if (data.buckets) {
+    timeLine.window.take(allTime(), state.window);
+    askTime();
+  }
   if (!main) return showControls();
   update(before || first, fresh, start);
 }
@@ -58,13 +61,13 @@ function renderTree() {
   setReady();
 }
 function update(before, fresh, start) {
-  if (data.buckets && (fresh || !same(before, state, "time", "byDay"))) showTime();
   if (before.colour !== state.colour || fresh) paint();
   if (fresh || before.search !== state.search) findMatches();
   if (start || before.flip !== state.flip) showFlip();
   showControls();
   showCrumbs();
   showView(before);
+  if (data.buckets) showTime();
   closeMenu();
 }
 let ready = false;
@@ -72,15 +75,9 @@ function setReady() {
   ready = true;
   document.documentElement.dataset.ready = "";
 }
-function showTime() {
-  drawTime();
-  $("range").textContent = rangeWords();
-  if (spoken) say(rangeWords());
-  spoken = false;
-}
 function showControls() {
   for (const name of ["event", "threads", "stacks", "order", "colour", "widths", "measure"]) if ($(name)) $(name).value = state[name];
-  $("measure").querySelector("[value=both]").disabled = data.events[state.event].unit !== "ns";
+  $("measure").querySelector("[value=both]").disabled = !addsUp(state.event);
   if ($("normalize")) $("normalize").setAttribute("aria-pressed", state.normalize);
 }
 function showFlip() {
@@ -102,6 +99,7 @@ function showView(before) {
   if (!data.threads.pid.length) $("threadsbox").hidden = true;
   /* Tracks have all of it, and more; code and branches are those of the whole recording. */
   const needless = !data.buckets || ["tracks", "code", "branches"].includes(view), appears = $("timebox").hidden && !needless;
+  $("rangebox").hidden = needless
   $("timebox").hidden = needless;
   if (appears) drawTime();
   if (!main) return;
@@ -153,16 +151,32 @@ function showCrumbs() {
   if (state.processes.length) add(`Only ${few(state.processes.map(pid => makers.process(pid).label))}`, { processes: [] });
   if (state.cpus.length) add(`Only ${few(state.cpus.map(cpu => makers.cpu(cpu).label))}`, { cpus: [] });
   if (state.timeBefore) add(`Before: ${rangeOf(state.timeBefore)}`, { timeBefore: null });
+  if (state.window && data.buckets) add(`Window ${moment(state.window[0])} – ${moment(state.window[1])}`, { window: null });
+  if (state.view === "flame") addZoom(add);
   if (state.time && data.buckets) add(`${moment(state.time[0])} – ${moment(state.time[1])}`, { time: null }, clockTitle(...state.time));
   state.transforms.forEach((step, i) =>
     add(transformWords(step), { transforms: state.transforms.filter((other, k) => k !== i) }));
   const all = element("button", { type: "button", class: "crumb" }, crumbs.length ? "Everything" : "Everything is shown");
   all.disabled = !crumbs.length;
-  all.addEventListener("click", () => change({ time: null, timeBefore: null, pick: [], processes: [], cpus: [], transforms: [] }));
+  all.addEventListener("click", () => {
+    change({ time: null, timeBefore: null, window: null, pick: [], processes: [], cpus: [], transforms: [], zoom: [] });
+    if (flame.zoomed) flame.goTo(0);
+  });
   /* A button that was pressed is gone: the next one has its place. */
   const at = [...$("crumbs").children].findIndex(crumb => crumb.contains(document.activeElement));
   $("crumbs").replaceChildren(element("li", {}, all), ...crumbs);
   if (at >= 0) ($("crumbs").children[Math.min(at, crumbs.length)].querySelector("button:enabled") || $("tab-" + state.view)).focus();
+}
+function showZoom() {
+  $("reset").disabled = !flame.zoomed;
+  if (main) showCrumbs();
+}
+/* A frame that is as wide as all of the graph, or a part of the width. */
+function addZoom(add) {
+  const { zoomed, tree } = flame;
+  if (!tree || !zoomed) return;
+  const share = percent(zoomed > 0 ? tree.total[zoomed] : flame.to - flame.from);
+  add(zoomed > 0 ? `Zoomed to ${shorten(withoutArguments(shortOf(tree.group[zoomed])), 50)} (${share})` : `Zoomed to ${share} of the width`, () => flame.goTo(0));
 }
 /* A thread of both recordings has one name. */
 const pickedNames = () => [...new Set(state.pick.map(thread => data.compares ? commOf(thread) : makers.thread(thread).label))];
@@ -170,7 +184,7 @@ const rangeOf = ([from, to]) => `${(from / 1e9).toFixed(3)} – ${(to / 1e9).toF
 const few = names => names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 function crumbButton(text, without) {
   const button = element("button", { type: "button", class: "crumb", "aria-label": `Without: ${text}`, title: "Take it back" }, "×");
-  button.addEventListener("click", () => change(without));
+  button.addEventListener("click", () => typeof without === "function" ? without() : change(without));
   return button;
 }
 function stepBack() {
@@ -204,7 +218,7 @@ document.querySelector("[role=tablist]").addEventListener("keydown", e => {
 });
 for (const name of ["threads", "stacks", "order", "colour", "event", "widths", "measure"])
   $(name).addEventListener("change", () => change({ [name]: name === "event" ? +$(name).value : $(name).value,
-    ...(name === "event" && state.measure === "both" && data.events[+$(name).value].unit !== "ns" ? { measure: first.measure } : {}),
+    ...(name === "event" && state.measure === "both" && !addsUp(+$(name).value) ? { measure: "all" } : {}),
     ...(["threads", "event", "stacks", "measure"].includes(name) ? { zoom: [] } : {}) }));
 $("search").addEventListener("input", () => change({ search: $("search").value }, "replace"));
 $("search").addEventListener("keydown", e => {
@@ -269,7 +283,7 @@ document.addEventListener("keydown", e => {
   }
   e.preventDefault();
 });
-addEventListener("resize", drawTime);
+addEventListener("resize", laterTime);
 
 /* --- the start --- */
 

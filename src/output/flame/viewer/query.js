@@ -4,6 +4,8 @@
  * data alone is kept with the data, and so are the last transforms.
  *
  * data        as decoded: strings, functions, stacks, threads, samples, intervals. Time is in ns since the start.
+ *             samples.slices, where samples were joined: a list of {until, width, from, end}: the samples up to this index
+ *             have times in slices of this width, which begin at from; a weight belongs to all of its slice up to end
  *
  * key         what a node of a tree is: a function (its index in data.functions; functions of one name and module are
  *             one key), or a module, thread name, thread, process, CPU, event or piece of time: see describe(). The
@@ -16,7 +18,8 @@
  *   include, exclude   RegExp on functions and modules: stacks that have, or do not have, such a frame
  *   before    true or false: of data of two recordings the intervals of the one before, or of the other one; events tell
  *             apart their samples
- *   measure   "weight" (on CPU; the default), "count" (samples), "blocked" (intervals, ns), "both" (weight, blocked).
+ *   measure   "weight" (on CPU; the default), "count" (samples); of intervals, in ns, "blocked" (until the thread came back to a
+ *             CPU), "preempted" or "all"; "both" (weight and all intervals)
  *             Blocked threads are on no CPU: a filter of CPUs takes no intervals. Events are of samples only.
  * selection   {data, filter, total, count (of samples), weights (of each stack), bare (without a stack),
  *              picked (1: this sample is in it), pickedIntervals, from, to (bounds of what is picked in samples)}
@@ -244,10 +247,13 @@ function filter(data, wanted = {}) {
     get bare() { return weightsOf(selection).bare; } };
   const tables = { threads: wantedThreads(data, wanted), stacks: wantedStacks(data, wanted) };
   const measure = wanted.measure || "weight";
-  if (measure !== "blocked") pickSamples(selection, tables);
-  if ((measure === "blocked" || measure === "both") && !wanted.cpus) pickIntervals(selection, tables);
+  if (!INTERVALS[measure] || measure === "both") pickSamples(selection, tables);
+  if (INTERVALS[measure] && !wanted.cpus) pickIntervals(selection, tables, INTERVALS[measure]);
   return selection;
 }
+/* Which intervals a measure has, by their states. */
+const PREEMPTED = 1, ALL_STATES = () => true;
+const INTERVALS = { blocked: state => state !== PREEMPTED, preempted: state => state === PREEMPTED, all: ALL_STATES, both: ALL_STATES };
 const valuesOf = ({ data: { samples }, filter: wanted }) => wanted.measure === "count" ? samples.count : samples.weight;
 
 /* What is picked by stack, for trees that are not of groups. */
@@ -302,12 +308,12 @@ function clipped(intervals, i, times) {
   if (!times) return Math.max(0, intervals.to[i] - intervals.from[i]);
   return Math.max(0, Math.min(intervals.to[i], times[1]) - Math.max(intervals.from[i], times[0]));
 }
-function pickIntervals(selection, { threads, stacks }) {
+function pickIntervals(selection, { threads, stacks }, isWanted) {
   const { data: { intervals, ownThreads }, filter: { time, before }, pickedIntervals } = selection;
   for (let i = 0; i < pickedIntervals.length; i++) {
     const s = intervals.stack[i], t = intervals.thread[i], length = clipped(intervals, i, time);
     if (before !== undefined && t >= ownThreads !== before) continue;
-    if (!length || threads && !threads[t < 0 ? threads.length - 1 : t]) continue;
+    if (!length || !isWanted(intervals.state[i]) || threads && !threads[t < 0 ? threads.length - 1 : t]) continue;
     if (stacks && !stacks[s < 0 ? stacks.length - 1 : s]) continue;
     pickedIntervals[i] = 1;
     selection.total += length;
@@ -1070,11 +1076,12 @@ function find(made, keys) {
 /* --- time --- */
 
 /* Weight over time: {from, step, count, key (of each row), on, off: an array of weights for each row}. Without `by`
- * there is one row. Bounds are whole ns; intervals are spread over what they overlap. */
-function buckets(selection, most, { by = null, from, to } = {}) {
-  const { data, picked, pickedIntervals, filter: wanted } = selection, { samples, intervals } = data;
-  const span = spanOf(data), start = Math.floor(from ?? span[0]), end = Math.ceil(to ?? span[1]);
-  const step = Math.max(1, Math.ceil((end - start) / most)), count = Math.max(1, Math.ceil((end - start) / step));
+ * there is one row. Bounds are whole ns, or those of slices; intervals are spread over what they overlap. */
+function buckets(selection, most, { by = null, from, to, slice = null } = {}) {
+  const { data, picked, pickedIntervals } = selection, { samples } = data;
+  const span = spanOf(data), grain = slice ? slice.width : 1, begin = Math.floor(from ?? span[0]), end = Math.ceil(to ?? span[1]);
+  const start = slice ? slice.from + Math.floor((begin - slice.from) / grain) * grain : begin;
+  const step = Math.max(1, Math.ceil((end - start) / most / grain)) * grain, count = Math.max(1, Math.ceil((end - start) / step));
   const made = { from: start, step, count, key: [], on: [], off: [] }, keys = by ? groupKeys(data, by) : null;
   const values = valuesOf(selection);
   const rowOf = new Int32Array(spaceOf(data).size + 1);
@@ -1087,19 +1094,43 @@ function buckets(selection, most, { by = null, from, to } = {}) {
     }
     return rowOf[key + 1] - 1;
   };
+  const spread = spreader(samples, { from: start, step, count });
   for (let i = selection.from; i < selection.to; i++) {
     const time = samples.time[i];
-    if (picked[i] && time >= start && time < end)
-      made.on[row(keys ? keys.sample(i) : -1)][Math.floor((time - start) / step)] += values[i];
+    if (!picked[i] || !(time >= start - spread.reach && time < end + spread.reach)) continue;
+    spread.add(made.on[row(keys ? keys.sample(i) : -1)], 0, i, values[i]);
   }
-  for (let i = 0; i < pickedIntervals.length; i++) {
-    if (!pickedIntervals[i]) continue;
-    const a = Math.max(intervals.from[i], wanted.time ? wanted.time[0] : start, start);
-    const b = Math.min(intervals.to[i], wanted.time ? wanted.time[1] : end, end);
-    if (a < b) spreadOver(made.off[row(keys ? keys.interval(i) : -1)], a - start, b - start, step);
-  }
+  eachInterval(selection, start, end, (i, a, b) => spreadOver(made.off[row(keys ? keys.interval(i) : -1)], a - start, b - start, step));
   made.key = Int32Array.from(made.key);
   return made;
+}
+/* Adds weights of samples to buckets: each to its own, or where samples were joined, to those that its slice overlaps, as if it
+ * were recorded at all times of the slice alike. No sample reaches farther than `reach`. */
+function spreader({ time, slices }, { from, step, count }) {
+  const put = (sums, first, at, weight) => {
+    const bucket = Math.floor((at - from) / step);
+    if (bucket >= 0 && bucket < count) sums[first + bucket] += weight;
+  };
+  if (!slices) return { reach: 0, add: (sums, first, i, weight) => put(sums, first, time[i], weight) };
+  const share = (sums, first, i, weight, slice) => {
+    const begin = slice.from + Math.floor((time[i] - slice.from) / slice.width) * slice.width;
+    const end = Math.max(Math.min(begin + slice.width, slice.end), begin + 1), part = weight / (end - begin);
+    const last = Math.min(count - 1, Math.ceil((end - from) / step) - 1);
+    for (let bucket = Math.max(0, Math.floor((begin - from) / step)); bucket <= last; bucket++)
+      sums[first + bucket] += part * (Math.min(end, from + (bucket + 1) * step) - Math.max(begin, from + bucket * step));
+  };
+  return { reach: Math.max(...slices.map(slice => slice.width)), add: (sums, first, i, weight) => {
+    const slice = slices[i < slices[0].until ? 0 : 1];
+    if (slice.width) share(sums, first, i, weight, slice); else put(sums, first, time[i], weight);
+  } };
+}
+/* Of intervals that are picked what is between two times: act(i, from, to). */
+function eachInterval({ data: { intervals }, pickedIntervals, filter: { time } }, start, end, act) {
+  for (let i = 0; i < pickedIntervals.length; i++) {
+    if (!pickedIntervals[i]) continue;
+    const a = Math.max(intervals.from[i], time ? time[0] : start, start), b = Math.min(intervals.to[i], time ? time[1] : end, end);
+    if (a < b) act(i, a, b);
+  }
 }
 function spreadOver(weights, from, to, step) {
   const last = Math.ceil(to / step) - 1;
@@ -1117,12 +1148,11 @@ function heat(selection, { rows: height = 50, width = 1e9, from, to } = {}) {
   const end = to ?? spanOf(selection.data)[1];
   const columns = Math.min(MOST_COLUMNS, Math.max(1, Math.ceil((end - start) / width)));
   const { data: { samples }, picked } = selection, cells = new Float64Array(columns * height);
-  const values = valuesOf(selection);
+  const values = valuesOf(selection), spread = spreader(samples, { from: start, step: fine, count: cells.length });
   let most = 0;
-  for (let i = selection.from; i < selection.to; i++) {
-    const cell = picked[i] ? Math.floor((samples.time[i] - start) / fine) : -1;
-    if (cell >= 0 && cell < cells.length && (cells[cell] += values[i]) > most) most = cells[cell];
-  }
+  for (let i = selection.from; i < selection.to; i++) if (picked[i]) spread.add(cells, 0, i, values[i]);
+  eachInterval(selection, start, start + cells.length * fine, (i, a, b) => spreadOver(cells, a - start, b - start, fine));
+  for (let i = 0; i < cells.length; i++) if (cells[i] > most) most = cells[i];
   return { from: start, width, columns, rows: height, cells, most };
 }
 

@@ -6,9 +6,14 @@
 const BY = { name: ["comm"], apart: ["thread"], process: ["process"], cpu: ["cpu"], one: [] };
 const LEVELS = { comm: "comm", tid: "thread", pid: "process", cpu: "cpu", time: "time" };
 const SAME = { "": "name", none: "one", comm: "name", tid: "apart", pid: "process", cpu: "cpu" };
+const isOff = measure => measure !== "weight" && measure !== "both", addsUp = event => data.events[event].unit === "ns";
+function measureAtFirst() {
+  const { measure = "weight" } = data;
+  return !data.weighsIntervals ? "weight" : measure === "both" && !addsUp(data.event) ? "all" : measure;
+}
 const first = Object.freeze({ view: data.branches ? "branches" : data.report ? "report" : "flame", event: data.event, threads: SAME[data.by] || data.by,
   stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
-  normalize: data.normalized, flip: false, time: null, measure: "weight", search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
+  normalize: data.normalized, flip: false, time: null, measure: measureAtFirst(), search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
   timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, column: 0, keys: "", by: -1, branchBy: -1, branchUp: false, code: -1, line: -1, listing: "instructions",
   shares: "function", transforms: [], zoom: [] });
 
@@ -43,7 +48,7 @@ const transformList = {
 const fields = { view: word("branches", "report", "flame", "table", "tree", "tracks", "chart", "heat", "code"), event: number, threads: { write: String,
   read: text => BY[text] || text.split(",").every(level => LEVELS[level]) ? text : undefined },
   stacks: word("callers", "callees"), order: word("weight", "name"), colour: word("own", "whole", "kind", "module"),
-  widths: word("now", "before"), normalize: flag, flip: flag, time: range, timeBefore: range, measure: word("weight", "blocked", "both"), search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
+  widths: word("now", "before"), normalize: flag, flip: flag, time: range, timeBefore: range, measure: word("weight", "blocked", "preempted", "all", "both"), search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
   pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, 
   keys: { write: String, read: text => text.split(",").every(name => REPORT_NAMES.includes(name)) ? text : undefined }, by: number, branchBy: number, branchUp: flag,
   code: number, line: number, listing: word("instructions", "lines"), shares: word("function", "all"), transforms: transformList, zoom: list };
@@ -64,17 +69,29 @@ function fromHash(hash) {
   if (made.time && !data.buckets) made.time = null;
   if (!data.compares) made.timeBefore = null;
   if (made.view === "code" && !data.code || made.view === "report" && !data.report || made.view === "branches" && !data.branches) made.view = first.view;
-  if (!data.weighsIntervals || made.measure === "both" && data.events[made.event].unit !== "ns")
-    made.measure = first.measure;
-  return Object.freeze(made);
+  if (!data.weighsIntervals || made.measure === "both" && !addsUp(made.event)) made.measure = first.measure === "both" ? "all" : first.measure;
+  return exact(made);
 }
+
+/* How samples of a recording were joined: they have the times of slices, and so has a range that is chosen. */
+function sliceOf(side) {
+  const slice = data.samples.slices?.[side];
+  return slice && slice.width ? slice : null;
+}
+function inSlices(time, slice) {
+  if (!time || !slice) return time;
+  const { width, from, end } = slice, near = t => Math.max(0, Math.min(end, from + Math.round((t - from) / width) * width));
+  const [a, b] = time.map(near);
+  return a < b ? [a, b] : [a, Math.min(end, a + width)];
+}
+const exact = made => Object.freeze({ ...made, time: inSlices(made.time, sliceOf(0)), timeBefore: inSlices(made.timeBefore, sliceOf(1)) });
 
 let state = fromHash(location.hash);
 
 /* `how`: "push" (the default), "replace" for what is no step of its own, "quiet" as long as something is dragged. */
 function change(what, how = "push") {
   const before = state;
-  state = Object.freeze({ ...state, ...what });
+  state = exact({ ...state, ...what });
   if (how !== "quiet") keepInUrl(how);
   render(before);
 }

@@ -1,111 +1,187 @@
 /* SPDX-License-Identifier: MIT */
-const timeCanvas = $("time"), BARS = 46, LANE = 11;
-let lanes = [], barTotals, cursor = 0, pulled = null;
-function makeLanes() {
-  const [by] = levelsOf(state.threads).filter(level => level !== "time"), { buckets, step } = data;
-  let later = false;
-  ask("lanes", "lanes", { filter: { event: state.event, ...whoIsWanted() }, by: by || null, count: buckets, until: buckets * step },
-    found => {
-      takeLanes(found, by);
-      if (later) showTime();
-    });
-  later = true;
+/* The time line: weight over time of what is chosen, by the measure that all views have, with an axis. A part of it that is
+ * dragged, or typed, is what other views show; the wheel zooms the window that Tracks and Stack chart have, too. */
+const timeCanvas = $("time"), AXIS_HIGH = 15, BARS_HIGH = 34, LANE = 10, MOST_LANES = 5, LOW_WINDOW = 700, NARROW_WINDOW = 600;
+const timeLine = { made: null, tag: "", lanes: [], left: 0, cursor: 0, pulled: null, spoken: false, waiting: false,
+  window: new overTime.Window(() => laterTime(), window => change({ window }, "replace")) };
+const allTime = () => data.span + 1;
+
+/* --- what is drawn --- */
+
+function askTime() {
+  const { from, to } = timeLine.window, [by = null] = levelsOf(state.threads).filter(level => level !== "time");
+  const question = { filter: { event: state.event, measure: state.measure, ...whoIsWanted() }, by, count: BUCKETS, from, to };
+  const tag = JSON.stringify(question);
+  if (tag === timeLine.tag) return;
+  timeLine.tag = tag;
+  ask("lanes", "lanes", question, found => {
+    takeTime(found, by);
+    if (main) showTime();
+  });
 }
-function takeLanes(found, by) {
-  barTotals = new Float64Array(data.buckets);
-  for (const row of found.on) row.forEach((weight, bucket) => { barTotals[bucket] += weight; });
-  lanes = found.on.map((weights, i) => ({ key: found.key[i], weights, total: weights.reduce((a, b) => a + b, 0) }))
-    .filter(lane => by && lane.total).sort((a, b) => b.total - a.total);
-  const rest = lanes.splice(6);
-  if (by === "cpu") lanes.sort((a, b) => a.key - b.key);
-  if (lanes.length < 2) lanes = [];
-  lanes.hidden = rest.length;
+function takeTime(found, by) {
+  const made = timeLine.made = { ...found, bars: [], on: null, off: null };
+  const sum = rows => rows.reduce((all, row) => all.map((weight, b) => weight + row[b]), new Float64Array(found.count));
+  [made.on, made.off] = [sum(found.on), sum(found.off)];
+  made.most = made.on.reduce((most, weight, b) => Math.max(most, (weight + made.off[b]) / found.covered[b]), 0);
+  const lanes = Array.from(found.key, (key, i) => ({ key, weights: found.on[i].map((weight, b) => weight + found.off[i][b]) }));
+  for (const lane of lanes) lane.total = lane.weights.reduce((a, b) => a + b, 0);
+  const heavy = lanes.filter(lane => by && lane.total).sort((a, b) => b.total - a.total), rest = heavy.splice(MOST_LANES);
+  if (by === "cpu") heavy.sort((a, b) => a.key - b.key);
+  timeLine.lanes = heavy.length < 2 ? [] : heavy;
+  timeLine.left = timeLine.lanes.length ? rest.length : 0;
 }
-const laneLabel = ({ key }) => about(key).label;
-/* The first and the last bucket of what is chosen. */
-const chosenBuckets = () => state.time && [Math.floor(state.time[0] / data.step),
-  Math.max(Math.floor(state.time[0] / data.step), Math.min(data.buckets, Math.ceil(state.time[1] / data.step)) - 1)];
+const shownLanes = () => innerHeight < LOW_WINDOW || innerWidth <= NARROW_WINDOW ? [] : timeLine.lanes;
+/* A weight as how much of it there is at a time. */
+function rateWords(weight, ns, digits = 2) {
+  if (unit() !== "ns") return `${short(weight / ns * 1e9)} ${unit()}/s`;
+  return `${(weight / ns).toFixed(digits)} ${state.measure === "weight" ? "CPUs" : "threads"}`;
+}
+/* The round number that is as high as the bars may be. */
+function roundAbove(most) {
+  const size = 10 ** Math.floor(Math.log10(most || 1));
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find(n => n * size >= most * .999) * size;
+}
+const xOfTime = at => (at - timeLine.window.from) / (timeLine.window.to - timeLine.window.from) * timeCanvas.clientWidth;
+
+function laterTime() {
+  if (timeLine.waiting) return;
+  timeLine.waiting = true;
+  requestAnimationFrame(() => { timeLine.waiting = false; drawTime(); });
+}
 function drawTime() {
-  if (!data.buckets || !barTotals) return;
-  const ratio = devicePixelRatio || 1, width = timeCanvas.clientWidth, height = BARS + 4 + lanes.length * LANE;
-  timeCanvas.style.height = height + "px";
-  timeCanvas.width = Math.round(width * ratio);
-  timeCanvas.height = Math.round(height * ratio);
-  const p = timeCanvas.getContext("2d"), step = width / data.buckets, gap = step > 4 ? 1 : 0;
-  const top = barTotals.reduce((a, b) => Math.max(a, b), 1), chosen = chosenBuckets();
-  p.setTransform(ratio, 0, 0, ratio, 0, 0);
-  p.clearRect(0, 0, width, height);
-  if (chosen) {
-    p.fillStyle = css.row;
-    p.fillRect(chosen[0] * step, 0, (chosen[1] - chosen[0] + 1) * step, height);
+  if (!data.buckets || $("timebox").hidden) return;
+  timeLine.window.take(allTime(), state.window);
+  askTime();
+  const { made, window } = timeLine, lanes = shownLanes(), width = timeCanvas.clientWidth, height = AXIS_HIGH + BARS_HIGH + lanes.length * LANE + 2;
+  if (!made || !width) return;
+  const p = overTime.cleared(timeCanvas, width, height);
+  timeCanvas.style.width = "";
+  overTime.drawAxis(p, css, data, window, 0, width, AXIS_HIGH, state.byDay);
+  drawBars(p, made);
+  lanes.forEach((lane, i) => drawLane(p, made, lane, AXIS_HIGH + BARS_HIGH + 2 + i * LANE));
+  p.fillStyle = css.line;
+  p.fillRect(0, AXIS_HIGH + BARS_HIGH, width, 1);
+  overTime.drawChoice(p, css, state.time, window, 0, AXIS_HIGH, width, height - AXIS_HIGH);
+  if (document.activeElement === timeCanvas) drawCursor(p, made, height);
+  showGutter(lanes, made);
+}
+function* barsIn(made) {
+  for (let b = 0; b < made.count; b++) {
+    const x = xOfTime(made.from + b * made.step), end = xOfTime(made.from + b * made.step + made.covered[b]);
+    if (end > 0 && x < timeCanvas.clientWidth) yield [b, x, Math.max(.5, end - x - (end - x > 4 ? 1 : 0))];
   }
-  p.font = FONT.replace("12px", "9px");
-  p.textBaseline = "middle";
-  for (let b = 0; b < data.buckets; b++) {
-    const h = barTotals[b] / top * (BARS - 4), inside = !chosen || b >= chosen[0] && b <= chosen[1];
-    p.globalAlpha = inside ? 1 : .35;
+}
+function drawBars(p, made) {
+  const top = roundAbove(made.most), high = rate => rate / top * (BARS_HIGH - 3);
+  for (const [b, x, wide] of barsIn(made)) {
+    const on = high(made.on[b] / made.covered[b]), off = high(made.off[b] / made.covered[b]);
+    p.globalAlpha = .5;
     p.fillStyle = css.accent;
-    p.fillRect(b * step, BARS - h, Math.max(.5, step - gap), h);
-    lanes.forEach((lane, i) => {
-      const share = lane.weights[b] / top;
-      if (!share) return;
-      p.globalAlpha = (inside ? 1 : .4) * (.18 + .82 * Math.min(1, share * 1.6));
-      p.fillStyle = css.quiet;
-      p.fillRect(b * step, BARS + 4 + i * LANE, Math.max(.5, step), LANE - 2);
-    });
+    p.fillRect(x, AXIS_HIGH + BARS_HIGH - on, wide, on);
+    p.globalAlpha = .75;
+    p.fillStyle = css.wait;
+    p.fillRect(x, AXIS_HIGH + BARS_HIGH - on - off, wide, off);
   }
   p.globalAlpha = 1;
-  p.fillStyle = css.line;
-  p.fillRect(0, BARS, width, 1);
-  lanes.forEach((lane, i) => {
-    const y = BARS + 4 + i * LANE, text = laneLabel(lane), w = p.measureText(text).width;
-    p.fillStyle = css.back;
-    p.globalAlpha = .8;
-    p.fillRect(0, y, w + 6, LANE - 2);
-    p.globalAlpha = 1;
-    p.fillStyle = css.text;
-    p.fillText(text, 3, y + LANE / 2 - 1);
-  });
+}
+function drawLane(p, made, lane, y) {
+  p.fillStyle = css.quiet;
+  for (const [b, x, wide] of barsIn(made)) {
+    const share = lane.weights[b] / made.covered[b] / (made.most || 1);
+    if (!share) continue;
+    p.globalAlpha = .18 + .82 * Math.min(1, share * 1.6);
+    p.fillRect(x, y, wide + .5, LANE - 2);
+  }
+  p.globalAlpha = 1;
+}
+function drawCursor(p, { step }, height) {
   p.strokeStyle = css.accent;
-  if (chosen) p.strokeRect(chosen[0] * step + .5, .5, (chosen[1] - chosen[0] + 1) * step - 1, height - 1);
-  else if (document.activeElement === timeCanvas) p.strokeRect(cursor * step + .5, .5, step, height - 1);
+  p.strokeRect(xOfTime(timeLine.cursor) + .5, AXIS_HIGH + .5, Math.max(1, xOfTime(timeLine.cursor + step) - xOfTime(timeLine.cursor)), height - AXIS_HIGH - 1);
 }
+/* What full height means, and the names of the lanes. */
+function showGutter(lanes, { most }) {
+  const top = rateWords(roundAbove(most), unit() === "ns" ? 1 : 1e9, roundAbove(most) % 1 ? 1 : 0), tag = [top, ...lanes.map(lane => lane.key)].join();
+  if ($("lanes").dataset.tag === tag) return;
+  $("lanes").dataset.tag = tag;
+  $("lanes").replaceChildren(element("div", { class: "scale" }, top), ...lanes.map(lane => {
+    const name = element("div", { title: about(lane.key).label }, about(lane.key).label);
+    name.addEventListener("click", () => chooseLane(lane));
+    return name;
+  }));
+}
+
+/* --- words --- */
+
 /* Since the start or as the time of day, as the axes of other views have it; and by the recording's clock, as perfile --time does. */
-const moment = ns => overTime.timeWords(data, ns, data.step, state.byDay);
-const seconds = ns => ((data.first + ns) / 1e9).toFixed(data.step < 1e7 ? 6 : 3);
+const moment = ns => overTime.timeWords(data, ns, timeLine.made ? timeLine.made.step : data.step, state.byDay);
+const seconds = (ns, digits = data.step < 1e7 ? 6 : 3) => ((data.first + ns) / 1e9).toFixed(digits);
 const clockTitle = (from, to) => `By the recording's clock, as --time takes it: ${seconds(from)},${seconds(to)}`;
+function clockWords(from, to) {
+  const day = overTime.hasDay(data) && !state.byDay ? `, ${overTime.timeWords(data, from, data.step, true)}` : "";
+  return ` · clock ${seconds(from)} – ${seconds(to)}${day}`;
+}
 /* Of the range that is shown; another one may be on its way. */
-const rangeTotal = () => treeTag !== askedTag ? "…" : withUnit((state.widths === "before" ? main.otherTotal : main.total)[0]);
+const rangeTotal = () => (state.widths === "before" ? main.otherTotal : main.total)[0];
 function rangeWords() {
-  const [from, to] = state.time || [0, data.buckets * data.step];
+  const [from, to] = state.time || [0, allTime()], slice = sliceOf(0), all = timeLine.made ? timeLine.made.total : 0;
   $("range").title = clockTitle(from, to);
-  return `${moment(from)} – ${moment(to)} (${time(to - from)})` +
-    (state.time ? `, ${rangeTotal()} of ${weight(data.events[state.event].total)}. Esc: everything`
-      : ". Drag to look at a part of it." +
-        (lanes.hidden ? ` The ${lanes.length} heaviest of ${lanes.length + lanes.hidden} threads.` : ""));
+  const words = `${moment(from)} – ${moment(to)} (${time(to - from)})`;
+  if (!state.time) return words + clockWords(from, to);
+  const part = treeTag !== askedTag || !all ? "…" : `${weight(rangeTotal())} of ${withUnit(all)}, ${percent(rangeTotal(), all)}`;
+  return `${words}, ${part}${clockWords(from, to)}${slice ? ` · samples are in slices of ${time(slice.width)}` : ""}`;
 }
-let spoken = false;
-/* Buckets, the last one included. `how`: as change() has it. */
+function showTime() {
+  drawTime();
+  $("range").textContent = rangeWords();
+  $("wholetime").hidden = !state.time && !state.window;
+  if (timeLine.spoken) say(rangeWords());
+  timeLine.spoken = false;
+}
+function factsAt(b) {
+  const { made, lanes } = timeLine, from = made.from + b * made.step, to = from + made.covered[b], all = made.on[b] + made.off[b];
+  const best = lanes.reduce((a, lane) => lane.weights[b] > (a ? a.weights[b] : 0) ? lane : a, null), show = at => overTime.timeWords(data, at, made.step, state.byDay);
+  return [`${show(from)} – ${show(to)}`, `clock ${seconds(from)} – ${seconds(to)}`, rateWords(all, made.covered[b]),
+    best ? `${about(best.key).label} ${percent(best.weights[b], all)}` : ""];
+}
+
+/* --- choosing --- */
+
 function setRange(range, speak, how) {
-  const choose = () => {
-    spoken = speak;
-    change({ time: range && [range[0] * data.step, (range[1] + 1) * data.step] }, how);
-  };
-  choose();
+  timeLine.spoken = speak;
+  change({ time: range && range[0] < range[1] ? range : null }, how);
 }
-const bucketAt = e => Math.max(0, Math.min(data.buckets - 1,
-  Math.floor((e.clientX - timeCanvas.getBoundingClientRect().left) / timeCanvas.clientWidth * data.buckets)));
-timeCanvas.addEventListener("pointerdown", e => {
-  if (e.button) return;
-  timeCanvas.setPointerCapture(e.pointerId);
-  pulled = { at: bucketAt(e), x: e.clientX, moved: false };
+/* "3.2": what is written so, from 3.2 to 3.3 s; "3.2-3.9": from one to the other. In seconds since the start, or by the
+ * recording's clock, or where that is known, as the time of day. */
+function typedTime(typed) {
+  const parts = typed.trim().replace(/\s*s$/, "").split(/\s*(?:-|–|,|\.\.)\s*/);
+  const points = parts.map(typedPoint);
+  if (!parts[0] || parts.length > 2 || points.some(point => !point)) return null;
+  const [from, to] = points.length > 1 ? [points[0].at, points[1].at] : [points[0].at, points[0].at + points[0].step];
+  return from < to && to > 0 && from < allTime() ? [Math.max(0, from), Math.min(allTime(), to)] : null;
+}
+function typedPoint(word) {
+  const [, clock, whole, fraction = ""] = word.match(/^((?:\d+:)*)(\d+)(?:\.(\d{0,9}))?$/) || [];
+  if (whole === undefined) return null;
+  const before = clock.split(":").filter(x => x).reduce((all, n) => all * 60 + +n, 0) * (clock ? 60 : 1);
+  const at = (before + +whole) * 1e9 + +fraction.padEnd(9, "0"), step = 10 ** (9 - fraction.length);
+  const colons = clock.split(":").length - 1, sinceStart = ns => ns <= allTime();
+  if (colons === 2 && overTime.hasDay(data) && !sinceStart(at)) return { at: (at - overTime.startOfDay(data) + 86400e9) % 86400e9, step };
+  return { at: sinceStart(at) || at < data.first ? at : at - data.first, step };
+}
+$("when").addEventListener("change", () => {
+  const box = $("when"), range = box.value.trim() ? typedTime(box.value) : null, wrong = !!box.value.trim() && !range;
+  if (wrong) box.setAttribute("aria-invalid", "true"); else box.removeAttribute("aria-invalid");
+  if (wrong) say("not a time of this recording: for example 3.2 or 3.2-3.9");
+  else setRange(range, true);
 });
-timeCanvas.addEventListener("pointermove", e => {
-  if (!pulled || !pulled.moved && Math.abs(e.clientX - pulled.x) < 3) return;
-  pulled.moved = true;
-  const at = bucketAt(e);
-  setRange(pulled.range = [Math.min(at, pulled.at), Math.max(at, pulled.at)], false, "quiet");
+$("when").addEventListener("keydown", e => {
+  if (e.key !== "Escape") return;
+  $("when").value = "";
+  timeCanvas.focus();
+  e.stopPropagation();
 });
+$("wholetime").addEventListener("click", () => change({ time: null, window: null }));
 /* A click on its lane goes to a thread. */
 function chooseLane(lane) {
   const node = state.stacks === "callees" ? firstNode(lane.key) : 0;
@@ -113,26 +189,63 @@ function chooseLane(lane) {
   change({ view: "flame", zoom: pathOf(main, node) });
   flame.choose(node, true);
 }
+
+/* --- the pointer --- */
+
+const timeAt = e => timeLine.window.from + Math.max(0, Math.min(1, (e.clientX - timeCanvas.getBoundingClientRect().left) / timeCanvas.clientWidth)) *
+  (timeLine.window.to - timeLine.window.from);
+const barAt = at => Math.max(0, Math.min(timeLine.made.count - 1, Math.floor((at - timeLine.made.from) / timeLine.made.step)));
+/* From the bar of one time to the bar of another. */
+function rangeOfBars(a, b) {
+  const { made: { from, step, covered } } = timeLine, [first, last] = [barAt(Math.min(a, b)), barAt(Math.max(a, b))];
+  return [Math.max(0, from + first * step), from + last * step + covered[last]];
+}
+timeCanvas.addEventListener("pointerdown", e => {
+  if (e.button || !timeLine.made) return;
+  timeCanvas.setPointerCapture(e.pointerId);
+  timeLine.pulled = { at: timeAt(e), x: e.clientX, range: null };
+});
+timeCanvas.addEventListener("pointermove", e => {
+  const { pulled, made } = timeLine;
+  if (!made) return;
+  if (!pulled) return pointAtTime(e);
+  if (!pulled.range && Math.abs(e.clientX - pulled.x) < 3) return;
+  setRange(pulled.range = rangeOfBars(pulled.at, timeAt(e)), false, "quiet");
+});
+function pointAtTime(e) {
+  const box = $("timeplot").getBoundingClientRect();
+  $("timehair").hidden = false;
+  $("timehair").style.left = e.clientX - box.left + "px";
+  overTime.placeTip($("timetip"), $("timeplot"), e.clientX - box.left, 0, factsAt(barAt(timeAt(e))));
+  $("timetip").style.top = box.height + 2 + "px";
+}
+timeCanvas.addEventListener("pointerleave", () => { $("timehair").hidden = $("timetip").hidden = true; });
 timeCanvas.addEventListener("pointerup", e => {
-  const lane = lanes[Math.floor((e.clientY - timeCanvas.getBoundingClientRect().top - BARS - 4) / LANE)], was = pulled;
-  pulled = null;
+  const lane = shownLanes()[Math.floor((e.clientY - timeCanvas.getBoundingClientRect().top - AXIS_HIGH - BARS_HIGH - 2) / LANE)], was = timeLine.pulled;
+  timeLine.pulled = null;
   if (was && was.range) setRange(was.range);
   else if (was && lane) chooseLane(lane);
   else if (was && state.time) setRange(null);
 });
+timeCanvas.addEventListener("wheel", e => {
+  if (timeLine.window.wheel(e, timeAt(e), timeCanvas.clientWidth, innerWidth > NARROW_WINDOW)) $("timehair").hidden = $("timetip").hidden = true;
+}, { passive: false });
+
+/* --- keys --- */
+
 timeCanvas.addEventListener("keydown", e => {
-  const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[e.key];
-  if (!step || e.ctrlKey || e.altKey) return;
+  const { made, window } = timeLine, by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[e.key];
+  if (!made || e.ctrlKey || e.altKey || !by && !window.key(e)) return;
   e.preventDefault();
-  const last = data.buckets - 1, to = Math.max(0, Math.min(last, cursor + step));
-  if (e.shiftKey) {
-    const range = chosenBuckets(), fixed = range ? (range[0] === cursor ? range[1] : range[0]) : cursor;
-    cursor = to;
-    setRange([Math.min(fixed, to), Math.max(fixed, to)], true);
-  } else {
-    cursor = to;
-    drawTime();
-    say(`${moment(cursor * data.step)}: ${withUnit(barTotals[cursor])}`);
-  }
+  if (by) moveTimeCursor(by * made.step, e.shiftKey);
 });
+function moveTimeCursor(by, selects) {
+  const { made, window, cursor } = timeLine, to = Math.max(0, Math.min(allTime() - 1, Math.floor((cursor - made.from) / made.step + 1e-6) * made.step + made.from + by));
+  const chosen = state.time, fixed = chosen ? (Math.abs(chosen[0] - cursor) < made.step / 2 ? chosen[1] - 1 : chosen[0]) : cursor;
+  timeLine.cursor = to;
+  window.reveal(to);
+  if (selects) return setRange(rangeOfBars(fixed, to), true);
+  drawTime();
+  say(factsAt(barAt(to)).filter(text => text).join(", "));
+}
 for (const name of ["focus", "blur"]) timeCanvas.addEventListener(name, drawTime);

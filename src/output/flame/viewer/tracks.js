@@ -14,7 +14,7 @@ const MODES = [["processes", "Processes"], ["threads", "Threads"], ["cpus", "CPU
 const MARKS = [["lost samples", "more", "down"], ["throttled", "wait", "square"], ["fork", "text", "up"],
   ["exec", "accent", "round"], ["exit", "quiet", "cross"], ["event", "quiet", "line"]];
 const TITLE = "bold 11px " + T.FONT;
-const LOST = 0, SCALES = [.01, .02, .05, .1, .2, .5, 1];
+const BLOCKED = 2, STATES = ["", "preempted", "blocked", "ready, without a CPU"], LOST = 0, SCALES = [.01, .02, .05, .1, .2, .5, 1];
 
 const AXIS_WORDS = "Time. Left and right move, with shift they select, plus and minus zoom, z zooms to the selection, " +
   "escape selects everything.";
@@ -124,7 +124,7 @@ function addWaits(pane, threads, step, first, blocked, ready) {
   for (const t of threads) {
     const list = T.partOf(pane.intervals, t);
     for (let k = Math.max(0, T.firstAt(list, from, begin) - 1); k < list.length && from[list[k]] < end; k++) {
-      const i = list[k], sums = state[i] === 2 ? blocked : state[i] === 1 ? ready : null;
+      const i = list[k], sums = state[i] === BLOCKED ? blocked : state[i] ? ready : null;
       if (!sums || to[i] <= begin) continue;
       const start = Math.max(from[i], begin), stop = Math.min(to[i], end);
       for (let b = Math.floor(start / step); b * step < stop; b++)
@@ -721,7 +721,8 @@ class Tracks {
     const most = T.heaviest(pane.data, part.lists, b * step, (b + 1) * step);
     words.push(this.busyWords(pane, row, most, b));
     if (most.fn >= 0) words.push(`${T.briefName(this.calls, pane.data, most.fn)} ${(100 * most.share).toFixed(0)}%`);
-    return [...words, this.waitWords(pane, at, row, b), ...this.marksNear(pane, row, part, time)];
+    const wait = this.waitAt(pane, row, part, time), marks = this.marksNear(pane, row, part, time);
+    return wait ? [...words.slice(0, most.count ? words.length : 2), ...wait, ...marks] : [...words, this.waitWords(pane, at, row, b), ...marks];
   }
   busyWords(pane, row, most, b) {
     const samples = `${most.count} sample${most.count === 1 ? "" : "s"}`;
@@ -729,6 +730,17 @@ class Tracks {
     if (pane.clock) return `${(most.total / this.step).toFixed(2)} CPUs busy, ${samples}`;
     const all = T.heaviest(pane.data, [pane.busy], b * this.step, (b + 1) * this.step).total;
     return `${(100 * most.total / (all || 1)).toFixed(1)}% of the weight, ${samples}`;
+  }
+  /* The interval off CPU that a thread is in: how long, when, where it left the CPU, and which thread woke it. */
+  waitAt({ data, intervals }, row, part, time) {
+    if (!intervals || row.kind !== THREAD) return null;
+    const { from, to, state, stack, waker } = data.intervals, list = T.partOf(intervals, part.threads[0]);
+    const i = list[T.firstAt(list, from, time + 1) - 1];
+    if (i === undefined || !state[i] || to[i] <= time) return null;
+    const fine = T.roundStep(Math.max(1000, (to[i] - from[i]) / 1000)), t = at => T.timeWords(data, at, fine, this.state.byDay), names = [];
+    for (let s = stack[i]; s >= 0 && names.length < 3; s = data.stacks.parent[s]) names.push(T.briefName(this.calls, data, data.stacks.fn[s]));
+    return [`${STATES[state[i]]} ${T.duration(to[i] - from[i])}`, `${t(from[i])} – ${t(to[i])}`,
+      names.length ? `in ${names.join(" ← ")}` : "", waker[i] >= 0 ? `woken by ${T.threadWords(data, waker[i])}` : ""];
   }
   waitWords(pane, at, row, b) {
     const drawn = this.bucketsOf(row, at), k = b - this.first;

@@ -5,7 +5,7 @@ function time(ns) {
     if (ns >= size) return +(ns / size).toPrecision(4) + " " + unit;
   return ns + " ns";
 }
-const unit = () => state.measure === "blocked" ? "ns" : data.events[state.event].unit;
+const unit = () => isOff(state.measure) ? "ns" : data.events[state.event].unit;
 const weight = value => unit() === "ns" ? time(value) : grouped.format(value);
 const withUnit = value => weight(value) + (unit() === "ns" ? "" : " " + unit());
 function short(value) {
