@@ -132,7 +132,7 @@ static void clear(struct block *block)
     block->result = 1;
 }
 
-static bool list_space(struct pf_blocks *blocks, struct block *block, uint32_t number)
+static __attribute__((noinline)) bool list_space(struct pf_blocks *blocks, struct block *block, uint32_t number)
 {
     const struct perfile_allocator *allocator = blocks->options.allocator;
     const size_t capacity = blocks->listed_capacity;
@@ -161,15 +161,21 @@ static bool number_space(struct pf_blocks *blocks, struct block *block, struct r
     const uint32_t number =
         pf_address_cache_number_of(&blocks->options.frames->positions, perfile_space_id(space), space);
     *recent = (struct recent_space){space, number, blocks->started};
+    if (PF_LIKELY(number < blocks->listed_capacity && blocks->listed[number] == blocks->started))
+        return true;
     return list_space(blocks, block, number);
 }
 
-static bool number_spaces(struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
+static bool number_kernel(struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
 {
-    const struct pf_delivered *item = &blocks->item;
-    const bool enough = number_space(blocks, block, &blocks->kernel, item->kernel_space) &&
-                        number_space(blocks, block, &blocks->user, item->user_space);
+    const bool enough = number_space(blocks, block, &blocks->kernel, blocks->item.kernel_space);
     sample->kernel = blocks->kernel.number;
+    return enough;
+}
+
+static bool number_user(struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
+{
+    const bool enough = number_space(blocks, block, &blocks->user, blocks->item.user_space);
     sample->user = blocks->user.number;
     return enough;
 }
@@ -244,17 +250,41 @@ static bool take_fields(const struct pf_blocks *blocks, struct block *block, str
     const struct pf_delivered *item = &blocks->item;
     const struct perfile_sample *decoded = &item->sample;
     const bool has_cpu = decoded->present & PERFILE_SAMPLE_CPU;
-    *into = (struct block_sample){.event = item->event,
-                                  .comm = item->comm,
-                                  .time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0,
-                                  .period = decoded->period,
-                                  .ip = decoded->ip,
-                                  .pid = decoded->pid,
-                                  .tid = decoded->tid,
-                                  .cpu = has_cpu ? decoded->cpu : 0,
-                                  .cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK,
-                                  .flags = has_cpu ? HAS_CPU : 0};
+    into->event = item->event;
+    into->comm = item->comm;
+    into->time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0;
+    into->period = decoded->period;
+    into->ip = decoded->ip;
+    into->pid = decoded->pid;
+    into->tid = decoded->tid;
+    into->cpu = has_cpu ? decoded->cpu : 0;
+    into->leaf = into->frame_count = into->kernel = into->user = into->at = into->ip_count = 0;
+    into->cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
+    into->flags = has_cpu ? HAS_CPU : 0;
     return keep_more(blocks, block, into);
+}
+
+/* Whether the sampled address is all that there is of a stack. */
+static bool is_leaf_alone(const struct perfile_sample *sample, const struct perfile_u64s *user_chain)
+{
+    const uint64_t more = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_BRANCH_STACK;
+    return !sample->callchain.count && !user_chain->count && !(sample->present & more);
+}
+
+/* Only the space of its address is needed. */
+static bool keep_leaf(struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
+{
+    return sample->cpumode == PERFILE_MISC_USER     ? number_user(blocks, block, sample)
+           : sample->cpumode == PERFILE_MISC_KERNEL ? number_kernel(blocks, block, sample)
+                                                    : true;
+}
+
+static bool keep_stack(struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
+{
+    const char *arch = pf_delivery_arch(blocks->delivery);
+    return number_kernel(blocks, block, sample) && number_user(blocks, block, sample) &&
+           (PF_LIKELY(pf_stack_is_plain(&blocks->item, arch)) ? keep_chain(blocks, block, sample)
+                                                              : keep_record(blocks, block, sample, arch));
 }
 
 /* False: out of memory. */
@@ -272,10 +302,8 @@ static bool add_sample(struct pf_blocks *blocks, struct block *block)
         sample->flags |= AGAIN;
         return true;
     }
-    const char *arch = pf_delivery_arch(blocks->delivery);
-    return number_spaces(blocks, block, sample) &&
-           (PF_LIKELY(pf_stack_is_plain(item, arch)) ? keep_chain(blocks, block, sample)
-                                                     : keep_record(blocks, block, sample, arch));
+    return is_leaf_alone(&item->sample, &item->user_chain) ? keep_leaf(blocks, block, sample)
+                                                           : keep_stack(blocks, block, sample);
 }
 
 static bool is_full(const struct block *block)
@@ -612,11 +640,15 @@ static bool finish_stack(const struct pf_blocks *blocks, struct block *block, st
 {
     const uint32_t leaf = sample->leaf;
     uint32_t all = 0;
+    if (PF_LIKELY(!sample->frame_count && !(leaf & PF_EXPANDED))) {
+        sample->frame_count = 1;
+        sample->flags |= IS_LEAF;
+        return true;
+    }
     sample->leaf = pf_frames_function(blocks->options.frames, leaf);
     if (!sample->frame_count) {
         sample->frame_count = 1;
-        sample->flags |= leaf & PF_EXPANDED ? 0 : IS_LEAF;
-        return !(leaf & PF_EXPANDED) || expand(blocks, block, sample, &leaf);
+        return expand(blocks, block, sample, &leaf);
     }
     const uint32_t *positions = block->positions + sample->at;
     for (size_t i = 0; i < sample->frame_count; i++)
@@ -653,6 +685,8 @@ static void count_chains(const struct pf_blocks *blocks, struct block *block)
 {
     for (size_t i = 0; i < block->count; i++) {
         const struct block_sample *sample = &block->samples[i];
+        if (sample->frame_count < 2)
+            continue;
         const struct pf_profile_sample counted = {
             .event = sample->event, .frames = frames_of(block, sample), .frame_count = sample->frame_count};
         pf_profile_count_chain(&block->totals, blocks->options.frames, &counted);
@@ -744,30 +778,45 @@ static int next_block(struct pf_blocks *blocks, struct pf_profile_totals *totals
     return 1;
 }
 
+/* Members that no sample of a block has stay zero. */
 static void fill_sample(struct pf_profile_sample *into, struct block *delivered, const struct block_sample *sample)
 {
-    const struct more *more = sample->flags & HAS_MORE ? &delivered->more[delivered->more_delivered++] : NULL;
-    *into = (struct pf_profile_sample){.event = sample->event,
-                                       .time = sample->time,
-                                       .period = sample->period,
-                                       .weight = more ? more->weight : 0,
-                                       .pid = sample->pid,
-                                       .tid = sample->tid,
-                                       .cpu = sample->cpu,
-                                       .has_cpu = sample->flags & HAS_CPU,
-                                       .cpumode = sample->cpumode,
-                                       .comm = sample->comm,
-                                       .ip = sample->ip,
-                                       .leaf = sample->leaf,
-                                       .frames = frames_of(delivered, sample),
-                                       .frame_count = sample->frame_count,
-                                       .cgroup = more ? more->cgroup : NULL};
+    const struct more *more = NULL;
+    if (PF_UNLIKELY(sample->flags & HAS_MORE))
+        more = &delivered->more[delivered->more_delivered++];
+    into->event = sample->event;
+    into->time = sample->time;
+    into->period = sample->period;
+    into->weight = more ? more->weight : 0;
+    into->pid = sample->pid;
+    into->tid = sample->tid;
+    into->cpu = sample->cpu;
+    into->has_cpu = sample->flags & HAS_CPU;
+    into->cpumode = sample->cpumode;
+    into->comm = sample->comm;
+    into->ip = sample->ip;
+    into->leaf = sample->leaf;
+    into->frames = frames_of(delivered, sample);
+    into->frame_count = sample->frame_count;
+    into->cgroup = more ? more->cgroup : NULL;
+}
+
+/* They may be in another processor's cache. */
+static void prefetch(const struct block *delivered, const struct block_sample *next)
+{
+    enum { SAMPLE_AHEAD = 4 };
+    if (next + SAMPLE_AHEAD >= delivered->samples + delivered->count)
+        return;
+    const uint32_t *frames = frames_of(delivered, &next[SAMPLE_AHEAD / 2]);
+    __builtin_prefetch(&next[SAMPLE_AHEAD]);
+    __builtin_prefetch((const char *)(&next[SAMPLE_AHEAD] + 1) - 1);
+    __builtin_prefetch(frames);
+    __builtin_prefetch(frames + 16);
 }
 
 int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sample, struct pf_profile_totals *totals,
                    struct perfile_error *error)
 {
-    enum { SAMPLE_AHEAD = 4 };
     if (PF_UNLIKELY(!blocks->delivered || blocks->delivered->delivered == blocks->delivered->count)) {
         const int result = next_block(blocks, totals, error);
         if (result <= 0)
@@ -775,13 +824,8 @@ int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sa
     }
     struct block *delivered = blocks->delivered;
     const struct block_sample *next = &delivered->samples[delivered->delivered++];
-    if (next + SAMPLE_AHEAD < delivered->samples + delivered->count) { /* they may be in another processor's cache */
-        const uint32_t *frames = frames_of(delivered, &next[SAMPLE_AHEAD / 2]);
-        __builtin_prefetch(&next[SAMPLE_AHEAD]);
-        __builtin_prefetch((const char *)(&next[SAMPLE_AHEAD] + 1) - 1);
-        __builtin_prefetch(frames);
-        __builtin_prefetch(frames + 16);
-    }
+    if (blocks->options.threads > 1)
+        prefetch(delivered, next);
     fill_sample(&blocks->sample, delivered, next);
     *sample = &blocks->sample;
     return 1;

@@ -8,20 +8,20 @@ enum { LONG_PATH = 1024 };
 /* ---- children ---- */
 
 /* One that was not found. 0: out of memory. */
-static uint32_t make_child(const struct pf_stacks *stacks, struct pf_tree *tree, uint32_t parent, uint32_t frame,
+static uint32_t make_child(const struct pf_stack_path *path, struct pf_tree *tree, uint32_t parent, uint32_t frame,
                            struct pf_tree_slot *slot)
 {
     const uint32_t made = pf_tree_make(tree, parent, frame, slot);
     if (made && tree->nodes)
-        tree->nodes[made].note = stacks->waiting->note & PF_TREE_NOTE;
+        tree->nodes[made].note = path->note & PF_TREE_NOTE;
     return made;
 }
 
-static uint32_t child_of(const struct pf_stacks *stacks, struct pf_tree *tree, uint32_t parent, uint32_t frame)
+static uint32_t child_of(const struct pf_stack_path *path, struct pf_tree *tree, uint32_t parent, uint32_t frame)
 {
     struct pf_tree_slot *slot;
     const uint32_t child = pf_tree_find(tree, parent, frame, &slot);
-    return child ? child : make_child(stacks, tree, parent, frame, slot);
+    return child ? child : make_child(path, tree, parent, frame, slot);
 }
 
 /* ---- a stack comes ---- */
@@ -101,14 +101,14 @@ static uint32_t enter_alone(struct pf_stacks *stacks, struct pf_tree *tree, stru
     uint32_t node = 0;
     for (path->known = 0; path->known < path->bottom_count; path->known++) {
         struct pf_stack_step *step = &path->steps[path->known];
-        step->node = node = child_of(stacks, tree, node, step->frame);
+        step->node = node = child_of(path, tree, node, step->frame);
         if (!node)
             return 0;
     }
     if (path->alone == PF_STACK_NO_LEAF)
         return node;
     stacks->cut += path->count != path->known + 1 || path->steps[path->known].frame != path->alone;
-    return child_of(stacks, tree, node, path->alone);
+    return child_of(path, tree, node, path->alone);
 }
 
 /* The node of a stack; 0 when out of memory. */
@@ -123,7 +123,7 @@ static uint32_t enter_path(struct pf_stacks *stacks, struct pf_tree *tree, struc
         if (!node && is_full(stacks, tree))
             return enter_alone(stacks, tree, path);
         if (!node)
-            node = make_child(stacks, tree, parent, step->frame, slot);
+            node = make_child(path, tree, parent, step->frame, slot);
         if (!node)
             return 0;
         step->node = node;
@@ -141,19 +141,23 @@ static void end_at(struct pf_tree *tree, uint32_t node, const struct pf_stack_pa
 }
 
 /* False when out of memory. */
-static bool enter_waiting(struct pf_stacks *stacks, struct pf_tree *tree)
+static bool enter(struct pf_stacks *stacks, struct pf_tree *tree, struct pf_stack_path *path)
 {
-    struct pf_stack_path *path = stacks->waiting;
-    if (!path)
-        return true;
     const uint32_t node = enter_path(stacks, tree, path);
     if (!node && path->count)
         return false;
     if (tree->nodes)
         end_at(tree, node, path);
     stacks->entered = node;
-    stacks->waiting = NULL;
     return true;
+}
+
+/* False when out of memory. */
+static bool enter_waiting(struct pf_stacks *stacks, struct pf_tree *tree)
+{
+    struct pf_stack_path *path = stacks->waiting;
+    stacks->waiting = NULL;
+    return !path || enter(stacks, tree, path);
 }
 
 static bool make_paths(struct pf_stacks *stacks, struct pf_tree *tree)
@@ -162,9 +166,80 @@ static bool make_paths(struct pf_stacks *stacks, struct pf_tree *tree)
     return stacks->paths && pf_tree_open_table(tree);
 }
 
+/* ---- stacks of one frame ---- */
+
+/* One that has no node yet, or none that a stack ended at. */
+static bool enter_new_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf)
+{
+    struct pf_stack_step steps[] = {{.frame = leaf->bottom}, {.frame = leaf->frame}};
+    struct pf_stack_path path = {.steps = steps,
+                                 .count = PF_COUNT(steps),
+                                 .bottom_count = 1,
+                                 .weight = leaf->weight,
+                                 .alone = leaf->alone,
+                                 .note = leaf->note,
+                                 .own = leaf->own};
+    const size_t capacity = stacks->bottom_capacity;
+    if (!pf_grow(tree->allocator, &stacks->bottoms, &stacks->bottom_capacity, (size_t)leaf->bottom + 1,
+                 sizeof(*stacks->bottoms)))
+        return false;
+    memset(stacks->bottoms + capacity, 0, (stacks->bottom_capacity - capacity) * sizeof(*stacks->bottoms));
+    const bool enough = enter(stacks, tree, &path);
+    stacks->bottoms[leaf->bottom] = steps[0].node;
+    return enough;
+}
+
+static uint32_t bottom_of(const struct pf_stacks *stacks, const struct pf_stack_leaf *leaf)
+{
+    return leaf->bottom < stacks->bottom_capacity ? stacks->bottoms[leaf->bottom] : 0;
+}
+
+static bool enter_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf)
+{
+    struct pf_tree_slot *slot;
+    const uint32_t parent = bottom_of(stacks, leaf);
+    const uint32_t tag = leaf->tag ? leaf->tag : pf_tree_tag(tree, parent, leaf->frame);
+    const uint32_t node = parent ? pf_tree_find_tagged(tree, parent, leaf->frame, tag, &slot) : 0;
+    if (PF_UNLIKELY(!node || !tree->nodes[node].samples))
+        return enter_new_leaf(stacks, tree, leaf);
+    pf_tree_add(tree, node, leaf->weight);
+    return true;
+}
+
+static bool enter_leaves(struct pf_stacks *stacks, struct pf_tree *tree)
+{
+    bool enough = true;
+    for (unsigned i = 0; i < stacks->leaf_count; i++)
+        __builtin_prefetch(&tree->nodes[pf_tree_slot_at(tree, stacks->leaves[i].tag)->node], 1);
+    for (unsigned i = 0; i < stacks->leaf_count && enough; i++)
+        enough = enter_leaf(stacks, tree, &stacks->leaves[i]);
+    stacks->leaf_count = 0;
+    return enough;
+}
+
+bool pf_stacks_add_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf)
+{
+    if (PF_UNLIKELY(!stacks->paths) && !make_paths(stacks, tree))
+        return false;
+    if (PF_UNLIKELY(stacks->waiting != NULL) && !enter_waiting(stacks, tree))
+        return false;
+    if (PF_UNLIKELY(stacks->leaf_count == PF_STACK_LEAVES) && !enter_leaves(stacks, tree))
+        return false;
+    struct pf_stack_leaf *waits = &stacks->leaves[stacks->leaf_count++];
+    const uint32_t parent = bottom_of(stacks, leaf);
+    *waits = *leaf;
+    waits->tag = parent ? pf_tree_tag(tree, parent, leaf->frame) : 0;
+    __builtin_prefetch(pf_tree_slot_at(tree, waits->tag));
+    return true;
+}
+
+/* ---- all stacks ---- */
+
 bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_frames *stack)
 {
     if (PF_UNLIKELY(!stacks->paths) && !make_paths(stacks, tree))
+        return false;
+    if (PF_UNLIKELY(stacks->leaf_count) && !enter_leaves(stacks, tree))
         return false;
     struct pf_stack_path *path = path_of(stacks, stack);
     if ((path == stacks->waiting && !enter_waiting(stacks, tree)) || !take_path(tree, path, stack) ||
@@ -176,12 +251,16 @@ bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct 
 
 bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree)
 {
-    const bool enough = enter_waiting(stacks, tree);
+    const bool enough = enter_waiting(stacks, tree) && enter_leaves(stacks, tree);
     if (stacks->paths)
         pf_tree_close_table(tree);
     for (size_t i = 0; stacks->paths && i < PF_STACK_PATHS; i++)
         pf_free(tree->allocator, stacks->paths[i].steps, stacks->paths[i].capacity * sizeof(*stacks->paths[i].steps));
     pf_free(tree->allocator, stacks->paths, PF_STACK_PATHS * sizeof(*stacks->paths));
+    pf_free(tree->allocator, stacks->bottoms, stacks->bottom_capacity * sizeof(*stacks->bottoms));
+    stacks->bottoms = NULL;
+    stacks->bottom_capacity = 0;
+    stacks->leaf_count = 0;
     stacks->paths = stacks->waiting = NULL;
     return enough;
 }

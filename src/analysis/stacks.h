@@ -40,6 +40,15 @@ struct pf_stack_path {
     uint32_t alone, note, own;
 };
 
+/* A stack of one frame below one number, small ones from 0 on. The other members are as in struct pf_stack_frames. */
+struct pf_stack_leaf {
+    uint32_t bottom, frame;
+    uint32_t alone, note, own;
+    uint32_t tag; /* in the tree; set by pf_stacks_add_leaf */
+    uint64_t weight;
+};
+
+enum { PF_STACK_LEAVES = 32 };
 enum { PF_STACK_PATH_BITS = 8, PF_STACK_PATHS = 1 << PF_STACK_PATH_BITS };
 
 struct pf_stacks {
@@ -47,6 +56,10 @@ struct pf_stacks {
     struct pf_stack_path *waiting; /* its slots of the table are being prefetched; NULL: none */
     size_t limit; /* with so many nodes a stack that is not in the tree keeps its bottom and its leaf alone; 0: none */
     uint64_t cut; /* stacks of which no more was kept */
+    struct pf_stack_leaf leaves[PF_STACK_LEAVES]; /* that wait */
+    unsigned leaf_count;
+    uint32_t *bottoms; /* by the `bottom` of leaves: its node; 0: not known */
+    size_t bottom_capacity;
     uint32_t entered; /* the node where the stack before the last one ended; 0: there was none, or it is empty */
 };
 
@@ -56,6 +69,11 @@ struct pf_stacks {
  * Takes the stack; the tree has it, and `entered` is its, when the next one comes. False when out of memory.
  */
 bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_frames *stack);
+/*
+ * The same for a stack of two nodes, which has no neighbour to be compared with. Many of them wait at a time, as the
+ * tables of large trees are slow to reach; `entered` is not set.
+ */
+bool pf_stacks_add_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf);
 /* The tree has the last one, too, and what finds nodes is gone; again does nothing. False when out of memory. */
 bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree);
 

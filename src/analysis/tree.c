@@ -123,12 +123,6 @@ uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame)
     return child ? child : pf_tree_make(tree, parent, frame, slot);
 }
 
-void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight)
-{
-    tree->nodes[node].self += weight;
-    tree->nodes[node].samples++;
-}
-
 bool pf_tree_sum(struct pf_tree *tree)
 {
     if (tree->total_capacity < tree->count) {

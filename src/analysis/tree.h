@@ -55,7 +55,6 @@ void pf_tree_close(struct pf_tree *tree);
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame);
 /* A new child that pf_tree_child need not find; 0 when out of memory. */
 uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame);
-void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight);
 /* Makes the totals of all nodes; again when there are more. False when out of memory. */
 bool pf_tree_sum(struct pf_tree *tree);
 
@@ -67,6 +66,12 @@ void pf_tree_close_table(struct pf_tree *tree);
 void pf_tree_restart(struct pf_tree *tree);
 /* A child that pf_tree_find did not find; `slot` is that function's. 0: out of memory. */
 uint32_t pf_tree_make(struct pf_tree *tree, uint32_t parent, uint32_t frame, struct pf_tree_slot *slot);
+
+static inline void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight)
+{
+    tree->nodes[node].self += weight;
+    tree->nodes[node].samples++;
+}
 
 static inline bool pf_tree_is_child(const struct pf_tree *tree, uint32_t node, uint32_t parent, uint32_t frame)
 {
@@ -96,8 +101,8 @@ static inline struct pf_tree_slot *pf_tree_next_slot(const struct pf_tree *tree,
  * Returns the child, or 0: then *slot is the slot for it, or NULL when its parent is the last node, so that the child
  * will be right after it. There must be a table.
  */
-static inline uint32_t pf_tree_find(const struct pf_tree *tree, uint32_t parent, uint32_t frame,
-                                    struct pf_tree_slot **slot)
+static inline uint32_t pf_tree_find_tagged(const struct pf_tree *tree, uint32_t parent, uint32_t frame, uint32_t tag,
+                                           struct pf_tree_slot **slot)
 {
     const uint32_t after = parent + 1;
     *slot = NULL;
@@ -105,12 +110,17 @@ static inline uint32_t pf_tree_find(const struct pf_tree *tree, uint32_t parent,
         return 0;
     if (pf_tree_is_child(tree, after, parent, frame))
         return after;
-    const uint32_t tag = pf_tree_tag(tree, parent, frame);
     struct pf_tree_slot *at = pf_tree_slot_at(tree, tag);
     while (at->node && !(at->tag == tag && pf_tree_is_child(tree, at->node, parent, frame)))
         at = pf_tree_next_slot(tree, at);
     *slot = at;
     return at->node;
+}
+
+static inline uint32_t pf_tree_find(const struct pf_tree *tree, uint32_t parent, uint32_t frame,
+                                    struct pf_tree_slot **slot)
+{
+    return pf_tree_find_tagged(tree, parent, frame, pf_tree_tag(tree, parent, frame), slot);
 }
 
 #endif

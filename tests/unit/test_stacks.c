@@ -175,6 +175,41 @@ static void a_full_tree_keeps_bottoms_and_leaves(void **state)
     counting_close(&c);
 }
 
+/* The tree of leaves among other stacks is that of the same stacks without leaves, with all their notes. */
+static void leaves_make_the_same_tree(void **state)
+{
+    enum { STACKS = 20000, OWN = 0x3000000 };
+    (void)state;
+    for (size_t limit = 0; limit <= 3000; limit += 3000) {
+        struct pf_tree tree, expected;
+        struct pf_stacks stacks = {.limit = limit}, usual = {.limit = limit};
+        assert_int_equal(pf_tree_open(&tree, pf_allocator_or_default(NULL)), 0);
+        assert_int_equal(pf_tree_open(&expected, pf_allocator_or_default(NULL)), 0);
+        for (uint32_t i = 0; i < STACKS; i++) {
+            const uint32_t bottom = i % 5 * 40, frames[] = {i * 7919 % 5000, i % 16};
+            struct pf_stack_frames stack = stack_of(&bottom, frames, i % 7 == 3 ? 2 : 1, i);
+            const struct pf_stack_leaf leaf = {.bottom = bottom,
+                                               .frame = frames[0],
+                                               .alone = frames[0] + 10000,
+                                               .note = i % 3 << 24 | i,
+                                               .own = OWN,
+                                               .weight = i};
+            stack.alone = leaf.alone;
+            stack.note = leaf.note;
+            stack.own = OWN;
+            assert_true(pf_stacks_add(&usual, &expected, &stack));
+            assert_true(stack.frame_count == 1 ? pf_stacks_add_leaf(&stacks, &tree, &leaf)
+                                               : pf_stacks_add(&stacks, &tree, &stack));
+        }
+        assert_true(pf_stacks_end(&stacks, &tree) && pf_stacks_end(&usual, &expected));
+        assert_int_equal(tree.count, expected.count);
+        assert_int_equal(stacks.cut, usual.cut);
+        assert_memory_equal(tree.nodes, expected.nodes, tree.count * sizeof(*tree.nodes));
+        pf_tree_close(&tree);
+        pf_tree_close(&expected);
+    }
+}
+
 static void memory_may_be_short(void **state)
 {
     (void)state;
@@ -191,7 +226,8 @@ static void memory_may_be_short(void **state)
                 const uint32_t bottom = i % 3;
                 struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
                 stack.owner = i % 4;
-                enough = pf_stacks_add(&stacks, &tree, &stack);
+                const struct pf_stack_leaf leaf = {.bottom = bottom, .frame = i, .weight = i};
+                enough = pf_stacks_add(&stacks, &tree, &stack) && pf_stacks_add_leaf(&stacks, &tree, &leaf);
             }
             enough = pf_stacks_end(&stacks, &tree) && enough;
             pf_tree_close(&tree);
@@ -209,6 +245,7 @@ int main(void)
         cmocka_unit_test(a_large_table_finds_all_nodes),
         cmocka_unit_test(long_stacks_share_a_path),
         cmocka_unit_test(a_full_tree_keeps_bottoms_and_leaves),
+        cmocka_unit_test(leaves_make_the_same_tree),
         cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,11 @@ _Static_assert(sizeof(struct pf_tree_node) + 2 * sizeof(struct pf_tree_slot) + s
                    PERFILE_REPORT_NODE_BYTES,
                "a node, its slot in a table that is half empty, and its total");
 
+static bool filters_by_name(const struct pf_report *report)
+{
+    return report->names.active || report->options->report->symbol_filter;
+}
+
 static int open_filters(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_filter *wanted = report->options->filter;
@@ -140,6 +145,7 @@ static int open_filters(struct pf_report *report, struct perfile_error *error)
         result = pf_names_filter_open(&report->dsos, report->options->report->dsos, false, report->allocator, error);
     if (result == 0)
         result = pf_names_filter_open(&report->names, report->options->report->symbols, true, report->allocator, error);
+    report->filters = report->threads.active || report->dsos.active || filters_by_name(report);
     return result;
 }
 
@@ -203,28 +209,45 @@ static uint32_t add_key(struct pf_report *report, const struct pf_report_keyed *
     return (uint32_t)number;
 }
 
-bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_keyed *keyed,
-                           struct pf_report_key_words *words, uint32_t *number)
+static struct pf_report_key_words words_of(const struct pf_report *report, const struct pf_report_keyed *keyed)
 {
     const struct pf_report_key *key = &keyed->key;
     uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
-    words->b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
     for (size_t i = 0; i < report->kept_count; i++)
         a = (a ^ keyed->values[report->kept[i]] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
-    for (words->a = a; pf_pairs_get(&report->key_index, words->a, words->b, number); words->a++)
+    return (struct pf_report_key_words){a, (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid};
+}
+
+/* The key, or the words that a new one is entered by. */
+static bool is_known(const struct pf_report *report, const struct pf_report_keyed *keyed,
+                     struct pf_report_key_words *words, uint32_t *number)
+{
+    for (; pf_pairs_get(&report->key_index, words->a, words->b, number); words->a++)
         if (is_key(report, *number, keyed))
             return true;
     return false;
 }
 
-uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_keyed *keyed)
+bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_keyed *keyed,
+                           struct pf_report_key_words *words, uint32_t *number)
 {
-    struct pf_report_key_words words;
+    *words = words_of(report, keyed);
+    return is_known(report, keyed, words, number);
+}
+
+static uint32_t find_key(struct pf_report *report, const struct pf_report_keyed *keyed,
+                         struct pf_report_key_words words)
+{
     uint32_t number;
-    if (pf_report_look_up_key(report, keyed, &words, &number))
+    if (is_known(report, keyed, &words, &number))
         return number;
     number = add_key(report, keyed);
     return number != NO_NUMBER && pf_pairs_put(&report->key_index, words.a, words.b, number) ? number : NO_NUMBER;
+}
+
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_keyed *keyed)
+{
+    return find_key(report, keyed, words_of(report, keyed));
 }
 
 static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample *sample)
@@ -234,9 +257,12 @@ static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample 
     for (size_t i = 0; i < report->key_count_of; i++)
         if (report->keys_of[i]->take)
             report->keys_of[i]->take(report, &keyed, sample);
-    if (report->key_count && is_key(report, report->last_key_number, &keyed))
-        return report->last_key_number;
-    return report->last_key_number = pf_report_find_key(report, &keyed);
+    const struct pf_report_key_words words = words_of(report, &keyed);
+    uint32_t *recent =
+        &report->recent_keys[(words.a ^ words.b * 0x9e3779b97f4a7c15ull) >> (64 - PF_REPORT_RECENT_BITS)];
+    if (PF_UNLIKELY(*recent >= report->key_count || !is_key(report, *recent, &keyed)))
+        *recent = find_key(report, &keyed, words);
+    return *recent;
 }
 
 /* ---- samples ---- */
@@ -282,11 +308,6 @@ static bool frame_passes(struct pf_report *report, uint32_t frame)
     return report->passes[frame] == YES;
 }
 
-static bool filters_by_name(const struct pf_report *report)
-{
-    return report->names.active || report->options->report->symbol_filter;
-}
-
 /* --dsos, --symbols and --symbol-filter look at the sampled address: at its function and those inlined there. */
 static bool address_passes(struct pf_report *report, const struct pf_profile_sample *sample)
 {
@@ -312,9 +333,13 @@ static bool sample_passes(struct pf_report *report, const struct pf_profile_samp
     return (!report->threads.active || pf_filter_passes(&report->threads, &subject)) && address_passes(report, sample);
 }
 
-static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
+static inline bool passes(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    const size_t count = report->stacks ? (size_t)pf_min(sample->frame_count, report->max_stack) : 0;
+    return PF_LIKELY(!report->filters) || sample_passes(report, sample);
+}
+
+static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample, size_t count)
+{
     const bool apart = !count || sample->frames[0] != sample->leaf;
     const uint32_t mark = report->stacks ? PF_REPORT_APART : 0;
     const struct pf_stack_frames stack = {.bottom = &key,
@@ -330,13 +355,35 @@ static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_pr
     return pf_stacks_add(&report->arriving, &report->tree, &stack);
 }
 
+/* A stack of no other frame. */
+static inline bool add_leaf(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample,
+                            size_t count)
+{
+    const uint32_t alone = sample->leaf | (report->stacks ? PF_REPORT_APART : 0);
+    const struct pf_stack_leaf leaf = {.bottom = key,
+                                       .frame = count ? sample->leaf : alone,
+                                       .alone = alone,
+                                       .note = pf_report_maker(sample),
+                                       .own = ~0u << PF_REPORT_TID_BITS,
+                                       .weight = sample->period};
+    return pf_stacks_add_leaf(&report->arriving, &report->tree, &leaf);
+}
+
+static inline bool add_frames(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
+{
+    const size_t count = report->stacks ? (size_t)pf_min(sample->frame_count, report->max_stack) : 0;
+    if (PF_UNLIKELY(count > 1 || (count && sample->frames[0] != sample->leaf)))
+        return add_stack(report, key, sample, count);
+    return add_leaf(report, key, sample, count);
+}
+
 /* One sample that is to be shown, or one branch of it. */
 static bool add_row(struct pf_report *report, const struct pf_profile_sample *sample)
 {
     struct pf_report_event *event = &report->events[sample->event->index];
-    const bool passes = sample_passes(report, sample);
-    const uint64_t part = passes || !report->relative ? pf_add_to_sum(&event->period, sample->period) : 0;
-    if (!passes)
+    const bool counts = passes(report, sample);
+    const uint64_t part = counts || !report->relative ? pf_add_to_sum(&event->period, sample->period) : 0;
+    if (!counts)
         return true;
     struct pf_profile_sample less;
     if (PF_UNLIKELY(part != sample->period)) {
@@ -354,7 +401,7 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
     report->passed++;
     if (report->taker)
         return report->taker->take(report->taker->context, sample);
-    return (!report->by_cost || pf_report_note_cost(report, key, sample)) && add_stack(report, key, sample);
+    return (!report->by_cost || pf_report_note_cost(report, key, sample)) && add_frames(report, key, sample);
 }
 
 static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
@@ -368,7 +415,7 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
         report->without_branches++;
         return true;
     }
-    event->samples += !report->relative || sample_passes(report, sample);
+    event->samples += !report->relative || passes(report, sample);
     if (report->branches)
         return pf_report_add_branches(report, sample, add_row);
     if (!report->by_weight)

@@ -183,7 +183,7 @@ enum pf_column_number {
 };
 extern const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT];
 
-enum { PF_REPORT_COLUMNS = 96 };
+enum { PF_REPORT_COLUMNS = 96, PF_REPORT_RECENT_BITS = 6 };
 
 /* A column of a field of tracepoints. */
 struct pf_report_field {
@@ -323,6 +323,7 @@ struct pf_report {
     uint64_t max_stack;
     struct pf_filter threads; /* pids, tids and comms */
     struct pf_names_filter dsos, names;
+    bool filters; /* by any of these, or by a part of the symbol */
 
     const struct pf_report_taker *taker; /* NULL: a table is made */
 
@@ -372,7 +373,7 @@ struct pf_report {
     size_t value_capacity;
     uint8_t kept[PF_VALUE_COUNT]; /* their positions in struct pf_report_keyed */
     size_t kept_count;
-    uint32_t last_key_number;
+    uint32_t recent_keys[1 << PF_REPORT_RECENT_BITS]; /* of the last samples, by their hash */
 
     struct pf_report_cost *costs;
     size_t cost_count, cost_capacity;
