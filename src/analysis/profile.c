@@ -22,6 +22,7 @@ struct pf_profile {
     enum pf_unwind_policy policy;
     bool gives_decoded;
     size_t max_frames;
+    bool ignores_stacks;
     const char *stacks_of;
     const struct perfile_event *event; /* of the last sample, and whether it is the event that has stacks */
     bool has_stacks;
@@ -63,7 +64,7 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
 {
     struct pf_delivery_options delivery = {.allocator = profile->allocator,
                                            .filter = options->filter,
-                                           .find = &profile->find_jit,
+                                           .find = options->ignores_stacks ? NULL : &profile->find_jit,
                                            .keeps_comms = options->keeps_comms,
                                            .gives_records = options->decoded,
                                            .never_waits = options->never_waits,
@@ -85,7 +86,8 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
 static int open_parts(struct pf_profile *profile, const struct pf_profile_options *options, struct perfile_error *error)
 {
     struct pf_find_options find = options->find;
-    const bool in_blocks = !options->decoded && (options->in_blocks || options->drive.threads > 1);
+    const bool alone = options->decoded || options->ignores_stacks;
+    const bool in_blocks = !alone && (options->in_blocks || options->drive.threads > 1);
     int result = pf_unwind_policy_parse(options->unwind, PF_UNWIND_FP, &profile->policy, error);
     if (result == 0 && in_blocks && !open_blocks(profile, options, &find))
         result = pf_fail_memory(error, "profile");
@@ -112,6 +114,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->allocator = allocator;
     made->reader = reader;
     made->gives_decoded = options->decoded;
+    made->ignores_stacks = options->ignores_stacks;
     made->stacks_of = options->stacks_of;
     made->max_frames = options->max_frames ? options->max_frames : SIZE_MAX;
     made->skips_offcpu_notes = options->skips_offcpu_notes;
@@ -338,7 +341,7 @@ static bool wants_stack(struct pf_profile *profile)
 {
     const struct perfile_event *event = profile->item.event;
     if (!profile->stacks_of)
-        return true;
+        return !profile->ignores_stacks;
     if (PF_UNLIKELY(event != profile->event)) {
         profile->event = event;
         profile->has_stacks = event && strcmp(event->name, profile->stacks_of) == 0;
@@ -361,6 +364,7 @@ static int next_alone(struct pf_profile *profile, struct perfile_error *error)
         const bool known = profile->item.again && !profile->unresolved;
         profile->unresolved = !wants_stack(profile);
         if (profile->unresolved) {
+            profile->totals.samples++;
             profile->sample.frame_count = 0;
             return 1;
         }

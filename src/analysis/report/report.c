@@ -969,6 +969,29 @@ static bool has_callchains(const struct pf_report *report)
     return false;
 }
 
+/* Whether any event has callchains; a stream may have events that are not known yet. */
+static bool may_have_callchains(const struct pf_report *report)
+{
+    const struct perfile_event *event;
+    bool may = !perfile_event_count(report->reader);
+    for (size_t i = 0; !may && (event = perfile_event_get(report->reader, i)); i++)
+        may = event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN;
+    return may;
+}
+
+/* Whether a column, a filter or, with callchains, a graph is about the code that samples were in. */
+static bool is_about_code(const struct pf_report *report, bool has_chains)
+{
+    return report->by_frame || report->by_stack || report->branches || (report->stacks && has_chains) ||
+           report->dsos.active || filters_by_name(report) || report->hides_unresolved || report->ignored;
+}
+
+/* Only the text does without frames: tables for programs list the modules of all samples. */
+static bool ignores_stacks(const struct pf_report *report)
+{
+    return report->for_text && !is_about_code(report, may_have_callchains(report)) && !report->options->filter->off_cpu;
+}
+
 static int make_table(struct pf_report *report, struct perfile_error *error)
 {
     if (!pf_stacks_end(&report->arriving, &report->tree))
@@ -977,7 +1000,9 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
     pf_profile_notify_full(report->full, report->options->symbols);
     if (!pf_report_join_names(report))
         return pf_fail_memory(error, "report");
-    if (!has_callchains(report)) {
+    const bool has_chains = has_callchains(report);
+    report->about_code = is_about_code(report, has_chains);
+    if (!has_chains) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
     }
@@ -989,16 +1014,6 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
         return pf_fail_memory(error, "report");
     set_levels(report);
     return pf_report_sort(report) ? 0 : pf_fail_memory(error, "report");
-}
-
-/* Whether any event has callchains; a stream may have events that are not known yet. */
-static bool may_have_callchains(const struct pf_report *report)
-{
-    const struct perfile_event *event;
-    bool may = !perfile_event_count(report->reader);
-    for (size_t i = 0; !may && (event = perfile_event_get(report->reader, i)); i++)
-        may = event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN;
-    return may;
 }
 
 /* Neither rows nor graphs show addresses: all addresses of a file that have no symbol may be one frame. */
@@ -1024,6 +1039,7 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
         .names_at_end = report->by_thread,
         .in_blocks = true,
         .decoded = decoded,
+        .ignores_stacks = ignores_stacks(report),
         .unwind = options->symbols->unwind,
         .frames = {.by_address = report->by_address,
                    .joins_unnamed = taker || hides_addresses(report, decoded),
@@ -1080,10 +1096,11 @@ static int read_all(struct pf_report *report, struct perfile_error *error)
 }
 
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
-                   const struct perfile_output_options *options, bool groups, struct perfile_error *error)
+                   const struct perfile_output_options *options, bool for_text, struct perfile_error *error)
 {
     start(report, reader, options);
-    report->joins_groups = groups && !(options->report->flags & PERFILE_REPORT_NO_GROUP);
+    report->for_text = for_text;
+    report->joins_groups = for_text && !(options->report->flags & PERFILE_REPORT_NO_GROUP);
     int result = read_all(report, error);
     if (result < 0 && !report->passed)
         return result;

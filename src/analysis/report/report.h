@@ -139,6 +139,7 @@ enum pf_column_needs {
     PF_COLUMN_NEEDS_MODES,    /* the weight of rows by mode */
     PF_COLUMN_NEEDS_COSTS,    /* sums of what samples cost */
     PF_COLUMN_NEEDS_BRANCHES, /* rows of branches */
+    PF_COLUMN_NEEDS_FRAMES,   /* what is at the addresses of samples */
 };
 
 /* Returns a number that is smaller for rows that come first, and the same for rows that are equal in the column. */
@@ -311,6 +312,9 @@ struct pf_report {
     bool by_address; /* a column distinguishes addresses of a function */
     bool by_mode;    /* a column asks for the mode of samples */
     bool by_cost;    /* a column asks for what they cost */
+    bool by_stack;   /* a column takes something of the frames of samples */
+    bool for_text;   /* as in pf_report_open */
+    bool about_code; /* when all was read: some of the text is about the code that samples were in */
     bool stacks;     /* complete stacks are required */
     bool hides_unresolved;
     bool relative;   /* shares are of what filters let pass */
@@ -451,11 +455,12 @@ bool pf_report_keep_modes(struct pf_report *report);
 bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count);
 
 /*
- * Reads the recording to its end. `report` is filled; close it also after a failure. `groups`: events of a group have
- * one table unless the options say otherwise.
+ * Reads the recording to its end. `report` is filled; close it also after a failure. `for_text`: events of a group have
+ * one table unless the options say otherwise, and nothing is found out about the code of samples if no part of the
+ * text needs it.
  */
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
-                   const struct perfile_output_options *options, bool groups, struct perfile_error *error);
+                   const struct perfile_output_options *options, bool for_text, struct perfile_error *error);
 /* The same, but for the rows: the samples are given to `taker`, which must stay until then. */
 int pf_report_take(struct pf_report *report, struct perfile_reader *reader,
                    const struct perfile_output_options *options, const struct pf_report_taker *taker,

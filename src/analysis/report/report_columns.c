@@ -98,6 +98,7 @@ static void note_key(struct pf_report *report, const struct pf_report_column *co
 {
     report->keys_of[report->key_count_of++] = column;
     report->by_frame |= column->of == PF_COLUMN_OF_FRAME;
+    report->by_stack |= column->needs == PF_COLUMN_NEEDS_FRAMES;
     report->by_symbol |= column == &pf_report_columns[PF_COLUMN_symbol];
     report->by_dso |= column == &pf_report_columns[PF_COLUMN_dso];
     report->by_thread |= column == &pf_report_columns[PF_COLUMN_pid] || column == &pf_report_columns[PF_COLUMN_tgid];

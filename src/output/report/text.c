@@ -207,11 +207,13 @@ static void put_stack_losses(struct table *table)
                       pf_count_of(totals->guessed, "samples", count));
 }
 
-static void put_losses(struct table *table)
+/* Of a text that is not about code it may not be known, and nothing in it suffers. */
+static void put_code_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
     char count[PF_COUNTED_BYTES];
-    pf_put_string(table->out, "#\n");
+    if (!table->report->about_code)
+        return;
     if (totals->unresolved)
         pf_put_format(table->out, "# %.2f%% of %s no symbol, %.2f%% lie in no mapping\n",
                       pf_report_percent(totals->unresolved, totals->samples),
@@ -219,6 +221,13 @@ static void put_losses(struct table *table)
                       pf_report_percent(totals->unmapped, totals->samples));
     put_stack_losses(table);
     put_modules_without_symbols(table);
+}
+
+static void put_losses(struct table *table)
+{
+    const struct pf_profile_totals *totals = table->report->totals;
+    pf_put_string(table->out, "#\n");
+    put_code_losses(table);
     put_unread(table);
     if (totals->lost)
         pf_put_format(table->out, "# %.2f%% of all events were lost while recording\n",
@@ -231,7 +240,7 @@ static void put_screen_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
     char count[PF_COUNTED_BYTES];
-    if (totals->unresolved && (table->report->by_frame || table->report->order != PF_GRAPH_NONE))
+    if (totals->unresolved && table->report->about_code)
         pf_put_format(table->out, "# %.2f%% of the samples have no symbol, %.2f%% lie in no mapping\n",
                       pf_report_percent(totals->unresolved, totals->samples),
                       pf_report_percent(totals->unmapped, totals->samples));
