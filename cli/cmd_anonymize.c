@@ -184,8 +184,7 @@ const struct pf_command pf_command_anonymize = {
            "Equal names stay equal, and samples keep their offsets in their files. Prints what was changed, removed "
            "and kept. The exit status is 0 if nothing else was lost.",
     .examples = "anonymize -o shared.data perf.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,

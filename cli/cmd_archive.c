@@ -50,8 +50,7 @@ const struct pf_command pf_command_archive = {
         "archive does. --archive of report, script and the other verbs reads it; for perf it is unpacked in ~/.debug.",
     .examples = "archive perf.data\n"
                 "report --archive perf.data.tar.gz perf.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .groups = {&group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -139,8 +139,7 @@ const struct pf_command pf_command_buildid_list = {
         "that samples hit. FILE may also be an ELF file, whose build id is printed.",
     .examples = "buildid-list --with-hits perf.data\n"
                 "buildid-list /usr/bin/make",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .pages = true,
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},

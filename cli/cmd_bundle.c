@@ -40,8 +40,7 @@ const struct pf_command pf_command_bundle = {
     .examples = "bundle -o for-you.data perf.data\n"
                 "bundle --code --dry-run perf.data\n"
                 "bundle --archive perf.data.tar.gz -o one.data perf.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,

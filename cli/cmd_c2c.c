@@ -76,11 +76,7 @@ const struct pf_command pf_command_c2c = {
            "were answered, its stores, and whether threads share bytes of it (true sharing) or only the line (false "
            "sharing); accesses is a row for each offset and instruction. perfile c2c record "
            "records them if the processor supports it, with the options of perfile record; best with -a.",
-    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
-    .operand_max = 2,
-    .operand_values = {.of_verb = pf_subview_at},
-    .views = views,
-    .pages = true,
+    PF_SUBVIEWS(views, 2),
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &perf_group, PF_SAMPLE_GROUPS},
     .run = run,

@@ -16,8 +16,7 @@ const struct pf_command pf_command_check = {
         "records and samples are valid and how many bytes belong to none. The exit status is 0 for a valid "
         "recording, 1 if there are findings, 3 if the file is not a perf.data file.",
     .examples = "check perf.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .pages = true,
     .findings = true,
     .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},

@@ -59,8 +59,7 @@ const struct pf_command pf_command_convert = {
         "an option asks for a change. When a file becomes a directory, the records of each CPU get a separate file.",
     .examples = "convert --for perf-5.10 -o old.data perf.data\n"
                 "convert -z 3 -o small.data perf.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,

@@ -473,8 +473,7 @@ const struct pf_command pf_command_cut = {
            "change their periods. With --split the samples go to several recordings, each complete in itself.",
     .examples = "cut --time 10%-20% -o part.data perf.data\n"
                 "cut --comms make -o make.data perf.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_filter_group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,

@@ -20,8 +20,7 @@ const struct pf_command pf_command_dump = {
         "interpreted: what cannot be decoded is printed with what is known about it, and printing continues after it.",
     .examples = "dump perf.data\n"
                 "dump --format json perf.data | jq .type",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .pages = true,
     .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = pf_run_output,

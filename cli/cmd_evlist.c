@@ -372,8 +372,7 @@ const struct pf_command pf_command_evlist = {
         "events has the same as a table.",
     .examples = "evlist -v perf.data\n"
                 "evlist --trace-fields perf.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .pages = true,
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},

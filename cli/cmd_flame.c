@@ -211,8 +211,7 @@ const struct pf_command pf_command_flame = {
     .examples = "flame --open perf.data\n"
                 "flame --format html -o flame.html perf.data\n"
                 "flame --before old.data -o diff.svg new.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &compare_group, &svg_group, PF_SAMPLE_GROUPS},
     .run = run,

@@ -76,8 +76,7 @@ const struct pf_command pf_command_index = {
     .examples = "index perf.data\n"
                 "index -o perf.data.pfi perf.data\n"
                 "convert --seekable -o small.data perf.data && perfile index small.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -19,8 +19,7 @@ const struct pf_command pf_command_info = {
         "any size of recording, unless --count is given.",
     .examples = "info perf.data\n"
                 "info --count --format json perf.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .pages = true,
     .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = pf_run_output,

@@ -86,11 +86,7 @@ const struct pf_command pf_command_kmem = {
     .doc = "Prints what the kernel allocated by caller or by address: from slabs, or with --page as pages. perfile "
            "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
            "record.",
-    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
-    .operand_max = 2,
-    .operand_values = {.of_verb = pf_subview_at},
-    .views = slab_views,
-    .pages = true,
+    PF_SUBVIEWS(slab_views, 2),
     .groups = {&group, &perf_group, PF_SAMPLE_GROUPS},
     .run = run,
 };

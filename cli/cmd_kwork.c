@@ -75,11 +75,7 @@ const struct pf_command pf_command_kwork = {
         "had waited since they were raised: report, latency, or timehist for every run; top has the tasks that had the "
         "CPUs. perfile kwork record records "
         "the events, with the options of perfile record.",
-    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
-    .operand_max = 2,
-    .operand_values = {.of_verb = pf_subview_at},
-    .views = views,
-    .pages = true,
+    PF_SUBVIEWS(views, 2),
     .groups = {&group, &perf_group, &pf_filter_group, &symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = run,

@@ -78,11 +78,7 @@ const struct pf_command pf_command_lock = {
         "Prints how often and how long threads waited for locks of the kernel: by caller, with -t by thread, with -l "
         "by lock. Waits that did not end are counted apart. perfile lock record records the events, with callchains "
         "and with the options of perfile record (kernel 5.19 and later).",
-    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
-    .operand_max = 2,
-    .operand_values = {.of_verb = pf_subview_at},
-    .views = views,
-    .pages = true,
+    PF_SUBVIEWS(views, 2),
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &perf_group, &pf_cpu_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},

@@ -85,11 +85,7 @@ const struct pf_command pf_command_mem = {
         "Adds up sampled memory accesses by where the data came from, what it cost, the function and the data; it is "
         "perfile report --mem-mode, with the columns of perf mem report. perfile mem record "
         "records them if the processor supports it, with the options of perfile record.",
-    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
-    .operand_max = 2,
-    .operand_values = {.of_verb = pf_subview_at},
-    .views = views,
-    .pages = true,
+    PF_SUBVIEWS(views, 2),
     .own_bytes = sizeof(struct settings),
     .groups = {&group, PF_SAMPLE_GROUPS},
     .run = run,

@@ -28,8 +28,7 @@ const struct pf_command pf_command_repair = {
            "header features are rebuilt from the records where possible. The exit status is 0 if nothing was lost, 1 "
            "if bytes had to be dropped.",
     .examples = "repair perf.data -o repaired.data",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .groups = {&group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

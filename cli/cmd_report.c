@@ -160,8 +160,7 @@ const struct pf_command pf_command_report = {
     .examples = "report\n"
                 "report --no-children --call-graph none\n"
                 "report --sort dso,symbol --comms make\n",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .pages = true,
     .interactive = true,
     .groups = {&group, &graph_group, PF_SAMPLE_GROUPS},

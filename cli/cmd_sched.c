@@ -167,11 +167,7 @@ const struct pf_command pf_command_sched = {
         "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. Values "
         "that are unknown because records were lost are empty, and counted. perfile sched record records the "
         "events, with the options of perfile record.",
-    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
-    .operand_max = 3,
-    .operand_values = {.of_verb = pf_subview_at},
-    .views = views,
-    .pages = true,
+    PF_SUBVIEWS(views, 3),
     .groups = {&group, &perf_group, &pf_tid_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = run,

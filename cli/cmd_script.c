@@ -111,8 +111,7 @@ const struct pf_command pf_command_script = {
     .examples = "script perf.data\n"
                 "script --fields comm,tid,time,event,ip,sym\n"
                 "script --format jsonl\n",
-    .operand = "[FILE]",
-    .operand_max = 1,
+    PF_ONE_RECORDING,
     .pages = true,
     .own_bytes = sizeof(struct settings),
     .groups = {&group, &pf_filter_group, &show_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,

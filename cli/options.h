@@ -272,6 +272,9 @@ extern const struct pf_option_group pf_symbol_group;       /* where the binaries
 extern const struct pf_option_group pf_limit_group;        /* against hostile files */
 extern const struct pf_option_group pf_common_group;       /* for every verb */
 
+/* For verbs that read one recording. */
+#define PF_ONE_RECORDING .operand = "[FILE]", .operand_max = 1
+
 /* For tables of verbs. */
 #define PF_OPTION_FORMAT_OF(from)                                                                                      \
     PF_VALUES(CHOICE, "format", 0, "FORMAT", PF_AT(format), from, "The output format.", .first = true)

@@ -33,6 +33,11 @@ bool pf_wants_perf_text(const struct pf_settings *settings);
 /* For operand_values: the views of the command, and "record". */
 const char *pf_subview_at(const struct pf_command *command, size_t index, const char **doc);
 
+/* For struct pf_command: what such a verb reads, with so many operands at most. */
+#define PF_SUBVIEWS(table, max_operands)                                                                               \
+    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]", .operand_max = max_operands,                            \
+    .operand_values = {.of_verb = pf_subview_at}, .views = table, .pages = true
+
 #define PF_OPTION_STDIO PF_FLAG("stdio", 0, PF_AT(as_perf), "Print the text of perf: its columns, widths and rounding.")
 #define PF_OPTION_COLUMNS                                                                                              \
     PF_ROW(LIST, "columns", 0, "LIST", PF_AT(columns),                                                                 \

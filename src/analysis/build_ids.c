@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/feature.h"
 #include "base/map.h"
 #include "base/sized.h"
 #include "symbol/recorded_ids.h"
@@ -64,15 +65,6 @@ static int walk_header(struct walk *walk, struct perfile_error *error)
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = walk, .value = see_member};
     const int result = perfile_feature_visit(walk->reader, PERFILE_FEATURE_BUILD_ID, &visitor, error);
     return walk->failure || result == PERFILE_ERROR_MEMORY ? result : 0;
-}
-
-static bool has_feature(const struct perfile_reader *reader, uint32_t number)
-{
-    const struct perfile_feature *feature;
-    for (size_t i = 0; (feature = perfile_feature_get(reader, i)) != NULL; i++)
-        if (feature->number == number)
-            return true;
-    return false;
 }
 
 /* ---- the records ---- */
@@ -144,9 +136,9 @@ static int walk_records(struct walk *walk, struct perfile_error *error)
 static int walk_all(struct walk *walk, struct perfile_error *error)
 {
     const struct perfile_file *file = perfile_reader_file(walk->reader);
-    const bool hits = walk->options.with_hits && !has_feature(walk->reader, PERFILE_FEATURE_AUXTRACE);
+    const bool hits = walk->options.with_hits && !pf_has_feature(walk->reader, PERFILE_FEATURE_AUXTRACE);
     /* a stream has its header in its records */
-    if (hits || file->mode == PERFILE_MODE_PIPE || !has_feature(walk->reader, PERFILE_FEATURE_BUILD_ID))
+    if (hits || file->mode == PERFILE_MODE_PIPE || !pf_has_feature(walk->reader, PERFILE_FEATURE_BUILD_ID))
         return walk_records(walk, error);
     return walk_header(walk, error);
 }

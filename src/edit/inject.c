@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be added to a recording afterwards. */
 #include "base/error.h"
+#include "base/feature.h"
 #include "base/sized.h"
 #include "base/map.h"
 #include "edit/convert.h"
@@ -234,14 +235,6 @@ static int check_events(const struct inject *inject, struct perfile_error *error
     return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "recording", "it has no event sched:sched_stat_*");
 }
 
-static bool has_feature(const struct perfile_reader *reader, uint32_t number)
-{
-    for (size_t i = 0; i < perfile_feature_count(reader); i++)
-        if (perfile_feature_get(reader, i)->number == number)
-            return true;
-    return false;
-}
-
 static int open_inject(struct inject *inject, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = inject->edit.reader->allocator;
@@ -251,7 +244,7 @@ static int open_inject(struct inject *inject, struct perfile_error *error)
     inject->edit.by_time = true;
     inject->edit.follows_maps = looks_at_maps(inject);
     pf_inject_maps_open(&inject->maps, &inject->edit, &inject->options);
-    inject->maps.has_trace = has_feature(inject->edit.reader, PERFILE_FEATURE_AUXTRACE);
+    inject->maps.has_trace = pf_has_feature(inject->edit.reader, PERFILE_FEATURE_AUXTRACE);
     pf_code_open(&inject->code, &inject->maps);
     int result = check_events(inject, error);
     return result < 0 || !inject->options.strip ? result : pf_strip_open(&inject->strip, "aux", error);

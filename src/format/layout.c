@@ -695,11 +695,6 @@ static void show_part_branch_stack(struct pf_emit *e, const char *field, const s
     pf_emit_end(e, false);
 }
 
-static void show_part_read(struct pf_emit *e, const char *field, const struct perfile_read *read)
-{
-    show_read(e, field, read);
-}
-
 static void show_part_callchain(struct pf_emit *e, const char *field, const struct perfile_u64s *chain)
 {
     pf_emit_begin(e, field, false);
@@ -716,11 +711,6 @@ static void show_part_raw(struct pf_emit *e, const char *field, const struct per
     pf_emit_end(e, false);
 }
 
-static void show_part_aux(struct pf_emit *e, const char *field, const struct perfile_bytes *aux)
-{
-    show_part_raw(e, field, aux);
-}
-
 static void show_part_regs(struct pf_emit *e, const char *field, const struct perfile_regs *regs)
 {
     pf_emit_begin(e, field, false);
@@ -735,15 +725,11 @@ static void show_part_regs(struct pf_emit *e, const char *field, const struct pe
     pf_emit_end(e, false);
 }
 
-static void show_part_regs_user(struct pf_emit *e, const char *field, const struct perfile_regs *regs)
-{
-    show_part_regs(e, field, regs);
-}
-
-static void show_part_regs_intr(struct pf_emit *e, const char *field, const struct perfile_regs *regs)
-{
-    show_part_regs(e, field, regs);
-}
+/* Parts of the same types. */
+#define show_part_read show_read
+#define show_part_aux show_part_raw
+#define show_part_regs_user show_part_regs
+#define show_part_regs_intr show_part_regs
 
 static void show_part_stack(struct pf_emit *e, const char *field, const struct perfile_stack *stack)
 {

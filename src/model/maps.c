@@ -361,19 +361,20 @@ static bool add_recorded(struct pf_maps *maps, struct perfile_map *map)
     return add(maps, map->kernel ? KERNEL_PID : map->pid, map);
 }
 
+/* What MMAP and MMAP2 have in common. */
+#define MAP_OF(record, r, ...)                                                                                         \
+    {                                                                                                                  \
+        .size = sizeof(struct perfile_map), .start = (r).addr, .end = (r).len, .pgoff = (r).pgoff,                     \
+        .filename = (r).filename, .pid = (r).pid, .kernel = is_kernel(record),                                         \
+        .data = (record)->misc & PERFILE_MISC_MMAP_DATA, __VA_ARGS__                                                   \
+    }
+
 static bool follow_mmap(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct perfile_mmap r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
-    struct perfile_map map = {.size = sizeof(map),
-                              .start = r.addr,
-                              .end = r.len,
-                              .pgoff = r.pgoff,
-                              .filename = r.filename,
-                              .pid = r.pid,
-                              .kernel = is_kernel(record),
-                              .data = record->misc & PERFILE_MISC_MMAP_DATA};
+    struct perfile_map map = MAP_OF(record, r);
     return add_recorded(maps, &map);
 }
 
@@ -382,16 +383,7 @@ static bool follow_mmap2(struct pf_maps *maps, const struct perfile_reader *read
     struct perfile_mmap2 r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
-    struct perfile_map map = {.size = sizeof(map),
-                              .start = r.addr,
-                              .end = r.len,
-                              .pgoff = r.pgoff,
-                              .filename = r.filename,
-                              .prot = r.prot,
-                              .flags = r.flags,
-                              .pid = r.pid,
-                              .kernel = is_kernel(record),
-                              .data = record->misc & PERFILE_MISC_MMAP_DATA};
+    struct perfile_map map = MAP_OF(record, r, .prot = r.prot, .flags = r.flags);
     if (record->misc & PERFILE_MISC_MMAP_BUILD_ID) {
         map.build_id_bytes = r.build_id_size < sizeof(map.build_id) ? r.build_id_size : sizeof(map.build_id);
         memcpy(map.build_id, r.build_id, map.build_id_bytes);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/feature.h"
 #include "output/header_walk.h"
 
 enum { NS_PER_SECOND = 1000000000, NS_PER_USECOND = 1000 };
@@ -296,20 +297,12 @@ static void put_capture_time(const char *path, struct pf_text *out)
                       tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, tm.tm_year + 1900);
 }
 
-bool pf_header_has(const struct perfile_reader *reader, uint32_t number)
-{
-    for (size_t i = 0; i < perfile_feature_count(reader); i++)
-        if (perfile_feature_get(reader, i)->number == number)
-            return true;
-    return false;
-}
-
 void pf_header_put_missing(const struct perfile_reader *reader, struct pf_text *out)
 {
     enum { SIMPLEPERF_FIRST = 128 };
     uint32_t number;
     for (size_t i = 0; (number = perfile_feature_number_at(i)) != 0; i++)
-        if (number < SIMPLEPERF_FIRST && !pf_header_has(reader, number))
+        if (number < SIMPLEPERF_FIRST && !pf_has_feature(reader, number))
             pf_put_format(out, " %s", perfile_feature_name(number));
 }
 

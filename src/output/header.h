@@ -34,7 +34,6 @@ int pf_header_put_only(struct perfile_reader *reader, const struct pf_header_opt
 int pf_header_put_feature(struct perfile_reader *reader, uint32_t number, struct pf_text *out,
                           struct perfile_error *error);
 
-bool pf_header_has(const struct perfile_reader *reader, uint32_t feature);
 /* Puts the names of the features that perf knows and the recording does not have, each with a blank before it. */
 void pf_header_put_missing(const struct perfile_reader *reader, struct pf_text *out);
 /* Finds when the recording was written to its end: seconds since 1970. False: that is not known. */

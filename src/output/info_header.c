@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/feature.h"
 #include "output/header.h"
 
 enum { FEATURES_MAX = 8 };
@@ -46,7 +47,7 @@ static int put_group(struct perfile_reader *reader, const struct group *group, s
     int result = 0;
     lines->used = 0;
     for (size_t i = 0; i < FEATURES_MAX && group->features[i] && result == 0; i++)
-        if (pf_header_has(reader, group->features[i]))
+        if (pf_has_feature(reader, group->features[i]))
             result = pf_header_put_feature(reader, group->features[i], lines, error);
     if (result == 0 && lines->failed)
         return pf_fail_memory(error, "info");
@@ -88,7 +89,7 @@ static void put_part(void *context, const struct pf_header_bpf *part)
 
 int pf_info_put_bpf(struct perfile_reader *reader, struct pf_json *json, struct perfile_error *error)
 {
-    if (!pf_header_has(reader, PERFILE_FEATURE_BPF_PROG_INFO))
+    if (!pf_has_feature(reader, PERFILE_FEATURE_BPF_PROG_INFO))
         return 0;
     pf_json_begin(json, "bpf_programs", true);
     const int result = pf_header_each_bpf(reader, json->text, put_part, json, error);

@@ -32,15 +32,9 @@ const struct pf_required_events pf_locks_events = {required, PF_COUNT(required)}
 bool pf_locks_by_parse(const char *text, enum pf_locks_by *by)
 {
     static const char *const names[] = {"caller", "lock", "thread"};
-    *by = PF_LOCKS_BY_CALLER;
-    if (!text || !*text)
-        return true;
-    for (unsigned i = 0; i < PF_COUNT(names); i++)
-        if (strcmp(names[i], text) == 0) {
-            *by = i;
-            return true;
-        }
-    return false;
+    const int found = pf_sort_number(names, PF_COUNT(names), text);
+    *by = found < 0 ? PF_LOCKS_BY_CALLER : (enum pf_locks_by)found;
+    return found >= 0;
 }
 
 void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_event_options *options,

@@ -59,6 +59,14 @@ int pf_sort_keys_compare(const struct pf_sort_keys *keys, const void *left, cons
     return order;
 }
 
+int pf_sort_number(const char *const *names, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count && text && *text; i++)
+        if (strcmp(names[i], text) == 0)
+            return (int)i;
+    return text && *text ? -1 : 0;
+}
+
 int pf_sort_down(uint64_t left, uint64_t right)
 {
     return (left < right) - (left > right);

@@ -29,6 +29,8 @@ void pf_sort_keys_add(struct pf_sort_keys *keys, unsigned key);
 /* Compares by the first key in which the rows differ; 0 when there is none. `by` compares them by one key. */
 int pf_sort_keys_compare(const struct pf_sort_keys *keys, const void *left, const void *right,
                          int (*by)(unsigned key, const void *left, const void *right));
+/* The position of `text` among the names: 0 without a text, -1 where it is not one of them. */
+int pf_sort_number(const char *const *names, size_t count, const char *text);
 /* The larger one first. */
 int pf_sort_down(uint64_t left, uint64_t right);
 int pf_sort_down_f64(double left, double right);

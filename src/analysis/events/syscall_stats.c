@@ -4,18 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/events/sort_keys.h"
+
 bool pf_syscall_by_parse(const char *text, enum pf_syscall_by *by)
 {
     static const char *const names[] = {"thread", "process", "cgroup", "fd", "total"};
-    *by = PF_CALLS_BY_THREAD;
-    if (!text || !*text)
-        return true;
-    for (unsigned i = 0; i < PF_COUNT(names); i++)
-        if (strcmp(names[i], text) == 0) {
-            *by = i;
-            return true;
-        }
-    return false;
+    const int found = pf_sort_number(names, PF_COUNT(names), text);
+    *by = found < 0 ? PF_CALLS_BY_THREAD : (enum pf_syscall_by)found;
+    return found >= 0;
 }
 
 void pf_syscall_stats_open(struct pf_syscall_stats *stats, struct pf_syscalls *syscalls, enum pf_syscall_by by)

@@ -2,6 +2,8 @@
 /* -F: which fields the samples of each type of event print. */
 #include "output/script/script.h"
 
+#include "base/feature.h"
+
 #include <stdio.h>
 
 const struct pf_script_field_info pf_script_fields[SCRIPT_FIELD_COUNT] = {
@@ -242,15 +244,6 @@ const struct perfile_event *pf_script_first_event(const struct perfile_reader *r
     return NULL;
 }
 
-static bool has_feature(const struct perfile_reader *reader, uint32_t number)
-{
-    const struct perfile_feature *feature;
-    for (size_t i = 0; (feature = perfile_feature_get(reader, i)) != NULL; i++)
-        if (feature->number == number)
-            return true;
-    return false;
-}
-
 static bool has_field(const struct pf_script_fields *fields, int type, int field)
 {
     return fields->fields[type] >> field & 1;
@@ -281,7 +274,7 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
     }
     if (!has_ip && (has_field(fields, type, SCRIPT_SRCLINE) || has_field(fields, type, SCRIPT_SRCCODE)))
         message = "source lines go with \"ip\", which is not in the list";
-    if (blocks && !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_ANY))
+    if (blocks && !pf_has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_ANY))
         message = "the instructions between branches need all branches, which perfile record -b records";
     if (has_field(fields, type, SCRIPT_BRCNTR) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_COUNTERS))
         message = "\"brcntr\" needs branch counters, which perfile record -j any,counter records";
@@ -302,7 +295,7 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
         uint64_t bit = SCRIPT_BIT(field);
         if (!(fields->fields[type] & bit) || !info->needs || event->attr->sample_type & info->needs)
             continue;
-        if (fields->asked_for[type] & bit && has_feature(reader, PERFILE_FEATURE_AUXTRACE))
+        if (fields->asked_for[type] & bit && pf_has_feature(reader, PERFILE_FEATURE_AUXTRACE))
             continue; /* events decoded from a trace may have what the recorded ones do not have */
         if (fields->asked_for[type] & bit)
             return pf_about(error, info->name, strlen(info->name),
@@ -340,7 +333,7 @@ bool pf_script_fields_want_maps(const struct pf_script_fields *fields)
 int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile_reader *reader,
                            const struct perfile_output_options *options, struct perfile_error *error)
 {
-    if (has_feature(reader, PERFILE_FEATURE_STAT)) /* counters, no samples */
+    if (pf_has_feature(reader, PERFILE_FEATURE_STAT)) /* counters, no samples */
         return 0;
     for (int type = 0; type < SCRIPT_TYPES; type++) {
         int result = check_type(fields, type, reader, error);
