@@ -35,13 +35,13 @@ PF_PUT_AS(level, FUNCTIONS, pf_set_u32, (uint32_t)functions->location.line.level
 static bool has_cell(const struct functions *functions, const struct pf_report_column *column)
 {
     const struct pf_report_line *line = &functions->location.line;
-    return !functions->report.hierarchy || line->leaf || column->of == PF_COLUMN_OF_VALUE ||
+    return !functions->report.settings.hierarchy || line->leaf || column->of == PF_COLUMN_OF_VALUE ||
            pf_report_level_of(&line->levels, column) <= line->level;
 }
 
 static const struct pf_frame_info *frame_of(const struct functions *functions)
 {
-    return functions->report.by_frame ? pf_report_frame(&functions->report, functions->location.row) : NULL;
+    return functions->report.layout.by_frame ? pf_report_frame(&functions->report, functions->location.row) : NULL;
 }
 
 /* NULL: nothing is mapped there. */
@@ -85,13 +85,13 @@ static void put_cell(struct functions *functions, const struct pf_report_column 
 PF_PUT(column)
 {
     struct functions *functions = state;
-    put_cell(functions, functions->report.columns[vector->column.index], vector);
+    put_cell(functions, functions->report.layout.columns[vector->column.index], vector);
 }
 
 PF_PUT(key)
 {
     struct functions *functions = state;
-    put_cell(functions, functions->report.keys_of[vector->column.index], vector);
+    put_cell(functions, functions->report.layout.keys[vector->column.index], vector);
 }
 
 PF_PUT(build_id)
@@ -195,8 +195,8 @@ static bool column_at(size_t index, struct pf_column *column)
 
 static bool is_printed(const struct pf_report *report, const struct pf_report_column *column)
 {
-    for (size_t i = 0; i < report->column_count; i++)
-        if (report->columns[i] == column)
+    for (size_t i = 0; i < report->layout.column_count; i++)
+        if (report->layout.columns[i] == column)
             return true;
     return false;
 }
@@ -206,11 +206,11 @@ static bool add_report_columns(struct functions *functions)
 {
     const struct pf_report *report = &functions->report;
     bool enough = true;
-    for (uint32_t i = 0; i < report->column_count && enough; i++)
-        enough = add(functions, report->columns[i], (struct pf_column){.put = put_column, .index = i});
-    for (uint32_t i = 0; i < report->key_count_of && enough; i++)
-        if (!is_printed(report, report->keys_of[i]))
-            enough = add(functions, report->keys_of[i],
+    for (uint32_t i = 0; i < report->layout.column_count && enough; i++)
+        enough = add(functions, report->layout.columns[i], (struct pf_column){.put = put_column, .index = i});
+    for (uint32_t i = 0; i < report->layout.key_count && enough; i++)
+        if (!is_printed(report, report->layout.keys[i]))
+            enough = add(functions, report->layout.keys[i],
                          (struct pf_column){.put = put_key, .index = i, .extra = is_strict(functions)});
     return enough;
 }
@@ -224,9 +224,9 @@ static bool add_one(struct functions *functions, struct pf_column column, bool e
 static bool add_frame_columns(struct functions *functions, bool strict)
 {
     const struct pf_report *report = &functions->report;
-    return !report->by_frame || (add_one(functions, kind_column, strict && !report->by_symbol) &&
-                                 (!report->by_symbol || add_one(functions, address_column, false)) &&
-                                 add_one(functions, build_id_column, strict));
+    return !report->layout.by_frame || (add_one(functions, kind_column, strict && !report->layout.by_symbol) &&
+                                        (!report->layout.by_symbol || add_one(functions, address_column, false)) &&
+                                        add_one(functions, build_id_column, strict));
 }
 
 static bool add_columns(struct functions *functions)
@@ -234,7 +234,7 @@ static bool add_columns(struct functions *functions)
     const struct pf_report *report = &functions->report;
     const bool strict = is_strict(functions);
     bool enough = pf_table_add(functions->table, &event_column) &&
-                  (!report->hierarchy || pf_table_add(functions->table, &level_column)) &&
+                  (!report->settings.hierarchy || pf_table_add(functions->table, &level_column)) &&
                   add_report_columns(functions);
     enough = enough && add_frame_columns(functions, strict);
     for (size_t i = 0; i < PF_COUNT(weights) && enough; i++)
@@ -267,9 +267,9 @@ static bool next_of_hierarchy(const struct pf_report *report, struct pf_function
 
 bool pf_functions_next(const struct pf_report *report, struct pf_functions_location *location)
 {
-    for (; location->event < report->event_count; location->event++, location->next_row = 0) {
-        location->of = &report->events[location->event];
-        if (report->hierarchy ? next_of_hierarchy(report, location) : next_of_event(report, location))
+    for (; location->event < report->events.count; location->event++, location->next_row = 0) {
+        location->of = &report->events.items[location->event];
+        if (report->settings.hierarchy ? next_of_hierarchy(report, location) : next_of_event(report, location))
             return true;
     }
     return false;
@@ -317,7 +317,7 @@ static int open_functions(struct perfile_table *table, void *state, struct perfi
     functions->open = true;
     functions->result =
         pf_report_open(&functions->report, table->reader, &functions->options, false, &functions->error);
-    if (functions->result < 0 && !functions->report.row_count) {
+    if (functions->result < 0 && !functions->report.rows.count) {
         if (error)
             *error = functions->error;
         return functions->result;

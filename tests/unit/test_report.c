@@ -94,9 +94,9 @@ static const char *rows(void)
     static char text[1024];
     size_t used = 0;
     text[0] = '\0';
-    for (size_t e = 0; e < report.event_count; e++)
-        for (size_t i = 0; i < report.events[e].row_count; i++) {
-            const struct pf_report_row *row = &report.events[e].rows[i];
+    for (size_t e = 0; e < report.events.count; e++)
+        for (size_t i = 0; i < report.events.items[e].row_count; i++) {
+            const struct pf_report_row *row = &report.events.items[e].rows[i];
             const struct pf_frame_info *frame = pf_report_frame(&report, row);
             const char *name = pf_report_key(&report, row)->comm;
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %c %d/%d*%d", used ? "; " : "",
@@ -126,7 +126,7 @@ static const char *graph_of(size_t index)
     static char text[1024];
     struct pf_graph graph;
     text[0] = '\0';
-    pf_graph_open(&graph, &report, &report.events[0].rows[index]);
+    pf_graph_open(&graph, &report, &report.events.items[0].rows[index]);
     print_branches(&graph, NULL, text, sizeof(text));
     pf_graph_close(&graph);
     return text;
@@ -149,10 +149,10 @@ static void rows_are_sums_by_key(void **state)
     (void)state;
     make_flat();
     assert_int_equal(run(), 0);
-    assert_false(report.children);
+    assert_false(report.settings.children);
     assert_string_equal(rows(), "two c 50/50*1; one a 30/30*2; one b 15/15*1; two a 5/5*1");
-    assert_int_equal(report.events[0].period, 100);
-    assert_int_equal(report.events[0].samples, 5);
+    assert_int_equal(report.events.items[0].period, 100);
+    assert_int_equal(report.events.items[0].samples, 5);
     finish();
 }
 
@@ -197,8 +197,8 @@ static void threads_are_shown_by_their_last_name(void **state)
     wanted.sort = "pid";
     assert_int_equal(run(), 0);
     assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
-    for (size_t i = 0; i < report.events[0].row_count; i++)
-        pf_report_columns[PF_COLUMN_pid].text(&report, &report.events[0].rows[i], &text);
+    for (size_t i = 0; i < report.events.items[0].row_count; i++)
+        pf_report_columns[PF_COLUMN_pid].text(&report, &report.events.items[0].rows[i], &text);
     pf_put_char(&text, '\0');
     assert_string_equal(text.data, "      1:two      3:last      2:two");
     pf_text_close(&text);
@@ -263,8 +263,8 @@ static void filters_keep_the_complete(void **state)
     filter.comms = "one";
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "one a 30/30*2; one b 15/15*1");
-    assert_int_equal(report.events[0].period, 100);
-    assert_ptr_equal(report.columns[1], &pf_report_columns[PF_COLUMN_dso]); /* one name needs no column */
+    assert_int_equal(report.events.items[0].period, 100);
+    assert_ptr_equal(report.layout.columns[1], &pf_report_columns[PF_COLUMN_dso]); /* one name needs no column */
     finish();
     make_flat();
     filter.tids = "2";
@@ -294,7 +294,7 @@ static void callers_have_what_they_called(void **state)
     (void)state;
     make_stacks();
     assert_int_equal(run(), 0);
-    assert_true(report.children);
+    assert_true(report.settings.children);
     assert_string_equal(rows(), "one m 100/10*1; one a 90/0*0; one b 70/70*2; one c 20/20*1");
     assert_string_equal(graph_of(0), "(m100(a90(b70)(c20)))");
     assert_string_equal(graph_of(1), "(a90(b70)(c20))");
@@ -343,13 +343,13 @@ static void small_branches_are_left_out(void **state)
     assert_int_equal(run(), 0);
     assert_string_equal(graph_of(0), "(m100(a90(b70)))");
     assert_string_equal(graph_of(3), ""); /* all of it weighs too little */
-    assert_true(pf_report_shows(&report, &report.events[0].rows[3]));
+    assert_true(pf_report_shows(&report, &report.events.items[0].rows[3]));
     finish();
     make_stacks();
     wanted.percent_limit = "25%";
     assert_int_equal(run(), 0);
-    assert_true(pf_report_shows(&report, &report.events[0].rows[2]));
-    assert_false(pf_report_shows(&report, &report.events[0].rows[3]));
+    assert_true(pf_report_shows(&report, &report.events.items[0].rows[2]));
+    assert_false(pf_report_shows(&report, &report.events.items[0].rows[3]));
     finish();
 }
 
@@ -420,9 +420,9 @@ static const char *cells_of_rows(void)
     static char text[1024];
     struct pf_text cells;
     assert_int_equal(pf_text_open(&cells, report.allocator, NULL, NULL), 0);
-    for (size_t i = 0; i < report.events[0].row_count; i++) {
-        for (size_t j = 0; j < report.column_count; j++) {
-            report.columns[j]->text(&report, &report.events[0].rows[i], &cells);
+    for (size_t i = 0; i < report.events.items[0].row_count; i++) {
+        for (size_t j = 0; j < report.layout.column_count; j++) {
+            report.layout.columns[j]->text(&report, &report.events.items[0].rows[i], &cells);
             pf_put_char(&cells, ' ');
         }
         pf_put_char(&cells, ';');
@@ -449,8 +449,8 @@ static void branches_are_rows(void **state)
     assert_int_equal(run(), 0);
     assert_string_equal(cells_of_rows(), " 50.00% 2 [H] 0x0000000000000062 N 7 ; 25.00% 1 [H] 0x0000000000000061 Y - ;"
                                          " 25.00% 1 [H] 0x0000000000000062 N - ;");
-    assert_int_equal(report.events[0].samples, 2);
-    assert_int_equal(report.events[0].period, 4);
+    assert_int_equal(report.events.items[0].samples, 2);
+    assert_int_equal(report.events.items[0].period, 4);
     finish();
     make_flat();
     wanted.sort = "dso_to";
@@ -636,7 +636,7 @@ static void accesses_weigh_their_cost(void **state)
                         " 75.00% 30 N/A [.] 0x0000000000000061" NOTHING " 22.50% 9 N/A [.] 0x0000000000000063" NOTHING
                         "  2.50% 0 N/A [.] 0x0000000000000062" NOTHING);
 #undef NOTHING
-    assert_false(report.children);
+    assert_false(report.settings.children);
     finish();
 }
 
@@ -647,8 +647,8 @@ static const char *lines(void)
     struct pf_report_line line;
     size_t used = 0;
     text[0] = '\0';
-    pf_report_open_lines(&report, &report.events[0], &line);
-    while (pf_report_next_line(&report, &report.events[0], &line)) {
+    pf_report_open_lines(&report, &report.events.items[0], &line);
+    while (pf_report_next_line(&report, &report.events.items[0], &line)) {
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d %d/%d*%d", used ? "; " : "", (int)line.level,
                                  (int)line.row->children, (int)line.row->self, (int)line.row->samples);
         if (line.leaf && line.row->frame != PF_NO_SYMBOL)

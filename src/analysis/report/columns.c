@@ -145,7 +145,7 @@ static void take_comm(struct pf_report *report, struct pf_report_keyed *keyed, c
 
 static uint64_t word_comm(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return report->ranks.comms[row->key];
+    return report->rows.ranks.comms[row->key];
 }
 
 static void text_comm(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -252,7 +252,7 @@ static int compare_names(const char *a, const char *b)
 static uint64_t word_dso(const struct pf_report *report, const struct pf_report_row *row)
 {
     const struct pf_frame_info *frame = pf_report_frame(report, row);
-    return frame->module == PF_NO_SYMBOL ? UINT32_MAX : report->ranks.dsos[frame->module];
+    return frame->module == PF_NO_SYMBOL ? UINT32_MAX : report->rows.ranks.dsos[frame->module];
 }
 
 static void text_dso(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -276,7 +276,7 @@ void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text)
 
 static uint64_t word_symbol(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return report->ranks.names[row->frame];
+    return report->rows.ranks.names[row->frame];
 }
 
 void pf_report_put_level(unsigned level, struct pf_text *text)
@@ -569,11 +569,11 @@ static int fail_braces(struct perfile_error *error)
 
 static void note_brace(struct pf_report *report, const struct pf_report_column *column)
 {
-    for (size_t i = 0; i < report->braced_count; i++)
-        if (report->braced[i].column == column)
+    for (size_t i = 0; i < report->layout.braced_count; i++)
+        if (report->layout.braced[i].column == column)
             return;
-    report->braced[report->braced_count].column = column;
-    report->braced[report->braced_count++].brace = report->brace_count;
+    report->layout.braced[report->layout.braced_count].column = column;
+    report->layout.braced[report->layout.braced_count++].brace = report->layout.brace_count;
 }
 
 int pf_report_columns_parse(struct pf_report *report, const char *list,
@@ -587,7 +587,7 @@ int pf_report_columns_parse(struct pf_report *report, const char *list,
             if (braced)
                 return fail_braces(error);
             braced = true;
-            report->brace_count++;
+            report->layout.brace_count++;
             list++;
         }
         const size_t bytes = strcspn(list, ", {}");

@@ -19,7 +19,7 @@ uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame)
 void pf_take_dso_from(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    keyed->values[PF_VALUE_dso_from] = pf_report_dso_of(report, report->branch_from);
+    keyed->values[PF_VALUE_dso_from] = pf_report_dso_of(report, report->branching.from);
 }
 
 void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -30,7 +30,7 @@ void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row
 void pf_take_dso_to(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    keyed->values[PF_VALUE_dso_to] = pf_report_dso_of(report, report->branch_to);
+    keyed->values[PF_VALUE_dso_to] = pf_report_dso_of(report, report->branching.to);
 }
 
 void pf_text_dso_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -54,7 +54,7 @@ void pf_take_symbol_from(struct pf_report *report, struct pf_report_keyed *keyed
                          const struct pf_profile_sample *sample)
 {
     (void)sample;
-    keyed->values[PF_VALUE_symbol_from] = pf_profile_frame(report->profile, report->branch_from)->function;
+    keyed->values[PF_VALUE_symbol_from] = pf_profile_frame(report->profile, report->branching.from)->function;
 }
 
 void pf_text_symbol_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -65,7 +65,7 @@ void pf_text_symbol_from(const struct pf_report *report, const struct pf_report_
 void pf_take_symbol_to(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    keyed->values[PF_VALUE_symbol_to] = pf_profile_frame(report->profile, report->branch_to)->function;
+    keyed->values[PF_VALUE_symbol_to] = pf_profile_frame(report->profile, report->branching.to)->function;
 }
 
 void pf_text_symbol_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -94,7 +94,7 @@ static void put_address(const struct pf_report *report, const struct pf_report_r
                             const struct pf_profile_sample *sample)                                                    \
     {                                                                                                                  \
         (void)sample;                                                                                                  \
-        keyed->values[PF_VALUE_addr_##end] = report->branch_##end;                                                     \
+        keyed->values[PF_VALUE_addr_##end] = report->branching.end;                                                    \
     }                                                                                                                  \
     void pf_text_addr_##end(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)     \
     {                                                                                                                  \
@@ -105,7 +105,7 @@ static void put_address(const struct pf_report *report, const struct pf_report_r
     {                                                                                                                  \
         (void)sample;                                                                                                  \
         keyed->values[PF_VALUE_srcline_##end] =                                                                        \
-            pf_distinguish_srcline(report, pf_profile_frame(report->profile, report->branch_##end));                   \
+            pf_distinguish_srcline(report, pf_profile_frame(report->profile, report->branching.end));                  \
     }                                                                                                                  \
     void pf_text_srcline_##end(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)  \
     {                                                                                                                  \
@@ -120,7 +120,7 @@ enum { PREDICTED, MISPREDICTED, NOT_KNOWN };
 
 void pf_take_mispredict(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
-    const struct perfile_branch *branch = &report->branch;
+    const struct perfile_branch *branch = &report->branching.current;
     (void)sample;
     keyed->values[PF_VALUE_mispredict] = branch->predicted ? PREDICTED : branch->mispred ? MISPREDICTED : NOT_KNOWN;
 }
@@ -134,7 +134,7 @@ void pf_text_mispredict(const struct pf_report *report, const struct pf_report_r
 void pf_take_in_tx(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    keyed->values[PF_VALUE_in_tx] = report->branch.in_tx;
+    keyed->values[PF_VALUE_in_tx] = report->branching.current.in_tx;
 }
 
 void pf_text_in_tx(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -145,7 +145,7 @@ void pf_text_in_tx(const struct pf_report *report, const struct pf_report_row *r
 void pf_take_abort(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    keyed->values[PF_VALUE_abort] = report->branch.abort;
+    keyed->values[PF_VALUE_abort] = report->branching.current.abort;
 }
 
 void pf_text_abort(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -156,7 +156,7 @@ void pf_text_abort(const struct pf_report *report, const struct pf_report_row *r
 void pf_take_cycles(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    keyed->values[PF_VALUE_cycles] = report->branch.cycles;
+    keyed->values[PF_VALUE_cycles] = report->branching.current.cycles;
 }
 
 void pf_text_cycles(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -203,9 +203,9 @@ int pf_report_choose_branches(struct pf_report *report, struct perfile_error *er
         if (perfile_event_count(report->reader) && !(types & PERFILE_SAMPLE_BRANCH_STACK))
             return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "branch-stack",
                            "the recording has no branches: no event was recorded with them");
-        report->branches = true;
+        report->branching.active = true;
     } else if (!(flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY))) {
-        report->branches =
+        report->branching.active =
             has_branch_feature(report) && types & PERFILE_SAMPLE_BRANCH_STACK && !(types & PERFILE_SAMPLE_STACK_USER);
     }
     return 0;
@@ -240,7 +240,7 @@ bool pf_report_branches_at(const struct pf_report *report, size_t index, const c
                                                        [PF_BRANCH_BACKWARD] = "COND_BWD",
                                                        [PF_BRANCH_ACROSS_SMALL] = "CROSS_4K",
                                                        [PF_BRANCH_ACROSS_LARGE] = "CROSS_2M"};
-    const struct pf_report_branches *counts = &report->branch_counts;
+    const struct pf_report_branches *counts = &report->branching.counts;
     const size_t first = PF_BRANCH_KINDS, second = first + PF_COUNT(counts->types);
     if (index < first) {
         *name = kinds[index];
@@ -271,16 +271,16 @@ bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sa
     const struct perfile_branch_stack *stack = &sample->decoded->branch_stack;
     const uint64_t count = pf_report_branch_count(sample);
     for (uint64_t i = 0; i < count; i++) {
-        perfile_branch_at(stack, i, &report->branch, sizeof(report->branch));
-        count_branch(&report->branch_counts, &report->branch);
-        report->branch_from = pf_profile_frame_at(report->profile, report->branch.from);
-        report->branch_to = pf_profile_frame_at(report->profile, report->branch.to);
-        if (report->branch_from == UINT32_MAX || report->branch_to == UINT32_MAX)
+        perfile_branch_at(stack, i, &report->branching.current, sizeof(report->branching.current));
+        count_branch(&report->branching.counts, &report->branching.current);
+        report->branching.from = pf_profile_frame_at(report->profile, report->branching.current.from);
+        report->branching.to = pf_profile_frame_at(report->profile, report->branching.current.to);
+        if (report->branching.from == UINT32_MAX || report->branching.to == UINT32_MAX)
             return false;
         struct pf_profile_sample one = *sample;
         one.period = 1;
-        one.leaf = report->branch_to;
-        one.frames = &report->branch_to;
+        one.leaf = report->branching.to;
+        one.frames = &report->branching.to;
         one.frame_count = 1;
         if (!add(report, &one))
             return false;

@@ -61,9 +61,9 @@ static uint64_t take_text(struct pf_report *report, const struct pf_report_field
     struct perfile_bytes bytes;
     const char *word;
     size_t word_bytes;
-    struct pf_text *text = &report->scratch;
+    struct pf_text *text = &report->texts.scratch;
     text->used = 0;
-    report->short_of_memory |= !pf_trace_texts_put(&report->traces, sample->event, raw, text);
+    report->texts.short_of_memory |= !pf_trace_texts_put(&report->texts.traces, sample->event, raw, text);
     if (take_word(text, field->name, &word, &word_bytes))
         return pf_report_intern(report, word, word_bytes);
     text->used = 0;
@@ -76,7 +76,7 @@ static void take(struct pf_report *report, struct pf_report_keyed *keyed, const 
                  unsigned number)
 {
     static const char none[] = "N/A";
-    struct pf_report_field *field = &report->fields[number];
+    struct pf_report_field *field = &report->layout.fields[number];
     keyed->values[PF_VALUE_FIELDS + number] = field_of(report, field, sample->event)
                                                   ? take_text(report, field, sample)
                                                   : pf_report_intern(report, none, sizeof(none) - 1);
@@ -133,8 +133,8 @@ static const struct {
 bool pf_report_column_applies(const struct pf_report *report, const struct pf_report_column *column,
                               const struct perfile_event *event)
 {
-    for (size_t i = 0; i < report->field_count; i++) {
-        const struct pf_report_field *field = &report->fields[i];
+    for (size_t i = 0; i < report->layout.field_count; i++) {
+        const struct pf_report_field *field = &report->layout.fields[i];
         if (&field->column == column)
             return (!field->event || is_tracepoint_called(event, field->event)) &&
                    find_field(report, event, field->name);
@@ -159,16 +159,16 @@ static bool is_same(const char *a, const char *b)
 /* One that has its column already. */
 static const struct pf_report_column *known_column(const struct pf_report *report, const char *event, const char *name)
 {
-    for (size_t i = 0; i < report->field_count; i++)
-        if (is_same(report->fields[i].event, event) && strcmp(report->fields[i].name, name) == 0)
-            return &report->fields[i].column;
+    for (size_t i = 0; i < report->layout.field_count; i++)
+        if (is_same(report->layout.fields[i].event, event) && strcmp(report->layout.fields[i].name, name) == 0)
+            return &report->layout.fields[i].column;
     return NULL;
 }
 
 /* In pipe mode nothing is known of the events yet: then the event must be named. */
 const struct pf_report_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes)
 {
-    char *text = pf_arena_text(&report->texts, word, bytes);
+    char *text = pf_arena_text(&report->texts.arena, word, bytes);
     char *dot = text ? strrchr(text, '.') : NULL;
     if (!text)
         return NULL;
@@ -178,11 +178,11 @@ const struct pf_report_column *pf_report_field_column(struct pf_report *report, 
     const struct pf_report_column *known = known_column(report, event, name);
     if (known)
         return known;
-    if (report->field_count == PF_REPORT_FIELDS ||
+    if (report->layout.field_count == PF_REPORT_FIELDS ||
         (!(dot && !perfile_event_count(report->reader)) && !any_has(report, event, name)))
         return NULL;
-    const size_t number = report->field_count++;
-    struct pf_report_field *field = &report->fields[number];
+    const size_t number = report->layout.field_count++;
+    struct pf_report_field *field = &report->layout.fields[number];
     *field = (struct pf_report_field){.event = event, .name = name};
     field->column = (struct pf_report_column){.name = name,
                                               .header = name,

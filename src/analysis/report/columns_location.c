@@ -54,8 +54,8 @@ static int compare_texts(const struct pf_report *report, const struct pf_report_
 
 uint64_t pf_distinguish_srcline(struct pf_report *report, const struct pf_frame_info *frame)
 {
-    report->scratch.used = 0;
-    put_line(report, frame, &report->scratch);
+    report->texts.scratch.used = 0;
+    put_line(report, frame, &report->texts.scratch);
     return pf_report_intern_scratch(report);
 }
 

@@ -22,7 +22,7 @@ static const struct pf_frame_info *frame_of(const struct pf_report *report, uint
 static uint32_t keep_frame_at(struct pf_report *report, uint64_t address)
 {
     const uint32_t frame = pf_profile_frame_at(report->profile, address);
-    report->short_of_memory |= frame == UINT32_MAX;
+    report->texts.short_of_memory |= frame == UINT32_MAX;
     return frame == UINT32_MAX ? 0 : frame;
 }
 
@@ -47,8 +47,8 @@ int pf_compare_accesses(const struct pf_report *report, uint64_t a, uint64_t b)
 static uint32_t first_of(struct pf_report *report, uint64_t where, uint64_t position, uint32_t frame)
 {
     uint32_t first = frame;
-    if (!pf_pairs_get(&report->lines, where, position, &first))
-        report->short_of_memory |= !pf_pairs_put(&report->lines, where, position, frame);
+    if (!pf_pairs_get(&report->data.lines, where, position, &first))
+        report->texts.short_of_memory |= !pf_pairs_put(&report->data.lines, where, position, frame);
     return first;
 }
 
@@ -57,8 +57,8 @@ static uint32_t first_of(struct pf_report *report, uint64_t where, uint64_t posi
 void pf_take_dso_daddr(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     const uint32_t frame = pf_profile_frame_at(report->profile, pf_field_addr(sample->decoded));
-    report->short_of_memory |= frame == UINT32_MAX;
-    report->unmapped_data |= frame != UINT32_MAX && frame_of(report, frame)->module == PF_NO_SYMBOL;
+    report->texts.short_of_memory |= frame == UINT32_MAX;
+    report->data.unmapped |= frame != UINT32_MAX && frame_of(report, frame)->module == PF_NO_SYMBOL;
     keyed->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
 }
 
@@ -70,7 +70,7 @@ void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_ro
 size_t pf_min_dso_daddr(const struct pf_report *report, const struct pf_report_row *row)
 {
     (void)row;
-    return report->unmapped_data ? ADDRESS_CAPACITY : 0;
+    return report->data.unmapped ? ADDRESS_CAPACITY : 0;
 }
 
 /* ---- symbol_daddr, symbol_iaddr ---- */
@@ -146,7 +146,7 @@ static uint64_t line_of(struct pf_report *report, uint32_t frame, int32_t pid)
 void pf_take_dcacheline(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample)
 {
     const uint32_t frame = keep_frame_at(report, pf_field_addr(sample->decoded) & ~(uint64_t)(LINE_BYTES - 1));
-    keyed->values[PF_VALUE_dcacheline] = report->short_of_memory ? 0 : line_of(report, frame, sample->pid);
+    keyed->values[PF_VALUE_dcacheline] = report->texts.short_of_memory ? 0 : line_of(report, frame, sample->pid);
 }
 
 void pf_text_dcacheline(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 
-enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, PATTERN_RESERVE_BYTES = 1 << 20 };
+enum { DEFAULT_QUANTUM_NS = 100000000 };
 
 /* ---- texts ---- */
 
@@ -36,7 +36,7 @@ static uint64_t hash_text(const char *text, size_t bytes, uint64_t hash)
 
 static char *keep_text(struct pf_report *report, const char *text, size_t bytes)
 {
-    struct interned *kept = bytes < UINT32_MAX ? pf_arena_new(&report->texts, sizeof(*kept) + bytes + 1) : NULL;
+    struct interned *kept = bytes < UINT32_MAX ? pf_arena_new(&report->texts.arena, sizeof(*kept) + bytes + 1) : NULL;
     if (!kept)
         return NULL;
     kept->bytes = (uint32_t)bytes;
@@ -49,20 +49,20 @@ uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t byt
 {
     bytes = pf_text_length(text, bytes);
     uint64_t known, hash = hash_text(text, bytes, (uintptr_t)report); /* the makers of files do not know the seed */
-    for (; pf_map_get(&report->interned, hash, &known); hash++)
+    for (; pf_map_get(&report->texts.interned, hash, &known); hash++)
         if (interned_of(known)->bytes == bytes && memcmp(interned_of(known)->text, text, bytes) == 0)
             return known;
     const char *copy = keep_text(report, text, bytes);
-    if (copy && pf_map_put(&report->interned, hash, (uintptr_t)copy))
+    if (copy && pf_map_put(&report->texts.interned, hash, (uintptr_t)copy))
         return (uintptr_t)copy;
-    report->short_of_memory = true;
+    report->texts.short_of_memory = true;
     return 0;
 }
 
 uint64_t pf_report_intern_scratch(struct pf_report *report)
 {
-    report->short_of_memory |= report->scratch.failed != 0;
-    return pf_report_intern(report, report->scratch.data, report->scratch.used);
+    report->texts.short_of_memory |= report->texts.scratch.failed != 0;
+    return pf_report_intern(report, report->texts.scratch.data, report->texts.scratch.used);
 }
 
 void pf_put_interned(struct pf_text *text, uint64_t value)
@@ -89,8 +89,8 @@ void pf_take_cgroup_id(struct pf_report *report, struct pf_report_keyed *taken, 
 {
     static const uint64_t none[2];
     const uint64_t *link = sample->cgroup_link ? sample->cgroup_link : none;
-    report->scratch.used = 0;
-    pf_put_format(&report->scratch, "%" PRIu64 "/0x%" PRIx64, link[0], link[1]);
+    report->texts.scratch.used = 0;
+    pf_put_format(&report->texts.scratch, "%" PRIu64 "/0x%" PRIx64, link[0], link[1]);
     taken->values[PF_VALUE_cgroup_id] = pf_report_intern_scratch(report);
 }
 
@@ -104,10 +104,10 @@ void pf_text_cgroup_id(const struct pf_report *report, const struct pf_report_ro
 static uint64_t without_digits(struct pf_report *report, const char *comm)
 {
     static const char digits[] = "0123456789";
-    report->scratch.used = 0;
+    report->texts.scratch.used = 0;
     while (*comm) {
         const size_t number = strspn(comm, digits), bytes = number ? number : strcspn(comm, digits);
-        pf_put(&report->scratch, number ? "<N>" : comm, number ? 3 : bytes);
+        pf_put(&report->texts.scratch, number ? "<N>" : comm, number ? 3 : bytes);
         comm += bytes;
     }
     return pf_report_intern_scratch(report);
@@ -140,10 +140,10 @@ static int see_socket(void *context, const struct perfile_value *value)
     struct pf_report *report = context;
     if (!value->name || strcmp(value->name, "socket_id") != 0)
         return 0;
-    if (!pf_grow(report->allocator, &report->sockets, &report->socket_capacity, report->socket_count + 1,
-                 sizeof(*report->sockets)))
-        return report->short_of_memory = true;
-    report->sockets[report->socket_count++] = (int32_t)value->number.s;
+    if (!pf_grow(report->allocator, &report->sockets.by_cpu, &report->sockets.capacity, report->sockets.count + 1,
+                 sizeof(*report->sockets.by_cpu)))
+        return report->texts.short_of_memory = true;
+    report->sockets.by_cpu[report->sockets.count++] = (int32_t)value->number.s;
     return 0;
 }
 
@@ -158,7 +158,7 @@ static void read_sockets(struct pf_report *report)
 void pf_take_socket(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
     const bool has_cpu = sample->decoded->present & PERFILE_SAMPLE_CPU;
-    const int32_t socket = has_cpu && sample->cpu < report->socket_count ? report->sockets[sample->cpu] : -1;
+    const int32_t socket = has_cpu && sample->cpu < report->sockets.count ? report->sockets.by_cpu[sample->cpu] : -1;
     taken->values[PF_VALUE_socket] = (uint64_t)(int64_t)socket;
 }
 
@@ -171,7 +171,7 @@ void pf_text_socket(const struct pf_report *report, const struct pf_report_row *
 
 void pf_take_time(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
-    taken->values[PF_VALUE_time] = sample->time - sample->time % report->quantum_ns;
+    taken->values[PF_VALUE_time] = sample->time - sample->time % report->settings.quantum_ns;
 }
 
 void pf_text_time(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -273,11 +273,11 @@ DATA_SRC(blocked, pf_data_src_blocked)
 
 void pf_take_trace(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
 {
-    report->scratch.used = 0;
+    report->texts.scratch.used = 0;
     if (sample->event->attr->type != PERFILE_TYPE_TRACEPOINT)
-        pf_put_string(&report->scratch, "N/A");
-    else if (!pf_trace_texts_put(&report->traces, sample->event, &sample->decoded->raw, &report->scratch))
-        report->short_of_memory = true;
+        pf_put_string(&report->texts.scratch, "N/A");
+    else if (!pf_trace_texts_put(&report->texts.traces, sample->event, &sample->decoded->raw, &report->texts.scratch))
+        report->texts.short_of_memory = true;
     taken->values[PF_VALUE_trace] = pf_report_intern_scratch(report);
 }
 
@@ -286,148 +286,17 @@ void pf_text_trace(const struct pf_report *report, const struct pf_report_row *r
     pf_put_interned(text, pf_report_value(report, row, PF_VALUE_trace));
 }
 
-/* ---- parent ---- */
-
-static bool matches(const struct pf_report *report, const regex_t *expression, const char *name)
-{
-    const struct pf_locale locale = pf_locale_enter();
-    const int result = expression ? regexec(expression, name, 0, NULL, 0) : REG_NOMATCH;
-    pf_locale_leave(&locale);
-    if (result == REG_ESPACE)
-        pf_memory_note_short(report->allocator);
-    return result == 0;
-}
-
-static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
-{
-    const size_t capacity = report->parent_capacity;
-    if (frame >= capacity) {
-        if (!pf_grow(report->allocator, &report->parents, &report->parent_capacity, (size_t)frame + 1,
-                     sizeof(*report->parents))) {
-            report->short_of_memory = true;
-            return 0;
-        }
-        for (size_t i = capacity; i < report->parent_capacity; i++)
-            report->parents[i] = NOT_KNOWN;
-    }
-    if (report->parents[frame] == NOT_KNOWN) {
-        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
-        const bool found = info->name && info->kind != PF_FRAME_INLINED && matches(report, report->parent, info->name);
-        report->parents[frame] = found ? pf_report_intern(report, info->name, strlen(info->name)) : 0;
-    }
-    return report->parents[frame];
-}
-
-/* Without a callchain the sampled address itself is not matched as a parent, as in perf. */
-void pf_take_parent(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
-{
-    uint64_t parent = 0;
-    const bool has_stack = sample->decoded->present & (PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_STACK_USER);
-    for (size_t i = 0; has_stack && i < sample->frame_count && !parent; i++)
-        parent = parent_of_frame(report, sample->frames[i]);
-    taken->values[PF_VALUE_parent] = parent;
-}
-
-void pf_text_parent(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    const uint64_t parent = pf_report_value(report, row, PF_VALUE_parent);
-    pf_put_string(text, parent ? (const char *)(uintptr_t)parent : "[other]");
-}
-
-static bool keeps_parent(const struct pf_report *report)
-{
-    bool found = false;
-    for (size_t i = 0; i < report->kept_count; i++)
-        found |= report->kept[i] == PF_VALUE_parent;
-    return found;
-}
-
-/* Compiles only where enough memory is there: regcomp of glibc 2.36 frees twice when it is out of memory. */
-static int compile(struct pf_report *report, const char *what, const char *pattern, regex_t **expression,
-                   struct perfile_error *error)
-{
-    regex_t *made = pf_new(report->allocator, sizeof(*made));
-    char why[100];
-    void *reserve = made ? pf_resize(report->allocator, NULL, 0, PATTERN_RESERVE_BYTES) : NULL;
-    pf_free(report->allocator, reserve, PATTERN_RESERVE_BYTES);
-    if (!reserve) {
-        pf_free(report->allocator, made, sizeof(*made));
-        return pf_fail_memory(error, "report");
-    }
-    const struct pf_locale locale = pf_locale_enter();
-    const int result = regcomp(made, pattern, REG_EXTENDED | REG_NOSUB);
-    if (result)
-        regerror(result, made, why, sizeof(why));
-    pf_locale_leave(&locale);
-    if (result == 0) {
-        *expression = made;
-        return 0;
-    }
-    pf_free(report->allocator, made, sizeof(*made));
-    if (result == REG_ESPACE)
-        return pf_fail_memory(error, what);
-    return pf_about(error, pattern, strlen(pattern),
-                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
-                            "invalid regular expression \"%.40s\": %s", pattern, why));
-}
-
-static int compile_patterns(struct pf_report *report, struct perfile_error *error)
-{
-    static const char usual[] = "^sys_|^do_page_fault"; /* perf's */
-    const struct perfile_report_options *options = report->options->report;
-    int result = 0;
-    if (keeps_parent(report))
-        result = compile(report, "parent", options->parent ? options->parent : usual, &report->parent, error);
-    if (result == 0 && options->ignore_callees)
-        result = compile(report, "ignore-callees", options->ignore_callees, &report->ignored, error);
-    return result;
-}
-
-/* ---- callees that are ignored ---- */
-
-static bool is_ignored(struct pf_report *report, uint32_t frame)
-{
-    enum { UNKNOWN, NO, YES };
-    const size_t capacity = report->ignored_capacity;
-    if (frame >= capacity) {
-        if (!pf_grow(report->allocator, &report->are_ignored, &report->ignored_capacity, (size_t)frame + 1, 1)) {
-            report->short_of_memory = true;
-            return false;
-        }
-        memset(report->are_ignored + capacity, UNKNOWN, report->ignored_capacity - capacity);
-    }
-    if (report->are_ignored[frame] == UNKNOWN) {
-        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
-        const bool found = info->name && info->kind != PF_FRAME_INLINED && matches(report, report->ignored, info->name);
-        report->are_ignored[frame] = found ? YES : NO;
-    }
-    return report->are_ignored[frame] == YES;
-}
-
-bool pf_report_ignore_callees(struct pf_report *report, struct pf_profile_sample *sample)
-{
-    size_t first = sample->frame_count;
-    while (first && !is_ignored(report, sample->frames[first - 1]))
-        first--;
-    if (first > 1) {
-        sample->frames += first - 1;
-        sample->frame_count -= first - 1;
-        sample->leaf = sample->frames[0];
-    }
-    return !report->short_of_memory;
-}
-
 /* ---- all together ---- */
 
 int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
 {
     const char *quantum = report->options->report->time_quantum;
-    report->quantum_ns = DEFAULT_QUANTUM_NS;
-    int result = quantum ? pf_parse_duration(quantum, &report->quantum_ns, error) : 0;
+    report->settings.quantum_ns = DEFAULT_QUANTUM_NS;
+    int result = quantum ? pf_parse_duration(quantum, &report->settings.quantum_ns, error) : 0;
     if (result == 0)
-        result = compile_patterns(report, error);
-    if (result == 0 && (pf_text_open(&report->scratch, report->allocator, NULL, NULL) < 0 ||
-                        !pf_trace_texts_open(&report->traces, report->reader, report->allocator)))
+        result = pf_report_compile_patterns(report, error);
+    if (result == 0 && (pf_text_open(&report->texts.scratch, report->allocator, NULL, NULL) < 0 ||
+                        !pf_trace_texts_open(&report->texts.traces, report->reader, report->allocator)))
         result = pf_fail_memory(error, "report");
     if (result == 0)
         read_sockets(report);
@@ -436,18 +305,9 @@ int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
 
 void pf_report_unprepare(struct pf_report *report)
 {
-    if (report->parent) {
-        regfree(report->parent);
-        pf_free(report->allocator, report->parent, sizeof(*report->parent));
-    }
-    pf_free(report->allocator, report->parents, report->parent_capacity * sizeof(*report->parents));
-    if (report->ignored) {
-        regfree(report->ignored);
-        pf_free(report->allocator, report->ignored, sizeof(*report->ignored));
-    }
-    pf_free(report->allocator, report->are_ignored, report->ignored_capacity);
-    pf_free(report->allocator, report->sockets, report->socket_capacity * sizeof(*report->sockets));
-    pf_text_close(&report->scratch);
-    pf_trace_texts_close(&report->traces);
-    pf_map_close(&report->interned);
+    pf_report_close_patterns(report);
+    pf_free(report->allocator, report->sockets.by_cpu, report->sockets.capacity * sizeof(*report->sockets.by_cpu));
+    pf_text_close(&report->texts.scratch);
+    pf_trace_texts_close(&report->texts.traces);
+    pf_map_close(&report->texts.interned);
 }

@@ -25,22 +25,22 @@ COST(p_stage_cyc, pf_field_retire_lat(sample->decoded))
 /* Of a branch the cost is its cycles, as in perf. */
 static uint64_t total_of(const struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    return report->branches ? pf_max(report->branch.cycles, 1) : pf_field_weight(sample->decoded);
+    return report->branching.active ? pf_max(report->branching.current.cycles, 1) : pf_field_weight(sample->decoded);
 }
 
 bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
 {
     uint32_t number;
-    if (!pf_pairs_get(&report->cost_index, key, sample->leaf, &number)) {
-        number = (uint32_t)report->cost_count;
+    if (!pf_pairs_get(&report->costs.index, key, sample->leaf, &number)) {
+        number = (uint32_t)report->costs.count;
         if (number == UINT32_MAX ||
-            !pf_grow(report->allocator, &report->costs, &report->cost_capacity, report->cost_count + 1,
-                     sizeof(*report->costs)) ||
-            !pf_pairs_put(&report->cost_index, key, sample->leaf, number))
+            !pf_grow(report->allocator, &report->costs.items, &report->costs.capacity, report->costs.count + 1,
+                     sizeof(*report->costs.items)) ||
+            !pf_pairs_put(&report->costs.index, key, sample->leaf, number))
             return false;
-        report->costs[report->cost_count++] = (struct pf_report_cost){.key = key, .frame = sample->leaf};
+        report->costs.items[report->costs.count++] = (struct pf_report_cost){.key = key, .frame = sample->leaf};
     }
-    uint64_t *sums = report->costs[number].sums;
+    uint64_t *sums = report->costs.items[number].sums;
     (void)pf_add_to_sum(&sums[0], total_of(report, sample));
     (void)pf_add_to_sum(&sums[1], pf_field_ins_lat(sample->decoded));
     (void)pf_add_to_sum(&sums[2], pf_field_retire_lat(sample->decoded));
@@ -49,17 +49,17 @@ bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf
 
 bool pf_report_gather_costs(struct pf_report *report)
 {
-    for (uint32_t i = 0; i < report->cost_count; i++) {
-        const struct pf_report_cost *cost = &report->costs[i];
-        const uint32_t frame = report->by_frame ? report->same[cost->frame] : PF_NO_SYMBOL;
+    for (uint32_t i = 0; i < report->costs.count; i++) {
+        const struct pf_report_cost *cost = &report->costs.items[i];
+        const uint32_t frame = report->layout.by_frame ? report->rows.same[cost->frame] : PF_NO_SYMBOL;
         uint32_t first;
-        if (!pf_pairs_get(&report->cost_index, cost->key | OF_ROW, frame, &first)) {
-            if (!pf_pairs_put(&report->cost_index, cost->key | OF_ROW, frame, i))
+        if (!pf_pairs_get(&report->costs.index, cost->key | OF_ROW, frame, &first)) {
+            if (!pf_pairs_put(&report->costs.index, cost->key | OF_ROW, frame, i))
                 return false;
             continue;
         }
         for (size_t j = 0; j < PF_REPORT_COSTS; j++)
-            (void)pf_add_to_sum(&report->costs[first].sums[j], cost->sums[j]);
+            (void)pf_add_to_sum(&report->costs.items[first].sums[j], cost->sums[j]);
     }
     return true;
 }
@@ -67,7 +67,8 @@ bool pf_report_gather_costs(struct pf_report *report)
 const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, const struct pf_report_row *row)
 {
     uint32_t number;
-    return pf_pairs_get(&report->cost_index, row->key | OF_ROW, row->frame, &number) ? &report->costs[number] : NULL;
+    return pf_pairs_get(&report->costs.index, row->key | OF_ROW, row->frame, &number) ? &report->costs.items[number]
+                                                                                      : NULL;
 }
 
 /* ---- headers ---- */
@@ -78,8 +79,9 @@ void pf_report_see_machine(struct pf_report *report)
     if (pf_memory_check(report->allocator,
                         perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL)) < 0)
         arch = "";
-    report->powerpc = strncmp(arch, "ppc", 3) == 0;
-    report->x86 = strcmp(arch, "x86_64") == 0 || (strlen(arch) == 4 && arch[0] == 'i' && strcmp(arch + 2, "86") == 0);
+    report->layout.powerpc = strncmp(arch, "ppc", 3) == 0;
+    report->layout.x86 =
+        strcmp(arch, "x86_64") == 0 || (strlen(arch) == 4 && arch[0] == 'i' && strcmp(arch + 2, "86") == 0);
 }
 
 const char *pf_report_header(const struct pf_report *report, const struct pf_report_column *column)
@@ -91,7 +93,7 @@ const char *pf_report_header(const struct pf_report *report, const struct pf_rep
                    {&pf_report_columns[PF_COLUMN_ins_lat], "Global Finish_cyc"},
                    {&pf_report_columns[PF_COLUMN_local_p_stage_cyc], "Dispatch Cyc"},
                    {&pf_report_columns[PF_COLUMN_p_stage_cyc], "Global Dispatch_cyc"}};
-    for (size_t i = 0; i < PF_COUNT(powerpc) && report->powerpc; i++)
+    for (size_t i = 0; i < PF_COUNT(powerpc) && report->layout.powerpc; i++)
         if (powerpc[i].column == column)
             return powerpc[i].header;
     return column->header;

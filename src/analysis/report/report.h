@@ -216,7 +216,7 @@ bool pf_report_column_applies(const struct pf_report *report, const struct pf_re
 
 /* The one copy of a text, as a number; 0 when out of memory, and the report knows. */
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
-/* That of what stands in report->scratch. */
+/* That of what stands in report->texts.scratch. */
 uint64_t pf_report_intern_scratch(struct pf_report *report);
 /* The header of a column: that of the recording's machine where it has words of its own. */
 const char *pf_report_header(const struct pf_report *report, const struct pf_report_column *column);
@@ -234,7 +234,10 @@ void pf_report_see_machine(struct pf_report *report);
 uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
 /* columns_sample.c: the value of comm_nodigit when all names are known. */
 uint64_t pf_report_later_comm_nodigit(struct pf_report *report, uint64_t value);
-/* columns_sample.c: drops the callees of functions that are ignored; false when out of memory. */
+/* report_patterns.c */
+int pf_report_compile_patterns(struct pf_report *report, struct perfile_error *error);
+void pf_report_close_patterns(struct pf_report *report);
+/* Drops the callees of functions that are ignored; false when out of memory. */
 bool pf_report_ignore_callees(struct pf_report *report, struct pf_profile_sample *sample);
 /* What its columns need of the recording and the options. */
 int pf_report_prepare(struct pf_report *report, struct perfile_error *error);
@@ -285,18 +288,33 @@ struct pf_report_branches {
     uint64_t types[16], new_types[16];
 };
 
-struct pf_report {
-    const struct perfile_allocator *allocator;
-    const struct perfile_output_options *options;
-    struct perfile_reader *reader;
-    struct pf_profile *profile;
-    struct pf_symbols *symbols;
-    const struct pf_profile_totals *totals;
+/* ---- the parts of a report, each with its functions in a file of its own ---- */
 
+/* report_options.c: what was asked for. Some of it is corrected when the events of the recording are known. */
+struct pf_report_settings {
+    double limit_percent;
+    double graph_limit_percent;
+    uint64_t max_stack;
+    uint64_t quantum_ns; /* of the column time */
+    uint8_t order;       /* enum pf_graph_order */
+    bool fractal;        /* shares are of the branch above */
+    bool relative;       /* shares are of what filters let pass */
+    bool hides_unresolved;
+    bool hierarchy;
+    bool children;   /* rows for all frames of a stack */
+    bool stacks;     /* complete stacks are required */
+    bool by_weight;  /* samples weigh what their access cost */
+    bool for_text;   /* as in pf_report_open */
+    bool about_code; /* when all was read: some of the text is about the code that samples were in */
+    bool joins_groups;
+};
+
+/* report_columns.c: which columns there are, and what they need. */
+struct pf_report_layout {
     const struct pf_report_column *columns[PF_REPORT_COLUMNS]; /* as they are printed */
     size_t column_count;
-    const struct pf_report_column *keys_of[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
-    size_t key_count_of;
+    const struct pf_report_column *keys[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
+    size_t key_count;
     struct {
         const struct pf_report_column *column;
         unsigned brace;
@@ -305,105 +323,152 @@ struct pf_report {
     unsigned brace_count;
     const struct pf_report_column *sorts[PF_REPORT_COLUMNS]; /* what rows are sorted by, the first one first */
     size_t sort_count;
-    bool by_frame;  /* a column takes the frame */
-    bool by_symbol; /* pf_report_columns[PF_COLUMN_symbol] is one of them */
-    bool by_thread; /* a column shows the names of threads, which are those of the end */
-    bool by_dso;
-    bool by_address; /* a column distinguishes addresses of a function */
-    bool by_mode;    /* a column asks for the mode of samples */
-    bool by_cost;    /* a column asks for what they cost */
-    bool by_stack;   /* a column takes something of the frames of samples */
-    bool for_text;   /* as in pf_report_open */
-    bool about_code; /* when all was read: some of the text is about the code that samples were in */
-    bool stacks;     /* complete stacks are required */
-    bool hides_unresolved;
-    bool relative;   /* shares are of what filters let pass */
-    bool children;   /* rows for all frames of a stack */
-    uint8_t order;   /* enum pf_graph_order */
-    bool fractal;    /* shares are of the branch above */
-    bool skip_first; /* rows begin with the symbol: graphs need not repeat it */
-    double limit_percent;
-    double graph_limit_percent;
-    uint64_t max_stack;
+    const char *sort_order; /* what --sort comes to; NULL: only --fields says */
+    struct pf_report_field fields[PF_REPORT_FIELDS];
+    size_t field_count;
+    bool by_frame;     /* a column takes the frame */
+    bool by_symbol;    /* pf_report_columns[PF_COLUMN_symbol] is one of them */
+    bool by_thread;    /* a column shows the names of threads, which are those of the end */
+    bool by_dso;       /* pf_report_columns[PF_COLUMN_dso] is one of them */
+    bool by_address;   /* a column distinguishes addresses of a function */
+    bool by_mode;      /* a column asks for the mode of samples */
+    bool by_cost;      /* a column asks for what they cost */
+    bool by_stack;     /* a column takes something of the frames of samples */
+    bool skip_first;   /* rows begin with the symbol: graphs need not repeat it */
+    bool powerpc, x86; /* the architecture of the recording */
+};
+
+/* report_filters.c: which samples are in rows. */
+struct pf_report_filters {
     struct pf_filter threads; /* pids, tids and comms */
     struct pf_names_filter dsos, names;
-    bool filters; /* by any of these, or by a part of the symbol */
+    bool active;     /* any of these, or a part of the symbol */
+    uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
+    size_t pass_capacity;
+    bool by_part;         /* frames were compared with symbol_filter ... */
+    bool part_matched;    /* and one has it */
+    bool inlined_passed;  /* the filters let an address pass because of a function that was inlined there */
+    regex_t *ignored;     /* functions whose callees are ignored; NULL: none */
+    uint8_t *are_ignored; /* by frame: 0 not known, 1 no, 2 yes */
+    size_t ignored_capacity;
+};
 
-    const struct pf_report_taker *taker; /* NULL: a table is made */
-
-    struct pf_report_event *events; /* by index */
-    size_t event_count, event_capacity;
+struct pf_report_events {
+    struct pf_report_event *items; /* by index */
+    size_t count, capacity;
     uint64_t passed; /* samples in rows */
     uint64_t full;   /* samples that did not fit into the sum of their event */
+};
 
-    bool joins_groups;
-    struct pf_report_group *groups;
-    size_t group_count, group_capacity;
+/* report_groups.c */
+struct pf_report_groups {
+    struct pf_report_group *items;
+    size_t count, capacity;
     uint32_t *members;
     size_t member_count, member_capacity;
     struct pf_report_part *parts;
     size_t part_count, part_capacity;
-    struct pf_arena texts; /* names of groups, what columns take */
-    struct pf_map interned;
-    bool short_of_memory; /* while columns were taken */
-    struct pf_trace_texts traces;
-    struct pf_pairs lines; /* of data: module and position, or MEMORY and address, to the frame that represents it */
-    struct pf_report_field fields[PF_REPORT_FIELDS];
-    size_t field_count;
-    struct pf_text scratch;
-    bool unmapped_data;  /* the address of an access is in no mapping */
-    uint64_t quantum_ns; /* of the column time */
-    int32_t *sockets;    /* by processor */
-    size_t socket_count, socket_capacity;
-    bool powerpc, x86;            /* the architecture of the recording */
-    bool by_weight;               /* samples weigh what their access cost */
-    const char *sort_order;       /* what --sort comes to; NULL: only --fields says */
-    bool branches;                /* rows are of branches */
-    struct perfile_branch branch; /* the current one, and its frames */
-    uint32_t branch_from, branch_to;
-    struct pf_report_branches branch_counts;
-    uint64_t without_branches; /* samples that are in no row for that */
-    regex_t *parent;           /* of the column parent */
-    uint64_t *parents;         /* by frame: its name when it matches, 0 when not, 1 not known yet */
-    size_t parent_capacity;
-    regex_t *ignored;     /* functions whose callees are ignored; NULL: none */
-    uint8_t *are_ignored; /* by frame: 0 not known, 1 no, 2 yes */
-    size_t ignored_capacity;
+};
 
-    struct pf_report_key *keys;
-    size_t key_count, key_capacity;
-    struct pf_pairs key_index; /* see find_key */
-    uint64_t *values;          /* by key: those that a column keeps, in the order of `kept` */
+/* columns_sample.c: what columns take of samples as texts. */
+struct pf_report_texts {
+    struct pf_arena arena; /* names of groups, what columns take */
+    struct pf_map interned;
+    struct pf_trace_texts traces;
+    struct pf_text scratch;
+    bool short_of_memory; /* while columns were taken */
+};
+
+/* columns_memory.c */
+struct pf_report_data {
+    struct pf_pairs lines; /* module and position, or MEMORY and address, to the frame that represents it */
+    bool unmapped;         /* the address of an access is in no mapping */
+};
+
+struct pf_report_sockets {
+    int32_t *by_cpu;
+    size_t count, capacity;
+};
+
+/* report_patterns.c: of the column parent. */
+struct pf_report_parent {
+    regex_t *expression;
+    uint64_t *names; /* by frame: its name when it matches, 0 when not, 1 not known yet */
+    size_t capacity;
+};
+
+/* columns_branch.c: rows of branches. */
+struct pf_report_branching {
+    bool active;
+    struct perfile_branch current;
+    uint32_t from, to; /* frames of the current one */
+    struct pf_report_branches counts;
+    uint64_t without; /* samples that are in no row for that */
+};
+
+/* report_keys.c: what rows are grouped by. */
+struct pf_report_keys {
+    const struct perfile_allocator *allocator;
+    struct pf_report_key *items;
+    size_t count, capacity;
+    struct pf_pairs index;
+    uint64_t *values; /* by key: those that a column keeps, in the order of `kept` */
     size_t value_capacity;
     uint8_t kept[PF_VALUE_COUNT]; /* their positions in struct pf_report_keyed */
     size_t kept_count;
-    uint32_t recent_keys[1 << PF_REPORT_RECENT_BITS]; /* of the last samples, by their hash */
+    uint32_t recent[1 << PF_REPORT_RECENT_BITS]; /* of the last samples, by their hash */
+};
 
-    struct pf_report_cost *costs;
-    size_t cost_count, cost_capacity;
-    struct pf_pairs cost_index; /* by key and frame; when rows are made, by those of the rows, too */
+/* columns_weight.c */
+struct pf_report_costs {
+    struct pf_report_cost *items;
+    size_t count, capacity;
+    struct pf_pairs index; /* by key and frame; when rows are made, by those of the rows, too */
+};
 
+/* report_samples.c: the stacks of all samples; report_graph.c. */
+struct pf_report_chains {
     /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain; notes: pf_report_maker */
     struct pf_tree tree;
     struct pf_stacks arriving;
-
-    uint32_t *same; /* by frame: the first frame that is the same to the columns */
-    size_t same_capacity;
-    uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
-    size_t pass_capacity;
-    bool filters_part;   /* frames were compared with symbol_filter ... */
-    bool part_matched;   /* and one has it */
-    bool inlined_passed; /* the filters let an address pass because of a function that was inlined there */
-
-    struct pf_report_row *rows;
-    size_t row_count, row_capacity;
     struct pf_report_link *links;
     size_t link_count;
+    bool marks; /* pf_graph uses the memory of the numbers of samples in the tree */
+};
+
+/* report_frames.c, report_rows.c, report_order.c, report_hierarchy.c */
+struct pf_report_rows {
+    struct pf_report_row *items;
+    size_t count, capacity;
+    uint32_t *same; /* by frame: the first frame that is the same to the columns */
+    size_t same_capacity;
     struct pf_report_ranks ranks;
-    bool hierarchy;
     struct pf_report_entry *entries; /* by event, each before what is below it */
     size_t entry_count, entry_capacity;
-    bool marks; /* pf_graph uses the memory of the numbers of samples in the tree */
+};
+
+struct pf_report {
+    const struct perfile_allocator *allocator;
+    const struct perfile_output_options *options;
+    struct perfile_reader *reader;
+    struct pf_profile *profile;
+    struct pf_symbols *symbols;
+    const struct pf_profile_totals *totals;
+    const struct pf_report_taker *taker; /* NULL: a table is made */
+    struct pf_report_settings settings;
+    struct pf_report_layout layout;
+    struct pf_report_filters filters;
+    struct pf_report_events events;
+    struct pf_report_groups groups;
+    struct pf_report_texts texts;
+    struct pf_report_data data;
+    struct pf_report_sockets sockets;
+    struct pf_report_parent parent;
+    struct pf_report_branching branching;
+    struct pf_report_keys keys;
+    struct pf_report_costs costs;
+    struct pf_report_chains chains;
+    struct pf_report_rows rows;
 };
 
 #define PF_REPORT_APART 0x80000000u
@@ -415,30 +480,53 @@ static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
     return (uint32_t)sample->cpumode << PF_REPORT_TID_BITS | ((uint32_t)sample->tid & ((1u << PF_REPORT_TID_BITS) - 1));
 }
 
+/* report_options.c: ARGUMENT, UNSUPPORTED. */
+int pf_report_parse_settings(struct pf_report *report, struct perfile_error *error);
+/* report_filters.c */
+int pf_report_open_filters(struct pf_report *report, struct perfile_error *error);
+void pf_report_close_filters(struct pf_report *report);
+/* At the end: reports the names of filters that matched nothing. */
+void pf_report_notify_unmatched(const struct pf_report *report);
+bool pf_report_filters_by_name(const struct pf_report *report);
+bool pf_report_sample_passes(struct pf_report *report, const struct pf_profile_sample *sample);
+/* report_samples.c */
+int pf_report_open_profile(struct pf_report *report, struct perfile_error *error);
+int pf_report_read_samples(struct pf_report *report, struct perfile_error *error);
+/* Whether a column, a filter or, with callchains, a graph is about the code that samples were in. */
+bool pf_report_is_about_code(const struct pf_report *report, bool has_chains);
+/* Reports where exactness ended. */
+void pf_report_notify_cut(const struct pf_report *report);
+/* report_frames.c: fills rows.same. False when out of memory. */
+bool pf_report_find_same_frames(struct pf_report *report);
+/* report_rows.c: rows in any order, then those that are shown, with the mode that each was in. */
+bool pf_report_make_rows(struct pf_report *report);
+void pf_report_drop_rows(struct pf_report *report);
+void pf_report_set_levels(struct pf_report *report);
 /* report_columns.c */
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);
 /* When all was read: columns that are empty or constant are not printed. */
 void pf_report_drop_columns(struct pf_report *report);
-/* report.c: NULL and UINT32_MAX when out of memory. */
+/* NULL when out of memory. */
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
-uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_keyed *keyed);
-/* Two words that nearly always distinguish a key; for a new key, those that it is entered by. */
-struct pf_report_key_words {
-    uint64_t a, b;
-};
-bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_keyed *keyed,
-                           struct pf_report_key_words *words, uint32_t *number);
 /*
  * report_names.c: keys that differ only because a thread had no name yet are one from now on. To be called when all
  * samples are in the tree, before anything is read off it. False when out of memory.
  */
 bool pf_report_join_names(struct pf_report *report);
+/* report_keys.c */
+#define PF_REPORT_NO_KEY UINT32_MAX
+void pf_report_open_keys(struct pf_report_keys *keys, const struct perfile_allocator *allocator);
+void pf_report_close_keys(struct pf_report_keys *keys);
+/* The number of a key, a new one too; PF_REPORT_NO_KEY when out of memory. */
+uint32_t pf_report_find_key(struct pf_report_keys *keys, const struct pf_report_keyed *keyed);
+/* After keys were changed: of each key the number of the first one that is the same. False when out of memory. */
+bool pf_report_find_first_keys(struct pf_report_keys *keys, uint32_t *first);
 /* A value of a key; 0 when no column keeps it. */
-uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned position);
+uint64_t pf_report_key_value(const struct pf_report_keys *keys, uint32_t key, unsigned position);
 static inline uint64_t pf_report_value(const struct pf_report *report, const struct pf_report_row *row,
                                        unsigned position)
 {
-    return pf_report_key_value(report, row->key, position);
+    return pf_report_key_value(&report->keys, row->key, position);
 }
 /* report_order.c: puts the rows into the order of the tables and gives the events theirs. False when out of memory. */
 bool pf_report_sort(struct pf_report *report);
@@ -470,21 +558,21 @@ void pf_report_close(struct pf_report *report);
 /* What the percentages and the limit look at: with children their sum, else what was in the function itself. */
 static inline uint64_t pf_report_weight(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return report->children ? row->children : row->self;
+    return report->settings.children ? row->children : row->self;
 }
 /* Rows that are of no group have a part, too: a column asks for more than rows hold. */
 static inline bool pf_report_keeps_parts(const struct pf_report *report)
 {
-    return report->by_mode || report->by_cost;
+    return report->layout.by_mode || report->layout.by_cost;
 }
 static inline const struct pf_report_key *pf_report_key(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return &report->keys[row->key];
+    return &report->keys.items[row->key];
 }
 static inline const struct pf_report_event *pf_report_event(const struct pf_report *report,
                                                             const struct pf_report_row *row)
 {
-    return &report->events[report->keys[row->key].event];
+    return &report->events.items[report->keys.items[row->key].event];
 }
 /* How many events the table of this one shows side by side; 0 and 1: only this one. */
 static inline uint32_t pf_report_shown(const struct pf_report_event *event)

@@ -67,7 +67,7 @@ static bool chooses_shares(const struct pf_report *report)
 static void choose_order(const struct pf_report *report, const struct chosen *sort, struct chosen *order)
 {
     const bool chosen = chooses_shares(report);
-    if (report->children && !chosen)
+    if (report->settings.children && !chosen)
         add(order, &pf_report_columns[PF_COLUMN_overhead_children]);
     if (!chosen)
         add(order, &pf_report_columns[PF_COLUMN_overhead]);
@@ -80,9 +80,9 @@ static void add_usual_fields(const struct pf_report *report, const struct chosen
     const struct pf_report_column *children = &pf_report_columns[PF_COLUMN_overhead_children];
     const struct pf_report_column *self = &pf_report_columns[PF_COLUMN_overhead];
     const bool chosen = chooses_shares(report);
-    if (report->children && (!chosen || has(sort, children)))
+    if (report->settings.children && (!chosen || has(sort, children)))
         add(fields, children);
-    if (!chosen || has(sort, self) || (!report->children && has(sort, children)))
+    if (!chosen || has(sort, self) || (!report->settings.children && has(sort, children)))
         add(fields, self);
     if (flags & PERFILE_REPORT_MODES) {
         add(fields, &pf_report_columns[PF_COLUMN_overhead_sys]);
@@ -96,15 +96,16 @@ static void add_usual_fields(const struct pf_report *report, const struct chosen
 
 static void note_key(struct pf_report *report, const struct pf_report_column *column)
 {
-    report->keys_of[report->key_count_of++] = column;
-    report->by_frame |= column->of == PF_COLUMN_OF_FRAME;
-    report->by_stack |= column->needs == PF_COLUMN_NEEDS_FRAMES;
-    report->by_symbol |= column == &pf_report_columns[PF_COLUMN_symbol];
-    report->by_dso |= column == &pf_report_columns[PF_COLUMN_dso];
-    report->by_thread |= column == &pf_report_columns[PF_COLUMN_pid] || column == &pf_report_columns[PF_COLUMN_tgid];
-    report->by_address |= column->distinguish || column->exact;
+    report->layout.keys[report->layout.key_count++] = column;
+    report->layout.by_frame |= column->of == PF_COLUMN_OF_FRAME;
+    report->layout.by_stack |= column->needs == PF_COLUMN_NEEDS_FRAMES;
+    report->layout.by_symbol |= column == &pf_report_columns[PF_COLUMN_symbol];
+    report->layout.by_dso |= column == &pf_report_columns[PF_COLUMN_dso];
+    report->layout.by_thread |=
+        column == &pf_report_columns[PF_COLUMN_pid] || column == &pf_report_columns[PF_COLUMN_tgid];
+    report->layout.by_address |= column->distinguish || column->exact;
     if (column->kept)
-        report->kept[report->kept_count++] = column->position;
+        report->keys.kept[report->keys.kept_count++] = column->position;
 }
 
 static void keep(struct pf_report *report, const struct chosen *fields, const struct chosen *order)
@@ -114,23 +115,25 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
     for (size_t i = 0; i < all.count; i++) {
         if (all.columns[i]->of != PF_COLUMN_OF_VALUE)
             note_key(report, all.columns[i]);
-        report->by_mode |= all.columns[i]->needs == PF_COLUMN_NEEDS_MODES;
-        report->by_cost |= all.columns[i]->needs == PF_COLUMN_NEEDS_COSTS;
+        report->layout.by_mode |= all.columns[i]->needs == PF_COLUMN_NEEDS_MODES;
+        report->layout.by_cost |= all.columns[i]->needs == PF_COLUMN_NEEDS_COSTS;
     }
-    memcpy(report->columns, fields->columns, fields->count * sizeof(*fields->columns));
-    report->column_count = fields->count;
-    memcpy(report->sorts, all.columns, all.count * sizeof(*all.columns));
-    report->sort_count = all.count;
-    report->skip_first = report->key_count_of && report->keys_of[0] == &pf_report_columns[PF_COLUMN_symbol];
+    memcpy(report->layout.columns, fields->columns, fields->count * sizeof(*fields->columns));
+    report->layout.column_count = fields->count;
+    memcpy(report->layout.sorts, all.columns, all.count * sizeof(*all.columns));
+    report->layout.sort_count = all.count;
+    report->layout.skip_first =
+        report->layout.key_count && report->layout.keys[0] == &pf_report_columns[PF_COLUMN_symbol];
 }
 
 static int check_branches(const struct pf_report *report, struct perfile_error *error)
 {
-    for (size_t i = 0; i < report->key_count_of && !report->branches; i++)
-        if (pf_report_is_branch_column(report->keys_of[i]))
-            return pf_about(error, report->keys_of[i]->name, strlen(report->keys_of[i]->name),
+    for (size_t i = 0; i < report->layout.key_count && !report->branching.active; i++)
+        if (pf_report_is_branch_column(report->layout.keys[i]))
+            return pf_about(error, report->layout.keys[i]->name, strlen(report->layout.keys[i]->name),
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                                    "'%s' describes branches: it needs rows of branches", report->keys_of[i]->name));
+                                    "'%s' describes branches: it needs rows of branches",
+                                    report->layout.keys[i]->name));
     return 0;
 }
 
@@ -145,7 +148,7 @@ static const char *last_request(const char *fields)
 static const char *usual_of_memory(const struct pf_report *report)
 {
 #define USUAL "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat"
-    return report->x86 || report->powerpc ? USUAL ",local_p_stage_cyc" : USUAL;
+    return report->layout.x86 || report->layout.powerpc ? USUAL ",local_p_stage_cyc" : USUAL;
 #undef USUAL
 }
 
@@ -153,16 +156,16 @@ static const char *usual_of_memory(const struct pf_report *report)
 static bool note_sort_order(struct pf_report *report, const char *list, const char *usual)
 {
     if (list && *list != '+')
-        report->sort_order = list;
-    else if (usual && (report->sort_order = usual) && list) {
+        report->layout.sort_order = list;
+    else if (usual && (report->layout.sort_order = usual) && list) {
         const size_t first = strlen(usual), more = strlen(list);
-        char *both = pf_arena_new(&report->texts, first + more + 1);
+        char *both = pf_arena_new(&report->texts.arena, first + more + 1);
         if (!both)
             return false;
         memcpy(both, usual, first);
         memcpy(both + first, list, more);
         both[first] = ',';
-        report->sort_order = both;
+        report->layout.sort_order = both;
     }
     return true;
 }
@@ -173,8 +176,8 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     const char *field_list = last_request(report->options->fields);
     const bool strict = field_list && *field_list != '+';
     pf_report_see_machine(report);
-    const char *usual = report->branches               ? "comm,dso_from,symbol_from,symbol_to,cycles"
-                        : report->by_weight            ? usual_of_memory(report)
+    const char *usual = report->branching.active       ? "comm,dso_from,symbol_from,symbol_to,cycles"
+                        : report->settings.by_weight   ? usual_of_memory(report)
                         : has_only_tracepoints(report) ? "trace"
                                                        : "comm,dso,symbol";
     struct chosen sort = {.count = 0}, fields = {.count = 0}, order = {.count = 0};
@@ -184,7 +187,7 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     if (result == 0 && report->options->report->parent)
         result = pf_report_columns_parse(report, "parent", sort.columns, &sort.count, error);
     if (strict)
-        report->children = report->children && strstr(field_list, "overhead_children");
+        report->settings.children = report->settings.children && strstr(field_list, "overhead_children");
     else
         add_usual_fields(report, &sort, &fields);
     if (result == 0 && field_list)
@@ -211,27 +214,27 @@ static void remove_column(const struct pf_report_column **columns, size_t *count
 
 static void hide(struct pf_report *report, int column)
 {
-    remove_column(report->columns, &report->column_count, &pf_report_columns[column]);
+    remove_column(report->layout.columns, &report->layout.column_count, &pf_report_columns[column]);
 }
 
 /* A column that would say the same in each row is not printed, as in perf, which has all levels of a hierarchy. */
 static void hide_constants(struct pf_report *report)
 {
-    if (report->threads.comms.wanted.count == 1)
+    if (report->filters.threads.comms.wanted.count == 1)
         hide(report, PF_COLUMN_comm);
-    if (report->dsos.wanted.count == 1)
+    if (report->filters.dsos.wanted.count == 1)
         hide(report, PF_COLUMN_dso);
-    if (report->names.wanted.count == 1 && !pf_function_is_pattern(report->names.wanted.items[0]) &&
-        !report->inlined_passed)
+    if (report->filters.names.wanted.count == 1 && !pf_function_is_pattern(report->filters.names.wanted.items[0]) &&
+        !report->filters.inlined_passed)
         hide(report, PF_COLUMN_symbol);
 }
 
 void pf_report_drop_columns(struct pf_report *report)
 {
-    if (!report->hierarchy)
+    if (!report->settings.hierarchy)
         hide_constants(report);
-    if (report->children)
+    if (report->settings.children)
         return;
     hide(report, PF_COLUMN_overhead_children);
-    remove_column(report->sorts, &report->sort_count, &pf_report_columns[PF_COLUMN_overhead_children]);
+    remove_column(report->layout.sorts, &report->layout.sort_count, &pf_report_columns[PF_COLUMN_overhead_children]);
 }

@@ -32,9 +32,9 @@ static uint64_t *mark_at(const struct pf_graph *graph, uint32_t node)
 
 void pf_graphs_prepare(struct pf_report *report)
 {
-    for (uint32_t node = 0; node < report->tree.count && !report->marks; node++)
-        report->tree.nodes[node].mark = 0;
-    report->marks = true;
+    for (uint32_t node = 0; node < report->chains.tree.count && !report->chains.marks; node++)
+        report->chains.tree.nodes[node].mark = 0;
+    report->chains.marks = true;
 }
 
 static void note_outermost(struct pf_graph *graph, uint32_t node)
@@ -50,8 +50,8 @@ static void note_outermost(struct pf_graph *graph, uint32_t node)
 static void mark_complete_stacks(struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
-    const struct pf_tree_node *nodes = report->tree.nodes;
-    for (uint32_t end = graph->row->nodes; end; end = report->links[end].next)
+    const struct pf_tree_node *nodes = report->chains.tree.nodes;
+    for (uint32_t end = graph->row->nodes; end; end = report->chains.links[end].next)
         for (uint32_t node = nodes[end].self ? end : 0; node; node = nodes[node].parent) {
             if (nodes[node].parent == graph->key_node && !*mark_at(graph, node))
                 note_outermost(graph, node);
@@ -63,38 +63,39 @@ static void mark_complete_stacks(struct pf_graph *graph)
 static void mark_innermost(struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
-    for (uint32_t node = graph->row->nodes; node; node = report->links[node].next) {
-        const uint64_t weight = report->children ? report->tree.totals[node] : report->tree.nodes[node].self;
+    for (uint32_t node = graph->row->nodes; node; node = report->chains.links[node].next) {
+        const uint64_t weight =
+            report->settings.children ? report->chains.tree.totals[node] : report->chains.tree.nodes[node].self;
         *mark_at(graph, node) += weight;
-        if (report->children && report->links[node].outer)
-            *mark_at(graph, report->links[node].outer) -= weight;
+        if (report->settings.children && report->chains.links[node].outer)
+            *mark_at(graph, report->chains.links[node].outer) -= weight;
     }
 }
 
 static void unmark(struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
-    for (uint32_t end = graph->row->nodes; end; end = report->links[end].next)
-        for (uint32_t node = end; node && *mark_at(graph, node); node = report->tree.nodes[node].parent)
+    for (uint32_t end = graph->row->nodes; end; end = report->chains.links[end].next)
+        for (uint32_t node = end; node && *mark_at(graph, node); node = report->chains.tree.nodes[node].parent)
             *mark_at(graph, node) = 0;
 }
 
 static uint32_t key_node(const struct pf_report *report, const struct pf_report_row *row)
 {
     uint32_t node = row->first;
-    while (report->tree.nodes[node].parent)
-        node = report->tree.nodes[node].parent;
+    while (report->chains.tree.nodes[node].parent)
+        node = report->chains.tree.nodes[node].parent;
     return node;
 }
 
 static uint64_t min_hits(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return (uint64_t)((double)pf_report_event(report, row)->period * (report->graph_limit_percent / 100.0));
+    return (uint64_t)((double)pf_report_event(report, row)->period * (report->settings.graph_limit_percent / 100.0));
 }
 
 bool pf_graph_is_empty(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return !report->fractal && pf_report_weight(report, row) < min_hits(report, row);
+    return !report->settings.fractal && pf_report_weight(report, row) < min_hits(report, row);
 }
 
 void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row,
@@ -107,9 +108,9 @@ void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const
     if (graph->empty) /* no branch can be worth showing: most rows are like that */
         return;
     graph->key_node = key_node(report, row);
-    graph->marks = marks ? (char *)marks : (char *)&report->tree.nodes[0].mark;
-    graph->mark_bytes = marks ? sizeof(*marks) : sizeof(*report->tree.nodes);
-    if (report->order == PF_GRAPH_CALLER)
+    graph->marks = marks ? (char *)marks : (char *)&report->chains.tree.nodes[0].mark;
+    graph->mark_bytes = marks ? sizeof(*marks) : sizeof(*report->chains.tree.nodes);
+    if (report->settings.order == PF_GRAPH_CALLER)
         mark_complete_stacks(graph);
     else
         mark_innermost(graph);
@@ -135,7 +136,7 @@ void pf_graph_close(struct pf_graph *graph)
 /* Graphs are of functions, also when the rows are of addresses. */
 static uint32_t function_of(const struct pf_report *report, uint32_t frame)
 {
-    return report->by_address ? pf_profile_frame(report->profile, frame & ~PF_REPORT_APART)->function : frame;
+    return report->layout.by_address ? pf_profile_frame(report->profile, frame & ~PF_REPORT_APART)->function : frame;
 }
 
 static bool push(struct pf_graph *graph, size_t *count, uint32_t node, bool complete, uint64_t hits)
@@ -144,14 +145,14 @@ static bool push(struct pf_graph *graph, size_t *count, uint32_t node, bool comp
         return true;
     if (!pf_grow(graph->report->allocator, &graph->items, &graph->item_capacity, *count + 1, sizeof(*graph->items)))
         return false;
-    const uint32_t frame = function_of(graph->report, graph->report->tree.nodes[node].frame);
+    const uint32_t frame = function_of(graph->report, graph->report->chains.tree.nodes[node].frame);
     graph->items[(*count)++] = (struct pf_graph_item){node, frame, complete, hits};
     return true;
 }
 
 static uint64_t hits_of(const struct pf_graph *graph, uint32_t node, bool complete)
 {
-    return complete ? *mark_at(graph, node) : graph->report->tree.totals[node] - *mark_at(graph, node);
+    return complete ? *mark_at(graph, node) : graph->report->chains.tree.totals[node] - *mark_at(graph, node);
 }
 
 /*
@@ -161,16 +162,17 @@ static uint64_t hits_of(const struct pf_graph *graph, uint32_t node, bool comple
 static uint64_t min_child(const struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
-    return report->fractal || report->by_address ? 0 : graph->min;
+    return report->settings.fractal || report->layout.by_address ? 0 : graph->min;
 }
 
 static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent, bool complete, uint64_t min)
 {
     const struct pf_report *report = graph->report;
-    const struct pf_tree *tree = &report->tree;
+    const struct pf_tree *tree = &report->chains.tree;
     const unsigned class = pf_report_weight_class(min);
     bool enough = true;
-    for (uint32_t node = report->links[parent].child; node && enough; node = report->links[node].sibling) {
+    for (uint32_t node = report->chains.links[parent].child; node && enough;
+         node = report->chains.links[node].sibling) {
         if (pf_report_weight_class(tree->totals[node]) < class)
             break; /* so are all that follow */
         const uint64_t hits = hits_of(graph, node, complete);
@@ -182,7 +184,7 @@ static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent
 
 static bool push_parent(struct pf_graph *graph, size_t *count, uint32_t node, uint64_t hits)
 {
-    const uint32_t parent = graph->report->tree.nodes[node].parent;
+    const uint32_t parent = graph->report->chains.tree.nodes[node].parent;
     return parent == graph->key_node || push(graph, count, parent, false, hits);
 }
 
@@ -190,7 +192,7 @@ static bool push_outermost(struct pf_graph *graph, size_t *count)
 {
     bool enough = !graph->short_of_memory;
     for (size_t i = 0; i < graph->outermost_count && enough; i++)
-        if (!(graph->report->tree.nodes[graph->outermost[i]].frame & PF_REPORT_APART))
+        if (!(graph->report->chains.tree.nodes[graph->outermost[i]].frame & PF_REPORT_APART))
             enough = push(graph, count, graph->outermost[i], true, *mark_at(graph, graph->outermost[i]));
     return enough;
 }
@@ -198,14 +200,15 @@ static bool push_outermost(struct pf_graph *graph, size_t *count)
 static bool push_first(struct pf_graph *graph, size_t *count)
 {
     const struct pf_report *report = graph->report;
-    const bool caller = report->order == PF_GRAPH_CALLER;
+    const bool caller = report->settings.order == PF_GRAPH_CALLER;
     bool enough = !caller || push_outermost(graph, count);
-    if (caller && !report->children)
+    if (caller && !report->settings.children)
         return enough;
-    for (uint32_t node = graph->row->nodes; node && enough; node = report->links[node].next) {
-        const bool apart = report->tree.nodes[node].frame & PF_REPORT_APART;
+    for (uint32_t node = graph->row->nodes; node && enough; node = report->chains.links[node].next) {
+        const bool apart = report->chains.tree.nodes[node].frame & PF_REPORT_APART;
         if (caller)
-            enough = apart || report->links[node].outer || push(graph, count, node, false, hits_of(graph, node, false));
+            enough = apart || report->chains.links[node].outer ||
+                     push(graph, count, node, false, hits_of(graph, node, false));
         else if (apart)
             enough = push_parent(graph, count, node, *mark_at(graph, node));
         else
@@ -219,7 +222,7 @@ static bool push_next(struct pf_graph *graph, size_t *count, const struct pf_gra
     bool enough = true;
     for (size_t i = 0; i < branch->item_count && enough; i++) {
         const struct pf_graph_item *item = &branch->items[i];
-        if (graph->report->order == PF_GRAPH_CALLER)
+        if (graph->report->settings.order == PF_GRAPH_CALLER)
             enough =
                 push_children(graph, count, item->node, item->complete, branch->item_count == 1 ? min_child(graph) : 0);
         else
@@ -296,8 +299,8 @@ static size_t count_shown(struct pf_graph *graph, const struct pf_graph_branch *
     size_t shown = 0;
     for (size_t i = 0; i < count; i++)
         graph->level_hits += branches[i].hits;
-    if (report->fractal)
-        min = (uint64_t)ceil((double)graph->level_hits * (report->graph_limit_percent / 100.0));
+    if (report->settings.fractal)
+        min = (uint64_t)ceil((double)graph->level_hits * (report->settings.graph_limit_percent / 100.0));
     while (shown < count && branches[shown].hits >= min)
         shown++;
     return shown;

@@ -52,10 +52,10 @@ static int see_member(void *context, const struct perfile_value *value)
 static bool note_group(struct pf_report *report, size_t first, size_t count, const char *name)
 {
     struct pf_report_group group = {.first = (uint32_t)first, .count = (uint32_t)count, .name = name};
-    if (!pf_grow(report->allocator, &report->groups, &report->group_capacity, report->group_count + 1,
-                 sizeof(*report->groups)))
+    if (!pf_grow(report->allocator, &report->groups.items, &report->groups.capacity, report->groups.count + 1,
+                 sizeof(*report->groups.items)))
         return false;
-    report->groups[report->group_count++] = group;
+    report->groups.items[report->groups.count++] = group;
     return true;
 }
 
@@ -64,14 +64,14 @@ static int end_group(void *context, bool list)
 {
     struct reading *reading = context;
     struct pf_report *report = reading->report;
-    const struct pf_report_group *last = report->group_count ? &report->groups[report->group_count - 1] : NULL;
+    const struct pf_report_group *last = report->groups.count ? &report->groups.items[report->groups.count - 1] : NULL;
     const bool named = reading->name_bytes && (reading->name_bytes != sizeof(anonymous) - 1 ||
                                                memcmp(reading->name, anonymous, sizeof(anonymous) - 1) != 0);
     const size_t free_from = last ? (size_t)last->first + last->count : 0;
     if (list || reading->leader >= reading->event_count || reading->leader < free_from || reading->members < 2 ||
         reading->members > reading->event_count - reading->leader)
         return 0;
-    const char *name = named ? pf_arena_text(&report->texts, reading->name, reading->name_bytes) : "anon group";
+    const char *name = named ? pf_arena_text(&report->texts.arena, reading->name, reading->name_bytes) : "anon group";
     reading->enough = name && note_group(report, (size_t)reading->leader, (size_t)reading->members, name);
     return !reading->enough;
 }
@@ -85,7 +85,7 @@ static bool read_groups(struct pf_report *report)
                         perfile_feature_visit(report->reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL)) < 0 &&
         !reading.enough)
         return false; /* all else: the feature is absent or damaged, and the groups before the damage count */
-    if (!report->group_count && report->options->report->flags & PERFILE_REPORT_GROUP && reading.event_count > 1)
+    if (!report->groups.count && report->options->report->flags & PERFILE_REPORT_GROUP && reading.event_count > 1)
         return note_group(report, 0, reading.event_count, NULL);
     return true;
 }
@@ -95,33 +95,33 @@ static bool read_groups(struct pf_report *report)
 /* Gives each member that has samples its position. */
 static bool position_members(struct pf_report *report, struct pf_report_group *group)
 {
-    group->members = report->member_count;
+    group->members = report->groups.member_count;
     for (uint32_t i = group->first; i < group->first + group->count; i++) {
         const struct perfile_event *event = perfile_event_get(report->reader, i);
         if (!event || !pf_report_note_event(report, event) ||
-            !pf_grow(report->allocator, &report->members, &report->member_capacity, report->member_count + 1,
-                     sizeof(*report->members)))
+            !pf_grow(report->allocator, &report->groups.members, &report->groups.member_capacity,
+                     report->groups.member_count + 1, sizeof(*report->groups.members)))
             return false;
-        struct pf_report_event *member = &report->events[i];
+        struct pf_report_event *member = &report->events.items[i];
         if (!member->samples)
             continue;
         member->position = group->shown++;
-        report->members[report->member_count++] = i;
+        report->groups.members[report->groups.member_count++] = i;
     }
     for (uint32_t i = group->first; i < group->first + group->count; i++)
-        report->events[i].group = group->shown && group->shown <= MAX_MEMBERS ? group : NULL;
+        report->events.items[i].group = group->shown && group->shown <= MAX_MEMBERS ? group : NULL;
     return true;
 }
 
 bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count)
 {
-    const size_t used = report->part_count;
-    if (used > UINT32_MAX ||
-        !pf_grow(report->allocator, &report->parts, &report->part_capacity, used + count, sizeof(*report->parts)))
+    const size_t used = report->groups.part_count;
+    if (used > UINT32_MAX || !pf_grow(report->allocator, &report->groups.parts, &report->groups.part_capacity,
+                                      used + count, sizeof(*report->groups.parts)))
         return false;
-    memset(report->parts + used, 0, count * sizeof(*report->parts));
+    memset(report->groups.parts + used, 0, count * sizeof(*report->groups.parts));
     row->parts = (uint32_t)used;
-    report->part_count += count;
+    report->groups.part_count += count;
     return true;
 }
 
@@ -129,24 +129,24 @@ bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, u
 static bool find_leader_row(struct pf_report *report, struct pf_pairs *index, uint32_t member,
                             const struct pf_report_group *group, uint32_t *row)
 {
-    struct pf_report_keyed keyed = {.key = *pf_report_key(report, &report->rows[member])};
+    struct pf_report_keyed keyed = {.key = *pf_report_key(report, &report->rows.items[member])};
     keyed.key.event = group->first;
-    for (size_t i = 0; i < report->kept_count; i++)
-        keyed.values[report->kept[i]] = pf_report_value(report, &report->rows[member], report->kept[i]);
-    const uint32_t number = pf_report_find_key(report, &keyed);
+    for (size_t i = 0; i < report->keys.kept_count; i++)
+        keyed.values[report->keys.kept[i]] = pf_report_value(report, &report->rows.items[member], report->keys.kept[i]);
+    const uint32_t number = pf_report_find_key(&report->keys, &keyed);
     if (number == UINT32_MAX)
         return false;
-    const struct pf_report_row like = report->rows[member];
+    const struct pf_report_row like = report->rows.items[member];
     if (pf_pairs_get(index, number, like.frame, row))
         return true;
-    if (!pf_grow(report->allocator, &report->rows, &report->row_capacity, report->row_count + 1,
-                 sizeof(*report->rows)) ||
-        report->row_count >= UINT32_MAX - 1)
+    if (!pf_grow(report->allocator, &report->rows.items, &report->rows.capacity, report->rows.count + 1,
+                 sizeof(*report->rows.items)) ||
+        report->rows.count >= UINT32_MAX - 1)
         return false;
-    *row = (uint32_t)report->row_count++;
-    report->rows[*row] = (struct pf_report_row){.key = number, .frame = like.frame, .first = like.first};
+    *row = (uint32_t)report->rows.count++;
+    report->rows.items[*row] = (struct pf_report_row){.key = number, .frame = like.frame, .first = like.first};
     return pf_pairs_put(index, number, like.frame, *row) &&
-           pf_report_give_parts(report, &report->rows[*row], group->shown);
+           pf_report_give_parts(report, &report->rows.items[*row], group->shown);
 }
 
 static struct pf_report_part own_part(const struct pf_report *report, const struct pf_report_row *row)
@@ -154,12 +154,12 @@ static struct pf_report_part own_part(const struct pf_report *report, const stru
     struct pf_report_part part = {
         .children = row->children, .self = row->self, .samples = row->samples, .nodes = row->nodes};
     uint64_t *const by_mode[] = {NULL, &part.sys, &part.us, NULL, &part.guest_sys, &part.guest_us, NULL, NULL};
-    for (uint32_t node = report->by_mode ? row->nodes : 0; node; node = report->links[node].next) {
-        uint64_t *sum = by_mode[report->tree.nodes[node].note >> PF_REPORT_TID_BITS];
+    for (uint32_t node = report->layout.by_mode ? row->nodes : 0; node; node = report->chains.links[node].next) {
+        uint64_t *sum = by_mode[report->chains.tree.nodes[node].note >> PF_REPORT_TID_BITS];
         if (sum)
-            *sum += report->tree.nodes[node].self;
+            *sum += report->chains.tree.nodes[node].self;
     }
-    const struct pf_report_cost *cost = report->by_cost ? pf_report_cost_of(report, row) : NULL;
+    const struct pf_report_cost *cost = report->layout.by_cost ? pf_report_cost_of(report, row) : NULL;
     if (cost)
         memcpy(part.costs, cost->sums, sizeof(part.costs));
     return part;
@@ -167,23 +167,24 @@ static struct pf_report_part own_part(const struct pf_report *report, const stru
 
 static bool join_row(struct pf_report *report, struct pf_pairs *index, uint32_t member)
 {
-    const struct pf_report_event *event = pf_report_event(report, &report->rows[member]);
+    const struct pf_report_event *event = pf_report_event(report, &report->rows.items[member]);
     uint32_t row = member;
     if (!event->group)
         return true;
     if (event->event->index != event->group->first && !find_leader_row(report, index, member, event->group, &row))
         return false;
-    report->parts[report->rows[row].parts + event->position] = own_part(report, &report->rows[member]);
+    report->groups.parts[report->rows.items[row].parts + event->position] =
+        own_part(report, &report->rows.items[member]);
     return true;
 }
 
 static bool index_leaders(struct pf_report *report, struct pf_pairs *index)
 {
-    for (uint32_t i = 0; i < report->row_count; i++) {
-        const struct pf_report_event *event = pf_report_event(report, &report->rows[i]);
+    for (uint32_t i = 0; i < report->rows.count; i++) {
+        const struct pf_report_event *event = pf_report_event(report, &report->rows.items[i]);
         if (event->group && event->event->index == event->group->first &&
-            (!pf_pairs_put(index, report->rows[i].key, report->rows[i].frame, i) ||
-             !pf_report_give_parts(report, &report->rows[i], event->group->shown)))
+            (!pf_pairs_put(index, report->rows.items[i].key, report->rows.items[i].frame, i) ||
+             !pf_report_give_parts(report, &report->rows.items[i], event->group->shown)))
             return false;
     }
     return true;
@@ -192,23 +193,23 @@ static bool index_leaders(struct pf_report *report, struct pf_pairs *index)
 static void drop_members(struct pf_report *report)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < report->row_count; i++) {
-        const struct pf_report_event *event = pf_report_event(report, &report->rows[i]);
+    for (size_t i = 0; i < report->rows.count; i++) {
+        const struct pf_report_event *event = pf_report_event(report, &report->rows.items[i]);
         if (!event->group || event->event->index == event->group->first)
-            report->rows[kept++] = report->rows[i];
+            report->rows.items[kept++] = report->rows.items[i];
     }
-    report->row_count = kept;
+    report->rows.count = kept;
 }
 
 bool pf_report_join_groups(struct pf_report *report)
 {
     struct pf_pairs index;
     bool enough = read_groups(report);
-    for (size_t i = 0; i < report->group_count && enough; i++)
-        enough = position_members(report, &report->groups[i]);
-    if (!enough || !report->group_count)
+    for (size_t i = 0; i < report->groups.count && enough; i++)
+        enough = position_members(report, &report->groups.items[i]);
+    if (!enough || !report->groups.count)
         return enough;
-    const size_t count = report->row_count;
+    const size_t count = report->rows.count;
     pf_pairs_open(&index, report->allocator);
     enough = index_leaders(report, &index);
     for (uint32_t i = 0; i < count && enough; i++)
@@ -221,12 +222,12 @@ bool pf_report_join_groups(struct pf_report *report)
 bool pf_report_keep_modes(struct pf_report *report)
 {
     bool enough = true;
-    for (uint32_t i = 0; pf_report_keeps_parts(report) && i < report->row_count && enough; i++) {
-        if (pf_report_event(report, &report->rows[i])->group)
+    for (uint32_t i = 0; pf_report_keeps_parts(report) && i < report->rows.count && enough; i++) {
+        if (pf_report_event(report, &report->rows.items[i])->group)
             continue;
-        enough = pf_report_give_parts(report, &report->rows[i], 1);
+        enough = pf_report_give_parts(report, &report->rows.items[i], 1);
         if (enough)
-            report->parts[report->rows[i].parts] = own_part(report, &report->rows[i]);
+            report->groups.parts[report->rows.items[i].parts] = own_part(report, &report->rows.items[i]);
     }
     return enough;
 }
@@ -235,12 +236,12 @@ struct pf_report_part pf_report_part(const struct pf_report *report, const struc
 {
     const struct pf_report_event *event = pf_report_event(report, row);
     if (event->group || pf_report_keeps_parts(report))
-        return report->parts[row->parts + position];
+        return report->groups.parts[row->parts + position];
     return own_part(report, row);
 }
 
 const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,
                                                uint32_t position)
 {
-    return event->group ? &report->events[report->members[event->group->members + position]] : event;
+    return event->group ? &report->events.items[report->groups.members[event->group->members + position]] : event;
 }

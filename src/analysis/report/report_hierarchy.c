@@ -29,9 +29,9 @@ struct growth {
 
 static unsigned brace_of(const struct pf_report *report, const struct pf_report_column *column)
 {
-    for (size_t i = 0; i < report->braced_count; i++)
-        if (report->braced[i].column == column)
-            return report->braced[i].brace;
+    for (size_t i = 0; i < report->layout.braced_count; i++)
+        if (report->layout.braced[i].column == column)
+            return report->layout.braced[i].brace;
     return 0;
 }
 
@@ -40,8 +40,8 @@ void pf_report_find_levels(const struct pf_report *report, const struct perfile_
 {
     unsigned last = 0;
     levels->count = levels->column_count = 0;
-    for (size_t i = 0; i < report->column_count; i++) {
-        const struct pf_report_column *column = report->columns[i];
+    for (size_t i = 0; i < report->layout.column_count; i++) {
+        const struct pf_report_column *column = report->layout.columns[i];
         if (column->of == PF_COLUMN_OF_VALUE || !pf_report_column_applies(report, column, event))
             continue;
         const unsigned brace = brace_of(report, column);
@@ -168,14 +168,14 @@ static void add_sums(struct growth *growth, const struct pf_report_row *row, uin
             sum->level = row->level;
         }
         for (uint32_t i = 0; i < parts; i++)
-            add_part(&report->parts[sum->parts + i], &report->parts[row->parts + i]);
+            add_part(&report->groups.parts[sum->parts + i], &report->groups.parts[row->parts + i]);
     }
 }
 
 static bool grow_event(struct growth *growth, const struct pf_report_event *event)
 {
     struct pf_report_levels levels;
-    const size_t start = (size_t)(event->rows - growth->report->rows);
+    const size_t start = (size_t)(event->rows - growth->report->rows.items);
     const uint32_t root = new_position(growth);
     bool enough = root != NONE;
     pf_report_find_levels(growth->report, event->event, &levels);
@@ -184,7 +184,7 @@ static bool grow_event(struct growth *growth, const struct pf_report_event *even
         if (enough)
             add_sums(growth, &event->rows[i], growth->row_entries[start + i]);
     }
-    return enough && !growth->report->short_of_memory;
+    return enough && !growth->report->texts.short_of_memory;
 }
 
 /* ---- children: what has one of the rows anywhere in its stack, each sample once ---- */
@@ -199,29 +199,30 @@ struct walk {
 
 static void mark_nodes(struct walk *walk, uint32_t node, uint32_t entry)
 {
-    for (; node; node = walk->growth->report->links[node].next)
+    for (; node; node = walk->growth->report->chains.links[node].next)
         walk->entry_of[node] = entry + 1;
 }
 
 static void mark_rows(struct walk *walk)
 {
     const struct pf_report *report = walk->growth->report;
-    for (size_t i = 0; i < report->row_count; i++) {
-        const struct pf_report_row *row = &report->rows[i];
+    for (size_t i = 0; i < report->rows.count; i++) {
+        const struct pf_report_row *row = &report->rows.items[i];
         const uint32_t entry = walk->growth->row_entries[i];
         const uint32_t parts = pf_report_event(report, row)->group ? parts_in(report, row) : 0;
         if (entry == NONE)
             continue;
         mark_nodes(walk, parts ? 0 : row->nodes, entry);
         for (uint32_t j = 0; j < parts; j++)
-            mark_nodes(walk, report->parts[row->parts + j].nodes, entry);
+            mark_nodes(walk, report->groups.parts[row->parts + j].nodes, entry);
     }
 }
 
 static void enter_key(struct walk *walk, uint32_t node)
 {
     const struct pf_report *report = walk->growth->report;
-    const struct pf_report_event *event = &report->events[report->keys[report->tree.nodes[node].frame].event];
+    const struct pf_report_event *event =
+        &report->events.items[report->keys.items[report->chains.tree.nodes[node].frame].event];
     walk->leads = !event->group || event->event->index == event->group->first;
     walk->position = event->group ? event->position : 0;
 }
@@ -230,16 +231,16 @@ static void enter(struct walk *walk, uint32_t node)
 {
     struct pf_report *report = walk->growth->report;
     struct pf_report_entry *entries = walk->growth->entries;
-    if (!report->tree.nodes[node].parent)
+    if (!report->chains.tree.nodes[node].parent)
         enter_key(walk, node);
     for (uint32_t entry = walk->entry_of[node] - 1; entry != NONE; entry = entries[entry].parent) {
         struct pf_report_row *sum = &entries[entry].row;
         if (walk->open[entry]++)
             continue;
         if (walk->leads)
-            sum->children += report->tree.totals[node];
+            sum->children += report->chains.tree.totals[node];
         if (parts_in(report, sum))
-            report->parts[sum->parts + walk->position].children += report->tree.totals[node];
+            report->groups.parts[sum->parts + walk->position].children += report->chains.tree.totals[node];
     }
 }
 
@@ -253,7 +254,7 @@ static void leave(struct walk *walk, uint32_t node)
 static void walk_tree(struct walk *walk)
 {
     const struct pf_report *report = walk->growth->report;
-    const struct pf_report_link *links = report->links;
+    const struct pf_report_link *links = report->chains.links;
     for (uint32_t node = links[0].child; node;) {
         enter(walk, node);
         if (links[node].child) {
@@ -261,7 +262,7 @@ static void walk_tree(struct walk *walk)
             continue;
         }
         for (leave(walk, node); node && !links[node].sibling; leave(walk, node))
-            if (!(node = report->tree.nodes[node].parent))
+            if (!(node = report->chains.tree.nodes[node].parent))
                 break;
         node = links[node].sibling;
     }
@@ -271,16 +272,16 @@ static bool sum_children(struct growth *growth)
 {
     const struct pf_report *report = growth->report;
     struct walk walk = {.growth = growth};
-    if (!report->children || !growth->entry_count)
+    if (!report->settings.children || !growth->entry_count)
         return true;
-    walk.entry_of = pf_new(report->allocator, report->tree.count * sizeof(*walk.entry_of));
+    walk.entry_of = pf_new(report->allocator, report->chains.tree.count * sizeof(*walk.entry_of));
     walk.open = pf_new(report->allocator, growth->entry_count * sizeof(*walk.open));
     const bool enough = walk.entry_of && walk.open;
     if (enough) {
         mark_rows(&walk);
         walk_tree(&walk);
     }
-    pf_free(report->allocator, walk.entry_of, report->tree.count * sizeof(*walk.entry_of));
+    pf_free(report->allocator, walk.entry_of, report->chains.tree.count * sizeof(*walk.entry_of));
     pf_free(report->allocator, walk.open, growth->entry_count * sizeof(*walk.open));
     return enough;
 }
@@ -297,7 +298,7 @@ struct order {
 static int compare_column(const struct pf_report *report, const struct pf_report_column *column,
                           const struct pf_report_row *a, const struct pf_report_row *b)
 {
-    if (!column->word || (column->of == PF_COLUMN_OF_VALUE && report->group_count))
+    if (!column->word || (column->of == PF_COLUMN_OF_VALUE && report->groups.count))
         return column->compare(report, a, b);
     const uint64_t x = column->word(report, a), y = column->word(report, b);
     return (x > y) - (x < y);
@@ -322,8 +323,8 @@ static void choose_order(struct order *order, const struct pf_report_levels *lev
 {
     const struct pf_report *report = order->growth->report;
     order->column_count = 0;
-    for (size_t i = 0; i < report->sort_count; i++) {
-        const struct pf_report_column *column = report->sorts[i];
+    for (size_t i = 0; i < report->layout.sort_count; i++) {
+        const struct pf_report_column *column = report->layout.sorts[i];
         if (column->of == PF_COLUMN_OF_VALUE || pf_report_level_of(levels, column) == level)
             order->columns[order->column_count++] = column;
     }
@@ -355,11 +356,11 @@ static bool put_entries(struct growth *growth, struct pf_report_event *event, ui
         return true;
     struct pf_report_entry *at = &growth->entries[entry];
     if (!put_entries(growth, event, at->parent, row) ||
-        !pf_grow(report->allocator, &report->entries, &report->entry_capacity, report->entry_count + 1,
-                 sizeof(*report->entries)))
+        !pf_grow(report->allocator, &report->rows.entries, &report->rows.entry_capacity, report->rows.entry_count + 1,
+                 sizeof(*report->rows.entries)))
         return false;
     at->first = row;
-    report->entries[report->entry_count++] = *at;
+    report->rows.entries[report->rows.entry_count++] = *at;
     event->entry_count++;
     return true;
 }
@@ -369,13 +370,13 @@ static bool put_event(struct order *order, struct growth *growth, struct pf_repo
                       struct pf_sort_item *items)
 {
     struct pf_report *report = growth->report;
-    const size_t start = (size_t)(event->rows - report->rows);
+    const size_t start = (size_t)(event->rows - report->rows.items);
     bool enough = true;
     for (uint32_t i = 0; i < event->row_count; i++)
         items[i] = (struct pf_sort_item){.word = order->ranks[growth->row_entries[start + i]], .number = i};
     pf_sort_words(items, items + event->row_count, event->row_count);
     pf_report_move_rows(event->rows, items, event->row_count);
-    event->first_entry = report->entry_count;
+    event->first_entry = report->rows.entry_count;
     for (uint32_t i = 0; i < event->row_count && enough; i++)
         enough = put_entries(growth, event, list[items[i].word], i);
     return enough;
@@ -392,9 +393,9 @@ static bool order_events(struct growth *growth)
     bool enough =
         pf_grow(report->allocator, &list, &capacity, growth->entry_count + 1, sizeof(*list)) &&
         pf_grow(report->allocator, &order.ranks, &rank_capacity, growth->entry_count + 1, sizeof(*order.ranks)) &&
-        pf_grow(report->allocator, &items, &item_capacity, 2 * report->row_count + 1, sizeof(*items));
-    for (size_t i = 0; i < report->event_count && enough; i++) {
-        struct pf_report_event *event = &report->events[i];
+        pf_grow(report->allocator, &items, &item_capacity, 2 * report->rows.count + 1, sizeof(*items));
+    for (size_t i = 0; i < report->events.count && enough; i++) {
+        struct pf_report_event *event = &report->events.items[i];
         if (!event->row_count)
             continue;
         const uint32_t end = first + (uint32_t)event->entry_count;
@@ -417,18 +418,18 @@ static bool order_events(struct growth *growth)
 bool pf_report_grow_hierarchy(struct pf_report *report)
 {
     struct growth growth = {.report = report};
-    bool enough = pf_grow(report->allocator, &growth.row_entries, &growth.row_capacity, report->row_count + 1,
+    bool enough = pf_grow(report->allocator, &growth.row_entries, &growth.row_capacity, report->rows.count + 1,
                           sizeof(*growth.row_entries));
     pf_pairs_open(&growth.known, report->allocator);
-    for (size_t i = 0; i < report->event_count && enough; i++) {
+    for (size_t i = 0; i < report->events.count && enough; i++) {
         const size_t before = growth.entry_count;
-        if (report->events[i].row_count)
-            enough = grow_event(&growth, &report->events[i]);
-        report->events[i].entry_count = (uint32_t)(growth.entry_count - before);
+        if (report->events.items[i].row_count)
+            enough = grow_event(&growth, &report->events.items[i]);
+        report->events.items[i].entry_count = (uint32_t)(growth.entry_count - before);
     }
     enough = enough && sum_children(&growth) && order_events(&growth);
-    for (size_t i = 0; i < report->event_count && !enough; i++) /* the rows are there still */
-        report->events[i].entry_count = 0;
+    for (size_t i = 0; i < report->events.count && !enough; i++) /* the rows are there still */
+        report->events.items[i].entry_count = 0;
     pf_pairs_close(&growth.known);
     pf_free(report->allocator, growth.entry_of, growth.position_capacity * sizeof(*growth.entry_of));
     pf_free(report->allocator, growth.entries, growth.entry_capacity * sizeof(*growth.entries));
@@ -442,7 +443,7 @@ static const struct pf_report_entry *next_entry(const struct pf_report *report, 
 {
     if (line->next_entry == event->entry_count)
         return NULL;
-    const struct pf_report_entry *entry = &report->entries[event->first_entry + line->next_entry];
+    const struct pf_report_entry *entry = &report->rows.entries[event->first_entry + line->next_entry];
     return entry->first == line->next_row ? entry : NULL;
 }
 

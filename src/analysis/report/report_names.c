@@ -10,15 +10,15 @@
 /* True: a key has another name now. */
 static bool rename_key(struct pf_report *report, size_t number)
 {
-    struct pf_report_key *key = &report->keys[number];
+    struct pf_report_key *key = &report->keys.items[number];
     const struct pf_report_key before = *key;
     bool renamed = false;
     if (before.comm)
         key->comm = pf_profile_later_comm(report->profile, before.comm);
-    for (size_t i = 0; i < report->kept_count; i++) {
-        uint64_t *value = &report->values[number * report->kept_count + i];
+    for (size_t i = 0; i < report->keys.kept_count; i++) {
+        uint64_t *value = &report->keys.values[number * report->keys.kept_count + i];
         const uint64_t was = *value;
-        if (report->kept[i] == PF_VALUE_comm_nodigit && was)
+        if (report->keys.kept[i] == PF_VALUE_comm_nodigit && was)
             *value = pf_report_later_comm_nodigit(report, was);
         renamed |= *value != was;
     }
@@ -28,28 +28,9 @@ static bool rename_key(struct pf_report *report, size_t number)
 static bool rename_keys(struct pf_report *report)
 {
     bool renamed = false;
-    for (size_t i = 0; i < report->key_count; i++)
+    for (size_t i = 0; i < report->keys.count; i++)
         renamed |= rename_key(report, i);
     return renamed;
-}
-
-/* Of each key the first one that is the same. False when out of memory. */
-static bool find_first_keys(struct pf_report *report, uint32_t *first)
-{
-    bool enough = true;
-    pf_pairs_close(&report->key_index);
-    pf_pairs_open(&report->key_index, report->allocator);
-    for (uint32_t i = 0; i < report->key_count && enough; i++) {
-        struct pf_report_keyed keyed = {.key = report->keys[i]};
-        struct pf_report_key_words words;
-        for (size_t j = 0; j < report->kept_count; j++)
-            keyed.values[report->kept[j]] = report->values[i * report->kept_count + j];
-        if (pf_report_look_up_key(report, &keyed, &words, &first[i]))
-            continue;
-        first[i] = i;
-        enough = pf_pairs_put(&report->key_index, words.a, words.b, i);
-    }
-    return enough;
 }
 
 /* Moves what is below the node of a key to the first node of the same key; the other node stays empty. */
@@ -81,13 +62,13 @@ static bool join_nodes(struct pf_tree *tree, const uint32_t *first)
 bool pf_report_join_names(struct pf_report *report)
 {
     if (!rename_keys(report))
-        return !report->short_of_memory;
-    const size_t bytes = report->key_count * sizeof(uint32_t);
+        return !report->texts.short_of_memory;
+    const size_t bytes = report->keys.count * sizeof(uint32_t);
     uint32_t *first = pf_new(report->allocator, bytes);
-    const bool enough =
-        first && !report->short_of_memory && find_first_keys(report, first) && join_nodes(&report->tree, first);
-    for (size_t i = 0; i < report->cost_count && enough; i++)
-        report->costs[i].key = first[report->costs[i].key];
+    const bool enough = first && !report->texts.short_of_memory && pf_report_find_first_keys(&report->keys, first) &&
+                        join_nodes(&report->chains.tree, first);
+    for (size_t i = 0; i < report->costs.count && enough; i++)
+        report->costs.items[i].key = first[report->costs.items[i].key];
     pf_free(report->allocator, first, bytes);
     return enough;
 }

@@ -39,7 +39,7 @@ static uint64_t event_word(const struct pf_report *report, const struct pf_repor
 
 static uint64_t thread_word(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return report->tree.nodes[row->first].note & ((1u << PF_REPORT_TID_BITS) - 1);
+    return report->chains.tree.nodes[row->first].note & ((1u << PF_REPORT_TID_BITS) - 1);
 }
 
 static uint64_t deep_word(const struct pf_report *report, const struct pf_report_row *row)
@@ -83,7 +83,7 @@ static void add_word(struct order *order, pf_column_word *word)
 /* What a row weighs is several numbers in a group. */
 static void add_column(struct order *order, const struct pf_report_column *column)
 {
-    const bool grouped = column->of == PF_COLUMN_OF_VALUE && order->report->group_count;
+    const bool grouped = column->of == PF_COLUMN_OF_VALUE && order->report->groups.count;
     order->levels[order->count++] = (struct level){.word = grouped ? NULL : column->word, .column = column};
 }
 
@@ -91,25 +91,25 @@ static void add_column(struct order *order, const struct pf_report_column *colum
 static void add_callers(struct order *order)
 {
     const struct pf_report *report = order->report;
-    if (report->order == PF_GRAPH_NONE)
+    if (report->settings.order == PF_GRAPH_NONE)
         return;
-    for (size_t i = 0; i < report->key_count_of; i++)
-        if (report->keys_of[i]->of == PF_COLUMN_OF_SAMPLE)
-            add_column(order, report->keys_of[i]);
+    for (size_t i = 0; i < report->layout.key_count; i++)
+        if (report->layout.keys[i]->of == PF_COLUMN_OF_SAMPLE)
+            add_column(order, report->layout.keys[i]);
     add_word(order, thread_word);
-    add_word(order, report->order == PF_GRAPH_CALLEE ? flat_word : deep_word);
+    add_word(order, report->settings.order == PF_GRAPH_CALLEE ? flat_word : deep_word);
 }
 
 static void add_levels(struct order *order)
 {
     const struct pf_report *report = order->report;
     add_word(order, event_word);
-    for (size_t i = 0; i < report->sort_count; i++) {
-        add_column(order, report->sorts[i]);
-        if (report->sorts[i] == &pf_report_columns[PF_COLUMN_overhead_children])
+    for (size_t i = 0; i < report->layout.sort_count; i++) {
+        add_column(order, report->layout.sorts[i]);
+        if (report->layout.sorts[i] == &pf_report_columns[PF_COLUMN_overhead_children])
             add_callers(order);
     }
-    if (report->by_frame) { /* the order in which perf keeps rows that it prints alike */
+    if (report->layout.by_frame) { /* the order in which perf keeps rows that it prints alike */
         add_word(order, symbol_word);
         add_word(order, address_word);
         add_word(order, module_word);
@@ -122,7 +122,7 @@ static void add_levels(struct order *order)
 static int compare_comms(const void *left, const void *right, void *context)
 {
     const struct pf_report *report = context;
-    return strcmp(report->keys[*(const uint32_t *)left].comm, report->keys[*(const uint32_t *)right].comm);
+    return strcmp(report->keys.items[*(const uint32_t *)left].comm, report->keys.items[*(const uint32_t *)right].comm);
 }
 
 static const char *dso_name(const struct pf_report *report, uint32_t number)
@@ -174,23 +174,23 @@ static bool rank(struct pf_report *report, const struct ranking *ranking, uint32
 /* Frames that rows have. */
 static bool is_named_row(const struct pf_report *report, uint32_t frame)
 {
-    return report->same[frame] == frame && frame_name(report, frame);
+    return report->rows.same[frame] == frame && frame_name(report, frame);
 }
 
 static bool is_sorted_by(const struct pf_report *report, enum pf_column_number number)
 {
-    for (size_t i = 0; i < report->sort_count; i++)
-        if (report->sorts[i] == &pf_report_columns[number])
+    for (size_t i = 0; i < report->layout.sort_count; i++)
+        if (report->layout.sorts[i] == &pf_report_columns[number])
             return true;
     return false;
 }
 
 static bool rank_names(struct pf_report *report)
 {
-    const struct ranking comms = {report->key_count, NULL, compare_comms};
+    const struct ranking comms = {report->keys.count, NULL, compare_comms};
     const struct ranking dsos = {pf_symbols_module_count(report->symbols), NULL, compare_dsos};
     const struct ranking names = {pf_profile_frame_count(report->profile), is_named_row, compare_names};
-    struct pf_report_ranks *ranks = &report->ranks;
+    struct pf_report_ranks *ranks = &report->rows.ranks;
     return (!is_sorted_by(report, PF_COLUMN_comm) || rank(report, &comms, &ranks->comms, &ranks->comm_capacity)) &&
            (!is_sorted_by(report, PF_COLUMN_dso) || rank(report, &dsos, &ranks->dsos, &ranks->dso_capacity)) &&
            (!is_sorted_by(report, PF_COLUMN_symbol) || rank(report, &names, &ranks->names, &ranks->name_capacity));
@@ -198,7 +198,7 @@ static bool rank_names(struct pf_report *report)
 
 static void discard_ranks(struct pf_report *report)
 {
-    struct pf_report_ranks *ranks = &report->ranks;
+    struct pf_report_ranks *ranks = &report->rows.ranks;
     pf_free(report->allocator, ranks->comms, ranks->comm_capacity * sizeof(*ranks->comms));
     pf_free(report->allocator, ranks->dsos, ranks->dso_capacity * sizeof(*ranks->dsos));
     pf_free(report->allocator, ranks->names, ranks->name_capacity * sizeof(*ranks->names));
@@ -212,8 +212,8 @@ static int compare_items(const void *left, const void *right, void *context)
 {
     const struct order *order = context;
     const struct pf_report *report = order->report;
-    const struct pf_report_row *a = &report->rows[((const struct pf_sort_item *)left)->number];
-    const struct pf_report_row *b = &report->rows[((const struct pf_sort_item *)right)->number];
+    const struct pf_report_row *a = &report->rows.items[((const struct pf_sort_item *)left)->number];
+    const struct pf_report_row *b = &report->rows.items[((const struct pf_sort_item *)right)->number];
     int difference = 0;
     for (size_t i = order->start; i < order->count && !difference; i++) {
         const struct level *level = &order->levels[i];
@@ -255,8 +255,8 @@ static bool next_equal(const struct run *run, struct run *equal)
 static const struct pf_report_row *row_of(const struct order *order, const struct run *run, size_t i)
 {
     if (run->count - i > AHEAD)
-        __builtin_prefetch(&order->report->rows[run->items[i + AHEAD].number]);
-    return &order->report->rows[run->items[i].number];
+        __builtin_prefetch(&order->report->rows.items[run->items[i + AHEAD].number]);
+    return &order->report->rows.items[run->items[i].number];
 }
 
 static void sort_run(struct order *order, const struct run *run);
@@ -333,9 +333,9 @@ void pf_report_move_rows(struct pf_report_row *rows, struct pf_sort_item *items,
 
 static void give_rows(struct pf_report *report)
 {
-    for (size_t i = report->row_count; i-- > 0;) {
-        struct pf_report_event *event = &report->events[pf_report_key(report, &report->rows[i])->event];
-        event->rows = &report->rows[i];
+    for (size_t i = report->rows.count; i-- > 0;) {
+        struct pf_report_event *event = &report->events.items[pf_report_key(report, &report->rows.items[i])->event];
+        event->rows = &report->rows.items[i];
         event->row_count++;
     }
 }
@@ -359,19 +359,19 @@ bool pf_report_sort(struct pf_report *report)
     struct order order = {.report = report};
     size_t capacity = 0, spare_capacity = 0;
     bool enough =
-        pf_grow(report->allocator, &order.items, &capacity, report->row_count + 1, sizeof(*order.items)) &&
-        pf_grow(report->allocator, &order.spare, &spare_capacity, report->row_count + 1, sizeof(*order.spare)) &&
+        pf_grow(report->allocator, &order.items, &capacity, report->rows.count + 1, sizeof(*order.items)) &&
+        pf_grow(report->allocator, &order.spare, &spare_capacity, report->rows.count + 1, sizeof(*order.spare)) &&
         rank_names(report);
     if (enough) {
-        for (uint32_t i = 0; i < report->row_count; i++)
+        for (uint32_t i = 0; i < report->rows.count; i++)
             order.items[i].number = i;
         add_levels(&order);
-        sort_run(&order, &(struct run){.items = order.items, .count = report->row_count});
-        pf_report_move_rows(report->rows, order.items, report->row_count);
+        sort_run(&order, &(struct run){.items = order.items, .count = report->rows.count});
+        pf_report_move_rows(report->rows.items, order.items, report->rows.count);
         give_rows(report);
-        for (size_t i = 0; i < report->event_count && !report->hierarchy && report->options->report->top; i++)
-            leave_out_rows(report, &report->events[i]);
-        enough = !report->hierarchy || pf_report_grow_hierarchy(report);
+        for (size_t i = 0; i < report->events.count && !report->settings.hierarchy && report->options->report->top; i++)
+            leave_out_rows(report, &report->events.items[i]);
+        enough = !report->settings.hierarchy || pf_report_grow_hierarchy(report);
     }
     pf_free(report->allocator, order.items, capacity * sizeof(*order.items));
     pf_free(report->allocator, order.spare, spare_capacity * sizeof(*order.spare));

@@ -10,7 +10,7 @@ int pf_flame_branches_look(struct perfile_reader *reader, const struct perfile_o
 {
     struct pf_report report = {.reader = reader, .options = options};
     const int result = pf_report_choose_branches(&report, error);
-    *branches = report.branches;
+    *branches = report.branching.active;
     return result;
 }
 

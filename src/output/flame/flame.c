@@ -326,9 +326,9 @@ static int write_html(struct perfile_reader *reader, const struct perfile_output
 static uint64_t period_of(const struct pf_flame_recording *now, size_t stacks)
 {
     uint64_t period = 0;
-    for (size_t i = 0; i < now->stacks_of_capacity && i < now->report->event_count; i++)
+    for (size_t i = 0; i < now->stacks_of_capacity && i < now->report->events.count; i++)
         if (now->stacks_of[i] == stacks + 1)
-            period += now->report->events[i].period;
+            period += now->report->events.items[i].period;
     return period;
 }
 
@@ -361,8 +361,8 @@ static void put_columns(struct flame *flame)
 {
     const struct pf_report *report = flame->now.report;
     pf_put_string(&flame->report, "{\"keys\":[");
-    for (size_t i = 0; i < report->key_count_of; i++)
-        pf_put_format(&flame->report, "%s\"%s\"", i ? "," : "", report->keys_of[i]->name);
+    for (size_t i = 0; i < report->layout.key_count; i++)
+        pf_put_format(&flame->report, "%s\"%s\"", i ? "," : "", report->layout.keys[i]->name);
     pf_put_char(&flame->report, ']');
 }
 
@@ -370,8 +370,8 @@ static void put_shown(struct flame *flame, const char *as, enum pf_column_number
 {
     const struct pf_report *report = flame->now.report;
     bool shown = false;
-    for (size_t i = 0; i < report->column_count; i++)
-        shown |= report->columns[i] == &pf_report_columns[id];
+    for (size_t i = 0; i < report->layout.column_count; i++)
+        shown |= report->layout.columns[i] == &pf_report_columns[id];
     pf_put_format(&flame->report, ",\"%s\":%s", as, shown && also ? "true" : "false");
 }
 
@@ -385,8 +385,8 @@ static int report_html(struct flame *flame)
     put_shown(flame, "samples", PF_COLUMN_sample, true);
     put_shown(flame, "period", PF_COLUMN_period, true);
     pf_put_format(&flame->report, ",\"limit\":%" PRIu64 "e-6,\"top\":%" PRIu64 ",\"resolved\":%s",
-                  (uint64_t)(flame->now.report->limit_percent * 1e6 + 0.5), options->top,
-                  flame->now.report->hides_unresolved ? "true" : "false");
+                  (uint64_t)(flame->now.report->settings.limit_percent * 1e6 + 0.5), options->top,
+                  flame->now.report->settings.hides_unresolved ? "true" : "false");
     put_base(flame);
     const int result = flame->report.failed ? flame->report.failed : html(flame);
     pf_text_close(&flame->report);

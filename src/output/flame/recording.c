@@ -382,8 +382,8 @@ static bool take_of_report(void *context, const struct pf_profile_sample *sample
 {
     struct pf_flame_recording *g = context;
     struct pf_profile_sample shown = *sample;
-    shown.frame_count = (size_t)pf_min(shown.frame_count, g->report->max_stack);
-    return (!g->report->hides_unresolved || keep_named(g, &shown)) && add_sample(g, &shown);
+    shown.frame_count = (size_t)pf_min(shown.frame_count, g->report->settings.max_stack);
+    return (!g->report->settings.hides_unresolved || keep_named(g, &shown)) && add_sample(g, &shown);
 }
 
 static bool has_column(const struct pf_report_column *column)
@@ -401,14 +401,14 @@ static bool has_column(const struct pf_report_column *column)
 /* The page makes rows of what it knows of samples. */
 static int check_columns(const struct pf_report *report, struct perfile_error *error)
 {
-    for (size_t i = 0; i < report->sort_count; i++)
-        if (!has_column(report->sorts[i]))
+    for (size_t i = 0; i < report->layout.sort_count; i++)
+        if (!has_column(report->layout.sorts[i]))
             return pf_about(
-                error, report->sorts[i]->name, strlen(report->sorts[i]->name),
+                error, report->layout.sorts[i]->name, strlen(report->layout.sorts[i]->name),
                 pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
                         "a page has no column '%.40s'; valid: comm, tgid, pid, tid, cpu, time, dso, symbol, "
                         "overhead, overhead_children, sample, period",
-                        report->sorts[i]->name));
+                        report->layout.sorts[i]->name));
     return 0;
 }
 
@@ -433,7 +433,7 @@ static int read_report(struct pf_flame_recording *g, struct perfile_error *error
     if (result == 0)
         result = pf_report_take(g->report, g->reader, g->options, &taker, error);
     g->profile = g->report->profile;
-    g->bottom.quantum_ns = g->report->quantum_ns ? g->report->quantum_ns : g->bottom.quantum_ns;
+    g->bottom.quantum_ns = g->report->settings.quantum_ns ? g->report->settings.quantum_ns : g->bottom.quantum_ns;
     if (result == 0 && (!end_stacks(g) || !make_set(g)))
         result = pf_fail_memory(error, "report");
     if (result == 0)

@@ -19,9 +19,9 @@ static void put_event(struct pf_json *json, const struct pf_report_event *event)
 static void put_events(struct pf_json *json, const struct pf_report *report)
 {
     pf_json_begin(json, "events", true);
-    for (size_t i = 0; i < report->event_count; i++)
-        if (report->events[i].samples)
-            put_event(json, &report->events[i]);
+    for (size_t i = 0; i < report->events.count; i++)
+        if (report->events.items[i].samples)
+            put_event(json, &report->events.items[i]);
     pf_json_end(json, true);
 }
 
@@ -30,9 +30,9 @@ static void put_branch_types(struct pf_json *json, const struct pf_report *repor
 {
     const char *name;
     uint64_t count;
-    if (!report->branches)
+    if (!report->branching.active)
         return;
-    pf_json_unsigned(json, "without_branches", report->without_branches);
+    pf_json_unsigned(json, "without_branches", report->branching.without);
     pf_json_begin(json, "branch_types", false);
     for (size_t i = 0; pf_report_branches_at(report, i, &name, &count); i++)
         if (count)
@@ -101,7 +101,7 @@ static void put_graphs(struct pf_json *json, struct pf_report *report)
     struct pf_graph graph;
     pf_json_begin(json, "graphs", true);
     while (pf_functions_next(report, &position)) {
-        if ((report->hierarchy && !position.line.leaf) || !pf_report_has_graph(report, position.of)) {
+        if ((report->settings.hierarchy && !position.line.leaf) || !pf_report_has_graph(report, position.of)) {
             pf_json_begin(json, NULL, true);
             pf_json_end(json, true);
             continue;

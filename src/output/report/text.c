@@ -189,10 +189,10 @@ static void put_unread(struct table *table)
     char note[PF_NOTE_BYTES], count[PF_COUNTED_BYTES];
     if (pf_note_aux(table->report->reader, note))
         pf_put_format(table->out, "# %s\n", note);
-    if (table->report->without_branches)
+    if (table->report->branching.without)
         pf_put_format(
             table->out, "# %s\n",
-            pf_count_of(table->report->without_branches, "samples have no branches and are not shown", count));
+            pf_count_of(table->report->branching.without, "samples have no branches and are not shown", count));
 }
 
 static void put_stack_losses(struct table *table)
@@ -212,7 +212,7 @@ static void put_code_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
     char count[PF_COUNTED_BYTES];
-    if (!table->report->about_code)
+    if (!table->report->settings.about_code)
         return;
     if (totals->unresolved)
         pf_put_format(table->out, "# %.2f%% of %s no symbol, %.2f%% lie in no mapping\n",
@@ -240,7 +240,7 @@ static void put_screen_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
     char count[PF_COUNTED_BYTES];
-    if (totals->unresolved && table->report->about_code)
+    if (totals->unresolved && table->report->settings.about_code)
         pf_put_format(table->out, "# %.2f%% of the samples have no symbol, %.2f%% lie in no mapping\n",
                       pf_report_percent(totals->unresolved, totals->samples),
                       pf_report_percent(totals->unmapped, totals->samples));
@@ -264,9 +264,9 @@ static void put_hidden(struct table *table, const char *what, const struct pf_na
 static void put_filters(struct table *table)
 {
     const struct pf_report *report = table->report;
-    put_hidden(table, "dso", &report->dsos);
-    put_hidden(table, "comm", &report->threads.comms);
-    put_hidden(table, "symbol", &report->names);
+    put_hidden(table, "dso", &report->filters.dsos);
+    put_hidden(table, "comm", &report->filters.threads.comms);
+    put_hidden(table, "symbol", &report->filters.names);
 }
 
 /* ---- the head of an event's table ---- */
@@ -298,11 +298,11 @@ static void put_totals(struct table *table, uint64_t period)
         pf_put_string(table->out, options->filter->time);
         pf_put_char(table->out, ')');
     }
-    pf_put_format(table->out, "\n# %s: %" PRIu64 "\n", report->by_weight ? "Total weight " : "Event count (approx.)",
-                  period);
-    if (report->by_weight && report->sort_order) {
+    pf_put_format(table->out, "\n# %s: %" PRIu64 "\n",
+                  report->settings.by_weight ? "Total weight " : "Event count (approx.)", period);
+    if (report->settings.by_weight && report->layout.sort_order) {
         pf_put_string(table->out, "# Sort order   : ");
-        pf_put_string(table->out, report->sort_order);
+        pf_put_string(table->out, report->layout.sort_order);
         pf_put_char(table->out, '\n');
     }
     pf_put_string(table->out, "#\n");
@@ -328,7 +328,8 @@ static void put_screen_title(struct table *table)
     sum_members(table, &samples, &period);
     pf_put_format(table->out, "# %s of ", pf_count_of(samples, "samples", text));
     put_event_names(table);
-    pf_put_format(table->out, ", %s %" PRIu64, table->report->by_weight ? "total weight" : "event count", period);
+    pf_put_format(table->out, ", %s %" PRIu64, table->report->settings.by_weight ? "total weight" : "event count",
+                  period);
     if (options->filter->time) {
         pf_put_string(table->out, ", time ");
         pf_put_string(table->out, options->filter->time);
@@ -353,7 +354,7 @@ static void put_title(struct table *table)
 
 static const char *header_of(const struct table *table, const struct pf_report_column *column)
 {
-    if (table->report->children && column == &pf_report_columns[PF_COLUMN_overhead])
+    if (table->report->settings.children && column == &pf_report_columns[PF_COLUMN_overhead])
         return "Self";
     return pf_report_header(table->report, column);
 }
@@ -494,9 +495,9 @@ static void choose_columns(struct table *table)
 {
     const struct pf_report *report = table->report;
     table->column_count = 0;
-    for (size_t i = 0; i < report->column_count; i++)
-        if (pf_report_column_applies(report, report->columns[i], table->event->event))
-            table->columns[table->column_count++] = report->columns[i];
+    for (size_t i = 0; i < report->layout.column_count; i++)
+        if (pf_report_column_applies(report, report->layout.columns[i], table->event->event))
+            table->columns[table->column_count++] = report->layout.columns[i];
     if (table->screen == ANY_WIDTH)
         move_last(table, &pf_report_columns[PF_COLUMN_symbol]);
 }
@@ -617,9 +618,9 @@ static bool put_branch(struct table *table, struct pf_graph *graph, struct pf_gr
     put_frame(table, branch->frame);
     pf_put_char(&table->margin, last ? ' ' : '|');
     pad(&table->margin, BRANCH_INDENT);
-    bool enough =
-        put_run(table, graph, branch, &next, &next_count) &&
-        put_branches(table, graph, next, next_count, table->report->fractal ? graph->level_hits : total, level + 1);
+    bool enough = put_run(table, graph, branch, &next, &next_count) &&
+                  put_branches(table, graph, next, next_count,
+                               table->report->settings.fractal ? graph->level_hits : total, level + 1);
     table->margin.used -= BRANCH_INDENT + 1;
     return enough;
 }
@@ -639,7 +640,7 @@ static bool put_branches(struct table *table, struct pf_graph *graph, struct pf_
     bool rest = false, enough = true;
     for (size_t i = 0; i < count; i++)
         shown += branches[i].hits;
-    if (table->report->fractal && count)
+    if (table->report->settings.fractal && count)
         rest = shown < total;
     for (size_t i = 0; i < count && enough && level < MAX_LEVELS; i++) {
         put_separator(table);
@@ -659,7 +660,7 @@ static bool put_trunk(struct table *table, struct pf_graph *graph, struct pf_gra
 {
     struct pf_graph_branch *next;
     size_t next_count;
-    if (table->report->skip_first) { /* the row says it */
+    if (table->report->layout.skip_first) { /* the row says it */
         if (!pf_graph_expand(graph, trunk, &next, &next_count))
             return false;
         if (!next_count || next[0].hits != trunk->hits)
@@ -678,7 +679,7 @@ static bool put_trunk(struct table *table, struct pf_graph *graph, struct pf_gra
 static bool put_graph(struct table *table, const struct pf_report_row *row, uint64_t *marks)
 {
     const uint64_t weight = pf_report_weight(table->report, row);
-    const uint64_t total = table->report->fractal ? weight : table->event->period;
+    const uint64_t total = table->report->settings.fractal ? weight : table->event->period;
     const size_t used = table->out->used;
     struct pf_graph graph;
     struct pf_graph_branch *branches;
@@ -767,7 +768,7 @@ static bool take_marks(struct drawers *drawers, unsigned worker, uint32_t key, u
         drawers->keys[worker] = key + 1;
     pthread_mutex_unlock(&drawers->lock);
     if (taken && !drawers->marks[worker])
-        drawers->marks[worker] = pf_new(report->allocator, report->tree.count * sizeof(uint64_t));
+        drawers->marks[worker] = pf_new(report->allocator, report->chains.tree.count * sizeof(uint64_t));
     *marks = taken ? drawers->marks[worker] : NULL;
     return !taken || *marks;
 }
@@ -804,7 +805,7 @@ static void close_drawers(struct drawers *drawers)
     }
     pf_free(report->allocator, drawers->drawings, drawers->drawing_count * sizeof(*drawers->drawings));
     for (size_t i = 0; i < MAX_DRAWERS; i++)
-        pf_free(report->allocator, drawers->marks[i], report->tree.count * sizeof(uint64_t));
+        pf_free(report->allocator, drawers->marks[i], report->chains.tree.count * sizeof(uint64_t));
     pthread_mutex_destroy(&drawers->lock);
 }
 
@@ -999,7 +1000,7 @@ static void put_nothing(struct table *table, const struct pf_report_levels *leve
 {
     pad(table->out, value_widths(table) + EMPTY_INDENT + (levels->count + level) * LEVEL_INDENT);
     pf_put_string(table->out, "no entry >= ");
-    pf_put_hundredths(table->out, table->report->limit_percent, 0);
+    pf_put_hundredths(table->out, table->report->settings.limit_percent, 0);
     pf_put_string(table->out, "%\n");
 }
 
@@ -1047,7 +1048,7 @@ static bool put_table(struct table *table)
     if (has_header(table))
         (table->screen ? put_screen_title : put_title)(table);
     if (enough)
-        enough = (table->report->hierarchy ? put_hierarchy : put_rows)(table, graphs ? &drawers : NULL);
+        enough = (table->report->settings.hierarchy ? put_hierarchy : put_rows)(table, graphs ? &drawers : NULL);
     if (graphs)
         close_drawers(&drawers);
     put_left_out(table);
@@ -1071,7 +1072,7 @@ static void put_branches_by_type(struct table *table)
     pf_put_string(table->out, "#\n# Branch Statistics:\n#\n");
     for (size_t i = 0; pf_report_branches_at(report, i, &name, &count); i++)
         if (count)
-            pf_put_format(table->out, "%8s: %5.1f%%\n", name, pf_report_percent(count, report->branch_counts.all));
+            pf_put_format(table->out, "%8s: %5.1f%%\n", name, pf_report_percent(count, report->branching.counts.all));
 }
 
 static void put_head(struct table *table)
@@ -1093,15 +1094,15 @@ static bool put_report(struct table *table)
     bool enough = open_texts(table);
     if (enough)
         put_head(table);
-    for (size_t i = 0; i < report->event_count && enough; i++) {
-        table->event = &report->events[i];
+    for (size_t i = 0; i < report->events.count && enough; i++) {
+        table->event = &report->events.items[i];
         const struct pf_report_group *group = table->event->group;
         if (group ? group->first == i : table->event->samples != 0)
             enough = put_table(table);
     }
     if (enough && !report->totals->samples && has_header(table))
         put_no_samples(table);
-    if (enough && report->branch_counts.all)
+    if (enough && report->branching.counts.all)
         put_branches_by_type(table);
     return close_texts(table) && enough;
 }
@@ -1124,7 +1125,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
         options->header & PERFILE_HEADER_FIRST && has_header(&table) ? pf_header_put(reader, &header, out, error) : 0;
     if (headed < 0)
         result = headed;
-    else if (result == 0 || report.row_count)
+    else if (result == 0 || report.rows.count)
         result = put_report(&table) ? result : pf_fail_memory(error, "report");
     pf_report_close(&report);
     return result;
