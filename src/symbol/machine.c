@@ -111,6 +111,37 @@ int pf_kallsyms_boot(const char *path, const struct pf_recorded_kernel *kernel,
     return address == kernel->reference_address ? PF_BOOT_SAME : PF_BOOT_OTHER;
 }
 
+/* When the machine was booted, in seconds since 1970; 1, 0 when it is not reported, or MEMORY. */
+static int read_boot_time(const char *root, const struct perfile_allocator *allocator, int64_t *seconds)
+{
+    static const char key[] = "\nbtime ";
+    char path[PATH_MAX];
+    size_t bytes;
+    if (snprintf(path, sizeof(path), "%s/proc/stat", root) >= (int)sizeof(path))
+        return 0;
+    char *text = pf_read_text(allocator, path, &bytes);
+    if (!text)
+        return errno == ENOMEM ? PERFILE_ERROR_MEMORY : 0;
+    text[bytes] = '\0';
+    const char *line = strstr(text, key);
+    *seconds = line ? strtoll(line + strlen(key), NULL, 10) : 0;
+    pf_free(allocator, text, bytes + 1);
+    return *seconds > 0;
+}
+
+/* Whether the file was written in this boot when the last record's time had come. Recorders write with some delay. */
+static int is_written_in_boot(const char *root, const struct pf_recorded_kernel *kernel,
+                              const struct perfile_allocator *allocator)
+{
+    enum { EARLIER_MAX_S = 5, LATER_MAX_S = 60 };
+    int64_t boot = 0;
+    const int known = kernel->last_time_ns ? read_boot_time(root, allocator, &boot) : 0;
+    if (known <= 0)
+        return known;
+    const int64_t delay = kernel->written_s - boot - (int64_t)(kernel->last_time_ns / 1000000000);
+    return delay >= -EARLIER_MAX_S && delay <= LATER_MAX_S;
+}
+
 int pf_machine_runs_kernel(const char *root, const struct pf_recorded_kernel *kernel,
                            const struct perfile_allocator *allocator)
 {
@@ -120,11 +151,13 @@ int pf_machine_runs_kernel(const char *root, const struct pf_recorded_kernel *ke
         const size_t bytes = pf_machine_build_id(root, own);
         return pf_build_id_is_same(own, bytes, kernel->build_id, kernel->build_id_bytes);
     }
-    if (!pf_machine_is_named(root, kernel->host, kernel->release) ||
+    const bool is_nameless = !kernel->host && !kernel->release;
+    const int written = is_nameless ? is_written_in_boot(root, kernel, allocator) : 0;
+    if (written < 0 || (!written && !pf_machine_is_named(root, kernel->host, kernel->release)) ||
         snprintf(path, sizeof(path), "%s%s", root, PF_MACHINE_KALLSYMS) >= (int)sizeof(path))
-        return 0;
+        return written < 0 ? written : 0;
     const int boot = pf_kallsyms_boot(path, kernel, allocator);
-    return boot < 0 ? boot : boot != PF_BOOT_OTHER;
+    return boot < 0 ? boot : is_nameless ? boot == PF_BOOT_SAME : boot != PF_BOOT_OTHER;
 }
 
 /* ---- for programs ---- */

@@ -53,6 +53,8 @@ struct pf_recorded_kernel {
     const char *release;   /* likewise */
     const char *reference; /* a symbol that the mapping of the kernel names, or NULL; and its run-time address */
     uint64_t reference_address;
+    uint64_t last_time_ns; /* of its records, on the clock that starts at boot; 0: not known */
+    int64_t written_s;     /* when its file was last written, since 1970 */
 };
 
 /*
@@ -67,6 +69,10 @@ struct pf_recorded_kernel {
  * a reference that has another address here says that the machine was booted since, maybe with another build of that
  * release. Where the machine does not report addresses, or the recording has no reference, there is nothing to compare.
  * The recorded names are those of the host: for the kernel of a guest they must be NULL.
+ *
+ * A recorder that was killed has written no names either. Then the reference must have its address here, and the file
+ * must have been written when the clock of this boot had the time of its last record, give or take a minute: a
+ * recording of another machine or boot does not have that, even where addresses are the same in each boot.
  */
 int pf_machine_runs_kernel(const char *root, const struct pf_recorded_kernel *kernel,
                            const struct perfile_allocator *allocator);

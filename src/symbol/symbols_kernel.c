@@ -2,8 +2,11 @@
 /* Loading the symbols of the kernel and of its modules. */
 #include "symbol/symbols_parts.h"
 
+#include <sys/stat.h>
+
 #include "base/bytes.h"
 #include "base/text.h"
+#include "symbol/machine.h"
 
 char *pf_symbols_read_text(const struct pf_symbols *symbols, const char *path, size_t *bytes)
 {
@@ -36,6 +39,45 @@ static bool is_guest(const struct pf_module_data *kernel)
     return pf_starts_with(kernel->map_name, "[guest");
 }
 
+/* The time of the last record of a file; 0: it has none. */
+static uint64_t last_time_of(const char *path)
+{
+    struct perfile_reader *reader;
+    const struct perfile_record *record;
+    uint64_t last = 0;
+    if (perfile_open_path(path, NULL, &reader, NULL) < 0)
+        return 0;
+    while (perfile_reader_next(reader, &record, NULL) > 0)
+        if (record->time != UINT64_MAX && !record->damaged)
+            last = pf_max(last, record->time);
+    perfile_close(reader);
+    return last;
+}
+
+/* The text of the kernel that runs here, if the recording of a recorder that was killed shows that it is of this boot. */
+static const char *find_running_kernel(struct pf_symbols *symbols, const struct pf_module_data *kernel)
+{
+    const struct pf_find_options *find = &symbols->find;
+    struct pf_recorded_kernel recorded = {.reference = reference_of(kernel), .reference_address = kernel->reference};
+    struct stat about;
+    if (kernel->build_id_bytes || is_guest(kernel) || find->host || find->release || !recorded.reference ||
+        !pf_find_is_local(find) || !find->recording || stat(find->recording, &about) < 0 || !S_ISREG(about.st_mode))
+        return NULL;
+    recorded.last_time_ns = last_time_of(find->recording);
+    recorded.written_s = about.st_mtime;
+    const char *root = pf_find_root(find);
+    if (pf_memory_check(symbols->allocator, pf_machine_runs_kernel(root, &recorded, symbols->allocator)) <= 0)
+        return NULL;
+    pf_find_note(find,
+                 "names of the kernel are those of the one that runs here: it has %s where the recording has it, and "
+                 "its file was written in this boot",
+                 recorded.reference);
+    char *path = pf_arena_new(&symbols->arena, strlen(root) + sizeof(PF_MACHINE_KALLSYMS));
+    if (path)
+        memcpy(stpcpy(path, root), PF_MACHINE_KALLSYMS, sizeof(PF_MACHINE_KALLSYMS));
+    return path;
+}
+
 /* What stands for the kernel: `*elf` is an ELF file or NULL, and the text of kallsyms is read when there is any. */
 static void find_kernel(struct pf_symbols *symbols, const struct pf_module_data *kernel, const char **elf)
 {
@@ -56,6 +98,8 @@ static void find_kernel(struct pf_symbols *symbols, const struct pf_module_data 
             *elf = path;
         else
             text = path;
+    } else if (!text) {
+        text = find_running_kernel(symbols, kernel);
     }
     if (text && !symbols->kallsyms_path)
         symbols->kallsyms_path = pf_arena_text(&symbols->arena, text, strlen(text));

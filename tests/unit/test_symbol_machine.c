@@ -190,6 +190,44 @@ static void test_short_memory(void **state)
     }
 }
 
+/* Recorders that were killed leave no names: the addresses and the times decide, and each alone is not enough. */
+static void test_kernel_of_killed_recorder(void **state)
+{
+    enum { BOOT = 1700000000, RECORDED = 500, NS = 1000000000 };
+    static const struct {
+        const char *what, *host, *kallsyms;
+        uint64_t address, last;
+        int64_t written;
+        int expected;
+    } cases[] = {
+        {"at once", NULL, KALLSYMS, ADDRESS, RECORDED, BOOT + RECORDED + 1, 1},
+        {"a minute later", NULL, KALLSYMS, ADDRESS, RECORDED, BOOT + RECORDED + 60, 1},
+        {"written too late: a copy", NULL, KALLSYMS, ADDRESS, RECORDED, BOOT + RECORDED + 61, 0},
+        {"written before its records", NULL, KALLSYMS, ADDRESS, RECORDED, BOOT + RECORDED - 6, 0},
+        {"of another boot", NULL, KALLSYMS, ADDRESS, RECORDED, BOOT - 86400, 0},
+        {"no times", NULL, KALLSYMS, ADDRESS, 0, BOOT + 1, 0},
+        {"a page off", NULL, KALLSYMS, ADDRESS + 4096, RECORDED, BOOT + RECORDED + 1, 0},
+        {"no address to compare", NULL, "", ADDRESS, RECORDED, BOOT + RECORDED + 1, 0},
+        {"a name of another host", "other", KALLSYMS, ADDRESS, RECORDED, BOOT + RECORDED + 1, 0},
+    };
+    (void)state;
+    put_names(HOST, RELEASE);
+    for (size_t i = 0; i < PF_COUNT(cases); i++) {
+        const struct pf_recorded_kernel kernel = {.host = cases[i].host,
+                                                  .release = cases[i].host ? RELEASE : NULL,
+                                                  .reference = "_text",
+                                                  .reference_address = cases[i].address,
+                                                  .last_time_ns = cases[i].last * NS,
+                                                  .written_s = cases[i].written};
+        put_text("proc/kallsyms", cases[i].kallsyms);
+        put_text("proc/stat", "cpu 1 2 3\nintr 1\n");
+        assert_int_equal(pf_machine_runs_kernel(made_directory, &kernel, allocator), 0);
+        put_text("proc/stat", "cpu 1 2 3\nintr 1\nbtime 1700000000\nprocesses 7\n");
+        if (pf_machine_runs_kernel(made_directory, &kernel, allocator) != cases[i].expected)
+            fail_msg("%s", cases[i].what);
+    }
+}
+
 /* What it reports is the machine's; here only how. */
 static void test_running_kernel(void **state)
 {
@@ -211,6 +249,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_path_that_is_too_long, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_own_pid, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kernel_of_killed_recorder, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_short_memory, open_world, made_directory_close),
         cmocka_unit_test(test_running_kernel),
         cmocka_unit_test_setup_teardown(test_empty_machine_runs_no_kernel, open_world, made_directory_close),
