@@ -9,6 +9,7 @@
 #include "record_page.h"
 #include "record_rows.h"
 #include "record_repeat.h"
+#include "sandbox.h"
 #include "workload.h"
 
 #include <ctype.h>
@@ -703,7 +704,7 @@ static void print_losses(const struct run *run, uint64_t samples)
 /* Of a stack that would have fitted more often: twice as many bytes as were copied. */
 static unsigned long more_bytes(const struct run *run)
 {
-    enum { USUAL = 8192, MAX = 65528 };
+    enum { USUAL = 32768, MAX = 65528 };
     const char *how = run->options.call_graph, *comma = how ? strchr(how, ',') : NULL;
     const unsigned long bytes = comma ? strtoul(comma + 1, NULL, 0) : USUAL;
 
@@ -824,11 +825,19 @@ static int take_priority(const struct run *run)
     return priority.sched_priority ? PF_STATUS_UNREADABLE : PF_STATUS_USAGE;
 }
 
+/* The programs that are recorded are not trusted. */
+static void enter_sandbox(void *settings)
+{
+    pf_sandbox_enter_thread(settings);
+}
+
 static int open_recorder(struct run *run)
 {
     struct perfile_unwind_stage_options options = PERFILE_UNWIND_STAGE_OPTIONS_INIT;
 
     options.max_frames = run->options.max_stack;
+    options.started = enter_sandbox;
+    options.started_context = run->settings;
     const int result = perfile_unwind_stage_open(&options, &run->unwinding, &run->error);
 
     if (result < 0)

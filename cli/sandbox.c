@@ -351,23 +351,23 @@ static void make_filter(struct filter *f, unsigned users)
  * Kernels before 5.16 slow a filtered process down as a defence against foreign code in it. SPEC_ALLOW (since 4.17)
  * turns that off, as no such code is run. Returns 0, or the number of the error.
  */
-static int filter_calls(unsigned users)
+static int filter_calls(unsigned users, bool all_threads)
 {
+    const unsigned threads = all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0;
     struct filter filter = {.used = 0};
 
     make_filter(&filter, users);
     const struct sock_fprog program = {filter.used, filter.code};
-    if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-                &program) == 0 ||
-        (errno == EINVAL && syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0))
+    if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, threads | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 ||
+        (errno == EINVAL && syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, threads, &program) == 0))
         return 0;
     return errno;
 }
 
 #else
-static int filter_calls(unsigned users)
+static int filter_calls(unsigned users, bool all_threads)
 {
-    (void)users, (void)denied_calls, (void)checked_calls;
+    (void)users, (void)all_threads, (void)denied_calls, (void)checked_calls;
     return ENOSYS;
 }
 #endif
@@ -646,6 +646,16 @@ void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *sett
     }
     if ((error = fence_files(command, settings, users)) != 0)
         pf_note("the sandbox does not restrict file access (Landlock: %s)", strerror(error));
-    if ((error = filter_calls(users)) != 0)
+    if ((error = filter_calls(users, true)) != 0)
         pf_note("the sandbox does not filter system calls (seccomp: %s)", strerror(error));
+}
+
+/* Landlock would keep it from /proc/PID/root, where the files are. */
+void pf_sandbox_enter_thread(const struct pf_settings *settings)
+{
+    if (settings->no_sandbox || COVERAGE || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return;
+    const int error = filter_calls(SANITIZED, false);
+    if (error)
+        pf_note("no sandbox for system calls: %s", strerror(error));
 }

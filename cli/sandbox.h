@@ -15,5 +15,10 @@
  * kernel has; with -v the missing parts are reported.
  */
 void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *settings);
+/*
+ * The calling thread alone, which reads files of other processes while others of this process record: from here on it
+ * runs no programs, does nothing to other processes and opens no connections.
+ */
+void pf_sandbox_enter_thread(const struct pf_settings *settings);
 
 #endif

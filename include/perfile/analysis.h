@@ -531,6 +531,9 @@ struct perfile_unwind_stage_options {
     const struct perfile_symbol_options *symbols; /* where binaries are; NULL: here */
     uint64_t max_frames;                          /* user frames of a stack; 0: 127, at most 4096 */
     const struct perfile_allocator *allocator;    /* is called by several threads; NULL: malloc */
+    /* Called first by each thread, which then reads files of the programs that are recorded. May be NULL. */
+    void (*started)(void *context);
+    void *started_context;
 };
 #define PERFILE_UNWIND_STAGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_unwind_stage_options)
 

@@ -10,6 +10,7 @@
 #include <perfile/recorder.h>
 
 #include "analysis/complete_options.h"
+#include "analysis/unwinder.h"
 #include "base/byte_queue.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -70,7 +71,7 @@ static int convert(struct part *part, struct perfile_reader *reader, struct perf
     const struct perfile_unwind_stage_options *options = &part->stage->options;
     struct perfile_convert_options how = PERFILE_CONVERT_OPTIONS_INIT;
     struct perfile_unwinder *unwinder;
-    int result = perfile_unwinder_open(reader, options->symbols, &unwinder, error);
+    int result = pf_unwinder_open(reader, options->symbols, true, &unwinder, error);
     if (result < 0)
         return result;
     how.unwind = perfile_unwind;
@@ -88,6 +89,8 @@ static void *run(void *context)
     struct perfile_source source = PERFILE_SOURCE_INIT;
     struct perfile_open_options options = PERFILE_OPEN_OPTIONS_INIT;
     struct perfile_reader *reader;
+    if (part->stage->options.started)
+        part->stage->options.started(part->stage->options.started_context);
     source.context = part;
     source.read = read_stream;
     options.allocator = part->stage->allocator;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Unwinding, build ids and the code of JITs for callers that have a session and samples, but no profile. */
+#include "analysis/unwinder.h"
+
 #include <string.h>
 
 #include "analysis/complete_options.h"
@@ -29,8 +31,8 @@ static int take_options(struct pf_find_options *find, const struct perfile_reade
     return result;
 }
 
-int perfile_unwinder_open(struct perfile_reader *reader, const struct perfile_symbol_options *options,
-                          struct perfile_unwinder **unwinder, struct perfile_error *error)
+int pf_unwinder_open(struct perfile_reader *reader, const struct perfile_symbol_options *options, bool live,
+                     struct perfile_unwinder **unwinder, struct perfile_error *error)
 {
     struct pf_find_options find;
     *unwinder = NULL;
@@ -43,6 +45,8 @@ int perfile_unwinder_open(struct perfile_reader *reader, const struct perfile_sy
         return pf_fail_memory(error, "unwinding");
     pf_watch_open(&made->watch, allocator);
     find.allocator = &made->watch.allocator;
+    find.live = live;
+    find.asks_debuginfod &= !live;
     made->reader = reader;
     result = pf_symbols_open(reader, &find, &made->symbols, error);
     if (result < 0) {
@@ -51,6 +55,12 @@ int perfile_unwinder_open(struct perfile_reader *reader, const struct perfile_sy
     }
     *unwinder = made;
     return 0;
+}
+
+int perfile_unwinder_open(struct perfile_reader *reader, const struct perfile_symbol_options *options,
+                          struct perfile_unwinder **unwinder, struct perfile_error *error)
+{
+    return pf_unwinder_open(reader, options, false, unwinder, error);
 }
 
 void perfile_unwinder_close(struct perfile_unwinder *unwinder)

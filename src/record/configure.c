@@ -14,7 +14,9 @@
 enum {
     FREQUENCY = 4000,
     STACK_BYTES = 8192,
+    UNWOUND_BYTES = 32768, /* of a stack that is unwound while recording: what is not used is not kept */
     STACK_BYTES_MAX = 65528,
+    KERNEL_FRAMES_MAX = 127, /* /proc/sys/kernel/perf_event_max_stack, by default */
 };
 
 void pf_events_note(const struct perfile_recorder_options *options, const char *format, ...)
@@ -139,10 +141,11 @@ static bool is_way(const char *how, const char *name)
     return strncmp(how, name, bytes) == 0 && (!how[bytes] || how[bytes] == ',');
 }
 
-static int configure_dump(struct perfile_attr *attr, const char *bytes, struct perfile_error *error)
+static int configure_dump(struct perfile_attr *attr, const char *bytes, unsigned long usual,
+                          struct perfile_error *error)
 {
     char *end = NULL;
-    const unsigned long wanted = *bytes == ',' ? strtoul(bytes + 1, &end, 0) : STACK_BYTES;
+    const unsigned long wanted = *bytes == ',' ? strtoul(bytes + 1, &end, 0) : usual;
     if ((end && *end) || wanted == 0 || wanted > STACK_BYTES_MAX)
         return pf_about(error, bytes + 1, strlen(bytes + 1),
                         pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call graph",
@@ -162,8 +165,10 @@ static int configure_call_graph(struct perfile_attr *attr, const char *how, stru
         attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN;
         return 0;
     }
-    if (is_way(how, "dwarf") || is_way(how, "auto"))
-        return configure_dump(attr, how + strcspn(how, ","), error);
+    if (is_way(how, "auto"))
+        return configure_dump(attr, how + 4, UNWOUND_BYTES, error);
+    if (is_way(how, "dwarf"))
+        return configure_dump(attr, how + 5, STACK_BYTES, error);
     if (strcmp(how, "lbr") != 0)
         return refuse(error, "call graph", how, "auto, auto,BYTES, fp, dwarf, dwarf,BYTES, lbr");
     attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_BRANCH_STACK;
@@ -195,7 +200,8 @@ static int choose_unwinding(struct pf_event_list *chosen, size_t count, const st
         return 0;
     if (!options->stage)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call graph", "auto needs a stage");
-    chosen->unwinds = all_registers && !dumps && !options->user_regs;
+    const bool wanted = !options->user_regs && !(options->flags & PERFILE_RECORDER_KERNEL_CALLCHAINS);
+    chosen->unwinds = all_registers && !dumps && wanted;
     for (size_t i = 0; i < count && !chosen->unwinds && !dumps; i++) {
         const char *how = call_graph_of(&chosen->items[i], options);
         if (how && is_way(how, "auto"))
@@ -339,6 +345,7 @@ static int configure_event(struct pf_listed_event *event, const struct pf_target
                            const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     struct perfile_attr *attr = &event->attr;
+    const char *how = call_graph_of(event, options);
     attr->disabled = 1;
     attr->sample_id_all = 1;
     attr->inherit = event->inherit >= 0 ? event->inherit != 0 : !(options->flags & PERFILE_RECORDER_NO_INHERIT);
@@ -352,8 +359,11 @@ static int configure_event(struct pf_listed_event *event, const struct pf_target
     configure_parts(event, target, options->flags);
     configure_period(event, options);
     configure_privilege(event, options->flags);
-    int result = configure_call_graph(attr, call_graph_of(event, options), error);
+    int result = configure_call_graph(attr, how, error);
     configure_callchain_parts(attr, options->flags);
+    event->stack_is_usual = how && strcmp(how, "auto") == 0 && !event->stack_bytes;
+    if (how && is_way(how, "auto")) /* the kernel's part is shorter, and it refuses more than its limit */
+        attr->sample_max_stack = (uint16_t)pf_min(attr->sample_max_stack, (uint64_t)KERNEL_FRAMES_MAX);
     if (result == 0 && event->stack_bytes && attr->sample_stack_user)
         attr->sample_stack_user = event->stack_bytes;
     const char *branches_wanted = event->branch_filter ? event->branch_filter : options->branch_filter;

@@ -29,6 +29,7 @@ struct pf_listed_event {
     const char *branch_filter; /* branch_type=, as -j takes it; NULL: not given */
     const char *call_graph;    /* NULL: not given; "no" */
     uint32_t stack_bytes;      /* 0: not given */
+    bool stack_is_usual;       /* the size of dumped stacks may be reduced */
     uint32_t max_stack;
     signed char inherit; /* -1 not given, 0, 1 */
     signed char time;

@@ -21,13 +21,17 @@
 #include "record/mapped_ids.h"
 #include "record/pids.h"
 #include "record/ring.h"
+#include "record/stack_trim.h"
 #include "schema/since.h"
 
 enum {
     EVENTS_AT_ONCE = 64,
     RING_BYTES_MIN = 512 * 1024, /* what ordinary users may lock for each processor, by default */
     RING_BYTES_MAX = 4 << 20,
-    RINGS_BYTES = 256 << 20, /* of all together */
+    RING_BYTES_UNWINDING = 16 << 20, /* the same, with dumped stacks */
+    RINGS_BYTES = 256 << 20,         /* of all together */
+    STACK_BYTES_MIN = 4096,          /* that are dumped for unwinding, */
+    STACKS_OF_RING = 64,             /* of which a buffer holds so many */
 };
 
 /* What a read of a group of so many events can give. */
@@ -39,6 +43,7 @@ struct perfile_recorder {
     struct perfile_writer *output;              /* the caller's */
     struct perfile_writer *writer;              /* the same, or the input of the stage that ends there */
     const struct perfile_recorder_stage *stage; /* NULL: there is none, or it is not needed */
+    struct pf_stack_trim trim;                  /* of what it reads */
     struct pf_writer_thread *writer_thread;     /* NULL: records go straight to the writer */
     struct perfile_writer *other;               /* gets the synthesized records, too; NULL: there is none */
     struct pf_event_list chosen;
@@ -79,7 +84,8 @@ static size_t ring_positions(const struct perfile_recorder *recorder)
 /* Large enough for bursts, and not too much on machines with many processors. */
 static uint64_t usual_ring_bytes(const struct perfile_recorder *recorder)
 {
-    return pf_max(RING_BYTES_MIN, pf_min(RING_BYTES_MAX, RINGS_BYTES / ring_positions(recorder)));
+    const uint64_t max = recorder->chosen.unwinds ? RING_BYTES_UNWINDING : RING_BYTES_MAX;
+    return pf_max(RING_BYTES_MIN, pf_min(max, RINGS_BYTES / ring_positions(recorder)));
 }
 
 /* The event that records maps must not be overwritten by samples: then it has buffers of its own. */
@@ -152,6 +158,36 @@ static int open_rings(struct perfile_recorder *recorder, struct perfile_error *e
                        "the buffers have %zu KiB, not %zu: /proc/sys/kernel/perf_event_mlock_kb allows no more",
                        bytes / 1024, first / 1024);
     return 0;
+}
+
+/* Whether stacks are dumped for unwinding, and so large that few of them fit into a buffer: makes them smaller. */
+static bool reduce_stacks(const struct perfile_recorder *recorder)
+{
+    const uint32_t fitting = (uint32_t)pf_max(STACK_BYTES_MIN, recorder->rings[0].bytes / STACKS_OF_RING);
+    bool reduced = false;
+    for (size_t i = 0; i < recorder->chosen.count && recorder->chosen.unwinds; i++) {
+        struct pf_listed_event *event = &recorder->chosen.items[i];
+        if (!event->stack_is_usual || event->attr.sample_stack_user <= fitting)
+            continue;
+        event->attr.sample_stack_user = fitting;
+        reduced = true;
+    }
+    return reduced;
+}
+
+/* How large the buffers can be shows only when they are opened. */
+static int open_events(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    const struct perfile_recorder_options *options = &recorder->options;
+    int result = pf_events_open(&recorder->opened, &recorder->chosen, &recorder->target, options, error);
+    if (result == 0)
+        result = open_rings(recorder, error);
+    if (result < 0 || !reduce_stacks(recorder))
+        return result;
+    close_rings(recorder);
+    pf_events_close(&recorder->opened);
+    result = pf_events_open(&recorder->opened, &recorder->chosen, &recorder->target, options, error);
+    return result < 0 ? result : open_rings(recorder, error);
 }
 
 static int open_poll(struct perfile_recorder *recorder, struct perfile_error *error)
@@ -516,15 +552,15 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
     if (result == 0 && options->cgroup)
         result = pf_event_cgroups_of_all(&recorder->chosen, options->cgroup, error);
     if (result == 0)
-        result = pf_events_open(&recorder->opened, &recorder->chosen, &recorder->target, options, error);
-    if (result == 0)
-        result = open_rings(recorder, error);
+        result = open_events(recorder, error);
     if (result == 0)
         result = open_poll(recorder, error);
     if (result == 0 && recorder->chosen.build_ids && !pf_mapped_ids_open(&recorder->mapped_ids, recorder->allocator))
         result = pf_fail_memory(error, "build ids");
     if (recorder->chosen.unwinds)
         recorder->stage = options->stage;
+    if (result == 0 && recorder->stage && !pf_stack_trim_open(&recorder->trim, &recorder->chosen))
+        result = pf_fail_memory(error, "events");
     if (result == 0)
         result = write_start(recorder, error);
     find_positions(recorder);
@@ -574,6 +610,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     (void)end_stage(recorder, NULL);
     if (recorder->stage && recorder->other)
         (void)recorder->stage->close(recorder->stage->context, recorder->other, NULL);
+    pf_stack_trim_close(&recorder->trim);
     close_rings(recorder);
     pf_free(allocator, recorder->rings, recorder->ring_capacity * sizeof(*recorder->rings));
     if (recorder->poll >= 0)
@@ -742,22 +779,46 @@ static int put_records(struct perfile_recorder *recorder, const uint8_t *records
     return result < 0 || !recorder->other ? result : copy_state(recorder->other, records, bytes, error);
 }
 
-/* Records as the kernel wrote them, but for build ids. */
-static int put_maps(struct perfile_recorder *recorder, const uint8_t *records, size_t bytes,
-                    struct perfile_error *error)
+/* The event of a sample by its id; without ids there is only one. */
+static size_t event_of(const struct perfile_recorder *recorder, const uint8_t *record)
 {
-    uint8_t changed[PF_MAPPED_BYTES];
+    const uint16_t id_at = recorder->trim.plans[0].id_at;
+    uint64_t opened;
+    if (!id_at)
+        return 0;
+    return pf_map_get(&recorder->opened_of_id, pf_load64(record + id_at, false), &opened)
+               ? recorder->opened.items[opened].event
+               : recorder->chosen.count;
+}
+
+/* The size of what is to be written in place of a record; 0: it stays. */
+static size_t change(const struct perfile_recorder *recorder, const uint8_t *record, size_t bytes, uint8_t *changed)
+{
+    const uint32_t type = pf_load32(record, false);
+    if (type == PERFILE_RECORD_SAMPLE && recorder->stage)
+        return pf_stack_trim_sample(&recorder->trim, event_of(recorder, record), record, changed);
+    return type == PERFILE_RECORD_MMAP2 && !recorder->chosen.items[recorder->chosen.tracking].attr.build_id &&
+                   pf_mapped_ids_change(&recorder->mapped_ids, record, bytes, changed)
+               ? bytes
+               : 0;
+}
+
+/* Records as the kernel wrote them, but for build ids and the ends of stacks. */
+static int put_changed(struct perfile_recorder *recorder, const uint8_t *records, size_t bytes,
+                       struct perfile_error *error)
+{
+    uint8_t changed[1 << 16];
     size_t done = 0, size;
     int result = 0;
     for (size_t at = 0; at < bytes && result == 0; at += size) {
         size = pf_load16(records + at + 6, false);
-        if (pf_load32(records + at, false) != PERFILE_RECORD_MMAP2 ||
-            !pf_mapped_ids_change(&recorder->mapped_ids, records + at, size, changed))
+        const size_t now = change(recorder, records + at, size, changed);
+        if (!now)
             continue;
         if (at > done)
             result = put_records(recorder, records + done, at - done, error);
         if (result == 0)
-            result = put_records(recorder, changed, size, error);
+            result = put_records(recorder, changed, now, error);
         done = at + size;
     }
     return result == 0 && done < bytes ? put_records(recorder, records + done, bytes - done, error) : result;
@@ -770,9 +831,8 @@ static int take_records(void *context, const uint8_t *records, size_t bytes, str
     look_through(recorder, records, bytes);
     recorder->reported_something = true;
     recorder->counts.bytes += bytes;
-    return recorder->has_maps && !recorder->chosen.items[recorder->chosen.tracking].attr.build_id
-               ? put_maps(recorder, records, bytes, error)
-               : put_records(recorder, records, bytes, error);
+    return recorder->has_maps || recorder->stage ? put_changed(recorder, records, bytes, error)
+                                                 : put_records(recorder, records, bytes, error);
 }
 
 /* Nothing older than the records before the previous one follows. */

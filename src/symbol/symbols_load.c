@@ -10,18 +10,42 @@
 #include "base/bytes.h"
 #include "base/text.h"
 
+static const char *keep_path(struct pf_symbols *symbols, const char *path)
+{
+    return path ? pf_arena_text(&symbols->arena, path, strlen(path)) : NULL;
+}
+
+/* Of the file that a running process maps: what unwinding needs. */
+static void load_mapped(struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    struct perfile_map map = {.filename = module->map_name,
+                              .pid = module->pid,
+                              .start = module->map_start,
+                              .end = module->map_end,
+                              .build_id_bytes = module->build_id_bytes};
+    struct pf_found mapped = {0}, found = {0};
+    memcpy(map.build_id, module->build_id, sizeof(map.build_id));
+    if (pf_find_mapped(&symbols->find, &map, &mapped) < 0 ||
+        pf_find_binary(&symbols->find, module->map_name, module->build_id, module->build_id_bytes, &found) < 0)
+        return;
+    module->binary = keep_path(symbols, mapped.path ? mapped.path : found.path);
+    module->debug = keep_path(symbols, found.debug_path);
+    const char *path = module->binary ? module->binary : module->debug;
+    if (path && pf_segment_table_from_elf(path, symbols->allocator, &module->table, NULL) == 0)
+        module->public.path = path;
+    pf_found_close(&mapped);
+    pf_found_close(&found);
+}
+
 static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
 {
     struct pf_found found = {0};
     const char *name = module->kind == PF_MODULE_VDSO32 ? module->public.name : module->map_name;
     if (pf_find_binary(&symbols->find, name, module->build_id, module->build_id_bytes, &found) < 0)
         return;
-    if (found.path)
-        module->binary = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
-    if (found.debug_path)
-        module->debug = pf_arena_text(&symbols->arena, found.debug_path, strlen(found.debug_path));
-    if (found.alternate_path)
-        module->alternate = pf_arena_text(&symbols->arena, found.alternate_path, strlen(found.alternate_path));
+    module->binary = keep_path(symbols, found.path);
+    module->debug = keep_path(symbols, found.debug_path);
+    module->alternate = keep_path(symbols, found.alternate_path);
     const char *path = module->binary ? module->binary : module->debug;
     if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0))
@@ -78,7 +102,9 @@ void pf_module_load(struct pf_symbols *symbols, struct pf_module_data *module)
         [PF_MODULE_JIT] = NULL,
     };
     module->public.looked_for = true;
-    if (loaders[module->kind])
+    if (symbols->find.live && module->kind == PF_MODULE_ELF)
+        load_mapped(symbols, module);
+    else if (loaders[module->kind] && !symbols->find.live)
         loaders[module->kind](symbols, module);
     use_embedded(symbols, module);
     module->public.build_id = pf_symbols_hex(symbols, module->build_id, module->build_id_bytes);
@@ -92,8 +118,14 @@ struct pf_module_data *pf_symbols_loaded(struct pf_symbols *symbols, const struc
     if (*number == UINT32_MAX)
         return NULL;
     struct pf_module_data *module = pf_module_at(symbols, *number);
-    if (PF_UNLIKELY(!module->public.looked_for))
+    if (PF_UNLIKELY(!module->public.looked_for)) {
         pf_module_load(symbols, module);
+    } else if (symbols->find.live && PF_UNLIKELY(!module->binary) && module->pid != map->pid) {
+        module->pid = map->pid; /* the process before had ended, this one may be there still */
+        module->map_start = map->start;
+        module->map_end = map->end;
+        pf_module_load(symbols, module);
+    }
     return module;
 }
 

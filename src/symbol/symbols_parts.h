@@ -37,7 +37,7 @@ struct pf_module_data {
     bool is_relative;     /* the table's addresses count from where the map begins */
     uint32_t code;        /* PF_MODULE_JIT: its number, and its name once it was asked for */
     const char *code_name;
-    int32_t pid;        /* PF_MODULE_PERF_MAP */
+    int32_t pid;        /* of the process that it was first seen in */
     uint64_t map_start; /* where it was first seen */
     uint64_t map_end;
     uint64_t reference; /* kernel: run-time address of the symbol that its mapping names */

@@ -324,6 +324,30 @@ static int fill_table(struct pf_symbol_table *table, const struct pf_elf *elf, c
     return code;
 }
 
+int pf_segment_table_from_elf(const char *path, const struct perfile_allocator *allocator, struct pf_symbol_table **out,
+                              struct perfile_error *error)
+{
+    struct pf_elf elf;
+    struct pf_symbol_build build;
+    allocator = pf_allocator_or_default(allocator);
+    int code = pf_elf_open(&elf, path, allocator, error);
+    if (code < 0)
+        return code;
+    struct pf_symbol_table *table = pf_symbol_table_new(allocator);
+    pf_build_open(&build, allocator);
+    if (table)
+        describe(table, &elf);
+    if (table && add_segments(table, &elf) && pf_build_finish(&build, table)) {
+        *out = table;
+    } else {
+        pf_symbol_table_close(table);
+        code = pf_fail_memory(error, "symbols");
+    }
+    pf_build_close(&build);
+    pf_elf_close(&elf);
+    return code;
+}
+
 static int make_table(const struct pf_elf *elf, const char *debug_path, const struct perfile_allocator *allocator,
                       struct pf_symbol_table **out, struct perfile_error *error)
 {

@@ -37,6 +37,7 @@ struct pf_find_options {
     void *reach_context;
     void (*used)(void *context, const struct perfile_used_file *file); /* likewise */
     void *used_context;
+    bool live; /* the processes run here: files are those that they map; servers are not asked, names are not needed */
     bool was_short;                         /* out of memory when the bundle was opened */
     char bundle_dir[1024];                  /* where the recording's bundle was unpacked (see bundle.h); "": nowhere */
     bool bundle_needs_memory;               /* no folder can hold it: pf_bundle_load */
@@ -88,6 +89,11 @@ struct pf_found {
  */
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                    size_t build_id_bytes, struct pf_found *found);
+/*
+ * The same for a file that a running process has mapped, also when it was deleted or replaced, and where the process
+ * sees it: found->path stays valid as long as the process maps it. `map` NULL is not allowed.
+ */
+int pf_find_mapped(const struct pf_find_options *options, const struct perfile_map *map, struct pf_found *found);
 /*
  * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself; without symfs where
  * the process sees it when it still lives here, else under its name; and beside the recording. *path is owned

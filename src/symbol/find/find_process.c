@@ -2,6 +2,7 @@
 /* Files that a process wrote for profilers: perf-PID.map and jitdump files. */
 #include "symbol/find/find_parts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
@@ -71,6 +72,28 @@ static int find_of_process(const struct pf_find_options *options, const char *na
     pf_search_note_short(&s);
     pf_text_free(s.allocator, *path);
     *path = NULL;
+    return PERFILE_ERROR_MEMORY;
+}
+
+int pf_find_mapped(const struct pf_find_options *options, const struct perfile_map *map, struct pf_found *found)
+{
+    struct pf_search s = {.options = options, .found = found};
+    *found = (struct pf_found){.allocator = options->allocator};
+    pf_find_id_set(&s.id, map->build_id, map->build_id_bytes);
+    s.no_memory = !pf_search_open(&s, options, map->filename);
+    if (!s.no_memory && s.name[0] == '/' && map->pid > 0)
+        (void)(pf_search_take(&s,
+                              pf_search_path(&s, "%s" PF_MACHINE_PROCESS "/map_files/%" PRIx64 "-%" PRIx64, s.root,
+                                             map->pid, map->start, map->end),
+                              &s.id, &found->path, NULL) ||
+               pf_search_take(&s, pf_search_path(&s, "%s" PF_MACHINE_PROCESS "/root%s", s.root, map->pid, s.name),
+                              &s.id, &found->path, NULL));
+    pf_text_free(s.allocator, s.cache);
+    pf_text_free(s.allocator, s.name);
+    if (!s.no_memory)
+        return 0;
+    pf_search_note_short(&s);
+    pf_found_close(found);
     return PERFILE_ERROR_MEMORY;
 }
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Unwinders that are opened by other files of this folder. */
+#ifndef PF_ANALYSIS_UNWINDER_H
+#define PF_ANALYSIS_UNWINDER_H
+
+#include <perfile/analysis.h>
+
+/* As perfile_unwinder_open. `live`: the processes run on this machine now, see pf_find_options. */
+int pf_unwinder_open(struct perfile_reader *reader, const struct perfile_symbol_options *options, bool live,
+                     struct perfile_unwinder **unwinder, struct perfile_error *error);
+
+#endif
