@@ -45,8 +45,8 @@ async function testShares(page) {
   check("shares of everything are less", sum(all) > 0 && sum(all) < 100 && self, sum(all));
   like("what they are of is said", await page.text("#codenote"), /^Shares are those of the whole recording.*3 of 13 functions with samples are left out/);
   await go(page, "#view=code&time=1000000000-2000000000");
-  like("and that a choice does not change them", await page.text("#codenote"), /^Shares are those of the whole recording, not of what is chosen/);
-  like("the page says what it holds", await page.text("#remarks"), /This page holds code, of 9 functions; 3 are left out\./);
+  like("and that a choice does not change them", await page.text("#codenote"), /^Shares are of the complete recording, not of the selection/);
+  like("the page says what it holds", await page.evaluate("document.getElementById('facts').textContent"), /Contains the code of 9 functions; 3 are left out/);
 }
 
 async function testKeys(page) {
@@ -58,7 +58,7 @@ async function testKeys(page) {
   equal("Enter on a row shows its code", await page.evaluate("document.querySelector('#view-code').hidden"), false);
   like("which is in the address", await hash(page), /view=code.*fn=\d+|fn=\d+.*view=code/);
   const shown = await page.text("#codename"), noted = await page.text("#codenote");
-  check("it is that function, or the page says why not", shown === name || /has no code of|is inlined here/.test(noted), [shown, name, noted]);
+  check("it is that function, or the page says why not", shown === name || /does not contain the code of|is inlined here/.test(noted), [shown, name, noted]);
   await go(page, "#view=code");
   await page.evaluate("document.querySelector('#code tbody tr[tabindex=\"0\"]').focus()");
   like("the heaviest instruction is chosen", await rowAtFocus(page), /^75\.0%/);
@@ -120,7 +120,7 @@ async function testFunctions(page) {
   await page.settle();
   like("what lacks is said", await page.text("#codenote"), /^No instructions: The binary was not found\./);
   await go(page, "#view=code&fn=1");
-  like("a function without code", await page.text("#codenote"), /^The page has no code of|is inlined here/);
+  like("a function without code", await page.text("#codenote"), /^The page does not contain the code of|is inlined here/);
   const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
   check("the page is not wider than the window", wide <= 0, wide);
 }
@@ -140,7 +140,7 @@ async function testReport(page) {
   await press(page, "ArrowDown");
   const name = await page.evaluate("document.activeElement.cells[5].textContent");
   equal("callers of the row are shown", await page.text("#callershead"), "Callers of " + name);
-  like("the details are of all its rows", await page.text("#details"), / samples, [\d.]+% in all its rows together/);
+  like("the details are of all its rows", await page.text("#details"), / samples, [\d.]+% in all of its rows/);
   await go(page, "#keys=dso,symbol");
   await page.evaluate("document.querySelector('#report tbody tr').focus()");
   await press(page, "ArrowDown");

@@ -156,6 +156,20 @@ async function compareOffCpu(recording) {
   }
 }
 
+/* C5: a function has one name in page and folded stacks. */
+async function compareFolded(recording) {
+  const wanted = ask("flame", "--no-inline", "--format", "folded", recording).trim().split("\n").sort(),
+    { data, answers } = await decode(pageOf(recording));
+  if (data.cutNodes || !wanted[0]) return;
+  const { id } = answers.tree({ event: data.event, mine: {}, theirs: {}, before: null, measure: "weight", transforms: [], by: ["comm"], order: "weight", stacks: "callees",
+    normalized: false, swapped: false, totals: false });
+  const sums = new Map();
+  for (const line of answers.folded({ id, of: "main", node: 0 }).trim().split("\n")) addTo(sums, line.slice(0, line.lastIndexOf(" ")), +line.slice(line.lastIndexOf(" ") + 1));
+  const mine = [...sums].map(([names, weight]) => `${names} ${weight}`).sort(),
+    at = mine.findIndex((line, i) => line !== wanted[i]);
+  check(`C5: ${recording}: folded stacks of the page`, at < 0 && mine.length === wanted.length, [at, mine[at], wanted[at], mine.length, wanted.length]);
+}
+
 /* B2: samples at equal distances, joined in pages of different sizes: bars are equal, and ranges between slices are exact. */
 const EVEN = 40000,
   EVERY = 250000;
@@ -554,6 +568,10 @@ if (assemble)
   for (const filters of [["--tid", "5,7"], ["--cpu", "1-2", "--time", "50%-100%"]]) await comparePages(inputs[inputs.length - 2], filters);
 if (assemble) {
   await testEven();
+  for (const recording of inputs) await compareFolded(recording);
+  const { data } = await decode(pageOf(inputs.find(path => /clock/.test(path)))),
+    joined = new Set([...data.threads.alike].map(i => data.strings[i]));
+  check("C1: threads whose names differ in digits are one", joined.has("thread *") && !joined.has("thread 5"), [...joined]);
   for (const recording of [inputs.find(path => /clock/.test(path)), ...recordings.filter(path => /offcpu-cs|sched-tiny/.test(path))]) await compareOffCpu(recording);
 }
 check("some reports are of branches", !inputs.some(path => /branches/.test(path)) || seen.branches, seen);

@@ -84,7 +84,7 @@ const select = depth => async () => {
 await time("the page opens", () => page.open("about:blank"), () => page.open(url, 600000));
 await open()();
 await page.settle();
-console.error(await page.evaluate("document.querySelector('#subtitle').textContent"), await page.evaluate("navigator.userAgent.match(/Chrome.[\\d]+/)[0]"));
+console.error(await page.evaluate("document.querySelector('#summary').textContent"), await page.evaluate("navigator.userAgent.match(/Chrome.[\\d]+/)[0]"));
 
 /* Views that were not open yet. */
 for (const [key, name] of [["2", "functions"], ["3", "call tree"], ["4", "tracks"], ["5", "stack chart"], ["6", "heat map"]])

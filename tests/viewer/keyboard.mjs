@@ -56,7 +56,7 @@ async function testOrder() {
   equal(
     "the order of Tab",
     stops.join(", "),
-    "summary, event, search, save, theme, helpbutton, tab-flame, threads, stacks, order, colour, flip, time, when, flame, details",
+    "summary, event, search, save, theme, helpbutton, tab-flame, threads, viewbutton, time, when, flame, details",
   );
   await press("Tab", SHIFT);
   equal("Shift+Tab goes back", await focus(), "details");

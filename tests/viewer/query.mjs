@@ -300,6 +300,22 @@ function testTables() {
   equal("one node at every depth's start", [...query.levels(made).rows], [0, 1, 2, 6, 8, 10]);
 }
 
+/* C3: names, and files without folders; complete paths when these are asked for. C2: what a search leaves is in all columns. */
+{
+  const total = (include, exclude) => query.filter(planted, { event: 0, include, exclude }).total, all = total();
+  equal("C3: not by a folder", total("bin"), 0);
+  equal("C3: by a file", total("libc"), total("read|malloc|brk"));
+  equal("C3: by a path", total("path:/lib/"), total("libc"));
+  equal("C3: a path is not a name", total("path:main"), 0);
+  equal("C2: with and without", total("read") + total(undefined, "read"), all);
+  equal("C2: with both", total(["main", "read"]), total("read"));
+  const left = query.restricted(planted, { include: ["read"] });
+  equal("C2: the samples that are left", query.filter(left, { event: 0 }).total, total("read"));
+  equal("C2: the intervals that are left", query.filter(left, { measure: "all" }).total, query.filter(planted, { measure: "all", include: "read" }).total);
+  equal("C2: stacks from a search on", query.tree(query.filter(planted, { event: 0 }), [{ type: "focus", search: "^read$" }]).total[0], total("^read$"));
+  equal("C2: without one all is there", query.restricted(planted, {}), planted);
+}
+
 /* B2: what was joined is spread over its slice; bars that end with slices have whole ones. */
 {
   const joined = makeData({ functions: [["work", "/bin/app"]], threads: [[1, 1, "app", 0, 100]],

@@ -38,6 +38,8 @@ function open(view, input, more = {}) {
     onWindow: window => { told.windows.push(window); change({ window }); },
     onHover: text => { told.hover = text; },
   });
+  /* Rows are opened by the tests. */
+  if (shown.view.openAtFirst && !more.opensRows) shown.view.openAtFirst = () => {};
   shown.show(input, state);
 }
 </script></body></html>`,
@@ -85,6 +87,14 @@ const spot = (page, label, time) =>
 const labels = page => page.evaluate("[...document.querySelectorAll('[role=treeitem]')].map(i => i.textContent.replace(/^[▸▾] /, ''))");
 const tip = page => page.evaluate("document.querySelector('.ot-tip').hidden ? '' : told.hover");
 
+/* D5: threads are seen when a view opens, as long as all of them fit; one scale for all. */
+async function testOpened(browser) {
+  const page = await openView(browser, "open(tracks, { data: planted.small() }, { opensRows: true })");
+  const seen = await labels(page);
+  check("D5: threads are open", seen.some(label => /thread 100\/101/.test(label)), seen);
+  equal("D5: threads have one scale", await page.evaluate("new Set(shown.view.model.threads.map(row => shown.view.scaleOf(row).most)).size"), 1);
+  equal("no error", page.errors.join("; "), "");
+}
 async function testTracks(browser) {
   const page = await openView(browser, "open(tracks, { data: planted.small() })");
   equal("processes by weight", await labels(page), [
@@ -495,7 +505,7 @@ const browser = await openBrowser(program);
 try {
   if (process.argv.includes("--measure")) await measure(browser);
   else
-    for (const test of [testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart,
+    for (const test of [testOpened, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart,
       testChartKeys, testHeat, testHeatSmall]) await test(browser);
 } finally {
   await browser.close();

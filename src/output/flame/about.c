@@ -127,7 +127,7 @@ static void put_filters(struct pf_flame_about *about, const struct pf_flame_reco
         pf_put_grouped(&about->text, filtered);
         pf_put_string(&about->text, " samples are left out");
     }
-    end_fact(about, NULL);
+    end_fact(about, "Note");
 }
 
 static void put_lost(struct pf_flame_about *about, const struct pf_flame_recording *g, const char *owner)
@@ -187,19 +187,18 @@ static void put_waits(struct pf_flame_about *about, size_t now, size_t before)
     if (!now != !before)
         pf_put_format(&about->text, "Times off CPU are not compared: only the recording %s has them",
                       now ? "now" : "before");
-    end_fact(about, NULL);
+    end_fact(about, "Note");
 }
 
 static void put_before(struct pf_flame_about *about, const struct pf_flame_recording *now,
                        const struct pf_flame_recording *before)
 {
     const char *path = before->options->flame->before_path;
-    pf_put_string(&about->text, "Compared with ");
     pf_put_string(&about->text, path ? path : "an earlier recording");
     pf_put_string(&about->text, ", ");
     pf_put_grouped(&about->text, pf_profile_totals(before->profile)->samples);
     pf_put_string(&about->text, " samples");
-    end_fact(about, NULL);
+    end_fact(about, "Compared with");
     put_command(about, before, "Command before");
     put_lost(about, before, "Before: ");
     put_cut(about, before, "Before: ");

@@ -137,10 +137,10 @@ int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf
                  struct pf_text *text);
 
 struct pf_html_options {
-    bool reverse;      /* it opens with the leaf at the root */
-    size_t page_bytes; /* of data, as they stand in the page; 0: there is no limit ... */
-    size_t max_nodes;  /* ... and of stacks; 0: as many as browsers take */
-    const char *by;    /* levels below the stacks, as perfile_flame_options has it; NULL: threads by name */
+    bool reverse;        /* it opens with the leaf at the root */
+    size_t page_bytes;   /* of data, as they stand in the page; 0: there is no limit ... */
+    size_t max_nodes;    /* ... and of stacks; 0: as many as browsers take */
+    const char *by;      /* levels below the stacks, as perfile_flame_options has it; NULL: threads by name */
     const char *measure; /* it opens with times off CPU: "blocked", "all" or "both"; NULL: with samples */
     uint64_t quantum_ns;
     struct pf_flame_before before;

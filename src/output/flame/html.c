@@ -4,7 +4,8 @@
  * other, deflated (gzip) and in base64: their names, bytes and how many numbers they hold are in "parts". Parts that
  * are not JSON are columns of LEB128 numbers:
  *     strings           JSON: texts
- *     short             JSON: number of a string and how it is drawn, for names with long spellings of known types
+ *     labels            JSON: number of a string and what folded stacks call the function, where that is another name
+ *     short             JSON: likewise the label with short spellings of known types
  *     functions.name    strings; .module and .file: + 1, 0 for none; .line, .kind
  *     stacks.parent     by node but the root: its number minus its parent's; .fn: functions; one after the last stands
  *                       for callees too light to be in the page
@@ -25,6 +26,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/label.h"
 #include "analysis/name_short.h"
 #include "analysis/profile/walk.h"
 #include "base/error.h"
@@ -91,6 +93,7 @@ struct writer {
     struct pf_text *text;
     struct pf_text scratch;
     struct pf_text shorter;
+    struct pf_arena labels;
     struct string *strings;
     size_t string_count;
     uint32_t *string_of; /* by the position of the string */
@@ -299,9 +302,25 @@ static void put_strings(struct writer *w)
     end_part(&w->pack, "strings", last);
 }
 
-/* The name with short spellings, NULL when it has no others. */
-static const char *shorten(struct writer *w, const char *name)
+/* What a string has in the other forms; NULL: the same. */
+typedef const char *other_name(struct writer *w, const struct string *string);
+
+/* The name in folded stacks and SVG. */
+static const char *label_of(struct writer *w, const struct string *string)
 {
+    const struct pf_flame_frame *frame = frame_at(w, string->position / 3);
+    if (frame->kind >= PF_FLAME_THREAD || !pf_label_is_named(string->text))
+        return NULL;
+    const char *label = pf_label_of_frame(&w->labels, string->text, NULL, frame->kind == PF_FLAME_JIT);
+    if (!label)
+        w->shorter.failed = PERFILE_ERROR_MEMORY;
+    return label && strcmp(label, string->text) != 0 ? label : NULL;
+}
+
+/* The label with short spellings of known types. */
+static const char *short_of(struct writer *w, const struct string *string)
+{
+    const char *label = label_of(w, string), *name = label ? label : string->text;
     const size_t bytes = strlen(name);
     w->shorter.used = 0;
     if (!strchr(name, '<') && !strstr(name, "::_") && !strchr(name, '['))
@@ -312,7 +331,8 @@ static const char *shorten(struct writer *w, const char *name)
     return w->shorter.data;
 }
 
-static void put_shorts(struct writer *w)
+/* Pairs of the number of a name, and the other one. */
+static void put_other_names(struct writer *w, const char *part, other_name *other)
 {
     uint32_t last = UINT32_MAX, count = 0;
     pf_put_char(&w->pack.text, '[');
@@ -320,7 +340,7 @@ static void put_shorts(struct writer *w)
         const struct string *string = &w->strings[i];
         const uint32_t number = w->string_of[string->position] - 1;
         const bool is_name = string->position < 3 * w->frame_count && string->position % 3 == 0;
-        const char *name = is_name && number != last ? shorten(w, string->text) : NULL;
+        const char *name = is_name && number != last ? other(w, string) : NULL;
         if (!name)
             continue;
         pf_put_format(&w->pack.text, "%s%" PRIu32 ",", count++ ? "," : "", number);
@@ -328,7 +348,7 @@ static void put_shorts(struct writer *w)
         last = number;
     }
     pf_put_char(&w->pack.text, ']');
-    end_part(&w->pack, "short", count);
+    end_part(&w->pack, part, count);
 }
 
 /* ---- columns ---- */
@@ -728,7 +748,8 @@ static int pack_all(struct writer *w)
     if (result != 0)
         return result;
     put_strings(w);
-    put_shorts(w);
+    put_other_names(w, "labels", label_of);
+    put_other_names(w, "short", short_of);
     expect(&w->pack, PF_GZIP_NUMBERS);
     put_functions(w);
     put_recording(w, w->set);
@@ -984,6 +1005,7 @@ static int write_html(const struct pf_flame_set *set, const struct pf_html_optio
                        .thread_count = set->thread_count + (before ? before->thread_count : 0),
                        .text = text};
     const size_t positions = 3 * w.frame_count + w.thread_count + 1;
+    pf_arena_open(&w.labels, allocator);
     int result = pf_text_open(&w.scratch, allocator, NULL, NULL);
     if (result == 0)
         result = pf_text_open(&w.shorter, allocator, NULL, NULL);
@@ -997,6 +1019,7 @@ static int write_html(const struct pf_flame_set *set, const struct pf_html_optio
     pf_free(allocator, w.strings, positions * sizeof(*w.strings));
     pf_text_close(&w.scratch);
     pf_text_close(&w.shorter);
+    pf_arena_close(&w.labels);
     return result;
 }
 

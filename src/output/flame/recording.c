@@ -232,6 +232,42 @@ static bool make_frames(struct pf_flame_recording *g, size_t plain)
     return true;
 }
 
+struct command {
+    char *text;
+    size_t bytes, used;
+    bool follows; /* after the options of the recorder */
+};
+
+/* The program without its folder, and its arguments. */
+static int take_word(void *context, const struct perfile_value *value)
+{
+    struct command *command = context;
+    const char *word = (const char *)value->data;
+    size_t bytes = value->bytes, first = 0;
+    if (!word || command->used >= command->bytes)
+        return 0;
+    if (!command->follows) {
+        command->follows = bytes == 2 && memcmp(word, "--", bytes) == 0;
+        return 0;
+    }
+    for (size_t i = 0; !command->used && i + 1 < bytes; i++)
+        first = word[i] == '/' ? i + 1 : first;
+    const int put = snprintf(command->text + command->used, command->bytes - command->used, "%s%.*s",
+                             command->used ? " " : "", (int)pf_min(bytes - first, command->bytes), word + first);
+    command->used += put > 0 ? (size_t)put : 0;
+    return 0;
+}
+
+/* A page is called as the command that was recorded, where the recorder wrote at which word that begins. */
+static bool name_by_command(struct pf_flame_recording *g)
+{
+    struct command command = {.text = g->title, .bytes = sizeof(g->title)};
+    const struct perfile_visitor words = {.size = sizeof(words), .context = &command, .value = take_word};
+    if (g->page.allocator)
+        pf_memory_check(g->allocator, perfile_feature_visit(g->reader, PERFILE_FEATURE_CMDLINE, &words, NULL));
+    return command.used;
+}
+
 static bool make_set(struct pf_flame_recording *g)
 {
     const size_t plain = pf_profile_frame_count(g->profile);
@@ -242,8 +278,9 @@ static bool make_set(struct pf_flame_recording *g)
             0 ||
         !*host)
         host = NULL;
-    snprintf(g->title, sizeof(g->title), "%s%s%s", g->report ? "Report" : "Flame graph", host ? " of " : "",
-             host ? host : "");
+    if (!name_by_command(g))
+        snprintf(g->title, sizeof(g->title), "%s%s%s", g->report ? "Report" : "Flame graph", host ? " of " : "",
+                 host ? host : "");
     g->set = (struct pf_flame_set){.title = g->options->flame->title ? g->options->flame->title : g->title,
                                    .unit = "events",
                                    .event_count = (uint32_t)g->stacks_count,

@@ -12,7 +12,7 @@
  * rows      {totals (the event whose exact totals are wanted, or null)} -> {group, self, total, other, otherTotal, inlined} as columns:
  *           the last is self with what is inlined in the function, as reports count it; 0 where that is not known
  * sandwich  {group} -> {callers, callees}
- * search    {source, flags} -> {hits (by group), weight}
+ * search    {search (as query.js has it)} -> {hits (by group), weight}
  * folded    {id, of, node} -> text
  * pane, threads, chart, heat: see timeindex.js; report: see reportrows.js
  * lanes     {filter, by, count, from, to} -> as query.buckets, covered (how much time each has), total
@@ -201,10 +201,10 @@ function sandwich({ group }) {
 }
 
 /* Outermost nodes only, so that recursion counts once. */
-function search({ source, flags }) {
-  const { main, used } = now, pattern = new RegExp(source, flags), hits = new Uint8Array(size);
+function search({ search: wanted }) {
+  const { main, used } = now, is = query.finder(wanted), hits = new Uint8Array(size);
   for (let key = 0; key < size; key++)
-    if (used[key]) hits[key] = pattern.test(about(key).label) || pattern.test(about(key).module) ? 1 : 0;
+    if (used[key]) hits[key] = is.name(about(key).label) || is.path(about(key).module) || is.path(about(key).file) ? 1 : 0;
   const inside = new Uint8Array(main.count);
   let weight = 0;
   for (let n = 1; n < main.count; n++) {
@@ -218,7 +218,15 @@ function search({ source, flags }) {
 
 /* --- folded stacks: a line for each, as other tools read them; root first --- */
 
-const plainName = group => about(group).label.replace(/[;\n]/g, ":");
+/* As `perfile flame --format folded` calls it. */
+const threadName = thread => commOf(thread).replace(/[ \u0000-\u001f]/g, "_");
+const FOLDED = { function: ({ label }) => data.labels.get(label) || label, alike: ({ index }) => (text(index) || "[unknown]").replace(/ /g, "_"),
+  comm: ({ label }) => label.replace(/ /g, "_"), process: ({ label, index }) => `${label.slice(0, label.lastIndexOf(" (")).replace(/ /g, "_")}-${index}`,
+  thread: ({ index }) => index < 0 ? "[unknown]" : `${threadName(index)}-${data.threads.pid[index]}/${data.threads.tid[index]}` };
+function plainName(group) {
+  const of = about(group), name = FOLDED[of.type];
+  return (name ? name(of) : of.label).replace(/[;\n]/g, ":");
+}
 function namesTo({ parent, group }, node) {
   const names = [];
   for (; node > 0; node = parent[node]) names.push(plainName(group[node]));

@@ -53,7 +53,7 @@ function branchNote() {
   if (!event) return "No branches were recorded with this event.";
   const all = data.branches.rows.filter(row => row[branchAt("event")] === name).reduce((sum, row) => sum + row[branchAt("self")], 0);
   return `${grouped.format(event.period)} taken branches of ${grouped.format(event.samples)} samples; each counts as 1. ` +
-    "Rows are of all of them, whatever is chosen in other views, which show samples." +
+    "Selections in other views do not change these rows." +
     (all < event.period ? ` ${grouped.format(event.period - all)} branches are of rows that are left out.` : "");
 }
 function showBranches() {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The stacks of a thread as they followed each other. `stackChart(host, calls)` makes the view in an element;
  * `show({ data, transforms }, state)` draws it; what takes long it asks for: ask(name, question, done), see timeindex.js: until
- * there is an answer, the last boxes stay. Of the state it takes event, time, threads, selected (a key), pattern, window, byDay
+ * there is an answer, the last boxes stay. Of the state it takes event, time, threads, include, exclude, selected (a key), search, window, byDay
  * and thread. It calls onSelect(key), onFilter, onWindow, onThread and onHover; names(key) and colour(key) may tell what is
  * written on boxes, shorter ones last, and their colours. */
 "use strict";
@@ -72,12 +72,12 @@ class Chart {
   /* --- what is shown --- */
 
   show({ data, transforms = NONE }, state) {
-    const { event, threads, cpus, processes, pattern } = state, wanted = { event, threads, cpus, processes };
+    const { event, threads, cpus, processes, include, exclude, search } = state, wanted = { event, threads, cpus, processes, include, exclude };
     const given = JSON.stringify([wanted, transforms], (key, value) => value ?? null), found = JSON.stringify(wanted);
     const fresh = data !== this.data || found !== this.found;
     if (data !== this.data) this.fills.clear();
-    if (String(pattern) !== String(this.pattern)) this.matched = pattern ? query.matches(data, pattern) : null;
-    Object.assign(this, { data, given, found, transforms, wanted, pattern, state });
+    if (search !== this.search) this.matched = search ? query.matches(data, search) : null;
+    Object.assign(this, { data, given, found, transforms, wanted, search, state });
     if (!fresh) return this.pickThread();
     this.ask("threads", { filter: wanted, event }, weights => {
       this.listThreads(weights);

@@ -188,9 +188,8 @@ const sentence = words => words.charAt(0).toUpperCase() + words.slice(1) + ".";
 function noCode() {
   const label = state.fn >= 0 ? labelOf(state.fn) : "", { left } = data.code;
   if (!codes().list.length) return "No function with samples has a symbol.";
-  if (state.fn >= 0 && query.describe(data, state.fn).type !== "function") return `${label} is no function.`;
-  return `The page has no code of ${label}: it was not running when samples were taken, it has no symbol` +
-    (left ? ", or it is one of those that are left out." : ".");
+  if (state.fn >= 0 && query.describe(data, state.fn).type !== "function") return `${label} is not a function.`;
+  return `The page does not contain the code of ${label}: it has no symbol, or none of its own samples` + (left ? ", or is among those left out." : ".");
 }
 /* The number that the report's row has. */
 function shareWords(one) {
@@ -205,7 +204,7 @@ function codeNotes(one) {
   else if (one.missing) words.push("No instructions: " + sentence(one.missing));
   if (one && one.key !== state.fn && state.fn >= 0) words.push(`${labelOf(state.fn)} is inlined here.`);
   if (one && (isPart() || state.transforms.length))
-    words.push("Shares are those of the whole recording, not of what is chosen: the page does not know the addresses of single samples.");
+    words.push("Shares are of the complete recording, not of the selection: the page does not have the addresses of single samples.");
   else if (one) words.push("Shares are those of the whole recording, with what is inlined" + shareWords(one) + ".");
   if (data.compares) words.push("Code and shares are of the later recording.");
   if (left)
@@ -359,12 +358,22 @@ function skipSource(e) {
   e.stopImmediatePropagation();
 }
 
+/* A page without code says how one with code is made. */
+function noCodeKey(e) {
+  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
+  if (e.key !== "a" || isTyping || e.ctrlKey || e.altKey || e.metaKey || document.querySelector("dialog[open]")) return;
+  $("details").textContent = "This page does not contain code: perfile flame --code --format html makes one that does.";
+  say($("details").textContent);
+}
 function startCode() {
   for (const part of document.querySelectorAll("[data-code]")) if (!data.code) part.remove();
-  if (!data.code) return;
+  if (!data.code) {
+    document.addEventListener("keydown", noCodeKey);
+    return;
+  }
   const { left } = data.code;
   const listed = data.code.functions.filter(one => !one.missing).length;
-  if (listed) data.facts.push("", `This page holds code, of ${grouped.format(listed)} function${listed === 1 ? "" : "s"}` + (left ? `; ${grouped.format(left)} are left out.` : "."));
+  if (listed) data.facts.push("Code", `Contains the code of ${grouped.format(listed)} function${listed === 1 ? "" : "s"}` + (left ? `; ${grouped.format(left)} are left out.` : "."));
   $("codefn").append(...codes().list.map((one, i) => element("option", { value: i }, shorten(one.label, 70))));
   $("codefn").addEventListener("change", () => {
     const index = +$("codefn").value;

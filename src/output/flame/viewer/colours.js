@@ -38,9 +38,21 @@ function fillOf(tree, node) {
   const noise = isNoise(tree.group[node], tree.turned || state.colour === "whole");
   return changeColour(most && !noise ? tree.shownChange(node) / most : 0);
 }
+/* The heaviest modules, by their own weight. */
+const MOST_KEYS = 6;
+function moduleKeys() {
+  const sums = new Map();
+  for (let n = 1; n < main.count; n++) {
+    const { type, module } = about(main.group[n]);
+    if (type === "function" && main.self[n]) sums.set(module, (sums.get(module) || 0) + main.self[n]);
+  }
+  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, MOST_KEYS)
+    .map(([module]) => [`hsl(${(360 * hash(module)).toFixed(0)},${dark ? 42 : 62}%,${dark ? 63 : 73}%)`, base(module) || "unknown"]);
+}
 function keys() {
   if (comparesColours())
     return [[1, "more than before"], [0, data.verdicts ? "same, or unsure" : "as before"], [-1, "less"]].map(([at, text]) => [changeColour(at), text]);
+  if (state.colour === "module") return moduleKeys();
   return state.colour === "kind" ? kinds.map(k => [colour(k, .5), KINDS[k]]) : [];
 }
 function paint() {

@@ -157,6 +157,14 @@ function readTimes({ threads, samples }) {
   }
 }
 
+/* The names of threads, and for those that differ in digits only, what they have in common: "worker-*". */
+function joinNumbered({ threads, strings }) {
+  const plain = i => strings[i].replace(/\d+/g, "*"), known = new Map(), numbers = new Map();
+  for (const i of new Set(threads.comm)) if (i >= 0) known.set(plain(i), [...(known.get(plain(i)) || []), i]);
+  for (const [name, list] of known) for (const i of list) numbers.set(i, list.length < 2 ? i : numbers.get(list[0]) ?? strings.push(name) - 1);
+  threads.alike = threads.comm.map(i => i < 0 ? i : numbers.get(i));
+}
+
 async function unpacked(header) {
   const from = await unpack(header);
   const made = { ...header, packed: null, strings: from.json("strings").map(clean),
@@ -185,10 +193,16 @@ async function unpacked(header) {
   made.weighsIntervals = ownIntervals > 0 && (!made.compares || made.intervals.thread.length > ownIntervals);
   nameFunctions(made, made.compares);
   readTimes(made);
-  /* Names as they are drawn, where that is shorter; the whole name is in tooltips, searches and what is copied. */
-  const short = from.json("short");
-  made.shorter = new Map();
-  for (let i = 0; i < short.length; i += 2) made.shorter.set(made.strings[short[i]], clean(short[i + 1]));
+  /* Names as folded stacks have them, and shorter ones that are drawn, where they are others; the complete name is in tooltips
+   * and searches. */
+  const others = part => {
+    const list = from.json(part), found = new Map();
+    for (let i = 0; i < list.length; i += 2) found.set(made.strings[list[i]], clean(list[i + 1]));
+    return found;
+  };
+  made.labels = others("labels");
+  made.shorter = others("short");
+  joinNumbered(made);
   made.buckets = made.span ? BUCKETS : 0;
   made.step = Math.floor(made.span / BUCKETS) + 1;
   made.meta = { events: made.events.map(({ name, unit }) => ({ name: clean(name), unit })) };
@@ -229,4 +243,4 @@ if (typeof DecompressionStream === "undefined") {
   return;
 }
 const data = await readData();
-const { shorter } = data;
+const { labels, shorter } = data;

@@ -48,7 +48,7 @@ function nameCell(group, ...before) {
 function weightCell(value) {
   const share = Math.min(100, 100 * value / everything).toFixed(2);
   return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${share}%`, title: withUnit(value) },
-    element("b", {}, value ? percent(value) : "–"), value ? short(value) : "");
+    element("b", {}, value ? columnPercent(value) : "–"), element("span", { class: "number" }, value ? columnWords(value) : ""));
 }
 /* Of pages that compare; a table without such a column gets none. */
 function changeCells(group, own, whole) {
@@ -103,7 +103,7 @@ function showSandwich() {
   if (sandwichOf === chosen && sandwichOf >= 0) return describeChosen();
   sandwichOf = chosen;
   for (const part of [callers, callees]) part.host.hidden = chosen < 0 || !part.tree;
-  $("callershead").textContent = chosen < 0 ? "No function" : "Callers of " + lineOf(chosen);
+  $("callershead").textContent = chosen < 0 ? (searched ? `No function matches “${searched}”` : "No function has samples here") : "Callers of " + lineOf(chosen);
   $("calleeshead").textContent = chosen < 0 ? "" : "Callees of " + lineOf(chosen);
   $("calleeshead").hidden = chosen < 0;
   forget("sandwich");

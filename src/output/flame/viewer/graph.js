@@ -36,6 +36,7 @@ class Flame {
     host.addEventListener("scroll", () => this.later());
     on("mousemove", e => this.point(e));
     on("mouseleave", () => this.setHover(-1));
+    host.addEventListener("scroll", hideTip);
     on("mousedown", e => { if (!e.button) this.drag = { x: e.clientX, from: this.from, to: this.to, moved: false }; });
     addEventListener("mousemove", e => this.pull(e));
     addEventListener("mouseup", () => { setTimeout(() => { this.drag = null; }); });
@@ -208,19 +209,29 @@ class Flame {
     return node;
   }
   point(e) {
-    if (!this.drag || !this.drag.moved) this.setHover(this.at(e));
+    if (this.drag && this.drag.moved) return;
+    this.setHover(this.at(e));
+    if (this.hover >= 0) showTip(e, this.factsOf(this.hover));
   }
   setHover(node) {
+    if (node < 0) hideTip();
     if (node === this.hover) return;
     this.hover = node;
-    this.canvas.title = "";
     describe(this.tree, node >= 0 ? node : this.selected);
     this.later();
+  }
+  /* At the pointer: its complete name, its weight and share, and where it is. */
+  factsOf(node) {
+    const { tree } = this, group = tree.group[node], all = tree.total[node], parent = tree.parent[node];
+    return [shorten(labelOf(group), 300), `${withUnit(all)}, ${percent(all)}${node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : ""}`,
+      tree.waits(node) || !tree.self[node] || tree.self[node] === all ? "" : `itself ${withUnit(tree.self[node])}, ${percent(tree.self[node])}`,
+      comparison(tree, node).replace(/^ · /, ""), where(group)];
   }
   pull(e) {
     const d = this.drag;
     if (!d || Math.abs(e.clientX - d.x) < 4 && !d.moved || d.to - d.from >= this.tree.total[0]) return;
     d.moved = true;
+    hideTip();
     const by = (d.x - e.clientX) * (d.to - d.from) / this.width;
     this.window(d.from + by, d.to + by);
   }
@@ -292,7 +303,7 @@ class Flame {
     this.selected = node;
     describe(this.tree, node);
     this.reveal();
-    if (speak) say(`${$("details").innerText}, level ${this.tree.depth[node]}`);
+    if (speak) say(`${detailWords()}, level ${this.tree.depth[node]}`);
     this.later();
   }
   /* Brings the selected frame into view. */
@@ -361,6 +372,25 @@ class Flame {
   }
 }
 
+/* What is selected, without the words of buttons. */
+function detailWords() {
+  const copy = $("details").cloneNode(true);
+  for (const part of copy.querySelectorAll(".link")) part.remove();
+  for (const line of copy.querySelectorAll("br")) line.replaceWith("\n");
+  return copy.textContent.replace(/ +/g, " ");
+}
+/* The facts at the pointer, beside it and in the window. */
+function showTip({ clientX: x, clientY: y }, lines) {
+  const tip = $("tip");
+  tip.replaceChildren(...lines.filter(line => line).map(line => element("div", {}, line)));
+  tip.hidden = false;
+  const { offsetWidth: wide, offsetHeight: high } = tip;
+  tip.style.left = Math.max(4, x + 14 + wide > innerWidth ? x - 10 - wide : x + 14) + "px";
+  tip.style.top = Math.max(4, y + 18 + high > innerHeight ? y - 10 - high : y + 18) + "px";
+}
+function hideTip() {
+  $("tip").hidden = true;
+}
 /* For who sees such a picture for the first time. */
 const firstWords = () => `A frame is a function, as wide as its share; ${state.flip ? "above" : "below"} it is ` +
   `${state.stacks === "callers" ? "who calls it" : "what it calls"}. Click: its numbers. Double click: zoom. Right click: more. ?: all keys.`;
@@ -378,11 +408,11 @@ function describe(tree, node) {
   const row = !node && group >= 0 && rows && rows.find(r => r.group === group), own = row ? row.self : tree.self[node];
   const of = state.view === "report" && report ? report.base : everything;
   const text = node || group >= 0
-    ? ` ${withUnit(all)}, ${percent(all, of)}${!node && inSeveralRows() ? " in all its rows together" : ""}` +
+    ? ` ${withUnit(all)}, ${percent(all, of)}${!node && inSeveralRows() ? " in all of its rows" : ""}` +
       ownWords(row, own, all, of) + (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
   const whole = labelOf(group), name = lineOf(group);
-  const more = name === whole ? [] : [" ", element("button", { type: "button", class: "link" }, "whole name")];
+  const more = name === whole ? [] : [" ", element("button", { type: "button", class: "link" }, "full name")];
   if (more.length) more[1].addEventListener("click", () => {
     $("wholename").textContent = [whole, where(group)].join("\n\n");
     $("names").showModal();
@@ -404,9 +434,8 @@ function comparison(tree, node) {
 function showCut() {
   const told = [];
   if (data.piece && data.span)
-    told.push(`There are too many samples for this page: those of the same stack within ${time(data.piece)} are one, and not told ` +
-      "apart by processors.");
-  else if (data.piece && !data.compares) told.push("There are too many samples for this page: it does not tell when they were.");
+    told.push(`Samples of the same stack within ${time(data.piece)} are joined, as there are too many for this page; it does not have their processors.`);
+  else if (data.piece && !data.compares) told.push("Samples are joined, as there are too many for this page; it does not have their times.");
   for (const [{ waitsLeft, marksLeft }, whose] of [[data, ""], [data.beforeTimes || {}, "Before: "]]) {
     const [count, sum, least] = waitsLeft || [0];
     if (count) told.push(`${whose}${grouped.format(count)} times off CPU shorter than ${time(least)}, ${time(sum)} together, are left out.`);

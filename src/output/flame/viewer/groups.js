@@ -9,6 +9,11 @@ const makers = {
   },
   module: i => ({ label: `[${base(text(i)) || "unknown"}]`, module: text(i), kind: MODULE }),
   comm: i => ({ label: text(i) || "[unknown]", kind: THREAD }),
+  alike: i => {
+    const count = data.threads.alike.reduce((n, one, t) => n + (one === i && t < data.ownThreads), 0);
+    return { label: (text(i) || "[unknown]") + (count > 1 && !data.threads.comm.includes(i) ? ` ×${count}` : ""), kind: THREAD };
+  },
+  waker: i => ({ label: i < 0 ? "[waker not known]" : `woken by ${text(i) || "[unknown]"}`, kind: THREAD }),
   thread: i => ({ label: i < 0 ? "[unknown]" : `${commOf(i)} (${data.threads.pid[i]}/${data.threads.tid[i]})`, kind: THREAD }),
   process: pid => {
     const { pid: pids, tid } = data.threads, found = pids.findIndex((p, i) => p === pid && tid[i] === pid);

@@ -8,8 +8,8 @@ const heatMap = (() => {
 const T = overTime;
 const ROWS = 50, LEFT = 58, AXIS = 26, COLUMNS = [1e7, 1e8, 1e9, 1e10, 6e10, 6e11, 3.6e12], FEW = 200, MANY = 1200;
 /* From none to most: light to dark on light ground, dark to light on dark. */
-const RAMPS = { light: [[232, 238, 252], [160, 186, 240], [72, 118, 214], [24, 58, 140], [8, 20, 60]],
-  dark: [[34, 42, 64], [52, 80, 150], [96, 140, 226], [168, 198, 255], [236, 243, 255]] };
+const RAMPS = { light: [[238, 243, 254], [196, 212, 247], [136, 167, 236], [78, 120, 216], [36, 76, 170]],
+  dark: [[32, 38, 56], [44, 64, 112], [66, 102, 176], [104, 148, 228], [160, 194, 255]] };
 const LEVELS = 64;
 
 /* In colours that the system forces, from the ground to the text. */
@@ -81,16 +81,16 @@ class Heat {
   /* --- what is shown --- */
 
   show({ data }, state) {
-    const { event, measure, threads, cpus, processes, column } = state,
-      tag = JSON.stringify([event, measure, threads, cpus, processes, column]);
+    const { event, measure, threads, cpus, processes, include, exclude, column } = state,
+      tag = JSON.stringify([event, measure, threads, cpus, processes, include, exclude, column]);
     const fresh = data !== this.data || tag !== this.tag;
     Object.assign(this, { data, tag, state });
     if (fresh) this.make();
     this.later();
   }
   make() {
-    const { data, state: { event, measure, threads, cpus, processes, column = 0 } } = this;
-    const busy = threads || processes ? null : busyThreads(data), filter = { event, measure, threads: threads || busy, cpus, processes };
+    const { data, state: { event, measure, threads, cpus, processes, include, exclude, column = 0 } } = this;
+    const busy = threads || processes ? null : busyThreads(data), filter = { event, measure, threads: threads || busy, cpus, processes, include, exclude };
     this.ask("heat", { filter, event, rows: ROWS, column, columns: COLUMNS, few: FEW, many: MANY }, found => this.take(filter, found));
   }
   take(filter, { map, column, total }) {

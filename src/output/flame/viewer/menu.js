@@ -35,13 +35,17 @@ function transformKey(e, tree, node) {
   e.preventDefault();
   return true;
 }
-function transformWords({ type, key, module, path }) {
+function transformWords({ type, key, module, path, search }) {
+  if (search !== undefined) return searchWords(type, search);
   const named = key === undefined ? "" : about(key).label;
   const what = shorten(withoutArguments(shorter.get(named) || named), 50);
   return { focus: `Only ${what}`, drop: `Without ${what}`, collapse: `${what} collapsed`, merge: `${what} merged`,
     recursion: `Recursion of ${what || "all"} collapsed`, modules: module === undefined ? "Modules collapsed" : `${base(text(module))} collapsed`,
     templates: "Templates joined", subtree: `Subtree of ${path && path.length ? path.length + " frames" : "all"}` }[type];
 }
+
+const searchWords = (type, search) => ({ only: `Only stacks with “${search}”`, without: `Without stacks with “${search}”`, focus: `Stacks from “${search}” on`,
+  merge: `“${search}” hidden` })[type] || `${type} “${search}”`;
 
 /* --- copies --- */
 

@@ -21,15 +21,22 @@ const verdictText = group => verdictsOf(group).map((word, i) => `${i ? "with wha
 /* Whose samples, as a filter. Of two recordings each has its own threads. */
 function whoIsWanted(before = false) {
   const { pick, cpus, processes } = state, isOf = thread => thread >= data.ownThreads === before;
-  return { ...(pick.length ? { threads: pick.filter(isOf) } : {}), ...(cpus.length ? { cpus } : {}),
+  return { ...searchFilters(), ...(pick.length ? { threads: pick.filter(isOf) } : {}), ...(cpus.length ? { cpus } : {}),
     ...(processes.length && !before ? { processes } : {}), ...(data.compares ? { before } : {}) };
 }
+/* What searches leave, in every view. */
+function searchFilters() {
+  const of = wanted => state.transforms.filter(({ type }) => type === wanted).map(({ search }) => search), filters = { include: of("only"), exclude: of("without") };
+  for (const name in filters) if (!filters[name].length) delete filters[name];
+  return filters;
+}
+const stackSteps = () => state.transforms.filter(step => !isFilter(step));
 const levelsOf = threads => BY[threads] || threads.split(",").map(level => LEVELS[level]);
 const timed = time => time ? { time } : {};
 function wishedTree() {
-  const { event, measure, transforms, order, stacks, time, timeBefore, widths } = state, { before } = data.events[event];
+  const { event, measure, order, stacks, time, timeBefore, widths } = state, { before } = data.events[event];
   return { event, mine: { ...whoIsWanted(), ...timed(time) }, theirs: { ...whoIsWanted(true), ...timed(timeBefore) },
-    before: before !== undefined ? data.events.length + before : isOff(measure) ? -1 : null, measure, transforms, by: levelsOf(state.threads), order, stacks,
+    before: before !== undefined ? data.events.length + before : isOff(measure) ? -1 : null, measure, transforms: stackSteps(), by: levelsOf(state.threads), order, stacks,
     normalized: isNormalized(), swapped: widths === "before", totals: hasTotals() };
 }
 

@@ -4,7 +4,7 @@ const overViews = { tracks: () => tracks, chart: () => stackChart, heat: () => h
 
 const filled = list => list && list.length ? list : null;
 const stateOverTime = () => ({ event: state.event, measure: state.measure, time: state.time, timeBefore: state.timeBefore, threads: filled(state.pick), cpus: filled(state.cpus),
-  processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, pattern,
+  processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, search: searched, ...searchFilters(),
   ...(state.thread >= 0 ? { thread: state.thread } : {}), ...(state.column ? { column: state.column } : {}) });
 function takeFilter({ time, timeBefore = state.timeBefore, threads, cpus, processes }) {
   change({ time: time || null, timeBefore: timeBefore || null, pick: threads || [], cpus: cpus || [], processes: processes || [] });
@@ -12,10 +12,10 @@ function takeFilter({ time, timeBefore = state.timeBefore, threads, cpus, proces
 /* The tracks of both recordings, if they have the event. */
 let past = null;
 function bothSides() {
-  const { before } = data.events[state.event];
-  if (before === undefined) return { data };
+  const { before } = data.events[state.event], left = of => query.restricted(of, searchFilters());
+  if (before === undefined) return { data: left(data) };
   past ||= { ...data, ...data.past };
-  return { data, other: past, otherEvent: data.events.length + before, titles: ["Now", "Before"] };
+  return { data: left(data), other: left(past), otherEvent: data.events.length + before, titles: ["Now", "Before"] };
 }
 function openOverTime(view) {
   return overViews[view]()($("over-" + view), {
@@ -33,7 +33,7 @@ function openOverTime(view) {
 }
 /* What of the samples the view reads, for the first time: [data, event, whether it is of the recording before]. */
 const readBy = (view, { other, otherEvent }) => view === "chart" ? []
-  : [[data, state.event, false], ...(other ? [[other, otherEvent, true]] : [])];
+  : [[data, state.event, false], ...(other ? [[other, otherEvent, true]] : [])].filter(([of]) => of === data || of === past);
 function showOverTime(view) {
   const open = openViews[view] ||= openOverTime(view), input = view === "tracks" ? bothSides() : { data };
   const missing = readBy(view, input).find(([of, event]) => !timeIndex.isThere(of, event));
@@ -45,6 +45,6 @@ function showOverTime(view) {
     });
     return;
   }
-  if (view === "chart") input.transforms = state.transforms;
+  if (view === "chart") input.transforms = stackSteps();
   open.show(input, stateOverTime());
 }

@@ -218,6 +218,7 @@ document.querySelector("[role=tablist]").addEventListener("keydown", e => {
 });
 for (const name of ["threads", "stacks", "order", "colour", "event", "widths", "measure"])
   $(name).addEventListener("change", () => change({ [name]: name === "event" ? +$(name).value : $(name).value,
+    ...(name === "threads" && $(name).value === "waker" && !isOff(state.measure) ? { measure: "blocked" } : {}),
     ...(name === "event" && state.measure === "both" && !addsUp(+$(name).value) ? { measure: "all" } : {}),
     ...(["threads", "event", "stacks", "measure"].includes(name) ? { zoom: [] } : {}) }));
 $("search").addEventListener("input", () => change({ search: $("search").value }, "replace"));
@@ -234,6 +235,21 @@ $("search").addEventListener("keydown", e => {
 });
 $("theme").addEventListener("click", () => setDark(!dark));
 $("helpbutton").addEventListener("click", () => $("help").showModal());
+/* The choices that one seldom needs. */
+function openPanel(on) {
+  $("viewpanel").hidden = !on;
+  $("viewbutton").setAttribute("aria-expanded", on);
+}
+$("viewbutton").addEventListener("click", () => openPanel($("viewpanel").hidden));
+for (const part of [$("viewbutton"), $("viewpanel")])
+  part.addEventListener("keydown", e => {
+    if (e.key !== "Escape" || $("viewpanel").hidden) return;
+    openPanel(false);
+    $("viewbutton").focus();
+    e.stopPropagation();
+  });
+$("viewpanel").addEventListener("focusout", e => { if (e.relatedTarget && !e.relatedTarget.closest(".menubox")) openPanel(false); });
+addEventListener("pointerdown", e => { if (!e.target.closest(".menubox")) openPanel(false); });
 $("normalize").addEventListener("click", () => change({ normalize: !state.normalize }));
 const flip = () => change({ flip: !state.flip });
 $("flip").addEventListener("click", flip);
@@ -290,23 +306,23 @@ addEventListener("resize", laterTime);
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 prefersDark.addEventListener("change", e => setDark(e.matches));
 $("title").textContent = document.title = clean(data.title) || "Flame graph";
-$("subtitle").textContent = [data.subtitle, data.events.length === 1 ? data.events[0].name : ""].filter(x => x)
-  .map(clean).join(" · ");
 /* What is shown: in one line, in all, and what must not be overlooked. */
 function showFacts() {
   const facts = [];
   for (let i = 0; i < data.facts.length; i += 2) facts.push([clean(data.facts[i]), clean(data.facts[i + 1])]);
   const of = label => facts.filter(fact => fact[0] === label).map(fact => fact[1]);
-  const line = [base(of("Recording")[0] || ""), of("Command")[0], of("Recorded until")[0], of("Event")[data.event]];
+  const before = of("Compared with")[0], line = [base(of("Recording")[0] || ""), before && "compared with " + base(before), of("Event")[data.event], of("Recorded until")[0],
+    clean(data.subtitle)];
   $("about").hidden = !facts.some(fact => fact[0]);
   $("summary").textContent = line.filter(x => x).join(" · ") || "About this recording";
   $("facts").replaceChildren(...facts.filter(fact => fact[0])
     .flatMap(([label, value]) => [element("dt", {}, label), element("dd", {}, value)]));
-  $("remarks").replaceChildren(...of("").map(text => element("li", {}, text)));
+  for (const [id, label] of [["remarks", ""], ["notes", "Note"]]) $(id).replaceChildren(...of(label).map(text => element("li", { title: text }, text)));
 }
 showFacts();
 data.meta.events.forEach(({ name }, i) => $("event").append(element("option", { value: i }, name)));
 if (!BY[first.threads]) $("threads").prepend(element("option", { value: first.threads }, "by " + first.threads));
+if (!data.weighsIntervals || !data.intervals.waker.some(waker => waker >= 0)) $("threads").querySelector("[value=waker]").remove();
 if (!data.samples.cpu.some(cpu => cpu >= 0)) $("threads").querySelector("[value=cpu]").remove();
 for (const part of document.querySelectorAll("[data-compares]"))
   if (data.compares) part.hidden = false; else part.remove();

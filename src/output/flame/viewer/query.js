@@ -15,7 +15,7 @@
  *   event     an index or a list of them
  *   time      [from, to), ns; samples without a time are not in it, intervals are clipped to it
  *   threads   indexes of data.threads; processes: pids; cpus: numbers (-1 unknown); comms: names
- *   include, exclude   RegExp on functions and modules: stacks that have, or do not have, such a frame
+ *   include, exclude   a search or a list of them, see finder: stacks that have, or do not have, such a frame
  *   before    true or false: of data of two recordings the intervals of the one before, or of the other one; events tell
  *             apart their samples
  *   measure   "weight" (on CPU; the default), "count" (samples); of intervals, in ns, "blocked" (until the thread came back to a
@@ -24,7 +24,7 @@
  * selection   {data, filter, total, count (of samples), weights (of each stack), bare (without a stack),
  *              picked (1: this sample is in it), pickedIntervals, from, to (bounds of what is picked in samples)}
  *
- * transforms  a list, applied in order; each is {type} with its target: {key}, or {module: index of strings, -1 none}.
+ * transforms  a list, applied in order; each is {type} with its target: {key}, {module: index of strings, -1 none}, or {search}.
  *   focus      stacks begin at the outermost target; others are left out
  *   drop       stacks with the target are left out
  *   collapse   what the target calls is the target's own weight
@@ -37,7 +37,8 @@
  *   invert     leaf first; wherever it stands in the list, it is done last
  *
  * tree(selection, transforms, {by, order}) -> tree
- *   by: levels above the stacks, outermost first: "thread", "process", "comm", "cpu", "event",
+ *   by: levels above the stacks, outermost first: "thread", "process", "comm", "alike" (threads.alike: names that differ in
+ *       digits are one), "waker" (of intervals: what ended them, likewise), "cpu", "event",
  *       "time" (pieces of data.quantum ns of the recording's clock, which was data.start.clock at the start).
  *   order: "weight" (then by key) or "name". CPUs, events and times keep theirs.
  * tree        {count, parent, key, self, total, depth, first (child), next (sibling), at}: 0 is the root, -1 is none,
@@ -102,7 +103,9 @@ const spaceOf = memo(data => {
   const functions = data.functions.name.length, strings = data.strings.length, threads = data.threads.pid.length;
   const pids = [...new Set(data.threads.pid)], number = new Map(pids.map((pid, i) => [pid, i]));
   const space = { function: 0, module: functions, comm: functions + strings + 1 };
-  space.thread = space.comm + strings + 1;
+  space.alike = space.comm + strings + 1;
+  space.waker = space.alike + strings + 1;
+  space.thread = space.waker + strings + 1;
   space.process = space.thread + threads + 1;
   space.cpu = space.process + pids.length + 1;
   space.event = space.cpu + data.samples.cpu.reduce((a, b) => Math.max(a, b), -1) + 2;
@@ -114,7 +117,7 @@ const spaceOf = memo(data => {
   space.processOf = Int32Array.from(data.threads.pid, pid => number.get(pid));
   return space;
 });
-const TYPES = ["time", "event", "cpu", "process", "thread", "comm", "module", "function"];
+const TYPES = ["time", "event", "cpu", "process", "thread", "waker", "alike", "comm", "module", "function"];
 
 /* All but functions may be unknown, which is index -1. Of processes it is their place in the list of pids. */
 const keyOf = (data, type, index) => spaceOf(data)[type] + index + (type === "function" ? 0 : 1);
@@ -187,19 +190,25 @@ function lowerBound(times, value, from = 0, to = times.length) {
 
 /* --- filter --- */
 
-/* 1 for each string that the pattern matches. */
-function hitStrings(data, pattern) {
-  const test = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
-  return Uint8Array.from(data.strings, text => test.test(text) ? 1 : 0);
+/* A search is a regular expression, or its text: of names, and of files without their folders. "path:" before it: of complete
+ * paths, and of nothing else. Capital letters are these. Throws, where it is not valid. */
+function finder(search) {
+  const [, path, source] = typeof search === "string" ? search.match(/^(path:)?([^]*)$/) : [, , search.source];
+  const flags = typeof search === "string" ? /[A-Z]/.test(source.replace(/\\./g, "")) ? "" : "i" : search.flags.replace(/[gy]/g, "");
+  const pattern = new RegExp(source, flags), is = text => pattern.test(text);
+  return path ? { pattern: null, name: () => false, path: is } : { pattern, name: is, path: text => is(base(text)) };
 }
 
-/* 1 for each key that the pattern matches, by its name or its module's. */
-function matches(data, pattern) {
-  const strings = hitStrings(data, pattern), space = spaceOf(data), hits = new Uint8Array(space.size);
-  const { functions, threads } = data, of = i => i >= 0 ? strings[i] : 0;
-  for (let i = 0; i < functions.name.length; i++) hits[i] = of(functions.name[i]) | of(functions.module[i]);
-  hits.set(strings, space.module + 1);
-  hits.set(strings, space.comm + 1);
+/* 1 for each key that the search finds, by its name or its file's. */
+function matches(data, search) {
+  const { functions, threads, strings } = data, space = spaceOf(data), hits = new Uint8Array(space.size), is = finder(search);
+  const names = Uint8Array.from(strings, text => is.name(text) ? 1 : 0), paths = Uint8Array.from(strings, text => is.path(text) ? 1 : 0);
+  const of = i => i >= 0 ? names[i] : 0, path = i => i >= 0 ? paths[i] : 0, file = functions.file || [];
+  for (let i = 0; i < functions.name.length; i++) hits[i] = of(functions.name[i]) | path(functions.module[i]) | path(file[i]);
+  hits.set(paths, space.module + 1);
+  hits.set(names, space.comm + 1);
+  hits.set(names, space.alike + 1);
+  hits.set(names, space.waker + 1);
   for (let i = 0; i < threads.pid.length; i++) {
     hits[space.thread + 1 + i] = of(threads.comm[i]);
     if (threads.pid[i] === threads.tid[i]) hits[space.process + 1 + space.processOf[i]] = of(threads.comm[i]);
@@ -207,18 +216,36 @@ function matches(data, pattern) {
   return hits;
 }
 
-/* 1 for each stack, and at the end for none, that has a frame the pattern matches. In all of these null takes all. */
-function stacksWith(data, pattern) {
-  const { parent, fn } = data.stacks, hits = matches(data, pattern), inside = new Uint8Array(fn.length + 1);
+/* 1 for each stack, and at the end for none, that has a frame the search finds. In all of these null takes all. */
+function stacksWith(data, search) {
+  const { parent, fn } = data.stacks, hits = matches(data, search), inside = new Uint8Array(fn.length + 1);
   for (let n = 0; n < fn.length; n++) inside[n] = hits[fn[n]] | (parent[n] < 0 ? 0 : inside[parent[n]]);
   return inside;
 }
 function wantedStacks(data, { include, exclude }) {
   if (!include && !exclude) return null;
-  const wanted = include ? stacksWith(data, include) : new Uint8Array(data.stacks.fn.length + 1).fill(1);
-  const unwanted = exclude ? stacksWith(data, exclude) : null;
-  for (let n = 0; unwanted && n < wanted.length; n++) wanted[n] &= 1 - unwanted[n];
+  const wanted = new Uint8Array(data.stacks.fn.length + 1).fill(1), all = list => [list || []].flat();
+  const keep = (search, is) => stacksWith(data, search).forEach((has, n) => { wanted[n] &= has === is ? 1 : 0; });
+  for (const search of all(include)) keep(search, 1);
+  for (const search of all(exclude)) keep(search, 0);
   return wanted;
+}
+/* The data with the samples and intervals that such a filter leaves, for who reads columns; the same data without one. */
+function restricted(data, { include, exclude }) {
+  const stacks = wantedStacks(data, { include, exclude });
+  return stacks ? kept(data, "restricted", JSON.stringify([include, exclude]), 2, () => remaining(data, stacks)) : data;
+}
+function remaining(data, stacks) {
+  const left = ({ stack }) => {
+    const list = [];
+    for (let i = 0; i < stack.length; i++) if (stacks[stack[i] < 0 ? stacks.length - 1 : stack[i]]) list.push(i);
+    return list;
+  };
+  const columns = (table, list) => Object.fromEntries(Object.entries(table).map(([name, column]) =>
+    [name, ArrayBuffer.isView(column) ? column.constructor.from(list, i => column[i]) : column]));
+  const list = left(data.samples), samples = columns(data.samples, list);
+  if (samples.slices) samples.slices = samples.slices.map(slice => ({ ...slice, until: lowerBound(list, slice.until) }));
+  return { ...data, samples, ...(data.intervals ? { intervals: columns(data.intervals, left(data.intervals)) } : {}) };
 }
 
 /* A table of 1 for what is in the list, with the unknown one, -1, at the end. */
@@ -442,7 +469,8 @@ function rename({ count, parent, key }, named) {
 }
 
 /* 1 for the keys that a transform is about. */
-function targets(data, { key, module }) {
+function targets(data, { key, module, search }) {
+  if (search !== undefined) return matches(data, search);
   const space = spaceOf(data), hits = new Uint8Array(space.size);
   if (key >= 0 && key < space.size) hits[key] = 1;
   if (module === undefined) return hits;
@@ -613,7 +641,11 @@ function groupKeys(data, by) {
     const at = time => time === time ? piece(time) : first - 1;
     return { sample: i => at(data.samples.time[i]), interval: i => at(data.intervals.from[i]) };
   }
-  const of = { thread: t => t, process: t => space.processOf[t], comm: t => threads.comm[t] }[by];
+  if (by === "waker") {
+    const { alike = threads.comm } = threads, { waker = [] } = data.intervals || {};
+    return { sample: () => first - 1, interval: i => first + (waker[i] >= 0 ? alike[waker[i]] : -1) };
+  }
+  const of = { thread: t => t, process: t => space.processOf[t], comm: t => threads.comm[t], alike: t => (threads.alike || threads.comm)[t] }[by];
   const keys = new Int32Array(threads.pid.length + 1).fill(first - 1);
   for (let t = 0; t < threads.pid.length; t++) keys[t + 1] = first + of(t);
   return { sample: i => keys[data.samples.thread[i] + 1], interval: i => keys[data.intervals.thread[i] + 1] };
@@ -1269,7 +1301,7 @@ function nameOf(data, key) {
   if (type === "thread") return `thread\n${index < 0 ? "" : text(data.threads.comm[index])}`;
   if (type === "process") return `process\n${processName(data, index)}`;
   if (type === "event" && data.meta && data.meta.events[index]) return `event\n${data.meta.events[index].name}`;
-  return `${type}\n${type === "comm" ? text(index) : index}`;
+  return `${type}\n${type === "comm" || type === "alike" || type === "waker" ? text(index) : index}`;
 }
 function processName({ threads, strings }, pid) {
   let found = threads.tid.findIndex((tid, i) => tid === pid && threads.pid[i] === pid);
@@ -1353,7 +1385,7 @@ function changes(made, { normalized = false } = {}) {
 /* What the second's weights are multiplied by when normalized. */
 const scale = made => made.otherTotal[0] ? made.total[0] / made.otherTotal[0] : 1;
 
-return { filter, accepts, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels,
+return { filter, accepts, finder, restricted, tree, map, functions, modules, groups, order, search, matches, invert, callers, callees, edges, levels,
   rows, path, find, expand, expandTo, buckets, heat, chart, compare, changes, scale, span: spanOf, keyOf, describe,
   nameOf, sameOf, withoutTemplates, lowerBound, outermost: outermostKeys, outermostOf: outermost, sizeOf: data => spaceOf(data).size };
 })();

@@ -11,9 +11,9 @@ const nameOfValue = name => name === "period" ? "self" : name;
 const reportBase = () => isPart() || state.transforms.length ? null : data.report.base[state.event] || null;
 function wishedReport() {
   const { children, limit, top, resolved } = data.report, keys = reportKeys();
-  return { filter: { event: state.event, ...whoIsWanted(), ...timed(state.time) }, transforms: state.transforms, keys, base: reportBase(), children,
+  return { filter: { event: state.event, ...whoIsWanted(), ...timed(state.time) }, transforms: stackSteps(), keys, base: reportBase(), children,
     limit, top, resolved, order: [...valueColumns().map(([name]) => nameOfValue(name)), ...keys][state.by] || null, up: state.up,
-    source: pattern && pattern.source, flags: pattern && pattern.flags };
+    search: searched };
 }
 
 /* --- the table --- */

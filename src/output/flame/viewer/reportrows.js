@@ -4,8 +4,8 @@
  * other forms has. What was running in inlined code counts for the function that it is inlined in, as there. No DOM; as
  * answers.js has it:
  * report    {filter, transforms, keys, base (100 %; null: all that the filter takes), children, limit (%), top, resolved (nothing
- *           without a symbol), order (a key or "self", "total", "count"; null: as reports have it), up, source, flags
- *           (a search in all cells)} -> columns {key, own (one for each key that samples have), self, total, count}, and
+ *           without a symbol), order (a key or "self", "total", "count"; null: as reports have it), up, search
+ *           (in all cells)} -> columns {key, own (one for each key that samples have), self, total, count}, and
  *           {base, hidden (rows that top left out)}
  */
 const REPORT_TYPES = { comm: "comm", tgid: "process", pid: "thread", tid: "thread", cpu: "cpu", time: "time" };
@@ -116,11 +116,11 @@ const reportAnswers = data => {
     return up ? rows.reverse() : rows;
   }
   return {
-    report({ order, up, source, flags, ...wish }) {
-      const tag = JSON.stringify(wish), pattern = source && new RegExp(source, flags);
+    report({ order, up, search, ...wish }) {
+      const tag = JSON.stringify(wish), is = search ? query.finder(search) : null;
       if (tag !== known) made = madeRows(wish);
       known = tag;
-      const rows = inOrder(made.rows.filter(row => !pattern || row.cells.some(cell => pattern.test(cell))), { keys: wish.keys, order, up });
+      const rows = inOrder(made.rows.filter(row => !is || row.cells.some(is.name) || is.path(about(row.key).module)), { keys: wish.keys, order, up });
       const column = (Type, of) => Type.from(rows, of);
       return { key: column(Int32Array, row => row.key), own: wish.keys.filter(name => REPORT_TYPES[name]).map((name, k) => column(Float64Array, row => row.own[k])),
         self: column(Float64Array, row => row.self), total: column(Float64Array, row => row.total), count: column(Float64Array, row => row.count),

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* The search of the state; false when it is no valid expression. */
+/* What is searched for, "" when it is nothing or not valid; `pattern` is of names. */
+let searched = "";
+/* The search of the state; false when it is not a valid expression. */
 function readPattern() {
-  const box = $("search"), { search: text } = state;
+  const box = $("search"), { search: text } = state, valid = isValid(text);
   if (box.value !== text) box.value = text;
   box.removeAttribute("aria-invalid");
-  try {
-    pattern = text ? new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, "")) ? "" : "i") : null;
-  } catch {
-    box.setAttribute("aria-invalid", "true");
-    pattern = null;
-    matched = null;
-    $("matched").textContent = "no valid expression";
-    return false;
-  }
-  return true;
+  searched = valid && text !== "path:" ? text : "";
+  pattern = searched ? query.finder(searched).pattern : null;
+  $("searchacts").hidden = !searched || !main;
+  if (valid) return true;
+  box.setAttribute("aria-invalid", "true");
+  matched = null;
+  $("matched").textContent = "not a valid expression";
+  return false;
 }
 /* What was found is shown when it is known. */
 function findMatches() {
   forget("search");
   if (!readPattern()) return;
-  if (!pattern) {
+  if (!searched) {
     matched = null;
     $("matched").textContent = "";
     return;
   }
   let later = false;
-  ask("search", "search", { source: pattern.source, flags: pattern.flags }, ({ hits, weight }) => {
+  ask("search", "search", { search: searched }, ({ hits, weight }) => {
     matched = hits;
     $("matched").textContent = (data.cutNodes ? "at least " : "") + `${percent(weight)} matched`;
     if (later) showMatches();
@@ -37,3 +37,8 @@ function showMatches() {
   if (state.view === "table") showTable();
   if (state.view === "tree") showTree();
 }
+/* What is found becomes a filter or a change of stacks, which stands in the breadcrumb. */
+for (const button of $("searchacts").children)
+  button.addEventListener("click", () => {
+    if (searched) change({ transforms: [...state.transforms, { type: button.value, search: searched }], search: "", zoom: [] });
+  });

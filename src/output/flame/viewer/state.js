@@ -3,9 +3,9 @@
  * What is looked at: one object that never changes, and the fragment of the URL in other words. Views are made from it; what
  * a view wants to be otherwise goes through change(), which is a step of the browser's history.
  */
-const BY = { name: ["comm"], apart: ["thread"], process: ["process"], cpu: ["cpu"], one: [] };
+const BY = { alike: ["alike"], name: ["comm"], apart: ["thread"], process: ["process"], cpu: ["cpu"], waker: ["waker", "alike"], one: [] };
 const LEVELS = { comm: "comm", tid: "thread", pid: "process", cpu: "cpu", time: "time" };
-const SAME = { "": "name", none: "one", comm: "name", tid: "apart", pid: "process", cpu: "cpu" };
+const SAME = { "": "alike", none: "one", comm: "name", tid: "apart", pid: "process", cpu: "cpu" };
 const isOff = measure => measure !== "weight" && measure !== "both", addsUp = event => data.events[event].unit === "ns";
 function measureAtFirst() {
   const { measure = "weight" } = data;
@@ -29,15 +29,27 @@ const range = { write: ([from, to]) => `${+from.toFixed(1)}-${+to.toFixed(1)}`, 
   const [, from, to] = text.match(/^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/) || [];
   return +from < +to ? [+from, +to] : undefined;
 } };
-const TRANSFORMS = ["focus", "drop", "collapse", "merge", "recursion", "modules", "templates", "subtree"];
+const TRANSFORMS = ["focus", "drop", "collapse", "merge", "recursion", "modules", "templates", "subtree", "only", "without"];
+/* These are filters of samples, which all views have; the others change stacks. */
+const isFilter = ({ type }) => type === "only" || type === "without";
+const isValid = search => { try { return !!query.finder(search); } catch { return false; } };
 const REPORT_NAMES = ["comm", "tgid", "pid", "tid", "cpu", "time", "dso", "symbol"];
+function searchStep(type, encoded) {
+  try {
+    const search = decodeURIComponent(encoded);
+    return isValid(search) ? { type, search } : null;
+  } catch {
+    return null;
+  }
+}
 const transformList = {
-  write: steps => steps.map(({ type, key, module, path, inverted }) => type + (key !== undefined ? "!" + key : "") +
+  write: steps => steps.map(({ type, key, module, path, inverted, search }) => type + (search !== undefined ? "=" + encodeURIComponent(search) : "") + (key !== undefined ? "!" + key : "") +
     (module !== undefined ? "~" + module : "") + (path ? (inverted ? "-" : "_") + path.join(".") : "")).join(","),
   read: text => {
     const steps = text.split(",").map(one => {
-      const [, type, sign, rest] = one.match(/^([a-z]+)(?:([!~_-])([-\d.]*))?$/) || [];
-      if (!TRANSFORMS.includes(type)) return null;
+      const [, type, sign, rest] = one.match(/^([a-z]+)(?:(=)(.+)|([!~_-])([-\d.]*))?$/)?.filter(part => part !== undefined) || [];
+      if (!TRANSFORMS.includes(type) || isFilter({ type }) && sign !== "=") return null;
+      if (sign === "=") return searchStep(type, rest);
       if (sign === "!") return { type, key: +rest || 0 };
       if (sign === "~") return { type, module: +rest || 0 };
       return sign ? { type, path: list.read(rest) || [], ...(sign === "-" ? { inverted: true } : {}) } : { type };

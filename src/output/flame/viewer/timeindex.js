@@ -61,6 +61,7 @@ const partOf = (lists, key) => key < 0 || key + 1 >= lists.first.length ? new In
 function lengthOf(data) {
   let length = lengths.get(data) || 1;
   if (length > 1) return length;
+  if (data.span > length) length = data.span;
   for (const times of [data.samples.time, data.threads.last, data.intervals?.to, data.marks?.time, data.losses?.time])
     for (let i = 0; times && i < times.length; i++) if (times[i] > length) length = times[i];
   lengths.set(data, length);

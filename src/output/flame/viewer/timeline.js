@@ -33,9 +33,10 @@ function takeTime(found, by) {
 }
 const shownLanes = () => innerHeight < LOW_WINDOW || innerWidth <= NARROW_WINDOW ? [] : timeLine.lanes;
 /* A weight as how much of it there is at a time. */
-function rateWords(weight, ns, digits = 2) {
-  if (unit() !== "ns") return `${short(weight / ns * 1e9)} ${unit()}/s`;
-  return `${(weight / ns).toFixed(digits)} ${state.measure === "weight" ? "CPUs" : "threads"}`;
+function rateWords(weight, ns) {
+  const rate = weight / ns;
+  if (unit() !== "ns") return `${short(+(rate * 1e9).toPrecision(4))} ${unit()}/s`;
+  return `${rate >= 1 ? +rate.toFixed(2) : +rate.toPrecision(2)} ${state.measure === "weight" ? "CPUs" : "threads"}`;
 }
 /* The round number that is as high as the bars may be. */
 function roundAbove(most) {
@@ -101,7 +102,7 @@ function drawCursor(p, { step }, height) {
 }
 /* What full height means, and the names of the lanes. */
 function showGutter(lanes, { most }) {
-  const top = rateWords(roundAbove(most), unit() === "ns" ? 1 : 1e9, roundAbove(most) % 1 ? 1 : 0), tag = [top, ...lanes.map(lane => lane.key)].join();
+  const top = rateWords(roundAbove(most), 1), tag = [top, ...lanes.map(lane => lane.key)].join();
   if ($("lanes").dataset.tag === tag) return;
   $("lanes").dataset.tag = tag;
   $("lanes").replaceChildren(element("div", { class: "scale" }, top), ...lanes.map(lane => {

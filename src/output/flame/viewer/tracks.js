@@ -8,13 +8,13 @@
 const tracks = (() => {
 const T = overTime;
 const ALL = "all", CPU = "cpu", PROCESS = "process", THREAD = "thread";
-const AXIS = 26, NARROW = 560, WAIT = 4;
+const AXIS = 26, NARROW = 560, WAIT = 4, ROW_HIGH = 34;
 const MODES = [["processes", "Processes"], ["threads", "Threads"], ["cpus", "CPUs"]];
 /* What happened at a time: its name, its colour, its form. */
 const MARKS = [["lost samples", "more", "down"], ["throttled", "wait", "square"], ["fork", "text", "up"],
   ["exec", "accent", "round"], ["exit", "quiet", "cross"], ["event", "quiet", "line"]];
 const TITLE = "bold 11px " + T.FONT;
-const BLOCKED = 2, STATES = ["", "preempted", "blocked", "ready, without a CPU"], LOST = 0, SCALES = [.01, .02, .05, .1, .2, .5, 1];
+const BLOCKED = 2, STATES = ["", "preempted", "blocked", "ready, without a CPU"], LOST = 0;
 
 const AXIS_WORDS = "Time. Left and right move, with shift they select, plus and minus zoom, z zooms to the selection, " +
   "escape selects everything.";
@@ -210,6 +210,7 @@ class Tracks {
       this.panes = [makePane(data, state.event, titles[0], clock)];
       if (other) this.panes.unshift(makePane(other, otherEvent, titles[1], clock));
       this.model = makeRows(this.panes);
+      this.openAtFirst();
       this.hasWaits = this.panes.some(pane => pane.intervals);
       this.side = this.panes.length - 1;
       /* Numbers of threads are of both. */
@@ -219,6 +220,12 @@ class Tracks {
     }
     this.window.take(Math.max(...this.panes.map(pane => pane.index.length)), state.window);
     this.later();
+  }
+  /* Processes are open as long as all of their threads are seen at once. */
+  openAtFirst() {
+    const { processes, threads } = this.model, rows = 1 + processes.length + threads.length, high = this.host.clientHeight || 500;
+    if (rows * ROW_HIGH > high - 80) return;
+    for (const process of processes) if (process.rows.length > 1) this.open.add(process.key);
   }
   setMode(mode) {
     this.mode = mode;
@@ -360,18 +367,16 @@ class Tracks {
     else idle.forEach((is, t) => is || add(t));
     return busy;
   }
-  /* What the full height of a row means: CPUs of a clock; else what the heaviest row of its kind has. */
+  /* What the full height of a row means, the same for all of a kind: CPUs of a clock; else what the heaviest one has. */
   scaleOf(row) {
     const mostIn = (other, at) => other.parts[at] ? this.bucketsOf(other, at).most : 0;
     const most = other => Math.max(0, ...this.panes.map((pane, at) => mostIn(other, at)));
-    if (this.panes.every(pane => pane.clock)) {
-      const cpus = most(row) / this.step, many = cpus > 1.05 && row.kind !== THREAD && row.kind !== CPU;
-      const round = many ? Math.ceil(cpus - .25) : SCALES.find(scale => cpus <= scale) || 1;
-      return { most: round * this.step, words: round === 1 || !cpus ? "" : `${round} CPUs` };
-    }
     const { all, cpus, processes, threads } = this.model;
     const like = row.kind === CPU ? cpus : row.kind === THREAD ? threads : row.kind === PROCESS ? processes : [all];
-    return { most: Math.max(1, ...like.slice(0, 3).map(most)), words: "" };
+    const highest = Math.max(0, ...like.slice(0, 3).map(most));
+    if (!this.panes.every(pane => pane.clock)) return { most: Math.max(1, highest), words: "" };
+    const round = row.kind === THREAD || row.kind === CPU ? 1 : Math.max(1, Math.ceil(highest / this.step - .25));
+    return { most: round * this.step, words: row.kind === ALL || row.kind === PROCESS ? `${round} CPU${round > 1 ? "s" : ""}` : "" };
   }
   drawRow(p, row, y) {
     const { css } = this, scale = this.scaleOf(row), label = this.narrow ? 15 : 0;
@@ -393,15 +398,17 @@ class Tracks {
     });
   }
   drawTrack(p, pane, at, row, y, high, scale) {
-    const { css } = this, drawn = this.bucketsOf(row, at), waits = this.hasWaits ? WAIT : 0, room = high - waits - 3;
+    const { css } = this, drawn = this.bucketsOf(row, at), states = row.kind === THREAD && drawn.blocked;
+    const waits = this.hasWaits && !states ? WAIT : 0, room = high - waits - 3;
     const bottom = y + high - waits, { first, step } = this;
+    if (states) this.drawStates(p, pane, drawn, bottom - room, room);
     p.fillStyle = css.accent;
     for (let b = 0; b < drawn.busy.length; b++) {
       if (!drawn.busy[b]) continue;
       const x = Math.round(this.xOf(pane, (first + b) * step)), tall = Math.max(1, Math.min(1, drawn.busy[b] / scale.most) * room);
       p.fillRect(x, bottom - tall, Math.max(1, Math.round(this.xOf(pane, (first + b + 1) * step)) - x), tall);
     }
-    if (drawn.blocked) this.drawWaits(p, pane, drawn, bottom, waits, row.parts[at].threads.length);
+    if (drawn.blocked && !states) this.drawWaits(p, pane, drawn, bottom, waits, row.parts[at].threads.length);
     this.drawMarks(p, pane, row, at, y + 1, high);
     if (scale.words) this.drawScale(p, pane.x + pane.width, y, scale.words);
   }
@@ -414,6 +421,19 @@ class Tracks {
     p.globalAlpha = 1;
     p.fillStyle = this.css.quiet;
     p.fillText(words, x - width + 3, y + 6.5);
+  }
+  /* Of a thread its states, in the full height: from the top how much of the time it was blocked, then ready without a CPU. */
+  drawStates(p, pane, drawn, y, high) {
+    const { first, step, css } = this;
+    for (let b = 0; b < this.buckets; b++) {
+      const blocked = Math.min(1, drawn.blocked[b] / step), ready = Math.min(1 - blocked, drawn.ready[b] / step);
+      if (!blocked && !ready) continue;
+      const x = Math.round(this.xOf(pane, (first + b) * step)), w = Math.max(.6, Math.round(this.xOf(pane, (first + b + 1) * step)) - x);
+      p.fillStyle = T.forced.matches ? css.wait : this.stripe;
+      p.fillRect(x, y, w, blocked * high);
+      p.fillStyle = css.ready;
+      p.fillRect(x, y + blocked * high, w, ready * high);
+    }
   }
   /* Below: how much of the time was waited, of all threads of the row. */
   drawWaits(p, pane, drawn, y, high, threads) {
@@ -539,7 +559,8 @@ class Tracks {
       one.setAttribute("aria-pressed", MODES[i][0] === mode);
       one.hidden = MODES[i][0] === "cpus" && !this.model.cpus.length;
     });
-    this.count.textContent = this.find ? `${shown} of ${this.wholeCount}` : `${this.wholeCount}`;
+    const things = this.wholeCount === 1 ? { processes: "process", threads: "thread", cpus: "CPU" }[mode] : { processes: "processes", threads: "threads", cpus: "CPUs" }[mode];
+    this.count.textContent = `${this.find ? `${shown} of ` : ""}${this.wholeCount} ${things}`;
     this.dayButton.hidden = !T.hasDay(this.data);
     this.dayButton.setAttribute("aria-pressed", !!state.byDay);
     const chosen = panes.filter(pane => this.timeOf(pane));
@@ -552,7 +573,7 @@ class Tracks {
       return `${what} ${t(span[0])} – ${t(span[1])} (${T.duration(span[1] - span[0])})`;
     };
     this.range.textContent = panes.every(pane => !pane.index.order.length) ? "The samples have no times." : [
-      panes.length > 1 && panes.map(pane => pane.title).join(" | ") + ": a time is chosen of that one, a row of both",
+      panes.length > 1 && panes.map(pane => pane.title).join(" | ") + ": a time is selected in one, rows in both",
       ...chosen.map(pane => spanWords(panes.length > 1 ? `Selected ${pane.title.toLowerCase()}` : "Selected", pane, this.timeOf(pane))),
       !chosen.length && spanWords("Shown", panes.at(-1), [this.window.from, this.window.to]),
       `Height: ${clock ? "CPUs busy" : "share of the weight"} in ${T.duration(this.step)}`,

@@ -17,13 +17,42 @@ function percent(value, of = everything) {
   const share = 100 * value / of;
   return (share && share < .01 ? "<0.01" : share.toFixed(share < 10 ? 2 : 1)) + "%";
 }
+/* Of tables: numbers of a column have one unit, the one that fits all of it, and the same number of decimals. */
+const UNITS = [[1e10, 1e9, "s", 3], [1e7, 1e6, "ms", 2], [1e4, 1e3, "µs", 2]], COUNTS = [[1e12, 1e12, "T", 4], [1e9, 1e9, "G", 4], [1e6, 1e6, "M", 3]];
+function columnWords(value, most = everything) {
+  const [, size, sign, digits] = (unit() === "ns" ? UNITS : COUNTS).find(([least]) => most >= least) || [];
+  if (!size) return withUnitOf(value);
+  return `${(value / size).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${sign}`;
+}
+const withUnitOf = value => unit() === "ns" ? value + " ns" : grouped.format(value);
+function columnPercent(value, of = everything) {
+  const share = 100 * value / of;
+  return (share && share < .01 ? "<0.01" : share.toFixed(2)) + "%";
+}
 /* A change as a share of everything: "+1.25%". */
 function signed(change) {
   const share = 100 * change / everything, digits = Math.abs(share) < 10 ? 2 : 1;
   return (+share.toFixed(digits) ? (share < 0 ? "−" : "+") : "±") + Math.abs(share).toFixed(digits) + "%";
 }
 const labelOf = group => group < 0 ? "all" : about(group).label;
-const shortOf = group => group < 0 ? "all" : shorter.get(about(group).label) || about(group).label;
+/* The name that folded stacks and SVG have, with short spellings; functions that would be called alike keep their parameters. */
+function shortOf(group) {
+  if (group < 0) return "all";
+  const { label, type } = about(group), short = shorter.get(label) || labels.get(label);
+  const name = type !== "function" || !short || namesakes().has(short) ? label : short;
+  return name.startsWith("[[") ? name.slice(1, -1) : name;
+}
+let sharedNames = null;
+function namesakes() {
+  if (sharedNames) return sharedNames;
+  const known = new Map();
+  sharedNames = new Set();
+  for (const i of new Set(data.functions.name)) {
+    const name = shorter.get(text(i)) || labels.get(text(i)) || text(i);
+    if (known.has(name)) sharedNames.add(name); else known.set(name, i);
+  }
+  return sharedNames;
+}
 /* What stands between brackets is left out, from the second level on where the name begins with one, as Rust's do. */
 function withoutArguments(name) {
   const plain = name.replace(/operator(<=>|<<=?|>>=?|->\*?|[<>]=?|\(\))/g, (all, sign) =>
@@ -63,6 +92,8 @@ function briefOf(group) {
   if (brief === undefined) briefs.set(whole, brief = withoutArguments(whole));
   return brief;
 }
+/* What has no symbol is called as its file: "[libstdc++.so.6.0.30]" as "libstdc++", "[kernel.kallsyms]" as "kernel". */
+const bareFile = name => name.startsWith("[") ? [name.slice(1, -1), name.slice(1, -1).replace(/\.(so|kallsyms|ko)\b.*$/, "")] : [];
 /* For narrow frames: without arguments, then without namespaces, as the end tells names apart. */
 function narrower(brief) {
   const bare = brief.replace(/ \[clone .*\]$/, "").replace(/<…>|\(…\)/g, "").replace(/::$/, ""), made = bare === brief ? [] : [bare];
@@ -77,7 +108,7 @@ const namesOf = new Map();
 function drawnNames(group) {
   const whole = shortOf(group);
   let names = namesOf.get(whole);
-  if (!names) namesOf.set(whole, names = [whole, briefOf(group), ...narrower(briefOf(group))]);
+  if (!names) namesOf.set(whole, names = [whole, briefOf(group), ...bareFile(whole), ...narrower(briefOf(group))]);
   return names;
 }
 function lineOf(group) {
