@@ -116,17 +116,29 @@ static void put_name(const struct pf_diff_output *output, const struct perfile_d
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+/* The columns before the name: on a narrow terminal those that leave it half of the line. */
+static void put_columns(const struct pf_diff_output *output, const char *const cells[5], char *line, size_t capacity)
+{
+    enum { NARROW = 100 };
+
+    if (output->columns && output->columns < NARROW)
+        snprintf(line, capacity, "%10s %11s %8s  ", cells[1], cells[2], cells[3]);
+    else
+        snprintf(line, capacity, "%10s %10s %11s %8s  %-22s  ", cells[0], cells[1], cells[2], cells[3], cells[4]);
+}
+
 static void put_row(const struct pf_diff_output *output, const struct perfile_diff_row *row)
 {
     char before[32], after[32], difference[32], percent[32], interval[72], line[256];
+    const char *const cells[] = {pf_diff_weight(output, row->before, false, before),
+                                 pf_diff_weight(output, row->after, false, after),
+                                 pf_diff_weight(output, row->difference, true, difference),
+                                 row->before > 0 ? pf_diff_percent(row, percent) : "", interval};
 
     put_interval(output, row, interval, sizeof(interval));
-    snprintf(line, sizeof(line), "%c %10s %10s %11s %8s  %-22s  ", row->fails ? '!' : ' ',
-             pf_diff_weight(output, row->before, false, before), pf_diff_weight(output, row->after, false, after),
-             pf_diff_weight(output, row->difference, true, difference),
-             row->before > 0 ? pf_diff_percent(row, percent) : "", interval);
-    pf_stream_print(output->stream, "%s", line);
-    put_name(output, row, strlen(line));
+    put_columns(output, cells, line, sizeof(line));
+    pf_stream_print(output->stream, "%c %s", row->fails ? '!' : ' ', line);
+    put_name(output, row, strlen(line) + 2);
 }
 
 enum group { SLOWER, FASTER, NEW, GONE, UNSURE, SAME, GROUPS };
@@ -185,7 +197,7 @@ static void put_header(const struct pf_diff_output *output)
 {
     const struct perfile_diff_info *info = &output->info;
     const bool relative = pf_diff_own(output->settings)->relative;
-    char recordings[PF_COUNTED_BYTES];
+    char recordings[PF_COUNTED_BYTES], line[256];
 
     pf_stream_put_name(output->stream, "", info->event ? info->event : "?", "");
     pf_stream_print(output->stream, ": %s, %zu after; %s%s%s\n",
@@ -195,8 +207,11 @@ static void put_header(const struct pf_diff_output *output)
                     info->sampling_only ? "; intervals are of sampling alone" : "");
     if (pf_diff_own(output->settings)->per || pf_diff_own(output->settings)->work)
         pf_stream_print(output->stream, "weights are in %s\n", info->unit);
-    pf_stream_print(output->stream, "\n  %10s %10s %11s %8s  %s\n", "before", "after", "difference", "",
-                    "95% interval");
+    put_columns(output, (const char *const[]){"before", "after", "difference", "", "95% interval"}, line, sizeof(line));
+    size_t used = strlen(line);
+    while (used && line[used - 1] == ' ')
+        used--;
+    pf_stream_print(output->stream, "\n  %.*s\n", (int)used, line);
 }
 
 static int by_size(const void *a, const void *b)
