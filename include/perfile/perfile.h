@@ -882,6 +882,10 @@ struct perfile_map {
      * pages: that part as it was mapped before. NULL: it was not. It is valid as long as this map.
      */
     const struct perfile_map *replaced;
+    uint64_t inode; /* of the file, and its device; 0: the recording does not say */
+    uint32_t device_major;
+    uint32_t device_minor;
+    uint64_t executed; /* when its process executed its program (ns); 0: before the recording, or not known */
 };
 #define PERFILE_MAP_INIT PERFILE_SIZED(struct perfile_map)
 

@@ -138,7 +138,7 @@ struct perfile_losses {
     uint64_t lost;       /* lost while recording, if the recording says so */
     uint64_t unmapped;   /* the sampled address is in no mapping */
     uint64_t unresolved; /* the sampled address has no symbol */
-    uint64_t truncated;  /* the dumped stack ends before the outermost caller */
+    uint64_t truncated;  /* the stack ends before the outermost caller: its dump, or the frames asked for */
     uint64_t guessed;    /* callers in a dumped stack were found without call frame information */
 };
 #define PERFILE_LOSSES_INIT PERFILE_SIZED(struct perfile_losses)

@@ -87,7 +87,7 @@ struct pf_index_name {
 
 /* A state: how many there are of each, and then these, in this order. */
 struct pf_index_counts {
-    uint32_t names, groups, maps, spaces, processes, alive, ended, execs;
+    uint32_t names, groups, maps, spaces, processes, alive, ended, execs, exec_times;
     uint32_t next_map; /* the number that the next one gets */
 };
 
@@ -103,6 +103,8 @@ struct pf_index_map {
     uint8_t build_id[20];
     uint8_t build_id_bytes, kernel, data, symbol;
     uint32_t replaced; /* the number of an earlier one + 1, or 0 */
+    uint64_t inode, executed;
+    uint32_t device_major, device_minor;
 };
 
 /* Spaces are one number each, how many maps they have, and the numbers of these. */
@@ -114,7 +116,7 @@ struct pf_index_process {
 struct pf_index_life {
     uint64_t pid;
     uint64_t
-        value; /* how many of its threads are alive, when it ended, or how many maps were made before its program */
+        value; /* how many of its threads are alive, when it ended, or how many maps were made before its program, or when it executed that */
 };
 
 /* As perfile_index_write, with marks as near, and blocks and gaps as small, as tests want them. */

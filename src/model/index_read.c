@@ -136,7 +136,11 @@ static void load_map(struct loading *l, const struct pf_index_map *from, uint32_
                               .kernel = from->kernel != 0,
                               .data = from->data != 0,
                               .symbol = from->symbol != 0,
-                              .replaced = from->replaced ? l->maps[from->replaced - 1] : NULL};
+                              .replaced = from->replaced ? l->maps[from->replaced - 1] : NULL,
+                              .inode = from->inode,
+                              .device_major = from->device_major,
+                              .device_minor = from->device_minor,
+                              .executed = from->executed};
     memcpy(map.build_id, from->build_id, sizeof(map.build_id));
     l->maps[number] = pf_maps_copy(&l->into, &map);
     l->failed |= !l->maps[number];
@@ -190,11 +194,11 @@ static void load_lifetimes(struct loading *l, struct input *input, struct pf_map
 /* Each of them takes some bytes: there cannot be more than these. */
 static bool are_possible(const struct pf_index_counts *has, size_t bytes)
 {
-    const uint64_t min = (uint64_t)has->names * sizeof(struct pf_index_name) +
-                         (uint64_t)has->groups * sizeof(struct pf_index_group) +
-                         (uint64_t)has->maps * sizeof(struct pf_index_map) + (uint64_t)has->spaces * sizeof(uint32_t) +
-                         (uint64_t)has->processes * sizeof(struct pf_index_process) +
-                         ((uint64_t)has->alive + has->ended + has->execs) * sizeof(struct pf_index_life);
+    const uint64_t min =
+        (uint64_t)has->names * sizeof(struct pf_index_name) + (uint64_t)has->groups * sizeof(struct pf_index_group) +
+        (uint64_t)has->maps * sizeof(struct pf_index_map) + (uint64_t)has->spaces * sizeof(uint32_t) +
+        (uint64_t)has->processes * sizeof(struct pf_index_process) +
+        ((uint64_t)has->alive + has->ended + has->execs + has->exec_times) * sizeof(struct pf_index_life);
     return min <= bytes;
 }
 
@@ -216,6 +220,7 @@ static void take_state(struct loading *l, struct input *input)
     load_lifetimes(l, input, &l->into.alive, l->has.alive);
     load_lifetimes(l, input, &l->into.ended, l->has.ended);
     load_lifetimes(l, input, &l->into.execs, l->has.execs);
+    load_lifetimes(l, input, &l->into.exec_times, l->has.exec_times);
     pf_free(l->allocator, l->maps, maps + 1);
     pf_free(l->allocator, l->spaces, spaces + 1);
 }

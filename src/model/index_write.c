@@ -46,8 +46,8 @@ struct builder {
     uint64_t new_texts;
     struct pf_map numbers; /* of texts, by their hash; looked up as struct pf_index_name in `known` */
     struct pf_arena arena;
-    struct pf_map known;     /* number of a text to the text, a pointer */
-    struct pf_text parts[9]; /* of a state */
+    struct pf_map known;      /* number of a text to the text, a pointer */
+    struct pf_text parts[10]; /* of a state */
     struct pf_index_counts has;
     struct pf_history_maker history;
     struct pf_map map_numbers; /* of this state, by their addresses */
@@ -67,7 +67,7 @@ struct builder {
     bool failed;                  /* out of memory */
 };
 
-enum { COUNTS, NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED, EXECS };
+enum { COUNTS, NAMES, GROUPS, MAPS, SPACES, PROCESSES, ALIVE, ENDED, EXECS, EXEC_TIMES };
 
 /* The number of a text. */
 static uint32_t number_of(struct builder *b, const char *text)
@@ -123,7 +123,11 @@ static void put_map(struct builder *b, const struct perfile_map *map, uint32_t r
                                .kernel = map->kernel,
                                .data = map->data,
                                .symbol = map->symbol,
-                               .replaced = replaced};
+                               .replaced = replaced,
+                               .inode = map->inode,
+                               .executed = map->executed,
+                               .device_major = map->device_major,
+                               .device_minor = map->device_minor};
     memcpy(put.build_id, map->build_id, sizeof(put.build_id));
     pf_put(&b->parts[MAPS], &put, sizeof(put));
 }
@@ -204,6 +208,7 @@ static void gather(struct builder *b)
     b->has.alive = put_lifetimes(maps, &b->parts[ALIVE], &maps->alive);
     b->has.ended = put_lifetimes(maps, &b->parts[ENDED], &maps->ended);
     b->has.execs = put_lifetimes(maps, &b->parts[EXECS], &maps->execs);
+    b->has.exec_times = put_lifetimes(maps, &b->parts[EXEC_TIMES], &maps->exec_times);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */

@@ -30,6 +30,7 @@ void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocato
     pf_map_open(&maps->alive, allocator);
     pf_map_open(&maps->ended, allocator);
     pf_map_open(&maps->execs, allocator);
+    pf_map_open(&maps->exec_times, allocator);
     pf_named_ids_open(&maps->stated, allocator);
     pf_map_open(&maps->overlaid, allocator);
     pf_heap_open(&maps->later, allocator);
@@ -43,6 +44,7 @@ void pf_maps_close(struct pf_maps *maps)
     pf_map_close(&maps->alive);
     pf_map_close(&maps->ended);
     pf_map_close(&maps->execs);
+    pf_map_close(&maps->exec_times);
     pf_named_ids_close(&maps->stated);
     pf_map_close(&maps->overlaid);
     pf_heap_close(&maps->later);
@@ -308,6 +310,8 @@ static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *lik
         pf_map_get(&maps->overlaid, (uint32_t)pid, &overlaid))
         return true; /* the protection of memory changed that holds code */
     struct perfile_map *map = make_map(maps, like, end);
+    if (map)
+        (void)pf_map_get(&maps->exec_times, (uint32_t)pid, &map->executed);
     if (map && pf_is_memory_name(map->filename))
         map->replaced = find_replaced(maps, pid, map);
     return map && put_map(maps, pid, map);
@@ -378,13 +382,43 @@ static bool follow_mmap(struct pf_maps *maps, const struct perfile_reader *reade
     return add_recorded(maps, &map);
 }
 
+struct left_over {
+    const struct perfile_mmap2 *of;
+    bool is_known;
+};
+
+static bool compare_build_id(void *context, const struct perfile_map *map)
+{
+    struct left_over *search = context;
+    const struct perfile_mmap2 *of = search->of;
+    search->is_known = map->build_id_bytes && map->build_id_bytes == of->build_id_size &&
+                       memcmp(map->build_id, of->build_id, map->build_id_bytes) == 0 &&
+                       strcmp(map->filename, of->filename) != 0;
+    return !search->is_known;
+}
+
+/*
+ * perf 6.17 to 6.19 wrote the build id of the first kernel module for all others, too. Two files cannot have one: it is
+ * that of the first.
+ */
+static bool is_left_over(struct pf_maps *maps, const struct perfile_mmap2 *of)
+{
+    struct left_over search = {.of = of};
+    (void)pf_maps_walk(space_of(maps, KERNEL_PID), compare_build_id, &search);
+    return search.is_known;
+}
+
 static bool follow_mmap2(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct perfile_mmap2 r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
     struct perfile_map map = MAP_OF(record, r, .prot = r.prot, .flags = r.flags);
-    if (record->misc & PERFILE_MISC_MMAP_BUILD_ID) {
+    if (!(record->misc & PERFILE_MISC_MMAP_BUILD_ID)) {
+        map.inode = r.ino;
+        map.device_major = r.maj;
+        map.device_minor = r.min;
+    } else if (!map.kernel || !is_left_over(maps, &r)) {
         map.build_id_bytes = r.build_id_size < sizeof(map.build_id) ? r.build_id_size : sizeof(map.build_id);
         memcpy(map.build_id, r.build_id, map.build_id_bytes);
     }
@@ -409,14 +443,20 @@ static bool begin_thread(struct pf_maps *maps, int32_t pid, bool is_new)
     return !is_new || pf_map_put(&maps->alive, (uint32_t)pid, count + 1);
 }
 
-/* What was mapped before an exec stays, as samples of the call itself still have its addresses. */
+/* What was mapped before stays, as samples of the call itself still have its addresses. */
+static bool note_exec(struct pf_maps *maps, int32_t pid, uint64_t time)
+{
+    return pf_map_put(&maps->execs, (uint32_t)pid, maps->count) &&
+           pf_map_put(&maps->exec_times, (uint32_t)pid, time != UINT64_MAX ? time : 0);
+}
+
 static bool follow_comm(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct perfile_comm r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
     return begin_thread(maps, r.pid, false) &&
-           (!(record->misc & PERFILE_MISC_COMM_EXEC) || pf_map_put(&maps->execs, (uint32_t)r.pid, maps->count));
+           (!(record->misc & PERFILE_MISC_COMM_EXEC) || note_exec(maps, r.pid, record->time));
 }
 
 /* A process ends with the last of its known threads. Its maps stay for a while, as records may have been lost. */
@@ -584,10 +624,22 @@ bool pf_maps_is_over(const struct pf_maps *maps, uint64_t pid)
     return pf_map_get(&maps->ended, pid, &ended) && ended < maps->now && maps->now - ended > REMEMBERED_NS;
 }
 
+/* What is known of processes that are not over. */
+static bool move_values(const struct pf_maps *from, const struct pf_map *values, struct pf_map *to)
+{
+    bool enough = true;
+    for (size_t i = 0; enough && i < values->size; i++) {
+        const struct pf_map_slot *slot = &values->slots[i];
+        enough = !slot->value || pf_maps_is_over(from, slot->key) || pf_map_put(to, slot->key, slot->value - 1);
+    }
+    return enough;
+}
+
 static bool move_all(struct move *m)
 {
     const struct pf_maps *from = m->from;
-    bool enough = true;
+    bool enough = move_values(from, &from->alive, &m->to.alive) && move_values(from, &from->execs, &m->to.execs) &&
+                  move_values(from, &from->exec_times, &m->to.exec_times);
     for (size_t i = 0; enough && i < from->spaces.size; i++) {
         const struct pf_map_slot *slot = &from->spaces.slots[i];
         const struct perfile_space *moved;
@@ -595,20 +647,10 @@ static bool move_all(struct move *m)
             enough = move_tree(m, (const struct perfile_space *)(uintptr_t)(slot->value - 1), &moved) &&
                      pf_map_put(&m->to.spaces, slot->key, (uintptr_t)moved);
     }
-    for (size_t i = 0; enough && i < from->alive.size; i++) {
-        const struct pf_map_slot *slot = &from->alive.slots[i];
-        enough =
-            !slot->value || pf_maps_is_over(from, slot->key) || pf_map_put(&m->to.alive, slot->key, slot->value - 1);
-    }
     for (size_t i = 0; enough && i < from->ended.size; i++) {
         const struct pf_map_slot *slot = &from->ended.slots[i];
         enough = !slot->value || slot->value - 1 == ALIVE || pf_maps_is_over(from, slot->key) ||
                  pf_map_put(&m->to.ended, slot->key, slot->value - 1);
-    }
-    for (size_t i = 0; enough && i < from->execs.size; i++) {
-        const struct pf_map_slot *slot = &from->execs.slots[i];
-        enough =
-            !slot->value || pf_maps_is_over(from, slot->key) || pf_map_put(&m->to.execs, slot->key, slot->value - 1);
     }
     return enough;
 }
@@ -631,6 +673,7 @@ static void take_over(struct pf_maps *maps, struct pf_maps *moved)
     swap_maps(&maps->alive, &moved->alive);
     swap_maps(&maps->ended, &moved->ended);
     swap_maps(&maps->execs, &moved->execs);
+    swap_maps(&maps->exec_times, &moved->exec_times);
     memset(maps->recent, 0, sizeof(maps->recent));
     maps->bytes = moved->bytes;
     maps->trim_at = 2 * maps->bytes + TRIM_MIN;

@@ -17,19 +17,20 @@ struct perfile_space; /* a node of the tree; the root represents the tree */
 
 struct pf_maps {
     struct pf_arena arena;
-    struct pf_arena retired; /* the one before pf_maps_trim moved what was wanted of it */
-    uint64_t bytes;          /* in the arena; ... */
-    uint64_t trim_at;        /* ... when it is worth it to trim it */
-    struct pf_map alive;     /* pid to how many of its threads are */
-    struct pf_map ended;     /* pid to when it ended, or was asked for last */
-    struct pf_map execs;     /* pid to how many maps were made before it executed its program */
-    uint64_t now;            /* of the last record that has a time */
-    uint64_t last_id;        /* of a tree */
-    struct pf_map spaces;    /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
-    uint64_t random;         /* state of the priorities */
-    uint32_t count;          /* maps made so far: their ids */
-    uint64_t epoch;          /* nodes of this epoch are not shared: they may be changed in place */
-    bool seen;               /* a caller may hold a tree: the next change starts a new epoch */
+    struct pf_arena retired;  /* the one before pf_maps_trim moved what was wanted of it */
+    uint64_t bytes;           /* in the arena; ... */
+    uint64_t trim_at;         /* ... when it is worth it to trim it */
+    struct pf_map alive;      /* pid to how many of its threads are */
+    struct pf_map ended;      /* pid to when it ended, or was asked for last */
+    struct pf_map execs;      /* pid to how many maps were made before it executed its program */
+    struct pf_map exec_times; /* pid to when it did */
+    uint64_t now;             /* of the last record that has a time */
+    uint64_t last_id;         /* of a tree */
+    struct pf_map spaces;     /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
+    uint64_t random;          /* state of the priorities */
+    uint32_t count;           /* maps made so far: their ids */
+    uint64_t epoch;           /* nodes of this epoch are not shared: they may be changed in place */
+    bool seen;                /* a caller may hold a tree: the next change starts a new epoch */
     struct pf_recent_space {
         const struct perfile_space *space;
         int32_t pid;

@@ -92,6 +92,36 @@ int32_t pf_machine_own_pid(const char *root, int32_t pid)
     return last ? (int32_t)strtol(last, NULL, 10) : pid;
 }
 
+/* When the machine was booted, in seconds since 1970; 1, 0 when it is not reported, or MEMORY. */
+static int read_boot_time(const char *root, const struct perfile_allocator *allocator, int64_t *seconds)
+{
+    static const char key[] = "\nbtime ";
+    char path[PATH_MAX];
+    size_t bytes;
+    if (snprintf(path, sizeof(path), "%s/proc/stat", root) >= (int)sizeof(path))
+        return 0;
+    char *text = pf_read_text(allocator, path, &bytes);
+    if (!text)
+        return errno == ENOMEM ? PERFILE_ERROR_MEMORY : 0;
+    text[bytes] = '\0';
+    const char *line = strstr(text, key);
+    *seconds = line ? strtoll(line + strlen(key), NULL, 10) : 0;
+    pf_free(allocator, text, bytes + 1);
+    return *seconds > 0;
+}
+
+int pf_machine_is_before(const char *root, int64_t written_s, const struct pf_machine_moment *moment,
+                         const struct perfile_allocator *allocator)
+{
+    enum { TOLERANCE_S = 2 };
+    int64_t boot;
+    const int known = read_boot_time(root, allocator, &boot);
+    if (known <= 0)
+        return known;
+    const int64_t seconds = boot + (int64_t)(moment->time_ns / 1000000000);
+    return written_s < seconds - TOLERANCE_S && !(moment->has_recorded && moment->recorded_s < seconds - TOLERANCE_S);
+}
+
 /* ---- its kernel and that of a recording ---- */
 
 int pf_kallsyms_boot(const char *path, const struct pf_recorded_kernel *kernel,
@@ -109,24 +139,6 @@ int pf_kallsyms_boot(const char *path, const struct pf_recorded_kernel *kernel,
     if (!is_known)
         return PF_BOOT_UNKNOWN;
     return address == kernel->reference_address ? PF_BOOT_SAME : PF_BOOT_OTHER;
-}
-
-/* When the machine was booted, in seconds since 1970; 1, 0 when it is not reported, or MEMORY. */
-static int read_boot_time(const char *root, const struct perfile_allocator *allocator, int64_t *seconds)
-{
-    static const char key[] = "\nbtime ";
-    char path[PATH_MAX];
-    size_t bytes;
-    if (snprintf(path, sizeof(path), "%s/proc/stat", root) >= (int)sizeof(path))
-        return 0;
-    char *text = pf_read_text(allocator, path, &bytes);
-    if (!text)
-        return errno == ENOMEM ? PERFILE_ERROR_MEMORY : 0;
-    text[bytes] = '\0';
-    const char *line = strstr(text, key);
-    *seconds = line ? strtoll(line + strlen(key), NULL, 10) : 0;
-    pf_free(allocator, text, bytes + 1);
-    return *seconds > 0;
 }
 
 /* Whether the file was written in this boot when the last record's time had come. Recorders write with some delay. */

@@ -43,6 +43,19 @@ size_t pf_machine_build_id(const char *root, uint8_t build_id[20]);
 /* The PID that a process has in its own namespace; `pid` when that is the same, or not known. */
 int32_t pf_machine_own_pid(const char *root, int32_t pid);
 
+/* A moment of a recording. */
+struct pf_machine_moment {
+    uint64_t time_ns;   /* on the clock that starts at boot */
+    int64_t recorded_s; /* when the file of the recording was last written, since 1970 */
+    bool has_recorded;  /* else it comes through a pipe, in this boot */
+};
+/*
+ * Whether a file was written before that moment: 1, 0 or MEMORY. 0 also where nothing shows it: the machine does not
+ * report its boot, or the recording was written before this boot reached that moment.
+ */
+int pf_machine_is_before(const char *root, int64_t written_s, const struct pf_machine_moment *moment,
+                         const struct perfile_allocator *allocator);
+
 /* ---- its kernel and that of a recording ---- */
 
 /* What a recording has of its kernel. */

@@ -4,11 +4,45 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "symbol/machine.h"
+
+/* When the file of the recording was last written, in seconds since 1970; false: it is not a file. */
+static bool recording_time(const struct pf_symbols *symbols, int64_t *seconds)
+{
+    struct stat about;
+    if (!symbols->find.recording || stat(symbols->find.recording, &about) < 0 || !S_ISREG(about.st_mode))
+        return false;
+    *seconds = about.st_mtime;
+    return true;
+}
+
+/*
+ * A program that is replaced while it runs, as by an upgrade, has another inode than the one that was mapped. Recorders
+ * that read build ids at their end then record that of the new one. On another device inodes mean nothing: an overlay.
+ */
+static void report_replaced(const struct pf_symbols *symbols, const struct pf_module_data *module)
+{
+    struct stat about;
+    int64_t recorded;
+    if (!module->inode || !module->binary || !symbols->find.same_machine || stat(module->binary, &about) < 0 ||
+        about.st_ino == module->inode || major(about.st_dev) != module->device_major ||
+        minor(about.st_dev) != module->device_minor)
+        return;
+    const bool is_proven = module->build_id_bytes && recording_time(symbols, &recorded) && about.st_ctime > recorded;
+    if (!is_proven)
+        pf_find_note(
+            &symbols->find,
+            "%s is not the file that was mapped, but one that replaced it: if it is another build, its names are wrong",
+            module->public.name);
+}
 
 static const char *keep_path(struct pf_symbols *symbols, const char *path)
 {
@@ -50,8 +84,32 @@ static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
     if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0))
         module->public.path = path;
+    if (module->table)
+        report_replaced(symbols, module);
     pf_module_note_other_build(symbols, module, &found);
     pf_found_close(&found);
+}
+
+/*
+ * Maps stay in /tmp, and the numbers of processes come again. Only where the process executed its program within the
+ * recording the time decides: others may have written their maps long before.
+ */
+static bool is_stale_map(struct pf_symbols *symbols, const struct pf_module_data *module, const char *path)
+{
+    char own[PATH_MAX];
+    struct stat about;
+    struct pf_machine_moment executed = {.time_ns = module->executed};
+    const char *root = pf_find_root(&symbols->find);
+    snprintf(own, sizeof(own), "%s%s", root, module->public.name);
+    if (!module->executed || strcmp(path, own) != 0 || stat(path, &about) < 0)
+        return false;
+    executed.has_recorded = recording_time(symbols, &executed.recorded_s);
+    const int is_before = pf_machine_is_before(root, about.st_mtime, &executed, symbols->allocator);
+    if (pf_memory_check(symbols->allocator, is_before) <= 0)
+        return false;
+    pf_find_note(&symbols->find, "%s is not used: it was written before process %d executed its program", path,
+                 (int)module->pid);
+    return true;
 }
 
 static void load_perf_map(struct pf_symbols *symbols, struct pf_module_data *module)
@@ -60,7 +118,7 @@ static void load_perf_map(struct pf_symbols *symbols, struct pf_module_data *mod
     size_t bytes = 0;
     if (pf_find_perf_map(&symbols->find, module->pid, &path) < 0)
         return;
-    char *text = path ? pf_symbols_read_text(symbols, path, &bytes) : NULL;
+    char *text = path && !is_stale_map(symbols, module, path) ? pf_symbols_read_text(symbols, path, &bytes) : NULL;
     if (text && pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = pf_arena_text(&symbols->arena, path, strlen(path));
     pf_symbols_free_text(symbols, text, bytes);

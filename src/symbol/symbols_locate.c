@@ -137,10 +137,11 @@ static bool may_have_perf_map(const struct pf_module_data *module, const struct 
 }
 
 /* The map of the process if it names the address, else NULL. */
-static const struct perfile_map *named_by_perf_map(struct pf_symbols *symbols, int32_t pid, uint64_t ip)
+static const struct perfile_map *named_by_perf_map(struct pf_symbols *symbols, const struct perfile_map *map,
+                                                   uint64_t ip)
 {
     uint32_t number;
-    const struct perfile_map *all = pf_symbols_perf_map(symbols, pid);
+    const struct perfile_map *all = pf_symbols_perf_map(symbols, map);
     const struct pf_module_data *module = all ? pf_symbols_loaded(symbols, all, &number) : NULL;
     return module && has_symbol(symbols, module, number, all, ip) ? all : NULL;
 }
@@ -177,7 +178,7 @@ static const struct perfile_map *named_by_other(struct pf_symbols *symbols, cons
     const struct pf_module_data *module = pf_symbols_loaded(symbols, map, &number);
     if (!module || (module->table && module->kind != PF_MODULE_PERF_MAP) || !pf_map_is_executable(map))
         return NULL;
-    const struct perfile_map *named = may_have_perf_map(module, map) ? named_by_perf_map(symbols, map->pid, ip) : NULL;
+    const struct perfile_map *named = may_have_perf_map(module, map) ? named_by_perf_map(symbols, map, ip) : NULL;
     return named || has_symbol(symbols, module, number, map, ip) ? named : moved_code(symbols, map);
 }
 
@@ -396,7 +397,7 @@ const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_
     if (module->kind == PF_MODULE_JIT)
         return code_name(symbols, module);
     const char *raw = pf_symbol_name(module->table, &module->table->symbols[symbol]);
-    if (raw[0] != '_' && raw[0] != '.' && raw[0] != 'L')
+    if (raw[0] != '_' && raw[0] != '.' && raw[0] != 'L' && raw[0] != 'c')
         return raw; /* no mangled name starts otherwise */
     if (!module->names)
         module->names = pf_new(symbols->allocator, module->table->count * sizeof(*module->names));

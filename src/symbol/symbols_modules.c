@@ -123,6 +123,10 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     module->pid = map->pid;
     module->map_start = map->start;
     module->map_end = map->end;
+    module->executed = map->executed;
+    module->inode = map->inode;
+    module->device_major = map->device_major;
+    module->device_minor = map->device_minor;
     module->reference = map->pgoff;
     module->public.name = shown_name(symbols, map, module->map_name, module->kind);
     module->public.kernel = map->kernel;
@@ -259,9 +263,9 @@ const struct perfile_map *pf_symbols_known_perf_map(const struct pf_symbols *sym
     return pf_map_get(&symbols->perf_maps, (uint32_t)pid, &known) ? (const struct perfile_map *)(uintptr_t)known : NULL;
 }
 
-const struct perfile_map *pf_symbols_perf_map(struct pf_symbols *symbols, int32_t pid)
+const struct perfile_map *pf_symbols_perf_map(struct pf_symbols *symbols, const struct perfile_map *of_process)
 {
-    const struct perfile_map *known = pf_symbols_known_perf_map(symbols, pid);
+    const struct perfile_map *known = pf_symbols_known_perf_map(symbols, of_process->pid);
     struct perfile_map *made = known ? NULL : pf_arena_new(&symbols->arena, sizeof(*made));
     if (!made)
         return known;
@@ -269,8 +273,9 @@ const struct perfile_map *pf_symbols_perf_map(struct pf_symbols *symbols, int32_
     *made = (struct perfile_map){.size = sizeof(*made),
                                  .end = UINT64_MAX,
                                  .filename = "//anon",
-                                 .pid = pid,
+                                 .pid = of_process->pid,
                                  .prot = PERFILE_PROT_EXEC,
+                                 .executed = of_process->executed,
                                  .id = UINT32_MAX - (uint32_t)symbols->perf_maps.used};
-    return pf_map_put(&symbols->perf_maps, (uint32_t)pid, (uintptr_t)made) ? made : NULL;
+    return pf_map_put(&symbols->perf_maps, (uint32_t)made->pid, (uintptr_t)made) ? made : NULL;
 }

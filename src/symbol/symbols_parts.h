@@ -40,6 +40,10 @@ struct pf_module_data {
     int32_t pid;        /* of the process that it was first seen in */
     uint64_t map_start; /* where it was first seen */
     uint64_t map_end;
+    uint64_t executed; /* PF_MODULE_PERF_MAP: when the process executed its program (ns); 0: not known */
+    uint64_t inode;    /* of the file that was mapped, and its device; 0: not recorded */
+    uint32_t device_major;
+    uint32_t device_minor;
     uint64_t reference; /* kernel: run-time address of the symbol that its mapping names */
     struct pf_symbol_table *table;
     const struct pf_embedded_file *embedded; /* whose table it is, or NULL */
@@ -133,10 +137,10 @@ bool pf_symbols_has_module(const struct pf_symbols *symbols, const struct perfil
 uint32_t pf_symbols_module_of_kind(struct pf_symbols *symbols, const struct perfile_map *map, enum pf_module_kind kind);
 uint32_t pf_symbols_module_of(struct pf_symbols *symbols, const struct perfile_map *map);
 /*
- * The mapping of all addresses that perf-PID.map of the process may name, which has a module of its own. NULL: out of
+ * The mapping of all addresses that perf-PID.map of a process may name, which has a module of its own. NULL: out of
  * memory.
  */
-const struct perfile_map *pf_symbols_perf_map(struct pf_symbols *symbols, int32_t pid);
+const struct perfile_map *pf_symbols_perf_map(struct pf_symbols *symbols, const struct perfile_map *of_process);
 /* The same when it was asked for before; else NULL. */
 const struct perfile_map *pf_symbols_known_perf_map(const struct pf_symbols *symbols, int32_t pid);
 

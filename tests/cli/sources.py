@@ -70,6 +70,43 @@ case('memory of the next program', BINARY + 'record COMM misc=0x2000 pid=7 tid=7
      sample(TEXT), PROGRAM, UNNAMED, no_note=MOVED)
 case('a file that is put over the memory', BINARY + MEMORY + mapped('/bin/other', TEXT) + sample(TEXT), PROGRAM, ['[unknown] (/bin/other)'])
 
+# ---- perf-PID.map of an earlier process of that number
+
+BOOT, S = 1700000000, 1000000000
+STAT = {'proc/stat': f'cpu 1\nbtime {BOOT}\n'.encode()}
+EXECUTED = f'record COMM misc=0x2000 pid=7 tid=7 comm="jit" | pid=7 tid=7 time={500 * S}\n'
+JIT = mapped('//anon', CODE, length=0x2000, time=501 * S) + sample(CODE + 0x1010, time=502 * S)
+BEFORE = 'perf-7.map is not used: it was written before process 7 executed its program'
+JIT_NAMED = ['jit_fn (/tmp/perf-7.map)']
+case('map of an earlier process', EXECUTED + JIT, {**MAP, **STAT}, UNNAMED, note=BEFORE, written=BOOT + 400, recorded=BOOT + 600)
+case('map of an earlier process, memory with a name', EXECUTED + JIT.replace('//anon', '/memfd:x'), {**MAP, **STAT}, ['[unknown] (/memfd:x)'],
+     note=BEFORE, written=BOOT + 400, recorded=BOOT + 600)
+case('map of this process', EXECUTED + JIT, {**MAP, **STAT}, JIT_NAMED, no_note=BEFORE, written=BOOT + 501, recorded=BOOT + 600)
+case('map of the moment', EXECUTED + JIT, {**MAP, **STAT}, JIT_NAMED, no_note=BEFORE, written=BOOT + 499, recorded=BOOT + 600)
+case('map of a process that ran before', JIT, {**MAP, **STAT}, JIT_NAMED, no_note=BEFORE, written=BOOT + 400, recorded=BOOT + 600)
+case('recording of an earlier boot', EXECUTED + JIT, {**MAP, **STAT}, JIT_NAMED, no_note=BEFORE, written=BOOT - 900, recorded=BOOT - 800)
+case('the machine does not report its boot', EXECUTED + JIT, MAP, JIT_NAMED, no_note=BEFORE, written=BOOT + 400, recorded=BOOT + 600)
+
+# ---- a program that was replaced while it ran
+
+HERE = {'proc/sys/kernel/hostname': b'host\n', 'proc/sys/kernel/osrelease': b'6.1\n'}
+FEATURES = 'feature HOSTNAME s:"host"\nfeature OSRELEASE s:"6.1"\n'
+REPLACED = '/bin/go is not the file that was mapped, but one that replaced it'
+
+
+def of_file(difference=0, device=0, features=FEATURES):
+    def records(root):
+        about = os.stat(root / 'bin/go')
+        binary = BINARY.replace('ino=5', f'ino={about.st_ino + difference}').replace('maj=8', f'maj={os.major(about.st_dev) + device}')
+        return features + binary.replace('min=1', f'min={os.minor(about.st_dev)}') + sample(TEXT)
+    return records
+
+
+case('the file that was mapped', of_file(), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
+case('another inode', of_file(1), {**PROGRAM, **HERE}, NAMED, note=REPLACED)
+case('another device, too: an overlay', of_file(1, 1), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
+case('another machine', of_file(1, features=FEATURES.replace('host', 'other')), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
+
 
 def names(perfile, folder, recording):
     command = [*perfile, 'script', '-F', 'ip,sym,dso', '--symfs', folder / 'root', recording]
@@ -85,7 +122,11 @@ def differences(perfile, assemble, one, folder):
         (folder / 'root' / path).write_bytes(data)
     (folder / 'root').mkdir(exist_ok=True)
     recording = folder / 'perf.data'
+    records = records if isinstance(records, str) else records(folder / 'root')
     recording.write_bytes(subprocess.check_output(assemble, input=(ATTR + records).encode()))
+    if 'written' in more:
+        os.utime(folder / 'root/tmp/perf-7.map', (more['written'],) * 2)
+        os.utime(recording, (more['recorded'],) * 2)
     got, notes = names(perfile, folder, recording)
     said = [more['note']] if 'note' in more and more['note'] not in notes else []
     said += [f'not: {more["no_note"]}'] if 'no_note' in more and more['no_note'] in notes else []
