@@ -54,6 +54,23 @@ static void check(const char *name, const char *expected)
         number++;
 }
 
+/* The runtime library's own names, and what only starts like one of OCaml, stay. */
+static void test_ocaml(void **state)
+{
+    (void)state;
+    check("camlStdlib__List__map_236", "Stdlib.List.map_236");
+    check("camlT__$3e$3e$3d$3d_84", "T.>>==_84");
+    check("camlStdlib__List.map_236", "Stdlib.List.map_236");
+    check("camlT__f$27_1", "T.f'_1");
+    check("camlT__odd$0a$", "T.odd$0a$");
+    check("caml_alloc", NULL);
+    check("caml__x", NULL);
+    check("camlThing", NULL);
+    check("camlrunX__y", NULL);
+    check("camel__Case", NULL);
+    check("compute", NULL);
+}
+
 static void test_plain(void **state)
 {
     (void)state;
@@ -197,6 +214,7 @@ static void test_java(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ocaml),
         cmocka_unit_test(test_plain),   cmocka_unit_test(test_cxx),   cmocka_unit_test(test_rust_legacy),
         cmocka_unit_test(test_rust_v0), cmocka_unit_test(test_depth), cmocka_unit_test(test_doubling),
         cmocka_unit_test(test_java),

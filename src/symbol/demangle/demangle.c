@@ -130,6 +130,8 @@ char *pf_demangle(const struct perfile_allocator *allocator, const char *name)
     errno = 0;
     if (name[0] == 'L')
         return pf_demangle_java(allocator, name);
+    if (name[0] == 'c')
+        return pf_demangle_ocaml(allocator, name);
     if (name[0] != '_')
         return NULL;
     const char *at = strchr(name, '@'); /* "@plt", "@@VERSION" */

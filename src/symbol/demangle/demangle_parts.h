@@ -26,5 +26,7 @@ char *pf_demangle_rust_v0(const struct perfile_allocator *allocator, const char 
 
 /* NULL when it is not a Java method. */
 char *pf_demangle_java(const struct perfile_allocator *allocator, const char *name);
+/* NULL when it is not a function of OCaml. */
+char *pf_demangle_ocaml(const struct perfile_allocator *allocator, const char *name);
 
 #endif
