@@ -2,6 +2,7 @@
 #include "options.h"
 #include "guess.h"
 #include "message.h"
+#include "perf_config.h"
 
 #include <perfile/table.h>
 
@@ -204,7 +205,7 @@ void pf_settings_init(struct pf_settings *settings)
         .stat = PERFILE_STAT_OPTIONS_INIT,
     };
     const char *cache = getenv("PERF_BUILDID_DIR"); /* which perf sets for its scripts */
-    settings->symbols.buildid_dir = cache && *cache ? cache : NULL;
+    settings->symbols.buildid_dir = cache && *cache ? cache : pf_perf_config_build_ids();
     settings->print.filter = &settings->filter;
     settings->print.symbols = &settings->symbols;
     settings->print.flame = &settings->flame;

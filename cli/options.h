@@ -294,7 +294,7 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
               "How dumped user stacks are unwound where a binary is missing.")
 #define PF_OPTION_BUILDID_DIR                                                                                          \
     PF_ROW(TEXT, "buildid-dir", 0, "DIR", PF_AT(symbols.buildid_dir),                                                  \
-           "perf's build-id cache [$PERF_BUILDID_DIR, or ~/.debug].")
+           "perf's build-id cache [$PERF_BUILDID_DIR, buildid.dir of ~/.perfconfig, or ~/.debug].")
 #define PF_OPTION_OFF_CPU                                                                                              \
     PF_VALUES(CHOICE, "off-cpu", 0, "WHAT", PF_AT(filter.off_cpu), .known = perfile_off_cpu_at,                        \
               "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "    \

@@ -96,6 +96,14 @@ def check_cache(bench):
     bench.run('buildid-cache', '--buildid-dir', cache, '--add', bench.binary)
     assert bench.run('--buildid-dir', cache, 'buildid-cache', '-l') == f'{HEX} {bench.binary.resolve()}\n'
     assert bench.run('buildid-cache', '-l', environment={'PERF_BUILDID_DIR': str(cache)}).startswith(HEX)
+    home = bench.folder / 'home'
+    home.mkdir(exist_ok=True)
+    for text, found in ((f'[report]\n\tdir = /no\n[buildid] # perf\n\tdir = "{cache}" ; here\n', True), ('[buildid]\n\tDir=~/../cache\n', True),
+                        (f'[report]\ndir = {cache}\n', False), (f'[buildid]\n# dir = {cache}\nother = {cache}\n', False)):
+        (home / '.perfconfig').write_text(text)
+        assert bench.run('buildid-cache', '-l', environment={'HOME': str(home)}).startswith(HEX) == found, text
+    assert bench.run('buildid-cache', '-l', environment={'PERF_CONFIG': str(home / 'none'), 'HOME': str(home)}) == ''
+    (home / '.perfconfig').unlink()
     link = cache / '.build-id' / HEX[:2] / HEX[2:]
     assert link.is_symlink() and (link / 'elf').read_bytes() == bench.binary.read_bytes()
     assert bench.run('buildid-cache', '--buildid-dir', cache, '-M', bench.data) == f'{"ab" * 20} /no/../such\n'
