@@ -72,14 +72,27 @@ static bool has_map_in(const char *folder, const char *name)
     return found;
 }
 
+static bool has_pid(const uint32_t *pids, size_t count, uint32_t pid)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pids[i] == pid)
+            return true;
+    return false;
+}
+
+void pf_made_code_note_map(struct pf_made_code *code, uint32_t pid)
+{
+    if (!has_pid(code->mapped, code->mapped_count, pid) && code->mapped_count < PF_COUNT(code->mapped))
+        code->mapped[code->mapped_count++] = pid;
+}
+
 /* In a container the process has another number, and its own /tmp while it runs. */
 static bool has_names(const struct pf_made_code *code, uint32_t pid)
 {
     char name[32], folder[48];
     struct stat here, there;
-    for (size_t i = 0; i < code->dumper_count; i++)
-        if (code->dumpers[i] == pid)
-            return true;
+    if (has_pid(code->dumpers, code->dumper_count, pid) || has_pid(code->mapped, code->mapped_count, pid))
+        return true;
     snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", pid);
     snprintf(folder, sizeof(folder), "/proc/%" PRIu32 "/root/tmp", pid);
     if (has_map_in("/tmp", name))
@@ -92,13 +105,13 @@ static bool has_names(const struct pf_made_code *code, uint32_t pid)
 static const struct {
     const char *comm, *advice;
 } runtimes[] = {
-    {"java", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"},
+    {"java", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer"},
     {"node", "node --perf-basic-prof"},
     {"MainThread", "node --perf-basic-prof"},
-    {"python", "python -X perf"},
+    {"python", "python -X perf (3.12 or later)"},
     {"dotnet", "DOTNET_PerfMapEnabled=1 dotnet"},
     {"php", "php -d opcache.jit_debug=16"},
-    {"ruby", "ruby --yjit --yjit-perf"},
+    {"ruby", "ruby --yjit --yjit-perf (3.3 or later)"},
     {"wasmtime", "wasmtime --profile perfmap"},
 };
 
@@ -118,7 +131,7 @@ static uint64_t samples_of(const struct pf_made_code *code, uint32_t pid)
     return samples;
 }
 
-static bool is_first_of_process(const struct pf_made_code *code, size_t index)
+bool pf_made_code_is_first(const struct pf_made_code *code, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (code->regions[i].pid == code->regions[index].pid)
@@ -134,7 +147,7 @@ void pf_made_code_notify(const struct pf_made_code *code, uint64_t samples, pf_o
         const uint64_t own = samples_of(code, region->pid);
         const char *advice = advice_for(region->comm);
         char text[384], count[PF_COUNTED_BYTES];
-        if (own * PARTS <= samples || !is_first_of_process(code, i) || has_names(code, region->pid))
+        if (own * PARTS <= samples || !pf_made_code_is_first(code, i) || has_names(code, region->pid))
             continue;
         snprintf(text, sizeof(text),
                  "%s (process %" PRIu32 "): %s in code that it made itself (JIT), which has no names "

@@ -18,10 +18,17 @@ struct pf_made_code {
     size_t count;
     uint32_t dumpers[PF_MADE_CODE_REGIONS]; /* processes that write a jitdump file */
     size_t dumper_count;
+    uint32_t mapped[PF_MADE_CODE_REGIONS]; /* processes whose perf map was seen */
+    size_t mapped_count;
 };
 
 /* A mapping, as MMAP2 records have it. */
 void pf_made_code_map(struct pf_made_code *code, uint32_t pid, uint64_t start, uint64_t bytes, const char *name);
+
+/* A perf map of the process was seen. */
+void pf_made_code_note_map(struct pf_made_code *code, uint32_t pid);
+/* No region before it belongs to the same process. */
+bool pf_made_code_is_first(const struct pf_made_code *code, size_t index);
 
 static inline void pf_made_code_sample(struct pf_made_code *code, uint32_t pid, uint64_t ip)
 {

@@ -17,6 +17,7 @@
 #include "record/event_cgroups.h"
 #include "record/events.h"
 #include "record/machine.h"
+#include "record/kept_maps.h"
 #include "record/made_code.h"
 #include "record/mapped_ids.h"
 #include "record/pids.h"
@@ -59,6 +60,7 @@ struct perfile_recorder {
     bool synthesized_before;    /* what runs */
     struct pf_pids pids;        /* of processes that were started meanwhile; unless everybody is recorded */
     struct pf_made_code made_code;
+    struct pf_kept_maps kept_maps;
     struct pf_mapped_ids mapped_ids;
     bool has_maps;    /* the records at hand */
     uint16_t time_at; /* of samples; the same for all events */
@@ -585,6 +587,7 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
     if (!made)
         return pf_fail_memory(error, "recorder");
     made->allocator = allocator;
+    made->kept_maps.allocator = allocator;
     made->options = all;
     made->output = made->writer = writer;
     made->poll = -1;
@@ -619,6 +622,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     pf_free(allocator, recorder->lost, recorder->chosen.count * sizeof(*recorder->lost));
     pf_pids_close(&recorder->pids);
     pf_mapped_ids_close(&recorder->mapped_ids);
+    pf_kept_maps_close(&recorder->kept_maps);
     pf_target_close(&recorder->target);
     pf_event_list_close(&recorder->chosen);
     pf_map_close(&recorder->opened_of_id);
@@ -908,6 +912,7 @@ int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms, st
     recorder->counts.wakeups += count > 0;
     int result = recorder->chosen.overwrite ? 0 : drain_all(recorder, error);
     discard_ended(recorder, events, count);
+    pf_kept_maps_look(&recorder->kept_maps, &recorder->made_code);
     return result < 0 ? result : recorder->rings_alive > 0;
 }
 
@@ -981,6 +986,22 @@ static int write_losses(struct perfile_recorder *recorder, struct perfile_error 
     return result;
 }
 
+/* In streams a feature has to fit into a record; a recording for an old perf has what that knows. */
+static int write_kept_maps(const struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    struct pf_text body;
+    if (!recorder->kept_maps.count || recorder->writer->options.mode == PERFILE_MODE_PIPE || recorder->chosen.version)
+        return 0;
+    if (pf_text_open(&body, recorder->allocator, NULL, NULL) < 0)
+        return pf_fail_memory(error, "maps of JITs");
+    const int result =
+        pf_kept_maps_put(&recorder->kept_maps, &body)
+            ? perfile_writer_feature(recorder->writer, PERFILE_FEATURE_FILE2, body.data, body.used, error)
+            : pf_fail_memory(error, "maps of JITs");
+    pf_text_close(&body);
+    return result;
+}
+
 /* All that is left to say in a recording whose records are there. */
 static int write_end(struct perfile_recorder *recorder, struct perfile_error *error)
 {
@@ -993,6 +1014,8 @@ static int write_end(struct perfile_recorder *recorder, struct perfile_error *er
     result = result < 0 ? result : staged;
     if (result == 0 && young_later(recorder) && recorder->writer->options.mode != PERFILE_MODE_PIPE)
         result = pf_machine_features(recorder->writer, &recorder->chosen, PF_MACHINE_YOUNG, error);
+    if (result == 0)
+        result = write_kept_maps(recorder, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
 }
 

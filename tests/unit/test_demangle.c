@@ -214,10 +214,9 @@ static void test_java(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ocaml),
-        cmocka_unit_test(test_plain),   cmocka_unit_test(test_cxx),   cmocka_unit_test(test_rust_legacy),
-        cmocka_unit_test(test_rust_v0), cmocka_unit_test(test_depth), cmocka_unit_test(test_doubling),
-        cmocka_unit_test(test_java),
+        cmocka_unit_test(test_ocaml),       cmocka_unit_test(test_plain),   cmocka_unit_test(test_cxx),
+        cmocka_unit_test(test_rust_legacy), cmocka_unit_test(test_rust_v0), cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_doubling),    cmocka_unit_test(test_java),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
