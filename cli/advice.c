@@ -127,7 +127,12 @@ static const struct {
     unsigned kind;
     const char *why;
 } lines[] = {
-    {PERFILE_TROUBLE_BROKEN_STACKS, ""},
+    {PERFILE_TROUBLE_BROKEN_STACKS, "callchains soon leave all mappings: code without frame pointers; record with "
+                                    "--call-graph dwarf, or build with -fno-omit-frame-pointer"},
+    {PERFILE_TROUBLE_CUT_STACKS, "stack dumps end before the outermost caller; record with --call-graph dwarf,65528"},
+    {PERFILE_TROUBLE_FULL_STACKS,
+     "callchains have all frames that were asked for, and no outermost caller; record after: "
+     "sysctl kernel.perf_event_max_stack=1024"},
     {PERFILE_TROUBLE_NO_FILE,
      "the files are not on this machine; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find them"},
     {PERFILE_TROUBLE_OTHER_BUILD,
@@ -137,17 +142,22 @@ static const struct {
      "nothing here has the symbols of that kernel; --kallsyms, --vmlinux or --archive FILE have them"},
     {PERFILE_TROUBLE_NO_JIT_MAP,
      "code made at run time, without a perf-PID.map or jitdump file that can be used; java "
-     "needs -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, node --perf-basic-prof, python -X perf"},
+     "needs -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, node --perf-basic-prof, "
+     "python 3.12 -X perf, ruby 3.3 --yjit --yjit-perf, dotnet DOTNET_PerfMapEnabled=1"},
 };
 
-static void say_broken(const struct pf_advice *advice, const char *input)
+/* Troubles of stacks belong to samples, and those of names to modules. */
+static bool is_of_stacks(unsigned kind)
 {
-    const double percent = 100.0 * (double)advice->of[PERFILE_TROUBLE_BROKEN_STACKS].count /
-                           (double)advice->of[PERFILE_TROUBLE_BROKEN_STACKS].total;
+    return kind >= PERFILE_TROUBLE_BROKEN_STACKS;
+}
 
-    pf_message_advice("%s: %.0f%% of the callchains soon leave all mappings: code without frame pointers; record with "
-                      "--call-graph dwarf, or build with -fno-omit-frame-pointer",
-                      input, percent);
+static void say_stacks(const struct pf_advice *advice, const char *input, size_t line)
+{
+    const unsigned kind = lines[line].kind;
+    const double percent = 100.0 * (double)advice->of[kind].count / (double)advice->of[kind].total;
+
+    pf_message_advice("%s: %.0f%% of the %s", input, percent, lines[line].why);
 }
 
 static void say_modules(const struct pf_advice *advice, const char *input, size_t line)
@@ -164,7 +174,7 @@ static void say_modules(const struct pf_advice *advice, const char *input, size_
 
 static bool matters(const struct pf_advice *advice, unsigned kind)
 {
-    const bool stated = kind != PERFILE_TROUBLE_BROKEN_STACKS && advice->names_modules;
+    const bool stated = !is_of_stacks(kind) && advice->names_modules;
 
     return !stated && advice->of[kind].count && advice->of[kind].count * 100 >= advice->of[kind].total * MIN_PERCENT;
 }
@@ -184,8 +194,8 @@ void pf_advice_give(struct pf_advice *advice, const char *input)
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         if (!matters(advice, lines[i].kind) || passed++ >= MAX_LINES)
             continue;
-        if (lines[i].kind == PERFILE_TROUBLE_BROKEN_STACKS)
-            say_broken(advice, input);
+        if (is_of_stacks(lines[i].kind))
+            say_stacks(advice, input, i);
         else
             say_modules(advice, input, i);
     }

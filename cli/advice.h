@@ -5,7 +5,7 @@
 
 #include <perfile/analysis.h>
 
-enum { PF_ADVICE_KINDS = PERFILE_TROUBLE_BROKEN_STACKS + 1 };
+enum { PF_ADVICE_KINDS = PERFILE_TROUBLE_FULL_STACKS + 1 };
 
 struct pf_advice {
     bool names_modules; /* the output itself says which modules have no symbols, and why */

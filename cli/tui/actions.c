@@ -428,7 +428,7 @@ static void print_losses(FILE *to, const struct perfile_losses *losses)
     } parts[] = {{losses->lost, "lost while recording"},
                  {losses->unmapped, "at addresses where nothing is mapped"},
                  {losses->unresolved, "in code without a symbol"},
-                 {losses->truncated, "with a stack dump that ends before the outermost caller"},
+                 {losses->truncated, "with a stack that ends before the outermost caller"},
                  {losses->guessed, "with callers that were found without call frame information"},
                  {losses->filtered, "left out by the filters of the command line"}};
     char count[PF_COUNTED_BYTES];

@@ -274,6 +274,7 @@ static void count_sample(struct pf_profile *profile)
 {
     const struct pf_frame_info *leaf = pf_frames_at(&profile->frames, profile->sample.leaf);
     profile->totals.samples++;
+    profile->totals.full += pf_stack_is_full(&profile->item);
     profile->totals.guests += pf_is_of_guest(profile->sample.cpumode);
     profile->totals.unmapped += leaf->module == PF_NO_SYMBOL;
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
@@ -318,12 +319,19 @@ const char *pf_profile_later_comm(const struct pf_profile *profile, const char *
 
 /* ---- all samples ---- */
 
-static void report_broken(const struct pf_profile *profile)
+static void report_trouble(const struct pf_profile *profile, unsigned kind, uint64_t count, uint64_t total)
 {
-    const struct perfile_trouble trouble = {
-        .kind = PERFILE_TROUBLE_BROKEN_STACKS, .count = profile->totals.broken, .total = profile->totals.chains};
-    if (trouble.count && profile->find_jit.trouble)
+    const struct perfile_trouble trouble = {.kind = kind, .count = count, .total = total};
+    if (count && profile->find_jit.trouble)
         profile->find_jit.trouble(profile->find_jit.trouble_context, &trouble);
+}
+
+static void report_stacks(const struct pf_profile *profile)
+{
+    const struct pf_profile_totals *totals = &profile->totals;
+    report_trouble(profile, PERFILE_TROUBLE_BROKEN_STACKS, totals->broken, totals->chains);
+    report_trouble(profile, PERFILE_TROUBLE_CUT_STACKS, totals->truncated, totals->samples);
+    report_trouble(profile, PERFILE_TROUBLE_FULL_STACKS, totals->full, totals->samples);
 }
 
 /* Nothing is looked up any more: what comes now may have the memory. */
@@ -332,7 +340,7 @@ static void end_reading(struct pf_profile *profile)
     const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
     profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     profile->totals.filtered = pf_delivery_filtered(profile->delivery);
-    report_broken(profile);
+    report_stacks(profile);
     pf_frames_end(&profile->frames);
     pf_give_back(profile->allocator);
 }

@@ -375,6 +375,7 @@ static bool read_block(void *context, void *item, unsigned worker)
         if (block->result <= 0)
             break;
         enough = !blocks->item.is_sample || add_sample(blocks, block);
+        block->totals.full += blocks->item.is_sample && pf_stack_is_full(&blocks->item);
     }
     pf_guard_end_reading(blocks->options.guard);
     block->position_count = block->ip_count;
@@ -755,6 +756,7 @@ static void add_totals(const struct pf_profile_totals *of, struct pf_profile_tot
     totals->unmapped += of->unmapped;
     totals->unresolved += of->unresolved;
     totals->truncated += of->truncated;
+    totals->full += of->full;
     totals->guessed += of->guessed;
     totals->chains += of->chains;
     totals->broken += of->broken;

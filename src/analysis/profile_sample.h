@@ -34,6 +34,7 @@ struct pf_profile_totals {
     uint64_t unmapped;   /* samples whose leaf lies in no mapping */
     uint64_t guests;     /* samples of guests, whose mappings are not recorded */
     uint64_t truncated;  /* samples whose dumped stack was too short to unwind to its end */
+    uint64_t full;       /* samples whose callchain has as many frames as the kernel was asked for */
     uint64_t guessed;    /* samples whose dumped stack was not unwound by call frame information alone */
     uint64_t filtered;   /* left out by the filter */
     uint64_t chains;     /* samples with callers in a callchain ... */

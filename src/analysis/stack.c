@@ -143,6 +143,20 @@ static void add_callchain(struct pf_stack *stack, const struct pf_delivered *ite
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
+bool pf_stack_is_full(const struct pf_delivered *item)
+{
+    enum { USUAL_MAX = 127 };
+    const struct perfile_event *event = item->record->event;
+    const struct perfile_u64s *chain = &item->sample.callchain;
+    const uint64_t max = event && event->attr->sample_max_stack ? event->attr->sample_max_stack : USUAL_MAX;
+    uint64_t count = 0;
+    if (PF_LIKELY(chain->count < max))
+        return false;
+    for (uint64_t i = 0; i < chain->count; i++)
+        count += perfile_u64_at(chain, i) < PERFILE_CONTEXT_MAX;
+    return count == max;
+}
+
 bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch)
 {
     return unwinds(item) || leaf_of(item, arch) != LEAF_IS_RIGHT;

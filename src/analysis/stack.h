@@ -48,6 +48,8 @@ struct pf_stack_address {
     bool returns;  /* a return address: the call is one byte before */
 };
 
+/* The callchain has as many frames as the kernel was asked for: the outermost callers are most likely missing. */
+bool pf_stack_is_full(const struct pf_delivered *item);
 /* Binaries are needed for it: to unwind a dumped stack, or to see which callers of the leaf are real. */
 bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch);
 /* The stack is the callchain as it is. */

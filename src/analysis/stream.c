@@ -134,7 +134,7 @@ void pf_profile_losses(const struct pf_profile *profile, struct perfile_losses *
                                       .lost = totals->lost,
                                       .unmapped = totals->unmapped,
                                       .unresolved = totals->unresolved,
-                                      .truncated = totals->truncated,
+                                      .truncated = totals->truncated + totals->full,
                                       .guessed = totals->guessed};
 }
 

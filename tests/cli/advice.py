@@ -34,6 +34,8 @@ MAPPED2 = (f'record MMAP2 misc=0x4002 pid=7 tid=7 addr=0x500000 len=0x10000 pgof
 WRONG = {
     'broken': (mapped('/usr/bin/gzip') + sample(0x400010, 7), '100% of the callchains soon leave all mappings: code without '
                'frame pointers; record with --call-graph dwarf'),
+    'full': (mapped('/usr/bin/gzip') + sample(*range(0x400010, 0x400010 + 127)), '100% of the callchains have all frames that were asked '
+             'for, and no outermost caller; record after: sysctl kernel.perf_event_max_stack=1024'),
     'missing': (mapped('/usr/bin/missing') + sample(0x400010), 'no symbols for missing: the files are not on this machine; '
                 '--symfs DIR, --archive FILE or DEBUGINFOD_URLS'),
     'stripped': (mapped('/usr/bin/gzip') + sample(0x400010), 'no symbols for gzip: stripped, and no debug file is here; set '
@@ -104,7 +106,11 @@ def main():
             status, lines = run('flame', '--format', 'folded', one)
             got = [line for line in lines if line.startswith(f'perfile: {one}: {said}')]
             expect(one, status == 0 and len(got) == 1, lines)
-            expect(f'{one}: broken', (one == 'broken') == any('callchains' in line for line in lines), lines)
+            expect(f'{one}: broken', (one in ('broken', 'full')) == any('callchains' in line for line in lines), lines)
+        for count, attr in ((126, ATTR), (128, ATTR), (127, ATTR.replace('sample_id_all=1', 'sample_id_all=1 sample_max_stack=200'))):
+            text = attr + WRONG['full'][0].replace(sample(*range(0x400010, 0x400010 + 127)), sample(*range(0x400010, 0x400010 + count)))
+            (folder / 'deep').write_bytes(subprocess.check_output(assemble, input=text.encode()))
+            expect(f'{count} frames', not any('callchains' in line for line in run('flame', '--format', 'folded', 'deep')[1]))
         for verb in VERBS:
             status, lines = run(*verb.split(), 'missing')
             expect(verb, status == 0 and len(lines) == 1 and 'no symbols for missing' in lines[0], (status, lines))

@@ -178,6 +178,11 @@ static void put_unresolved(struct pf_flame_about *about, const struct pf_flame_r
         pf_put_grouped(&about->text, totals->truncated);
         pf_put_string(&about->text, " samples are too short: callers are missing");
     }
+    if (totals->full) {
+        pf_put_string(&about->text, totals->truncated ? "; callchains of " : "Callchains of ");
+        pf_put_grouped(&about->text, totals->full);
+        pf_put_string(&about->text, " samples have all frames that were asked for: callers are missing");
+    }
     end_fact(about, "Stacks");
 }
 

@@ -202,6 +202,9 @@ static void put_stack_losses(struct table *table)
     if (totals->truncated)
         pf_put_format(table->out, "# Stack dumps of %s are too short: callers are missing\n",
                       pf_count_of(totals->truncated, "samples", count));
+    if (totals->full)
+        pf_put_format(table->out, "# Callchains of %s have all frames that were asked for: callers are missing\n",
+                      pf_count_of(totals->full, "samples", count));
     if (totals->guessed)
         pf_put_format(table->out, "# Callers in the stack dumps of %s come from frame pointers and may be wrong\n",
                       pf_count_of(totals->guessed, "samples", count));
