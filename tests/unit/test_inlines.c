@@ -261,6 +261,37 @@ static void test_package(void **state)
     check_package("-gdwarf-4 -gsplit-dwarf", "timeout 10 dwp");
 }
 
+static bool run_in_directory(const char *commands)
+{
+    char command[512];
+    snprintf(command, sizeof(command), "cd %s && (%s) 2>/dev/null", directory, commands);
+    return system(command) == 0;
+}
+
+/* Split DWARF in the object file itself; one that was compiled anew since does not count. */
+static void test_object(void **state)
+{
+    (void)state;
+    static const char *const versions[] = {"-gdwarf-4", "-gdwarf-5"};
+    struct pf_source_frame frames[3];
+    struct pf_inlines *inlines;
+    char compiling[256];
+    for (size_t i = 0; i < PF_COUNT(versions); i++) {
+        snprintf(compiling, sizeof(compiling), "clang -O2 -g %s -gsplit-dwarf=single -c a.c -o a.o", versions[i]);
+        if (!compile("") || !run_in_directory(compiling) || !run_in_directory("clang a.o -o a.out"))
+            skip();
+        assert_int_equal(pf_inlines_open(in_directory("a.out"), NULL, NULL, &inlines, NULL), 0);
+        assert_true(find_leaf(inlines, frames));
+        assert_string_equal(frames[1].function, "middle");
+        assert_int_equal(frames[2].line, 11);
+        pf_inlines_close(inlines);
+        assert_true(run_in_directory("echo 'int more(int x) { return x; }' >>a.c") && run_in_directory(compiling));
+        assert_int_equal(pf_inlines_open(in_directory("a.out"), NULL, NULL, &inlines, NULL), 0);
+        assert_false(find_leaf(inlines, frames));
+        pf_inlines_close(inlines);
+    }
+}
+
 static void test_absent(void **state)
 {
     (void)state;
@@ -538,13 +569,14 @@ static void test_cache_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims),         cmocka_unit_test(test_claims_random),
-        cmocka_unit_test(test_claims_memory),  cmocka_unit_test(test_compiled),
-        cmocka_unit_test(test_package),        cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_memory),         cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_cache),          cmocka_unit_test(test_cache_damaged),
-        cmocka_unit_test(test_cache_forged),   cmocka_unit_test(test_cache_limit),
-        cmocka_unit_test(test_cache_together), cmocka_unit_test(test_cache_directory),
+        cmocka_unit_test(test_claims),          cmocka_unit_test(test_claims_random),
+        cmocka_unit_test(test_claims_memory),   cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_package),         cmocka_unit_test(test_object),
+        cmocka_unit_test(test_absent),          cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_damaged),         cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cache_damaged),   cmocka_unit_test(test_cache_forged),
+        cmocka_unit_test(test_cache_limit),     cmocka_unit_test(test_cache_together),
+        cmocka_unit_test(test_cache_directory),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -127,6 +127,61 @@ void pf_dwp_open(struct pf_dwp *dwp, const char *path)
     hide_section(dwp, ".debug_tu_index");
 }
 
+/* What libdw finds first decides whether the file is one of split DWARF: only that is left. */
+static void hide_plain_sections(struct pf_dwp *dwp)
+{
+    const uint64_t headers = field64(dwp, offsetof(Elf64_Ehdr, e_shoff));
+    const uint64_t count = field16(dwp, offsetof(Elf64_Ehdr, e_shnum));
+    const uint64_t names = headers + sizeof(Elf64_Shdr) * field16(dwp, offsetof(Elf64_Ehdr, e_shstrndx));
+    const uint64_t text = field64(dwp, names + offsetof(Elf64_Shdr, sh_offset));
+    for (uint64_t i = 1; i < count; i++) {
+        const uint64_t at = headers + i * sizeof(Elf64_Shdr);
+        const uint64_t start = text + field32(dwp, at);
+        const size_t bytes = start < dwp->bytes ? pf_text_length(dwp->map + start, dwp->bytes - start) : 0;
+        const char *name = (const char *)dwp->map + start;
+        if (bytes > 7 && memcmp(name, ".debug_", 7) == 0 && memcmp(name + bytes - 4, ".dwo", 4) != 0)
+            memset(dwp->map + at + offsetof(Elf64_Shdr, sh_name), 0, sizeof(uint32_t));
+    }
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned standard, unsigned gnu)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr(die, standard, &attribute) || dwarf_attr(die, gnu, &attribute) ? dwarf_formstring(&attribute)
+                                                                                     : NULL;
+}
+
+static bool take_object(struct pf_dwp *dwp, int fd)
+{
+    if (!map_file(dwp, fd) || !find_section(dwp, ".debug_info.dwo"))
+        return false;
+    const struct pf_section info = section_at(dwp, find_section(dwp, ".debug_info.dwo"));
+    struct pf_cursor c = pf_cursor_make(info.data, info.bytes, 0, dwp->swap);
+    (void)pf_cursor_u32(&c); /* its length */
+    dwp->is_5 = pf_cursor_u16(&c) == 5;
+    dwp->is_object = !c.failed;
+    hide_plain_sections(dwp);
+    return dwp->is_object;
+}
+
+void pf_dwp_open_object(struct pf_dwp *dwp, Dwarf_Die *skeleton)
+{
+    char path[4096];
+    const char *name = text_of(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+    const char *folder = text_of(skeleton, DW_AT_comp_dir, DW_AT_comp_dir);
+    *dwp = (struct pf_dwp){.map = NULL};
+    const bool is_below = name && name[0] != '/' && folder;
+    if (!name ||
+        snprintf(path, sizeof(path), "%s%s%s", is_below ? folder : "", is_below ? "/" : "", name) >= (int)sizeof(path))
+        return;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (!take_object(dwp, fd))
+        pf_dwp_close(dwp);
+    close(fd);
+}
+
 void pf_dwp_close(struct pf_dwp *dwp)
 {
     if (dwp->map)
@@ -211,12 +266,30 @@ static uint64_t base_of(Dwarf_Die *skeleton, unsigned standard, unsigned gnu)
     return dwarf_formudata(&attribute, &value) == 0 ? value : 0;
 }
 
+/* All of the sections of an object file. */
+static void take_sections(struct pf_dwp *dwp, struct pf_dwp_unit *unit)
+{
+    unit->info = section_at(dwp, find_section(dwp, ".debug_info.dwo"));
+    if (dwp->is_5)
+        unit->ranges = section_at(dwp, find_section(dwp, ".debug_rnglists.dwo"));
+}
+
+/* The unit of a package is the first one; that of an object file has the id, else the file is of another build. */
+static bool find_unit(const struct pf_dwp *dwp, uint64_t id, struct pf_dwp_unit *unit)
+{
+    Dwarf_CU *at = NULL;
+    uint64_t found;
+    while (dwarf_get_units(unit->dwarf, at, &at, NULL, NULL, &unit->top, NULL) == 0)
+        if (!dwp->is_object || (dwarf_cu_info(at, NULL, NULL, NULL, NULL, &found, NULL, NULL) == 0 && found == id))
+            return true;
+    return false;
+}
+
 bool pf_dwp_unit_open(struct pf_dwp *dwp, Dwarf_Die *skeleton, uint64_t id, Dwarf_OOM leave, struct pf_dwp_unit *unit)
 {
-    struct saved_header saved[sizeof(kinds) / sizeof(*kinds)];
-    uint32_t row = dwp->map ? find_row(dwp, id) : 0;
-    Dwarf_CU *first = NULL;
-    if (!row)
+    struct saved_header saved[sizeof(kinds) / sizeof(*kinds)] = {{0, 0, 0}};
+    uint32_t row = dwp->map && !dwp->is_object ? find_row(dwp, id) : 0;
+    if (!row && !dwp->is_object)
         return false;
     unit->swap = dwp->swap;
     unit->is_5 = dwp->is_5;
@@ -224,13 +297,15 @@ bool pf_dwp_unit_open(struct pf_dwp *dwp, Dwarf_Die *skeleton, uint64_t id, Dwar
     unit->ranges_base = base_of(skeleton, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base);
     if (dwarf_lowpc(skeleton, &unit->low_pc) != 0)
         unit->low_pc = 0;
-    for (size_t i = 0; i < PF_COUNT(kinds); i++)
+    for (size_t i = 0; i < PF_COUNT(kinds) && row; i++)
         narrow_section(dwp, row, i, &saved[i], unit);
+    if (dwp->is_object)
+        take_sections(dwp, unit);
     unit->elf = elf_memory((char *)dwp->map, dwp->bytes);
     unit->dwarf = unit->elf ? dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL) : NULL;
     if (unit->dwarf)
         dwarf_new_oom_handler(unit->dwarf, leave);
-    bool fine = unit->dwarf && dwarf_get_units(unit->dwarf, NULL, &first, NULL, NULL, &unit->top, NULL) == 0;
+    bool fine = unit->dwarf && find_unit(dwp, id, unit);
     for (size_t i = 0; i < PF_COUNT(kinds); i++) /* libelf has read the headers by now */
         if (saved[i].at)
             write_header(dwp, saved[i].at, saved[i].offset, saved[i].bytes);

@@ -11,7 +11,10 @@
 
 #include "symbol/dwarf/inlines_tables.h"
 
-/* A package, mapped privately: its section headers are rewritten for each unit. All zero: there is none. */
+/*
+ * A package, mapped privately: its section headers are rewritten for each unit. Or an object file that has split DWARF
+ * besides its own (-gsplit-dwarf=single), whose units are complete sections. All zero: there is none.
+ */
 struct pf_dwp {
     struct pf_file_identity identity;
     uint8_t *map;
@@ -19,6 +22,7 @@ struct pf_dwp {
     bool swap;
     struct pf_section index; /* .debug_cu_index */
     bool is_5;
+    bool is_object;
     uint32_t columns, units, slots;
 };
 
@@ -37,6 +41,8 @@ struct pf_dwp_unit {
 bool pf_dwp_name(char name[4096], const char *path);
 /* FILE.dwp next to the file; nothing when there is none or it cannot be used. 64-bit ELF only. */
 void pf_dwp_open(struct pf_dwp *dwp, const char *path);
+/* The object file that a skeleton names; nothing when there is none or it has no split DWARF. */
+void pf_dwp_open_object(struct pf_dwp *dwp, Dwarf_Die *skeleton);
 void pf_dwp_close(struct pf_dwp *dwp);
 /*
  * Sections of the main file, for `addresses` and `ranges`, must be set before; false: the package has no such unit, or

@@ -38,6 +38,7 @@ struct reading {
     struct pf_dwp package;
     struct pf_dwp_unit *packed; /* the unit that is read comes from the package: it is the next member; else NULL */
     struct pf_dwp_unit packed_unit;
+    struct pf_dwp object;       /* that is read */
     struct pf_line_files files; /* of the current unit */
     struct pf_map names;        /* address of a DIE in memory -> its function's name */
     struct pf_map line_tables;  /* offset -> 1: its rows are taken */
@@ -394,15 +395,15 @@ static void read_lines(struct reading *r, Dwarf_Die *top)
         r->builder.failed = true;
 }
 
-/* The rest of a skeleton from the package; false when it is not there. */
-static bool read_packed(struct reading *r, Dwarf_Die *skeleton)
+/* The rest of a skeleton from that file; false when it is not there. */
+static bool read_packed(struct reading *r, struct pf_dwp *from, Dwarf_Die *skeleton)
 {
     struct pf_dwp_unit *unit = &r->packed_unit;
     uint64_t id;
     *unit = (struct pf_dwp_unit){.addresses = r->addresses, .ranges = r->ranges};
     errno = 0;
     if (dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) != 0 ||
-        !pf_dwp_unit_open(&r->package, skeleton, id, leave, unit)) {
+        !pf_dwp_unit_open(from, skeleton, id, leave, unit)) {
         note_failure(r);
         return false;
     }
@@ -411,6 +412,17 @@ static bool read_packed(struct reading *r, Dwarf_Die *skeleton)
     r->packed = NULL;
     pf_dwp_unit_close(unit);
     return true;
+}
+
+/* Where libdw finds no split unit, it is in the package or in the object file of the skeleton. */
+static bool read_split(struct reading *r, Dwarf_Die *skeleton)
+{
+    if (read_packed(r, &r->package, skeleton))
+        return true;
+    pf_dwp_open_object(&r->object, skeleton);
+    const bool is_read = read_packed(r, &r->object, skeleton);
+    pf_dwp_close(&r->object);
+    return is_read;
 }
 
 static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die *split)
@@ -422,7 +434,7 @@ static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die
     if (split->addr) {
         dwarf_new_oom_handler(dwarf_cu_getdwarf(split->cu), leave);
         read_functions(r, split);
-    } else if (type != DW_UT_skeleton || !read_packed(r, top))
+    } else if (type != DW_UT_skeleton || !read_split(r, top))
         read_functions(r, top);
     pf_line_files_close(&r->files);
 }
@@ -622,6 +634,7 @@ static void close_reading(struct reading *r)
     pf_map_close(&r->line_tables);
     pf_free(allocator, r->enclosing, r->depth_capacity * sizeof(*r->enclosing));
     pf_dwp_close(&r->package);
+    pf_dwp_close(&r->object);
     close_module(&r->file);
     close_module(&r->alternate);
     pf_builder_close(&r->builder);
