@@ -274,7 +274,7 @@ static void take_sections(struct pf_dwp *dwp, struct pf_dwp_unit *unit)
         unit->ranges = section_at(dwp, find_section(dwp, ".debug_rnglists.dwo"));
 }
 
-/* The unit of a package is the first one; that of an object file has the id, else the file is of another build. */
+/* The unit of a package is the first one; that of an object file has the id, else the file belongs to another build. */
 static bool find_unit(const struct pf_dwp *dwp, uint64_t id, struct pf_dwp_unit *unit)
 {
     Dwarf_CU *at = NULL;
