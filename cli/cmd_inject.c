@@ -14,6 +14,7 @@ struct settings {
     const char *jit_dir; /* NULL: not given */
     bool sched_stat;
     bool strip;
+    bool unwind;
 };
 
 static const struct pf_option options[] = {
@@ -35,6 +36,8 @@ static const struct pf_option options[] = {
     PF_FLAG("sched-stat", 's', PF_OWN(sched_stat),
             "Show where threads slept, and how long: join sched:sched_stat_* with the preceding sched:sched_switch. "
             "The remaining samples are those of sched:sched_switch, with the time slept as their period."),
+    PF_FLAG("convert-callchain", 0, PF_OWN(unwind),
+            "Unwind dumped user stacks into callchains, as convert --unwind does."),
     PF_FLAG("strip", 0, PF_OWN(strip), "Remove AUX data, as convert --strip aux does."),
     PF_OPTION_REPORT_FORMAT,
     {0},
@@ -68,7 +71,13 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
 {
     struct perfile_symbol_options symbols = settings->symbols;
     struct perfile_inject_options how = PERFILE_INJECT_OPTIONS_INIT;
+    struct perfile_unwinder *unwinder = NULL;
+    int result = pf_own(settings)->unwind ? perfile_unwinder_open(reader, &symbols, &unwinder, error) : 0;
 
+    if (result < 0)
+        return result;
+    how.unwind = pf_own(settings)->unwind ? perfile_unwind : NULL;
+    how.unwind_context = unwinder;
     how.build_ids = pf_own(settings)->build_ids;
     how.find_build_id = perfile_build_id_find;
     how.find_context = &symbols;
@@ -79,8 +88,9 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     how.sched_stat = pf_own(settings)->sched_stat;
     how.strip = pf_own(settings)->strip;
     how.edit = edit_options;
-    int result = pf_own(settings)->jit ? inject_code(reader, writer, &how, pf_own(settings)->jit_dir, error)
-                                       : perfile_inject(reader, writer, &how, &counts, error);
+    result = pf_own(settings)->jit ? inject_code(reader, writer, &how, pf_own(settings)->jit_dir, error)
+                                   : perfile_inject(reader, writer, &how, &counts, error);
+    perfile_unwinder_close(unwinder);
     *report = counts;
     return result;
 }

@@ -147,6 +147,10 @@ struct perfile_inject_options {
     bool all_build_ids;                      /* as build_ids, of all files that are mapped */
     int map_build_ids;                       /* enum perfile_map_build_ids */
     const struct perfile_edit_options *edit; /* or NULL */
+    /* As in perfile_convert_options: callchains instead of dumped user stacks. NULL: as they are. */
+    int (*unwind)(void *context, struct perfile_session *session, const struct perfile_sample *sample,
+                  uint64_t *addresses, size_t capacity);
+    void *unwind_context;
 };
 #define PERFILE_INJECT_OPTIONS_INIT PERFILE_SIZED(struct perfile_inject_options)
 

@@ -22,6 +22,7 @@ struct inject {
     struct pf_edit edit;
     struct perfile_inject_options options;
     struct pf_strip strip;
+    struct pf_unwind_step *unwind; /* NULL: dumped stacks stay */
     struct pf_inject_maps maps;
     struct pf_code code;
     struct pf_known_ids ids;
@@ -242,7 +243,7 @@ static int open_inject(struct inject *inject, struct perfile_error *error)
     pf_map_open(&inject->hit, allocator);
     pf_map_open(&inject->sleeping, allocator);
     inject->edit.by_time = true;
-    inject->edit.follows_maps = looks_at_maps(inject);
+    inject->edit.follows_maps |= looks_at_maps(inject);
     pf_inject_maps_open(&inject->maps, &inject->edit, &inject->options);
     inject->maps.has_trace = pf_has_feature(inject->edit.reader, PERFILE_FEATURE_AUXTRACE);
     pf_code_open(&inject->code, &inject->maps);
@@ -261,6 +262,16 @@ static void close_inject(struct inject *inject)
     pf_known_ids_close(&inject->ids);
     pf_code_close(&inject->code);
     pf_inject_maps_close(&inject->maps);
+    pf_unwind_close(inject->unwind);
+}
+
+static int open_unwinding(struct inject *inject, struct perfile_error *error)
+{
+    struct perfile_convert_options how = PERFILE_CONVERT_OPTIONS_INIT;
+    how.unwind = inject->options.unwind;
+    how.unwind_context = inject->options.unwind_context;
+    inject->edit.reshapes = how.unwind != NULL;
+    return how.unwind ? pf_unwind_open(&how, &inject->edit, &inject->unwind, error) : 0;
 }
 
 static int inject(struct perfile_reader *reader, struct perfile_writer *writer,
@@ -268,13 +279,17 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer,
                   struct perfile_error *error)
 {
     struct inject inject = {.options = PERFILE_INJECT_OPTIONS_INIT};
-    struct pf_edit_step steps[3];
+    struct pf_edit_step steps[4];
     int result = pf_sized_take(&inject.options, sizeof(inject.options), options, "inject options", error);
     if (result == 0)
         result = pf_edit_open(&inject.edit, reader, writer, inject.options.edit, error);
+    if (result == 0)
+        result = open_unwinding(&inject, error);
     if (result < 0)
         return result;
     inject.edit.steps = steps;
+    if (inject.unwind) /* first, so that the others see the callchains */
+        steps[inject.edit.step_count++] = pf_unwind_step(inject.unwind);
     if (inject.options.follow_code)
         steps[inject.edit.step_count++] = pf_code_step(&inject.code);
     steps[inject.edit.step_count++] =

@@ -22,11 +22,11 @@ void pf_stack_trim_close(struct pf_stack_trim *trim)
 size_t pf_stack_trim_sample(const struct pf_stack_trim *trim, size_t event, const uint8_t *record, uint8_t *copy)
 {
     const uint16_t bytes = pf_load16(record + 6, false);
-    const struct perfile_record whole = {
+    const struct perfile_record complete = {
         .type = PERFILE_RECORD_SAMPLE, .bytes = bytes, .stated_bytes = bytes, .data = record};
     struct perfile_sample sample = {.size = sizeof(sample)};
     if (event >= trim->count || !(trim->plans[event].sample_type & PERFILE_SAMPLE_STACK_USER) ||
-        pf_plan_decode(&trim->plans[event], &whole, &sample, NULL) < 0)
+        pf_plan_decode(&trim->plans[event], &complete, &sample, NULL) < 0)
         return 0;
     const uint64_t used = pf_align8(pf_min(sample.stack_user.used, sample.stack_user.bytes));
     if (used >= sample.stack_user.bytes)

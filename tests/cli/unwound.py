@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""unwound.py PERFILE BOTH DEEP: callchains that are unwound while recording.
+
+- they are those that convert --unwind makes of the stacks of the same run;
+- in each kind of recording they are complete, and no copy of a stack is in it;
+- a program that was deleted or replaced while it runs is unwound by what it has mapped;
+- what was written before a SIGKILL is complete, too.
+"""
+import os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+PERFILE, BOTH, DEEP = map(hermetic.runnable, sys.argv[1:])
+EVENT = ['-e', 'cpu-clock:u', '-F', '500']
+wrong = []
+
+
+def run(*command, **more):
+    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                          **more)
+
+
+def expect(condition, what, detail=''):
+    if not condition:
+        wrong.append(what)
+        print(f'wrong: {what}: {detail}')
+
+
+def stacks(recording):
+    """Of samples in planted_leaf: how many there are, and those that do not come from planted_root 30 functions above."""
+    text = run(PERFILE, 'script', '-q', '-F', 'ip,sym', recording).stdout
+    found = [[line.split()[1] for line in part.splitlines() if len(line.split()) > 1] for part in text.split('\n\n')]
+    found = [names for names in found if names and names[0].startswith('planted_leaf')]
+    return len(found), [names for names in found if not any(name.startswith('planted_root') for name in names[31:34])]
+
+
+def expect_complete(recording, what):
+    checked = run(PERFILE, 'check', recording)
+    attr = run(PERFILE, 'evlist', '-v', recording).stdout
+    count, broken = stacks(recording)
+    expect(checked.returncode == 0, f'{what}: the recording', checked.stdout)
+    expect('CALLCHAIN' in attr and not re.search('STACK_USER|REGS_USER|exclude_callchain', attr), f'{what}: the attr', attr)
+    expect(count and not broken, f'{what}: stacks', (count, len(broken), broken[:1]))
+
+
+def test_same(folder):
+    done = run(BOTH, folder / 'unwound', folder / 'dumped', folder / 'converted', DEEP, '1')
+    if done.returncode == 77:
+        return False
+    expect(re.search(r'^[1-9]\d* samples, 0 differ$', done.stdout, re.M), 'stacks unwound now and later', done.stdout)
+    return True
+
+
+def test_kinds(folder):
+    kinds = {'by default': [], 'asked for': ['-g'], 'compressed': ['-g', '-z'], 'by thread': ['-g', '--per-thread'],
+             'overwritten': ['-g', '--overwrite'], 'a group': ['-g', '-e', '{cpu-clock:u,task-clock:u}'],
+             'copies of 8 KiB': ['--call-graph', 'auto,8192']}
+    for what, options in kinds.items():
+        output = folder / 'kind.data'
+        event = ['-F', '500'] if what in ('by default', 'a group') else EVENT
+        done = run(PERFILE, 'record', '-o', output, *event, *options, '--', DEEP, '0.4')
+        expect(done.returncode == 0, f'{what}: recording', done.stderr)
+        expect_complete(output, what)
+    with open(folder / 'stream', 'wb') as stream:
+        subprocess.run([PERFILE, 'record', '-q', '-o', '-', '-g', *EVENT, '--', DEEP, '0.4'], stdout=stream, timeout=60)
+    expect_complete(folder / 'stream', 'a stream')
+    run(PERFILE, 'record', '-q', '-o', folder / 'dumped.data', '--call-graph', 'dwarf', *EVENT, '--', DEEP, '0.2')
+    expect('STACK_USER' in run(PERFILE, 'evlist', '-v', folder / 'dumped.data').stdout, 'stacks that were asked for')
+
+
+def test_files(folder):
+    output = folder / 'one.data'
+    run(PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--switch-output=1s', '--', DEEP, '1.5')
+    files = sorted(folder.glob('one.data.2*'))
+    counts = [stacks(file) for file in files]
+    expect(len(files) > 1 and all(run(PERFILE, 'check', file).returncode == 0 for file in files), 'several files', files)
+    expect(sum(count for count, _ in counts) and not any(broken for _, broken in counts), 'stacks of several files', counts)
+
+
+def test_gone(folder):
+    program = folder / 'gone'
+    script = f'cp {DEEP} {program}; {program} 0.6 & sleep 0.1; rm {program}; cp {DEEP} {program}; echo >>{program}; wait'
+    done = run(PERFILE, 'record', '-o', folder / 'gone.data', '-g', *EVENT, '--', 'sh', '-c', script)
+    expect(done.returncode == 0 and 'came to code' not in done.stderr, 'a program that was replaced', done.stderr)
+
+
+def test_killed(folder):
+    output = folder / 'killed.data'
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '20'], start_new_session=True)
+    while not (output.exists() and stacks(output)[0] > 20):
+        time.sleep(0.1)
+    recorder.send_signal(signal.SIGKILL)
+    recorder.wait()
+    os.killpg(recorder.pid, signal.SIGKILL)
+    count, broken = stacks(output)
+    expect(count > 20 and not broken, 'what was written before the end', (count, broken[:1]))
+
+
+def main():
+    hermetic.settle()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix='perfile-unwound-'))
+    try:
+        if not test_same(folder):
+            print('skipped: unwinding while recording: events cannot be opened')
+            return 77
+        test_kinds(folder)
+        test_files(folder)
+        test_gone(folder)
+        test_killed(folder)
+    finally:
+        shutil.rmtree(folder)
+    print(len(wrong), 'wrong')
+    return 1 if wrong else 0
+
+
+sys.exit(main())
