@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 
-enum { LONG_PATH = 1024 };
+enum { LONG_PATH = 1024, MAX_BOTTOMS = 1 << 16 };
 
 /* ---- children ---- */
 
@@ -168,6 +168,20 @@ static bool make_paths(struct pf_stacks *stacks, struct pf_tree *tree)
 
 /* ---- stacks of one frame ---- */
 
+/* Of many bottoms each has few leaves: the nodes of later ones are found in the tree. */
+static bool note_bottom(struct pf_stacks *stacks, const struct pf_tree *tree, uint32_t bottom, uint32_t node)
+{
+    const size_t capacity = stacks->bottom_capacity;
+    if (bottom >= MAX_BOTTOMS)
+        return true;
+    if (!pf_grow(tree->allocator, &stacks->bottoms, &stacks->bottom_capacity, (size_t)bottom + 1,
+                 sizeof(*stacks->bottoms)))
+        return false;
+    memset(stacks->bottoms + capacity, 0, (stacks->bottom_capacity - capacity) * sizeof(*stacks->bottoms));
+    stacks->bottoms[bottom] = node;
+    return true;
+}
+
 /* One that has no node yet, or none that a stack ended at. */
 static bool enter_new_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf)
 {
@@ -179,14 +193,7 @@ static bool enter_new_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const
                                  .alone = leaf->alone,
                                  .note = leaf->note,
                                  .own = leaf->own};
-    const size_t capacity = stacks->bottom_capacity;
-    if (!pf_grow(tree->allocator, &stacks->bottoms, &stacks->bottom_capacity, (size_t)leaf->bottom + 1,
-                 sizeof(*stacks->bottoms)))
-        return false;
-    memset(stacks->bottoms + capacity, 0, (stacks->bottom_capacity - capacity) * sizeof(*stacks->bottoms));
-    const bool enough = enter(stacks, tree, &path);
-    stacks->bottoms[leaf->bottom] = steps[0].node;
-    return enough;
+    return enter(stacks, tree, &path) && note_bottom(stacks, tree, leaf->bottom, steps[0].node);
 }
 
 static uint32_t bottom_of(const struct pf_stacks *stacks, const struct pf_stack_leaf *leaf)
