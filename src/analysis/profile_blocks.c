@@ -264,7 +264,7 @@ static bool take_fields(const struct pf_blocks *blocks, struct block *block, str
     return keep_more(blocks, block, into);
 }
 
-/* Whether the sampled address is all that there is of a stack. */
+/* Whether the stack consists of the sampled address alone. */
 static bool is_leaf_alone(const struct perfile_sample *sample, const struct perfile_u64s *user_chain)
 {
     const uint64_t more = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_BRANCH_STACK;

@@ -2,7 +2,6 @@
 /* The samples of a recording become the stacks of a report. */
 #include "analysis/report/report.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "analysis/events/advice.h"
