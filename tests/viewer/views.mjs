@@ -18,7 +18,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const text = (...parts) => readFileSync(join(...parts), "utf8");
 function makePage() {
   const path = join(folder, "views.html"),
-    scripts = ["query", "timeindex", "overtime", "tracks", "chart", "heat"].filter(name => existsSync(join(viewer, name + ".js")));
+    scripts = ["query", "timeindex", "overtime", "trackrows", "trackdraw", "trackkeys", "tracks", "chart", "heat"].filter(name => existsSync(join(viewer, name + ".js")));
   writeFileSync(
     path,
     `<!DOCTYPE html><html lang="en" data-ready><head><meta charset="utf-8"><title>views</title>

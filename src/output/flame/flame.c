@@ -299,6 +299,8 @@ static int html(struct flame *flame)
                                             .reverse = flame->options->flame->reverse,
                                             .by = flame->options->flame->by,
                                             .measure = now->off_cpu,
+                                            .samples_are_waits = flame->options->filter &&
+                                                                 flame->options->filter->off_cpu && !now->off_cpu,
                                             .quantum_ns = now->bottom.quantum_ns,
                                             .page_bytes = pf_flame_page_bytes(flame->options->flame),
                                             .before = flame->compared,

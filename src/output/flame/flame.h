@@ -137,11 +137,12 @@ int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf
                  struct pf_text *text);
 
 struct pf_html_options {
-    bool reverse;        /* it opens with the leaf at the root */
-    size_t page_bytes;   /* of data, as they stand in the page; 0: there is no limit ... */
-    size_t max_nodes;    /* ... and of stacks; 0: as many as browsers take */
-    const char *by;      /* levels below the stacks, as perfile_flame_options has it; NULL: threads by name */
-    const char *measure; /* it opens with times off CPU: "blocked", "all" or "both"; NULL: with samples */
+    bool reverse;           /* it opens with the leaf at the root */
+    size_t page_bytes;      /* of data, as they stand in the page; 0: there is no limit ... */
+    size_t max_nodes;       /* ... and of stacks; 0: as many as browsers take */
+    const char *by;         /* levels below the stacks, as perfile_flame_options has it; NULL: threads by name */
+    const char *measure;    /* it opens with times off CPU: "blocked", "all" or "both"; NULL: with samples */
+    bool samples_are_waits; /* each sample is a time off CPU, at its end */
     uint64_t quantum_ns;
     struct pf_flame_before before;
     bool has_verdicts;    /* the set's frames do: changes of what is neither more nor less are noise, and grey */

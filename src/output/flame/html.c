@@ -949,6 +949,8 @@ static int put_data(struct writer *w)
     put_member(w, "by", options->by ? options->by : "");
     if (options->measure)
         put_member(w, "measure", options->measure);
+    if (options->samples_are_waits)
+        pf_put_string(w->text, ",\n\"samplesAreWaits\":true");
     pf_put_format(w->text, ",\"quantum\":%llu", (unsigned long long)options->quantum_ns);
     put_all_times(w);
     pf_put_format(w->text, ",\n\"cutNodes\":%llu,\"cutPermille\":%u", (unsigned long long)w->cut_count,

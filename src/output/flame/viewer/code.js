@@ -263,7 +263,7 @@ function showCode() {
   const index = codeIndex(), one = codes().list[index], body = $("code").tBodies[0], hadFocus = body.contains(document.activeElement);
   $("codefn").value = index;
   $("codename").textContent = one ? one.label : "No code";
-  $("codename").title = one ? one.path : "";
+  $("codename").title = one ? `${one.label}\n${one.path}` : "";
   $("codenote").textContent = codeNotes(one);
   $("listing").value = state.listing;
   $("shares").value = state.shares;

@@ -67,7 +67,7 @@ const { indexed, partOf, firstAt, sorted, lengthOf } = timeIndex;
 /* Whether weights are times on a CPU. */
 function isClock(data, event) {
   const about = data.meta?.events?.[event];
-  return !!about && (about.unit === "ns" || about.clock === true);
+  return !!about && !data.samplesAreWaits && (about.unit === "ns" || about.clock === true);
 }
 /* What ran most between two times. */
 function heaviest(data, lists, from, to) {

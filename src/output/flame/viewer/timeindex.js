@@ -73,7 +73,8 @@ function periodOf(samples, order) {
   return some.length ? some[some.length >> 1] : 0;
 }
 /* The usual distance of samples; where many samples were joined to one, how long the pieces of time are. */
-function gapsOf({ time, count }, order) {
+function gapsOf({ time, count, slices }, order) {
+  const slice = slices && slices[order.length && order[0] < slices[0].until ? 0 : slices.length - 1];
   const gaps = [], some = Math.max(1, Math.floor(order.length / 4000));
   let least = Infinity, joined = false;
   for (let k = 1; k < order.length; k++) {
@@ -83,7 +84,7 @@ function gapsOf({ time, count }, order) {
     if (gap > 0 && k % some === 0) gaps.push(gap);
   }
   gaps.sort((a, b) => a - b);
-  return { gap: gaps.length ? gaps[gaps.length >> 1] : 0, piece: joined && least < Infinity ? least : 0 };
+  return { gap: gaps.length ? gaps[gaps.length >> 1] : 0, piece: slice ? slice.width : joined && least < Infinity ? least : 0 };
 }
 /* The first of the list that is not before the time. */
 function firstAt(list, times, at) {

@@ -36,7 +36,7 @@ const shownLanes = () => innerHeight < LOW_WINDOW || innerWidth <= NARROW_WINDOW
 function rateWords(weight, ns) {
   const rate = weight / ns;
   if (unit() !== "ns") return `${short(+(rate * 1e9).toPrecision(4))} ${unit()}/s`;
-  return `${rate >= 1 ? +rate.toFixed(2) : +rate.toPrecision(2)} ${state.measure === "weight" ? "CPUs" : "threads"}`;
+  return `${rate >= 1 ? +rate.toFixed(2) : +rate.toPrecision(2)} ${state.measure === "weight" && !data.samplesAreWaits ? "CPUs" : "threads"}`;
 }
 /* The round number that is as high as the bars may be. */
 function roundAbove(most) {
