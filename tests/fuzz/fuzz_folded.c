@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     flame.folded_bytes = bytes;
     flame.min_width = "0";
     options.flame = &flame;
-    for (size_t i = 0; i < PF_COUNT(formats); i++) {
+    const size_t count = PF_COUNT(formats) - (bytes % 16 != 0); /* a page each time would take most of the time */
+    for (size_t i = 0; i < count; i++) {
         flame.inverted = flame.reverse = i == 1;
         int result = perfile_output_write(NULL, "flame", formats[i], &options, &fuzz_sink, NULL);
         FUZZ_REQUIRE(result <= 1 && result != PERFILE_ERROR_WRITE && result != PERFILE_ERROR_READ);

@@ -135,13 +135,13 @@ class Companions:
         if kind in self.files:
             path = chance.choice(self.files[kind])
             return damage(path, scratch / f'{kind}.companion', chance) if damaged else path
-        if not damaged:
+        if kind == 'symfs' and not damaged:  # which is only read
             return self.made[kind]
         copy = scratch / f'{kind}.companion'
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(self.made[kind], copy)
-        files = sorted(path for path in copy.rglob('*') if path.is_file())
-        if files:
+        shutil.copytree(self.made[kind], copy, symlinks=True)
+        files = sorted(path for path in copy.rglob('*') if path.is_file() and not path.is_symlink())
+        if damaged and files:
             path = chance.choice(files)
             damage(path, path, chance)
         return copy
