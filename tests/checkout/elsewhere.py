@@ -30,6 +30,7 @@ OUT_OF_REACH = {
     **dict.fromkeys(['columns', 'slices'], 'what perfile prints is compared with what it prints in another format, or of parts'),
     'api-locale': 'it makes and chooses its locales itself',
     'python-tables': 'rows are compared with those that the command prints; the binding elsewhere is what python-reading tries',
+    'truth': 'times that a program measured are compared with those that were recorded of it, which other tests must not disturb',
     'ids': 'ids of one table are looked for in another of the same process',
 }
 LOCALES = {'tr_TR.UTF-8': ('tr_TR', 'UTF-8'), 'de_DE.UTF-8': ('de_DE', 'UTF-8')}
@@ -209,7 +210,7 @@ def main():
              if (test['name'] in options.tests if options.tests else 'perfile:quick' in test['suite'])]
     left_out = [test for test in tests if not options.tests and is_out_of_reach(test)]
     tests = [test for test in tests if test not in left_out]
-    tests.sort(key=lambda test: (test['is_parallel'], -test['timeout']))  # those that take long go first
+    tests.sort(key=lambda test: -test['timeout'])  # those that take long go first
     with tempfile.TemporaryDirectory(prefix='perfile-elsewhere-') as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)
@@ -221,9 +222,6 @@ def main():
         wrong = force(elsewhere)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(elsewhere.test, tests))
-        # those that mind what runs beside them are only alone when that went wrong: they take long, and mostly wait
-        results = [elsewhere.test(test) if result[1] and not test['is_parallel'] else result
-                   for test, result in zip(tests, results)]
     for name, fault, skipped in results:
         if fault:
             wrong.append(name)

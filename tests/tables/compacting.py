@@ -6,7 +6,7 @@ The SHIM kills the command before each of its calls that change a file or a fold
 be seen then is what a reader sees who looks at that moment: all rows once. Files are found as plain globs find them, whatever their names begin
 with. Where the file system cannot exchange folders, one may be missing for a moment, until the next compact.
 """
-import collections, os, pathlib, shutil, signal, subprocess, sys, tempfile
+import collections, hashlib, os, pathlib, shutil, signal, subprocess, sys, tempfile
 
 from datasets import SHARED, TABLES, expect, wrong
 import hermetic, parquet
@@ -33,12 +33,11 @@ class Compacting:
         return self.run('dataset', 'compact', '-q', *options, self.work, **environment)
 
     def rows_of(self, path):
-        """Files are never changed, so that each is read once."""
-        status = path.stat()
-        key = status.st_dev, status.st_ino, status.st_size
+        """Files of the same bytes are decoded once."""
+        data = path.read_bytes()
+        key = hashlib.sha1(data).digest()
         if key not in self.known:
-            values = parquet.Table(path.read_bytes(), self.unzstd).values
-            self.known[key] = collections.Counter(map(repr, zip(*values.values())))
+            self.known[key] = collections.Counter(map(repr, zip(*parquet.Table(data, self.unzstd).values.values())))
         return self.known[key]
 
     def seen(self, root=None):
@@ -56,7 +55,6 @@ class Compacting:
 
     def stopped(self, at, *options, **environment):
         """False: it came to its end before."""
-        self.known = {}  # numbers of removed files are given to others
         self.again()
         done = self.compact(*options, STOP_AT=str(at), **environment)
         expect(f'stopped at {at}: {done.returncode}: {done.stderr}', done.returncode in (0, -signal.SIGKILL))
@@ -135,7 +133,7 @@ def check_late(compacting):
 def main():
     stops, perfile, unzstd, shim, *recordings = sys.argv[1:]
     step = 1 if stops == '--all' else 29
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=hermetic.in_memory()) as name:  # where files are written at once
         folder = pathlib.Path(name)
         compacting = Compacting(perfile, unzstd, shim, folder)
         copies = []
