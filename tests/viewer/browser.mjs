@@ -96,8 +96,14 @@ export async function openBrowser(program) {
       }
     }
   };
+  const open = [];
+  const closePages = async () => {
+    for (const targetId of open.splice(0)) await send("Target.closeTarget", { targetId }).catch(() => {}); // it may have closed itself
+    listeners.length = 0;
+  };
   const page = async (width = 1280, height = 800, theme = "light") => {
     const { targetId } = await send("Target.createTarget", { url: "about:blank" });
+    open.push(targetId);
     const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
     const tell = (method, params) => send(method, params, sessionId);
     const errors = [],
@@ -173,13 +179,14 @@ export async function openBrowser(program) {
           await mouse("mouseReleased", x, y, { clickCount: i });
         }
       },
-      /* Fingers from places to places: lists of [x, y]. */
-      async touch(from, to = from, hold = 0) {
+      /* Fingers from positions to positions: lists of [x, y]. They stay until `until` is true of the page, at most 20 seconds. */
+      async touch(from, to = from, until = "true") {
         const touch = (type, places) => tell("Input.dispatchTouchEvent", { type, touchPoints: places.map(([x, y], id) => ({ x, y, id })) });
         await touch("touchStart", from);
         for (let i = 1; to !== from && i <= 8; i++)
           await touch("touchMove", from.map(([x, y], id) => [x + ((to[id][0] - x) * i) / 8, y + ((to[id][1] - y) * i) / 8]));
-        await new Promise(done => setTimeout(done, hold));
+        await evaluate(`new Promise(done => { const last = Date.now() + 20000, look = () =>
+          ${until} || Date.now() > last ? done() : setTimeout(look, 10); look(); })`);
         await touch("touchEnd", []);
       },
       move: (x, y) => mouse("mouseMoved", x, y, { button: "none" }),
@@ -223,5 +230,5 @@ export async function openBrowser(program) {
       },
     };
   };
-  return { page, close };
+  return { page, closePages, close };
 }
