@@ -177,7 +177,7 @@ def check_together(shop):
     recordings = [known[name] for name in ('kernel', 'events', 'kernel')]
     decoded = Decoded(shop.export_together(recordings, 'otlp').read_bytes())
     samples = decoded.all_samples()
-    need('1 of 3 recordings do not say' in shop.said, shop.said)
+    need('1 of 3 recordings does not say' in shop.said, shop.said)
     need([each.get('host.name') for each in decoded.resources] == ['machine', None], decoded.resources)
     need(len(set(decoded.recordings)) == 2 and None not in decoded.recordings, decoded.recordings)
     sums = collections.Counter()
