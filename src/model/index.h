@@ -113,10 +113,10 @@ struct pf_index_process {
     uint32_t space;
 };
 
+/* How many threads of a process are alive, when it ended, how many maps were made before its program, or when. */
 struct pf_index_life {
     uint64_t pid;
-    uint64_t
-        value; /* how many of its threads are alive, when it ended, or how many maps were made before its program, or when it executed that */
+    uint64_t value;
 };
 
 /* As perfile_index_write, with marks as near, and blocks and gaps as small, as tests want them. */

@@ -54,7 +54,10 @@ static uint64_t last_time_of(const char *path)
     return last;
 }
 
-/* The text of the kernel that runs here, if the recording of a recorder that was killed shows that it belongs to this boot. */
+/*
+ * The text of the kernel that runs here, if the recording of a recorder that was killed shows that it belongs to this
+ * boot.
+ */
 static const char *find_running_kernel(struct pf_symbols *symbols, const struct pf_module_data *kernel)
 {
     const struct pf_find_options *find = &symbols->find;
