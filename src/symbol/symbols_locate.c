@@ -2,6 +2,7 @@
 /* Looking up: the symbol at an address, its range and its name. */
 #include "symbol/symbols_parts.h"
 
+#include "base/memory_name.h"
 #include "base/text.h"
 #include "symbol/demangle/demangle.h"
 
@@ -126,14 +127,27 @@ static bool has_symbol(struct pf_symbols *symbols, const struct pf_module_data *
            symbol_at(symbols, module->table, number, address) != PF_NO_SYMBOL;
 }
 
+/* Memory, and files that are gone, as the kernel calls them: no other machine has their code. */
+static bool is_gone(const char *name)
+{
+    static const char deleted[] = " (deleted)";
+    const size_t bytes = strlen(name), end = sizeof(deleted) - 1;
+    return pf_is_memory_name(name) || pf_starts_with(name, "/dev/") ||
+           (bytes > end && strcmp(name + bytes - end, deleted) == 0);
+}
+
 /*
  * Code that no file explains may be described by the map of its process, whatever its memory is called: .NET maps
- * "/memfd:doublemapper", V8 "[anon:v8]", others deleted files.
+ * "/memfd:doublemapper", V8 "[anon:v8]", others deleted files. That of a file which is only missing here is not: a map
+ * on this machine would belong to another process.
  */
-static bool may_have_perf_map(const struct pf_module_data *module, const struct perfile_map *map)
+static bool may_have_perf_map(const struct pf_symbols *symbols, const struct pf_module_data *module,
+                              const struct perfile_map *map)
 {
+    const struct pf_find_options *find = &symbols->find;
     return !module->table && (module->kind == PF_MODULE_ELF || module->kind == PF_MODULE_NONE) &&
-           pf_map_is_executable(map) && map->pid > 0;
+           pf_map_is_executable(map) && map->pid > 0 &&
+           (find->same_machine || !pf_find_is_local(find) || is_gone(module->map_name));
 }
 
 /* The map of the process if it names the address, else NULL. */
@@ -178,7 +192,8 @@ static const struct perfile_map *named_by_other(struct pf_symbols *symbols, cons
     const struct pf_module_data *module = pf_symbols_loaded(symbols, map, &number);
     if (!module || (module->table && module->kind != PF_MODULE_PERF_MAP) || !pf_map_is_executable(map))
         return NULL;
-    const struct perfile_map *named = may_have_perf_map(module, map) ? named_by_perf_map(symbols, map, ip) : NULL;
+    const struct perfile_map *named =
+        may_have_perf_map(symbols, module, map) ? named_by_perf_map(symbols, map, ip) : NULL;
     return named || has_symbol(symbols, module, number, map, ip) ? named : moved_code(symbols, map);
 }
 
@@ -247,7 +262,7 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
         return true; /* nothing is mapped, as pf_symbols_map has it */
     if (!is_loaded(symbols, map, &module) || map->replaced)
         return false;
-    if (may_have_perf_map(module, map)) {
+    if (may_have_perf_map(symbols, module, map)) {
         all = pf_symbols_known_perf_map(symbols, map->pid);
         return all && is_loaded(symbols, all, &other);
     }

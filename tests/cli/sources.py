@@ -44,6 +44,10 @@ for memory in ('//anon', '/memfd:doublemapper (deleted)', '[anon:v8 code]', '[an
          [f'[unknown] ({own})'])
 case('an address after the code', mapped('/memfd:x', CODE, length=0x2000) + sample(CODE + 0x1100), MAP, ['[unknown] (/memfd:x)'])
 case('memory without code', mapped('/memfd:x', CODE, length=0x2000, prot=3) + sample(CODE + 0x1010), MAP, ['[unknown] (/memfd:x)'])
+for memory, expected in (('/memfd:x', 'jit_fn (/tmp/perf-7.map)'), ('/opt/gone (deleted)', 'jit_fn (/tmp/perf-7.map)'), ('/opt/app', '[unknown] (/opt/app)')):
+    case(f'a map beside the recording of another machine, {memory}', mapped(memory, CODE, length=0x2000) + sample(CODE + 0x1010),
+         {'../perf-7.map': MAP['tmp/perf-7.map']}, [expected], symfs=False)
+
 
 # ---- memory over the code of a program, which moved it to large pages
 
@@ -108,8 +112,8 @@ case('another device, too: an overlay', of_file(1, 1), {**PROGRAM, **HERE}, NAME
 case('another machine', of_file(1, features=FEATURES.replace('host', 'other')), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
 
 
-def names(perfile, folder, recording):
-    command = [*perfile, 'script', '-F', 'ip,sym,dso', '--symfs', folder / 'root', recording]
+def names(perfile, folder, recording, symfs=True):
+    command = [*perfile, 'script', '-F', 'ip,sym,dso', *(['--symfs', folder / 'root'] if symfs else []), recording]
     done = subprocess.run(command, env=hermetic.environment(XDG_CACHE_HOME=str(folder), HOME=str(folder)), capture_output=True,
                           text=True, check=True)
     return [line.split(maxsplit=1)[1] for line in done.stdout.splitlines() if line.strip()], done.stderr
@@ -117,17 +121,17 @@ def names(perfile, folder, recording):
 
 def differences(perfile, assemble, one, folder):
     name, records, files, expected, more = one
+    (folder / 'root').mkdir()
     for path, data in files.items():
         (folder / 'root' / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / 'root' / path).write_bytes(data)
-    (folder / 'root').mkdir(exist_ok=True)
     recording = folder / 'perf.data'
     records = records if isinstance(records, str) else records(folder / 'root')
     recording.write_bytes(subprocess.check_output(assemble, input=(ATTR + records).encode()))
     if 'written' in more:
         os.utime(folder / 'root/tmp/perf-7.map', (more['written'],) * 2)
         os.utime(recording, (more['recorded'],) * 2)
-    got, notes = names(perfile, folder, recording)
+    got, notes = names(perfile, folder, recording, more.get('symfs', True))
     said = [more['note']] if 'note' in more and more['note'] not in notes else []
     said += [f'not: {more["no_note"]}'] if 'no_note' in more and more['no_note'] in notes else []
     return [f'{name}: {got}\n  not {expected}'] * (got != expected) + [f'{name}: {notes!r}\n  without {text}' for text in said]
