@@ -152,21 +152,32 @@ static bool is_of_stacks(unsigned kind)
     return kind >= PERFILE_TROUBLE_BROKEN_STACKS;
 }
 
+/* What follows the names of the first modules. */
+static void put_more(char more[32], unsigned modules)
+{
+    *more = 0;
+    if (modules > MAX_NAMES)
+        snprintf(more, 32, " and %u more", modules - MAX_NAMES);
+}
+
 static void say_stacks(const struct pf_advice *advice, const char *input, size_t line)
 {
     const unsigned kind = lines[line].kind;
+    const char *names = advice->of[kind].names;
     const double percent = 100.0 * (double)advice->of[kind].count / (double)advice->of[kind].total;
+    char more[32];
 
-    pf_message_advice("%s: %.0f%% of the %s", input, percent, lines[line].why);
+    put_more(more, advice->of[kind].modules);
+    pf_message_advice("%s: %.0f%% of the %s%s%s%s%s", input, percent, lines[line].why, *names ? " (" : "", names, more,
+                      *names ? ")" : "");
 }
 
 static void say_modules(const struct pf_advice *advice, const char *input, size_t line)
 {
     const unsigned kind = lines[line].kind, modules = advice->of[kind].modules;
-    char more[32] = "", package[128], symbols[160] = "";
+    char more[32], package[128], symbols[160] = "";
 
-    if (modules > MAX_NAMES)
-        snprintf(more, sizeof(more), " and %u more", modules - MAX_NAMES);
+    put_more(more, modules);
     if (kind == PERFILE_TROUBLE_NO_NAMES && advice->of[kind].path && pf_package_of(advice->of[kind].path, package))
         snprintf(symbols, sizeof(symbols), " (%.127s-dbgsym)", package);
     pf_message_advice("%s: no symbols for %s%s: %s%s", input, advice->of[kind].names, more, lines[line].why, symbols);

@@ -34,7 +34,8 @@ enum perfile_trouble_kind {
     PERFILE_TROUBLE_NO_NAMES,      /* its file has no symbols for the addresses, and no debug file has any */
     PERFILE_TROUBLE_NO_KERNEL,     /* nothing knows the symbols of this kernel */
     PERFILE_TROUBLE_NO_JIT_MAP,    /* code that was made at run time, without a perf-PID.map or jitdump file */
-    PERFILE_TROUBLE_BROKEN_STACKS, /* callchains soon leave all mappings: `count` samples of `total` with callers */
+    /* callchains soon leave all mappings, after one in the module: `count` samples of `total` with callers */
+    PERFILE_TROUBLE_BROKEN_STACKS,
     PERFILE_TROUBLE_CUT_STACKS,    /* stack dumps end before the outermost caller: `count` samples of all `total` */
     PERFILE_TROUBLE_FULL_STACKS,   /* callchains have as many frames as the kernel was asked for: likewise */
 };

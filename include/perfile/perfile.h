@@ -881,8 +881,8 @@ struct perfile_map {
     bool symbol;   /* a KSYMBOL: filename is the name of the symbol */
     uint32_t code; /* what perfile_session_add_map was given; 0: the map is a record's */
     /*
-     * Of memory without a file that was put over a part of one file's code, as programs do that move themselves to large
-     * pages: that part as it was mapped before. NULL: it was not. It is valid as long as this map.
+     * Of memory without a file that was put over a part of one file's code, as programs do that move themselves to
+     * large pages: that part as it was mapped before. NULL: it was not. It is valid as long as this map.
      */
     const struct perfile_map *replaced;
     uint64_t inode; /* of the file, and its device; 0: the recording does not say */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analysis/fields.h"
 #include "analysis/profile_blocks.h"
@@ -319,19 +320,46 @@ const char *pf_profile_later_comm(const struct pf_profile *profile, const char *
 
 /* ---- all samples ---- */
 
-static void report_trouble(const struct pf_profile *profile, unsigned kind, uint64_t count, uint64_t total)
+/* `module` may be NULL. */
+static void report_trouble(const struct pf_profile *profile, unsigned kind, const struct pf_module *module,
+                           uint64_t count, uint64_t total)
 {
-    const struct perfile_trouble trouble = {.kind = kind, .count = count, .total = total};
+    const struct perfile_trouble trouble = {.kind = kind,
+                                            .name = module ? module->name : NULL,
+                                            .short_name = module ? module->short_name : NULL,
+                                            .count = count,
+                                            .total = total};
     if (count && profile->find_jit.trouble)
         profile->find_jit.trouble(profile->find_jit.trouble_context, &trouble);
 }
 
-static void report_stacks(const struct pf_profile *profile)
+static int compare_broken(const void *a, const void *b)
+{
+    const struct pf_broken_module *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->module > y->module) - (x->module < y->module);
+}
+
+/* The modules with most broken chains first, and those of the others together. */
+static void report_broken(struct pf_profile *profile)
+{
+    struct pf_profile_totals *totals = &profile->totals;
+    uint64_t rest = totals->broken;
+    qsort(totals->broken_in, PF_COUNT(totals->broken_in), sizeof(totals->broken_in[0]), compare_broken);
+    for (size_t i = 0; i < PF_COUNT(totals->broken_in) && totals->broken_in[i].count; i++) {
+        const struct pf_broken_module *in = &totals->broken_in[i];
+        report_trouble(profile, PERFILE_TROUBLE_BROKEN_STACKS, pf_symbols_module(profile->symbols, in->module),
+                       in->count, totals->chains);
+        rest -= in->count;
+    }
+    report_trouble(profile, PERFILE_TROUBLE_BROKEN_STACKS, NULL, rest, totals->chains);
+}
+
+static void report_stacks(struct pf_profile *profile)
 {
     const struct pf_profile_totals *totals = &profile->totals;
-    report_trouble(profile, PERFILE_TROUBLE_BROKEN_STACKS, totals->broken, totals->chains);
-    report_trouble(profile, PERFILE_TROUBLE_CUT_STACKS, totals->truncated, totals->samples);
-    report_trouble(profile, PERFILE_TROUBLE_FULL_STACKS, totals->full, totals->samples);
+    report_broken(profile);
+    report_trouble(profile, PERFILE_TROUBLE_CUT_STACKS, NULL, totals->truncated, totals->samples);
+    report_trouble(profile, PERFILE_TROUBLE_FULL_STACKS, NULL, totals->full, totals->samples);
 }
 
 /* Nothing is looked up any more: what comes now may have the memory. */

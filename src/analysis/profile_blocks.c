@@ -760,6 +760,8 @@ static void add_totals(const struct pf_profile_totals *of, struct pf_profile_tot
     totals->guessed += of->guessed;
     totals->chains += of->chains;
     totals->broken += of->broken;
+    for (size_t i = 0; i < PF_COUNT(of->broken_in) && of->broken_in[i].count; i++)
+        pf_profile_count_broken(totals, of->broken_in[i].module, of->broken_in[i].count);
 }
 
 /* The next block that has samples: 1, 0 at the end, or an error. */

@@ -23,7 +23,7 @@ static bool starts_programs(const struct pf_frames *frames, const struct pf_fram
 }
 
 /* The outermost frame is in no mapping. Few good ones before that are by chance. */
-bool pf_profile_is_broken(const struct pf_frames *frames, const struct pf_profile_sample *sample)
+bool pf_profile_is_broken(const struct pf_frames *frames, const struct pf_profile_sample *sample, uint32_t *module)
 {
     enum { BY_CHANCE = 3 };
     size_t good = 0, last = sample->frame_count;
@@ -35,6 +35,18 @@ bool pf_profile_is_broken(const struct pf_frames *frames, const struct pf_profil
             break;
         good += kind != PF_FRAME_INLINED;
     }
+    *module = last ? pf_frames_at(frames, sample->frames[last - 1])->module : PF_NO_SYMBOL;
     return good && good <= BY_CHANCE &&
            (good == 1 || !starts_programs(frames, pf_frames_at(frames, sample->frames[last - 1])));
+}
+
+void pf_profile_count_broken(struct pf_profile_totals *totals, uint32_t module, uint64_t count)
+{
+    for (size_t i = 0; i < PF_COUNT(totals->broken_in); i++) {
+        struct pf_broken_module *in = &totals->broken_in[i];
+        if (in->count && in->module != module)
+            continue;
+        *in = (struct pf_broken_module){module, in->count + count};
+        return;
+    }
 }

@@ -27,6 +27,13 @@ struct pf_profile_sample {
     const struct perfile_sample *decoded; /* all else that was recorded; NULL unless it is asked for */
 };
 
+/* Samples whose chain is broken, by the module of the last address that is mapped; the most frequent ones. */
+enum { PF_BROKEN_MODULES = 6 };
+struct pf_broken_module {
+    uint32_t module;
+    uint64_t count; /* 0: not used */
+};
+
 struct pf_profile_totals {
     uint64_t samples;
     uint64_t lost;       /* samples that the recording says it lost */
@@ -39,6 +46,7 @@ struct pf_profile_totals {
     uint64_t filtered;   /* left out by the filter */
     uint64_t chains;     /* samples with callers in a callchain ... */
     uint64_t broken;     /* ... and those of them that were not followed by frame pointers */
+    struct pf_broken_module broken_in[PF_BROKEN_MODULES];
 };
 
 static inline bool pf_is_of_guest(unsigned cpumode)
@@ -46,19 +54,28 @@ static inline bool pf_is_of_guest(unsigned cpumode)
     return cpumode == PERFILE_MISC_GUEST_KERNEL || cpumode == PERFILE_MISC_GUEST_USER;
 }
 
-/* Whether the callchain was followed by a register that is not a frame pointer: it soon leaves all mappings. */
-bool pf_profile_is_broken(const struct pf_frames *frames, const struct pf_profile_sample *sample);
+/*
+ * Whether the callchain was followed by a register that is not a frame pointer: it soon leaves all mappings. Then
+ * *module is that of its last address that is mapped.
+ */
+bool pf_profile_is_broken(const struct pf_frames *frames, const struct pf_profile_sample *sample, uint32_t *module);
+/* Counts broken chains. What is more than there is capacity for has no module. */
+void pf_profile_count_broken(struct pf_profile_totals *totals, uint32_t module, uint64_t count);
 
 /* Counts a sample with all its frames. Dumped stacks have their own troubles. */
 static inline void pf_profile_count_chain(struct pf_profile_totals *totals, const struct pf_frames *frames,
                                           const struct pf_profile_sample *sample)
 {
     const uint64_t type = sample->event ? sample->event->attr->sample_type : 0;
+    uint32_t module;
     if (sample->frame_count < 2 || !(type & PERFILE_SAMPLE_CALLCHAIN) || type & PERFILE_SAMPLE_STACK_USER)
         return;
     totals->chains++;
-    if (pf_frames_at(frames, sample->frames[sample->frame_count - 1])->module == PF_NO_SYMBOL)
-        totals->broken += pf_profile_is_broken(frames, sample);
+    if (pf_frames_at(frames, sample->frames[sample->frame_count - 1])->module == PF_NO_SYMBOL &&
+        pf_profile_is_broken(frames, sample, &module)) {
+        totals->broken++;
+        pf_profile_count_broken(totals, module, 1);
+    }
 }
 
 #endif

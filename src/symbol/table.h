@@ -65,9 +65,9 @@ struct pf_symbol_table {
 int pf_segment_table_from_elf(const char *path, const struct perfile_allocator *allocator,
                               struct pf_symbol_table **table, struct perfile_error *error);
 /*
- * From an ELF file: .symtab, else .dynsym, .gnu_debugdata (xz) and .gopclntab (see go_table.h) together; PLT entries get
- * names; of symbols at one address the one that perf shows wins (see table.c). `debug_path` may name a separate debug file with the .symtab, or
- * be NULL. Errors: OPEN, READ, FORMAT (not ELF), DAMAGED, MEMORY.
+ * From an ELF file: .symtab, else .dynsym, .gnu_debugdata (xz) and .gopclntab (see go_table.h) together; PLT entries
+ * get names; of symbols at one address the one that perf shows wins (see table.c). `debug_path` may name a separate
+ * debug file with the .symtab, or be NULL. Errors: OPEN, READ, FORMAT (not ELF), DAMAGED, MEMORY.
  */
 int pf_symbol_table_from_elf(const char *path, const char *debug_path, const struct perfile_allocator *allocator,
                              struct pf_symbol_table **table, struct perfile_error *error);

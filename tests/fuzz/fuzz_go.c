@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of functions of a program in Go: the input is the table itself when it starts like one, else an ELF file with
- * one. All of its bytes serve as trees of inlined functions, too.
+ * The table of functions of a program in Go: the input is the table itself when it starts like one, else an ELF file
+ * with one. All of its bytes serve as trees of inlined functions, too.
  */
 #include "made.h"
 #include "symbol/dwarf/inlines.h"

@@ -7,8 +7,8 @@
 
 /*
  * C++ (Itanium ABI, by the C++ runtime library when it can be loaded), Rust (legacy and v0, own code),
- * methods of Java as JITs write them, OCaml. The result is owned (pf_text_free); NULL when the name is not mangled or not
- * understood, and, with ENOMEM in errno, when out of memory. Recursion and output are bounded.
+ * methods of Java as JITs write them, OCaml. The result is owned (pf_text_free); NULL when the name is not mangled or
+ * not understood, and, with ENOMEM in errno, when out of memory. Recursion and output are bounded.
  */
 char *pf_demangle(const struct perfile_allocator *allocator, const char *name);
 /* Whether this is a name of C++ that would be understood if the C++ runtime library could be loaded. */

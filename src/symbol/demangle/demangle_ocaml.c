@@ -9,7 +9,7 @@
 
 #include "symbol/demangle/demangle_parts.h"
 
-/* What begins with "caml" in the runtime library goes on with a small letter, and module names have a part after them. */
+/* What begins with "caml" in the runtime library goes on with a small letter. Module names have a part after them. */
 static bool is_ocaml(const char *name)
 {
     return strncmp(name, "caml", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z' &&
