@@ -112,8 +112,8 @@ static const struct pf_option file_options[] = {
         "Read the buffers with this real-time priority (SCHED_FIFO, 1 to 99), so that less is lost on busy machines; "
         "the command keeps its priority."),
     TEXT("mmap-pages", 'm', "SIZE", ring_size,
-         "The buffer size per CPU: pages, or bytes with K or M [4M; less on machines with more than 64 CPUs, and 512K "
-         "for users that may not lock more]."),
+         "The buffer size per CPU: pages, or bytes with K or M [4M, with --call-graph auto 64M; less on machines with "
+         "many CPUs or little memory, and for users that may not lock more]."),
     PF_ROW(NUMBER, "compression-level", 'z', "N", PF_AT(write.level),
            "Compress the records, from 1 (fast, the default) to 22 (small).", .first = true, .usual = "1"),
     PF_ROW(SIZE, "max-size", 0, "BYTES", AT(max_bytes),
@@ -701,16 +701,6 @@ static void print_losses(const struct run *run, uint64_t samples)
             pf_message("record: of %s: %s", name, pf_grouped(of_event, text));
 }
 
-/* Of a stack that would have fitted more often: twice as many bytes as were copied. */
-static unsigned long more_bytes(const struct run *run)
-{
-    enum { USUAL = 32768, MAX = 65528 };
-    const char *how = run->options.call_graph, *comma = how ? strchr(how, ',') : NULL;
-    const unsigned long bytes = comma ? strtoul(comma + 1, NULL, 0) : USUAL;
-
-    return bytes < MAX / 2 ? 2 * bytes : MAX;
-}
-
 /* Stacks that end before the first function of the thread, and why. */
 static void print_unwinding(const struct run *run)
 {
@@ -722,8 +712,7 @@ static void print_unwinding(const struct run *run)
     fprintf(stderr, "%s: record: %s of %s are incomplete", pf_program_name(),
             pf_grouped(counts.samples - counts.complete, text), pf_counted(counts.samples, "user stacks", all));
     if (counts.cut)
-        fprintf(stderr, "; %s were cut: --call-graph auto,%lu copies more", pf_grouped(counts.cut, text),
-                more_bytes(run));
+        fprintf(stderr, "; %s were cut: --call-graph auto,65528 copies more", pf_grouped(counts.cut, text));
     if (counts.lost)
         fprintf(stderr, "; %s came to code without unwind tables and frame pointers", pf_grouped(counts.lost, text));
     if (counts.limited)

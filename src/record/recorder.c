@@ -29,10 +29,12 @@ enum {
     EVENTS_AT_ONCE = 64,
     RING_BYTES_MIN = 512 * 1024, /* what ordinary users may lock for each processor, by default */
     RING_BYTES_MAX = 4 << 20,
-    RING_BYTES_UNWINDING = 16 << 20, /* the same, with dumped stacks */
-    RINGS_BYTES = 256 << 20,         /* of all together */
+    RING_BYTES_UNWINDING = 64 << 20, /* the same, with dumped stacks */
+    RINGS_BYTES = 256 << 20,         /* of all together, */
+    MEMORY_PART = 64,                /* and this part of the memory of the machine, with dumped stacks */
     STACK_BYTES_MIN = 4096,          /* that are dumped for unwinding, */
-    STACKS_OF_RING = 64,             /* of which a buffer holds so many */
+    STACK_BYTES_USUAL = 8192,        /* or these, */
+    STACKS_OF_RING = 64,             /* where a buffer holds so many */
 };
 
 /* What a read of a group of so many events can give. */
@@ -83,11 +85,22 @@ static size_t ring_positions(const struct perfile_recorder *recorder)
     return target->cpus[0] < 0 ? target->tid_count : target->cpu_count;
 }
 
-/* Large enough for bursts, and not too much on machines with many processors. */
+/* A power of two that is not above `bytes`. */
+static uint64_t floor_of(uint64_t bytes)
+{
+    return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
+}
+
+/* Large enough for bursts, and not too much on machines with many processors or little memory. */
 static uint64_t usual_ring_bytes(const struct perfile_recorder *recorder)
 {
-    const uint64_t max = recorder->chosen.unwinds ? RING_BYTES_UNWINDING : RING_BYTES_MAX;
-    return pf_max(RING_BYTES_MIN, pf_min(max, RINGS_BYTES / ring_positions(recorder)));
+    const bool unwinds = recorder->chosen.unwinds;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / MEMORY_PART : 0,
+                   most = unwinds && memory ? pf_min(RINGS_BYTES, memory) : RINGS_BYTES,
+                   max = unwinds ? RING_BYTES_UNWINDING : RING_BYTES_MAX;
+    return pf_max(RING_BYTES_MIN,
+                  pf_min(max, unwinds ? floor_of(most / ring_positions(recorder)) : most / ring_positions(recorder)));
 }
 
 /* The event that records maps must not be overwritten by samples: then it has buffers of its own. */
@@ -162,13 +175,25 @@ static int open_rings(struct perfile_recorder *recorder, struct perfile_error *e
     return 0;
 }
 
-/* Whether stacks are dumped for unwinding, and so large that few of them fit into a buffer: makes them smaller. */
+/*
+ * How much of a stack is dumped for unwinding, so that a buffer holds the samples of a second; at least the usual size,
+ * as long as it holds some of them.
+ */
+static uint32_t fitting_stack(const struct perfile_recorder *recorder, const struct perfile_attr *attr)
+{
+    const uint64_t ring = recorder->rings[0].bytes, rate = attr->freq ? attr->sample_period_or_freq : 0,
+                   of_second = rate ? ring / rate : attr->sample_stack_user;
+    const uint64_t bytes = pf_min(ring / STACKS_OF_RING, pf_max(of_second, STACK_BYTES_USUAL));
+    return (uint32_t)pf_max(STACK_BYTES_MIN, bytes & ~(uint64_t)7);
+}
+
+/* Makes the dumps smaller where that is needed: true. */
 static bool reduce_stacks(const struct perfile_recorder *recorder)
 {
-    const uint32_t fitting = (uint32_t)pf_max(STACK_BYTES_MIN, recorder->rings[0].bytes / STACKS_OF_RING);
     bool reduced = false;
     for (size_t i = 0; i < recorder->chosen.count && recorder->chosen.unwinds; i++) {
         struct pf_listed_event *event = &recorder->chosen.items[i];
+        const uint32_t fitting = fitting_stack(recorder, &event->attr);
         if (!event->stack_is_usual || event->attr.sample_stack_user <= fitting)
             continue;
         event->attr.sample_stack_user = fitting;
