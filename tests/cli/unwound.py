@@ -5,7 +5,8 @@
 - they are those that convert --unwind makes of the stacks of the same run;
 - in each kind of recording they are complete, and no copy of a stack is in it;
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
-- what was written before a SIGKILL is complete, too.
+- what was written before a SIGKILL is complete, too;
+- called perf, -g leaves callchains to the kernel.
 """
 import os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
@@ -86,6 +87,16 @@ def test_gone(folder):
     expect(done.returncode == 0 and 'came to code' not in done.stderr, 'a program that was replaced', done.stderr)
 
 
+def test_called_perf(folder):
+    """-g is by frame pointers then, which the program does not have."""
+    link, output = folder / 'perf', folder / 'perf.data'
+    link.symlink_to(PERFILE)
+    for options in ['-g'], ['--call-graph', 'auto']:
+        run(link, 'record', '-q', '-o', output, *options, *EVENT, '--', DEEP, '0.3')
+        count, broken = stacks(output)
+        expect(count and bool(broken) == (options == ['-g']), f'perf record {options}', (count, len(broken)))
+
+
 def test_killed(folder):
     output = folder / 'killed.data'
     recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '20'], start_new_session=True)
@@ -108,6 +119,7 @@ def main():
         test_kinds(folder)
         test_files(folder)
         test_gone(folder)
+        test_called_perf(folder)
         test_killed(folder)
     finally:
         shutil.rmtree(folder)

@@ -72,6 +72,31 @@ static void user_regs_add_to_those_of_the_unwinder(void **state)
     options.call_graph = NULL;
     assert_int_equal(attr_of("cpu-clock", &options)->sample_regs_user, 0x100);
 }
+
+/* What "auto" becomes: dumps for a stage, dumps for the recording, or chains by the kernel. */
+static void stacks_are_dumped_for_a_stage(void **state)
+{
+    static const struct perfile_recorder_stage stage = {.size = sizeof(stage)};
+    struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+    (void)state;
+    options.call_graph = "auto";
+    assert_int_equal(configure("cpu-clock", &options), PERFILE_ERROR_ARGUMENT); /* there is no stage */
+    options.stage = &stage;
+    const struct perfile_attr *attr = attr_of("cpu-clock", &options);
+    assert_true(chosen.unwinds && attr->exclude_callchain_user);
+    assert_int_equal(attr->sample_stack_user, 32768);
+    options.call_graph = "auto,8192";
+    options.max_stack = 500; /* more than the kernel allows */
+    assert_int_equal(attr_of("cpu-clock", &options)->sample_stack_user, 8192);
+    assert_int_equal(chosen.items[0].attr.sample_max_stack, 127);
+    assert_int_equal(configure("cpu-clock/call-graph=dwarf/,cpu-clock", &options), 0);
+    assert_false(chosen.unwinds);
+    assert_int_equal(chosen.items[1].attr.sample_stack_user, 8192);
+    options.user_regs = "ip";
+    attr = attr_of("cpu-clock", &options);
+    assert_true(!chosen.unwinds && attr->sample_type & PERFILE_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user);
+    assert_false(attr->sample_type & PERFILE_SAMPLE_STACK_USER);
+}
 #endif
 
 static void clocks_are_those_of_perf(void **state)
@@ -192,6 +217,7 @@ int main(void)
         cmocka_unit_test(terms_of_branches_are_used),
 #if defined(__x86_64__)
         cmocka_unit_test(user_regs_add_to_those_of_the_unwinder),
+        cmocka_unit_test(stacks_are_dumped_for_a_stage),
 #endif
         cmocka_unit_test(clocks_are_those_of_perf),
         cmocka_unit_test(an_older_perf_is_not_asked_too_much),

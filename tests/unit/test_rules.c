@@ -207,6 +207,14 @@ static int open_unwinder(const void *sized)
     return perfile_unwinder_open(reader, sized, &unwinder, &error);
 }
 
+static int open_unwind_stage(const void *sized)
+{
+    struct perfile_unwind_stage *stage;
+    const int result = perfile_unwind_stage_open(sized, &stage, &error);
+    perfile_unwind_stage_close(stage);
+    return result;
+}
+
 static int open_table(const void *sized)
 {
     struct perfile_table *table;
@@ -309,6 +317,7 @@ static const struct {
     {filter_stream, sizeof(struct perfile_filter)},
     {find_for_stream, sizeof(struct perfile_symbol_options)},
     {open_unwinder, sizeof(struct perfile_symbol_options)},
+    {open_unwind_stage, sizeof(struct perfile_unwind_stage_options)},
     {open_jit, sizeof(struct perfile_symbol_options)},
     {write_with_filter, sizeof(struct perfile_filter)},
     {write_with_symbols, sizeof(struct perfile_symbol_options)},
