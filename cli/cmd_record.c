@@ -705,18 +705,25 @@ static void print_losses(const struct run *run, uint64_t samples)
 static void print_unwinding(const struct run *run)
 {
     struct perfile_unwinder_counts counts = PERFILE_UNWINDER_COUNTS_INIT;
-    char all[PF_COUNTED_BYTES], text[PF_COUNTED_BYTES];
+    char all[PF_COUNTED_BYTES], some[PF_COUNTED_BYTES];
 
     if (perfile_unwind_stage_counts(run->unwinding, &counts) < 0 || counts.complete == counts.samples)
         return;
+    const struct {
+        uint64_t count;
+        const char *why;
+    } reasons[] = {{counts.cut, "cut (--call-graph auto,65528 copies more)"},
+                   {counts.lost, "in code without unwind tables and frame pointers"},
+                   {counts.limited, "with more frames than --kernel-maxstack"}};
+    const char *separator = ":";
     fprintf(stderr, "%s: record: %s of %s are incomplete", pf_program_name(),
-            pf_grouped(counts.samples - counts.complete, text), pf_counted(counts.samples, "user stacks", all));
-    if (counts.cut)
-        fprintf(stderr, "; %s were cut: --call-graph auto,65528 copies more", pf_grouped(counts.cut, text));
-    if (counts.lost)
-        fprintf(stderr, "; %s came to code without unwind tables and frame pointers", pf_grouped(counts.lost, text));
-    if (counts.limited)
-        fprintf(stderr, "; %s have more frames than --kernel-maxstack", pf_grouped(counts.limited, text));
+            pf_grouped(counts.samples - counts.complete, some), pf_counted(counts.samples, "user stacks", all));
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (!reasons[i].count)
+            continue;
+        fprintf(stderr, "%s %s %s", separator, pf_grouped(reasons[i].count, some), reasons[i].why);
+        separator = ",";
+    }
     putc('\n', stderr);
 }
 

@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <perfile/analysis.h>
@@ -120,6 +124,23 @@ int pf_machine_is_before(const char *root, int64_t written_s, const struct pf_ma
         return known;
     const int64_t seconds = boot + (int64_t)(moment->time_ns / 1000000000);
     return written_s < seconds - TOLERANCE_S && !(moment->has_recorded && moment->recorded_s < seconds - TOLERANCE_S);
+}
+
+/* Section headers are the last part of it. */
+int pf_machine_vdso(void)
+{
+#ifdef AT_SYSINFO_EHDR
+    const unsigned long address = getauxval(AT_SYSINFO_EHDR);
+    const ElfW(Ehdr) *image = (const ElfW(Ehdr) *)address;
+    if (!image)
+        return -1;
+    const size_t bytes = (size_t)image->e_shoff + (size_t)image->e_shentsize * image->e_shnum;
+    const int fd = (int)syscall(SYS_memfd_create, "vdso", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, image, bytes) == (ssize_t)bytes)
+        return fd;
+    close(fd);
+#endif
+    return -1;
 }
 
 /* ---- its kernel and that of a recording ---- */

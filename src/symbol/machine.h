@@ -99,4 +99,10 @@ enum pf_boot {
 int pf_kallsyms_boot(const char *path, const struct pf_recorded_kernel *kernel,
                      const struct perfile_allocator *allocator);
 
+/*
+ * A file in memory with the code that the kernel maps into this process ("[vdso]"), and into all others of its kind; a
+ * descriptor that the caller closes, or -1.
+ */
+int pf_machine_vdso(void);
+
 #endif

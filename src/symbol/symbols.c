@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/locale.h"
@@ -33,6 +34,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         return pf_fail_memory(error, "symbols");
     made->allocator = allocator;
     made->reader = reader;
+    made->vdso_file = -1;
     if (find)
         made->find = *find;
     if (made->find.was_short || pf_bundle_load(&made->find) < 0) {
@@ -160,6 +162,8 @@ void pf_symbols_close(struct pf_symbols *symbols)
     pf_map_close(&symbols->perf_maps);
     pf_map_close(&symbols->readable);
     pf_symbols_close_code(symbols);
+    if (symbols->vdso_file >= 0)
+        close(symbols->vdso_file);
     pf_free(symbols->allocator, symbols->kallsyms, symbols->kallsyms_bytes + 1);
     if (symbols->recent)
         pf_free(symbols->allocator, symbols->recent, sizeof(*symbols->recent) << PF_RECENT_BITS);

@@ -71,6 +71,20 @@ static void load_mapped(struct pf_symbols *symbols, struct pf_module_data *modul
     pf_found_close(&found);
 }
 
+/* Of a running process: the kernel gives all of one kind the same. */
+static void load_mapped_vdso(struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    char path[32];
+    if (symbols->vdso_file < 0)
+        symbols->vdso_file = pf_machine_vdso();
+    if (symbols->vdso_file < 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", symbols->vdso_file);
+    module->binary = keep_path(symbols, path);
+    if (module->binary)
+        (void)pf_segment_table_from_elf(module->binary, symbols->allocator, &module->table, NULL);
+}
+
 static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
 {
     struct pf_found found = {0};
@@ -162,6 +176,8 @@ void pf_module_load(struct pf_symbols *symbols, struct pf_module_data *module)
     module->public.looked_for = true;
     if (symbols->find.live && module->kind == PF_MODULE_ELF)
         load_mapped(symbols, module);
+    else if (symbols->find.live && module->kind == PF_MODULE_VDSO)
+        load_mapped_vdso(symbols, module);
     else if (loaders[module->kind] && !symbols->find.live)
         loaders[module->kind](symbols, module);
     use_embedded(symbols, module);

@@ -97,6 +97,7 @@ struct pf_symbols {
     bool kallsyms_complete; /* else only the lines of modules are left */
     uint32_t code_module;   /* whose binary is open for its code; module + 1 */
     int code_file;
+    int vdso_file; /* of running processes; -1: not opened */
     struct pf_insn_machine code_machine;
     char *archive; /* the folder that it stands for, or NULL */
     char *cache;   /* the folder, or NULL */
