@@ -28,7 +28,7 @@
  *            thread of its own, with at most 32 MiB waiting for it: the writer's functions and its allocator are then
  *            called there, too, and the caller may use the writer only after _open, _disable, _snapshot, _switch_output
  *            and _stop, until it calls _drain; `written` of the counts states its progress. The order of records is
- *            kept.
+ *            kept. The same is true with a stage (perfile_recorder_options), which writes them in an order of its own.
  */
 #ifndef PERFILE_RECORDER_H
 #define PERFILE_RECORDER_H

@@ -46,6 +46,7 @@ struct perfile_recorder {
     struct perfile_writer *output;              /* the caller's */
     struct perfile_writer *writer;              /* the same, or the input of the stage that ends there */
     const struct perfile_recorder_stage *stage; /* NULL: there is none, or it is not needed */
+    struct perfile_recorder_stage own_stage;    /* the same: what the caller's build knows of it */
     struct pf_stack_trim trim;                  /* of what it reads */
     struct pf_writer_thread *writer_thread;     /* NULL: records go straight to the writer */
     struct perfile_writer *other;               /* gets the synthesized records, too; NULL: there is none */
@@ -585,7 +586,7 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
     if (result == 0 && recorder->chosen.build_ids && !pf_mapped_ids_open(&recorder->mapped_ids, recorder->allocator))
         result = pf_fail_memory(error, "build ids");
     if (recorder->chosen.unwinds)
-        recorder->stage = options->stage;
+        recorder->stage = &recorder->own_stage;
     if (result == 0 && recorder->stage && !pf_stack_trim_open(&recorder->trim, &recorder->chosen))
         result = pf_fail_memory(error, "events");
     if (result == 0)
@@ -604,7 +605,10 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
     *recorder = NULL;
     if (!options)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "recorder options", "missing");
+    struct perfile_recorder_stage stage = {.size = sizeof(stage)};
     int result = pf_sized_take(&all, sizeof(all), options, "recorder options", error);
+    if (result == 0)
+        result = pf_sized_take(&stage, sizeof(stage), all.stage, "recorder stage", error);
     if (result < 0)
         return result;
     const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
@@ -615,6 +619,7 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
     made->kept_maps.allocator = allocator;
     made->options = all;
     made->output = made->writer = writer;
+    made->own_stage = stage;
     made->poll = -1;
     pf_event_list_open(&made->chosen, allocator);
     pf_map_open(&made->opened_of_id, allocator);
