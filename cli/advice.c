@@ -127,8 +127,8 @@ static const struct {
     unsigned kind;
     const char *why;
 } lines[] = {
-    {PERFILE_TROUBLE_BROKEN_STACKS, "callchains soon leave all mappings: code without frame pointers; record with "
-                                    "--call-graph dwarf, or build with -fno-omit-frame-pointer"},
+    {PERFILE_TROUBLE_BROKEN_STACKS, "callchains soon leave all mappings: code without frame pointers; record with perfile record "
+                                    "--call-graph auto, or build with -fno-omit-frame-pointer"},
     {PERFILE_TROUBLE_CUT_STACKS, "stack dumps end before the outermost caller; record with --call-graph dwarf,65528"},
     {PERFILE_TROUBLE_FULL_STACKS,
      "callchains have all frames that were asked for, and no outermost caller; record after: "

@@ -300,7 +300,10 @@ static void choose_how(const struct preset *preset, bool own_events, struct pf_s
     options->flags |= chosen ? preset->flags & ~(unsigned)PERFILE_RECORDER_ALL_CPUS : preset->flags;
     if (preset->each && !own_events && !options->period && !settings->record.frequency)
         options->period = 1;
-    settings->record.frame_pointers |= preset->stacks && !options->call_graph;
+    if (!preset->stacks || options->call_graph)
+        return;
+    settings->record.frame_pointers = true;
+    options->call_graph = preset->each ? "fp" : NULL; /* copies of stacks are too much for every event */
 }
 
 /* The verb record, with what is special about it for this verb. */

@@ -183,7 +183,7 @@ static int open_rings(struct perfile_recorder *recorder, struct perfile_error *e
 static uint32_t fitting_stack(const struct perfile_recorder *recorder, const struct perfile_attr *attr)
 {
     const uint64_t ring = recorder->rings[0].bytes, rate = attr->freq ? attr->sample_period_or_freq : 0,
-                   of_second = rate ? ring / rate : attr->sample_stack_user;
+                   of_second = rate ? ring / rate : 0; /* of events without a rate there may be any number */
     const uint64_t bytes = pf_min(ring / STACKS_OF_RING, pf_max(of_second, STACK_BYTES_USUAL));
     return (uint32_t)pf_max(STACK_BYTES_MIN, bytes & ~(uint64_t)7);
 }

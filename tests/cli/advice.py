@@ -33,7 +33,7 @@ MAPPED2 = (f'record MMAP2 misc=0x4002 pid=7 tid=7 addr=0x500000 len=0x10000 pgof
 # what is wrong: the recording, and what is said
 WRONG = {
     'broken': (mapped('/usr/bin/gzip') + sample(0x400010, 7), '100% of the callchains soon leave all mappings: code without '
-               'frame pointers; record with --call-graph dwarf, or build with -fno-omit-frame-pointer (gzip)'),
+               'frame pointers; record with perfile record --call-graph auto, or build with -fno-omit-frame-pointer (gzip)'),
     'full': (mapped('/usr/bin/gzip') + sample(*range(0x400010, 0x400010 + 127)), '100% of the callchains have all frames that were asked '
              'for, and no outermost caller; record after: sysctl kernel.perf_event_max_stack=1024'),
     'missing': (mapped('/usr/bin/missing') + sample(0x400010), 'no symbols for missing: the files are not on this machine; '
