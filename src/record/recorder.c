@@ -453,8 +453,10 @@ static bool synthesizes_first(const struct perfile_recorder *recorder)
 static int start_stage(const struct perfile_recorder *recorder, struct perfile_writer *output,
                        struct perfile_writer **writer, struct perfile_error *error)
 {
+    if (recorder->stage)
+        return recorder->stage->open(recorder->stage->context, output, writer, error);
     *writer = output;
-    return recorder->stage ? recorder->stage->open(recorder->stage->context, output, writer, error) : 0;
+    return 0;
 }
 
 /* All that was written is in the output, and what is written from now on goes there directly. */
@@ -641,8 +643,6 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     const struct perfile_allocator *allocator = recorder->allocator;
     pf_writer_thread_close(recorder->writer_thread);
     (void)end_stage(recorder, NULL);
-    if (recorder->stage && recorder->other)
-        (void)recorder->stage->close(recorder->stage->context, recorder->other, NULL);
     pf_stack_trim_close(&recorder->trim);
     close_rings(recorder);
     pf_free(allocator, recorder->rings, recorder->ring_capacity * sizeof(*recorder->rings));
@@ -1059,9 +1059,11 @@ int perfile_recorder_switch_output(struct perfile_recorder *recorder, struct per
         result = perfile_recorder_snapshot(recorder, error);
     if (result == 0)
         result = write_end(recorder, error);
-    if (result < 0) /* _close ends both stages */
-        return result;
     recorder->other = NULL;
+    if (result < 0 && recorder->stage && next)
+        (void)recorder->stage->close(recorder->stage->context, next, NULL);
+    if (result < 0)
+        return result;
     result = perfile_writer_flush(next, error);
     recorder->output = writer;
     recorder->writer = next;
