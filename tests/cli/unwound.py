@@ -97,6 +97,14 @@ def test_called_perf(folder):
         expect(count and bool(broken) == (options == ['-g']), f'perf record {options}', (count, len(broken)))
 
 
+def test_depth(folder):
+    """As many frames as are asked for, also more than the kernel has; what is left out is said."""
+    output = folder / 'depth.data'
+    for frames, is_said in (10, True), (500, False):
+        done = run(PERFILE, 'record', '-o', output, '-g', '--kernel-maxstack', frames, *EVENT, '--', DEEP, '0.3')
+        expect(('with more frames than' in done.stderr) == is_said, f'{frames} frames', done.stderr)
+
+
 def test_killed(folder):
     output = folder / 'killed.data'
     recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '20'], start_new_session=True)
@@ -120,6 +128,7 @@ def main():
         test_files(folder)
         test_gone(folder)
         test_called_perf(folder)
+        test_depth(folder)
         test_killed(folder)
     finally:
         shutil.rmtree(folder)
