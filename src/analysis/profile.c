@@ -388,7 +388,8 @@ static bool wants_stack(struct pf_profile *profile)
 static int next_alone(struct pf_profile *profile, struct perfile_error *error)
 {
     int result;
-    (void)perfile_session_trim(pf_delivery_session(profile->delivery));
+    if (!profile->ignores_stacks)
+        (void)perfile_session_trim(pf_delivery_session(profile->delivery));
     while ((result = pf_delivery_next(profile->delivery, &profile->item, error)) > 0) {
         if (PF_UNLIKELY(!profile->item.is_sample)) {
             if (!keep_namespaces(profile, profile->item.record) ||

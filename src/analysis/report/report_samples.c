@@ -155,7 +155,7 @@ static inline bool add_frames(struct pf_report *report, uint32_t key, const stru
 }
 
 /* One sample that is to be shown, or one branch of it. */
-static bool add_row(struct pf_report *report, const struct pf_profile_sample *sample)
+static inline bool add_row(struct pf_report *report, const struct pf_profile_sample *sample)
 {
     struct pf_report_event *event = &report->events.items[sample->event->index];
     const bool counts = passes(report, sample);
@@ -181,9 +181,17 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
     return (!report->layout.by_cost || pf_report_note_cost(report, key, sample)) && add_frames(report, key, sample);
 }
 
-static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+static inline struct pf_report_event *event_of(struct pf_report *report, const struct perfile_event *event)
 {
-    struct pf_report_event *event = pf_report_note_event(report, sample->event);
+    struct pf_report_events *events = &report->events;
+    if (PF_LIKELY(event->index < events->count && events->items[event->index].event == event))
+        return &events->items[event->index];
+    return pf_report_note_event(report, event);
+}
+
+static inline bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_report_event *event = event_of(report, sample->event);
     if (!event)
         return false;
     if (report->settings.hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
@@ -195,11 +203,13 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
     event->samples += !report->settings.relative || passes(report, sample);
     if (report->branching.active)
         return pf_report_add_branches(report, sample, add_row);
-    if (!report->settings.by_weight)
-        return add_row(report, sample);
-    struct pf_profile_sample weighed = *sample;
-    weighed.period = pf_max(pf_field_weight(sample->decoded), 1);
-    return add_row(report, &weighed);
+    struct pf_profile_sample weighed;
+    if (PF_UNLIKELY(report->settings.by_weight)) {
+        weighed = *sample;
+        weighed.period = pf_max(pf_field_weight(sample->decoded), 1);
+        sample = &weighed;
+    }
+    return add_row(report, sample);
 }
 
 /* Out of memory, or the formats of tracepoints are larger than they may be. */
@@ -214,10 +224,15 @@ static int fail_samples(const struct pf_report *report, struct perfile_error *er
 static bool take_sample(struct pf_report *report, const struct pf_profile_sample *sample)
 {
     struct pf_profile_sample cut;
-    if (!report->filters.ignored || !sample->event)
-        return !sample->event || add_sample(report, sample);
-    cut = *sample;
-    return pf_report_ignore_callees(report, &cut) && add_sample(report, &cut);
+    if (PF_UNLIKELY(!sample->event))
+        return true;
+    if (PF_UNLIKELY(report->filters.ignored != NULL)) {
+        cut = *sample;
+        if (!pf_report_ignore_callees(report, &cut))
+            return false;
+        sample = &cut;
+    }
+    return add_sample(report, sample);
 }
 
 /* Where exactness ended. */
